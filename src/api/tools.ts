@@ -1,0 +1,142 @@
+/** `/api/v1/tools`: the tools by server, and calling one (PRD AG-US4, AG-US7). */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import { PorticoError } from '../errors/portico-error.ts';
+import type { ToolReference } from '../gateway/gateway.ts';
+import { ToolFailure } from '../gateway/tool-failure.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import { isObject } from '../protocol.ts';
+import { ServerStatusSchema } from '../registry/server-schema.ts';
+import { principalOwner } from '../session/sessions.ts';
+import { finalResponse } from '../upstream/channel.ts';
+import { responsesOf, type Api, type ApiPorts } from './frame.ts';
+
+const tags = ['tools'];
+
+const ToolViewSchema = z.looseObject({ name: z.string(), original_name: z.string() });
+const ToolsViewSchema = z.object({
+  servers: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      status: ServerStatusSchema,
+      tools: z.array(ToolViewSchema),
+    }),
+  ),
+  total: z.number().int(),
+});
+
+const CallSchema = z.union([
+  z.strictObject({ name: z.string().min(1), arguments: z.looseObject({}).optional() }),
+  z.strictObject({
+    original_name: z.string().min(1),
+    server_id: z.string().min(1),
+    arguments: z.looseObject({}).optional(),
+  }),
+]);
+
+const CallViewSchema = z.looseObject({
+  content: z.array(z.unknown()),
+  isError: z.boolean(),
+  metadata: z.object({
+    routed_to: z.string(),
+    routing_time_ms: z.number(),
+    execution_time_ms: z.number(),
+  }),
+});
+
+const list = createRoute({
+  method: 'get',
+  path: '/api/v1/tools',
+  tags,
+  summary: 'List tools by server',
+  responses: responsesOf(200, 'The tools this token may use', ToolsViewSchema),
+});
+
+const call = createRoute({
+  method: 'post',
+  path: '/api/v1/tools/call',
+  tags,
+  summary: 'Call a tool',
+  request: { body: { required: true, content: { 'application/json': { schema: CallSchema } } } },
+  responses: responsesOf(200, 'The result as the server gave it, and metadata', CallViewSchema),
+});
+
+/** Add the routes. */
+export function registerTools(api: Api, { gateway }: ApiPorts): void {
+  api.openapi(list, async context => {
+    const { caller, servers } = context.var.snapshot;
+    const naming = { kind: 'qualified', style: 'dot' } as const;
+    const tools = await gateway.listTools(caller, { servers }, naming);
+    const seen = servers.filter(({ id }) => caller.servers?.has(id) ?? true);
+    const byServer = seen.map(server => ({
+      id: server.id,
+      name: server.name,
+      status: server.status,
+      tools: tools
+        .filter(tool => tool.server.id === server.id)
+        .map(({ name, tool }) => ({
+          ...(JSON.parse(fromRawMembers(tool.raw)) as object),
+          name,
+          original_name: tool.name,
+        })),
+    }));
+    return context.json({ servers: byServer, total: tools.length }, 200);
+  });
+
+  api.openapi(call, async context => {
+    const startedAt = performance.now();
+    const input = context.req.valid('json');
+    const reference: ToolReference =
+      'name' in input
+        ? { kind: 'qualified', name: input.name }
+        : { kind: 'own', name: input.original_name, serverId: input.server_id };
+    const body = rawMembers(await context.req.text());
+    const params: RawObject = new Map([['arguments', body.get('arguments') ?? '{}']]);
+    const { caller, servers } = context.var.snapshot;
+    const callContext = {
+      signal: context.req.raw.signal,
+      owner: (serverId: string) => principalOwner(caller.principalId, serverId),
+      defer: (work: Promise<unknown>) => context.executionCtx.waitUntil(work),
+    };
+    let dispatchedAt = performance.now();
+    try {
+      const routed = await gateway.callTool(
+        caller,
+        { servers },
+        { reference, params },
+        { ...callContext, onDispatch: () => (dispatchedAt = performance.now()) },
+      );
+      const { reply, server } = routed;
+      const response =
+        'response' in reply
+          ? reply.response
+          : await finalResponse({ headers: new Headers(), messages: reply.messages });
+      if ('error' in response) throw upstreamError(response.parsed);
+      const metadata = {
+        routed_to: server.name,
+        routing_time_ms: round(dispatchedAt - startedAt),
+        execution_time_ms: round(performance.now() - dispatchedAt),
+      };
+      const members = rawMembers(response.result);
+      if (!members.has('content')) members.set('content', '[]');
+      if (!members.has('isError')) members.set('isError', 'false');
+      members.set('metadata', JSON.stringify(metadata));
+      return context.body(fromRawMembers(members), 200, { 'content-type': 'application/json' });
+    } catch (thrown) {
+      if (!(thrown instanceof ToolFailure)) throw thrown;
+      const { server, reason } = thrown;
+      throw new PorticoError(reason.code, `${server.name}: ${reason.message}`, reason.extras);
+    }
+  });
+}
+
+/** A JSON-RPC error of an upstream as a problem: its code and message stay readable. */
+function upstreamError(error: Record<string, unknown>): PorticoError {
+  const { code, message, data } = error;
+  return new PorticoError('upstream_4xx', `${String(message)} (${String(code)})`, {
+    data: { code, ...(isObject(data) ? { data } : {}) },
+  });
+}
+
+const round = (milliseconds: number) => Math.round(milliseconds * 100) / 100;

@@ -1,0 +1,47 @@
+/** Errors as `application/problem+json` (RFC 9457), for REST. */
+import type { PorticoError } from './portico-error.ts';
+
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  code: string;
+  detail: string;
+  errors?: { field: string; message: string }[];
+  server?: unknown;
+}
+
+/** Project an error to a problem document. */
+export function toProblem(error: PorticoError): Problem {
+  const { fields, data } = error.extras;
+  return {
+    type: 'about:blank',
+    title: error.entry.title,
+    status: error.entry.status,
+    code: error.code,
+    detail: error.message,
+    ...(fields ? { errors: fields } : {}),
+    ...(data?.['server'] ? { server: data['server'] } : {}),
+  };
+}
+
+/** Project an error to a response with the problem as its body. */
+export function toProblemResponse(error: PorticoError): Response {
+  return new Response(JSON.stringify(toProblem(error)), {
+    status: error.entry.status,
+    headers: { 'content-type': 'application/problem+json', ...toErrorHeaders(error) },
+  });
+}
+
+/** Headers an error brings along: the challenge of a 401, `Retry-After`. */
+export function toErrorHeaders(error: PorticoError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (error.code === 'unauthorized') {
+    headers['www-authenticate'] =
+      'Bearer realm="portico", error="invalid_token", error_description="Send a valid token"';
+  }
+  if (error.extras.retryAfterSeconds !== undefined) {
+    headers['retry-after'] = String(error.extras.retryAfterSeconds);
+  }
+  return headers;
+}

@@ -1,0 +1,62 @@
+/**
+ * Pages of a list. The cursor is the name the page ended with, so a page is right even where the
+ * list changed in between: nothing is repeated, nothing that stayed is left out. Pure.
+ */
+import { PorticoError } from '../errors/portico-error.ts';
+import { fromBase64Url, toBase64Url } from '../lib/base64url.ts';
+
+export interface Page<T> {
+  items: readonly T[];
+  nextCursor?: string;
+}
+
+interface Named {
+  name: string;
+  server: { name: string };
+}
+
+const MAX_CURSOR_CHARS = 2048;
+
+/**
+ * @param list sorted by server name without regard to case; within a server in the catalog's order
+ * @param cursor as a former page gave it
+ * @throws PorticoError `invalid_params` where the cursor is not one of ours
+ */
+export function pageOf<T extends Named>(
+  list: readonly T[],
+  cursor: string | undefined,
+  pageSize: number,
+): Page<T> {
+  const from = cursor === undefined ? 0 : positionAfter(list, parseCursor(cursor));
+  if (from === 0 && list.length <= pageSize) return { items: list };
+  const items = list.slice(from, from + pageSize);
+  const last = items.at(-1);
+  if (!last || from + pageSize >= list.length) return { items };
+  return { items, nextCursor: toCursor(last) };
+}
+
+function toCursor({ name, server }: Named): string {
+  return toBase64Url(new TextEncoder().encode(JSON.stringify([server.name, name])));
+}
+
+function parseCursor(cursor: string): [server: string, name: string] {
+  const bytes = cursor.length > MAX_CURSOR_CHARS ? undefined : fromBase64Url(cursor);
+  try {
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    if (Array.isArray(parsed) && typeof parsed[0] === 'string' && typeof parsed[1] === 'string') {
+      return [parsed[0], parsed[1]];
+    }
+  } catch {
+    // Not ours: told below.
+  }
+  throw new PorticoError('invalid_params', 'The cursor is not valid; start again without one');
+}
+
+/** Where the list goes on; after the server's tools where the tool itself is gone. */
+function positionAfter(list: readonly Named[], [server, name]: [string, string]): number {
+  const exact = list.findIndex(item => item.name === name && item.server.name === server);
+  if (exact !== -1) return exact + 1;
+  const gone = server.toLowerCase();
+  const later = list.findIndex(item => item.server.name.toLowerCase() > gone);
+  return later === -1 ? list.length : later;
+}

@@ -1,0 +1,30 @@
+/** Reads a JSON request body within its bound. */
+import { PorticoError } from '../errors/portico-error.ts';
+import { BodyTooLarge, readText } from '../lib/read-text.ts';
+
+export interface JsonBody {
+  text: string;
+  json: unknown;
+}
+
+/** @throws PorticoError `unsupported_media_type`, `payload_too_large`, `parse_error` */
+export async function readJsonBody(request: Request, maxBytes: number): Promise<JsonBody> {
+  const type = (request.headers.get('content-type') ?? '').split(';', 1)[0] ?? '';
+  if (type.trim().toLowerCase() !== 'application/json') {
+    throw new PorticoError('unsupported_media_type');
+  }
+  let text: string;
+  try {
+    text = await readText(request, request.headers.get('content-length'), maxBytes);
+  } catch (error) {
+    if (error instanceof BodyTooLarge) {
+      throw new PorticoError('payload_too_large', `The body may have ${maxBytes} bytes at most`);
+    }
+    throw new PorticoError('parse_error', 'The body broke off');
+  }
+  try {
+    return { text, json: JSON.parse(text) as unknown };
+  } catch {
+    throw new PorticoError('parse_error');
+  }
+}

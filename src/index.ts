@@ -1,0 +1,20 @@
+/** The Worker's entry: hands requests to the application, which is built once per isolate. */
+import { createApp, type App } from './app.ts';
+import type { Env } from './env.ts';
+import { wire } from './wire.ts';
+
+export { ClientSession } from './session/client-session-object.ts';
+export { ServerMonitor } from './catalog/server-monitor-object.ts';
+
+const apps = new WeakMap<Env, App>();
+
+export default {
+  fetch(request, env, context) {
+    let app = apps.get(env);
+    if (!app) {
+      app = createApp(wire(env));
+      apps.set(env, app);
+    }
+    return app.fetch(request, context);
+  },
+} satisfies ExportedHandler<Env>;

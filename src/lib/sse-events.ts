@@ -1,0 +1,105 @@
+/**
+ * Reads an event stream (WHATWG HTML, server-sent events) into events. Pure of protocol: it knows
+ * `event`, `data` and `id`, ignores comments and `retry`, and bounds the size of one event.
+ */
+
+export interface SseEvent {
+  event: string;
+  data: string;
+}
+
+export class EventTooLarge extends Error {}
+
+/** Turns decoded text, in pieces of any size, into events. */
+export class SseParser {
+  readonly #maxChars: number;
+  #buffer = '';
+  #event = '';
+  #data: string[] = [];
+  #size = 0;
+  #started = false;
+
+  constructor(maxChars: number) {
+    this.#maxChars = maxChars;
+  }
+
+  /** @throws EventTooLarge where one event outgrows the bound */
+  push(text: string): SseEvent[] {
+    const events: SseEvent[] = [];
+    this.#buffer += text;
+    if (!this.#started && this.#buffer.length > 0) {
+      this.#started = true;
+      if (this.#buffer.charCodeAt(0) === 0xfeff) this.#buffer = this.#buffer.slice(1);
+    }
+    let from = 0;
+    for (;;) {
+      const end = lineEnd(this.#buffer, from);
+      if (end === undefined) break;
+      const event = this.#line(this.#buffer.slice(from, end.at));
+      if (event) events.push(event);
+      from = end.next;
+    }
+    this.#buffer = this.#buffer.slice(from);
+    if (this.#buffer.length + this.#size > this.#maxChars) throw new EventTooLarge();
+    return events;
+  }
+
+  #line(line: string): SseEvent | undefined {
+    if (line === '') return this.#dispatch();
+    const colon = line.indexOf(':');
+    if (colon === 0) return undefined;
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const rest = colon === -1 ? '' : line.slice(colon + 1);
+    const value = rest.startsWith(' ') ? rest.slice(1) : rest;
+    if (field === 'event') this.#event = value;
+    if (field === 'data') {
+      this.#data.push(value);
+      this.#size += value.length + 1;
+    }
+    return undefined;
+  }
+
+  #dispatch(): SseEvent | undefined {
+    const event =
+      this.#data.length === 0
+        ? undefined
+        : { event: this.#event || 'message', data: this.#data.join('\n') };
+    this.#event = '';
+    this.#data = [];
+    this.#size = 0;
+    return event;
+  }
+}
+
+/** Where the line that starts at `from` ends; undefined where its end has not come yet. */
+function lineEnd(text: string, from: number): { at: number; next: number } | undefined {
+  const lf = text.indexOf('\n', from);
+  const cr = text.indexOf('\r', from);
+  if (cr === -1 || (lf !== -1 && lf < cr)) return lf === -1 ? undefined : { at: lf, next: lf + 1 };
+  if (cr + 1 === text.length) return undefined;
+  return { at: cr, next: text.charCodeAt(cr + 1) === 0x0a ? cr + 2 : cr + 1 };
+}
+
+/** The events of a byte stream. Ends with the stream; throws what the stream throws. */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  maxChars: number,
+): AsyncGenerator<SseEvent, void, undefined> {
+  const parser = new SseParser(maxChars);
+  const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield* parser.push(decoder.decode(value, { stream: true }));
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** One event as text for an event stream. */
+export function toSseText(data: string, event = 'message'): string {
+  return `event: ${event}\ndata: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
+}

@@ -1,0 +1,100 @@
+/**
+ * Requests of the legacy era (2024-11-05 to 2025-11-25) on Streamable HTTP. Translated here, once:
+ * below this file nothing asks for a version. Errors of a request are in-band, with 200.
+ */
+import { PorticoError } from '../errors/portico-error.ts';
+import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
+import { rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import {
+  IMPLEMENTATION,
+  isObject,
+  LATEST_LEGACY_VERSION,
+  LEGACY_VERSIONS,
+  type RpcRequest,
+} from '../protocol.ts';
+import { replyResponse, resultResponse, thrownText } from './answer.ts';
+import { classify } from './classify.ts';
+import { callTool, cursorOf, type Exchange } from './exchange-context.ts';
+import { toolListText } from './tool-list.ts';
+
+const MAX_BATCH = 50;
+
+/** The version to answer `initialize` with: the client's where it is known, else the newest. */
+export function negotiatedVersion(request: RpcRequest): string {
+  const wanted = request.params?.['protocolVersion'];
+  return typeof wanted === 'string' && LEGACY_VERSIONS.includes(wanted)
+    ? wanted
+    : LATEST_LEGACY_VERSION;
+}
+
+/** The answer to `initialize`, with the id of the session just opened. */
+export function initializeResponse(
+  request: RpcRequest,
+  protocolVersion: string,
+  sealedId: string,
+): Response {
+  const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: IMPLEMENTATION };
+  return resultResponse(request.id, JSON.stringify(result), { 'mcp-session-id': sealedId });
+}
+
+/** @param params raw params of the request */
+export async function handleLegacy(
+  exchange: Exchange,
+  request: RpcRequest,
+  params: RawObject,
+): Promise<Response> {
+  const { id } = request;
+  try {
+    switch (request.method) {
+      case 'tools/call': {
+        const routed = await callTool(exchange, request, params);
+        return await replyResponse(routed, id, 'legacy', exchange.acceptsStream);
+      }
+      case 'tools/list': {
+        const { gateway, caller, scope, pageSize } = exchange;
+        const list = await gateway.listTools(caller, scope.reach, scope.naming);
+        return resultResponse(id, toolListText(list, cursorOf(request), pageSize, 'legacy'));
+      }
+      case 'ping':
+        return resultResponse(id, '{}');
+      default:
+        throw new PorticoError('method_not_found', `Method not found: ${request.method}`);
+    }
+  } catch (thrown) {
+    if (thrown instanceof PorticoError && thrown.code === 'forbidden') {
+      return toRpcErrorResponse(thrown, id, 'legacy');
+    }
+    return new Response(thrownText(thrown, id, 'legacy'), {
+      headers: { 'content-type': 'application/json' },
+    });
+  }
+}
+
+/**
+ * A batch of 2025-03-26: every request is answered, in one array.
+ * @param text the batch as it came
+ */
+export async function handleBatch(exchange: Exchange, text: string): Promise<Response> {
+  const elements = rawElements(text);
+  if (elements.length > MAX_BATCH) {
+    throw new PorticoError('invalid_request', `A batch may hold ${MAX_BATCH} messages at most`);
+  }
+  const answers = await Promise.all(elements.map(element => answerOne(exchange, element)));
+  const given = answers.filter(answer => answer !== undefined);
+  if (given.length === 0) return new Response(null, { status: 202 });
+  return new Response(`[${given.join(',')}]`, { headers: { 'content-type': 'application/json' } });
+}
+
+async function answerOne(exchange: Exchange, element: string): Promise<string | undefined> {
+  const message: unknown = JSON.parse(element);
+  const classified = classify(message, { version: null, method: null, name: null });
+  if (classified.kind !== 'request' || !isObject(message)) return undefined;
+  const { request } = classified;
+  if (request.method === 'initialize') {
+    const error = new PorticoError('invalid_request', 'initialize may not be part of a batch');
+    return thrownText(error, request.id, 'legacy');
+  }
+  const params = rawMembers(rawMembers(element).get('params') ?? '{}');
+  const response = await handleLegacy({ ...exchange, acceptsStream: false }, request, params);
+  return response.text();
+}

@@ -1,0 +1,67 @@
+/**
+ * The one door to the protocol: versions, reserved `_meta` keys, JSON-RPC shapes and the SDK's
+ * schemas. Everything else imports protocol facts from here, never from the SDK.
+ *
+ * Source: MCP specification 2026-07-28 (basic/index, basic/versioning, transports) and 2025-11-25.
+ */
+export { ToolSchema } from '@modelcontextprotocol/core';
+
+/** Product name and version, as told to both sides (`serverInfo`, `clientInfo`). */
+export const IMPLEMENTATION = { name: 'portico', version: '0.1.0' } as const;
+
+/** The two families of revisions: `modern` is stateless, `legacy` opens with `initialize`. */
+export type Era = 'legacy' | 'modern';
+
+export const MODERN_VERSION = '2026-07-28';
+export const LATEST_LEGACY_VERSION = '2025-11-25';
+/** What a request without an `MCP-Protocol-Version` header is taken for (2025-11-25, transports). */
+export const UNSTATED_LEGACY_VERSION = '2025-03-26';
+export const LEGACY_VERSIONS: readonly string[] = [
+  '2025-11-25',
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+];
+export const SUPPORTED_VERSIONS: readonly string[] = [MODERN_VERSION, ...LEGACY_VERSIONS];
+
+/** Reserved `_meta` keys of the modern era (2026-07-28, basic/index). */
+export const META = {
+  protocolVersion: 'io.modelcontextprotocol/protocolVersion',
+  clientInfo: 'io.modelcontextprotocol/clientInfo',
+  clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
+} as const;
+
+/** JSON-RPC and MCP error codes that Portico itself emits. */
+export const RPC = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  headerMismatch: -32020,
+  unsupportedProtocolVersion: -32022,
+} as const;
+
+export type RequestId = string | number;
+
+/** A request that has been checked to be one; `params` is absent or an object. */
+export interface RpcRequest {
+  jsonrpc: '2.0';
+  id: RequestId;
+  method: string;
+  params?: Record<string, unknown>;
+}
+
+export type JsonObject = Record<string, unknown>;
+
+/** Narrow an unknown value to a plain JSON object. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a value may be a request id: a string or an integer, never null. */
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
+}

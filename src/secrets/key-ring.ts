@@ -1,0 +1,114 @@
+/**
+ * The key ring: one Worker secret `{active, keys}` with 32-byte keys, from which every other key
+ * is derived by purpose (HKDF-SHA-256). Nothing here stores or logs a key. An unknown key id is
+ * answered with undefined, never with another key.
+ */
+import { z } from 'zod';
+import { fromBase64Url, randomBytes, toBase64Url } from '../lib/base64url.ts';
+
+export type Purpose = 'token' | 'session' | 'credential';
+
+export interface KeyRing {
+  /** HMAC-SHA-256 of a text under each key of the ring, active first, base64url. */
+  hmacs(purpose: Purpose, text: string): Promise<string[]>;
+  /** AES-256-GCM under the active key: `keyId.base64url(iv ‖ ciphertext)`. */
+  seal(purpose: Purpose, plain: string, aad: string): Promise<string>;
+  /** The plain text, or undefined where key, text or `aad` do not fit. */
+  open(purpose: Purpose, sealed: string, aad: string): Promise<string | undefined>;
+}
+
+const RingSchema = z.strictObject({
+  active: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/),
+  keys: z.record(z.string().regex(/^[A-Za-z0-9_-]{1,32}$/), z.base64().length(44)),
+});
+
+const IV_BYTES = 12;
+const encode = (text: string) => new TextEncoder().encode(text);
+
+/**
+ * Parse the ring.
+ * @param secret JSON text of `{"active":"k1","keys":{"k1":"<base64 of 32 bytes>"}}`
+ * @throws Error that names what is wrong, without the secret's value
+ */
+export function createKeyRing(secret: string | undefined): KeyRing {
+  const { active, keys } = parseRing(secret);
+  const ids = [active, ...Object.keys(keys).filter(id => id !== active)];
+  // Keys, not promises: a promise made for one request must not be awaited by another.
+  const derived = new Map<string, CryptoKey>();
+
+  async function derive(purpose: Purpose, id: string, use: 'hmac' | 'aes'): Promise<CryptoKey> {
+    const name = `${purpose}/${use}/${id}`;
+    const known = derived.get(name);
+    if (known) return known;
+    const key = await deriveKey(keys[id] ?? '', `portico/${purpose}/${use}`, use);
+    derived.set(name, key);
+    return key;
+  }
+
+  return {
+    hmacs: (purpose, text) =>
+      Promise.all(
+        ids.map(async id => {
+          const key = await derive(purpose, id, 'hmac');
+          return toBase64Url(new Uint8Array(await crypto.subtle.sign('HMAC', key, encode(text))));
+        }),
+      ),
+
+    async seal(purpose, plain, aad) {
+      const iv = randomBytes(IV_BYTES);
+      const key = await derive(purpose, active, 'aes');
+      const algorithm = { name: 'AES-GCM', iv, additionalData: encode(`${active}|${aad}`) };
+      const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm, key, encode(plain)));
+      const bytes = new Uint8Array(IV_BYTES + sealed.length);
+      bytes.set(iv);
+      bytes.set(sealed, IV_BYTES);
+      return `${active}.${toBase64Url(bytes)}`;
+    },
+
+    async open(purpose, sealed, aad) {
+      const dot = sealed.indexOf('.');
+      const id = sealed.slice(0, dot);
+      const bytes = fromBase64Url(sealed.slice(dot + 1));
+      if (dot < 1 || !Object.hasOwn(keys, id) || !bytes || bytes.length <= IV_BYTES) {
+        return undefined;
+      }
+      const key = await derive(purpose, id, 'aes');
+      const iv = bytes.subarray(0, IV_BYTES);
+      const algorithm = { name: 'AES-GCM', iv, additionalData: encode(`${id}|${aad}`) };
+      try {
+        const plain = await crypto.subtle.decrypt(algorithm, key, bytes.subarray(IV_BYTES));
+        return new TextDecoder().decode(plain);
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+function parseRing(secret: string | undefined): z.infer<typeof RingSchema> {
+  let json: unknown;
+  try {
+    json = JSON.parse(secret ?? '');
+  } catch {
+    throw new Error('PORTICO_KEYS is missing or is not JSON; set it to a key ring');
+  }
+  const ring = RingSchema.safeParse(json);
+  if (!ring.success || !Object.hasOwn(ring.data.keys, ring.data.active)) {
+    throw new Error('PORTICO_KEYS must be {"active": id, "keys": {id: base64 of 32 bytes}}');
+  }
+  return ring.data;
+}
+
+async function deriveKey(base64: string, info: string, use: 'hmac' | 'aes'): Promise<CryptoKey> {
+  const bytes = Uint8Array.from(atob(base64), char => char.charCodeAt(0));
+  const base = await crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey']);
+  const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info: encode(info) };
+  return use === 'hmac'
+    ? crypto.subtle.deriveKey(hkdf, base, { name: 'HMAC', hash: 'SHA-256', length: 256 }, false, [
+        'sign',
+      ])
+    : crypto.subtle.deriveKey(hkdf, base, { name: 'AES-GCM', length: 256 }, false, [
+        'encrypt',
+        'decrypt',
+      ]);
+}

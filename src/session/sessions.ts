@@ -1,0 +1,90 @@
+/**
+ * The life of a legacy client session: opened, found alive, ended. Bound to its principal and its
+ * endpoint; idle ones end by themselves.
+ */
+import type { Caller } from '../access/principal.ts';
+import type { Snapshots } from '../access/snapshots.ts';
+import {
+  deleteIdleSessions,
+  deleteSession,
+  insertSession,
+  touchSession,
+  type Session,
+} from './session-store.ts';
+import type { SealedIds, SessionFacts } from './sealed-id.ts';
+
+export interface SessionsOptions {
+  db: D1Database;
+  sealedIds: SealedIds;
+  snapshots: Snapshots;
+  idleMs: number;
+}
+
+/** Name of the object that holds a session's state. */
+export function sessionOwner(sessionId: string): string {
+  return `session:${sessionId}`;
+}
+
+/** Name of the object that holds what a principal without a session has at a server. */
+export function principalOwner(principalId: string, serverId: string): string {
+  return `principal:${principalId}:${serverId}`;
+}
+
+export class Sessions {
+  readonly #options: SessionsOptions;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  /** Open a session. @returns the id to give to the client */
+  async open(caller: Caller, endpoint: string, protocolVersion: string): Promise<string> {
+    const { db, sealedIds, idleMs } = this.#options;
+    const { facts, sealed } = await sealedIds.create(caller.principalId, protocolVersion);
+    const now = Date.now();
+    const session = {
+      id: facts.id,
+      principalId: caller.principalId,
+      endpoint,
+      createdAt: now,
+      lastSeenAt: now,
+    };
+    await db.batch([insertSession(db, session), deleteIdleSessions(db, now - idleMs)]);
+    return sealed;
+  }
+
+  /** The facts of a sealed id, or undefined where it was not made here. */
+  facts(sealed: string): Promise<SessionFacts | undefined> {
+    return this.#options.sealedIds.open(sealed);
+  }
+
+  /**
+   * Whether a session is alive for this caller on this endpoint; notes that it was seen.
+   * @param session the row as the snapshot has it
+   */
+  isAlive(
+    session: Session | undefined,
+    caller: Caller,
+    endpoint: string,
+    defer: (work: Promise<unknown>) => void,
+  ): boolean {
+    const { db, idleMs } = this.#options;
+    const now = Date.now();
+    if (!session || session.principalId !== caller.principalId || session.endpoint !== endpoint) {
+      return false;
+    }
+    if (now - session.lastSeenAt > idleMs) return false;
+    if (now - session.lastSeenAt > idleMs / 10) {
+      session.lastSeenAt = now;
+      defer(touchSession(db, session.id, now).run());
+    }
+    return true;
+  }
+
+  /** End a session; from now on its id is unknown. */
+  async end(sessionId: string): Promise<void> {
+    const { db, snapshots } = this.#options;
+    await deleteSession(db, sessionId).run();
+    snapshots.forgetSession(sessionId);
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * A way to put single requests to one upstream whose manner is known: used for handshakes,
+ * discovery and listening, where the answer is read here. Calls of clients go through the relay.
+ */
+import { PorticoError } from '../errors/portico-error.ts';
+import type { RawObject } from '../lib/json-spans.ts';
+import type { Deadline } from './deadline.ts';
+import { exchange, type Reply } from './exchange.ts';
+import type { RawResponse } from './message.ts';
+import { nextRequestId } from './request-ids.ts';
+import type { Target } from './target.ts';
+import { requestHeaders, requestText, type Manner } from './wire-request.ts';
+
+export interface Channel {
+  /** @throws PorticoError with an `upstream_*` code; SessionForgotten */
+  request(method: string, params: RawObject, deadline: Deadline): Promise<RawResponse>;
+  notify(method: string, deadline: Deadline): Promise<void>;
+  close(): void;
+}
+
+/** A channel over Streamable HTTP. */
+export function createHttpChannel(target: Target, manner: Manner, maxBytes: number): Channel {
+  return {
+    async request(method, params, deadline) {
+      const reply = await post(target, manner, method, params, deadline, maxBytes);
+      return finalResponse(reply);
+    },
+    async notify(method, deadline) {
+      await postNotification(target, manner, { method }, deadline);
+    },
+    close() {},
+  };
+}
+
+/** POST one request and return the reply with its headers. */
+export function post(
+  target: Target,
+  manner: Manner,
+  method: string,
+  params: RawObject,
+  deadline: Deadline,
+  maxBytes: number,
+): Promise<Reply> {
+  const id = nextRequestId();
+  const name = params.get('name') ?? params.get('uri');
+  const headers = requestHeaders(
+    target,
+    manner,
+    method,
+    name === undefined ? undefined : (JSON.parse(name) as string),
+  );
+  const body = requestText({ method, params }, id, manner.era);
+  const inSession = Boolean(manner.sessionId);
+  return exchange({ url: target.url, headers, body, id, inSession }, deadline, maxBytes);
+}
+
+/** The response of a reply; what comes before it is passed over. */
+export async function finalResponse(reply: Reply): Promise<RawResponse> {
+  if (reply.response) return reply.response;
+  for await (const message of reply.messages ?? []) {
+    if (message.kind === 'response') return message;
+  }
+  throw new PorticoError('upstream_no_response');
+}
+
+/** POST a notification; any 2xx will do. */
+export async function postNotification(
+  target: Target,
+  manner: Manner,
+  notification: { method: string; params?: unknown },
+  deadline: Deadline,
+): Promise<void> {
+  let response: Response;
+  try {
+    response = await fetch(target.url, {
+      method: 'POST',
+      headers: requestHeaders(target, manner, notification.method),
+      body: JSON.stringify({ jsonrpc: '2.0', ...notification }),
+      redirect: 'manual',
+      signal: deadline.signal,
+    });
+  } catch {
+    throw deadline.explain(new PorticoError('upstream_unreachable'));
+  }
+  response.body?.cancel().catch(() => {});
+  if (!response.ok)
+    throw new PorticoError('upstream_4xx', `The server answered ${response.status}`);
+}

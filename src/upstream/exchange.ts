@@ -1,0 +1,144 @@
+/**
+ * One POST of a JSON-RPC request to an upstream and the reading of its answer, in either form the
+ * transport allows (JSON, or an event stream with notifications before the response).
+ *
+ * Refuses: redirects, other content types, answers past the bound, answers that are no response to
+ * the request. Never sends anything twice. A JSON answer is read whole before any of it is
+ * forwarded, so that a broken one becomes a clear error; events of a stream are forwarded as they
+ * come. Source: MCP 2026-07-28 and 2025-11-25, Streamable HTTP.
+ */
+import { PorticoError } from '../errors/portico-error.ts';
+import { BodyTooLarge, readText } from '../lib/read-text.ts';
+import { EventTooLarge, readEvents } from '../lib/sse-events.ts';
+import type { RequestId } from '../protocol.ts';
+import type { Deadline } from './deadline.ts';
+import { parseMessage, type RawResponse, type UpstreamMessage } from './message.ts';
+import { statusError } from './status-error.ts';
+
+export interface ExchangeRequest {
+  url: string;
+  headers: Record<string, string>;
+  /** JSON text of the request. */
+  body: string;
+  id: RequestId;
+  /** The request names a session, so a 404 means that the server forgot it. */
+  inSession: boolean;
+}
+
+export interface Reply {
+  headers: Headers;
+  /** The response, where it came without notifications before it. */
+  response?: RawResponse;
+  /** Otherwise every message in order, the response last. */
+  messages?: AsyncGenerator<UpstreamMessage, void, undefined>;
+}
+
+/** The upstream forgot its session; the request was not executed. */
+export class SessionForgotten extends Error {}
+
+/**
+ * Send a request and read up to its first message.
+ * @throws PorticoError with an `upstream_*` code; SessionForgotten
+ */
+export async function exchange(
+  request: ExchangeRequest,
+  deadline: Deadline,
+  maxBytes: number,
+): Promise<Reply> {
+  const response = await send(request, deadline);
+  if (response.status !== 200) {
+    return failed(response, request, deadline);
+  }
+  const type = (response.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  if (type === 'application/json') {
+    const text = await readAnswer(response, deadline, maxBytes);
+    const message = parseMessage(text, request.id);
+    if (message.kind !== 'response') throw new PorticoError('upstream_bad_message');
+    return { headers: response.headers, response: message };
+  }
+  if (type === 'text/event-stream' && response.body) {
+    const messages = readMessages(response.body, request.id, deadline, maxBytes);
+    const first = await messages.next();
+    if (!first.done && first.value.kind === 'response') {
+      await messages.return();
+      return { headers: response.headers, response: first.value };
+    }
+    return { headers: response.headers, messages: startingWith(first, messages) };
+  }
+  response.body?.cancel().catch(() => {});
+  throw new PorticoError('upstream_bad_content_type');
+}
+
+async function send(request: ExchangeRequest, deadline: Deadline): Promise<Response> {
+  try {
+    return await fetch(request.url, {
+      method: 'POST',
+      headers: request.headers,
+      body: request.body,
+      redirect: 'manual',
+      signal: deadline.signal,
+    });
+  } catch {
+    throw deadline.explain(new PorticoError('upstream_unreachable'));
+  }
+}
+
+async function readAnswer(response: Response, deadline: Deadline, maxBytes: number) {
+  try {
+    return await readText(response, response.headers.get('content-length'), maxBytes);
+  } catch (error) {
+    if (error instanceof BodyTooLarge) throw new PorticoError('upstream_too_large');
+    throw deadline.explain(new PorticoError('upstream_truncated'));
+  }
+}
+
+/** An answer that is not 200: a JSON-RPC error to our request passes, all else has a code. */
+async function failed(
+  response: Response,
+  request: ExchangeRequest,
+  deadline: Deadline,
+): Promise<Reply> {
+  const isJson = (response.headers.get('content-type') ?? '').includes('json');
+  let text = '';
+  if (isJson && response.status >= 400) text = await readAnswer(response, deadline, 65_536);
+  else response.body?.cancel().catch(() => {});
+  const verdict = statusError(response.status, response.headers, text, request);
+  if (verdict === 'session_forgotten') throw new SessionForgotten();
+  if (verdict instanceof PorticoError) throw verdict;
+  return { headers: response.headers, response: verdict };
+}
+
+/** The messages of an event stream, ending with the response to `id`. */
+async function* readMessages(
+  body: ReadableStream<Uint8Array>,
+  id: RequestId,
+  deadline: Deadline,
+  maxBytes: number,
+): AsyncGenerator<UpstreamMessage, void, undefined> {
+  try {
+    for await (const event of readEvents(body, maxBytes)) {
+      if (event.event !== 'message' || event.data === '') continue;
+      const message = parseMessage(event.data, id);
+      if (message.kind === 'foreign') continue;
+      yield message;
+      if (message.kind === 'response') return;
+    }
+  } catch (error) {
+    if (error instanceof PorticoError) throw error;
+    if (error instanceof EventTooLarge) throw new PorticoError('upstream_too_large');
+    throw deadline.explain(new PorticoError('upstream_truncated'));
+  }
+  throw deadline.explain(new PorticoError('upstream_no_response'));
+}
+
+async function* startingWith(
+  first: IteratorResult<UpstreamMessage, void>,
+  rest: AsyncGenerator<UpstreamMessage, void, undefined>,
+): AsyncGenerator<UpstreamMessage, void, undefined> {
+  try {
+    if (!first.done) yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Which addresses Portico may fetch: a pure decision, the one place for it (SEC-3). Only https to
+ * public host names; in local mode also loopback, over http too. No credentials in an address.
+ * A name that resolves to a private address is outside what a Worker can see; on Cloudflare the
+ * platform refuses such addresses itself.
+ */
+
+export type AddressDecision = { allowed: true; url: URL } | { allowed: false; reason: string };
+
+const refuse = (reason: string): AddressDecision => ({ allowed: false, reason });
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+/** Suffixes of names that never belong to a public host (RFC 2606, 6761, 6762, 8375, 9476). */
+const PRIVATE_SUFFIXES = [
+  'localhost',
+  'local',
+  'internal',
+  'intranet',
+  'corp',
+  'home',
+  'lan',
+  'private',
+  'home.arpa',
+  'test',
+  'invalid',
+  'onion',
+  'alt',
+];
+const HOST_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
+/**
+ * Decide on an address an administrator or an upstream supplied.
+ * @param address the text as it was given
+ */
+export function decideAddress(address: string, localMode: boolean): AddressDecision {
+  if (/[\s\\\p{Cc}]/u.test(address)) return refuse('the address holds a character that no URL has');
+  let url: URL;
+  try {
+    url = new URL(address);
+  } catch {
+    return refuse('the address is not a URL');
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('use https');
+  if (url.username !== '' || url.password !== '') {
+    return refuse('put credentials into headers, not into the address');
+  }
+  if (LOOPBACK.has(url.hostname)) {
+    return localMode ? { allowed: true, url } : refuse('loopback is allowed in local mode only');
+  }
+  if (url.protocol !== 'https:') return refuse('use https');
+  const host = url.hostname.replace(/\.$/, '');
+  const labels = host.split('.');
+  if (host.startsWith('[') || /^\d+$/.test(labels.at(-1) ?? '')) {
+    return refuse('use a host name, not an address literal');
+  }
+  if (host.length > 253 || labels.length < 2 || !labels.every(label => HOST_LABEL.test(label))) {
+    return refuse('the host is not a public name');
+  }
+  if (PRIVATE_SUFFIXES.some(suffix => host.endsWith(`.${suffix}`))) {
+    return refuse('the host is not a public name');
+  }
+  return { allowed: true, url };
+}

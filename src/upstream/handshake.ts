@@ -1,0 +1,69 @@
+/**
+ * The legacy handshake: `initialize`, then `notifications/initialized`. Opens an upstream session
+ * where the server keeps one.
+ */
+import { PorticoError } from '../errors/portico-error.ts';
+import type { RawObject } from '../lib/json-spans.ts';
+import {
+  IMPLEMENTATION,
+  isObject,
+  LATEST_LEGACY_VERSION,
+  LEGACY_VERSIONS,
+  type JsonObject,
+} from '../protocol.ts';
+import { finalResponse, post, postNotification } from './channel.ts';
+import type { Deadline } from './deadline.ts';
+import type { RawResponse } from './message.ts';
+import type { Target } from './target.ts';
+import type { Manner } from './wire-request.ts';
+
+export interface Handshake {
+  protocolVersion: string;
+  sessionId?: string;
+  capabilities: JsonObject;
+}
+
+/** Params of `initialize`. Portico offers no client capability of its own. */
+export function initializeParams(): RawObject {
+  return new Map([
+    ['protocolVersion', JSON.stringify(LATEST_LEGACY_VERSION)],
+    ['capabilities', '{}'],
+    ['clientInfo', JSON.stringify(IMPLEMENTATION)],
+  ]);
+}
+
+/**
+ * Read the result of `initialize`.
+ * @throws PorticoError where the server refused or speaks no revision Portico knows
+ */
+export function parseInitializeResult(response: RawResponse): Handshake {
+  if ('error' in response) {
+    throw new PorticoError('upstream_4xx', 'The server refused to initialize');
+  }
+  const { protocolVersion, capabilities } = response.parsed;
+  if (typeof protocolVersion !== 'string' || !LEGACY_VERSIONS.includes(protocolVersion)) {
+    throw new PorticoError('upstream_bad_message', 'The server speaks no known protocol version');
+  }
+  return { protocolVersion, capabilities: isObject(capabilities) ? capabilities : {} };
+}
+
+const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
+
+/** Do the handshake over Streamable HTTP. */
+export async function initializeHttp(
+  target: Target,
+  deadline: Deadline,
+  maxBytes: number,
+): Promise<Handshake> {
+  const opening: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
+  const reply = await post(target, opening, 'initialize', initializeParams(), deadline, maxBytes);
+  const found = parseInitializeResult(await finalResponse(reply));
+  const sessionId = reply.headers.get('mcp-session-id');
+  if (sessionId !== null && !SESSION_ID.test(sessionId)) {
+    throw new PorticoError('upstream_bad_message', 'The session id of the server is not valid');
+  }
+  const handshake = sessionId === null ? found : { ...found, sessionId };
+  const manner: Manner = { era: 'legacy', ...handshake };
+  await postNotification(target, manner, { method: 'notifications/initialized' }, deadline);
+  return handshake;
+}

@@ -1,0 +1,79 @@
+/**
+ * The standing stream on which an upstream tells of changes: `subscriptions/listen` in the modern
+ * era, the GET stream in the legacy one. Resolves when the stream is open; `onMethod` hears every
+ * notification until it ends. Source: MCP 2026-07-28 Subscriptions; 2025-11-25 transports.
+ */
+import { readEvents } from '../lib/sse-events.ts';
+import { isObject } from '../protocol.ts';
+import { nextRequestId } from './request-ids.ts';
+import type { Target } from './target.ts';
+import { requestHeaders, requestText, type Manner } from './wire-request.ts';
+
+export interface Listening {
+  /** Settles when the stream has ended, for whatever reason. */
+  ended: Promise<void>;
+}
+
+const MAX_EVENT_CHARS = 1_048_576;
+/** A server that does not open the stream within this time is taken for one without it. */
+const OPEN_MS = 3_000;
+
+/** @returns undefined where the server offers no such stream */
+export async function listen(
+  target: Target,
+  manner: Manner,
+  onMethod: (method: string) => void,
+  signal: AbortSignal,
+): Promise<Listening | undefined> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), OPEN_MS);
+  signal.addEventListener('abort', () => controller.abort(), { once: true });
+  const response = await fetch(target.url, {
+    ...opening(target, manner),
+    signal: controller.signal,
+  }).catch(() => undefined);
+  clearTimeout(timer);
+  const type = response?.headers.get('content-type') ?? '';
+  if (response?.status !== 200 || !type.includes('text/event-stream') || !response.body) {
+    response?.body?.cancel().catch(() => {});
+    return undefined;
+  }
+  return { ended: hear(response.body, onMethod) };
+}
+
+function opening(target: Target, manner: Manner): RequestInit {
+  if (manner.era === 'legacy') {
+    const headers = { ...requestHeaders(target, manner, ''), accept: 'text/event-stream' };
+    return { method: 'GET', headers, redirect: 'manual' };
+  }
+  const method = 'subscriptions/listen';
+  const params = new Map([['notifications', '{"toolsListChanged":true}']]);
+  return {
+    method: 'POST',
+    headers: requestHeaders(target, manner, method),
+    body: requestText({ method, params }, nextRequestId(), 'modern'),
+    redirect: 'manual',
+  };
+}
+
+async function hear(
+  body: ReadableStream<Uint8Array>,
+  onMethod: (method: string) => void,
+): Promise<void> {
+  try {
+    for await (const event of readEvents(body, MAX_EVENT_CHARS)) {
+      const message = parse(event.data);
+      if (isObject(message) && typeof message['method'] === 'string') onMethod(message['method']);
+    }
+  } catch {
+    // A broken stream is the same as an ended one; the monitor opens the next.
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

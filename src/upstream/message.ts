@@ -1,0 +1,53 @@
+/**
+ * JSON-RPC messages as an upstream sent them: classified, with the raw text of what is forwarded.
+ */
+import { PorticoError } from '../errors/portico-error.ts';
+import { rawMembers } from '../lib/json-spans.ts';
+import { isObject, isRequestId, type JsonObject, type RequestId } from '../protocol.ts';
+
+/** A response: exactly one of the two, raw JSON text, beside its parsed form. */
+export type RawResponse =
+  | { kind: 'response'; result: string; parsed: JsonObject }
+  | { kind: 'response'; error: string; parsed: JsonObject };
+
+export type UpstreamMessage =
+  | RawResponse
+  | { kind: 'notification'; method: string; text: string }
+  | { kind: 'request'; method: string; id: RequestId }
+  /** A response to another request: never forwarded. */
+  | { kind: 'foreign' };
+
+/**
+ * Classify one message.
+ * @param text the message's JSON text
+ * @param id id of the request that is waited for
+ * @throws PorticoError `upstream_bad_json` or `upstream_bad_message`
+ */
+export function parseMessage(text: string, id: RequestId): UpstreamMessage {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new PorticoError('upstream_bad_json');
+  }
+  if (!isObject(json) || json['jsonrpc'] !== '2.0') throw new PorticoError('upstream_bad_message');
+  const { method } = json;
+  if (typeof method === 'string') {
+    if (isRequestId(json['id'])) return { kind: 'request', method, id: json['id'] };
+    return { kind: 'notification', method, text };
+  }
+  if (json['id'] !== id) return { kind: 'foreign' };
+  const members = rawMembers(text);
+  const { result, error } = json;
+  if (isObject(result) && error === undefined) {
+    return { kind: 'response', result: members.get('result') ?? '', parsed: result };
+  }
+  if (isRpcError(error) && result === undefined) {
+    return { kind: 'response', error: members.get('error') ?? '', parsed: error };
+  }
+  throw new PorticoError('upstream_bad_message');
+}
+
+function isRpcError(value: unknown): value is JsonObject {
+  return isObject(value) && Number.isInteger(value['code']) && typeof value['message'] === 'string';
+}

@@ -1,0 +1,149 @@
+/**
+ * Finds out which era and transport a server speaks: the modern probe first, then the legacy
+ * handshake, then the deprecated HTTP+SSE transport. Network failures, 401, 403 and 5xx are never
+ * taken for a verdict. Source: MCP 2026-07-28, Streamable HTTP, Backward Compatibility.
+ */
+import { PorticoError } from '../errors/portico-error.ts';
+import { isObject, MODERN_VERSION, type JsonObject } from '../protocol.ts';
+import type { Verdict } from '../registry/server-schema.ts';
+import { createHttpChannel, finalResponse, post, type Channel } from './channel.ts';
+import type { Deadline } from './deadline.ts';
+import { initializeHttp, initializeParams, parseInitializeResult } from './handshake.ts';
+import type { RawResponse } from './message.ts';
+import { openSse } from './sse-connection.ts';
+import type { Target } from './target.ts';
+import type { Manner } from './wire-request.ts';
+
+/** An upstream whose manner is known, with a channel open to it. */
+export interface Negotiated {
+  verdict: Verdict;
+  manner: Manner;
+  channel: Channel;
+}
+
+export interface NegotiateOptions {
+  transport: 'http' | 'sse';
+  maxBytes: number;
+  /** Called for notifications that come outside of a request (HTTP+SSE only). */
+  onNotification?: (method: string) => void;
+}
+
+/** Answers to a legacy POST with which an old HTTP+SSE server shows itself. */
+const NOT_STREAMABLE = new Set(['upstream_4xx', 'upstream_bad_content_type']);
+
+/** @throws PorticoError with an `upstream_*` code */
+export async function negotiate(
+  target: Target,
+  options: NegotiateOptions,
+  deadline: Deadline,
+): Promise<Negotiated> {
+  if (options.transport === 'sse') return negotiateSse(target, options, deadline);
+  const { maxBytes } = options;
+  const modern = await probeModern(target, deadline, maxBytes);
+  if (modern) {
+    const manner: Manner = { era: 'modern', protocolVersion: MODERN_VERSION };
+    return {
+      verdict: {
+        era: 'modern',
+        protocolVersion: MODERN_VERSION,
+        transport: 'http',
+        sessionful: false,
+        toolsListChanged: saysToolsListChanged(modern),
+      },
+      manner,
+      channel: createHttpChannel(target, manner, maxBytes),
+    };
+  }
+  try {
+    return await negotiateLegacy(target, deadline, maxBytes);
+  } catch (error) {
+    if (!(error instanceof PorticoError) || !NOT_STREAMABLE.has(error.code)) throw error;
+    return negotiateSse(target, options, deadline).catch(() => {
+      throw error;
+    });
+  }
+}
+
+async function negotiateLegacy(
+  target: Target,
+  deadline: Deadline,
+  maxBytes: number,
+): Promise<Negotiated> {
+  const { protocolVersion, sessionId, capabilities } = await initializeHttp(
+    target,
+    deadline,
+    maxBytes,
+  );
+  const manner: Manner = { era: 'legacy', protocolVersion, sessionId };
+  return {
+    verdict: {
+      era: 'legacy',
+      protocolVersion,
+      transport: 'http',
+      sessionful: sessionId !== undefined,
+      toolsListChanged: saysToolsListChanged(capabilities),
+    },
+    manner,
+    channel: createHttpChannel(target, manner, maxBytes),
+  };
+}
+
+async function negotiateSse(
+  target: Target,
+  options: NegotiateOptions,
+  deadline: Deadline,
+): Promise<Negotiated> {
+  const channel = await openSse(target, options, deadline);
+  const found = parseInitializeResult(
+    await channel.request('initialize', initializeParams(), deadline),
+  );
+  await channel.notify('notifications/initialized', deadline);
+  return {
+    verdict: {
+      era: 'legacy',
+      protocolVersion: found.protocolVersion,
+      transport: 'sse',
+      sessionful: true,
+      toolsListChanged: saysToolsListChanged(found.capabilities),
+    },
+    manner: { era: 'legacy', protocolVersion: found.protocolVersion },
+    channel,
+  };
+}
+
+/** Capabilities of a modern server, or undefined where the answer says that it is none. */
+async function probeModern(
+  target: Target,
+  deadline: Deadline,
+  maxBytes: number,
+): Promise<JsonObject | undefined> {
+  const manner: Manner = { era: 'modern', protocolVersion: MODERN_VERSION };
+  let response: RawResponse;
+  try {
+    const reply = await post(target, manner, 'server/discover', new Map(), deadline, maxBytes);
+    response = await finalResponse(reply);
+  } catch (error) {
+    if (error instanceof PorticoError && LEGACY_SIGNS.has(error.code)) return undefined;
+    throw error;
+  }
+  if ('error' in response) return undefined;
+  const { supportedVersions, capabilities } = response.parsed;
+  if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) {
+    return undefined;
+  }
+  return isObject(capabilities) ? capabilities : {};
+}
+
+/** What a legacy server may answer to a method it does not know. */
+const LEGACY_SIGNS = new Set([
+  'upstream_4xx',
+  'upstream_bad_content_type',
+  'upstream_bad_json',
+  'upstream_bad_message',
+  'upstream_no_response',
+  'upstream_truncated',
+]);
+
+function saysToolsListChanged(capabilities: JsonObject): boolean {
+  return isObject(capabilities['tools']) && capabilities['tools']['listChanged'] === true;
+}

@@ -1,0 +1,65 @@
+/** What an HTTP status of an upstream other than 200 means for the request. Pure. */
+import { PorticoError } from '../errors/portico-error.ts';
+import type { RequestId } from '../protocol.ts';
+import { parseMessage, type RawResponse } from './message.ts';
+
+/** JSON-RPC code with which servers of the SDK's first generation refuse at the transport. */
+const TRANSPORT_REFUSAL = -32000;
+
+/**
+ * @param body the answer's text where it was JSON, else ''
+ * @returns the upstream's own JSON-RPC error to this request, or why there is none
+ */
+export function statusError(
+  status: number,
+  headers: Headers,
+  body: string,
+  request: { id: RequestId; inSession: boolean },
+): PorticoError | RawResponse | 'session_forgotten' {
+  const response = responseOf(body, request.id);
+  if (status === 404 && request.inSession) return 'session_forgotten';
+  // The reference servers refuse an unknown session with 400 and this code, before dispatch.
+  if (status === 400 && request.inSession && rpcCodeOf(body) === TRANSPORT_REFUSAL) {
+    return 'session_forgotten';
+  }
+  if (status === 401) return new PorticoError('upstream_auth');
+  if (status === 403) return new PorticoError('upstream_scope');
+  if (status === 408 || status === 425 || status === 429) {
+    return new PorticoError('upstream_rate_limited', undefined, retryAfter(headers));
+  }
+  if (response) return response;
+  if (status >= 500) {
+    return new PorticoError('upstream_5xx', `The server answered ${status}`, retryAfter(headers));
+  }
+  if (status >= 400) return new PorticoError('upstream_4xx', `The server answered ${status}`);
+  if (status >= 300) return new PorticoError('upstream_redirect');
+  return new PorticoError('upstream_no_response');
+}
+
+/** Only seconds are understood, up to a day; a date or nonsense says nothing. */
+function retryAfter(headers: Headers): { retryAfterSeconds?: number } {
+  const seconds = Number(headers.get('retry-after') ?? NaN);
+  return Number.isInteger(seconds) && seconds >= 0 && seconds <= 86_400
+    ? { retryAfterSeconds: seconds }
+    : {};
+}
+
+function responseOf(body: string, id: RequestId): RawResponse | undefined {
+  if (body === '') return undefined;
+  try {
+    const message = parseMessage(body, id);
+    return message.kind === 'response' && 'error' in message ? message : undefined;
+  } catch (error) {
+    if (error instanceof PorticoError) return undefined;
+    throw error;
+  }
+}
+
+function rpcCodeOf(body: string): unknown {
+  try {
+    const parsed = JSON.parse(body) as { error?: { code?: unknown } } | null;
+    return parsed?.error?.code;
+  } catch {
+    return undefined;
+  }
+}

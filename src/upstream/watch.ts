@@ -1,0 +1,95 @@
+/**
+ * A monitor's standing relation to one upstream: negotiated once, its channel kept, its change
+ * stream open where it has one. `look` reads the tools; a channel that fails is replaced by a
+ * fresh negotiation once, since reading a list again does no harm.
+ */
+import { PorticoError } from '../errors/portico-error.ts';
+import type { Verdict } from '../registry/server-schema.ts';
+import type { Deadline } from './deadline.ts';
+import { discoverTools, type Discovered } from './discover.ts';
+import { SessionForgotten } from './exchange.ts';
+import { listen } from './listen.ts';
+import { negotiate, type Negotiated } from './negotiate.ts';
+import type { Target } from './target.ts';
+
+export interface WatchOptions {
+  transport: 'http' | 'sse';
+  maxBytes: number;
+  /** The server told that its tools changed. */
+  onToolsChanged(): void;
+}
+
+const TOOLS_CHANGED = 'notifications/tools/list_changed';
+
+export class UpstreamWatch {
+  readonly credentialKey: string;
+  readonly #target: Target;
+  readonly #options: WatchOptions;
+  readonly #controller = new AbortController();
+  #negotiated: Negotiated | undefined;
+  #listening = false;
+
+  constructor(target: Target, options: WatchOptions) {
+    this.credentialKey = target.credentialKey;
+    this.#target = target;
+    this.#options = options;
+  }
+
+  /** @throws PorticoError with an `upstream_*` code */
+  async look(deadline: Deadline): Promise<Discovered & { verdict: Verdict }> {
+    const held = this.#negotiated;
+    if (held) {
+      try {
+        return await this.#read(held, deadline);
+      } catch (error) {
+        const isKnown = error instanceof PorticoError || error instanceof SessionForgotten;
+        if (!isKnown || deadline.signal.aborted) throw error;
+        held.channel.close();
+        this.#negotiated = undefined;
+      }
+    }
+    const fresh = await this.#negotiate(deadline);
+    return this.#read(fresh, deadline);
+  }
+
+  close(): void {
+    this.#controller.abort();
+    this.#negotiated?.channel.close();
+    this.#negotiated = undefined;
+  }
+
+  async #negotiate(deadline: Deadline): Promise<Negotiated> {
+    const { transport, maxBytes } = this.#options;
+    const onNotification = (method: string) => this.#hear(method);
+    const negotiated = await negotiate(
+      this.#target,
+      { transport, maxBytes, onNotification },
+      deadline,
+    );
+    this.#negotiated = negotiated;
+    return negotiated;
+  }
+
+  /** Listen before the list is read, so that no change falls between. */
+  async #read(negotiated: Negotiated, deadline: Deadline) {
+    const { verdict, channel, manner } = negotiated;
+    if (verdict.toolsListChanged && verdict.transport === 'http' && !this.#listening) {
+      const stream = await listen(
+        this.#target,
+        manner,
+        method => this.#hear(method),
+        this.#controller.signal,
+      );
+      if (stream) {
+        this.#listening = true;
+        void stream.ended.then(() => (this.#listening = false));
+      }
+    }
+    const discovered = await discoverTools(channel, deadline);
+    return { ...discovered, verdict };
+  }
+
+  #hear(method: string): void {
+    if (method === TOOLS_CHANGED) this.#options.onToolsChanged();
+  }
+}
