@@ -14,7 +14,7 @@ import { SealedIds } from './session/sealed-id.ts';
 import { Sessions } from './session/sessions.ts';
 import { UpstreamSessions } from './session/upstream-sessions.ts';
 import { endSession } from './upstream/end-session.ts';
-import { Targets } from './upstream/target.ts';
+import { Destinations } from './upstream/destination.ts';
 import { Upstreams } from './upstream/upstreams.ts';
 
 /** A server is looked at this often at most on suspicion of this isolate, in milliseconds. */
@@ -36,7 +36,7 @@ export function wire(env: Env): AppPorts {
     env.SERVER_MONITOR.get(env.SERVER_MONITOR.idFromName(serverId));
 
   const snapshots = new Snapshots({ db, keys, adminToken, maxAgeMs: config.snapshotMaxAgeMs });
-  const targets = new Targets(keys, config.localMode);
+  const destinations = new Destinations(keys, config.localMode);
   const upstreamSessions = new UpstreamSessions(env.CLIENT_SESSION, config.maxAnswerBytes);
   const catalogs = new Catalogs({
     find: async (serverId, hash) =>
@@ -46,7 +46,7 @@ export function wire(env: Env): AppPorts {
 
   const suspected = new Map<string, number>();
   const upstreams = new Upstreams({
-    targets,
+    destinations,
     sessions: upstreamSessions,
     callTimeoutMs: config.callTimeoutMs,
     maxAnswerBytes: config.maxAnswerBytes,
@@ -68,7 +68,7 @@ export function wire(env: Env): AppPorts {
   async function endUpstreams(owner: string, { servers }: Snapshot): Promise<void> {
     for (const { serverId, session } of await upstreamSessions.end(owner)) {
       const server = servers.find(({ id }) => id === serverId);
-      if (server) await endSession(await targets.of(server), session);
+      if (server) await endSession(await destinations.of(server), session);
     }
   }
 

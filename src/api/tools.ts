@@ -1,14 +1,15 @@
 /** `/api/v1/tools`: the tools by server, and calling one (PRD AG-US4, AG-US7). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
+import { decideServer } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
+import { finalResponse } from '../gateway/final-response.ts';
 import type { ToolReference } from '../gateway/gateway.ts';
 import { ToolFailure } from '../gateway/tool-failure.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { isObject } from '../protocol.ts';
 import { ServerStatusSchema } from '../registry/server-schema.ts';
 import { principalOwner } from '../session/sessions.ts';
-import { finalResponse } from '../upstream/channel.ts';
 import { responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 const tags = ['tools'];
@@ -68,18 +69,17 @@ export function registerTools(api: Api, { gateway }: ApiPorts): void {
     const { caller, servers } = context.var.snapshot;
     const naming = { kind: 'qualified', style: 'dot' } as const;
     const tools = await gateway.listTools(caller, { servers }, naming);
-    const seen = servers.filter(({ id }) => caller.servers?.has(id) ?? true);
+    const ofServer = Map.groupBy(tools, tool => tool.server.id);
+    const seen = servers.filter(({ id }) => decideServer(caller, id));
     const byServer = seen.map(server => ({
       id: server.id,
       name: server.name,
       status: server.status,
-      tools: tools
-        .filter(tool => tool.server.id === server.id)
-        .map(({ name, tool }) => ({
-          ...(JSON.parse(fromRawMembers(tool.raw)) as object),
-          name,
-          original_name: tool.name,
-        })),
+      tools: (ofServer.get(server.id) ?? []).map(({ name, tool }) => ({
+        ...(JSON.parse(fromRawMembers(tool.raw)) as object),
+        name,
+        original_name: tool.name,
+      })),
     }));
     return context.json({ servers: byServer, total: tools.length }, 200);
   });
@@ -108,10 +108,7 @@ export function registerTools(api: Api, { gateway }: ApiPorts): void {
         { ...callContext, onDispatch: () => (dispatchedAt = performance.now()) },
       );
       const { reply, server } = routed;
-      const response =
-        'response' in reply
-          ? reply.response
-          : await finalResponse({ headers: new Headers(), messages: reply.messages });
+      const response = await finalResponse(reply);
       if ('error' in response) throw upstreamError(response.parsed);
       const metadata = {
         routed_to: server.name,

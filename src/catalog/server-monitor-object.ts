@@ -14,7 +14,7 @@ import { findServer, updateDiscovered, updateFailed } from '../registry/server-s
 import type { Server } from '../registry/server-schema.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
 import { createDeadline } from '../upstream/deadline.ts';
-import { Targets } from '../upstream/target.ts';
+import { Destinations } from '../upstream/destination.ts';
 import { UpstreamWatch } from '../upstream/watch.ts';
 import { catalogHash, toCatalogText } from './catalog.ts';
 import {
@@ -32,7 +32,10 @@ const POKE_GAP_MS = 200;
 
 export class ServerMonitor extends DurableObject<Env> {
   readonly #config = parseConfig(this.env);
-  readonly #targets = new Targets(createKeyRing(this.env.PORTICO_KEYS), this.#config.localMode);
+  readonly #destinations = new Destinations(
+    createKeyRing(this.env.PORTICO_KEYS),
+    this.#config.localMode,
+  );
   #watch: UpstreamWatch | undefined;
   #lookedAt = 0;
 
@@ -95,10 +98,10 @@ export class ServerMonitor extends DurableObject<Env> {
   async #discover(server: Server, failuresIfNot: number, rewrite: boolean): Promise<boolean> {
     const deadline = createDeadline(LOOK_MS);
     try {
-      const target = await this.#targets.of(server);
-      if (this.#watch?.credentialKey !== target.credentialKey) {
+      const destination = await this.#destinations.of(server);
+      if (this.#watch?.credentialKey !== destination.credentialKey) {
         this.#watch?.close();
-        this.#watch = new UpstreamWatch(target, {
+        this.#watch = new UpstreamWatch(destination, {
           transport: server.transportType === 'SSE' ? 'sse' : 'http',
           maxBytes: this.#config.maxAnswerBytes,
           onToolsChanged: () => this.ctx.waitUntil(this.poke()),

@@ -3,6 +3,7 @@
  * who calls and what they reach, hands over to the era's handler. No request without a credential
  * gets past the first check, and nothing is dispatched before all checks have passed.
  */
+import { decideServer } from '../access/principal.ts';
 import { parseBearer } from '../access/token.ts';
 import type { Snapshot, Snapshots } from '../access/snapshots.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
@@ -82,7 +83,7 @@ async function admit(
   if (!snapshot) throw new PorticoError('unauthorized');
   const where = endpoint();
   const { caller, servers } = snapshot;
-  const visible = { servers: servers.filter(server => caller.servers?.has(server.id) ?? true) };
+  const visible = { servers: servers.filter(({ id }) => decideServer(caller, id)) };
   const scope = scopeOf(where, visible);
   if (!scope) throw new PorticoError('not_found', 'No such endpoint');
   return { request, endpoint: where, snapshot, scope, facts, defer };

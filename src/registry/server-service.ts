@@ -6,7 +6,7 @@ import { requireScope, type Caller } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { decideAddress } from '../upstream/guard.ts';
-import { sealHeaders } from '../upstream/target.ts';
+import { sealHeaders } from '../secrets/sealed-headers.ts';
 import type { CreateServer, Server } from './server-schema.ts';
 import {
   deleteServer,

@@ -14,7 +14,7 @@ import type { ErrorCode } from '../errors/table.ts';
 import { createDeadline } from '../upstream/deadline.ts';
 import { initializeParams, parseInitializeResult } from '../upstream/handshake.ts';
 import { openSse, type SseConnection } from '../upstream/sse-connection.ts';
-import type { Target } from '../upstream/target.ts';
+import type { Destination } from '../upstream/destination.ts';
 import { UpstreamClaims } from './upstream-claims.ts';
 
 /** A session at an upstream, as it is stored. */
@@ -66,6 +66,7 @@ export class ClientSession extends DurableObject<Env> {
 
   /** Store the session a claim was for; without one the next caller tries. */
   async settle(serverId: string, claim: string, session?: UpstreamSession): Promise<boolean> {
+    if (!this.#claims.holds(serverId, claim)) return false;
     if (session) await this.ctx.storage.put(storageKey(serverId), session);
     return this.#claims.settle(serverId, claim);
   }
@@ -78,7 +79,7 @@ export class ClientSession extends DurableObject<Env> {
 
   /** Put one request to a server of the HTTP+SSE transport, on this client's own connection. */
   async callSse(
-    target: Target,
+    destination: Destination,
     method: string,
     params: [string, string][],
     timeoutMs: number,
@@ -86,7 +87,7 @@ export class ClientSession extends DurableObject<Env> {
     await this.#touch();
     const deadline = createDeadline(timeoutMs);
     try {
-      const connection = await this.#connect(target, timeoutMs);
+      const connection = await this.#connect(destination, timeoutMs);
       const response = await connection.request(method, new Map(params), deadline);
       return 'result' in response ? { result: response.result } : { error: response.error };
     } catch (error) {
@@ -128,34 +129,34 @@ export class ClientSession extends DurableObject<Env> {
     }
   }
 
-  async #connect(target: Target, timeoutMs: number): Promise<SseConnection> {
+  async #connect(destination: Destination, timeoutMs: number): Promise<SseConnection> {
     for (;;) {
-      const held = this.#connections.get(target.serverId);
-      if (held && !held.connection.closed && held.credentialKey === target.credentialKey) {
+      const held = this.#connections.get(destination.serverId);
+      if (held && !held.connection.closed && held.credentialKey === destination.credentialKey) {
         return held.connection;
       }
-      const claim = await this.#claims.claim(`sse/${target.serverId}`);
+      const claim = await this.#claims.claim(`sse/${destination.serverId}`);
       if (claim === undefined) continue;
       held?.connection.close();
       try {
-        const connection = await this.#open(target, timeoutMs);
-        this.#connections.set(target.serverId, {
-          credentialKey: target.credentialKey,
+        const connection = await this.#open(destination, timeoutMs);
+        this.#connections.set(destination.serverId, {
+          credentialKey: destination.credentialKey,
           connection,
         });
-        this.#closeWhenIdle(target.serverId, connection);
+        this.#closeWhenIdle(destination.serverId, connection);
         return connection;
       } finally {
-        this.#claims.settle(`sse/${target.serverId}`, claim);
+        this.#claims.settle(`sse/${destination.serverId}`, claim);
       }
     }
   }
 
-  async #open(target: Target, timeoutMs: number): Promise<SseConnection> {
+  async #open(destination: Destination, timeoutMs: number): Promise<SseConnection> {
     const deadline = createDeadline(Math.min(timeoutMs, CLAIM_LIMIT_MS));
     try {
       const options = { maxBytes: this.#config.maxAnswerBytes };
-      const connection = await openSse(target, options, deadline);
+      const connection = await openSse(destination, options, deadline);
       parseInitializeResult(await connection.request('initialize', initializeParams(), deadline));
       await connection.notify('notifications/initialized', deadline);
       return connection;

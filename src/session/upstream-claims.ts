@@ -34,6 +34,11 @@ export class UpstreamClaims {
     return claim.id;
   }
 
+  /** Whether a claim is still the one that counts. */
+  holds(key: string, id: string): boolean {
+    return this.#claims.get(key)?.id === id;
+  }
+
   /** End a claim; false where it had run out, so its result must not be used. */
   settle(key: string, id: string): boolean {
     const claim = this.#claims.get(key);

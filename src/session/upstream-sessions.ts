@@ -8,7 +8,7 @@ import type { JsonObject } from '../protocol.ts';
 import { createDeadline } from '../upstream/deadline.ts';
 import { initializeHttp } from '../upstream/handshake.ts';
 import type { RawResponse } from '../upstream/message.ts';
-import type { Target } from '../upstream/target.ts';
+import type { Destination } from '../upstream/destination.ts';
 import type { OutboundRequest } from '../upstream/wire-request.ts';
 import type { ClientSession, EndedSession, UpstreamSession } from './client-session-object.ts';
 
@@ -36,36 +36,46 @@ export class UpstreamSessions {
    * @param owner name of the ClientSession object
    * @throws PorticoError with an `upstream_*` code where the handshake fails
    */
-  async acquire(owner: string, target: Target): Promise<UpstreamSession> {
-    const key = `${owner} ${target.serverId}`;
+  async acquire(owner: string, destination: Destination): Promise<UpstreamSession> {
+    const key = `${owner} ${destination.serverId}`;
     const known = this.#remembered.get(key);
     const now = Date.now();
-    if (known?.session.credentialKey === target.credentialKey && now - known.at < REMEMBER_MS) {
+    if (
+      known?.session.credentialKey === destination.credentialKey &&
+      now - known.at < REMEMBER_MS
+    ) {
       return known.session;
     }
     const object = this.#object(owner);
-    const acquired = await object.acquire(target.serverId, target.credentialKey);
+    const acquired = await object.acquire(destination.serverId, destination.credentialKey);
     const session =
-      'session' in acquired ? acquired.session : await this.#open(object, target, acquired.claim);
+      'session' in acquired
+        ? acquired.session
+        : await this.#open(object, destination, acquired.claim);
     this.#remembered.set(key, { session, at: now });
     return session;
   }
 
   /** The upstream forgot this session. */
-  async forget(owner: string, target: Target, sessionId: string): Promise<void> {
-    this.#remembered.delete(`${owner} ${target.serverId}`);
-    await this.#object(owner).forget(target.serverId, sessionId);
+  async forget(owner: string, destination: Destination, sessionId: string): Promise<void> {
+    this.#remembered.delete(`${owner} ${destination.serverId}`);
+    await this.#object(owner).forget(destination.serverId, sessionId);
   }
 
   /** One request over the owner's HTTP+SSE connection. */
   async callSse(
     owner: string,
-    target: Target,
+    destination: Destination,
     request: OutboundRequest,
     timeoutMs: number,
   ): Promise<RawResponse> {
     const params = [...request.params];
-    const answer = await this.#object(owner).callSse(target, request.method, params, timeoutMs);
+    const answer = await this.#object(owner).callSse(
+      destination,
+      request.method,
+      params,
+      timeoutMs,
+    );
     if ('code' in answer) throw new PorticoError(answer.code, answer.detail);
     const parse = (text: string) => JSON.parse(text) as JsonObject;
     return 'result' in answer
@@ -86,21 +96,21 @@ export class UpstreamSessions {
 
   async #open(
     object: DurableObjectStub<ClientSession>,
-    target: Target,
+    destination: Destination,
     claim: string,
   ): Promise<UpstreamSession> {
     const deadline = createDeadline(HANDSHAKE_MS);
     try {
       const { protocolVersion, sessionId = '' } = await initializeHttp(
-        target,
+        destination,
         deadline,
         this.#maxBytes,
       );
-      const session = { sessionId, protocolVersion, credentialKey: target.credentialKey };
-      await object.settle(target.serverId, claim, session);
+      const session = { sessionId, protocolVersion, credentialKey: destination.credentialKey };
+      await object.settle(destination.serverId, claim, session);
       return session;
     } catch (error) {
-      await object.settle(target.serverId, claim);
+      await object.settle(destination.serverId, claim);
       throw error;
     } finally {
       deadline.release();

@@ -3,12 +3,13 @@
  * discovery and listening, where the answer is read here. Calls of clients go through the relay.
  */
 import { PorticoError } from '../errors/portico-error.ts';
+import { finalResponse } from '../gateway/final-response.ts';
 import type { RawObject } from '../lib/json-spans.ts';
 import type { Deadline } from './deadline.ts';
 import { exchange, type Reply } from './exchange.ts';
 import type { RawResponse } from './message.ts';
 import { nextRequestId } from './request-ids.ts';
-import type { Target } from './target.ts';
+import type { Destination } from './destination.ts';
 import { requestHeaders, requestText, type Manner } from './wire-request.ts';
 
 export interface Channel {
@@ -19,14 +20,18 @@ export interface Channel {
 }
 
 /** A channel over Streamable HTTP. */
-export function createHttpChannel(target: Target, manner: Manner, maxBytes: number): Channel {
+export function createHttpChannel(
+  destination: Destination,
+  manner: Manner,
+  maxBytes: number,
+): Channel {
   return {
     async request(method, params, deadline) {
-      const reply = await post(target, manner, method, params, deadline, maxBytes);
+      const reply = await post(destination, manner, method, params, deadline, maxBytes);
       return finalResponse(reply);
     },
     async notify(method, deadline) {
-      await postNotification(target, manner, { method }, deadline);
+      await postNotification(destination, manner, { method }, deadline);
     },
     close() {},
   };
@@ -34,7 +39,7 @@ export function createHttpChannel(target: Target, manner: Manner, maxBytes: numb
 
 /** POST one request and return the reply with its headers. */
 export function post(
-  target: Target,
+  destination: Destination,
   manner: Manner,
   method: string,
   params: RawObject,
@@ -44,37 +49,28 @@ export function post(
   const id = nextRequestId();
   const name = params.get('name') ?? params.get('uri');
   const headers = requestHeaders(
-    target,
+    destination,
     manner,
     method,
     name === undefined ? undefined : (JSON.parse(name) as string),
   );
   const body = requestText({ method, params }, id, manner.era);
   const inSession = Boolean(manner.sessionId);
-  return exchange({ url: target.url, headers, body, id, inSession }, deadline, maxBytes);
-}
-
-/** The response of a reply; what comes before it is passed over. */
-export async function finalResponse(reply: Reply): Promise<RawResponse> {
-  if (reply.response) return reply.response;
-  for await (const message of reply.messages ?? []) {
-    if (message.kind === 'response') return message;
-  }
-  throw new PorticoError('upstream_no_response');
+  return exchange({ url: destination.url, headers, body, id, inSession }, deadline, maxBytes);
 }
 
 /** POST a notification; any 2xx will do. */
 export async function postNotification(
-  target: Target,
+  destination: Destination,
   manner: Manner,
   notification: { method: string; params?: unknown },
   deadline: Deadline,
 ): Promise<void> {
   let response: Response;
   try {
-    response = await fetch(target.url, {
+    response = await fetch(destination.url, {
       method: 'POST',
-      headers: requestHeaders(target, manner, notification.method),
+      headers: requestHeaders(destination, manner, notification.method),
       body: JSON.stringify({ jsonrpc: '2.0', ...notification }),
       redirect: 'manual',
       signal: deadline.signal,

@@ -1,17 +1,17 @@
 /** Ends a session at a legacy upstream (DELETE). A courtesy: whether it works matters to nobody. */
 import { createDeadline } from './deadline.ts';
-import type { Target } from './target.ts';
+import type { Destination } from './destination.ts';
 import { requestHeaders } from './wire-request.ts';
 
 export async function endSession(
-  target: Target,
+  destination: Destination,
   session: { sessionId: string; protocolVersion: string },
 ): Promise<void> {
   if (session.sessionId === '') return;
   const deadline = createDeadline(5_000);
-  await fetch(target.url, {
+  await fetch(destination.url, {
     method: 'DELETE',
-    headers: requestHeaders(target, { era: 'legacy', ...session }, ''),
+    headers: requestHeaders(destination, { era: 'legacy', ...session }, ''),
     redirect: 'manual',
     signal: deadline.signal,
   })

@@ -3,6 +3,7 @@
  * where the server keeps one.
  */
 import { PorticoError } from '../errors/portico-error.ts';
+import { finalResponse } from '../gateway/final-response.ts';
 import type { RawObject } from '../lib/json-spans.ts';
 import {
   IMPLEMENTATION,
@@ -11,10 +12,10 @@ import {
   LEGACY_VERSIONS,
   type JsonObject,
 } from '../protocol.ts';
-import { finalResponse, post, postNotification } from './channel.ts';
+import { post, postNotification } from './channel.ts';
 import type { Deadline } from './deadline.ts';
 import type { RawResponse } from './message.ts';
-import type { Target } from './target.ts';
+import type { Destination } from './destination.ts';
 import type { Manner } from './wire-request.ts';
 
 export interface Handshake {
@@ -51,12 +52,19 @@ const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
 
 /** Do the handshake over Streamable HTTP. */
 export async function initializeHttp(
-  target: Target,
+  destination: Destination,
   deadline: Deadline,
   maxBytes: number,
 ): Promise<Handshake> {
   const opening: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
-  const reply = await post(target, opening, 'initialize', initializeParams(), deadline, maxBytes);
+  const reply = await post(
+    destination,
+    opening,
+    'initialize',
+    initializeParams(),
+    deadline,
+    maxBytes,
+  );
   const found = parseInitializeResult(await finalResponse(reply));
   const sessionId = reply.headers.get('mcp-session-id');
   if (sessionId !== null && !SESSION_ID.test(sessionId)) {
@@ -64,6 +72,6 @@ export async function initializeHttp(
   }
   const handshake = sessionId === null ? found : { ...found, sessionId };
   const manner: Manner = { era: 'legacy', ...handshake };
-  await postNotification(target, manner, { method: 'notifications/initialized' }, deadline);
+  await postNotification(destination, manner, { method: 'notifications/initialized' }, deadline);
   return handshake;
 }

@@ -6,7 +6,7 @@
 import { readEvents } from '../lib/sse-events.ts';
 import { isObject } from '../protocol.ts';
 import { nextRequestId } from './request-ids.ts';
-import type { Target } from './target.ts';
+import type { Destination } from './destination.ts';
 import { requestHeaders, requestText, type Manner } from './wire-request.ts';
 
 export interface Listening {
@@ -20,7 +20,7 @@ const OPEN_MS = 3_000;
 
 /** @returns undefined where the server offers no such stream */
 export async function listen(
-  target: Target,
+  destination: Destination,
   manner: Manner,
   onMethod: (method: string) => void,
   signal: AbortSignal,
@@ -28,8 +28,8 @@ export async function listen(
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), OPEN_MS);
   signal.addEventListener('abort', () => controller.abort(), { once: true });
-  const response = await fetch(target.url, {
-    ...opening(target, manner),
+  const response = await fetch(destination.url, {
+    ...opening(destination, manner),
     signal: controller.signal,
   }).catch(() => undefined);
   clearTimeout(timer);
@@ -41,16 +41,16 @@ export async function listen(
   return { ended: hear(response.body, onMethod) };
 }
 
-function opening(target: Target, manner: Manner): RequestInit {
+function opening(destination: Destination, manner: Manner): RequestInit {
   if (manner.era === 'legacy') {
-    const headers = { ...requestHeaders(target, manner, ''), accept: 'text/event-stream' };
+    const headers = { ...requestHeaders(destination, manner, ''), accept: 'text/event-stream' };
     return { method: 'GET', headers, redirect: 'manual' };
   }
   const method = 'subscriptions/listen';
   const params = new Map([['notifications', '{"toolsListChanged":true}']]);
   return {
     method: 'POST',
-    headers: requestHeaders(target, manner, method),
+    headers: requestHeaders(destination, manner, method),
     body: requestText({ method, params }, nextRequestId(), 'modern'),
     redirect: 'manual',
   };

@@ -4,14 +4,15 @@
  * taken for a verdict. Source: MCP 2026-07-28, Streamable HTTP, Backward Compatibility.
  */
 import { PorticoError } from '../errors/portico-error.ts';
+import { finalResponse } from '../gateway/final-response.ts';
 import { isObject, MODERN_VERSION, type JsonObject } from '../protocol.ts';
 import type { Verdict } from '../registry/server-schema.ts';
-import { createHttpChannel, finalResponse, post, type Channel } from './channel.ts';
+import { createHttpChannel, post, type Channel } from './channel.ts';
 import type { Deadline } from './deadline.ts';
 import { initializeHttp, initializeParams, parseInitializeResult } from './handshake.ts';
 import type { RawResponse } from './message.ts';
 import { openSse } from './sse-connection.ts';
-import type { Target } from './target.ts';
+import type { Destination } from './destination.ts';
 import type { Manner } from './wire-request.ts';
 
 /** An upstream whose manner is known, with a channel open to it. */
@@ -33,13 +34,13 @@ const NOT_STREAMABLE = new Set(['upstream_4xx', 'upstream_bad_content_type']);
 
 /** @throws PorticoError with an `upstream_*` code */
 export async function negotiate(
-  target: Target,
+  destination: Destination,
   options: NegotiateOptions,
   deadline: Deadline,
 ): Promise<Negotiated> {
-  if (options.transport === 'sse') return negotiateSse(target, options, deadline);
+  if (options.transport === 'sse') return negotiateSse(destination, options, deadline);
   const { maxBytes } = options;
-  const modern = await probeModern(target, deadline, maxBytes);
+  const modern = await probeModern(destination, deadline, maxBytes);
   if (modern) {
     const manner: Manner = { era: 'modern', protocolVersion: MODERN_VERSION };
     return {
@@ -51,26 +52,26 @@ export async function negotiate(
         toolsListChanged: saysToolsListChanged(modern),
       },
       manner,
-      channel: createHttpChannel(target, manner, maxBytes),
+      channel: createHttpChannel(destination, manner, maxBytes),
     };
   }
   try {
-    return await negotiateLegacy(target, deadline, maxBytes);
+    return await negotiateLegacy(destination, deadline, maxBytes);
   } catch (error) {
     if (!(error instanceof PorticoError) || !NOT_STREAMABLE.has(error.code)) throw error;
-    return negotiateSse(target, options, deadline).catch(() => {
+    return negotiateSse(destination, options, deadline).catch(() => {
       throw error;
     });
   }
 }
 
 async function negotiateLegacy(
-  target: Target,
+  destination: Destination,
   deadline: Deadline,
   maxBytes: number,
 ): Promise<Negotiated> {
   const { protocolVersion, sessionId, capabilities } = await initializeHttp(
-    target,
+    destination,
     deadline,
     maxBytes,
   );
@@ -84,16 +85,16 @@ async function negotiateLegacy(
       toolsListChanged: saysToolsListChanged(capabilities),
     },
     manner,
-    channel: createHttpChannel(target, manner, maxBytes),
+    channel: createHttpChannel(destination, manner, maxBytes),
   };
 }
 
 async function negotiateSse(
-  target: Target,
+  destination: Destination,
   options: NegotiateOptions,
   deadline: Deadline,
 ): Promise<Negotiated> {
-  const channel = await openSse(target, options, deadline);
+  const channel = await openSse(destination, options, deadline);
   const found = parseInitializeResult(
     await channel.request('initialize', initializeParams(), deadline),
   );
@@ -113,14 +114,14 @@ async function negotiateSse(
 
 /** Capabilities of a modern server, or undefined where the answer says that it is none. */
 async function probeModern(
-  target: Target,
+  destination: Destination,
   deadline: Deadline,
   maxBytes: number,
 ): Promise<JsonObject | undefined> {
   const manner: Manner = { era: 'modern', protocolVersion: MODERN_VERSION };
   let response: RawResponse;
   try {
-    const reply = await post(target, manner, 'server/discover', new Map(), deadline, maxBytes);
+    const reply = await post(destination, manner, 'server/discover', new Map(), deadline, maxBytes);
     response = await finalResponse(reply);
   } catch (error) {
     if (error instanceof PorticoError && LEGACY_SIGNS.has(error.code)) return undefined;

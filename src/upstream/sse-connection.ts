@@ -13,7 +13,7 @@ import type { Channel } from './channel.ts';
 import type { Deadline } from './deadline.ts';
 import { parseMessage, type RawResponse } from './message.ts';
 import { nextRequestId } from './request-ids.ts';
-import type { Target } from './target.ts';
+import type { Destination } from './destination.ts';
 import { requestHeaders, requestText, type Manner } from './wire-request.ts';
 
 export interface SseOptions {
@@ -33,7 +33,7 @@ const MANNER: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION }
  * @throws PorticoError with an `upstream_*` code
  */
 export async function openSse(
-  target: Target,
+  destination: Destination,
   options: SseOptions,
   deadline: Deadline,
 ): Promise<SseConnection> {
@@ -41,8 +41,8 @@ export async function openSse(
   const onDeadline = () => controller.abort();
   deadline.signal.addEventListener('abort', onDeadline, { once: true });
   try {
-    const response = await fetch(target.url, {
-      headers: { ...target.headers, accept: 'text/event-stream' },
+    const response = await fetch(destination.url, {
+      headers: { ...destination.headers, accept: 'text/event-stream' },
       redirect: 'manual',
       signal: controller.signal,
     });
@@ -55,11 +55,11 @@ export async function openSse(
     }
     const events = readEvents(response.body, options.maxBytes);
     const first = await events.next();
-    const endpoint = first.done ? undefined : endpointOf(first.value, target.url);
+    const endpoint = first.done ? undefined : endpointOf(first.value, destination.url);
     if (endpoint === undefined) {
       throw new PorticoError('upstream_bad_message', 'The stream names no endpoint of its origin');
     }
-    return new SseConnection(target, endpoint, events, controller, options);
+    return new SseConnection(destination, endpoint, events, controller, options);
   } catch (error) {
     controller.abort();
     if (error instanceof PorticoError) throw error;
@@ -76,7 +76,7 @@ function endpointOf(event: SseEvent, base: string): string | undefined {
 }
 
 export class SseConnection implements Channel {
-  readonly #target: Target;
+  readonly #destination: Destination;
   readonly #endpoint: string;
   readonly #controller: AbortController;
   readonly #options: SseOptions;
@@ -85,13 +85,13 @@ export class SseConnection implements Channel {
   #served = 0;
 
   constructor(
-    target: Target,
+    destination: Destination,
     endpoint: string,
     events: AsyncGenerator<SseEvent, void, undefined>,
     controller: AbortController,
     options: SseOptions,
   ) {
-    this.#target = target;
+    this.#destination = destination;
     this.#endpoint = endpoint;
     this.#controller = controller;
     this.#options = options;
@@ -151,7 +151,7 @@ export class SseConnection implements Channel {
     try {
       response = await fetch(this.#endpoint, {
         method: 'POST',
-        headers: requestHeaders(this.#target, MANNER, method),
+        headers: requestHeaders(this.#destination, MANNER, method),
         body,
         redirect: 'manual',
         signal: deadline.signal,
@@ -199,7 +199,7 @@ export class SseConnection implements Channel {
       method === 'ping' ? { result: {} } : { error: { code: -32601, message: 'Method not found' } };
     await fetch(this.#endpoint, {
       method: 'POST',
-      headers: requestHeaders(this.#target, MANNER, method),
+      headers: requestHeaders(this.#destination, MANNER, method),
       body: JSON.stringify({ jsonrpc: '2.0', id, ...answer }),
       redirect: 'manual',
       signal: this.#controller.signal,

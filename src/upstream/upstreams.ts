@@ -10,7 +10,7 @@ import { createDeadline, type Deadline } from './deadline.ts';
 import { exchange, SessionForgotten, type Reply } from './exchange.ts';
 import type { RawResponse, UpstreamMessage } from './message.ts';
 import { nextRequestId } from './request-ids.ts';
-import type { Target, Targets } from './target.ts';
+import type { Destination, Destinations } from './destination.ts';
 import { requestHeaders, requestText, type Manner, type OutboundRequest } from './wire-request.ts';
 import type { RequestId } from '../protocol.ts';
 
@@ -32,18 +32,21 @@ export type CallReply =
 
 /** Sessions at upstreams, kept by the client's object. */
 export interface SessionPort {
-  acquire(owner: string, target: Target): Promise<{ sessionId: string; protocolVersion: string }>;
-  forget(owner: string, target: Target, sessionId: string): Promise<void>;
+  acquire(
+    owner: string,
+    destination: Destination,
+  ): Promise<{ sessionId: string; protocolVersion: string }>;
+  forget(owner: string, destination: Destination, sessionId: string): Promise<void>;
   callSse(
     owner: string,
-    target: Target,
+    destination: Destination,
     request: OutboundRequest,
     timeoutMs: number,
   ): Promise<RawResponse>;
 }
 
 export interface UpstreamsOptions {
-  targets: Targets;
+  destinations: Destinations;
   sessions: SessionPort;
   callTimeoutMs: number;
   maxAnswerBytes: number;
@@ -52,7 +55,7 @@ export interface UpstreamsOptions {
 }
 
 interface Attempt {
-  target: Target;
+  destination: Destination;
   manner: Manner;
   request: OutboundRequest;
   name: string;
@@ -83,16 +86,16 @@ export class Upstreams {
   ): Promise<CallReply> {
     const { verdict } = server;
     if (!verdict) throw new PorticoError('upstream_unreachable');
-    const { callTimeoutMs, sessions, targets } = this.#options;
-    const target = await targets.of(server);
+    const { callTimeoutMs, sessions, destinations } = this.#options;
+    const destination = await destinations.of(server);
     context.onDispatch?.();
     try {
       if (verdict.transport === 'sse') {
         const owner = context.owner(server.id);
-        const response = await sessions.callSse(owner, target, request, callTimeoutMs);
+        const response = await sessions.callSse(owner, destination, request, callTimeoutMs);
         return { response };
       }
-      return await this.#overHttp(target, verdict, request, name, context);
+      return await this.#overHttp(destination, verdict, request, name, context);
     } catch (error) {
       if (error instanceof PorticoError && error.code !== 'upstream_timeout') {
         context.defer(this.#options.onSuspect(server.id));
@@ -102,7 +105,7 @@ export class Upstreams {
   }
 
   async #overHttp(
-    target: Target,
+    destination: Destination,
     verdict: Verdict,
     request: OutboundRequest,
     name: string,
@@ -112,13 +115,13 @@ export class Upstreams {
     let streaming = false;
     try {
       const { era, protocolVersion } = verdict;
-      const attempt = { target, request, name, deadline, context };
+      const attempt = { destination, request, name, deadline, context };
       const reply = verdict.sessionful
         ? await this.#inSession(attempt, era)
         : await this.#attempt({ ...attempt, manner: { era, protocolVersion } });
       if (reply.response) return { response: reply.response };
       streaming = true;
-      return { messages: this.#relay(reply, target, deadline, context) };
+      return { messages: this.#relay(reply, destination, deadline, context) };
     } catch (error) {
       if (error instanceof SessionForgotten) throw new PorticoError('upstream_session');
       throw error;
@@ -130,25 +133,25 @@ export class Upstreams {
   /** A call in an upstream session; a forgotten one is opened anew, once. */
   async #inSession(attempt: Omit<Attempt, 'manner'>, era: 'legacy' | 'modern'): Promise<Reply> {
     const { sessions } = this.#options;
-    const { target, context } = attempt;
-    const owner = context.owner(target.serverId);
-    const session = await sessions.acquire(owner, target);
+    const { destination, context } = attempt;
+    const owner = context.owner(destination.serverId);
+    const session = await sessions.acquire(owner, destination);
     try {
       return await this.#attempt({ ...attempt, manner: { era, ...session } });
     } catch (error) {
       if (!(error instanceof SessionForgotten)) throw error;
-      await sessions.forget(owner, target, session.sessionId);
-      const renewed = await sessions.acquire(owner, target);
+      await sessions.forget(owner, destination, session.sessionId);
+      const renewed = await sessions.acquire(owner, destination);
       return this.#attempt({ ...attempt, manner: { era, ...renewed } });
     }
   }
 
   async #attempt(attempt: Attempt): Promise<Reply> {
-    const { target, manner, request, name, deadline, context } = attempt;
+    const { destination, manner, request, name, deadline, context } = attempt;
     const id = nextRequestId();
     const outbound = {
-      url: target.url,
-      headers: requestHeaders(target, manner, request.method, name),
+      url: destination.url,
+      headers: requestHeaders(destination, manner, request.method, name),
       body: requestText(request, id, manner.era),
       id,
       inSession: Boolean(manner.sessionId),
@@ -158,7 +161,7 @@ export class Upstreams {
       if (!reply.messages) return reply;
       return { headers: reply.headers, messages: this.#watch(reply.messages, attempt, id) };
     } catch (error) {
-      if (deadline.signal.aborted) this.#cancel(target, manner, id, context);
+      if (deadline.signal.aborted) this.#cancel(destination, manner, id, context);
       throw error;
     }
   }
@@ -166,34 +169,34 @@ export class Upstreams {
   /** Tells a legacy upstream of a cancellation when the stream ends before its response. */
   async *#watch(
     messages: AsyncGenerator<UpstreamMessage, void, undefined>,
-    { target, manner, context }: Attempt,
+    { destination, manner, context }: Attempt,
     id: RequestId,
   ): AsyncGenerator<UpstreamMessage, void, undefined> {
     let answered = false;
     try {
       for await (const message of messages) {
         if (message.kind === 'request') {
-          context.defer(refuse(target, manner, message.method, message.id));
+          context.defer(refuse(destination, manner, message.method, message.id));
           continue;
         }
         answered ||= message.kind === 'response';
         yield message;
       }
     } finally {
-      if (!answered) this.#cancel(target, manner, id, context);
+      if (!answered) this.#cancel(destination, manner, id, context);
     }
   }
 
   async *#relay(
     reply: Reply,
-    target: Target,
+    destination: Destination,
     deadline: Deadline,
     context: CallContext,
   ): AsyncGenerator<UpstreamMessage, void, undefined> {
     try {
       for await (const message of reply.messages ?? []) {
         if (message.kind === 'notification' && message.method === CHANGED) {
-          context.defer(this.#options.onSuspect(target.serverId));
+          context.defer(this.#options.onSuspect(destination.serverId));
           continue;
         }
         yield message;
@@ -203,21 +206,33 @@ export class Upstreams {
     }
   }
 
-  #cancel(target: Target, manner: Manner, requestId: RequestId, context: CallContext): void {
+  #cancel(
+    destination: Destination,
+    manner: Manner,
+    requestId: RequestId,
+    context: CallContext,
+  ): void {
     if (manner.era === 'modern') return;
     const notification = { method: 'notifications/cancelled', params: { requestId } };
-    context.defer(briefly(deadline => postNotification(target, manner, notification, deadline)));
+    context.defer(
+      briefly(deadline => postNotification(destination, manner, notification, deadline)),
+    );
   }
 }
 
 /** Answer a question of a legacy upstream: `ping`, and nothing else was offered to it. */
-function refuse(target: Target, manner: Manner, method: string, id: RequestId): Promise<void> {
+function refuse(
+  destination: Destination,
+  manner: Manner,
+  method: string,
+  id: RequestId,
+): Promise<void> {
   const answer =
     method === 'ping' ? { result: {} } : { error: { code: -32601, message: 'Method not found' } };
   return briefly(async deadline => {
-    const response = await fetch(target.url, {
+    const response = await fetch(destination.url, {
       method: 'POST',
-      headers: requestHeaders(target, manner, method),
+      headers: requestHeaders(destination, manner, method),
       body: JSON.stringify({ jsonrpc: '2.0', id, ...answer }),
       redirect: 'manual',
       signal: deadline.signal,

@@ -10,7 +10,7 @@ import { discoverTools, type Discovered } from './discover.ts';
 import { SessionForgotten } from './exchange.ts';
 import { listen } from './listen.ts';
 import { negotiate, type Negotiated } from './negotiate.ts';
-import type { Target } from './target.ts';
+import type { Destination } from './destination.ts';
 
 export interface WatchOptions {
   transport: 'http' | 'sse';
@@ -23,15 +23,15 @@ const TOOLS_CHANGED = 'notifications/tools/list_changed';
 
 export class UpstreamWatch {
   readonly credentialKey: string;
-  readonly #target: Target;
+  readonly #destination: Destination;
   readonly #options: WatchOptions;
   readonly #controller = new AbortController();
   #negotiated: Negotiated | undefined;
   #listening = false;
 
-  constructor(target: Target, options: WatchOptions) {
-    this.credentialKey = target.credentialKey;
-    this.#target = target;
+  constructor(destination: Destination, options: WatchOptions) {
+    this.credentialKey = destination.credentialKey;
+    this.#destination = destination;
     this.#options = options;
   }
 
@@ -62,7 +62,7 @@ export class UpstreamWatch {
     const { transport, maxBytes } = this.#options;
     const onNotification = (method: string) => this.#hear(method);
     const negotiated = await negotiate(
-      this.#target,
+      this.#destination,
       { transport, maxBytes, onNotification },
       deadline,
     );
@@ -75,7 +75,7 @@ export class UpstreamWatch {
     const { verdict, channel, manner } = negotiated;
     if (verdict.toolsListChanged && verdict.transport === 'http' && !this.#listening) {
       const stream = await listen(
-        this.#target,
+        this.#destination,
         manner,
         method => this.#hear(method),
         this.#controller.signal,

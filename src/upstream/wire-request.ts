@@ -6,7 +6,7 @@
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { IMPLEMENTATION, META, MODERN_VERSION, type Era, type RequestId } from '../protocol.ts';
 import { encodeHeaderValue } from '../lib/header-value.ts';
-import type { Target } from './target.ts';
+import type { Destination } from './destination.ts';
 
 /** A request on its way to an upstream; `params` are raw JSON by key. */
 export interface OutboundRequest {
@@ -55,13 +55,13 @@ export function requestText(request: OutboundRequest, id: RequestId, era: Era): 
 
 /** Headers of a POST: the server's own first, so that none of them can replace the protocol's. */
 export function requestHeaders(
-  target: Target,
+  destination: Destination,
   manner: Manner,
   method: string,
   name?: string,
 ): Record<string, string> {
   const headers: Record<string, string> = {
-    ...target.headers,
+    ...destination.headers,
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
     'mcp-protocol-version': manner.protocolVersion,

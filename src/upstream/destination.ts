@@ -2,10 +2,11 @@
 import { PorticoError } from '../errors/portico-error.ts';
 import { Lru } from '../lib/lru.ts';
 import type { Server } from '../registry/server-schema.ts';
+import { openHeaders } from '../secrets/sealed-headers.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { decideAddress } from './guard.ts';
 
-export interface Target {
+export interface Destination {
   serverId: string;
   name: string;
   url: string;
@@ -15,23 +16,8 @@ export interface Target {
   credentialKey: string;
 }
 
-/** What a ciphertext of headers is bound to: version, server, origin and field. */
-function headersAad(serverId: string, url: string): string {
-  return `1|${serverId}|${new URL(url).origin}|headers`;
-}
-
-/** Seal a server's headers for storage. */
-export function sealHeaders(
-  keys: KeyRing,
-  serverId: string,
-  url: string,
-  headers: Record<string, string>,
-): Promise<string> {
-  return keys.seal('credential', JSON.stringify(headers), headersAad(serverId, url));
-}
-
-/** Makes targets of registry records; remembers opened headers by their ciphertext. */
-export class Targets {
+/** Makes destinations of registry records; remembers opened headers by their ciphertext. */
+export class Destinations {
   readonly #keys: KeyRing;
   readonly #localMode: boolean;
   readonly #opened = new Lru<string, Record<string, string>>(500);
@@ -42,7 +28,7 @@ export class Targets {
   }
 
   /** @throws PorticoError where the address is not allowed or the headers cannot be opened */
-  async of(server: Server): Promise<Target> {
+  async of(server: Server): Promise<Destination> {
     const decision = decideAddress(server.url, this.#localMode);
     if (!decision.allowed) throw new PorticoError('upstream_refused_address', decision.reason);
     return {
@@ -59,13 +45,9 @@ export class Targets {
     if (sealed === null) return {};
     const known = this.#opened.get(sealed);
     if (known) return known;
-    const text = await this.#keys.open('credential', sealed, headersAad(server.id, server.url));
-    if (text === undefined) {
+    const headers = await openHeaders(this.#keys, server.id, server.url, sealed);
+    if (headers === undefined) {
       throw new PorticoError('upstream_auth', 'The stored credential cannot be opened');
-    }
-    const headers: Record<string, string> = {};
-    for (const [name, value] of Object.entries(JSON.parse(text) as Record<string, string>)) {
-      headers[name.toLowerCase()] = value;
     }
     this.#opened.set(sealed, headers);
     return headers;

@@ -1,0 +1,128 @@
+/**
+ * What is sent and what must come back: the wire requests of the benchmark with their checks.
+ *
+ * Owns: the bytes of `tools/call` and `tools/list` in both eras. Relay and Portico get the same headers and the same
+ * body; only the path differs. Requests of a kind all have one size (numbers of equal length), so that the head is made once.
+ * Refuses: every answer but a 200 with exactly the expected result.
+ */
+import type { Answer } from './answer-reader.ts';
+import type { Exchange } from './load.ts';
+
+export type Era = 'modern' | 'legacy';
+
+/** Stands for the number of a request in the templates; as long as every number the load generator gives. */
+const NUMBER_MARK = 900_000_009;
+
+/** Where the requests of an exchange go, and with which credentials. */
+export interface Route {
+  /** Path and query; the host is loopback. */
+  path: string;
+  era: Era;
+  token: string;
+  /** One legacy session per connection; unused in the modern era. */
+  sessions: readonly string[];
+}
+
+interface RpcAnswer {
+  id?: unknown;
+  result?: { isError?: boolean; content?: { text?: string }[]; tools?: { name: string }[] };
+}
+
+const MODERN_META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'portico-bench', version: '1.0.0' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+/** The headers that every MCP request of an era carries. */
+export function mcpHeaders(era: Era, token: string): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    Authorization: `Bearer ${token}`,
+    'MCP-Protocol-Version': era === 'modern' ? '2026-07-28' : '2025-11-25',
+  };
+}
+
+function rpcBody(era: Era, id: number, method: string, params: Record<string, unknown>): string {
+  const withMeta = era === 'modern' ? { ...params, _meta: MODERN_META } : params;
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params: withMeta });
+}
+
+function headText(
+  route: Route,
+  connection: number,
+  length: number,
+  modernHeaders: Record<string, string>,
+): string {
+  const headers = { ...mcpHeaders(route.era, route.token), 'Content-Length': String(length) };
+  if (route.era === 'modern') Object.assign(headers, modernHeaders);
+  else Object.assign(headers, { 'Mcp-Session-Id': route.sessions[connection] });
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST ${route.path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines.join('')}\r\n`;
+}
+
+function createWrite(
+  route: Route,
+  body: string,
+  modernHeaders: Record<string, string>,
+): Exchange['write'] {
+  const parts = body.split(String(NUMBER_MARK));
+  const heads = new Map<number, string>();
+  return (connection, n) => {
+    let head = heads.get(connection);
+    if (head === undefined) {
+      head = headText(route, connection, Buffer.byteLength(body), modernHeaders);
+      heads.set(connection, head);
+    }
+    return head + parts.join(String(n));
+  };
+}
+
+function fail(answer: Answer): never {
+  throw new Error(`wrong answer: ${answer.head}\n\n${answer.body.toString('utf8', 0, 2_000)}`);
+}
+
+/** `tools/call` of an echo tool by its qualified name; id and message are the request's number. */
+export function createCallExchange(route: Route, qualifiedName: string): Exchange {
+  const params = { name: qualifiedName, arguments: { message: String(NUMBER_MARK) } };
+  const body = rpcBody(route.era, NUMBER_MARK, 'tools/call', params);
+  return {
+    write: createWrite(route, body, { 'Mcp-Method': 'tools/call', 'Mcp-Name': qualifiedName }),
+    check(answer, n) {
+      if (answer.status !== 200) fail(answer);
+      const { id, result }: RpcAnswer = JSON.parse(answer.body.toString());
+      const right = id === n && result?.content?.[0]?.text === String(n) && !result.isError;
+      if (!right) fail(answer);
+    },
+  };
+}
+
+/** `tools/list`; the whole first answer is checked, later ones must be equal to one that was. */
+export function createListExchange(route: Route, toolCount: number): Exchange {
+  let checked: Buffer | undefined;
+  return {
+    write: createWrite(route, rpcBody(route.era, 1, 'tools/list', {}), {
+      'Mcp-Method': 'tools/list',
+    }),
+    check(answer) {
+      if (answer.status !== 200) fail(answer);
+      if (checked?.equals(answer.body)) return;
+      const { id, result }: RpcAnswer = JSON.parse(answer.body.toString());
+      const names = new Set(result?.tools?.map(tool => tool.name));
+      if (id !== 1 || names.size !== toolCount) fail(answer);
+      checked = Buffer.from(answer.body);
+    },
+  };
+}
+
+/** The same request as a modern `tools/call`, to a Worker that answers `ok`. */
+export function createOkExchange(path: string, token: string): Exchange {
+  const { write } = createCallExchange({ path, era: 'modern', token, sessions: [] }, 'echo');
+  return {
+    write,
+    check(answer) {
+      if (answer.status !== 200 || answer.body.toString() !== 'ok') fail(answer);
+    },
+  };
+}

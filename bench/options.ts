@@ -1,0 +1,54 @@
+/**
+ * The command line of the benchmark. Owns its options, their defaults and their limits; refuses everything else
+ * with one line that says what is wrong.
+ */
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  /** Measured rounds; one more comes first and is discarded. */
+  rounds: number;
+  /** Length of each slice of load. */
+  secondsPerSlice: number;
+  profile: boolean;
+}
+
+export const HELP = `npm run bench [-- options]
+
+Measures Portico against a bare relay Worker in the same workerd, in front of the same upstream.
+Prints a table and writes it to bench/results/latest.md and latest.json. Loopback only; ends by itself.
+
+  --rounds N     measured rounds, 1 to 30 (default 10; one more is run first and discarded)
+  --seconds N    seconds per slice, 0.1 to 10 (default 0.6; a round has 16 slices)
+  --quick        the same in under 40 seconds: --rounds 3 --seconds 0.3
+  --profile      no table: CPU profiles of Portico to bench/results/, hottest functions printed
+  --help         this text
+`;
+
+function numberBetween(name: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (!(value >= least && value <= most)) {
+    throw new Error(`--${name} must be a number from ${least} to ${most}, not ${text}`);
+  }
+  return value;
+}
+
+/** Parses arguments; `undefined` means that help was asked for. Throws with one clear line otherwise. */
+export function parseOptions(args: string[]): Options | undefined {
+  const { values } = parseArgs({
+    args,
+    options: {
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return undefined;
+  const [rounds, seconds] = values.quick ? ['3', '0.3'] : ['10', '0.6'];
+  return {
+    rounds: Math.floor(numberBetween('rounds', values.rounds ?? rounds, 1, 30)),
+    secondsPerSlice: numberBetween('seconds', values.seconds ?? seconds, 0.1, 10),
+    profile: values.profile,
+  };
+}

@@ -1,0 +1,209 @@
+/**
+ * Brings up what a run measures: the upstream, the host with Portico and the relay, registered servers, sessions.
+ *
+ * Owns: 10 registrations of the one upstream (1,000 tools), half of them modern and half legacy, an ordinary token
+ * made through REST, and one legacy session per connection on either side. Discovery is slowed to once an hour, so that what
+ * reaches the upstream while it is measured is only what the measured requests cause.
+ * Refuses: to hand out a set-up in which a server is not CONNECTED with all its tools. `stop` ends everything.
+ */
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { mcpHeaders } from './exchanges.ts';
+import type { Era } from './exchanges.ts';
+import { bundleWorker } from '../local/bundle.ts';
+import { startHost } from '../local/host.ts';
+import type { Host } from '../local/host.ts';
+
+const UPSTREAM = fileURLToPath(new URL('./upstream.ts', import.meta.url));
+const RELAY = fileURLToPath(new URL('./relay.ts', import.meta.url));
+const TOOLS_PER_SERVER = 100;
+const SERVERS_PER_ERA = 5;
+const CONNECT_TIMEOUT_MS = 30_000;
+const HOUR_MS = 3_600_000;
+
+export const TOOL_COUNT = TOOLS_PER_SERVER * SERVERS_PER_ERA * 2;
+export const MAX_CONNECTIONS = 64;
+
+export interface Bench {
+  /** Where each side of a comparison listens, and the upstream itself. */
+  ports: { portico: number; relay: number; upstream: number };
+  /** An ordinary token of Portico. */
+  token: string;
+  /** Legacy sessions, one per connection. */
+  sessions: { portico: string[]; relay: string[] };
+  inspectorPort(): Promise<number>;
+  /** How many requests of each era and method the upstream received so far. */
+  counts(): Promise<Record<string, number>>;
+  stop(): Promise<void>;
+}
+
+interface ServerRecord {
+  id: string;
+  name: string;
+  status: string;
+  tool_count: number;
+  last_error: unknown;
+}
+
+/** The server whose `echo` is called in an era; also the path on the upstream. */
+export function serverName(era: Era, index = 1): string {
+  return `${era}-${index}`;
+}
+
+/** The upstream's URL for one registration. */
+export function upstreamUrl(port: number, era: Era, index = 1): string {
+  return `http://127.0.0.1:${port}/${era}/${index}`;
+}
+
+async function requestJson<T>(url: string, token: string, body?: unknown): Promise<T> {
+  const response = await fetch(url, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`);
+  return JSON.parse(text);
+}
+
+async function registerServers(api: string, token: string, upstreamPort: number): Promise<void> {
+  for (const era of ['modern', 'legacy'] as const) {
+    for (let index = 1; index <= SERVERS_PER_ERA; index += 1) {
+      await requestJson(`${api}/aggregator/servers`, token, {
+        name: serverName(era, index),
+        transport_type: 'HTTP',
+        connection_config: { url: upstreamUrl(upstreamPort, era, index) },
+      });
+    }
+  }
+  const deadline = Date.now() + CONNECT_TIMEOUT_MS;
+  for (;;) {
+    const { servers } = await requestJson<{ servers: ServerRecord[] }>(
+      `${api}/aggregator/servers`,
+      token,
+    );
+    const waiting = servers.filter(
+      server => server.status !== 'CONNECTED' || server.tool_count !== TOOLS_PER_SERVER,
+    );
+    if (waiting.length === 0 && servers.length === SERVERS_PER_ERA * 2) return;
+    if (Date.now() > deadline) throw new Error(`not connected: ${JSON.stringify(waiting)}`);
+    await sleep(100);
+  }
+}
+
+async function openSession(url: string, token: string): Promise<string> {
+  const headers = mcpHeaders('legacy', token);
+  const initialized = await fetch(url, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'portico-bench', version: '1.0.0' },
+      },
+    }),
+  });
+  const text = await initialized.text();
+  const session = initialized.headers.get('mcp-session-id');
+  if (!initialized.ok || session === null) {
+    throw new Error(`initialize answered ${initialized.status}: ${text}`);
+  }
+  const notified = await fetch(url, {
+    method: 'POST',
+    headers: { ...headers, 'mcp-session-id': session },
+    body: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
+  });
+  await notified.arrayBuffer();
+  if (notified.status !== 202) throw new Error(`initialized answered ${notified.status}`);
+  return session;
+}
+
+async function openSessions(url: string, token: string): Promise<string[]> {
+  const sessions: string[] = [];
+  for (let index = 0; index < MAX_CONNECTIONS; index += 1) {
+    sessions.push(await openSession(url, token));
+  }
+  return sessions;
+}
+
+async function startUpstream(): Promise<{ child: ChildProcess; port: number }> {
+  const child = fork(UPSTREAM, { stdio: 'inherit' });
+  const [message]: { port: number }[] = await once(child, 'message');
+  if (!message) throw new Error('the upstream did not start');
+  return { child, port: message.port };
+}
+
+/** Starts everything a run needs; `inspect` opens Portico's inspector, which costs time and so is for profiles only. */
+export async function startBench(options: { inspect: boolean }): Promise<Bench> {
+  const adminToken = `portico_${randomBytes(32).toString('base64url')}`;
+  const keys = { active: 'k1', keys: { k1: randomBytes(32).toString('base64') } };
+  const dataDir = await mkdtemp(join(tmpdir(), 'portico-bench-'));
+  const upstream = await startUpstream();
+  let host: Host | undefined;
+  const stop = async (): Promise<void> => {
+    await host?.close();
+    upstream.child.disconnect();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const started = await startHost({
+      dataDir,
+      port: 0,
+      env: {
+        PORTICO_KEYS: JSON.stringify(keys),
+        PORTICO_ADMIN_TOKEN: adminToken,
+        PORTICO_DISCOVERY_INTERVAL_MS: String(HOUR_MS),
+        PORTICO_SESSION_IDLE_MS: String(HOUR_MS),
+      },
+      workers: [{ name: 'relay', script: await bundleWorker(RELAY) }],
+      inspect: options.inspect,
+    });
+    host = started;
+    const relayUrl = started.urlOf('relay');
+    await registerServers(`${started.url}/api/v1`, adminToken, upstream.port);
+    const { token } = await requestJson<{ token: string }>(
+      `${started.url}/api/v1/tokens`,
+      adminToken,
+      { name: 'bench' },
+    );
+    return {
+      ports: {
+        portico: Number(new URL(started.url).port),
+        relay: Number(new URL(relayUrl).port),
+        upstream: upstream.port,
+      },
+      token,
+      sessions: {
+        portico: await openSessions(`${started.url}/mcp`, token),
+        relay: await openSessions(relayUrl + relayPath(upstream.port, 'legacy'), token),
+      },
+      inspectorPort: () => started.inspectorPort(),
+      counts: async () => {
+        const response = await fetch(`http://127.0.0.1:${upstream.port}/counts`);
+        const counts: Record<string, number> = JSON.parse(await response.text());
+        return counts;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The relay's path for an upstream of an era. */
+export function relayPath(upstreamPort: number, era: Era): string {
+  return `/relay?to=${encodeURIComponent(upstreamUrl(upstreamPort, era))}`;
+}

@@ -1,0 +1,107 @@
+/**
+ * From samples to the published table. Pure: owns the summary (medians over rounds, ratios of paired slices) and its text.
+ */
+import { percentile } from './load.ts';
+import type { Sample } from './load.ts';
+
+export interface Summary {
+  p50Ms: number;
+  p99Ms: number;
+  requestsPerSecond: number;
+}
+
+export interface Row {
+  request: string;
+  clients: number;
+  relay: Summary;
+  portico: Summary;
+  /** Median over rounds of Portico's p50 divided by the relay's of the same round. */
+  p50Ratio: number;
+  /** Median over rounds of Portico's requests per second divided by the relay's. */
+  throughputRatio: number;
+}
+
+/** One round of one row: two slices, one right after the other. */
+export interface Pair {
+  relay: Summary;
+  portico: Summary;
+}
+
+const HEADINGS = [
+  'Request',
+  'Clients',
+  'Relay p50',
+  'Portico p50',
+  'Ratio',
+  'Relay p99',
+  'Portico p99',
+  'Relay req/s',
+  'Portico req/s',
+  'Ratio',
+];
+
+/** Reduces a slice to what is reported of it. */
+export function toSummary({ latenciesMs, elapsedMs }: Sample): Summary {
+  return {
+    p50Ms: percentile(latenciesMs, 0.5),
+    p99Ms: percentile(latenciesMs, 0.99),
+    requestsPerSecond: (latenciesMs.length / elapsedMs) * 1_000,
+  };
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+function medianSummary(summaries: Summary[]): Summary {
+  return {
+    p50Ms: median(summaries.map(summary => summary.p50Ms)),
+    p99Ms: median(summaries.map(summary => summary.p99Ms)),
+    requestsPerSecond: median(summaries.map(summary => summary.requestsPerSecond)),
+  };
+}
+
+/** Medians over the rounds of one request and number of clients. */
+export function toRow(request: string, clients: number, pairs: Pair[]): Row {
+  return {
+    request,
+    clients,
+    relay: medianSummary(pairs.map(pair => pair.relay)),
+    portico: medianSummary(pairs.map(pair => pair.portico)),
+    p50Ratio: median(pairs.map(({ relay, portico }) => portico.p50Ms / relay.p50Ms)),
+    throughputRatio: median(
+      pairs.map(({ relay, portico }) => portico.requestsPerSecond / relay.requestsPerSecond),
+    ),
+  };
+}
+
+const toMs = (value: number): string => `${value.toFixed(2)} ms`;
+const toCount = (value: number): string => Math.round(value).toLocaleString('en-US');
+
+/** Aligned Markdown: the same text is printed and written. */
+export function toTable(rows: Row[]): string {
+  const cells = rows.map(row => [
+    row.request,
+    String(row.clients),
+    toMs(row.relay.p50Ms),
+    toMs(row.portico.p50Ms),
+    row.p50Ratio.toFixed(2),
+    toMs(row.relay.p99Ms),
+    toMs(row.portico.p99Ms),
+    toCount(row.relay.requestsPerSecond),
+    toCount(row.portico.requestsPerSecond),
+    row.throughputRatio.toFixed(2),
+  ]);
+  const widths = HEADINGS.map((heading, column) =>
+    Math.max(heading.length, ...cells.map(line => line[column]?.length ?? 0)),
+  );
+  const toLine = (line: string[]): string =>
+    `| ${line.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
+  const rule = widths.map((width, column) =>
+    column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
+  );
+  return [toLine(HEADINGS), toLine(rule), ...cells.map(toLine)].join('\n');
+}

@@ -1,0 +1,72 @@
+/**
+ * The few REST calls that the start makes as the admin: it registers servers as any user would, and knows nothing else
+ * of the gateway. Loopback only. Answers that are no success become an error with the gateway's own words.
+ */
+
+export interface ServerRecord {
+  id: string;
+  name: string;
+  status: string;
+  tool_count: number;
+  last_error: string | null;
+}
+
+export interface NewServer {
+  name: string;
+  description?: string;
+  transport_type: 'HTTP' | 'SSE';
+  connection_config: { url: string; headers?: Record<string, string> };
+}
+
+export interface Api {
+  listServers(): Promise<ServerRecord[]>;
+  createServer(server: NewServer): Promise<ServerRecord>;
+  deleteServer(id: string): Promise<void>;
+  /** Wait until the gateway knows the tools of a server, or `timeoutMs` are over; gives the last record seen. */
+  waitForServer(id: string, timeoutMs: number): Promise<ServerRecord>;
+}
+
+const SERVERS = '/api/v1/aggregator/servers';
+const TIMEOUT_MS = 10_000;
+const POLL_MS = 50;
+
+/** An API of the gateway at an origin. */
+export function createApi(origin: string, adminToken: string): Api {
+  const call = async (method: string, path: string, body?: unknown): Promise<string> => {
+    const response = await fetch(`${origin}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json' },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${response.status} ${toReason(text)}`);
+    return text;
+  };
+  const getServer = async (id: string): Promise<ServerRecord> =>
+    JSON.parse(await call('GET', `${SERVERS}/${id}`)) as ServerRecord;
+  return {
+    listServers: async () =>
+      (JSON.parse(await call('GET', SERVERS)) as { servers: ServerRecord[] }).servers,
+    createServer: async server => JSON.parse(await call('POST', SERVERS, server)) as ServerRecord,
+    deleteServer: async id => void (await call('DELETE', `${SERVERS}/${id}`)),
+    async waitForServer(id, timeoutMs) {
+      const deadline = Date.now() + timeoutMs;
+      for (;;) {
+        const server = await getServer(id);
+        if (server.status === 'CONNECTED' || Date.now() > deadline) return server;
+        await new Promise(resolve => setTimeout(resolve, POLL_MS));
+      }
+    },
+  };
+}
+
+/** The reason in an answer of `application/problem+json`, in one line. */
+function toReason(text: string): string {
+  try {
+    const problem = JSON.parse(text) as { detail?: unknown; title?: unknown };
+    return String(problem.detail ?? problem.title ?? text);
+  } catch {
+    return text.slice(0, 200);
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * What the commands share before anything is installed: the check of the user's own Node, `npm ci` where it is needed,
+ * and the hand-over to the Node that the project pins (node_modules/node).
+ *
+ * It runs on whatever Node the user has and without node_modules, so it is plain JavaScript with a conservative syntax:
+ * an old Node has to get as far as the one line that names it. It refuses to go on after a failed check or install
+ * (one clear line, exit code 1), and ends only the process that it started.
+ */
+import { spawn } from 'child_process';
+import { existsSync, readFileSync } from 'fs';
+import { basename, dirname, join } from 'path';
+import { fileURLToPath } from 'url';
+
+const OLDEST_NODE = 20;
+/** Lines of npm's own output that are shown when an install fails. */
+const ERROR_LINES = 8;
+/** A child that was told to end and did not is killed after this time. */
+const END_TIMEOUT_MS = 4000;
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const projectNode = join(
+  root,
+  'node_modules',
+  'node',
+  'bin',
+  process.platform === 'win32' ? 'node.exe' : 'node',
+);
+
+/** Print one line to standard error and end with exit code 1. */
+function fail(line) {
+  process.stderr.write(`${line}\n`);
+  process.exit(1);
+}
+
+/** End with one clear line when the user's own Node is too old. */
+export function checkNode() {
+  if (Number(process.versions.node.split('.')[0]) >= OLDEST_NODE) return;
+  fail(
+    `Portico needs Node.js ${OLDEST_NODE} or newer, and this is ${process.version}. Get a newer one from https://nodejs.org`,
+  );
+}
+
+/**
+ * Whether node_modules holds what package-lock.json says, by npm's own record of the last install.
+ * Packages that are optional (those of other platforms) may be absent.
+ */
+export function isInstalled() {
+  if (!existsSync(projectNode)) return false;
+  try {
+    const wanted = readPackages('package-lock.json');
+    const present = readPackages(join('node_modules', '.package-lock.json'));
+    return Object.keys(wanted)
+      .filter(path => path.includes('node_modules/') && !wanted[path].optional)
+      .every(path => path in present && present[path].version === wanted[path].version);
+  } catch {
+    return false;
+  }
+}
+
+function readPackages(file) {
+  return JSON.parse(readFileSync(join(root, file), 'utf8')).packages;
+}
+
+/** Install the packages unless they are there; ends with one clear line and the last lines of npm's error on failure. */
+export async function ensureInstalled() {
+  if (isInstalled()) return;
+  const startedAt = Date.now();
+  const showsProgress = Boolean(process.stderr.isTTY);
+  const seconds = () => `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
+  const status = () =>
+    process.stderr.write(`\r\u001B[K… installing packages (npm ci)  ${seconds()}`);
+  const timer = showsProgress ? setInterval(status, 200) : undefined;
+  if (showsProgress) status();
+  else process.stderr.write('… installing packages (npm ci)\n');
+  const result = await runNpmCi();
+  clearInterval(timer);
+  if (showsProgress) process.stderr.write('\r\u001B[K');
+  if (result.code === 0 && existsSync(projectNode)) {
+    process.stderr.write(`✓ packages installed  ${seconds()}\n`);
+    return;
+  }
+  const lines = result.output
+    .split('\n')
+    .filter(
+      line => line.trim() !== '' && !/complete log|^npm (warn|notice)|^npm error A /i.test(line),
+    );
+  if (lines.length > 0) process.stderr.write(`${lines.slice(-ERROR_LINES).join('\n')}\n`);
+  fail(
+    result.code === 0
+      ? '✗ Installing the packages failed: npm ran, but the `node` package has no program (are install scripts switched off?)'
+      : `✗ Installing the packages failed: ${result.reason}`,
+  );
+}
+
+/** Run `npm ci` with the npm that runs us, else with the one on the PATH. Never rejects. */
+function runNpmCi() {
+  const flags = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  const npm = process.env.npm_execpath;
+  const isNpm = npm !== undefined && basename(npm) === 'npm-cli.js' && existsSync(npm);
+  const node = process.env.npm_node_execpath || process.execPath;
+  const options = { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] };
+  return new Promise(resolve => {
+    const child = isNpm
+      ? spawn(node, [npm].concat(flags), options)
+      : spawn('npm', flags, Object.assign({ shell: process.platform === 'win32' }, options));
+    let output = '';
+    const collect = chunk => {
+      output = (output + chunk).slice(-20000);
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.on('error', error =>
+      resolve({ code: 1, output, reason: `npm could not be run (${error.message})` }),
+    );
+    child.on('close', code =>
+      resolve({ code, output, reason: `npm ci ended with exit code ${code}` }),
+    );
+  });
+}
+
+/**
+ * Run a script under the project's Node, pass signals on to it, and end with its exit code.
+ * With `ownGroup` the script gets a process group of its own, which is killed when the script has ended, however it
+ * ended; and an IPC channel whose end tells the script that this process is gone.
+ */
+export function runScript(args, options) {
+  const ownGroup = Boolean(options && options.ownGroup) && process.platform !== 'win32';
+  const child = spawn(projectNode, ['--disable-warning=ExperimentalWarning'].concat(args), {
+    stdio: ownGroup ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
+    detached: ownGroup,
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to the whole group by itself.
+      const alreadySent = signal === 'SIGINT' && !ownGroup && process.stdin.isTTY;
+      if (!alreadySent) child.kill(signal);
+      if (ownGroup) setTimeout(() => child.kill('SIGKILL'), END_TIMEOUT_MS).unref();
+    });
+  }
+  child.on('error', error => fail(`✗ The project's Node could not be run: ${error.message}`));
+  child.on('exit', (code, signal) => {
+    if (ownGroup) killGroup(child.pid);
+    process.exit(code === null ? (signal === 'SIGINT' ? 130 : 143) : code);
+  });
+}
+
+function killGroup(pid) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing of the group is left, which is the usual case.
+  }
+}
+
+/** The JavaScript file behind a command of an installed package: `vitest`, `tsc`, `wrangler`, … */
+export function findTool(name) {
+  const owner = name === 'tsc' ? 'typescript' : name;
+  const folder = join(root, 'node_modules', owner);
+  const file = join(folder, 'package.json');
+  if (!existsSync(file)) fail(`There is no tool named ${name}.`);
+  const bin = JSON.parse(readFileSync(file, 'utf8')).bin;
+  return join(folder, typeof bin === 'string' ? bin : bin[name]);
+}

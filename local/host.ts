@@ -1,0 +1,212 @@
+/**
+ * The local host: Portico's Worker in workerd, on one loopback port, with D1, KV and Durable Objects in a data folder.
+ *
+ * Owns: Miniflare and through it workerd, the bindings of `wrangler.toml`, the migrations (applied before anything
+ * listens), the log. Requests reach the Worker on a socket of its own and its fetches leave by a network binding, so
+ * that none of Miniflare's own Workers is on the path of a call (docs/decisions/0004-local-host.md).
+ * Refuses: any address but 127.0.0.1. Nothing is sent anywhere: no telemetry, no update check, no inspector unless asked.
+ */
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from 'miniflare';
+import type { V4MiniflareOptions, V4WorkerOptions } from 'miniflare';
+import { bundleWorker } from './bundle.ts';
+import { trustedCertificates } from './certificates.ts';
+import type { LogFile } from './log-file.ts';
+import { applyMigrations, readMigrations } from './migrations.ts';
+import type { Database, Migration } from './migrations.ts';
+import { LOOPBACK, portTaken } from './ports.ts';
+import { parseWorkerConfig } from './worker-config.ts';
+import type { WorkerConfig } from './worker-config.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const NETWORK_BINDING = 'LOCAL_NETWORK';
+/** Put before every Worker: its fetch goes straight to the network instead of through Miniflare's interceptor. */
+const PREAMBLE = `import { env as localEnv } from 'cloudflare:workers';
+globalThis.fetch = (input, init) => localEnv.${NETWORK_BINDING}.fetch(input, init);
+`;
+const NETWORK = {
+  allow: ['public', 'private'],
+  tlsOptions: { trustBrowserCas: true, trustedCertificates: trustedCertificates() },
+};
+
+/** A Worker without storage that runs beside Portico, in the same workerd. */
+export interface ExtraWorker {
+  name: string;
+  /** An ES module in one piece, see `bundleWorker`. */
+  script: string;
+  /** Absent or 0: any free port. */
+  port?: number;
+  env?: Record<string, string>;
+}
+
+export interface HostOptions {
+  /** Folder of the storage, made if it is missing. */
+  dataDir: string;
+  /** 0 takes any free port. */
+  port: number;
+  /** The Worker in one piece; without it `src/index.ts` is bundled. */
+  script?: string;
+  /** Text bindings of Portico's Worker: PORTICO_KEYS, PORTICO_ADMIN_TOKEN and settings. Local mode is set here. */
+  env: Record<string, string>;
+  workers?: readonly ExtraWorker[];
+  /** Takes what workerd and the Worker say; without it they say nothing. */
+  log?: LogFile;
+  /** Opens the inspector, which costs time: for profiles only. */
+  inspect?: boolean;
+}
+
+export interface Host {
+  /** Origin without a slash at its end. */
+  readonly url: string;
+  readonly d1: Database;
+  /** Names of the migrations that this start applied. */
+  readonly applied: readonly string[];
+  /** Origin of an extra Worker. */
+  urlOf(worker: string): string;
+  /** Port of the inspector; throws when it was not asked for. */
+  inspectorPort(): Promise<number>;
+  /** End workerd. The data stays. */
+  close(): Promise<void>;
+}
+
+/**
+ * Start the gateway; it serves when this resolves.
+ * @throws StartError when the port is taken or the data is newer than the code
+ */
+export async function startHost(options: HostOptions): Promise<Host> {
+  const [config, migrations, script] = await Promise.all([
+    readFile(join(ROOT, 'wrangler.toml'), 'utf8').then(parseWorkerConfig),
+    readMigrations(join(ROOT, 'migrations')),
+    options.script ?? bundleWorker(join(ROOT, 'src/index.ts')),
+  ]);
+  const storage = join(options.dataDir, 'storage');
+  await mkdir(storage, { recursive: true, mode: 0o700 });
+  const applied = await migrateOnce(storage, config, migrations, options.log);
+
+  const extra = options.workers ?? [];
+  const instance = await startMiniflare({
+    ...baseOptions(storage, options.log),
+    ...(options.inspect ? { inspectorPort: 0 } : {}),
+    workers: [
+      {
+        ...workerOptions('portico', script, config, options.port, {
+          ...options.env,
+          PORTICO_MODE: 'local',
+        }),
+        d1Databases: config.databases,
+        kvNamespaces: toNamespaceIds(config.namespaces),
+        durableObjects: config.objects,
+      },
+      ...extra.map(worker =>
+        workerOptions(worker.name, worker.script, config, worker.port ?? 0, worker.env ?? {}),
+      ),
+    ],
+  }).catch(error => {
+    throw isAddressInUse(error) ? portTaken(options.port) : error;
+  });
+  const origins = new Map<string, string>();
+  for (const name of ['portico', ...extra.map(worker => worker.name)]) {
+    origins.set(name, (await instance.unsafeGetDirectURL(name)).origin);
+  }
+  const urlOf = (name: string): string => {
+    const origin = origins.get(name);
+    if (origin === undefined) throw new Error(`No Worker named ${name}`);
+    return origin;
+  };
+  return {
+    url: urlOf('portico'),
+    d1: (await instance.getD1Database('DB', 'portico')) as unknown as Database,
+    applied,
+    urlOf,
+    inspectorPort: async () => Number((await instance.getInspectorURL()).port),
+    close: () => instance.dispose(),
+  };
+}
+
+/**
+ * Bring the database up to date before anything listens: an instance with nothing but the database. It is left out
+ * when the note beside the database says that these very migrations were applied.
+ */
+async function migrateOnce(
+  storage: string,
+  config: WorkerConfig,
+  migrations: readonly Migration[],
+  log: LogFile | undefined,
+): Promise<string[]> {
+  const note = join(storage, 'd1', 'migrations.sha256');
+  const digest = createHash('sha256').update(JSON.stringify(migrations)).digest('hex');
+  if ((await readFile(note, 'utf8').catch(() => '')) === digest) return [];
+  const instance = await startMiniflare({
+    ...baseOptions(storage, log),
+    name: 'migrate',
+    modules: true,
+    script: 'export default {}',
+    d1Databases: config.databases,
+  });
+  try {
+    const database = (await instance.getD1Database('DB')) as unknown as Database;
+    const applied = await applyMigrations(database, migrations);
+    await writeFile(note, digest);
+    return applied;
+  } finally {
+    await instance.dispose();
+  }
+}
+
+async function startMiniflare(options: V4MiniflareOptions): Promise<Miniflare> {
+  const instance = new Miniflare(convertV4MiniflareOptions(options));
+  try {
+    await instance.ready;
+    return instance;
+  } catch (error) {
+    await instance.dispose().catch(() => undefined);
+    throw error;
+  }
+}
+
+function baseOptions(storage: string, log: LogFile | undefined) {
+  return {
+    host: LOOPBACK,
+    port: 0,
+    cf: false,
+    logRequests: false,
+    telemetry: { enabled: false },
+    log: new Log(LogLevel.NONE),
+    resourcePersistencePath: storage,
+    handleStructuredLogs: ({ level, message }: { level: string; message: string }) =>
+      log?.write(`worker ${level}`, message),
+  };
+}
+
+function workerOptions(
+  name: string,
+  script: string,
+  config: WorkerConfig,
+  port: number,
+  bindings: Record<string, string>,
+): V4WorkerOptions {
+  return {
+    name,
+    modules: true,
+    script: PREAMBLE + script,
+    compatibilityDate: config.compatibilityDate,
+    compatibilityFlags: config.compatibilityFlags,
+    cacheAPI: false,
+    bindings,
+    serviceBindings: { [NETWORK_BINDING]: { network: NETWORK } },
+    unsafeDirectSockets: [{ host: LOOPBACK, port }],
+    unsafeRegisterWorker: false,
+  };
+}
+
+/** KV is kept under the name of its binding, whatever id a deployer writes into wrangler.toml. */
+function toNamespaceIds(bindings: readonly string[]): Record<string, string> {
+  return Object.fromEntries(bindings.map(binding => [binding, binding.toLowerCase()]));
+}
+
+function isAddressInUse(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_ADDRESS_IN_USE';
+}

@@ -1,0 +1,71 @@
+/**
+ * The command line of `npm start`. Owns names, defaults and limits of the options (`--help` is answered before, with
+ * `help.txt`); refuses everything else with one line that says what is wrong.
+ */
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { StartError } from './start-error.ts';
+
+export interface StartOptions {
+  port: number;
+  /** Absolute path of the data folder. */
+  dataDir: string;
+  /** Absolute path of an mcp.json. */
+  configFile: string | undefined;
+  demo: boolean;
+}
+
+/**
+ * Parse the arguments.
+ * @param userDir folder that paths on the command line are relative to
+ * @param defaultDataDir data folder when none is named
+ * @throws StartError with exit code 2
+ */
+export function parseOptions(
+  args: readonly string[],
+  userDir: string,
+  defaultDataDir: string,
+): StartOptions {
+  const values = readValues(args);
+  return {
+    port: parsePort(values.port),
+    dataDir: values.data === undefined ? defaultDataDir : toPath('data', values.data, userDir),
+    configFile: values.config === undefined ? undefined : toPath('config', values.config, userDir),
+    demo: !values['no-demo'],
+  };
+}
+
+function readValues(args: readonly string[]) {
+  const { values, positionals } = parse(args);
+  if (positionals.length === 0) return values;
+  throw new StartError(`Unknown argument: ${positionals[0]}. See npm start -- --help`, 2);
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        port: { type: 'string', default: '8787' },
+        data: { type: 'string' },
+        config: { type: 'string' },
+        'no-demo': { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split(/[.\n]/)[0] : String(error);
+    throw new StartError(`${reason}. See npm start -- --help`, 2);
+  }
+}
+
+function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port >= 1 && port <= 65_535) return port;
+  throw new StartError(`--port must be a number from 1 to 65535, not ${JSON.stringify(text)}.`, 2);
+}
+
+function toPath(option: string, text: string, userDir: string): string {
+  if (text === '') throw new StartError(`--${option} needs a path.`, 2);
+  return resolve(userDir, text);
+}

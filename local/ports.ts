@@ -1,0 +1,43 @@
+/** Ports of the loopback interface: whether one is free, and one that is. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { StartError } from './start-error.ts';
+
+export const LOOPBACK = '127.0.0.1';
+
+/** Take a port for a moment; `0` takes any. Gives the port, or undefined when something listens there. */
+async function probe(port: number): Promise<number | undefined> {
+  const server = createServer().listen(port, LOOPBACK);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') return undefined;
+    throw new StartError(`Port ${port} cannot be used (${code ?? String(error)}).`);
+  }
+  const taken = (server.address() as AddressInfo).port;
+  server.close();
+  await once(server, 'close');
+  return taken;
+}
+
+/** Whether nothing listens on a port. */
+export async function isFreePort(port: number): Promise<boolean> {
+  return (await probe(port)) !== undefined;
+}
+
+/** A port that was free a moment ago. */
+export async function findFreePort(): Promise<number> {
+  const port = await probe(0);
+  if (port === undefined) throw new StartError('No free port on 127.0.0.1.');
+  return port;
+}
+
+/** The one line about a port that something else has. */
+export function portTaken(port: number): StartError {
+  const other = port === 8788 ? 8789 : 8788;
+  return new StartError(
+    `Port ${port} is already in use. Stop what listens there, or choose another one: npm start -- --port ${other}`,
+  );
+}

@@ -1,0 +1,108 @@
+/**
+ * The secrets of a local deployment: the key ring and the admin token, in `secrets.json` of the data folder.
+ *
+ * Owns: making them once (32 random bytes each), their file (mode 0600, written whole or not at all) and the data folder
+ * (mode 0700 when it is made here). An existing file is kept; only PORTICO_ADMIN_TOKEN of the environment changes it.
+ * Refuses a token of another format and a file it cannot read: it never replaces keys, because what they sealed is lost
+ * without them.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StartError } from './start-error.ts';
+
+const TOKEN_FORMAT = /^portico_[A-Za-z0-9_-]{43}$/;
+
+export interface Secrets {
+  /** Value of the Worker's PORTICO_KEYS. */
+  keyRing: string;
+  /** Value of the Worker's PORTICO_ADMIN_TOKEN. */
+  adminToken: string;
+  /** Whether this start made or changed the admin token: the one time to show it. */
+  isNewToken: boolean;
+  file: string;
+}
+
+interface StoredSecrets {
+  keyRing: { active: string; keys: Record<string, string> };
+  adminToken: string;
+}
+
+/** A token in the format of all tokens. */
+export function makeToken(): string {
+  return `portico_${randomBytes(32).toString('base64url')}`;
+}
+
+/** Make the data folder if it is missing. */
+export async function makeDataFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartError(`The data folder ${folder} cannot be made (${code}).`);
+  }
+}
+
+/**
+ * Read the secrets of a data folder, or make them.
+ * @param wantedToken PORTICO_ADMIN_TOKEN of the environment; it becomes the admin token
+ * @throws StartError for a token of another format, or a file that is not readable
+ */
+export async function loadSecrets(
+  folder: string,
+  wantedToken: string | undefined,
+): Promise<Secrets> {
+  if (wantedToken !== undefined && !TOKEN_FORMAT.test(wantedToken)) {
+    throw new StartError(
+      'PORTICO_ADMIN_TOKEN must be portico_ and 43 characters of base64url (32 random bytes).',
+      2,
+    );
+  }
+  const file = join(folder, 'secrets.json');
+  const stored = await readSecrets(file);
+  const secrets: StoredSecrets = {
+    keyRing: stored?.keyRing ?? {
+      active: 'k1',
+      keys: { k1: randomBytes(32).toString('base64') },
+    },
+    adminToken: wantedToken ?? stored?.adminToken ?? makeToken(),
+  };
+  const isNewToken = secrets.adminToken !== stored?.adminToken;
+  if (isNewToken) await writeSecrets(file, secrets);
+  else await chmod(file, 0o600);
+  return {
+    keyRing: JSON.stringify(secrets.keyRing),
+    adminToken: secrets.adminToken,
+    isNewToken,
+    file,
+  };
+}
+
+async function readSecrets(file: string): Promise<StoredSecrets | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new StartError(`${file} cannot be read (${code}).`);
+  }
+  try {
+    const secrets: StoredSecrets = JSON.parse(text);
+    if (TOKEN_FORMAT.test(secrets.adminToken) && secrets.keyRing.active in secrets.keyRing.keys) {
+      return secrets;
+    }
+  } catch {
+    // Said below, without the text of the file.
+  }
+  throw new StartError(
+    `${file} is damaged. Put it back from a copy, or start anew with --data DIR.`,
+  );
+}
+
+async function writeSecrets(file: string, secrets: StoredSecrets): Promise<void> {
+  const draft = `${file}.new`;
+  await writeFile(draft, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
+  await chmod(draft, 0o600);
+  await rename(draft, file);
+}

@@ -1,0 +1,192 @@
+/**
+ * The gateway as a user has it: `local/start.mjs` in a process group of its own, a data folder, and the REST API.
+ * Owns start and end of the process (ended by id, the group only when it does not end by itself) and the data folder
+ * it made. Everything goes over loopback HTTP; nothing here knows the code of the gateway.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findFreePort, until } from '../fixtures/start-fixture.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const READY_TIMEOUT_MS = 60_000;
+const END_TIMEOUT_MS = 10_000;
+const started = new Set<ChildProcess>();
+process.once('exit', () => started.forEach(endGroup));
+
+export interface GatewayOptions {
+  /** Kept when given; else a new folder, removed at the end. */
+  data?: string;
+  port?: number;
+  env?: Record<string, string>;
+  args?: string[];
+  adminToken?: string;
+}
+
+export interface ApiAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** Parsed JSON, or an empty object where the body is none. */
+  json: Record<string, unknown>;
+}
+
+export interface ServerRecord {
+  id: string;
+  name: string;
+  status: string;
+  transport_type: string;
+  tool_count: number;
+  era: string | null;
+  last_error: string | null;
+}
+
+export interface Gateway {
+  origin: string;
+  port: number;
+  data: string;
+  adminToken: string;
+  output(): string;
+  api(method: string, path: string, body?: unknown, token?: string): Promise<ApiAnswer>;
+  /** Registers a server and waits until its tools are there. */
+  register(name: string, url: string, more?: Record<string, unknown>): Promise<ServerRecord>;
+  /** Waits until the server has the status. */
+  waitFor(id: string, status: string, timeoutMs?: number): Promise<ServerRecord>;
+  createToken(body: Record<string, unknown>): Promise<{ id: string; token: string }>;
+  /** Ends the gateway and gives its exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** A token of the right format that no deployment knows. */
+export const makeToken = (): string => `portico_${randomBytes(32).toString('base64url')}`;
+
+function endGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // The group is gone already.
+  }
+}
+
+/** Starts `npm start`'s script; `output` collects both streams. */
+export function spawnStart(
+  args: string[],
+  env: Record<string, string> = {},
+): { child: ChildProcess; output(): string } {
+  const child = spawn(process.execPath, [join(root, 'local/start.mjs'), ...args], {
+    cwd: root,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
+  started.add(child);
+  let text = '';
+  child.stdout.on('data', chunk => (text += String(chunk)));
+  child.stderr.on('data', chunk => (text += String(chunk)));
+  return { child, output: () => text };
+}
+
+/** Ends a started gateway as Ctrl-C does; throws when that takes too long. */
+export async function endGateway(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exit = once(child, 'exit');
+    child.kill('SIGINT');
+    const timer = setTimeout(() => endGroup(child), END_TIMEOUT_MS);
+    await exit;
+    clearTimeout(timer);
+  }
+  endGroup(child);
+  started.delete(child);
+  return child.exitCode;
+}
+
+async function request(
+  origin: string,
+  token: string,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<ApiAnswer> {
+  const response = await fetch(`${origin}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = /json/u.test(response.headers.get('content-type') ?? '');
+  const json = (isJson ? JSON.parse(text) : {}) as Record<string, unknown>;
+  return { status: response.status, headers: response.headers, text, json };
+}
+
+const SERVERS = '/api/v1/aggregator/servers';
+
+/** Starts a gateway and waits until it serves. */
+export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  const port = options.port ?? (await findFreePort());
+  const data = options.data ?? (await mkdtemp(join(tmpdir(), 'portico-e2e-')));
+  const adminToken = options.adminToken ?? makeToken();
+  const origin = `http://127.0.0.1:${port}`;
+  const args = ['--port', String(port), '--data', data, '--no-demo', ...(options.args ?? [])];
+  const { child, output } = spawnStart(args, {
+    PORTICO_ADMIN_TOKEN: adminToken,
+    ...options.env,
+  });
+  await until(`the gateway serves`, READY_TIMEOUT_MS, async () => {
+    if (child.exitCode !== null) return 'ended';
+    return (await fetch(`${origin}/health`)).ok ? 'ready' : undefined;
+  }).catch(async error => {
+    await endGateway(child);
+    throw new Error(`${String(error)}\n${output()}`);
+  });
+  if (child.exitCode !== null) throw new Error(`The gateway ended:\n${output()}`);
+
+  const api: Gateway['api'] = (method, path, body, token = adminToken) =>
+    request(origin, token, method, path, body);
+
+  const waitFor: Gateway['waitFor'] = async (id, status, timeoutMs = 15_000) => {
+    let last = '';
+    return until(`server ${id} is ${status}`, timeoutMs, async () => {
+      const answer = await api('GET', `${SERVERS}/${id}`);
+      last = answer.text;
+      return answer.json['status'] === status
+        ? (answer.json as unknown as ServerRecord)
+        : undefined;
+    }).catch(error => {
+      throw new Error(`${String(error)}; last seen ${last}`);
+    });
+  };
+
+  return {
+    origin,
+    port,
+    data,
+    adminToken,
+    output,
+    api,
+    waitFor,
+    register: async (name, url, more = {}) => {
+      const { transport_type = 'HTTP', headers, ...rest } = more;
+      const connection_config = headers === undefined ? { url } : { url, headers };
+      const body = { name, transport_type, connection_config, auto_connect: true, ...rest };
+      const answer = await api('POST', SERVERS, body);
+      if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
+      return waitFor(String(answer.json['id']), 'CONNECTED');
+    },
+    createToken: async body => {
+      const answer = await api('POST', '/api/v1/tokens', body);
+      if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
+      return answer.json as unknown as { id: string; token: string };
+    },
+    stop: async () => {
+      const code = await endGateway(child);
+      if (options.data === undefined) await rm(data, { recursive: true, force: true });
+      return code;
+    },
+  };
+}

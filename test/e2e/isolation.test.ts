@@ -1,0 +1,86 @@
+/** One upstream killed and one hung: the others answer in their own time, and the killed one comes back by itself. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startFixture, until } from '../fixtures/start-fixture.ts';
+import type { FixtureName, Upstream } from '../fixtures/start-fixture.ts';
+import { startGateway } from './gateway.ts';
+import type { Gateway } from './gateway.ts';
+import { open, resultOf, textOf } from './raw-client.ts';
+
+const CALL_TIMEOUT_MS = 2_500;
+const OWN_TIME_MS = 1_500;
+const running = new Map<string, Upstream>();
+let gateway: Gateway;
+
+async function run(name: string, fixture: FixtureName, port = 0): Promise<void> {
+  running.set(name, await startFixture(fixture, { port }));
+}
+
+beforeAll(async () => {
+  [gateway] = await Promise.all([
+    startGateway({
+      env: {
+        PORTICO_CALL_TIMEOUT_MS: String(CALL_TIMEOUT_MS),
+        PORTICO_DISCOVERY_INTERVAL_MS: '1000',
+      },
+    }),
+    run('fine', 'rich-legacy'),
+    run('hung', 'faulty'),
+    run('killed-legacy', 'rich-legacy'),
+    run('killed-modern', 'rich-modern'),
+  ]);
+  for (const [name, { origin }] of running) await gateway.register(name, `${origin}/mcp`);
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await Promise.all([...running.values()].map(upstream => upstream.stop()));
+});
+
+async function timed<T>(work: Promise<T>): Promise<[T, number]> {
+  const started = performance.now();
+  return [await work, performance.now() - started];
+}
+
+describe.each([
+  ['legacy', 'killed-legacy'],
+  ['legacy', 'killed-modern'],
+  ['modern', 'killed-legacy'],
+  ['modern', 'killed-modern'],
+] as const)('%s client, %s', (era, killed) => {
+  it('[MCP-12] [UP-3] [UP-5] a hung and a dead upstream disturb nobody, and the dead one returns', async () => {
+    const client = await open(era, { url: `${gateway.origin}/mcp`, token: gateway.adminToken });
+    expect(textOf(await client.call(`${killed}.echo`, { message: 'before' }))).toBe('Echo: before');
+
+    const hung = timed(
+      client.call('hung.act', { fault: 'hang-before-headers', key: `${era}-${killed}` }),
+    );
+    const { port = 0 } = running.get(killed) ?? {};
+    await running.get(killed)?.stop();
+
+    const [fine, fineMs] = await timed(client.call('fine.echo', { message: 'now' }));
+    expect(textOf(fine)).toBe('Echo: now');
+    expect(fineMs).toBeLessThan(OWN_TIME_MS);
+    const [listed, listMs] = await timed(client.request('tools/list'));
+    expect(JSON.stringify(listed.message.result)).toContain('"fine.echo"');
+    expect(listMs).toBeLessThan(OWN_TIME_MS);
+
+    const [dead, deadMs] = await timed(client.call(`${killed}.echo`, { message: 'lost' }));
+    expect(dead.status).toBe(200);
+    expect(resultOf(dead).isError).toBe(true);
+    expect(textOf(dead)).toContain(killed);
+    expect(deadMs).toBeLessThan(OWN_TIME_MS);
+
+    const [slow, slowMs] = await hung;
+    expect(resultOf(slow)._meta?.['portico/reason']).toBe('upstream_timeout');
+    expect(slowMs).toBeGreaterThan(CALL_TIMEOUT_MS * 0.9);
+    expect(slowMs).toBeLessThan(CALL_TIMEOUT_MS + 1_500);
+
+    await run(killed, killed === 'killed-legacy' ? 'rich-legacy' : 'rich-modern', port);
+    await until(`${killed} works again`, 20_000, async () => {
+      const answer = await client.call(`${killed}.echo`, { message: 'back' });
+      return textOf(answer) === 'Echo: back' ? true : undefined;
+    });
+    const again = await client.request('tools/list');
+    expect(JSON.stringify(again.message.result)).toContain(`"${killed}.echo"`);
+  });
+});

@@ -1,0 +1,59 @@
+/** Which requirements the tests cite, read from the titles of tests that run; and what the gate has to say about it. */
+import ts from 'typescript';
+import type { Requirement } from '../../requirements.ts';
+
+/** One id in the title of a test or of a group of tests. */
+export interface Citation {
+  id: string;
+  /** Path of the test file. */
+  path: string;
+}
+
+const ID = /\[([A-Z]+-\d+|AG-US\d+-AC\d+)\]/g;
+
+/**
+ * The ids that the titles of one test file cite. A title is the first argument of `it`, `test` or `describe`, also with
+ * `.each`, `.concurrent` and the like; what is skipped or still to do proves nothing and is not read.
+ */
+export function readCitations(path: string, text: string): Citation[] {
+  const found: Citation[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node)) {
+      const callee = node.expression.getText();
+      if (/^(it|test|describe)\b/.test(callee)) {
+        if (/^\w+(\.\w+)*\.(skip|todo)\b/.test(callee)) return;
+        const title = node.arguments[0];
+        if (title && (ts.isStringLiteralLike(title) || ts.isTemplateExpression(title))) {
+          for (const match of title.getText().matchAll(ID))
+            found.push({ id: match[1] ?? '', path });
+        }
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true));
+  return found;
+}
+
+/** One sentence for each way in which manifest and citations do not agree. */
+export function checkCitations(
+  requirements: readonly Requirement[],
+  citations: readonly Citation[],
+): string[] {
+  const states = new Map(requirements.map(({ id, state }) => [id, state]));
+  const cited = new Set(citations.map(({ id }) => id));
+  const seen = new Set<string>();
+  const twice = requirements.filter(({ id }) => seen.size === seen.add(id).size);
+  return [
+    ...twice.map(({ id }) => `${id} is in the manifest twice`),
+    ...requirements
+      .filter(({ id, state }) => state === 'done' && !cited.has(id))
+      .map(({ id }) => `${id} is done but no test cites it`),
+    ...citations
+      .filter(({ id }) => !states.has(id))
+      .map(({ id, path }) => `${path} cites ${id}, which does not exist`),
+    ...citations
+      .filter(({ id }) => states.get(id) === 'planned')
+      .map(({ id, path }) => `${path} cites ${id}, which is only planned: mark it started`),
+  ];
+}

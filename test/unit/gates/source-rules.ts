@@ -1,0 +1,119 @@
+/** The rules of the house that lint cannot say. Each takes one file and returns one sentence for each breach. */
+import { findLayer } from './layers.ts';
+import type { SourceFile } from './source-file.ts';
+
+/** Longest file, in lines. */
+const MAX_LINES = 300;
+
+const SQL =
+  /\b(SELECT\s[\s\S]*\sFROM\s|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|CREATE\s+(TABLE|INDEX)\s)/;
+const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d|\.config)?\.(ts|mjs)$/;
+const UNUSED_WORD = /(^|-)(manager|helpers?|utils?|backend|target|provider)(-|\.)/;
+const MACHINE_PATH =
+  /(?<![\w.~/-])\/(?:home|Users|root|work|tmp|private|mnt)\/[\w.-]+|\b[A-Z]:\\\w/;
+/** Files whose module-scope variable belongs to the isolate on purpose, and why. */
+const ISOLATE_STATE: readonly string[] = [
+  'src/upstream/request-ids.ts', // one counter for all callers is what keeps ids apart
+];
+const PROTOCOL_PEER = /(^|\.)(Server|McpServer|Client|\w+Transport|createMcpHandler)$/;
+
+/** SQL is written in `*-store.ts` only. */
+export function checkSql(source: SourceFile): string[] {
+  if (source.path.endsWith('-store.ts')) return [];
+  const statements = source.strings.filter(text => SQL.test(text));
+  const prepared = source.calls.filter(call => /\.(prepare|sql\.exec)$/.test(call));
+  return [...statements.map(toExcerpt), ...prepared].map(
+    found => `${source.path} has SQL outside of a store: ${found}`,
+  );
+}
+
+/** KV is read and written in `*-kv.ts` only. `bindings` are the names of the KV namespaces. */
+export function checkKv(source: SourceFile, bindings: readonly string[]): string[] {
+  if (source.path.endsWith('-kv.ts')) return [];
+  const access = new RegExp(
+    `(^|\\.)(${bindings.join('|')})\\.(get|put|list|delete|getWithMetadata)$`,
+  );
+  const calls = source.calls.filter(call => access.test(call));
+  const types = source.types.filter(
+    type => type === 'KVNamespace' && findLayer(source.path) !== 'env',
+  );
+  return [...calls, ...types].map(
+    found => `${source.path} reaches KV outside of *-kv.ts: ${found}`,
+  );
+}
+
+/** The bindings (`Env`, or `env` of the runtime) are known to the entry, the composition root and the objects only. */
+export function checkEnv(source: SourceFile): string[] {
+  const layer = findLayer(source.path);
+  if (layer === 'root' || layer === 'env' || layer === 'object') return [];
+  return source.imports
+    .filter(
+      ({ specifier, file, names }) =>
+        (file === 'src/env.ts' && names.includes('Env')) ||
+        (specifier === 'cloudflare:workers' && names.includes('env')),
+    )
+    .map(({ specifier }) => `${source.path} takes the bindings from ${specifier}`);
+}
+
+/** Hono, and with it its `Context`, is known to faces only. */
+export function checkHono(source: SourceFile): string[] {
+  if (findLayer(source.path) === 'face') return [];
+  return source.imports
+    .filter(({ specifier }) => /^(@?hono)(\/|$)/.test(specifier))
+    .map(({ specifier }) => `${source.path} imports ${specifier} but is no face`);
+}
+
+/** The Worker imports the production dependencies and the runtime's own modules only. */
+export function checkPackages(source: SourceFile, dependencies: readonly string[]): string[] {
+  return source.imports
+    .filter(({ file, specifier }) => {
+      if (file !== undefined || specifier.startsWith('cloudflare:')) return false;
+      return !dependencies.some(name => specifier === name || specifier.startsWith(`${name}/`));
+    })
+    .map(({ specifier }) => `${source.path} imports ${specifier}, which is not a dependency`);
+}
+
+/**
+ * Module scope holds no peer of the protocol and no variable that changes: an isolate serves many callers at once.
+ */
+export function checkModuleScope(source: SourceFile): string[] {
+  return source.moduleVariables
+    .filter(
+      ({ kind, madeBy }) =>
+        PROTOCOL_PEER.test(madeBy ?? '') ||
+        (kind !== 'const' && !ISOLATE_STATE.includes(source.path)),
+    )
+    .map(({ name }) => `${source.path} shares ${name} between requests at module scope`);
+}
+
+/** A file has 300 lines at most. */
+export function checkLength(source: Pick<SourceFile, 'path' | 'text'>): string[] {
+  const lines = source.text.trimEnd().split('\n').length;
+  return lines > MAX_LINES ? [`${source.path} has ${lines} lines, ${MAX_LINES} at most`] : [];
+}
+
+/** Files and folders are kebab-case and use none of the words that say nothing. */
+export function checkName(path: string): string[] {
+  const parts = path.split('/');
+  const name = parts.pop() ?? '';
+  const isKebab = KEBAB_CASE.test(name) && parts.every(part => /^[a-z0-9-]+$/.test(part));
+  return [
+    ...(isKebab ? [] : [`${path} is not kebab-case`]),
+    ...(UNUSED_WORD.test(name) ? [`${path} is named with a word that says nothing`] : []),
+  ];
+}
+
+/** A file begins with its contract. */
+export function checkHeader(source: Pick<SourceFile, 'path' | 'text'>): string[] {
+  return /^(#!.*\n)?\/(\*\*|\/)/.test(source.text) ? [] : [`${source.path} has no header comment`];
+}
+
+/** No text names a place on somebody's machine. */
+export function checkMachinePaths(source: Pick<SourceFile, 'path' | 'text'>): string[] {
+  const found = MACHINE_PATH.exec(source.text);
+  return found ? [`${source.path} names a place on a machine: ${found[0]}`] : [];
+}
+
+function toExcerpt(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, 60);
+}

@@ -1,0 +1,25 @@
+/**
+ * Upstreams without a process: requests of the Worker and its Durable Objects to a faked origin are answered by a handler
+ * in the same isolate. Everything else goes on to `test/fixtures/outbound.ts`. Undone after each test (restoreMocks).
+ */
+import { vi } from 'vitest';
+
+/** Answers one request as an upstream would; it may throw to be unreachable. */
+export type FakeUpstream = (request: Request) => Response | Promise<Response>;
+
+/**
+ * Replaces the global `fetch` for the given origins (`https://a.test`) until the test ends.
+ * Returns the list of requests seen so far, in order, as "METHOD url".
+ */
+export function fakeUpstreams(upstreams: Readonly<Record<string, FakeUpstream>>): string[] {
+  const seen: string[] = [];
+  const realFetch = globalThis.fetch;
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const request = new Request(input, init);
+    const answer = upstreams[new URL(request.url).origin];
+    if (answer === undefined) return realFetch(request);
+    seen.push(`${request.method} ${request.url}`);
+    return answer(request);
+  });
+  return seen;
+}

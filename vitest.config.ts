@@ -1,0 +1,76 @@
+/**
+ * Three test projects, from fastest to truest: `unit` (pure modules, in Node), `worker` (the Worker itself, in workerd,
+ * with D1, KV and Durable Objects) and `e2e` (real processes over loopback). They run one after the other, so that a
+ * latency measured by one is not the noise of another. PORTICO_TEST_REPORT names a file for a JSON report.
+ */
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
+import { defineConfig } from 'vitest/config';
+import { answerOutbound } from './test/fixtures/outbound.ts';
+
+const reportFile = process.env.PORTICO_TEST_REPORT;
+
+/** Fixed credentials of the worker project. They are derived, not random, so that a failure can be replayed. */
+const testKeys = {
+  active: 'k1',
+  keys: { k1: Buffer.alloc(32, 1).toString('base64') },
+};
+const testAdminToken = `portico_${Buffer.alloc(32, 2).toString('base64url')}`;
+
+export default defineConfig({
+  test: {
+    reporters: reportFile ? ['default', ['json', { outputFile: reportFile }]] : ['default'],
+    coverage: {
+      provider: 'istanbul',
+      include: ['src/**/*.ts'],
+      reportsDirectory: 'coverage',
+      reporter: ['text-summary', 'html'],
+    },
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          environment: 'node',
+          restoreMocks: true,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        plugins: [
+          cloudflareTest(async () => ({
+            wrangler: { configPath: './wrangler.toml' },
+            miniflare: {
+              // Vitest's runner asks for this module; without the flag each file prints a warning.
+              compatibilityFlags: ['enable_nodejs_inspector_module'],
+              bindings: {
+                PORTICO_MODE: 'local',
+                PORTICO_KEYS: JSON.stringify(testKeys),
+                PORTICO_ADMIN_TOKEN: testAdminToken,
+                TEST_MIGRATIONS: await readD1Migrations('./migrations'),
+              },
+              outboundService: answerOutbound,
+            },
+          })),
+        ],
+        test: {
+          name: 'worker',
+          include: ['test/worker/**/*.test.ts'],
+          setupFiles: ['./test/worker/setup.ts'],
+          restoreMocks: true,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          environment: 'node',
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 3 },
+        },
+      },
+    ],
+  },
+});
