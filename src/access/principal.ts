@@ -11,8 +11,9 @@ export interface Caller {
   servers?: ReadonlySet<string>;
 }
 
-/** The caller whom a stored token stands for. */
-export function toCaller(token: Token): Caller {
+/** The caller whom a stored token stands for; nobody where there is none. */
+export function toCaller(token: Token | undefined): Caller | undefined {
+  if (!token) return undefined;
   return {
     principalId: token.principalId,
     tokenId: token.id,

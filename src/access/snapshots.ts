@@ -1,26 +1,25 @@
 /**
  * What a request is decided on: the caller's token, the registry and, in the legacy era, the
- * session. Read from D1 in one batch at most and remembered in the isolate for at most
- * `maxAgeMs`, so a revocation bites within that time. Under load a snapshot is renewed by one
- * request in the background before it gets too old, and nobody waits.
+ * session. Read from D1 in one batch at most and remembered in the isolate: token and registry for
+ * at most `maxAgeMs`, so a revocation bites within that time, a session a little longer, since its
+ * token is looked at anyway. Under load a snapshot is renewed by one request in the background
+ * before it gets too old, and nobody waits.
  *
- * Invariants: age counts from before the read was sent; nothing older than `maxAgeMs` is used;
- * no promise of one request is awaited by another.
+ * Invariants: age counts from before the read was sent; nothing older than its limit is used; no
+ * promise of one request is awaited by another.
  */
 import { Lru } from '../lib/lru.ts';
-import { parseServers, selectServers } from '../registry/server-store.ts';
+import {
+  parseRevision,
+  parseServers,
+  selectRevision,
+  selectServersSince,
+} from '../registry/server-store.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { parseSession, selectSession, type Session } from '../session/session-store.ts';
 import { SETUP_ADMIN, toCaller, type Caller } from './principal.ts';
 import { parseToken, selectTokenByHmac } from './token-store.ts';
-
-/** A remembered value with its age. */
-interface Held<T> {
-  value: T;
-  loadedAt: number;
-  refreshingSince: number;
-}
 
 export interface Snapshot {
   caller: Caller;
@@ -39,15 +38,31 @@ export interface SnapshotsOptions {
   maxAgeMs: number;
 }
 
-/** How long a background renewal may take before another request tries. */
+/** A remembered value with the time its read was sent. */
+interface Held<T> {
+  value: T;
+  loadedAt: number;
+  renewingSince: number;
+}
+
+interface Registry {
+  revision: number;
+  servers: readonly Server[];
+}
+
+/** How long a background renewal may take before another request tries, in milliseconds. */
 const RENEWAL_MS = 250;
-const MAX_TOKENS = 10_000;
+/** Oldest session row a request is decided on, in milliseconds. */
+const SESSION_MAX_AGE_MS = 10_000;
+const MAX_REMEMBERED = 10_000;
+
+const held = <T>(value: T, loadedAt: number): Held<T> => ({ value, loadedAt, renewingSince: 0 });
 
 export class Snapshots {
   readonly #options: SnapshotsOptions;
-  readonly #tokens = new Lru<string, Held<Caller>>(MAX_TOKENS);
-  readonly #sessions = new Lru<string, Held<Session | null>>(MAX_TOKENS);
-  #servers: Held<readonly Server[]> | undefined;
+  readonly #callers = new Lru<string, Held<Caller>>(MAX_REMEMBERED);
+  readonly #sessions = new Lru<string, Held<Session | undefined>>(MAX_REMEMBERED);
+  #registry: Held<Registry> | undefined;
 
   constructor(options: SnapshotsOptions) {
     this.#options = options;
@@ -55,15 +70,15 @@ export class Snapshots {
 
   /** The registry was just changed here. */
   forgetServers(): void {
-    this.#servers = undefined;
+    this.#registry = undefined;
   }
 
   /** A token was just revoked here. */
   forgetTokens(): void {
-    this.#tokens.clear();
+    this.#callers.clear();
   }
 
-  /** Drop a session that was just ended or changed here. */
+  /** A session was just ended here. */
   forgetSession(id: string): void {
     this.#sessions.delete(id);
   }
@@ -73,61 +88,86 @@ export class Snapshots {
    * @param token text of token form
    * @param sessionId id of a legacy session (opened, not sealed)
    */
-  async load(token: string, sessionId: string | undefined, defer: Defer) {
+  async load(
+    token: string,
+    sessionId: string | undefined,
+    defer: Defer,
+  ): Promise<Snapshot | undefined> {
     const now = Date.now();
-    const caller = this.#tokens.get(token);
-    const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
-    const held = [caller, this.#servers, ...(sessionId === undefined ? [] : [session])];
     const { maxAgeMs } = this.#options;
-    if (held.every(entry => entry !== undefined && now - entry.loadedAt <= maxAgeMs)) {
-      this.#renewBeforeTooOld(held as Held<unknown>[], token, sessionId, now, defer);
-      return this.#take(token, sessionId);
+    const caller = this.#callers.get(token);
+    const registry = this.#registry;
+    const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
+    const policyAge = oldest(caller, registry, now);
+    const sessionAge = sessionId === undefined ? 0 : ageOf(session, now);
+    const wanted = {
+      token: policyAge <= maxAgeMs ? undefined : token,
+      sessionId: sessionAge <= SESSION_MAX_AGE_MS ? undefined : sessionId,
+    };
+    if (wanted.token !== undefined || wanted.sessionId !== undefined) {
+      await this.#read(wanted, now);
+    } else if (policyAge > maxAgeMs / 2 && mayRenew(caller, now)) {
+      defer(this.#read({ token }, now));
     }
-    await this.#read(token, sessionId, now);
     return this.#take(token, sessionId);
   }
 
   #take(token: string, sessionId: string | undefined): Snapshot | undefined {
-    const caller = this.#tokens.get(token);
-    if (!caller || !this.#servers) return undefined;
+    const caller = this.#callers.get(token)?.value;
+    const servers = this.#registry?.value.servers;
+    if (!caller || !servers) return undefined;
     const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId)?.value;
-    return { caller: caller.value, servers: this.#servers.value, ...(session ? { session } : {}) };
+    return session ? { caller, servers, session } : { caller, servers };
   }
 
-  #renewBeforeTooOld(
-    held: Held<unknown>[],
-    token: string,
-    sessionId: string | undefined,
+  /** What is wanted, in one batch; the servers come along only where they changed. */
+  async #read(
+    wanted: { token?: string | undefined; sessionId?: string | undefined },
     now: number,
-    defer: Defer,
-  ): void {
-    const half = this.#options.maxAgeMs / 2;
-    const due = held.some(
-      entry => now - entry.loadedAt > half && now - entry.refreshingSince > RENEWAL_MS,
-    );
-    if (!due) return;
-    for (const entry of held) entry.refreshingSince = now;
-    defer(this.#read(token, sessionId, now));
+  ): Promise<void> {
+    const { db, keys } = this.#options;
+    const { token, sessionId } = wanted;
+    const before = this.#registry?.value;
+    const hmacs = token === undefined ? [] : await keys.hmacs('token', token);
+    const policy = [
+      selectTokenByHmac(db, hmacs),
+      selectRevision(db),
+      selectServersSince(db, before?.revision ?? 0),
+    ];
+    const session = sessionId === undefined ? [] : [selectSession(db, sessionId)];
+    const results = await db.batch([...(token === undefined ? [] : policy), ...session]);
+    const rows = results.map(result => result.results);
+    if (sessionId !== undefined) {
+      this.#sessions.set(sessionId, held(parseSession(rows.pop() ?? []), now));
+    }
+    if (token === undefined) return;
+    const [tokens = [], revisions = [], changed = []] = rows;
+    const revision = parseRevision(revisions);
+    const servers = before?.revision === revision ? before.servers : parseServers(changed);
+    this.#registry = held({ revision, servers }, now);
+    const caller = (await this.#isAdmin(hmacs)) ? SETUP_ADMIN : toCaller(parseToken(tokens));
+    if (caller) this.#callers.set(token, held(caller, now));
+    else this.#callers.delete(token);
   }
 
-  /** One D1 batch for all that a request needs. */
-  async #read(token: string, sessionId: string | undefined, now: number): Promise<void> {
-    const { db, keys, adminToken } = this.#options;
-    const hmacs = await keys.hmacs('token', token);
-    const isAdmin =
-      adminToken !== undefined && (await keys.hmacs('token', adminToken))[0] === hmacs[0];
-    const statements = [selectServers(db), selectTokenByHmac(db, hmacs)];
-    if (sessionId !== undefined) statements.push(selectSession(db, sessionId));
-    const [servers, tokens, sessions] = await db.batch(statements);
-    const found = parseToken(tokens?.results ?? []);
-    const caller = isAdmin ? SETUP_ADMIN : found && toCaller(found);
-    const fresh = { loadedAt: now, refreshingSince: 0 };
-    this.#servers = { value: parseServers(servers?.results ?? []), ...fresh };
-    if (caller) this.#tokens.set(token, { value: caller, ...fresh });
-    else this.#tokens.delete(token);
-    if (sessionId !== undefined) {
-      const session = parseSession(sessions?.results ?? []) ?? null;
-      this.#sessions.set(sessionId, { value: session, ...fresh });
-    }
+  async #isAdmin(hmacs: readonly string[]): Promise<boolean> {
+    const { keys, adminToken } = this.#options;
+    if (adminToken === undefined) return false;
+    return (await keys.hmacs('token', adminToken))[0] === hmacs[0];
   }
+}
+
+function ageOf(entry: Held<unknown> | undefined, now: number): number {
+  return entry === undefined ? Infinity : now - entry.loadedAt;
+}
+
+function oldest(a: Held<unknown> | undefined, b: Held<unknown> | undefined, now: number): number {
+  return Math.max(ageOf(a, now), ageOf(b, now));
+}
+
+/** Whether this request is the one to renew, which it is noted to be. */
+function mayRenew(entry: Held<unknown> | undefined, now: number): boolean {
+  if (!entry || now - entry.renewingSince <= RENEWAL_MS) return false;
+  entry.renewingSince = now;
+  return true;
 }

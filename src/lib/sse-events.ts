@@ -18,6 +18,7 @@ export class SseParser {
   #data: string[] = [];
   #size = 0;
   #started = false;
+  #endedInCr = false;
 
   constructor(maxChars: number) {
     this.#maxChars = maxChars;
@@ -26,7 +27,9 @@ export class SseParser {
   /** @throws EventTooLarge where one event outgrows the bound */
   push(text: string): SseEvent[] {
     const events: SseEvent[] = [];
-    this.#buffer += text;
+    // The LF of a CRLF whose CR came last has ended its line already.
+    this.#buffer += this.#endedInCr && text.startsWith('\n') ? text.slice(1) : text;
+    if (text !== '') this.#endedInCr = text.endsWith('\r');
     if (!this.#started && this.#buffer.length > 0) {
       this.#started = true;
       if (this.#buffer.charCodeAt(0) === 0xfeff) this.#buffer = this.#buffer.slice(1);
@@ -55,6 +58,7 @@ export class SseParser {
     if (field === 'data') {
       this.#data.push(value);
       this.#size += value.length + 1;
+      if (this.#size > this.#maxChars) throw new EventTooLarge();
     }
     return undefined;
   }
@@ -76,7 +80,6 @@ function lineEnd(text: string, from: number): { at: number; next: number } | und
   const lf = text.indexOf('\n', from);
   const cr = text.indexOf('\r', from);
   if (cr === -1 || (lf !== -1 && lf < cr)) return lf === -1 ? undefined : { at: lf, next: lf + 1 };
-  if (cr + 1 === text.length) return undefined;
   return { at: cr, next: text.charCodeAt(cr + 1) === 0x0a ? cr + 2 : cr + 1 };
 }
 
@@ -101,5 +104,5 @@ export async function* readEvents(
 
 /** One event as text for an event stream. */
 export function toSseText(data: string, event = 'message'): string {
-  return `event: ${event}\ndata: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
+  return `event: ${event}\ndata: ${data.replaceAll(/\r\n?|\n/g, '\ndata: ')}\n\n`;
 }

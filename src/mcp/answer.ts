@@ -30,6 +30,19 @@ export function resultResponse(id: RequestId, result: string, headers = {}): Res
   return new Response(resultText(id, result), { headers: { ...JSON_HEADERS, ...headers } });
 }
 
+const encoder = new TextEncoder();
+const END = encoder.encode('}');
+
+/** The same with a result whose UTF-8 is at hand, which matters where it is large. */
+export function resultBytesResponse(id: RequestId, result: Uint8Array): Response {
+  const head = encoder.encode(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`);
+  const body = new Uint8Array(head.length + result.length + END.length);
+  body.set(head);
+  body.set(result, head.length);
+  body.set(END, head.length + result.length);
+  return new Response(body, { headers: JSON_HEADERS });
+}
+
 /** `{"resultType":"complete",…}` around a raw result that has none. */
 function completed(result: string): string {
   const rest = result.slice(result.indexOf('{') + 1);
@@ -113,7 +126,6 @@ async function* toTexts(
 
 /** Texts as an event stream; a client that goes away ends the generator. */
 function toStream(texts: AsyncGenerator<string, void, undefined>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await texts.next();

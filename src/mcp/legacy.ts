@@ -12,10 +12,10 @@ import {
   LEGACY_VERSIONS,
   type RpcRequest,
 } from '../protocol.ts';
-import { replyResponse, resultResponse, thrownText } from './answer.ts';
+import { replyResponse, resultBytesResponse, resultResponse, thrownText } from './answer.ts';
 import { classify } from './classify.ts';
 import { callTool, cursorOf, type Exchange } from './exchange-context.ts';
-import { toolListText } from './tool-list.ts';
+import { toolListResult } from './tool-list.ts';
 
 const MAX_BATCH = 50;
 
@@ -53,7 +53,7 @@ export async function handleLegacy(
       case 'tools/list': {
         const { gateway, caller, scope, pageSize } = exchange;
         const list = await gateway.listTools(caller, scope.reach, scope.naming);
-        return resultResponse(id, toolListText(list, cursorOf(request), pageSize, 'legacy'));
+        return resultBytesResponse(id, toolListResult(list, cursorOf(request), pageSize, 'legacy'));
       }
       case 'ping':
         return resultResponse(id, '{}');

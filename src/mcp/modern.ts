@@ -6,9 +6,9 @@ import { PorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
 import type { RawObject } from '../lib/json-spans.ts';
 import { IMPLEMENTATION, META, MODERN_VERSION, type RpcRequest } from '../protocol.ts';
-import { replyResponse, resultResponse, thrownText } from './answer.ts';
+import { replyResponse, resultBytesResponse, resultResponse, thrownText } from './answer.ts';
 import { callTool, cursorOf, type Exchange } from './exchange-context.ts';
-import { toolListText } from './tool-list.ts';
+import { toolListResult } from './tool-list.ts';
 
 const DISCOVER_RESULT = JSON.stringify({
   resultType: 'complete',
@@ -38,7 +38,7 @@ export async function handleModern(
       case 'tools/list': {
         const { gateway, caller, scope, pageSize } = exchange;
         const list = await gateway.listTools(caller, scope.reach, scope.naming);
-        return resultResponse(id, toolListText(list, cursorOf(request), pageSize, 'modern'));
+        return resultBytesResponse(id, toolListResult(list, cursorOf(request), pageSize, 'modern'));
       }
       case 'server/discover':
         return resultResponse(id, DISCOVER_RESULT);

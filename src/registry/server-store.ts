@@ -65,6 +65,25 @@ export function selectServers(db: D1Database): D1PreparedStatement {
   return db.prepare('SELECT * FROM servers ORDER BY name');
 }
 
+/** The number that grows with every change of the registry. */
+export function selectRevision(db: D1Database): D1PreparedStatement {
+  return db.prepare('SELECT revision FROM registry_revision');
+}
+
+/** The row of {@link selectRevision}. */
+export function parseRevision(rows: readonly unknown[]): number {
+  return z.object({ revision: z.number() }).parse(rows[0]).revision;
+}
+
+/** All servers where the registry is no longer at `revision`, else no row. */
+export function selectServersSince(db: D1Database, revision: number): D1PreparedStatement {
+  return db
+    .prepare(
+      `SELECT * FROM servers WHERE (SELECT revision FROM registry_revision) <> ? ORDER BY name`,
+    )
+    .bind(revision);
+}
+
 /** One server, or undefined. */
 export async function findServer(db: D1Database, id: string): Promise<Server | undefined> {
   const row = await db.prepare('SELECT * FROM servers WHERE id = ?').bind(id).first();
