@@ -1,5 +1,6 @@
 /** The REST API: its frame. Credential, error projection and OpenAPI for every route under it. */
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { bodyLimit } from 'hono/body-limit';
 import { parseBearer } from '../access/token.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import { toProblemResponse } from '../errors/to-problem.ts';
@@ -25,11 +26,15 @@ export function createApi(ports: ApiPorts): Api {
   });
   api.onError(error => toProblemResponse(fromFramework(error)));
   api.notFound(() => toProblemResponse(new PorticoError('not_found', 'No such route')));
-  api.use('/api/*', async (context, next) => {
+  api.use(
+    bodyLimit({
+      maxSize: ports.config.maxBodyBytes,
+      onError: () => toProblemResponse(new PorticoError('payload_too_large')),
+    }),
+  );
+  api.use(async (context, next) => {
     const { req, executionCtx } = context;
     checkOrigin(new URL(req.url), req.header('origin') ?? null, ports.config);
-    const declared = Number(req.header('content-length') ?? 0);
-    if (declared > ports.config.maxBodyBytes) throw new PorticoError('payload_too_large');
     const token = parseBearer(req.header('authorization') ?? null);
     const snapshot =
       token === undefined

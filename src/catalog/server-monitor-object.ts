@@ -104,7 +104,7 @@ export class ServerMonitor extends DurableObject<Env> {
         this.#watch = new UpstreamWatch(destination, {
           transport: server.transportType === 'SSE' ? 'sse' : 'http',
           maxBytes: this.#config.maxAnswerBytes,
-          onToolsChanged: () => this.ctx.waitUntil(this.poke()),
+          onNews: () => this.ctx.waitUntil(this.poke()),
         });
       }
       const { tools, warning, verdict } = await this.#watch.look(deadline);

@@ -50,6 +50,7 @@ const storageKey = (serverId: string) => `upstream/${serverId}`;
 export class ClientSession extends DurableObject<Env> {
   readonly #claims = new UpstreamClaims(CLAIM_LIMIT_MS);
   readonly #connections = new Map<string, { credentialKey: string; connection: SseConnection }>();
+  readonly #calls = new Map<string, AbortController>();
   readonly #config = parseConfig(this.env);
   #touchedAt = 0;
 
@@ -83,9 +84,12 @@ export class ClientSession extends DurableObject<Env> {
     method: string,
     params: [string, string][],
     timeoutMs: number,
+    callId: string,
   ): Promise<SseAnswer> {
     await this.#touch();
-    const deadline = createDeadline(timeoutMs);
+    const client = new AbortController();
+    const deadline = createDeadline(timeoutMs, client.signal);
+    this.#calls.set(callId, client);
     try {
       const connection = await this.#connect(destination, timeoutMs);
       const response = await connection.request(method, new Map(params), deadline);
@@ -95,7 +99,13 @@ export class ClientSession extends DurableObject<Env> {
       return { code: error.code, detail: error.message };
     } finally {
       deadline.release();
+      this.#calls.delete(callId);
     }
+  }
+
+  /** The client of a call over HTTP+SSE went away. */
+  cancelSse(callId: string): void {
+    this.#calls.get(callId)?.abort();
   }
 
   /** The client ended its session: forget everything. Returns what to end at the upstreams. */

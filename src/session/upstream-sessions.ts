@@ -68,14 +68,17 @@ export class UpstreamSessions {
     destination: Destination,
     request: OutboundRequest,
     timeoutMs: number,
+    signal: AbortSignal,
   ): Promise<RawResponse> {
+    const object = this.#object(owner);
+    const callId = crypto.randomUUID();
+    const onAbort = () => void object.cancelSse(callId);
+    signal.addEventListener('abort', onAbort, { once: true });
     const params = [...request.params];
-    const answer = await this.#object(owner).callSse(
-      destination,
-      request.method,
-      params,
-      timeoutMs,
-    );
+    const { method } = request;
+    const answer = await object
+      .callSse(destination, method, params, timeoutMs, callId)
+      .finally(() => signal.removeEventListener('abort', onAbort));
     if ('code' in answer) throw new PorticoError(answer.code, answer.detail);
     const parse = (text: string) => JSON.parse(text) as JsonObject;
     return 'result' in answer

@@ -119,8 +119,10 @@ export class SseConnection implements Channel {
     const response = new Promise<RawResponse>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
     });
-    const onAbort = () =>
+    const onAbort = () => {
       this.#waiting.get(id)?.reject(deadline.explain(new PorticoError('upstream_no_response')));
+      void this.#send({ method: 'notifications/cancelled', params: { requestId: id } });
+    };
     deadline.signal.addEventListener('abort', onAbort, { once: true });
     try {
       await Promise.race([
@@ -197,10 +199,15 @@ export class SseConnection implements Channel {
   async #refuse(method: string, id: RequestId): Promise<void> {
     const answer =
       method === 'ping' ? { result: {} } : { error: { code: -32601, message: 'Method not found' } };
+    await this.#send({ id, ...answer });
+  }
+
+  /** A message whose fate nobody waits for. */
+  async #send(message: Record<string, unknown>): Promise<void> {
     await fetch(this.#endpoint, {
       method: 'POST',
-      headers: requestHeaders(this.#destination, MANNER, method),
-      body: JSON.stringify({ jsonrpc: '2.0', id, ...answer }),
+      headers: requestHeaders(this.#destination, MANNER, ''),
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
       redirect: 'manual',
       signal: this.#controller.signal,
     })

@@ -42,6 +42,7 @@ export interface SessionPort {
     destination: Destination,
     request: OutboundRequest,
     timeoutMs: number,
+    signal: AbortSignal,
   ): Promise<RawResponse>;
 }
 
@@ -92,7 +93,13 @@ export class Upstreams {
     try {
       if (verdict.transport === 'sse') {
         const owner = context.owner(server.id);
-        const response = await sessions.callSse(owner, destination, request, callTimeoutMs);
+        const response = await sessions.callSse(
+          owner,
+          destination,
+          request,
+          callTimeoutMs,
+          context.signal,
+        );
         return { response };
       }
       return await this.#overHttp(destination, verdict, request, name, context);

@@ -6,6 +6,7 @@
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Verdict } from '../registry/server-schema.ts';
 import type { Deadline } from './deadline.ts';
+import { endSession } from './end-session.ts';
 import { discoverTools, type Discovered } from './discover.ts';
 import { SessionForgotten } from './exchange.ts';
 import { listen } from './listen.ts';
@@ -15,10 +16,12 @@ import type { Destination } from './destination.ts';
 export interface WatchOptions {
   transport: 'http' | 'sse';
   maxBytes: number;
-  /** The server told that its tools changed. */
-  onToolsChanged(): void;
+  /** The server told that its tools changed, or its stream ended: it is worth a look. */
+  onNews(): void;
 }
 
+/** A stream that lived this long was a real one, in milliseconds. */
+const STABLE_MS = 5_000;
 const TOOLS_CHANGED = 'notifications/tools/list_changed';
 
 export class UpstreamWatch {
@@ -28,6 +31,7 @@ export class UpstreamWatch {
   readonly #controller = new AbortController();
   #negotiated: Negotiated | undefined;
   #listening = false;
+  #closed = false;
 
   constructor(destination: Destination, options: WatchOptions) {
     this.credentialKey = destination.credentialKey;
@@ -44,18 +48,26 @@ export class UpstreamWatch {
       } catch (error) {
         const isKnown = error instanceof PorticoError || error instanceof SessionForgotten;
         if (!isKnown || deadline.signal.aborted) throw error;
-        held.channel.close();
-        this.#negotiated = undefined;
+        this.#drop();
       }
     }
     const fresh = await this.#negotiate(deadline);
     return this.#read(fresh, deadline);
   }
 
+  /** Stop listening and end the session at the server, as a courtesy nobody waits for. */
   close(): void {
+    this.#closed = true;
     this.#controller.abort();
-    this.#negotiated?.channel.close();
+    this.#drop();
+  }
+
+  #drop(): void {
+    const negotiated = this.#negotiated;
     this.#negotiated = undefined;
+    negotiated?.channel.close();
+    const { sessionId = '', protocolVersion = '' } = negotiated?.manner ?? {};
+    void endSession(this.#destination, { sessionId, protocolVersion });
   }
 
   async #negotiate(deadline: Deadline): Promise<Negotiated> {
@@ -82,14 +94,22 @@ export class UpstreamWatch {
       );
       if (stream) {
         this.#listening = true;
-        void stream.ended.then(() => (this.#listening = false));
+        void this.#follow(stream.ended);
       }
     }
     const discovered = await discoverTools(channel, deadline);
     return { ...discovered, verdict };
   }
 
+  /** An end after a while is news: the server may be gone. One at once would make a loop. */
+  async #follow(ended: Promise<void>): Promise<void> {
+    const openedAt = Date.now();
+    await ended;
+    this.#listening = false;
+    if (Date.now() - openedAt > STABLE_MS && !this.#closed) this.#options.onNews();
+  }
+
   #hear(method: string): void {
-    if (method === TOOLS_CHANGED) this.#options.onToolsChanged();
+    if (method === TOOLS_CHANGED) this.#options.onNews();
   }
 }
