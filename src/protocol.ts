@@ -61,7 +61,10 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value may be a request id: a string or an integer, never null. */
+/**
+ * Whether a value may be a request id: a string or an integer, never null. An integer past what a
+ * JavaScript number holds would come back changed, so it is none.
+ */
 export function isRequestId(value: unknown): value is RequestId {
-  return typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
+  return typeof value === 'string' || Number.isSafeInteger(value);
 }

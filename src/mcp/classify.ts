@@ -147,7 +147,10 @@ function classifyNotification(
   return { era: 'modern', kind: 'notification' };
 }
 
-/** Batches exist in 2025-03-26 only; a modern message in one is refused with the whole. */
+/**
+ * Batches exist in 2025-03-26 only; one with a modern or invalid message is refused with the whole,
+ * so that no part of it has been dispatched by then.
+ */
 function classifyBatch(messages: unknown[]): Classified {
   if (messages.length === 0) throw new PorticoError('invalid_request', 'The batch is empty');
   for (const message of messages) {
@@ -155,6 +158,8 @@ function classifyBatch(messages: unknown[]): Classified {
     if (isObject(params) && metaOf(params)?.[META.protocolVersion] !== undefined) {
       throw new PorticoError('invalid_request', 'A batch may not hold a 2026-07-28 request');
     }
+    if (Array.isArray(message)) throw new PorticoError('invalid_request', 'A batch in a batch');
+    classify(message, { version: null, method: null, name: null });
   }
   return { era: 'legacy', kind: 'batch', messages };
 }

@@ -19,7 +19,10 @@ export interface KeyRing {
 
 const RingSchema = z.strictObject({
   active: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/),
-  keys: z.record(z.string().regex(/^[A-Za-z0-9_-]{1,32}$/), z.base64().length(44)),
+  keys: z.record(
+    z.string().regex(/^[A-Za-z0-9_-]{1,32}$/),
+    z.string().regex(/^[A-Za-z0-9+/]{43}=$/),
+  ),
 });
 
 const IV_BYTES = 12;

@@ -14,7 +14,7 @@ export type UpstreamMessage =
   | RawResponse
   | { kind: 'notification'; method: string; text: string }
   | { kind: 'request'; method: string; id: RequestId }
-  /** A response to another request: never forwarded. */
+  /** A response to another request, or a request under no valid id: never forwarded. */
   | { kind: 'foreign' };
 
 /**
@@ -34,6 +34,8 @@ export function parseMessage(text: string, id: RequestId): UpstreamMessage {
   const { method } = json;
   if (typeof method === 'string') {
     if (isRequestId(json['id'])) return { kind: 'request', method, id: json['id'] };
+    // A request under no valid id can be neither answered nor passed on as a notification.
+    if ('id' in json) return { kind: 'foreign' };
     return { kind: 'notification', method, text };
   }
   if (json['id'] !== id) return { kind: 'foreign' };

@@ -29,7 +29,9 @@ const LEGACY_FOREIGN_KEYS = [...ENVELOPE_KEYS, META.logLevel];
 export function paramsFor(era: Era, params: RawObject): RawObject {
   const meta = params.get('_meta');
   if (era === 'legacy') {
-    if (meta === undefined || !LEGACY_FOREIGN_KEYS.some(key => meta.includes(key))) return params;
+    if (meta === undefined) return params;
+    // A key may be written with escapes: `\/` is how some JSON writers put every slash.
+    if (!LEGACY_FOREIGN_KEYS.some(key => meta.includes(key)) && !meta.includes('\\')) return params;
     const members = rawMembers(meta);
     for (const key of LEGACY_FOREIGN_KEYS) members.delete(key);
     const copy = new Map(params);
