@@ -4,7 +4,12 @@
  *
  * Source: MCP specification 2026-07-28 (basic/index, basic/versioning, transports) and 2025-11-25.
  */
-export { ToolSchema } from '@modelcontextprotocol/core';
+export {
+  PromptSchema,
+  ResourceSchema,
+  ResourceTemplateSchema,
+  ToolSchema,
+} from '@modelcontextprotocol/core';
 
 /** Product name and version, as told to both sides (`serverInfo`, `clientInfo`). */
 export const IMPLEMENTATION = { name: 'portico', version: '0.1.0' } as const;
@@ -40,6 +45,8 @@ export const RPC = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
+  /** Legacy era only; the modern one uses invalidParams. */
+  legacyResourceNotFound: -32002,
   headerMismatch: -32020,
   unsupportedProtocolVersion: -32022,
 } as const;

@@ -88,7 +88,7 @@ export function wire(env: Env): AppPorts {
       db,
       keys,
       localMode: config.localMode,
-      onChange: () => snapshots.forgetServers(),
+      onFresh: () => snapshots.forgetServers(),
       startMonitor: id => monitorOf(id).start(id),
       stopMonitor: id => monitorOf(id).stop(),
     }),

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { decideServer } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { finalResponse } from '../gateway/final-response.ts';
-import type { ToolReference } from '../gateway/gateway.ts';
-import { ToolFailure } from '../gateway/tool-failure.ts';
+import type { Naming } from '../gateway/gateway.ts';
+import { ServerFailure } from '../gateway/server-failure.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { isObject } from '../protocol.ts';
 import { ServerStatusSchema } from '../registry/server-schema.ts';
@@ -68,17 +68,17 @@ export function registerTools(api: Api, { gateway }: ApiPorts): void {
   api.openapi(list, async context => {
     const { caller, servers } = context.var.snapshot;
     const naming = { kind: 'qualified', style: 'dot' } as const;
-    const tools = await gateway.listTools(caller, { servers }, naming);
+    const tools = await gateway.list(caller, { servers }, naming, 'tools');
     const ofServer = Map.groupBy(tools, tool => tool.server.id);
     const seen = servers.filter(({ id }) => decideServer(caller, id));
     const byServer = seen.map(server => ({
       id: server.id,
       name: server.name,
       status: server.status,
-      tools: (ofServer.get(server.id) ?? []).map(({ name, tool }) => ({
-        ...(JSON.parse(fromRawMembers(tool.raw)) as object),
+      tools: (ofServer.get(server.id) ?? []).map(({ name, item }) => ({
+        ...(JSON.parse(fromRawMembers(item.raw)) as object),
         name,
-        original_name: tool.name,
+        original_name: item.key,
       })),
     }));
     return context.json({ servers: byServer, total: tools.length }, 200);
@@ -87,10 +87,11 @@ export function registerTools(api: Api, { gateway }: ApiPorts): void {
   api.openapi(call, async context => {
     const startedAt = performance.now();
     const input = context.req.valid('json');
-    const reference: ToolReference =
-      'name' in input
-        ? { kind: 'qualified', name: input.name }
-        : { kind: 'own', name: input.original_name, serverId: input.server_id };
+    const isOwn = 'original_name' in input;
+    const naming: Naming = isOwn
+      ? { kind: 'own', serverId: input.server_id }
+      : { kind: 'qualified', style: 'dot' };
+    const reference = { kind: 'tool', name: isOwn ? input.original_name : input.name } as const;
     const body = rawMembers(await context.req.text());
     const params: RawObject = new Map([['arguments', body.get('arguments') ?? '{}']]);
     const { caller, servers } = context.var.snapshot;
@@ -101,10 +102,11 @@ export function registerTools(api: Api, { gateway }: ApiPorts): void {
     };
     let dispatchedAt = performance.now();
     try {
-      const routed = await gateway.callTool(
+      const routed = await gateway.request(
         caller,
         { servers },
-        { reference, params },
+        naming,
+        { method: 'tools/call', reference, params },
         { ...callContext, onDispatch: () => (dispatchedAt = performance.now()) },
       );
       const { reply, server } = routed;
@@ -121,7 +123,7 @@ export function registerTools(api: Api, { gateway }: ApiPorts): void {
       members.set('metadata', JSON.stringify(metadata));
       return context.body(fromRawMembers(members), 200, { 'content-type': 'application/json' });
     } catch (thrown) {
-      if (!(thrown instanceof ToolFailure)) throw thrown;
+      if (!(thrown instanceof ServerFailure)) throw thrown;
       const { server, reason } = thrown;
       throw new PorticoError(reason.code, `${server.name}: ${reason.message}`, reason.extras);
     }

@@ -1,26 +1,58 @@
 /**
- * A server's catalog: the tools it offered at the last discovery, each as the raw JSON the server
+ * A server's catalog: what it offered at the last discovery, each item as the raw JSON the server
  * wrote. A catalog is immutable and named by the hash of its text.
  */
-import { rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { sha256Hex } from '../lib/base64url.ts';
+import { rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import { isObject, type JsonObject } from '../protocol.ts';
 
-export interface CatalogTool {
-  /** The server's own name of the tool. */
-  name: string;
-  /** The tool's members, raw JSON by key. */
+/** What can be listed; the member of a list's result that holds the items has the same name. */
+export const KINDS = ['tools', 'resources', 'resourceTemplates', 'prompts'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** How a kind is listed and by which member its items are told apart. */
+export const KIND_FACTS: Record<Kind, { method: string; key: string; capability: string }> = {
+  tools: { method: 'tools/list', key: 'name', capability: 'tools' },
+  resources: { method: 'resources/list', key: 'uri', capability: 'resources' },
+  resourceTemplates: {
+    method: 'resources/templates/list',
+    key: 'uriTemplate',
+    capability: 'resources',
+  },
+  prompts: { method: 'prompts/list', key: 'name', capability: 'prompts' },
+};
+
+export interface CatalogItem {
+  /** The server's own name, URI or URI template. */
+  key: string;
+  /** The item's members, raw JSON by key. */
   raw: RawObject;
 }
 
-export interface Catalog {
-  hash: string;
-  tools: readonly CatalogTool[];
-  byName: ReadonlyMap<string, CatalogTool>;
+export interface CatalogKind {
+  items: readonly CatalogItem[];
+  byKey: ReadonlyMap<string, CatalogItem>;
 }
 
-/** The text of a catalog of these raw tools. */
-export function toCatalogText(tools: readonly string[]): string {
-  return `[${tools.join(',\n')}]`;
+export interface Catalog extends Record<Kind, CatalogKind> {
+  hash: string;
+  capabilities: JsonObject;
+  instructions?: string;
+}
+
+/** What a catalog's text is made of: raw JSON of each item, by kind. */
+export interface CatalogContent {
+  items: Record<Kind, readonly string[]>;
+  capabilities: JsonObject;
+  instructions?: string | undefined;
+}
+
+/** The text of a catalog. */
+export function toCatalogText(content: CatalogContent): string {
+  const lists = KINDS.map(kind => `"${kind}":[${content.items[kind].join(',\n')}]`);
+  const { capabilities, instructions } = content;
+  const rest = JSON.stringify({ capabilities, instructions }).slice(1);
+  return `{${lists.join(',\n')},\n${rest}`;
 }
 
 /** The name of a catalog's text. */
@@ -30,9 +62,28 @@ export function catalogHash(text: string): Promise<string> {
 
 /** Read a catalog's text, which discovery has checked. */
 export function parseCatalog(hash: string, text: string): Catalog {
-  const tools = rawElements(text).map(element => {
-    const raw = rawMembers(element);
-    return { name: JSON.parse(raw.get('name') ?? '""') as string, raw };
-  });
-  return { hash, tools, byName: new Map(tools.map(tool => [tool.name, tool])) };
+  const members = rawMembers(text);
+  const capabilities: unknown = JSON.parse(members.get('capabilities') ?? '{}');
+  const instructions = members.get('instructions');
+  const kindOf = (kind: Kind) => parseKind(kind, members.get(kind) ?? '[]');
+  return {
+    hash,
+    tools: kindOf('tools'),
+    resources: kindOf('resources'),
+    resourceTemplates: kindOf('resourceTemplates'),
+    prompts: kindOf('prompts'),
+    capabilities: isObject(capabilities) ? capabilities : {},
+    ...(instructions === undefined ? {} : { instructions: JSON.parse(instructions) as string }),
+  };
 }
+
+function parseKind(kind: Kind, text: string): CatalogKind {
+  const items = rawElements(text).map(element => {
+    const raw = rawMembers(element);
+    return { key: JSON.parse(raw.get(KIND_FACTS[kind].key) ?? '""') as string, raw };
+  });
+  return { items, byKey: new Map(items.map(item => [item.key, item])) };
+}
+
+/** A catalog of nothing: of a server never discovered, or disconnected. */
+export const EMPTY_CATALOG: Catalog = parseCatalog('', '{}');

@@ -4,9 +4,8 @@
  */
 import { Lru } from '../lib/lru.ts';
 import type { Server } from '../registry/server-schema.ts';
-import { parseCatalog, type Catalog } from './catalog.ts';
+import { EMPTY_CATALOG, parseCatalog, type Catalog } from './catalog.ts';
 
-const EMPTY: Catalog = { hash: '', tools: [], byName: new Map() };
 const MAX_CATALOGS = 200;
 
 export interface CatalogSource {
@@ -24,13 +23,13 @@ export class Catalogs {
 
   /** The current catalog of a server; empty where it was never discovered or is disconnected. */
   of(server: Server): Catalog | Promise<Catalog> {
-    if (server.catalogHash === null || server.status === 'DISCONNECTED') return EMPTY;
+    if (server.catalogHash === null || server.status === 'DISCONNECTED') return EMPTY_CATALOG;
     return this.#held.get(server.catalogHash) ?? this.#load(server.id, server.catalogHash);
   }
 
   async #load(serverId: string, hash: string): Promise<Catalog> {
     const text = await this.#source.find(serverId, hash);
-    if (text === undefined) return EMPTY;
+    if (text === undefined) return EMPTY_CATALOG;
     const catalog = parseCatalog(hash, text);
     this.#held.set(hash, catalog);
     return catalog;

@@ -107,13 +107,18 @@ export class ServerMonitor extends DurableObject<Env> {
           onNews: () => this.ctx.waitUntil(this.poke()),
         });
       }
-      const { tools, warning, verdict } = await this.#watch.look(deadline);
-      const text = toCatalogText(tools);
+      const { items, warning, verdict, capabilities, instructions } =
+        await this.#watch.look(deadline);
+      const text = toCatalogText({ items, capabilities, instructions });
       const hash = await catalogHash(text);
       if (rewrite || hash !== server.catalogHash) {
         await putCatalogText(this.env.CATALOG, server.id, hash, text);
       }
-      await this.#write(server, { verdict, catalogHash: hash, toolCount: tools.length }, warning);
+      await this.#write(
+        server,
+        { verdict, catalogHash: hash, toolCount: items.tools.length },
+        warning,
+      );
       return true;
     } catch (thrown) {
       const error = toPorticoError(thrown);

@@ -49,7 +49,11 @@ const table = {
   tool_not_found: entry(404, RPC.invalidParams, 'Tool not found', {
     legacyRpc: RPC.methodNotFound,
   }),
-  tool_name_unprefixed: entry(400, RPC.invalidParams, 'The tool name has no server part'),
+  prompt_not_found: entry(404, RPC.invalidParams, 'Prompt not found'),
+  resource_not_found: entry(404, RPC.invalidParams, 'Resource not found', {
+    legacyRpc: RPC.legacyResourceNotFound,
+  }),
+  tool_name_unprefixed: entry(400, RPC.invalidParams, 'The name has no server part'),
   session_required: entry(400, 4001, 'This request needs a session'),
   method_not_allowed: entry(405, 4050, 'Method not allowed'),
   not_acceptable: entry(406, 4060, 'The Accept header does not allow an answer'),

@@ -1,49 +1,48 @@
 /**
- * The core of the gateway: aggregates catalogs, resolves names, routes calls. Knows nothing of
+ * The core of the gateway: aggregates catalogs, resolves names, routes requests. Knows nothing of
  * HTTP, JSON-RPC or eras, asks no upstream for lists, and reaches only what its `reach` holds.
  */
-import type { Catalog, CatalogTool } from '../catalog/catalog.ts';
+import type { Catalog, Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
+import { fromRawMembers, rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { Lru } from '../lib/lru.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { CallContext, CallReply } from '../upstream/upstreams.ts';
 import type { OutboundRequest } from '../upstream/wire-request.ts';
-import type { Gateway, ListedTool, Naming, Reach, ToolReference } from './gateway.ts';
-import { parseQualifiedName, toQualifiedName } from './qualified-name.ts';
-import { ToolFailure } from './tool-failure.ts';
+import type { Gateway, ListedItem, Naming, Reach, RelayedRequest } from './gateway.ts';
+import { toOffer } from './offer.ts';
+import { toQualifiedName } from './qualified-name.ts';
+import { toQualifiedUri } from './qualified-uri.ts';
+import { resolve } from './resolve.ts';
+import { ServerFailure } from './server-failure.ts';
 
 export interface CorePorts {
   catalogOf(server: Server): Catalog | Promise<Catalog>;
+  /** @param name the server's own name of what is asked for, for the mirrored header */
   call(
     server: Server,
     request: OutboundRequest,
-    name: string,
+    name: string | undefined,
     context: CallContext,
   ): Promise<CallReply>;
 }
 
-interface Resolved {
-  server: Server;
-  tool: CatalogTool;
-}
-
-const MAX_LISTS = 32;
+const MAX_LISTS = 64;
 
 /** The gateway without decorators. */
 export function createCore(ports: CorePorts): Gateway {
-  const lists = new Lru<string, readonly ListedTool[]>(MAX_LISTS);
+  const lists = new Lru<string, readonly ListedItem[]>(MAX_LISTS);
 
-  async function list(reach: Reach, naming: Naming): Promise<readonly ListedTool[]> {
-    const key = listKey(reach, naming);
+  async function list(reach: Reach, naming: Naming, kind: Kind): Promise<readonly ListedItem[]> {
+    const key = listKey(reach, naming, kind);
     const known = lists.get(key);
     if (known) return known;
     const catalogs = await Promise.all(reach.servers.map(server => ports.catalogOf(server)));
     const listed = reach.servers.flatMap((server, i) =>
-      (catalogs[i]?.tools ?? []).map(tool => ({
-        name:
-          naming.kind === 'own' ? tool.name : toQualifiedName(server.name, tool.name, naming.style),
+      (catalogs[i]?.[kind].items ?? []).map(item => ({
+        name: presentedName(server.name, item.key, naming, kind),
         server,
-        tool,
+        item,
       })),
     );
     // A catalog nobody has any more stands in as empty and must not be remembered.
@@ -55,58 +54,28 @@ export function createCore(ports: CorePorts): Gateway {
     return listed;
   }
 
-  async function findIn(server: Server, name: string): Promise<Resolved | undefined> {
-    const tool = (await ports.catalogOf(server)).byName.get(name);
-    return tool && { server, tool };
-  }
-
-  async function resolve(reach: Reach, reference: ToolReference): Promise<Resolved> {
-    const { name } = reference;
-    const notFound = () => new PorticoError('tool_not_found', `Tool not found: ${name}`);
-    if (reference.kind === 'own') {
-      const server = reach.servers.find(candidate => candidate.id === reference.serverId);
-      const found = server && (await findIn(server, name));
-      if (!found) throw unavailable(server) ?? notFound();
-      return found;
-    }
-    const guesses = parseQualifiedName(name);
-    if (guesses.length === 0) {
-      throw new PorticoError(
-        'tool_name_unprefixed',
-        `Tool name must be prefixed with server key: ${name}`,
-      );
-    }
-    let refusal: PorticoError | undefined;
-    for (const guess of guesses) {
-      const server = reach.servers.find(candidate => candidate.name === guess.server);
-      const found = server && (await findIn(server, guess.tool));
-      if (found) return found;
-      refusal ??= unavailable(server);
-    }
-    const shortened = await findShortened(reach, name);
-    if (shortened) return shortened;
-    throw refusal ?? notFound();
-  }
-
-  /** A name of the underscore style that was changed to fit. */
-  async function findShortened(reach: Reach, name: string): Promise<Resolved | undefined> {
-    if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return undefined;
-    const listed = await list(reach, { kind: 'qualified', style: 'underscore' });
-    return listed.find(candidate => candidate.name === name);
-  }
-
   return {
-    listTools: (_caller, reach, naming) => list(reach, naming),
+    list: (_caller, reach, naming, kind) => list(reach, naming, kind),
 
-    async callTool(_caller, reach, call, context) {
-      const { server, tool } = await resolve(reach, call.reference);
-      const params = new Map(call.params).set('name', JSON.stringify(tool.name));
+    async offer(_caller, reach, naming) {
+      const catalogs = await Promise.all(reach.servers.map(server => ports.catalogOf(server)));
+      return toOffer(catalogs, naming);
+    },
+
+    async request(_caller, reach, naming, request, context) {
+      const { catalogOf, call } = ports;
+      const { server, name } = await resolve(reach, naming, request.reference, { catalogOf, list });
+      const outbound = { method: request.method, params: paramsFor(request, name) };
+      const mirrored = request.method === 'completion/complete' ? undefined : name;
       try {
-        const request = { method: 'tools/call', params };
-        return { server, reply: await ports.call(server, request, tool.name, context) };
+        const reply = await call(server, outbound, mirrored, context);
+        const isQualifiedRead = request.method === 'resources/read' && naming.kind === 'qualified';
+        return isQualifiedRead
+          ? { server, reply, toResult: result => withQualifiedContents(result, server.name) }
+          : { server, reply };
       } catch (error) {
         if (error instanceof PorticoError && error.entry.toolResult) {
-          throw new ToolFailure(server, error);
+          throw new ServerFailure(server, error);
         }
         throw error;
       }
@@ -114,21 +83,44 @@ export function createCore(ports: CorePorts): Gateway {
   };
 }
 
-/** Why a server within reach has no tools just now, where that is why a name is not found. */
-function unavailable(server: Server | undefined): PorticoError | undefined {
-  if (server?.status !== 'DISCONNECTED') return undefined;
-  const { id, name, status } = server;
-  return new PorticoError('server_disconnected', `The server ${name} is disconnected`, {
-    data: { server: { id, name, status } },
-  });
+function presentedName(server: string, key: string, naming: Naming, kind: Kind): string {
+  if (naming.kind === 'own') return key;
+  return kind === 'tools' || kind === 'prompts'
+    ? toQualifiedName(server, key, naming.style)
+    : toQualifiedUri(server, key);
 }
 
-/** Equal for equal lists: the servers with their names and catalogs, and the naming. */
-function listKey(reach: Reach, naming: Naming): string {
+/** The params with the server's own name where the endpoint's stood. */
+function paramsFor({ method, reference, params }: RelayedRequest, name: string): RawObject {
+  const copy = new Map(params);
+  const own = JSON.stringify(name);
+  const member = reference.kind === 'resource' ? 'uri' : 'name';
+  if (method !== 'completion/complete') return copy.set(member, own);
+  const ref = rawMembers(params.get('ref') ?? '{}').set(member, own);
+  return copy.set('ref', fromRawMembers(ref));
+}
+
+/** A result of `resources/read` whose contents carry the endpoint's URIs. */
+function withQualifiedContents(result: string, server: string): string {
+  const members = rawMembers(result);
+  const contents = members.get('contents');
+  if (!contents?.startsWith('[')) return result;
+  const rewritten = rawElements(contents).map(element => {
+    if (!element.startsWith('{')) return element;
+    const content = rawMembers(element);
+    const uri: unknown = JSON.parse(content.get('uri') ?? 'null');
+    if (typeof uri !== 'string') return element;
+    return fromRawMembers(content.set('uri', JSON.stringify(toQualifiedUri(server, uri))));
+  });
+  return fromRawMembers(members.set('contents', `[${rewritten.join(',')}]`));
+}
+
+/** Equal for equal lists: the servers with their names and catalogs, the naming and the kind. */
+function listKey(reach: Reach, naming: Naming, kind: Kind): string {
   const style = naming.kind === 'own' ? 'own' : naming.style;
   const servers = reach.servers.map(
     ({ id, name, catalogHash, status }) =>
       `${id} ${name} ${status === 'DISCONNECTED' ? '' : catalogHash}`,
   );
-  return `${style}\n${servers.join('\n')}`;
+  return `${kind} ${style}\n${servers.join('\n')}`;
 }

@@ -3,8 +3,9 @@
  * are arguments. A decorator may only subtract: narrow the reach, refuse, measure, remember.
  */
 import type { Caller } from '../access/principal.ts';
-import type { CatalogTool } from '../catalog/catalog.ts';
+import type { CatalogItem, Kind } from '../catalog/catalog.ts';
 import type { RawObject } from '../lib/json-spans.ts';
+import type { JsonObject } from '../protocol.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { CallContext, CallReply } from '../upstream/upstreams.ts';
 import type { NameStyle } from './qualified-name.ts';
@@ -15,43 +16,61 @@ export interface Reach {
 }
 
 /** How names are written on an endpoint: qualified in a style, or one server's own. */
-export type Naming = { kind: 'qualified'; style: NameStyle } | { kind: 'own' };
+export type Naming = { kind: 'qualified'; style: NameStyle } | { kind: 'own'; serverId: string };
 
-/** One tool as it is presented, in the order of the list. */
-export interface ListedTool {
-  /** Name on this endpoint. */
+/** One item as it is presented, in the order of the list. */
+export interface ListedItem {
+  /** Name, URI or URI template on this endpoint. */
   name: string;
   server: Server;
-  tool: CatalogTool;
+  item: CatalogItem;
 }
 
-/** Which tool a caller means. */
-export type ToolReference =
-  { kind: 'qualified'; name: string } | { kind: 'own'; name: string; serverId: string };
+/** Methods that go to one server and are answered by it. */
+export type RelayedMethod = 'tools/call' | 'prompts/get' | 'resources/read' | 'completion/complete';
 
-export interface ToolCall {
-  reference: ToolReference;
-  /** Raw params of `tools/call`; its `name` is replaced by the tool's own. */
+/** What a request is about, as the caller names it on its endpoint. */
+export interface Reference {
+  kind: 'tool' | 'prompt' | 'resource';
+  name: string;
+}
+
+export interface RelayedRequest {
+  method: RelayedMethod;
+  reference: Reference;
+  /** Raw params; what names the item in them is replaced by the server's own name. */
   params: RawObject;
 }
 
 export interface RoutedReply {
   server: Server;
   reply: CallReply;
+  /** Makes the server's raw result the endpoint's, where names in it have to change. */
+  toResult?: (result: string) => string;
+}
+
+/** What the servers within reach have in common or one of them has. */
+export interface Offer {
+  capabilities: JsonObject;
+  /** Only where one server speaks for itself: untrusted text never becomes ours. */
+  instructions?: string;
 }
 
 export interface Gateway {
-  /** All tools within reach, sorted by the name of their server. */
-  listTools(caller: Caller, reach: Reach, naming: Naming): Promise<readonly ListedTool[]>;
+  /** All items of a kind within reach, sorted by the name of their server. */
+  list(caller: Caller, reach: Reach, naming: Naming, kind: Kind): Promise<readonly ListedItem[]>;
+  /** What `initialize` and `server/discover` tell of the servers within reach. */
+  offer(caller: Caller, reach: Reach, naming: Naming): Promise<Offer>;
   /**
-   * Call a tool.
-   * @throws PorticoError `tool_not_found`, `tool_name_unprefixed`, `server_disconnected`;
-   *   ToolFailure where the upstream failed
+   * Put a request to the server it is about.
+   * @throws PorticoError where the item is unknown or hidden (alike); ServerFailure where the
+   *   server failed
    */
-  callTool(
+  request(
     caller: Caller,
     reach: Reach,
-    call: ToolCall,
+    naming: Naming,
+    request: RelayedRequest,
     context: CallContext,
   ): Promise<RoutedReply>;
 }

@@ -1,6 +1,6 @@
 /**
  * Access as a decorator: narrows the reach to what the caller may see and refuses what its scopes
- * do not allow. List and call go through the same decision, so what is hidden is unknown.
+ * do not allow. Every method goes through the same decision, so what is hidden is unknown.
  */
 import { decideServer, requireScope, type Caller } from '../access/principal.ts';
 import type { Gateway, Reach } from './gateway.ts';
@@ -13,13 +13,16 @@ const narrowed = (caller: Caller, reach: Reach): Reach =>
 /** The gateway as one caller may use it. */
 export function withAccess(inner: Gateway): Gateway {
   return {
-    async listTools(caller, reach, naming) {
+    async list(caller, reach, naming, kind) {
       requireScope(caller, 'tools:read');
-      return inner.listTools(caller, narrowed(caller, reach), naming);
+      return inner.list(caller, narrowed(caller, reach), naming, kind);
     },
-    async callTool(caller, reach, call, context) {
+    async offer(caller, reach, naming) {
+      return inner.offer(caller, narrowed(caller, reach), naming);
+    },
+    async request(caller, reach, naming, request, context) {
       requireScope(caller, 'tools:call');
-      return inner.callTool(caller, narrowed(caller, reach), call, context);
+      return inner.request(caller, narrowed(caller, reach), naming, request, context);
     },
   };
 }

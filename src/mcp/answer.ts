@@ -6,7 +6,7 @@ import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorText } from '../errors/to-json-rpc.ts';
 import { toToolResultText } from '../errors/to-tool-result.ts';
 import type { RoutedReply } from '../gateway/gateway.ts';
-import { ToolFailure } from '../gateway/tool-failure.ts';
+import { ServerFailure } from '../gateway/server-failure.ts';
 import { toSseText } from '../lib/sse-events.ts';
 import type { Era, RequestId } from '../protocol.ts';
 import type { RawResponse, UpstreamMessage } from '../upstream/message.ts';
@@ -21,7 +21,7 @@ const STREAM_HEADERS = {
 const MISSING_CLIENT_CAPABILITY = -32021;
 
 /** JSON text of a response with a raw result. */
-export function resultText(id: RequestId, result: string): string {
+function resultText(id: RequestId, result: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }
 
@@ -49,59 +49,71 @@ function completed(result: string): string {
   return `{"resultType":"complete"${/^\s*\}/.test(rest) ? '' : ','}${rest}`;
 }
 
-/** JSON text of an upstream's response for a client of `era`. */
-function responseText(response: RawResponse, id: RequestId, era: Era, server: string): string {
+/** The request an answer is for. */
+export interface Asked {
+  id: RequestId;
+  method: string;
+  era: Era;
+}
+
+/** JSON text of an upstream's response for the client that asked. */
+function responseText(response: RawResponse, asked: Asked, { server, toResult }: RoutedReply) {
+  const { id, era } = asked;
   if ('error' in response) {
     return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${response.error}}`;
   }
   const { resultType } = response.parsed;
-  if (era === 'modern') {
-    return resultText(id, resultType === undefined ? completed(response.result) : response.result);
+  if (era === 'legacy' && resultType === 'input_required') {
+    return failureText(new PorticoError('upstream_needs_input'), asked, server.name);
   }
-  if (resultType === 'input_required') {
-    return failureText(new PorticoError('upstream_needs_input'), id, era, server);
-  }
-  return resultText(id, response.result);
+  const isWhole = resultType === undefined || resultType === 'complete';
+  const result = toResult && isWhole ? toResult(response.result) : response.result;
+  return resultText(id, era === 'modern' && resultType === undefined ? completed(result) : result);
 }
 
-function failureText(error: PorticoError, id: RequestId, era: Era, server: string): string {
+/** A failure of a server: a tool result where a tool was called, else an error. */
+function failureText(error: PorticoError, { id, method, era }: Asked, server: string): string {
+  if (method !== 'tools/call') {
+    const named = new PorticoError(error.code, `${server}: ${error.message}`, error.extras);
+    return toRpcErrorText(named, id, era);
+  }
   const result = toToolResultText(error, server);
   return resultText(id, era === 'modern' ? completed(result) : result);
 }
 
-/** A thrown value of a call as JSON text: a tool result where the upstream is at fault. */
-export function thrownText(thrown: unknown, id: RequestId, era: Era): string {
-  if (thrown instanceof ToolFailure) {
-    return failureText(thrown.reason, id, era, thrown.server.name);
+/** A thrown value as a response: in-band, with 200. */
+export function thrownResponse(thrown: unknown, asked: Asked): Response {
+  return new Response(thrownText(thrown, asked), { headers: JSON_HEADERS });
+}
+
+function thrownText(thrown: unknown, asked: Asked): string {
+  if (thrown instanceof ServerFailure) {
+    return failureText(thrown.reason, asked, thrown.server.name);
   }
   const error = toPorticoError(thrown);
   const server = error.extras.data?.['server'];
-  if (error.entry.toolResult) {
-    const name = (server as { name?: string } | undefined)?.name ?? 'server';
-    return failureText(error, id, era, name);
-  }
-  return toRpcErrorText(error, id, era);
+  if (!error.entry.toolResult) return toRpcErrorText(error, asked.id, asked.era);
+  return failureText(error, asked, (server as { name?: string } | undefined)?.name ?? 'server');
 }
 
-/** The reply of a call. Streams where the upstream streams and the client takes streams. */
+/** The reply of a request. Streams where the upstream streams and the client takes streams. */
 export async function replyResponse(
-  { server, reply }: RoutedReply,
-  id: RequestId,
-  era: Era,
-  acceptsStream: boolean,
+  routed: RoutedReply,
+  asked: Asked & { acceptsStream: boolean },
 ): Promise<Response> {
+  const { reply } = routed;
   if ('response' in reply) {
     const isCapability =
-      era === 'modern' &&
+      asked.era === 'modern' &&
       'error' in reply.response &&
       reply.response.parsed['code'] === MISSING_CLIENT_CAPABILITY;
-    return new Response(responseText(reply.response, id, era, server.name), {
+    return new Response(responseText(reply.response, asked, routed), {
       status: isCapability ? 400 : 200,
       headers: JSON_HEADERS,
     });
   }
-  const texts = toTexts(reply.messages, id, era, server.name);
-  if (acceptsStream) return new Response(toStream(texts), { headers: STREAM_HEADERS });
+  const texts = toTexts(reply.messages, asked, routed);
+  if (asked.acceptsStream) return new Response(toStream(texts), { headers: STREAM_HEADERS });
   let last = '';
   for await (const text of texts) last = text;
   return new Response(last, { headers: JSON_HEADERS });
@@ -110,17 +122,16 @@ export async function replyResponse(
 /** Each message as JSON text, the response (or the failure in its place) last. */
 async function* toTexts(
   messages: AsyncGenerator<UpstreamMessage, void, undefined>,
-  id: RequestId,
-  era: Era,
-  server: string,
+  asked: Asked,
+  routed: RoutedReply,
 ): AsyncGenerator<string, void, undefined> {
   try {
     for await (const message of messages) {
       if (message.kind === 'notification') yield message.text;
-      if (message.kind === 'response') yield responseText(message, id, era, server);
+      if (message.kind === 'response') yield responseText(message, asked, routed);
     }
   } catch (thrown) {
-    yield failureText(toPorticoError(thrown), id, era, server);
+    yield failureText(toPorticoError(thrown), asked, routed.server.name);
   }
 }
 

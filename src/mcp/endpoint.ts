@@ -26,8 +26,6 @@ export function parseEndpoint(path: string, names: string | null, serverName?: s
 export interface Scope {
   reach: Reach;
   naming: Naming;
-  /** Id of the one server, where there is one. */
-  serverId?: string;
 }
 
 /** @returns undefined where the endpoint's server does not exist */
@@ -36,5 +34,5 @@ export function scopeOf(endpoint: Endpoint, reach: Reach): Scope | undefined {
     return { reach, naming: { kind: 'qualified', style: endpoint.style } };
   }
   const server = reach.servers.find(candidate => candidate.name === endpoint.serverName);
-  return server && { reach: { servers: [server] }, naming: { kind: 'own' }, serverId: server.id };
+  return server && { reach: { servers: [server] }, naming: { kind: 'own', serverId: server.id } };
 }

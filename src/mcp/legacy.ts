@@ -3,7 +3,7 @@
  * below this file nothing asks for a version. Errors of a request are in-band, with 200.
  */
 import { PorticoError } from '../errors/portico-error.ts';
-import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
+import { toRpcErrorResponse, toRpcErrorText } from '../errors/to-json-rpc.ts';
 import { rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import {
   IMPLEMENTATION,
@@ -12,10 +12,9 @@ import {
   LEGACY_VERSIONS,
   type RpcRequest,
 } from '../protocol.ts';
-import { replyResponse, resultBytesResponse, resultResponse, thrownText } from './answer.ts';
+import { resultResponse, thrownResponse } from './answer.ts';
 import { classify } from './classify.ts';
-import { callTool, cursorOf, type Exchange } from './exchange-context.ts';
-import { toolListResult } from './tool-list.ts';
+import { handleShared, type Exchange } from './requests.ts';
 
 const MAX_BATCH = 50;
 
@@ -28,12 +27,14 @@ export function negotiatedVersion(request: RpcRequest): string {
 }
 
 /** The answer to `initialize`, with the id of the session just opened. */
-export function initializeResponse(
+export async function initializeResponse(
+  { gateway, caller, scope }: Exchange,
   request: RpcRequest,
   protocolVersion: string,
   sealedId: string,
-): Response {
-  const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: IMPLEMENTATION };
+): Promise<Response> {
+  const offer = await gateway.offer(caller, scope.reach, scope.naming);
+  const result = { protocolVersion, serverInfo: IMPLEMENTATION, ...offer };
   return resultResponse(request.id, JSON.stringify(result), { 'mcp-session-id': sealedId });
 }
 
@@ -43,30 +44,17 @@ export async function handleLegacy(
   request: RpcRequest,
   params: RawObject,
 ): Promise<Response> {
-  const { id } = request;
+  const { id, method } = request;
   try {
-    switch (request.method) {
-      case 'tools/call': {
-        const routed = await callTool(exchange, request, params);
-        return await replyResponse(routed, id, 'legacy', exchange.acceptsStream);
-      }
-      case 'tools/list': {
-        const { gateway, caller, scope, pageSize } = exchange;
-        const list = await gateway.listTools(caller, scope.reach, scope.naming);
-        return resultBytesResponse(id, toolListResult(list, cursorOf(request), pageSize, 'legacy'));
-      }
-      case 'ping':
-        return resultResponse(id, '{}');
-      default:
-        throw new PorticoError('method_not_found', `Method not found: ${request.method}`);
-    }
+    if (method === 'ping') return resultResponse(id, '{}');
+    const response = await handleShared(exchange, request, params, 'legacy');
+    if (response) return response;
+    throw new PorticoError('method_not_found', `Method not found: ${method}`);
   } catch (thrown) {
     if (thrown instanceof PorticoError && thrown.code === 'forbidden') {
       return toRpcErrorResponse(thrown, id, 'legacy');
     }
-    return new Response(thrownText(thrown, id, 'legacy'), {
-      headers: { 'content-type': 'application/json' },
-    });
+    return thrownResponse(thrown, { id, method, era: 'legacy' });
   }
 }
 
@@ -92,7 +80,7 @@ async function answerOne(exchange: Exchange, element: string): Promise<string | 
   const { request } = classified;
   if (request.method === 'initialize') {
     const error = new PorticoError('invalid_request', 'initialize may not be part of a batch');
-    return thrownText(error, request.id, 'legacy');
+    return toRpcErrorText(error, request.id, 'legacy');
   }
   const params = rawMembers(rawMembers(element).get('params') ?? '{}');
   const response = await handleLegacy({ ...exchange, acceptsStream: false }, request, params);

@@ -6,18 +6,10 @@ import { PorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
 import type { RawObject } from '../lib/json-spans.ts';
 import { IMPLEMENTATION, META, MODERN_VERSION, type RpcRequest } from '../protocol.ts';
-import { replyResponse, resultBytesResponse, resultResponse, thrownText } from './answer.ts';
-import { callTool, cursorOf, type Exchange } from './exchange-context.ts';
-import { toolListResult } from './tool-list.ts';
+import { resultResponse, thrownResponse } from './answer.ts';
+import { handleShared, type Exchange } from './requests.ts';
 
-const DISCOVER_RESULT = JSON.stringify({
-  resultType: 'complete',
-  supportedVersions: [MODERN_VERSION],
-  capabilities: { tools: {} },
-  ttlMs: 60_000,
-  cacheScope: 'private',
-  _meta: { [META.serverInfo]: IMPLEMENTATION },
-});
+const DISCOVER_TTL_MS = 5_000;
 
 /** Errors of these codes answer with their own status; all others are in-band, with 200. */
 const REFUSED_WITH_STATUS = new Set(['method_not_found', 'forbidden', 'internal']);
@@ -28,29 +20,32 @@ export async function handleModern(
   request: RpcRequest,
   params: RawObject,
 ): Promise<Response> {
-  const { id } = request;
+  const { id, method } = request;
   try {
-    switch (request.method) {
-      case 'tools/call': {
-        const routed = await callTool(exchange, request, params);
-        return await replyResponse(routed, id, 'modern', exchange.acceptsStream);
-      }
-      case 'tools/list': {
-        const { gateway, caller, scope, pageSize } = exchange;
-        const list = await gateway.listTools(caller, scope.reach, scope.naming);
-        return resultBytesResponse(id, toolListResult(list, cursorOf(request), pageSize, 'modern'));
-      }
-      case 'server/discover':
-        return resultResponse(id, DISCOVER_RESULT);
-      default:
-        throw new PorticoError('method_not_found', `Method not found: ${request.method}`);
-    }
+    if (method === 'server/discover') return await discoverResponse(exchange, request);
+    const response = await handleShared(exchange, request, params, 'modern');
+    if (response) return response;
+    throw new PorticoError('method_not_found', `Method not found: ${method}`);
   } catch (thrown) {
     if (thrown instanceof PorticoError && REFUSED_WITH_STATUS.has(thrown.code)) {
       return toRpcErrorResponse(thrown, id, 'modern');
     }
-    return new Response(thrownText(thrown, id, 'modern'), {
-      headers: { 'content-type': 'application/json' },
-    });
+    return thrownResponse(thrown, { id, method, era: 'modern' });
   }
+}
+
+async function discoverResponse(
+  { gateway, caller, scope }: Exchange,
+  { id }: RpcRequest,
+): Promise<Response> {
+  const offer = await gateway.offer(caller, scope.reach, scope.naming);
+  const result = {
+    resultType: 'complete',
+    supportedVersions: [MODERN_VERSION],
+    ...offer,
+    ttlMs: DISCOVER_TTL_MS,
+    cacheScope: 'private',
+    _meta: { [META.serverInfo]: IMPLEMENTATION },
+  };
+  return resultResponse(id, JSON.stringify(result));
 }

@@ -18,7 +18,7 @@ import { principalOwner, sessionOwner, type Sessions } from '../session/sessions
 import type { SessionFacts } from '../session/sealed-id.ts';
 import { classify, type Classified } from './classify.ts';
 import { scopeOf, type Endpoint, type Scope } from './endpoint.ts';
-import type { Exchange } from './exchange-context.ts';
+import type { Exchange } from './requests.ts';
 import { handleBatch, handleLegacy, initializeResponse, negotiatedVersion } from './legacy.ts';
 import { handleModern } from './modern.ts';
 
@@ -127,7 +127,8 @@ async function dispatch(
     const version = negotiatedVersion(classified.request);
     const { snapshot, endpoint } = admitted;
     const sealed = await ports.sessions.open(snapshot.caller, endpoint.path, version);
-    return initializeResponse(classified.request, version, sealed);
+    const opening = toExchange(admitted, undefined, ports);
+    return initializeResponse(opening, classified.request, version, sealed);
   }
   const exchange = toExchange(admitted, liveSession(admitted, ports), ports);
   if (classified.kind === 'batch') return handleBatch(exchange, body.text);

@@ -22,8 +22,6 @@ export interface Verdict {
   transport: 'http' | 'sse';
   /** The server assigned a session id at `initialize`, so calls need one. */
   sessionful: boolean;
-  /** The server says that it tells of changes of its tools. */
-  toolsListChanged: boolean;
 }
 
 /** A registry record as the domain sees it. Headers are opened, never written out again. */

@@ -20,8 +20,8 @@ export interface ServerPorts {
   db: D1Database;
   keys: KeyRing;
   localMode: boolean;
-  /** The registry of this isolate is out of date. */
-  onChange(): void;
+  /** The registry this isolate remembers may be older than what was just written or shown. */
+  onFresh(): void;
   startMonitor(serverId: string): Promise<void>;
   stopMonitor(serverId: string): Promise<void>;
 }
@@ -65,7 +65,7 @@ export class ServerService {
     if (meta.changes === 0) {
       throw new PorticoError('conflict', `A server named ${input.name} exists already`);
     }
-    this.#ports.onChange();
+    this.#ports.onFresh();
     if (input.auto_connect) await this.#ports.startMonitor(id);
     return server;
   }
@@ -73,6 +73,7 @@ export class ServerService {
   async list(caller: Caller): Promise<Server[]> {
     requireScope(caller, 'servers:read');
     const { results } = await selectServers(this.#ports.db).all();
+    this.#ports.onFresh();
     return parseServers(results);
   }
 
@@ -81,6 +82,7 @@ export class ServerService {
     requireScope(caller, 'servers:read');
     const server = await findServer(this.#ports.db, id);
     if (!server) throw new PorticoError('not_found', 'No such server');
+    this.#ports.onFresh();
     return server;
   }
 
@@ -89,7 +91,7 @@ export class ServerService {
     requireScope(caller, 'servers:write');
     const { meta } = await deleteServer(this.#ports.db, id).run();
     if (meta.changes === 0) throw new PorticoError('not_found', 'No such server');
-    this.#ports.onChange();
+    this.#ports.onFresh();
     await this.#ports.stopMonitor(id);
   }
 

@@ -16,7 +16,6 @@ const VerdictSchema = z.object({
   protocolVersion: z.string(),
   transport: z.enum(['http', 'sse']),
   sessionful: z.boolean(),
-  toolsListChanged: z.boolean(),
 });
 
 const RowSchema = z

@@ -1,75 +1,117 @@
 /**
- * Reads what a server offers: every page of `tools/list`, each tool as the raw JSON the server
- * wrote. A tool that is not valid is left out and counted; the others stay. Bounds: pages, tools
- * and bytes.
+ * Reads what a server offers: every page of its tools, resources, templates and prompts, each item
+ * as the raw JSON the server wrote. An item that is not valid is left out and counted; the others
+ * stay. Bounds: pages, items and characters.
  */
+import { KIND_FACTS, KINDS, type Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
-import { ToolSchema } from '../protocol.ts';
+import {
+  PromptSchema,
+  ResourceSchema,
+  ResourceTemplateSchema,
+  ToolSchema,
+  type JsonObject,
+} from '../protocol.ts';
 import type { Channel } from './channel.ts';
 import type { Deadline } from './deadline.ts';
 
 export interface Discovered {
-  /** Raw JSON of each tool, in the server's order, names unique. */
-  tools: string[];
+  /** Raw JSON of each item by kind, in the server's order, keys unique within a kind. */
+  items: Record<Kind, string[]>;
   /** One line where something was left out. */
   warning: string | null;
 }
 
 export const MAX_PAGES = 500;
-export const MAX_TOOLS = 5_000;
+/** Most items of one kind. */
+export const MAX_ITEMS = 5_000;
 export const MAX_CATALOG_CHARS = 20_000_000;
 
-/** @throws PorticoError with an `upstream_*` code; SessionForgotten */
-export async function discoverTools(channel: Channel, deadline: Deadline): Promise<Discovered> {
-  const tools: string[] = [];
-  const names = new Set<string>();
+const SCHEMAS = {
+  tools: ToolSchema,
+  resources: ResourceSchema,
+  resourceTemplates: ResourceTemplateSchema,
+  prompts: PromptSchema,
+};
+
+/**
+ * @param capabilities what the server says it has; tools are asked for in any case
+ * @throws PorticoError with an `upstream_*` code; SessionForgotten
+ */
+export async function discover(
+  channel: Channel,
+  capabilities: JsonObject,
+  deadline: Deadline,
+): Promise<Discovered> {
+  const items: Record<Kind, string[]> = {
+    tools: [],
+    resources: [],
+    resourceTemplates: [],
+    prompts: [],
+  };
+  let leftOut = 0;
+  for (const kind of KINDS) {
+    const isOffered = kind === 'tools' || capabilities[KIND_FACTS[kind].capability] !== undefined;
+    if (!isOffered) continue;
+    const listed = await listAll(channel, kind, deadline);
+    items[kind] = listed.items;
+    leftOut += listed.leftOut;
+  }
+  const warning = leftOut === 0 ? null : `${leftOut} invalid items were left out`;
+  return { items, warning };
+}
+
+async function listAll(channel: Channel, kind: Kind, deadline: Deadline) {
+  const items: string[] = [];
+  const keys = new Set<string>();
   let leftOut = 0;
   let chars = 0;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const params: RawObject = new Map();
     if (cursor !== undefined) params.set('cursor', JSON.stringify(cursor));
-    const { raw, nextCursor } = await listPage(channel, params, deadline);
+    const { raw, nextCursor } = await listPage(channel, kind, params, deadline);
     for (const text of raw) {
-      const name = validName(text);
-      if (name === undefined || names.has(name)) {
+      const key = validKey(kind, text);
+      if (key === undefined || keys.has(key)) {
         leftOut += 1;
         continue;
       }
-      names.add(name);
-      tools.push(text);
+      keys.add(key);
+      items.push(text);
       chars += text.length;
     }
-    if (tools.length > MAX_TOOLS || chars > MAX_CATALOG_CHARS) {
-      throw new PorticoError('upstream_too_large', `More than ${MAX_TOOLS} tools or too large`);
+    if (items.length > MAX_ITEMS || chars > MAX_CATALOG_CHARS) {
+      throw new PorticoError('upstream_too_large', `More than ${MAX_ITEMS} ${kind} or too large`);
     }
-    if (nextCursor === undefined || nextCursor === cursor) {
-      return { tools, warning: leftOut === 0 ? null : `${leftOut} invalid tools were left out` };
-    }
+    if (nextCursor === undefined || nextCursor === cursor) return { items, leftOut };
     cursor = nextCursor;
   }
   throw new PorticoError('upstream_too_large', `The list has more than ${MAX_PAGES} pages`);
 }
 
-async function listPage(channel: Channel, params: RawObject, deadline: Deadline) {
-  const response = await channel.request('tools/list', params, deadline);
+async function listPage(channel: Channel, kind: Kind, params: RawObject, deadline: Deadline) {
+  const response = await channel.request(KIND_FACTS[kind].method, params, deadline);
   if ('error' in response) {
-    // A server without tools need not know the method.
+    // A server need not know the method of what it does not have.
     if (response.parsed['code'] === -32601) return { raw: [], nextCursor: undefined };
-    throw new PorticoError('upstream_4xx', 'The server refused to list its tools');
+    throw new PorticoError('upstream_4xx', `The server refused to list its ${kind}`);
   }
-  const { tools, nextCursor } = response.parsed;
-  if (!Array.isArray(tools))
-    throw new PorticoError('upstream_bad_message', 'The list has no tools');
+  const { nextCursor } = response.parsed;
+  if (!Array.isArray(response.parsed[kind])) {
+    throw new PorticoError('upstream_bad_message', `The list has no ${kind}`);
+  }
   return {
-    raw: rawElements(rawMembers(response.result).get('tools') ?? '[]'),
+    raw: rawElements(rawMembers(response.result).get(kind) ?? '[]'),
     nextCursor: typeof nextCursor === 'string' ? nextCursor : undefined,
   };
 }
 
-/** The tool's name where the tool is one, by the SDK's schema. */
-function validName(text: string): string | undefined {
-  const tool = ToolSchema.safeParse(JSON.parse(text));
-  return tool.success && tool.data.name !== '' ? tool.data.name : undefined;
+/** The item's key where the item is one, by the SDK's schema. */
+function validKey(kind: Kind, text: string): string | undefined {
+  const item: unknown = JSON.parse(text);
+  if (!SCHEMAS[kind].safeParse(item).success) return undefined;
+  const key = (item as JsonObject)[KIND_FACTS[kind].key];
+  return typeof key === 'string' && key !== '' ? key : undefined;
 }

@@ -22,6 +22,8 @@ export interface Handshake {
   protocolVersion: string;
   sessionId?: string;
   capabilities: JsonObject;
+  /** The server's own instructions for models: untrusted text. */
+  instructions?: string;
 }
 
 /** Params of `initialize`. Portico offers no client capability of its own. */
@@ -41,11 +43,15 @@ export function parseInitializeResult(response: RawResponse): Handshake {
   if ('error' in response) {
     throw new PorticoError('upstream_4xx', 'The server refused to initialize');
   }
-  const { protocolVersion, capabilities } = response.parsed;
+  const { protocolVersion, capabilities, instructions } = response.parsed;
   if (typeof protocolVersion !== 'string' || !LEGACY_VERSIONS.includes(protocolVersion)) {
     throw new PorticoError('upstream_bad_message', 'The server speaks no known protocol version');
   }
-  return { protocolVersion, capabilities: isObject(capabilities) ? capabilities : {} };
+  return {
+    protocolVersion,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    ...(typeof instructions === 'string' ? { instructions } : {}),
+  };
 }
 
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;

@@ -18,10 +18,14 @@ const MAX_EVENT_CHARS = 1_048_576;
 /** A server that does not open the stream within this time is taken for one without it. */
 const OPEN_MS = 3_000;
 
-/** @returns undefined where the server offers no such stream */
+/**
+ * @param lists `tools`, `resources`, `prompts`: those whose changes are wanted
+ * @returns undefined where the server offers no such stream
+ */
 export async function listen(
   destination: Destination,
   manner: Manner,
+  lists: readonly string[],
   onMethod: (method: string) => void,
   signal: AbortSignal,
 ): Promise<Listening | undefined> {
@@ -29,7 +33,7 @@ export async function listen(
   const timer = setTimeout(() => controller.abort(), OPEN_MS);
   signal.addEventListener('abort', () => controller.abort(), { once: true });
   const response = await fetch(destination.url, {
-    ...opening(destination, manner),
+    ...opening(destination, manner, lists),
     signal: controller.signal,
   }).catch(() => undefined);
   clearTimeout(timer);
@@ -41,13 +45,14 @@ export async function listen(
   return { ended: hear(response.body, onMethod) };
 }
 
-function opening(destination: Destination, manner: Manner): RequestInit {
+function opening(destination: Destination, manner: Manner, lists: readonly string[]): RequestInit {
   if (manner.era === 'legacy') {
     const headers = { ...requestHeaders(destination, manner, ''), accept: 'text/event-stream' };
     return { method: 'GET', headers, redirect: 'manual' };
   }
   const method = 'subscriptions/listen';
-  const params = new Map([['notifications', '{"toolsListChanged":true}']]);
+  const filter = Object.fromEntries(lists.map(list => [`${list}ListChanged`, true]));
+  const params = new Map([['notifications', JSON.stringify(filter)]]);
   return {
     method: 'POST',
     headers: requestHeaders(destination, manner, method),

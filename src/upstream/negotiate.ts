@@ -20,6 +20,8 @@ export interface Negotiated {
   verdict: Verdict;
   manner: Manner;
   channel: Channel;
+  capabilities: JsonObject;
+  instructions?: string | undefined;
 }
 
 export interface NegotiateOptions {
@@ -49,10 +51,10 @@ export async function negotiate(
         protocolVersion: MODERN_VERSION,
         transport: 'http',
         sessionful: false,
-        toolsListChanged: saysToolsListChanged(modern),
       },
       manner,
       channel: createHttpChannel(destination, manner, maxBytes),
+      ...modern,
     };
   }
   try {
@@ -70,11 +72,8 @@ async function negotiateLegacy(
   deadline: Deadline,
   maxBytes: number,
 ): Promise<Negotiated> {
-  const { protocolVersion, sessionId, capabilities } = await initializeHttp(
-    destination,
-    deadline,
-    maxBytes,
-  );
+  const found = await initializeHttp(destination, deadline, maxBytes);
+  const { protocolVersion, sessionId, capabilities, instructions } = found;
   const manner: Manner = { era: 'legacy', protocolVersion, sessionId };
   return {
     verdict: {
@@ -82,10 +81,11 @@ async function negotiateLegacy(
       protocolVersion,
       transport: 'http',
       sessionful: sessionId !== undefined,
-      toolsListChanged: saysToolsListChanged(capabilities),
     },
     manner,
     channel: createHttpChannel(destination, manner, maxBytes),
+    capabilities,
+    instructions,
   };
 }
 
@@ -105,19 +105,20 @@ async function negotiateSse(
       protocolVersion: found.protocolVersion,
       transport: 'sse',
       sessionful: true,
-      toolsListChanged: saysToolsListChanged(found.capabilities),
     },
     manner: { era: 'legacy', protocolVersion: found.protocolVersion },
     channel,
+    capabilities: found.capabilities,
+    instructions: found.instructions,
   };
 }
 
-/** Capabilities of a modern server, or undefined where the answer says that it is none. */
+/** What a modern server says of itself, or undefined where the answer says that it is none. */
 async function probeModern(
   destination: Destination,
   deadline: Deadline,
   maxBytes: number,
-): Promise<JsonObject | undefined> {
+): Promise<Pick<Negotiated, 'capabilities' | 'instructions'> | undefined> {
   const manner: Manner = { era: 'modern', protocolVersion: MODERN_VERSION };
   let response: RawResponse;
   try {
@@ -128,11 +129,14 @@ async function probeModern(
     throw error;
   }
   if ('error' in response) return undefined;
-  const { supportedVersions, capabilities } = response.parsed;
+  const { supportedVersions, capabilities, instructions } = response.parsed;
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) {
     return undefined;
   }
-  return isObject(capabilities) ? capabilities : {};
+  return {
+    capabilities: isObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  };
 }
 
 /** What a legacy server may answer to a method it does not know. */
@@ -144,7 +148,3 @@ const LEGACY_SIGNS = new Set([
   'upstream_no_response',
   'upstream_truncated',
 ]);
-
-function saysToolsListChanged(capabilities: JsonObject): boolean {
-  return isObject(capabilities['tools']) && capabilities['tools']['listChanged'] === true;
-}

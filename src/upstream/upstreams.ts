@@ -59,7 +59,7 @@ interface Attempt {
   destination: Destination;
   manner: Manner;
   request: OutboundRequest;
-  name: string;
+  name: string | undefined;
   deadline: Deadline;
   context: CallContext;
 }
@@ -74,15 +74,15 @@ export class Upstreams {
   }
 
   /**
-   * Call a tool of a server.
-   * @param request `params.name` is the upstream's own name, raw JSON like all params
-   * @param name the same name, plain, for the mirrored header
+   * Put a request to a server.
+   * @param request the server's own names in its raw params
+   * @param name what the mirrored header repeats of them, if anything
    * @throws PorticoError with an `upstream_*` code
    */
   async call(
     server: Server,
     request: OutboundRequest,
-    name: string,
+    name: string | undefined,
     context: CallContext,
   ): Promise<CallReply> {
     const { verdict } = server;
@@ -115,7 +115,7 @@ export class Upstreams {
     destination: Destination,
     verdict: Verdict,
     request: OutboundRequest,
-    name: string,
+    name: string | undefined,
     context: CallContext,
   ): Promise<CallReply> {
     const deadline = createDeadline(this.#options.callTimeoutMs, context.signal);

@@ -4,10 +4,11 @@
  * fresh negotiation once, since reading a list again does no harm.
  */
 import { PorticoError } from '../errors/portico-error.ts';
+import { isObject, type JsonObject } from '../protocol.ts';
 import type { Verdict } from '../registry/server-schema.ts';
 import type { Deadline } from './deadline.ts';
 import { endSession } from './end-session.ts';
-import { discoverTools, type Discovered } from './discover.ts';
+import { discover, type Discovered } from './discover.ts';
 import { SessionForgotten } from './exchange.ts';
 import { listen } from './listen.ts';
 import { negotiate, type Negotiated } from './negotiate.ts';
@@ -16,13 +17,20 @@ import type { Destination } from './destination.ts';
 export interface WatchOptions {
   transport: 'http' | 'sse';
   maxBytes: number;
-  /** The server told that its tools changed, or its stream ended: it is worth a look. */
+  /** The server told that one of its lists changed, or its stream ended: it is worth a look. */
   onNews(): void;
 }
 
 /** A stream that lived this long was a real one, in milliseconds. */
 const STABLE_MS = 5_000;
-const TOOLS_CHANGED = 'notifications/tools/list_changed';
+const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
+
+/** What a look found. */
+export interface Looked extends Discovered {
+  verdict: Verdict;
+  capabilities: JsonObject;
+  instructions: string | undefined;
+}
 
 export class UpstreamWatch {
   readonly credentialKey: string;
@@ -40,7 +48,7 @@ export class UpstreamWatch {
   }
 
   /** @throws PorticoError with an `upstream_*` code */
-  async look(deadline: Deadline): Promise<Discovered & { verdict: Verdict }> {
+  async look(deadline: Deadline): Promise<Looked> {
     const held = this.#negotiated;
     if (held) {
       try {
@@ -83,12 +91,14 @@ export class UpstreamWatch {
   }
 
   /** Listen before the list is read, so that no change falls between. */
-  async #read(negotiated: Negotiated, deadline: Deadline) {
-    const { verdict, channel, manner } = negotiated;
-    if (verdict.toolsListChanged && verdict.transport === 'http' && !this.#listening) {
+  async #read(negotiated: Negotiated, deadline: Deadline): Promise<Looked> {
+    const { verdict, channel, manner, capabilities, instructions } = negotiated;
+    const tells = tellsOfChanges(capabilities);
+    if (tells.length > 0 && verdict.transport === 'http' && !this.#listening) {
       const stream = await listen(
         this.#destination,
         manner,
+        tells,
         method => this.#hear(method),
         this.#controller.signal,
       );
@@ -97,8 +107,8 @@ export class UpstreamWatch {
         void this.#follow(stream.ended);
       }
     }
-    const discovered = await discoverTools(channel, deadline);
-    return { ...discovered, verdict };
+    const discovered = await discover(channel, capabilities, deadline);
+    return { ...discovered, verdict, capabilities, instructions };
   }
 
   /** An end after a while is news: the server may be gone. One at once would make a loop. */
@@ -110,6 +120,14 @@ export class UpstreamWatch {
   }
 
   #hear(method: string): void {
-    if (method === TOOLS_CHANGED) this.#options.onNews();
+    if (LIST_CHANGED.test(method)) this.#options.onNews();
   }
+}
+
+/** The lists of which a server says that it tells when they change. */
+function tellsOfChanges(capabilities: JsonObject): string[] {
+  return ['tools', 'resources', 'prompts'].filter(name => {
+    const capability = capabilities[name];
+    return isObject(capability) && capability['listChanged'] === true;
+  });
 }

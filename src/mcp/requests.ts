@@ -1,0 +1,85 @@
+/**
+ * The requests both eras share: lists from the catalog, and what is relayed to the one server it is
+ * about. A method that is in neither table is not known here.
+ */
+import type { Caller } from '../access/principal.ts';
+import { KIND_FACTS, KINDS, type Kind } from '../catalog/catalog.ts';
+import { PorticoError } from '../errors/portico-error.ts';
+import type { Gateway, Reference, RelayedMethod } from '../gateway/gateway.ts';
+import type { RawObject } from '../lib/json-spans.ts';
+import { isObject, type Era, type RpcRequest } from '../protocol.ts';
+import type { CallContext } from '../upstream/upstreams.ts';
+import { replyResponse, resultBytesResponse } from './answer.ts';
+import type { Scope } from './endpoint.ts';
+import { listResult } from './list-result.ts';
+
+/** What the handlers of either era work with for one request. */
+export interface Exchange {
+  caller: Caller;
+  scope: Scope;
+  gateway: Gateway;
+  context: CallContext;
+  pageSize: number;
+  acceptsStream: boolean;
+}
+
+const LISTS: ReadonlyMap<string, Kind> = new Map(
+  KINDS.map(kind => [KIND_FACTS[kind].method, kind]),
+);
+
+const RELAYED: ReadonlyMap<string, (request: RpcRequest) => Reference> = new Map([
+  ['tools/call', request => ({ kind: 'tool', name: text(request, 'name') })],
+  ['prompts/get', request => ({ kind: 'prompt', name: text(request, 'name') })],
+  ['resources/read', request => ({ kind: 'resource', name: text(request, 'uri') })],
+  ['completion/complete', completionReference],
+]);
+
+/**
+ * Serve a shared method.
+ * @param params raw params of the request
+ * @returns undefined where the method is not one of them
+ */
+export async function handleShared(
+  exchange: Exchange,
+  request: RpcRequest,
+  params: RawObject,
+  era: Era,
+): Promise<Response | undefined> {
+  const { gateway, caller, scope, context, pageSize, acceptsStream } = exchange;
+  const { reach, naming } = scope;
+  const kind = LISTS.get(request.method);
+  if (kind) {
+    const list = await gateway.list(caller, reach, naming, kind);
+    const result = listResult(list, kind, cursorOf(request), pageSize, era);
+    return resultBytesResponse(request.id, result);
+  }
+  const reference = RELAYED.get(request.method)?.(request);
+  if (!reference) return undefined;
+  const method = request.method as RelayedMethod;
+  const relayed = { method, reference, params };
+  const routed = await gateway.request(caller, reach, naming, relayed, context);
+  return replyResponse(routed, { id: request.id, method, era, acceptsStream });
+}
+
+function cursorOf(request: RpcRequest): string | undefined {
+  const cursor = request.params?.['cursor'];
+  if (cursor === undefined || typeof cursor === 'string') return cursor;
+  throw new PorticoError('invalid_params', 'The cursor must be a string');
+}
+
+function text(request: RpcRequest, member: string): string {
+  const value = request.params?.[member];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new PorticoError('invalid_params', `params.${member} must be a string`);
+}
+
+function completionReference(request: RpcRequest): Reference {
+  const ref = request.params?.['ref'];
+  if (isObject(ref) && ref['type'] === 'ref/prompt' && typeof ref['name'] === 'string') {
+    return { kind: 'prompt', name: ref['name'] };
+  }
+  if (isObject(ref) && ref['type'] === 'ref/resource' && typeof ref['uri'] === 'string') {
+    return { kind: 'resource', name: ref['uri'] };
+  }
+  throw new PorticoError('invalid_params', 'params.ref must be a ref/prompt or a ref/resource');
+}
