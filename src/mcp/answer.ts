@@ -31,22 +31,23 @@ export function resultResponse(id: RequestId, result: string, headers = {}): Res
 }
 
 const encoder = new TextEncoder();
-const END = encoder.encode('}');
 
 /** The same with a result whose UTF-8 is at hand, which matters where it is large. */
 export function resultBytesResponse(id: RequestId, result: Uint8Array): Response {
-  const head = encoder.encode(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`);
-  const body = new Uint8Array(head.length + result.length + END.length);
-  body.set(head);
-  body.set(result, head.length);
-  body.set(END, head.length + result.length);
-  return new Response(body, { headers: JSON_HEADERS });
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
+  return new Response(new Blob([head, result, '}']), { headers: JSON_HEADERS });
 }
 
-/** `{"resultType":"complete",…}` around a raw result that has none. */
-function completed(result: string): string {
+/** What a modern result of a method must have and a legacy server does not give. */
+function missingMembers(method: string): string {
+  const caching = method === 'resources/read' ? ',"ttlMs":0,"cacheScope":"private"' : '';
+  return `"resultType":"complete"${caching}`;
+}
+
+/** A raw result with the members a modern client must get in front. */
+function completed(result: string, method: string): string {
   const rest = result.slice(result.indexOf('{') + 1);
-  return `{"resultType":"complete"${/^\s*\}/.test(rest) ? '' : ','}${rest}`;
+  return `{${missingMembers(method)}${/^\s*\}/.test(rest) ? '' : ','}${rest}`;
 }
 
 /** The request an answer is for. */
@@ -58,7 +59,7 @@ export interface Asked {
 
 /** JSON text of an upstream's response for the client that asked. */
 function responseText(response: RawResponse, asked: Asked, { server, toResult }: RoutedReply) {
-  const { id, era } = asked;
+  const { id, era, method } = asked;
   if ('error' in response) {
     return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${response.error}}`;
   }
@@ -68,7 +69,8 @@ function responseText(response: RawResponse, asked: Asked, { server, toResult }:
   }
   const isWhole = resultType === undefined || resultType === 'complete';
   const result = toResult && isWhole ? toResult(response.result) : response.result;
-  return resultText(id, era === 'modern' && resultType === undefined ? completed(result) : result);
+  const isLegacyResult = era === 'modern' && resultType === undefined;
+  return resultText(id, isLegacyResult ? completed(result, method) : result);
 }
 
 /** A failure of a server: a tool result where a tool was called, else an error. */
@@ -78,7 +80,7 @@ function failureText(error: PorticoError, { id, method, era }: Asked, server: st
     return toRpcErrorText(named, id, era);
   }
   const result = toToolResultText(error, server);
-  return resultText(id, era === 'modern' ? completed(result) : result);
+  return resultText(id, era === 'modern' ? completed(result, method) : result);
 }
 
 /** A thrown value as a response: in-band, with 200. */

@@ -115,12 +115,13 @@ function checkHeaders(request: RpcRequest, version: string, headers: ProtocolHea
     throw mismatch(`Mcp-Method is ${headers.method}, the body says ${request.method}`);
   }
   const source = NAMED.get(request.method);
-  const named = source && request.params?.[source];
-  if (source === undefined || typeof named !== 'string') return;
-  if (headers.name === null) throw mismatch('the Mcp-Name header is missing');
-  if (decodeHeaderValue(headers.name) !== named) {
-    throw mismatch(`Mcp-Name does not match params.${source} of the body`);
-  }
+  if (source === undefined) return;
+  const name = headers.name === null ? null : decodeHeaderValue(headers.name);
+  if (name === undefined) throw mismatch('the Mcp-Name header is not valid Base64');
+  const named = request.params?.[source];
+  if (typeof named !== 'string') return;
+  if (name === null) throw mismatch('the Mcp-Name header is missing');
+  if (name !== named) throw mismatch(`Mcp-Name does not match params.${source} of the body`);
 }
 
 function mismatch(detail: string): PorticoError {

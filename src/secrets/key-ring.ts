@@ -25,6 +25,9 @@ const RingSchema = z.strictObject({
   ),
 });
 
+/** The runtime's key type, by a name that Node and Workers share. */
+type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
 const IV_BYTES = 12;
 const encode = (text: string) => new TextEncoder().encode(text);
 
@@ -37,9 +40,9 @@ export function createKeyRing(secret: string | undefined): KeyRing {
   const { active, keys } = parseRing(secret);
   const ids = [active, ...Object.keys(keys).filter(id => id !== active)];
   // Keys, not promises: a promise made for one request must not be awaited by another.
-  const derived = new Map<string, CryptoKey>();
+  const derived = new Map<string, Key>();
 
-  async function derive(purpose: Purpose, id: string, use: 'hmac' | 'aes'): Promise<CryptoKey> {
+  async function derive(purpose: Purpose, id: string, use: 'hmac' | 'aes'): Promise<Key> {
     const name = `${purpose}/${use}/${id}`;
     const known = derived.get(name);
     if (known) return known;
@@ -102,7 +105,7 @@ function parseRing(secret: string | undefined): z.infer<typeof RingSchema> {
   return ring.data;
 }
 
-async function deriveKey(base64: string, info: string, use: 'hmac' | 'aes'): Promise<CryptoKey> {
+async function deriveKey(base64: string, info: string, use: 'hmac' | 'aes'): Promise<Key> {
   const bytes = Uint8Array.from(atob(base64), char => char.charCodeAt(0));
   const base = await crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey']);
   const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info: encode(info) };
