@@ -2,7 +2,8 @@
  * What is sent and what must come back: the wire requests of the benchmark with their checks.
  *
  * Owns: the bytes of `tools/call` and `tools/list` in both eras. Relay and Portico get the same headers and the same
- * body; only the path differs. Requests of a kind all have one size (numbers of equal length), so that the head is made once.
+ * body; only the path differs. Requests of a kind all have one size (numbers of equal length), so that the head is
+ * made once.
  * Refuses: every answer but a 200 with exactly the expected result.
  */
 import type { Answer } from './answer-reader.ts';

@@ -3,7 +3,8 @@
  *
  * Owns: sending, timing (from the write of a request to the last byte of its answer, in fractions of a
  * millisecond) and the duty to hand every answer to its check, after the clock was stopped.
- * Refuses: a failed check, a closed connection, an answer later than `ANSWER_TIMEOUT_MS`: each ends the run with an error.
+ * Refuses: a failed check, a closed connection, an answer later than `ANSWER_TIMEOUT_MS`: each ends the run with an
+ * error.
  */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';

@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: Portico against a bare relay Worker, in one workerd, in front of one upstream.
  *
- * Owns: the run from start to end, its output (standard output, `bench/results/`) and its exit code: 0 when every answer was
- * right, 1 with one line when anything failed, 2 for a wrong command line. Ends what it started, also then.
+ * Owns: the run from start to end, its output (standard output, `bench/results/`) and its exit code: 0 when every
+ * answer was right, 1 with one line when anything failed, 2 for a wrong command line. Ends what it started, also then.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
@@ -24,7 +24,8 @@ function toNotes(options: Options, ceilings: Ceilings): string {
   return [
     `Medians of ${options.rounds} interleaved rounds of ${options.secondsPerSlice} s on ${cpus().length} cores;`,
     'relay, Portico, upstream and load generator share them. Legacy clients have a session each;',
-    'tools/list has 1,000 tools of 10 servers and reached no upstream (the relay answers with the same bytes, kept ready).',
+    'tools/list has 1,000 tools of 10 servers and reached no upstream',
+    '(the relay answers with the same bytes, kept ready).',
     `At 1 / 64 clients "ok" from a bare Worker gives ${perSecond(ceilings.bareWorker)} req/s`,
     `and the upstream alone ${perSecond(ceilings.upstreamAlone)} req/s.`,
   ].join('\n');

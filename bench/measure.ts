@@ -1,10 +1,10 @@
 /**
  * The measurement: rounds of slices, relay and Portico in turn, and the proof of what reached the upstream.
  *
- * Owns: the cases (`tools/call` and `tools/list` in both eras), the order (alternating from round to round, so that neither
- * side always comes first), one discarded round. Legacy connections have a session each.
- * Refuses: a `tools/call` slice whose calls did not reach the upstream exactly once each, and a `tools/list` slice during
- * which the upstream received anything at all.
+ * Owns: the cases (`tools/call` and `tools/list` in both eras), the order (alternating from round to round, so that
+ * neither side always comes first), one discarded round. Legacy connections have a session each.
+ * Refuses: a `tools/call` slice whose calls did not reach the upstream exactly once each, and a `tools/list` slice
+ * during which the upstream received anything at all.
  */
 import { createCallExchange, createListExchange, createOkExchange } from './exchanges.ts';
 import type { Era, Route } from './exchanges.ts';

@@ -17,9 +17,9 @@ export const HELP = `npm run bench [-- options]
 Measures Portico against a bare relay Worker in the same workerd, in front of the same upstream.
 Prints a table and writes it to bench/results/latest.md and latest.json. Loopback only; ends by itself.
 
-  --rounds N     measured rounds, 1 to 30 (default 10; one more is run first and discarded)
-  --seconds N    seconds per slice, 0.1 to 10 (default 0.6; a round has 16 slices)
-  --quick        the same in under 40 seconds: --rounds 3 --seconds 0.3
+  --rounds N     measured rounds, 1 to 50 (default 20; one more is run first and discarded)
+  --seconds N    seconds per slice, 0.1 to 10 (default 0.3; a round has 16 slices)
+  --quick        the same in under 40 seconds: --rounds 4 --seconds 0.2
   --profile      no table: CPU profiles of Portico to bench/results/, hottest functions printed
   --help         this text
 `;
@@ -45,9 +45,9 @@ export function parseOptions(args: string[]): Options | undefined {
     },
   });
   if (values.help) return undefined;
-  const [rounds, seconds] = values.quick ? ['3', '0.3'] : ['10', '0.6'];
+  const [rounds, seconds] = values.quick ? ['4', '0.2'] : ['20', '0.3'];
   return {
-    rounds: Math.floor(numberBetween('rounds', values.rounds ?? rounds, 1, 30)),
+    rounds: Math.floor(numberBetween('rounds', values.rounds ?? rounds, 1, 50)),
     secondsPerSlice: numberBetween('seconds', values.seconds ?? seconds, 0.1, 10),
     profile: values.profile,
   };

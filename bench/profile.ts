@@ -1,7 +1,8 @@
 /**
  * CPU profiles of Portico under load, read from workerd's inspector (Chrome DevTools Protocol, domain Profiler).
  *
- * Owns: one profile per case, written as `{case}.cpuprofile`, and the list of functions in which the time itself is spent.
+ * Owns: one profile per case, written as `{case}.cpuprofile`, and the list of functions in which the time itself is
+ * spent.
  * Refuses: to be part of a measurement; an attached inspector makes everything slower.
  */
 import { writeFile } from 'node:fs/promises';

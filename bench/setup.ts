@@ -2,15 +2,16 @@
  * Brings up what a run measures: the upstream, the host with Portico and the relay, registered servers, sessions.
  *
  * Owns: 10 registrations of the one upstream (1,000 tools), half of them modern and half legacy, an ordinary token
- * made through REST, and one legacy session per connection on either side. Discovery is slowed to once an hour, so that what
- * reaches the upstream while it is measured is only what the measured requests cause.
- * Refuses: to hand out a set-up in which a server is not CONNECTED with all its tools. `stop` ends everything.
+ * made through REST, and one legacy session per connection on either side. Discovery is slowed to once an hour, so
+ * that what reaches the upstream is only what the measured requests cause.
+ * Refuses: to hand out a set-up in which a server is not CONNECTED with all its tools. `stop` ends everything; the
+ * data folder goes when the process ends, also by a signal.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -145,17 +146,17 @@ async function startUpstream(): Promise<{ child: ChildProcess; port: number }> {
   return { child, port: message.port };
 }
 
-/** Starts everything a run needs; `inspect` opens Portico's inspector, which costs time and so is for profiles only. */
+/** Starts everything a run needs; `inspect` opens the inspector, which costs time: for profiles only. */
 export async function startBench(options: { inspect: boolean }): Promise<Bench> {
   const adminToken = `portico_${randomBytes(32).toString('base64url')}`;
   const keys = { active: 'k1', keys: { k1: randomBytes(32).toString('base64') } };
-  const dataDir = await mkdtemp(join(tmpdir(), 'portico-bench-'));
+  const dataDir = mkdtempSync(join(tmpdir(), 'portico-bench-'));
+  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   const upstream = await startUpstream();
   let host: Host | undefined;
   const stop = async (): Promise<void> => {
     await host?.close();
-    upstream.child.disconnect();
-    await rm(dataDir, { recursive: true, force: true });
+    if (upstream.child.connected) upstream.child.disconnect();
   };
   try {
     const started = await startHost({

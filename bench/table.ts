@@ -1,5 +1,6 @@
 /**
- * From samples to the published table. Pure: owns the summary (medians over rounds, ratios of paired slices) and its text.
+ * From samples to the published table. Pure: owns the summary (medians over rounds, ratios of paired slices) and
+ * its text.
  */
 import { percentile } from './load.ts';
 import type { Sample } from './load.ts';
@@ -98,8 +99,9 @@ export function toTable(rows: Row[]): string {
   const widths = HEADINGS.map((heading, column) =>
     Math.max(heading.length, ...cells.map(line => line[column]?.length ?? 0)),
   );
-  const toLine = (line: string[]): string =>
-    `| ${line.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
+  const toCell = (cell: string, column: number): string =>
+    column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
+  const toLine = (line: string[]): string => `| ${line.map(toCell).join(' | ')} |`;
   const rule = widths.map((width, column) =>
     column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
   );

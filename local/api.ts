@@ -22,8 +22,8 @@ export interface Api {
   listServers(): Promise<ServerRecord[]>;
   createServer(server: NewServer): Promise<ServerRecord>;
   deleteServer(id: string): Promise<void>;
-  /** Wait until the gateway knows the tools of a server, or `timeoutMs` are over; gives the last record seen. */
-  waitForServer(id: string, timeoutMs: number): Promise<ServerRecord>;
+  /** Wait until a server has one of the states, or `timeoutMs` are over; gives the last record seen. */
+  waitForServer(id: string, states: readonly string[], timeoutMs: number): Promise<ServerRecord>;
 }
 
 const SERVERS = '/api/v1/aggregator/servers';
@@ -50,11 +50,11 @@ export function createApi(origin: string, adminToken: string): Api {
       (JSON.parse(await call('GET', SERVERS)) as { servers: ServerRecord[] }).servers,
     createServer: async server => JSON.parse(await call('POST', SERVERS, server)) as ServerRecord,
     deleteServer: async id => void (await call('DELETE', `${SERVERS}/${id}`)),
-    async waitForServer(id, timeoutMs) {
+    async waitForServer(id, states, timeoutMs) {
       const deadline = Date.now() + timeoutMs;
       for (;;) {
         const server = await getServer(id);
-        if (server.status === 'CONNECTED' || Date.now() > deadline) return server;
+        if (states.includes(server.status) || Date.now() > deadline) return server;
         await new Promise(resolve => setTimeout(resolve, POLL_MS));
       }
     },

@@ -8,6 +8,7 @@
  */
 import { spawn } from 'child_process';
 import { existsSync, readFileSync } from 'fs';
+import { constants } from 'os';
 import { basename, dirname, join } from 'path';
 import { fileURLToPath } from 'url';
 
@@ -44,11 +45,10 @@ export function checkNode() {
  * Whether node_modules holds what package-lock.json says, by npm's own record of the last install.
  * Packages that are optional (those of other platforms) may be absent.
  */
-export function isInstalled() {
-  if (!existsSync(projectNode)) return false;
+export function isInstalled(folder = root) {
   try {
-    const wanted = readPackages('package-lock.json');
-    const present = readPackages(join('node_modules', '.package-lock.json'));
+    const wanted = readPackages(join(folder, 'package-lock.json'));
+    const present = readPackages(join(folder, 'node_modules', '.package-lock.json'));
     return Object.keys(wanted)
       .filter(path => path.includes('node_modules/') && !wanted[path].optional)
       .every(path => path in present && present[path].version === wanted[path].version);
@@ -58,12 +58,12 @@ export function isInstalled() {
 }
 
 function readPackages(file) {
-  return JSON.parse(readFileSync(join(root, file), 'utf8')).packages;
+  return JSON.parse(readFileSync(file, 'utf8')).packages;
 }
 
 /** Install the packages unless they are there; ends with one clear line and the last lines of npm's error on failure. */
 export async function ensureInstalled() {
-  if (isInstalled()) return;
+  if (isInstalled() && existsSync(projectNode)) return;
   const startedAt = Date.now();
   const showsProgress = Boolean(process.stderr.isTTY);
   const seconds = () => `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
@@ -79,17 +79,26 @@ export async function ensureInstalled() {
     process.stderr.write(`✓ packages installed  ${seconds()}\n`);
     return;
   }
-  const lines = result.output
-    .split('\n')
-    .filter(
-      line => line.trim() !== '' && !/complete log|^npm (warn|notice)|^npm error A /i.test(line),
-    );
-  if (lines.length > 0) process.stderr.write(`${lines.slice(-ERROR_LINES).join('\n')}\n`);
+  process.stderr.write(toErrorLines(result.output));
   fail(
     result.code === 0
       ? '✗ Installing the packages failed: npm ran, but the `node` package has no program (are install scripts switched off?)'
       : `✗ Installing the packages failed: ${result.reason}`,
   );
+}
+
+/** What npm said, without its usage text and its notes, from both ends when it is long. */
+function toErrorLines(output) {
+  const lines = output
+    .split(/^npm error (?:Clean install a project|A complete log)/m)[0]
+    .split('\n')
+    .map(line => line.replace(/^npm error ?/, '  '))
+    .filter(line => line.trim() !== '' && !/^npm (warn|notice)/i.test(line));
+  const shown =
+    lines.length <= ERROR_LINES
+      ? lines
+      : lines.slice(0, ERROR_LINES / 2).concat('  …', lines.slice(-ERROR_LINES / 2));
+  return shown.map(line => `${line}\n`).join('');
 }
 
 /** Run `npm ci` with the npm that runs us, else with the one on the PATH. Never rejects. */
@@ -140,7 +149,8 @@ export function runScript(args, options) {
   child.on('error', error => fail(`✗ The project's Node could not be run: ${error.message}`));
   child.on('exit', (code, signal) => {
     if (ownGroup) killGroup(child.pid);
-    process.exit(code === null ? (signal === 'SIGINT' ? 130 : 143) : code);
+    if (signal === 'SIGKILL') process.stderr.write('✗ The process was killed (SIGKILL).\n');
+    process.exit(code === null ? 128 + constants.signals[signal] : code);
   });
 }
 

@@ -2,11 +2,11 @@
  * Bundles a Worker's entry into one ES module, with the conditions and text modules that wrangler uses.
  * Refuses nothing; what cannot be bundled throws esbuild's own message.
  */
-import { build } from 'esbuild';
+import { buildSync } from 'esbuild';
 
-/** Bundle the file at an absolute path. */
-export async function bundleWorker(entry: string): Promise<string> {
-  const { outputFiles } = await build({
+/** Bundle the file at an absolute path. Synchronous, because then esbuild leaves no process behind. */
+export function bundleWorker(entry: string): string {
+  const { outputFiles } = buildSync({
     entryPoints: [entry],
     bundle: true,
     format: 'esm',

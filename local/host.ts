@@ -10,13 +10,13 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from 'miniflare';
-import type { V4MiniflareOptions, V4WorkerOptions } from 'miniflare';
+import type { V4WorkerOptions } from 'miniflare';
 import { bundleWorker } from './bundle.ts';
 import { trustedCertificates } from './certificates.ts';
 import type { LogFile } from './log-file.ts';
 import { applyMigrations, readMigrations } from './migrations.ts';
 import type { Database, Migration } from './migrations.ts';
+import { baseOptions, isAddressInUse, startMiniflare } from './miniflare.ts';
 import { LOOPBACK, portTaken } from './ports.ts';
 import { parseWorkerConfig } from './worker-config.ts';
 import type { WorkerConfig } from './worker-config.ts';
@@ -156,31 +156,6 @@ async function migrateOnce(
   }
 }
 
-async function startMiniflare(options: V4MiniflareOptions): Promise<Miniflare> {
-  const instance = new Miniflare(convertV4MiniflareOptions(options));
-  try {
-    await instance.ready;
-    return instance;
-  } catch (error) {
-    await instance.dispose().catch(() => undefined);
-    throw error;
-  }
-}
-
-function baseOptions(storage: string, log: LogFile | undefined) {
-  return {
-    host: LOOPBACK,
-    port: 0,
-    cf: false,
-    logRequests: false,
-    telemetry: { enabled: false },
-    log: new Log(LogLevel.NONE),
-    resourcePersistencePath: storage,
-    handleStructuredLogs: ({ level, message }: { level: string; message: string }) =>
-      log?.write(`worker ${level}`, message),
-  };
-}
-
 function workerOptions(
   name: string,
   script: string,
@@ -205,8 +180,4 @@ function workerOptions(
 /** KV is kept under the name of its binding, whatever id a deployer writes into wrangler.toml. */
 function toNamespaceIds(bindings: readonly string[]): Record<string, string> {
   return Object.fromEntries(bindings.map(binding => [binding, binding.toLowerCase()]));
-}
-
-function isAddressInUse(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_ADDRESS_IN_USE';
 }

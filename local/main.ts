@@ -3,13 +3,13 @@
  *
  * Owns: the order of the start, what the terminal shows, and the end: Ctrl-C, SIGTERM, or the end of the process that
  * started it (IPC) stops everything that was started here within two seconds, with exit code 0. A reason not to start
- * is one line on standard error and exit code 1, or 2 for a wrong command line or setting.
+ * is one line on standard error and exit code 1, or 2 for a wrong command line or admin token.
  */
 import { readFileSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createApi } from './api.ts';
-import type { Api } from './api.ts';
 import { parseServerConfig } from './config-file.ts';
 import type { ServerConfig } from './config-file.ts';
 import { lockDataFolder } from './data-lock.ts';
@@ -20,15 +20,14 @@ import type { LogFile } from './log-file.ts';
 import { parseOptions } from './options.ts';
 import { isFreePort, portTaken } from './ports.ts';
 import { toReadyText } from './ready-text.ts';
+import { registerConfigured, registerDemo } from './registrations.ts';
 import { loadSecrets, makeDataFolder } from './secrets.ts';
-import { StartError } from './start-error.ts';
+import { StartError, toLine } from './start-error.ts';
 import { createSteps } from './steps.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Everything that was started is told to end, and then this process ends, within this time. */
 const STOP_TIMEOUT_MS = 1500;
-/** A server that is registered here has this time to be connected before the start goes on without it. */
-const CONNECT_TIMEOUT_MS = 10_000;
 /** Variables of the environment that are no settings of the Worker. */
 const RESERVED = new Set(['PORTICO_ADMIN_TOKEN', 'PORTICO_KEYS', 'PORTICO_MODE']);
 
@@ -50,19 +49,28 @@ async function start(): Promise<void> {
   if (!(await isFreePort(port))) throw portTaken(port);
   await makeDataFolder(dataDir);
   stops.push(lockDataFolder(dataDir));
-  const secrets = await loadSecrets(dataDir, process.env['PORTICO_ADMIN_TOKEN']);
+  const secrets = await loadSecrets(dataDir, process.env['PORTICO_ADMIN_TOKEN'] || undefined);
   const log = openLogFile(join(dataDir, 'log'));
   logFile = log;
 
+  enableCompileCache(join(ROOT, 'node_modules/.cache/node'));
+  const loading = import('./host.ts');
   const demo = options.demo ? await startDemoServers(dataDir, log) : undefined;
-  const { startHost } = await import('./host.ts');
+  const { startHost } = await loading;
+  let said: string | undefined;
   const host = await steps.run(
     'starting the gateway',
     async () => {
       const started = await startHost({
         dataDir,
         port,
-        log,
+        log: {
+          ...log,
+          write(source, text) {
+            said = text;
+            log.write(source, text);
+          },
+        },
         env: {
           ...readSettings(),
           PORTICO_KEYS: secrets.keyRing,
@@ -70,7 +78,7 @@ async function start(): Promise<void> {
         },
       });
       stops.unshift(started.close);
-      await checkHealth(started.url);
+      await checkHealth(started.url, said);
       return started;
     },
     ({ applied }) =>
@@ -79,9 +87,10 @@ async function start(): Promise<void> {
         : `gateway started, database made up to date (${applied.length} migrations)`,
   );
   const api = createApi(host.url, secrets.adminToken);
-  if (demo !== undefined) await registerDemoServers(demo, api);
-  if (config !== undefined) await registerConfigured(config, api);
+  if (demo !== undefined) await registerDemo(demo, api, steps);
+  if (config !== undefined) await registerConfigured(config, api, steps);
   steps.say(toReadyText({ origin: host.url, secrets, dataDir: toShort(dataDir), steps }));
+  if (secrets.isTokenUnseen) await secrets.markTokenSeen();
 }
 
 async function startDemoServers(dataDir: string, to: LogFile): Promise<Demo | undefined> {
@@ -96,49 +105,6 @@ async function startDemoServers(dataDir: string, to: LogFile): Promise<Demo | un
   } catch (error) {
     steps.warn(toLine(error));
     return undefined;
-  }
-}
-
-async function registerDemoServers(demo: Demo, api: Api): Promise<void> {
-  for (const server of demo.servers) {
-    const { name, title } = server;
-    await registerOne(`${name} (${title})`, api, () => demo.register(server, api));
-  }
-}
-
-async function registerConfigured({ servers, skipped }: ServerConfig, api: Api): Promise<void> {
-  const existing = new Map((await api.listServers()).map(server => [server.name, server]));
-  for (const { name, transportType, url, headers } of servers) {
-    await registerOne(
-      name,
-      api,
-      async () =>
-        existing.get(name) ??
-        api.createServer({
-          name,
-          transport_type: transportType,
-          connection_config: { url, headers },
-        }),
-    );
-  }
-  for (const { name, reason } of skipped) steps.warn(`${name} is left out: it ${reason}`);
-}
-
-/** Register a server and wait for its tools; one that fails is said in a line and stops nothing. */
-async function registerOne(
-  name: string,
-  api: Api,
-  register: () => Promise<{ id: string }>,
-): Promise<void> {
-  try {
-    const connect = async () => api.waitForServer((await register()).id, CONNECT_TIMEOUT_MS);
-    await steps.run(`connecting ${name}`, connect, server =>
-      server.status === 'CONNECTED'
-        ? `${name}: ${server.tool_count} tools`
-        : `${name}: registered, ${server.status}${server.last_error ? ` (${server.last_error})` : ''}`,
-    );
-  } catch (error) {
-    steps.warn(`${name} is not registered: ${toLine(error)}`);
   }
 }
 
@@ -162,22 +128,19 @@ function readSettings(): Record<string, string> {
   >;
 }
 
-async function checkHealth(origin: string): Promise<void> {
+/** Make sure that the gateway answers; a setting it refuses is in what the Worker said. */
+async function checkHealth(origin: string, said: string | undefined): Promise<void> {
   const response = await fetch(`${origin}/health`);
   const text = await response.text();
-  if (!response.ok) {
-    throw new StartError(`The gateway answers ${response.status}: ${text.slice(0, 200)}`);
-  }
+  if (response.ok) return;
+  const reason = said?.split(/jsg\.\w+: /).at(-1) ?? text.slice(0, 200);
+  throw new StartError(`The gateway answers ${response.status}: ${reason}`);
 }
 
 /** A path as short as it can be said. */
 function toShort(path: string): string {
   const fromHere = relative(process.cwd(), path);
   return fromHere.startsWith('..') ? path : fromHere;
-}
-
-function toLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
 }
 
 async function stop(exitCode: number): Promise<void> {

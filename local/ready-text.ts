@@ -8,7 +8,7 @@ import type { Steps } from './steps.ts';
 
 interface Ready {
   origin: string;
-  secrets: Secrets;
+  secrets: Pick<Secrets, 'adminToken' | 'isTokenUnseen' | 'file'>;
   /** The data folder, as the user would type it. */
   dataDir: string;
   steps: Pick<Steps, 'style'>;
@@ -16,7 +16,7 @@ interface Ready {
 
 /** The closing text of a start. */
 export function toReadyText({ origin, secrets, dataDir, steps: { style } }: Ready): string {
-  const token = secrets.isNewToken ? secrets.adminToken : undefined;
+  const token = secrets.isTokenUnseen ? secrets.adminToken : undefined;
   const file = `${dataDir}/secrets.json`;
   const tokenLines =
     token === undefined

@@ -18,14 +18,18 @@ export interface Secrets {
   keyRing: string;
   /** Value of the Worker's PORTICO_ADMIN_TOKEN. */
   adminToken: string;
-  /** Whether this start made or changed the admin token: the one time to show it. */
-  isNewToken: boolean;
+  /** Whether the admin token was never shown: it is new, or the start that made it did not get that far. */
+  isTokenUnseen: boolean;
   file: string;
+  /** Remember that the admin token was shown. */
+  markTokenSeen(): Promise<void>;
 }
 
 interface StoredSecrets {
   keyRing: { active: string; keys: Record<string, string> };
   adminToken: string;
+  /** Whether the admin token was shown on a terminal; it is shown once. */
+  isTokenSeen: boolean;
 }
 
 /** A token in the format of all tokens. */
@@ -60,21 +64,24 @@ export async function loadSecrets(
   }
   const file = join(folder, 'secrets.json');
   const stored = await readSecrets(file);
+  const adminToken = wantedToken ?? stored?.adminToken ?? makeToken();
+  const isNewToken = adminToken !== stored?.adminToken;
   const secrets: StoredSecrets = {
     keyRing: stored?.keyRing ?? {
       active: 'k1',
       keys: { k1: randomBytes(32).toString('base64') },
     },
-    adminToken: wantedToken ?? stored?.adminToken ?? makeToken(),
+    adminToken,
+    isTokenSeen: !isNewToken && stored?.isTokenSeen === true,
   };
-  const isNewToken = secrets.adminToken !== stored?.adminToken;
   if (isNewToken) await writeSecrets(file, secrets);
   else await chmod(file, 0o600);
   return {
     keyRing: JSON.stringify(secrets.keyRing),
     adminToken: secrets.adminToken,
-    isNewToken,
+    isTokenUnseen: !secrets.isTokenSeen,
     file,
+    markTokenSeen: () => writeSecrets(file, { ...secrets, isTokenSeen: true }),
   };
 }
 

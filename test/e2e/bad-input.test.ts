@@ -72,13 +72,19 @@ describe('credentials', () => {
       ask('/api/v1/tools/call', '{"name":"rich.echo","arguments":{"message":"x"}}'),
       ask('/api/v1/aggregator/servers'),
       ask('/api/v1/tokens'),
-      ask('/no/such/route'),
     ]);
     for (const answer of answers) {
       expect(answer.status).toBe(401);
       expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/u);
     }
   });
+});
+
+it('[ACC-1] [REG-8] tells nobody without a credential which routes there are', async () => {
+  const answers = await Promise.all(
+    ['/no/such/route', '/api/v1/nothing', '/mcp/nothing'].map(path => fetch(gateway.origin + path)),
+  );
+  expect(answers.map(answer => answer.status)).toEqual([401, 401, 401]);
 });
 
 describe.each(eras)('%s era', era => {

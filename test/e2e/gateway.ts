@@ -11,13 +11,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findFreePort, until } from '../fixtures/start-fixture.ts';
+import { afterAll } from 'vitest';
+import { findFreePort, stopAllFixtures, until } from '../fixtures/start-fixture.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const READY_TIMEOUT_MS = 60_000;
 const END_TIMEOUT_MS = 10_000;
 const started = new Set<ChildProcess>();
-process.once('exit', () => started.forEach(endGroup));
+
+// After the hooks of the file that imports this: whatever a failed set-up left is ended, by its id.
+afterAll(async () => {
+  await Promise.all([...started].map(endGateway));
+  await stopAllFixtures();
+});
 
 export interface GatewayOptions {
   /** Kept when given; else a new folder, removed at the end. */
@@ -74,10 +80,10 @@ function endGroup(child: ChildProcess): void {
   }
 }
 
-/** Starts `npm start`'s script; `output` collects both streams. */
+/** Starts `npm start`'s script; `output` collects both streams. An undefined variable is left out. */
 export function spawnStart(
   args: string[],
-  env: Record<string, string> = {},
+  env: Record<string, string | undefined> = {},
 ): { child: ChildProcess; output(): string } {
   const child = spawn(process.execPath, [join(root, 'local/start.mjs'), ...args], {
     cwd: root,
@@ -142,6 +148,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     return (await fetch(`${origin}/health`)).ok ? 'ready' : undefined;
   }).catch(async error => {
     await endGateway(child);
+    if (options.data === undefined) await rm(data, { recursive: true, force: true });
     throw new Error(`${String(error)}\n${output()}`);
   });
   if (child.exitCode !== null) throw new Error(`The gateway ended:\n${output()}`);
@@ -176,7 +183,14 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       const body = { name, transport_type, connection_config, auto_connect: true, ...rest };
       const answer = await api('POST', SERVERS, body);
       if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
-      return waitFor(String(answer.json['id']), 'CONNECTED');
+      const record = await waitFor(String(answer.json['id']), 'CONNECTED');
+      await until(`the tools of ${name} are listed`, 5_000, async () => {
+        const { json } = await api('GET', '/api/v1/tools');
+        const servers = json['servers'] as { name: string; tools: object[] }[];
+        const listed = servers.find(server => server.name === name)?.tools.length;
+        return listed === record.tool_count ? true : undefined;
+      });
+      return record;
     },
     createToken: async body => {
       const answer = await api('POST', '/api/v1/tokens', body);

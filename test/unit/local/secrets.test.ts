@@ -1,0 +1,70 @@
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { loadSecrets, makeDataFolder, makeToken } from '../../../local/secrets.ts';
+
+let parent: string;
+let folder: string;
+
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'portico-secrets-'));
+  folder = join(parent, 'data');
+  await makeDataFolder(folder);
+});
+
+afterEach(() => rm(parent, { recursive: true }));
+
+const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+
+it('[OPS-3] [ACC-1] makes 32 random bytes for the key and for the token, readable by the owner only', async () => {
+  const { keyRing, adminToken, isTokenUnseen, file } = await loadSecrets(folder, undefined);
+  const { active, keys } = JSON.parse(keyRing);
+  expect(Buffer.from(keys[active], 'base64')).toHaveLength(32);
+  expect(adminToken).toMatch(/^portico_[A-Za-z0-9_-]{43}$/);
+  expect(isTokenUnseen).toBe(true);
+  expect([await modeOf(folder), await modeOf(file)]).toEqual([0o700, 0o600]);
+});
+
+it('[OPS-3] keeps what is there, and knows whether the token was shown', async () => {
+  const first = await loadSecrets(folder, undefined);
+  await chmod(first.file, 0o644);
+  const unseen = await loadSecrets(folder, undefined);
+  expect(unseen).toMatchObject({ keyRing: first.keyRing, adminToken: first.adminToken });
+  expect(unseen.isTokenUnseen).toBe(true);
+  await unseen.markTokenSeen();
+  const seen = await loadSecrets(folder, undefined);
+  expect(seen).toMatchObject({ adminToken: first.adminToken, isTokenUnseen: false });
+  expect(await modeOf(first.file)).toBe(0o600);
+});
+
+it('[OPS-3] takes the token of the environment and keeps the keys', async () => {
+  const first = await loadSecrets(folder, undefined);
+  await first.markTokenSeen();
+  const wanted = makeToken();
+  const second = await loadSecrets(folder, wanted);
+  expect(second).toMatchObject({ keyRing: first.keyRing, adminToken: wanted, isTokenUnseen: true });
+  expect((await loadSecrets(folder, undefined)).adminToken).toBe(wanted);
+});
+
+it.each(['', 'secret', 'portico_short', `portico_${'a'.repeat(44)}`, `portico_${'+'.repeat(43)}`])(
+  '[OPS-3] refuses %j as a token, and does not repeat it',
+  async token => {
+    const refusal = expect.objectContaining({
+      exitCode: 2,
+      message:
+        'PORTICO_ADMIN_TOKEN must be portico_ and 43 characters of base64url (32 random bytes).',
+    });
+    await expect(loadSecrets(folder, token)).rejects.toThrow(refusal);
+  },
+);
+
+it.each(['', '{', '{}', '{"keyRing":{"active":"k2","keys":{}},"adminToken":"x"}'])(
+  'never replaces a damaged file: %j',
+  async text => {
+    const file = join(folder, 'secrets.json');
+    await writeFile(file, text);
+    await expect(loadSecrets(folder, undefined)).rejects.toThrow('is damaged');
+    expect(await readFile(file, 'utf8')).toBe(text);
+  },
+);

@@ -1,0 +1,165 @@
+/**
+ * An MCP server of either era that lives in the test: it records what reaches it and answers by the book, unless a test
+ * replaces how it answers calls. Used through `fakeUpstreams`.
+ */
+import { fakeUpstreams } from './fake-upstreams.ts';
+
+/** A POST as it came. */
+export interface SeenPost {
+  method: string;
+  /** Value of `Mcp-Session-Id`. */
+  session: string | null;
+  headers: Headers;
+  text: string;
+  id: unknown;
+  params: Record<string, unknown>;
+  signal: AbortSignal;
+}
+
+export interface FakeServerOptions {
+  era?: 'legacy' | 'modern';
+  tools?: unknown[];
+  /** Legacy only: gives out a session id and asks for it. */
+  sessionful?: boolean;
+  pageSize?: number;
+  listChanged?: boolean;
+}
+
+export const toolOf = (name: string, more: object = {}) => ({
+  name,
+  inputSchema: { type: 'object' },
+  ...more,
+});
+
+const json = (body: unknown, init?: ResponseInit) => Response.json(body, init);
+
+/** A response with a result. */
+export const resultOf = (post: SeenPost, result: unknown) =>
+  json({ jsonrpc: '2.0', id: post.id, result });
+
+/** An event stream of these messages, in one piece each. */
+export function streamOf(...messages: unknown[]): Response {
+  const texts = messages.map(message => `data: ${JSON.stringify(message)}\n\n`);
+  return new Response(texts.join(''), { headers: { 'content-type': 'text/event-stream' } });
+}
+
+export class FakeServer {
+  readonly posts: SeenPost[] = [];
+  readonly sessions = new Set<string>();
+  readonly ended: string[] = [];
+  tools: unknown[];
+  /** Answers `tools/call`. */
+  call: (post: SeenPost) => Response | Promise<Response> = post =>
+    resultOf(post, { content: [{ type: 'text', text: JSON.stringify(post.params['arguments'] ?? {}) }] });
+  /** Answers a request in a session nobody has. */
+  forgotten: (post: SeenPost) => Response = () =>
+    json({ jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } }, { status: 404 });
+  /** Replaces every answer, while set. */
+  outage: ((request: Request) => Response | Promise<Response>) | undefined;
+  readonly #options: Required<Omit<FakeServerOptions, 'tools'>>;
+  #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
+
+  constructor({ tools = [toolOf('echo')], ...options }: FakeServerOptions = {}) {
+    this.tools = tools;
+    this.#options = { era: 'legacy', sessionful: true, pageSize: 1_000, listChanged: false, ...options };
+  }
+
+  /** Requests of one method, as they came. */
+  of(method: string): SeenPost[] {
+    return this.posts.filter(post => post.method === method);
+  }
+
+  /** Whether somebody listens for changes. */
+  get isHeard(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  /** Tell the listener of a change; to be called in the listener's own context. */
+  tell(method: string): void {
+    const text = `data: ${JSON.stringify({ jsonrpc: '2.0', method })}\n\n`;
+    this.#stream?.enqueue(new TextEncoder().encode(text));
+  }
+
+  readonly handle = async (request: Request): Promise<Response> => {
+    if (this.outage) return this.outage(request);
+    if (request.method === 'GET') return this.#listen();
+    const session = request.headers.get('mcp-session-id');
+    if (request.method === 'DELETE') {
+      this.ended.push(session ?? '');
+      this.sessions.delete(session ?? '');
+      return new Response(null, { status: 200 });
+    }
+    const text = await request.text();
+    const { method, id, params = {} } = JSON.parse(text) as SeenPost;
+    const { headers, signal } = request;
+    const post: SeenPost = { method, session, headers, text, id, params, signal };
+    this.posts.push(post);
+    return this.#options.era === 'modern' ? this.#modern(post) : this.#legacy(post);
+  };
+
+  #modern(post: SeenPost): Response | Promise<Response> {
+    const capabilities = { tools: { listChanged: this.#options.listChanged } };
+    const base = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+    if (post.method === 'server/discover') {
+      return resultOf(post, { ...base, supportedVersions: ['2026-07-28'], capabilities });
+    }
+    if (post.method === 'subscriptions/listen') return this.#listen();
+    return this.#shared(post, base);
+  }
+
+  #legacy(post: SeenPost): Response | Promise<Response> {
+    const { sessionful, listChanged } = this.#options;
+    if (post.method === 'initialize') {
+      const headers = new Headers();
+      if (sessionful) {
+        const session = `upstream-${crypto.randomUUID()}`;
+        this.sessions.add(session);
+        headers.set('mcp-session-id', session);
+      }
+      const serverInfo = { name: 'fake', version: '1' };
+      const capabilities = { tools: { listChanged } };
+      const result = { protocolVersion: '2025-11-25', capabilities, serverInfo };
+      return json({ jsonrpc: '2.0', id: post.id, result }, { headers });
+    }
+    if (post.method === 'server/discover') {
+      const error = { code: -32000, message: 'Bad Request: Server not initialized' };
+      return json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
+    }
+    if (sessionful && !this.sessions.has(post.session ?? '')) return this.forgotten(post);
+    if (post.id === undefined) return new Response(null, { status: 202 });
+    return this.#shared(post, {});
+  }
+
+  #shared(post: SeenPost, base: object): Response | Promise<Response> {
+    if (post.method === 'tools/list') {
+      const from = Number(post.params['cursor'] ?? 0);
+      const next = from + this.#options.pageSize;
+      const nextCursor = next < this.tools.length ? { nextCursor: String(next) } : {};
+      return resultOf(post, { ...base, tools: this.tools.slice(from, next), ...nextCursor });
+    }
+    if (post.method === 'tools/call') return this.call(post);
+    const error = { code: -32601, message: 'Method not found' };
+    return json({ jsonrpc: '2.0', id: post.id, error });
+  }
+
+  #listen(): Response {
+    if (!this.#options.listChanged) return new Response(null, { status: 405 });
+    const body = new ReadableStream<Uint8Array>({
+      start: controller => {
+        this.#stream = controller;
+      },
+      cancel: () => {
+        this.#stream = undefined;
+      },
+    });
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  }
+}
+
+/** Put fake servers on the network, each at `https://{name}.example.com/mcp`. Returns the requests seen. */
+export function serve(servers: Readonly<Record<string, FakeServer>>): string[] {
+  const upstreams = Object.entries(servers).map(
+    ([name, server]) => [`https://${name}.example.com`, server.handle] as const,
+  );
+  return fakeUpstreams(Object.fromEntries(upstreams));
+}
