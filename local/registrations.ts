@@ -55,10 +55,12 @@ async function connectAll(
   api: Api,
   steps: Steps,
 ): Promise<void> {
-  const outcomes = registrations.map(({ label, register }) => ({
-    label,
-    outcome: connect(label, register, settled, api),
-  }));
+  const outcomes = registrations.map(({ label, register }) => {
+    const outcome = connect(label, register, settled, api);
+    // One that fails before its turn comes is still said below.
+    outcome.catch(() => undefined);
+    return { label, outcome };
+  });
   for (const { label, outcome } of outcomes) {
     try {
       await steps.run(

@@ -3,6 +3,7 @@ CREATE TABLE sessions (
   id TEXT PRIMARY KEY,
   principal_id TEXT NOT NULL,
   endpoint TEXT NOT NULL,
+  capabilities TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   last_seen_at INTEGER NOT NULL
 ) STRICT;

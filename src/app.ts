@@ -4,6 +4,7 @@ import type { ApiPorts } from './api/frame.ts';
 import { IMPLEMENTATION } from './protocol.ts';
 import { parseEndpoint } from './mcp/endpoint.ts';
 import { handleMcp, type McpPorts } from './mcp/route.ts';
+import { handleSse } from './mcp/sse-route.ts';
 
 export type AppPorts = ApiPorts & McpPorts;
 
@@ -26,6 +27,9 @@ export function createApp(ports: AppPorts): App {
     fetch(request, context) {
       const url = new URL(request.url);
       if (url.pathname === '/mcp') return mcp(request, url, context);
+      if (url.pathname === '/sse' || url.pathname === '/messages') {
+        return handleSse(request, url, ports, work => context.waitUntil(work));
+      }
       const server = SERVER_PATH.exec(url.pathname)?.[1];
       if (server !== undefined) return mcp(request, url, context, decodeName(server));
       if (url.pathname === '/health' && request.method === 'GET') {

@@ -7,11 +7,13 @@ import { Catalogs } from './catalog/catalogs.ts';
 import { parseConfig, type Env } from './env.ts';
 import { createCore } from './gateway/core.ts';
 import { withAccess } from './gateway/with-access.ts';
+import { withRequestState } from './gateway/with-request-state.ts';
 import type { AppPorts } from './app.ts';
 import { ServerService } from './registry/server-service.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { SealedIds } from './session/sealed-id.ts';
 import { Sessions } from './session/sessions.ts';
+import { Streams } from './session/streams.ts';
 import { UpstreamSessions } from './session/upstream-sessions.ts';
 import { endSession } from './upstream/end-session.ts';
 import { Destinations } from './upstream/destination.ts';
@@ -27,7 +29,7 @@ const SUSPECT_GAP_MS = 2_000;
 export function wire(env: Env): AppPorts {
   const config = parseConfig(env);
   const keys = createKeyRing(env.PORTICO_KEYS);
-  const adminToken = env.PORTICO_ADMIN_TOKEN;
+  const adminToken = env.PORTICO_ADMIN_TOKEN || undefined;
   if (adminToken !== undefined && !isTokenForm(adminToken)) {
     throw new Error('PORTICO_ADMIN_TOKEN must be portico_ and 43 base64url characters');
   }
@@ -48,6 +50,8 @@ export function wire(env: Env): AppPorts {
   const upstreams = new Upstreams({
     destinations,
     sessions: upstreamSessions,
+    throughObject: (call, context) => upstreamSessions.call(call, context),
+    questionTimeoutMs: config.questionTimeoutMs,
     callTimeoutMs: config.callTimeoutMs,
     maxAnswerBytes: config.maxAnswerBytes,
     async onSuspect(serverId) {
@@ -58,12 +62,14 @@ export function wire(env: Env): AppPorts {
     },
   });
 
-  const gateway = withAccess(
+  const core = withRequestState(
     createCore({
       catalogOf: server => catalogs.of(server),
       call: (server, request, name, context) => upstreams.call(server, request, name, context),
     }),
+    { keys, lifetimeMs: config.questionTimeoutMs },
   );
+  const gateway = withAccess(core);
 
   async function endUpstreams(owner: string, { servers }: Snapshot): Promise<void> {
     for (const { serverId, session } of await upstreamSessions.end(owner)) {
@@ -83,6 +89,8 @@ export function wire(env: Env): AppPorts {
       idleMs: config.sessionIdleMs,
     }),
     endUpstreams,
+    upstreamSessions,
+    streams: new Streams(env.CLIENT_SESSION, env.SERVER_MONITOR),
     tokens: new TokenService({ db, keys }),
     servers: new ServerService({
       db,

@@ -23,7 +23,7 @@ export interface Requirement {
 const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   // The MCP endpoint
   ['MCP-1', 'started', 'one URL, Streamable HTTP, five revisions, both eras'],
-  ['MCP-2', 'planned', 'the HTTP+SSE transport for old clients'],
+  ['MCP-2', 'started', 'the HTTP+SSE transport for old clients'],
   ['MCP-3', 'started', 'endpoints for everything, for one server, for a toolset'],
   ['MCP-4', 'started', 'the whole protocol passes, extensions too'],
   ['MCP-5', 'started', 'every kind of client with every kind of upstream'],
@@ -32,7 +32,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['MCP-8', 'started', 'qualified names in every style, reversible'],
   ['MCP-9', 'started', 'unknown names: the right code, hidden looks like unknown'],
   ['MCP-10', 'started', 'legacy sessions: bound, durable, idle expiry, DELETE, 404'],
-  ['MCP-11', 'planned', 'a broken legacy stream resumes, within bounds'],
+  ['MCP-11', 'started', 'a broken legacy stream resumes, within bounds'],
   ['MCP-12', 'started', 'a sick upstream harms no other'],
 
   // Upstreams

@@ -87,14 +87,15 @@ export class Snapshots {
    * The snapshot for one request, or undefined where the token stands for nobody.
    * @param token text of token form
    * @param sessionId id of a legacy session (opened, not sealed)
+   * @param maxAgeMs oldest policy and registry to decide on, where that is less than usual
    */
   async load(
     token: string,
     sessionId: string | undefined,
     defer: Defer,
+    maxAgeMs = this.#options.maxAgeMs,
   ): Promise<Snapshot | undefined> {
     const now = Date.now();
-    const { maxAgeMs } = this.#options;
     const caller = this.#callers.get(token);
     const registry = this.#registry;
     const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);

@@ -68,7 +68,7 @@ export function registerTools(api: Api, { gateway }: ApiPorts): void {
   api.openapi(list, async context => {
     const { caller, servers } = context.var.snapshot;
     const naming = { kind: 'qualified', style: 'dot' } as const;
-    const tools = await gateway.list(caller, { servers }, naming, 'tools');
+    const { items: tools } = await gateway.list(caller, { servers }, naming, 'tools');
     const ofServer = Map.groupBy(tools, tool => tool.server.id);
     const seen = servers.filter(({ id }) => decideServer(caller, id));
     const byServer = seen.map(server => ({
@@ -99,6 +99,8 @@ export function registerTools(api: Api, { gateway }: ApiPorts): void {
       signal: context.req.raw.signal,
       owner: (serverId: string) => principalOwner(caller.principalId, serverId),
       defer: (work: Promise<unknown>) => context.executionCtx.waitUntil(work),
+      capabilities: {},
+      questions: 'ask' as const,
     };
     let dispatchedAt = performance.now();
     try {
@@ -112,6 +114,9 @@ export function registerTools(api: Api, { gateway }: ApiPorts): void {
       const { reply, server } = routed;
       const response = await finalResponse(reply);
       if ('error' in response) throw upstreamError(response.parsed);
+      if (response.parsed['resultType'] === 'input_required') {
+        throw new PorticoError('upstream_needs_input', `${server.name} asks for input`);
+      }
       const metadata = {
         routed_to: server.name,
         routing_time_ms: round(dispatchedAt - startedAt),

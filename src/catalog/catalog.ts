@@ -34,8 +34,18 @@ export interface CatalogKind {
   byKey: ReadonlyMap<string, CatalogItem>;
 }
 
+/**
+ * The longest a list may be taken for fresh, in milliseconds, whatever its servers say: which
+ * servers a caller reaches, and whether they are there, changes sooner than their own lists do.
+ */
+export const MAX_LIST_TTL_MS = 5_000;
+
+/** How long a server's lists may be taken for fresh, in milliseconds, where it says so. */
+export type ListTtls = Partial<Record<Kind, number>>;
+
 export interface Catalog extends Record<Kind, CatalogKind> {
   hash: string;
+  ttlMs: ListTtls;
   capabilities: JsonObject;
   instructions?: string;
 }
@@ -43,6 +53,7 @@ export interface Catalog extends Record<Kind, CatalogKind> {
 /** What a catalog's text is made of: raw JSON of each item, by kind. */
 export interface CatalogContent {
   items: Record<Kind, readonly string[]>;
+  ttlMs: ListTtls;
   capabilities: JsonObject;
   instructions?: string | undefined;
 }
@@ -50,8 +61,8 @@ export interface CatalogContent {
 /** The text of a catalog. */
 export function toCatalogText(content: CatalogContent): string {
   const lists = KINDS.map(kind => `"${kind}":[${content.items[kind].join(',\n')}]`);
-  const { capabilities, instructions } = content;
-  const rest = JSON.stringify({ capabilities, instructions }).slice(1);
+  const { ttlMs, capabilities, instructions } = content;
+  const rest = JSON.stringify({ ttlMs, capabilities, instructions }).slice(1);
   return `{${lists.join(',\n')},\n${rest}`;
 }
 
@@ -68,6 +79,7 @@ export function parseCatalog(hash: string, text: string): Catalog {
   const kindOf = (kind: Kind) => parseKind(kind, members.get(kind) ?? '[]');
   return {
     hash,
+    ttlMs: JSON.parse(members.get('ttlMs') ?? '{}') as ListTtls,
     tools: kindOf('tools'),
     resources: kindOf('resources'),
     resourceTemplates: kindOf('resourceTemplates'),

@@ -12,6 +12,7 @@ import { parseConfig, type Env } from '../env.ts';
 import { toPorticoError } from '../errors/portico-error.ts';
 import { findServer, updateDiscovered, updateFailed } from '../registry/server-store.ts';
 import type { Server } from '../registry/server-schema.ts';
+import type { WatchFailure } from '../session/streams.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
 import { createDeadline } from '../upstream/deadline.ts';
 import { Destinations } from '../upstream/destination.ts';
@@ -24,11 +25,17 @@ import {
   putCatalogText,
 } from './catalog-kv.ts';
 import { decideDelayMs, decideStatus } from './monitor-schedule.ts';
+import { Subscribers } from './subscribers.ts';
+import { Teller } from './teller.ts';
 
 /** Longest time of one look at a server, in milliseconds. */
 const LOOK_MS = 20_000;
 /** A poke within this time after a look waits for the rest of it, in milliseconds. */
 const POKE_GAP_MS = 200;
+/** Longest time a server may take to accept a subscription, in milliseconds. */
+const SUBSCRIBE_MS = 10_000;
+/** Clients are told this long after the oldest list is gone, in milliseconds. */
+const TELL_MARGIN_MS = 50;
 
 export class ServerMonitor extends DurableObject<Env> {
   readonly #config = parseConfig(this.env);
@@ -36,6 +43,13 @@ export class ServerMonitor extends DurableObject<Env> {
     createKeyRing(this.env.PORTICO_KEYS),
     this.#config.localMode,
   );
+  readonly #teller = new Teller({
+    storage: this.ctx.storage,
+    db: this.env.DB,
+    objects: this.env.CLIENT_SESSION,
+    settleMs: this.#config.listMaxAgeMs + TELL_MARGIN_MS,
+  });
+  readonly #subscribers = new Subscribers(this.ctx.storage);
   #watch: UpstreamWatch | undefined;
   #lookedAt = 0;
 
@@ -58,9 +72,65 @@ export class ServerMonitor extends DurableObject<Env> {
     const serverId = await this.ctx.storage.get<string>('serverId');
     this.#watch?.close();
     this.#watch = undefined;
+    const tell = serverId === undefined ? undefined : await this.#teller.farewell(serverId);
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
     if (serverId !== undefined) await deleteCatalogs(this.env.CATALOG, serverId);
+    if (tell) this.ctx.waitUntil(tell());
+  }
+
+  /** An object wants to hear of a resource. @returns why the server does not tell, if so */
+  async subscribe(owner: string, uri: string): Promise<WatchFailure | undefined> {
+    const serverId = await this.ctx.storage.get<string>('serverId');
+    const server = serverId === undefined ? undefined : await findServer(this.env.DB, serverId);
+    if (!server) return { code: 'resource_not_found', detail: `Resource not found: ${uri}` };
+    const isFirst = await this.#subscribers.add(owner, uri);
+    if (isFirst === undefined) {
+      return { code: 'invalid_params', detail: 'This server has too many subscriptions' };
+    }
+    if (!isFirst && this.#watch) return undefined;
+    const deadline = createDeadline(SUBSCRIBE_MS);
+    try {
+      await (await this.#watchOf(server)).subscribe(uri, deadline);
+      return undefined;
+    } catch (thrown) {
+      await this.#subscribers.remove(owner, uri);
+      const { code, message } = toPorticoError(thrown);
+      return { code, detail: `${server.name}: ${message}` };
+    } finally {
+      deadline.release();
+    }
+  }
+
+  /** An object no longer wants to hear of a resource. */
+  async unsubscribe(owner: string, uri: string): Promise<void> {
+    const wasLast = await this.#subscribers.remove(owner, uri);
+    if (wasLast && this.#watch) this.ctx.waitUntil(this.#watch.unsubscribe(uri));
+  }
+
+  /** The server told of a resource: so are those who want to hear of it. */
+  async #updated(serverId: string, uri: string, params: string): Promise<void> {
+    const subscribers = await this.#subscribers.of(uri);
+    const owners = [...new Set(subscribers.map(({ owner }) => owner))];
+    const done = await this.#teller.tell(owners, { serverId, uri, params });
+    for (const { owner, uri: subscribed } of subscribers) {
+      if (done.includes(owner)) await this.unsubscribe(owner, subscribed);
+    }
+  }
+
+  /** The standing relation to the server, renewed where its address or credential changed. */
+  async #watchOf(server: Server): Promise<UpstreamWatch> {
+    const destination = await this.#destinations.of(server);
+    if (this.#watch?.credentialKey === destination.credentialKey) return this.#watch;
+    this.#watch?.close();
+    this.#watch = new UpstreamWatch(destination, {
+      transport: server.transportType === 'SSE' ? 'sse' : 'http',
+      maxBytes: this.#config.maxAnswerBytes,
+      onNews: () => this.ctx.waitUntil(this.poke()),
+      onUpdated: (uri, params) => this.ctx.waitUntil(this.#updated(server.id, uri, params)),
+      uris: () => this.#subscribers.uris(),
+    });
+    return this.#watch;
   }
 
   /** Rebuild a catalog that KV no longer has: looks at the server and answers with its text. */
@@ -85,7 +155,13 @@ export class ServerMonitor extends DurableObject<Env> {
     }
     const before = (await this.ctx.storage.get<number>('failures')) ?? 0;
     const failures = (await this.#discover(server, before + 1, rewrite)) ? 0 : before + 1;
+    if ((await this.ctx.storage.get('serverId')) === undefined) {
+      // Deleted while it was looked at: what this look wrote goes too.
+      await this.stop();
+      return deleteCatalogs(this.env.CATALOG, serverId);
+    }
     if (failures !== before) await this.ctx.storage.put('failures', failures);
+    await this.#teller.tellChanges(serverId);
     this.#lookedAt = Date.now();
     const delayMs = decideDelayMs(failures, this.#config.discoveryIntervalMs, Math.random());
     const due = await this.ctx.storage.getAlarm();
@@ -98,22 +174,15 @@ export class ServerMonitor extends DurableObject<Env> {
   async #discover(server: Server, failuresIfNot: number, rewrite: boolean): Promise<boolean> {
     const deadline = createDeadline(LOOK_MS);
     try {
-      const destination = await this.#destinations.of(server);
-      if (this.#watch?.credentialKey !== destination.credentialKey) {
-        this.#watch?.close();
-        this.#watch = new UpstreamWatch(destination, {
-          transport: server.transportType === 'SSE' ? 'sse' : 'http',
-          maxBytes: this.#config.maxAnswerBytes,
-          onNews: () => this.ctx.waitUntil(this.poke()),
-        });
-      }
-      const { items, warning, verdict, capabilities, instructions } =
-        await this.#watch.look(deadline);
-      const text = toCatalogText({ items, capabilities, instructions });
+      const watch = await this.#watchOf(server);
+      const { items, ttlMs, warning, verdict, capabilities, instructions } =
+        await watch.look(deadline);
+      const text = toCatalogText({ items, ttlMs, capabilities, instructions });
       const hash = await catalogHash(text);
       if (rewrite || hash !== server.catalogHash) {
         await putCatalogText(this.env.CATALOG, server.id, hash, text);
       }
+      if (hash !== server.catalogHash) await this.#teller.note(items);
       await this.#write(
         server,
         { verdict, catalogHash: hash, toolCount: items.tools.length },

@@ -64,9 +64,7 @@ const table = {
   internal: entry(500, RPC.internalError, 'Internal error'),
   server_disconnected: upstream(503, 5030, 'The server is disconnected', { retryable: true }),
   // The runtime tells a refused connection and one reset before the headers by the same error.
-  upstream_unreachable: upstream(502, 5020, 'The server cannot be reached or hung up at once', {
-    retryable: true,
-  }),
+  upstream_unreachable: upstream(502, 5020, 'The server cannot be reached or hung up at once'),
   upstream_timeout: upstream(504, 5040, 'The server did not answer in time'),
   upstream_truncated: upstream(502, 5022, 'The answer of the server was cut off'),
   upstream_no_response: upstream(502, 5023, 'The server ended its answer without a response'),
@@ -82,6 +80,8 @@ const table = {
   upstream_bad_message: upstream(502, 5034, 'The answer is not a JSON-RPC response to the request'),
   upstream_too_large: upstream(502, 5035, 'The answer is larger than allowed'),
   upstream_refused_address: upstream(502, 5036, 'The address of the server is not allowed'),
+  call_gone: upstream(410, 4100, 'The call ended while it waited for input'),
+  too_many_calls: upstream(503, 5038, 'Too many calls wait for input', { retryable: true }),
   upstream_needs_input: upstream(502, 5037, 'The server asks for input this client cannot give'),
 } satisfies Record<string, ErrorEntry>;
 

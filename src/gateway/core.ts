@@ -2,19 +2,22 @@
  * The core of the gateway: aggregates catalogs, resolves names, routes requests. Knows nothing of
  * HTTP, JSON-RPC or eras, asks no upstream for lists, and reaches only what its `reach` holds.
  */
-import type { Catalog, Kind } from '../catalog/catalog.ts';
+import { MAX_LIST_TTL_MS, type Catalog, type Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import { fromRawMembers, rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import type { RawObject } from '../lib/json-spans.ts';
 import { Lru } from '../lib/lru.ts';
 import type { Server } from '../registry/server-schema.ts';
-import type { CallContext, CallReply } from '../upstream/upstreams.ts';
+import type { CallContext, CallReply } from '../upstream/call.ts';
 import type { OutboundRequest } from '../upstream/wire-request.ts';
-import type { Gateway, ListedItem, Naming, Reach, RelayedRequest } from './gateway.ts';
-import { toOffer } from './offer.ts';
+import type { Gateway, Listing, Naming, Reach } from './gateway.ts';
+import { withLogLevel } from './log-filter.ts';
+import { canSubscribe, toOffer } from './offer.ts';
 import { toQualifiedName } from './qualified-name.ts';
 import { toQualifiedUri } from './qualified-uri.ts';
+import { toOutbound } from './outbound.ts';
+import { toReadResult } from './read-result.ts';
 import { resolve } from './resolve.ts';
-import { ServerFailure } from './server-failure.ts';
+import { failingAs, toServerFailure } from './server-failure.ts';
 
 export interface CorePorts {
   catalogOf(server: Server): Catalog | Promise<Catalog>;
@@ -31,14 +34,14 @@ const MAX_LISTS = 64;
 
 /** The gateway without decorators. */
 export function createCore(ports: CorePorts): Gateway {
-  const lists = new Lru<string, readonly ListedItem[]>(MAX_LISTS);
+  const lists = new Lru<string, Listing>(MAX_LISTS);
 
-  async function list(reach: Reach, naming: Naming, kind: Kind): Promise<readonly ListedItem[]> {
+  async function list(reach: Reach, naming: Naming, kind: Kind): Promise<Listing> {
     const key = listKey(reach, naming, kind);
     const known = lists.get(key);
     if (known) return known;
     const catalogs = await Promise.all(reach.servers.map(server => ports.catalogOf(server)));
-    const listed = reach.servers.flatMap((server, i) =>
+    const items = reach.servers.flatMap((server, i) =>
       (catalogs[i]?.[kind].items ?? []).map(item => ({
         name: presentedName(server.name, item.key, naming, kind),
         server,
@@ -50,11 +53,25 @@ export function createCore(ports: CorePorts): Gateway {
       ({ catalogHash, status }, i) =>
         status === 'DISCONNECTED' || (catalogHash ?? '') === catalogs[i]?.hash,
     );
-    if (complete) lists.set(key, listed);
-    return listed;
+    if (!complete) return { items, ttlMs: 0 };
+    const ttls = catalogs.map(({ ttlMs }) => ttlMs[kind] ?? MAX_LIST_TTL_MS);
+    const listing = { items, ttlMs: Math.min(MAX_LIST_TTL_MS, ...ttls) };
+    lists.set(key, listing);
+    return listing;
   }
 
   return {
+    async subscription(_caller, reach, naming, uri) {
+      const { catalogOf } = ports;
+      const reference = { kind: 'resource', name: uri } as const;
+      const { server, name } = await resolve(reach, naming, reference, { catalogOf, list });
+      if (!canSubscribe(await catalogOf(server))) {
+        throw new PorticoError('method_not_found', `${server.name} offers no subscriptions`);
+      }
+      const qualifier = naming.kind === 'qualified' ? { qualifier: server.name } : {};
+      return { serverId: server.id, uri: name, as: uri, ...qualifier };
+    },
+
     list: (_caller, reach, naming, kind) => list(reach, naming, kind),
 
     async offer(_caller, reach, naming) {
@@ -64,21 +81,25 @@ export function createCore(ports: CorePorts): Gateway {
 
     async request(_caller, reach, naming, request, context) {
       const { catalogOf, call } = ports;
-      const { server, name } = await resolve(reach, naming, request.reference, { catalogOf, list });
-      const outbound = { method: request.method, params: paramsFor(request, name) };
+      const resolved = await resolve(reach, naming, request.reference, { catalogOf, list });
+      const { server, name } = resolved;
+      const { capabilities } = await catalogOf(server);
+      const outbound = toOutbound(request, resolved, capabilities);
       const mirrored = request.method === 'completion/complete' ? undefined : name;
-      try {
-        const reply = await call(server, outbound, mirrored, context);
-        const isQualifiedRead = request.method === 'resources/read' && naming.kind === 'qualified';
-        return isQualifiedRead
-          ? { server, reply, toResult: result => withQualifiedContents(result, server.name) }
-          : { server, reply };
-      } catch (error) {
-        if (error instanceof PorticoError && error.entry.toolResult) {
-          throw new ServerFailure(server, error);
+      const send = async (params: RawObject) => {
+        try {
+          const reply = await call(server, { ...outbound, params }, mirrored, context);
+          return failingAs(server, withLogLevel(reply, request.logLevel));
+        } catch (error) {
+          throw toServerFailure(server, error);
         }
-        throw error;
-      }
+      };
+      const { params } = outbound;
+      const reply = await send(params);
+      const retry = (extra: RawObject) => send(new Map([...params, ...extra]));
+      if (request.method !== 'resources/read') return { server, reply, retry };
+      const qualifier = naming.kind === 'qualified' ? server.name : undefined;
+      return { server, reply, retry, toResult: text => toReadResult(text, qualifier) };
     },
   };
 }
@@ -88,31 +109,6 @@ function presentedName(server: string, key: string, naming: Naming, kind: Kind):
   return kind === 'tools' || kind === 'prompts'
     ? toQualifiedName(server, key, naming.style)
     : toQualifiedUri(server, key);
-}
-
-/** The params with the server's own name where the endpoint's stood. */
-function paramsFor({ method, reference, params }: RelayedRequest, name: string): RawObject {
-  const copy = new Map(params);
-  const own = JSON.stringify(name);
-  const member = reference.kind === 'resource' ? 'uri' : 'name';
-  if (method !== 'completion/complete') return copy.set(member, own);
-  const ref = rawMembers(params.get('ref') ?? '{}').set(member, own);
-  return copy.set('ref', fromRawMembers(ref));
-}
-
-/** A result of `resources/read` whose contents carry the endpoint's URIs. */
-function withQualifiedContents(result: string, server: string): string {
-  const members = rawMembers(result);
-  const contents = members.get('contents');
-  if (!contents?.startsWith('[')) return result;
-  const rewritten = rawElements(contents).map(element => {
-    if (!element.startsWith('{')) return element;
-    const content = rawMembers(element);
-    const uri: unknown = JSON.parse(content.get('uri') ?? 'null');
-    if (typeof uri !== 'string') return element;
-    return fromRawMembers(content.set('uri', JSON.stringify(toQualifiedUri(server, uri))));
-  });
-  return fromRawMembers(members.set('contents', `[${rewritten.join(',')}]`));
 }
 
 /** Equal for equal lists: the servers with their names and catalogs, the naming and the kind. */

@@ -1,11 +1,13 @@
 /** The response of a reply, for those who cannot pass on what comes before it. */
 import { PorticoError } from '../errors/portico-error.ts';
-import type { RawResponse, UpstreamMessage } from '../upstream/message.ts';
+import type { RawResponse } from '../upstream/message.ts';
 
 /** @throws PorticoError `upstream_no_response` where the messages end without one */
 export async function finalResponse(reply: {
   response?: RawResponse;
-  messages?: AsyncGenerator<UpstreamMessage, void, undefined>;
+  messages?: AsyncIterable<
+    RawResponse | { kind: 'notification' | 'question' | 'request' | 'foreign' }
+  >;
 }): Promise<RawResponse> {
   if (reply.response) return reply.response;
   for await (const message of reply.messages ?? []) {

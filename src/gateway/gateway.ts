@@ -5,9 +5,10 @@
 import type { Caller } from '../access/principal.ts';
 import type { CatalogItem, Kind } from '../catalog/catalog.ts';
 import type { RawObject } from '../lib/json-spans.ts';
-import type { JsonObject } from '../protocol.ts';
+import type { JsonObject, LogLevel } from '../protocol.ts';
+import type { Subscription } from '../session/news.ts';
 import type { Server } from '../registry/server-schema.ts';
-import type { CallContext, CallReply } from '../upstream/upstreams.ts';
+import type { CallContext, CallReply } from '../upstream/call.ts';
 import type { NameStyle } from './qualified-name.ts';
 
 /** The servers a request may reach; decorators make it smaller, never larger. */
@@ -26,6 +27,13 @@ export interface ListedItem {
   item: CatalogItem;
 }
 
+/** A whole list. */
+export interface Listing {
+  items: readonly ListedItem[];
+  /** How long it may be taken for fresh, in milliseconds: the least of its servers. */
+  ttlMs: number;
+}
+
 /** Methods that go to one server and are answered by it. */
 export type RelayedMethod = 'tools/call' | 'prompts/get' | 'resources/read' | 'completion/complete';
 
@@ -40,11 +48,20 @@ export interface RelayedRequest {
   reference: Reference;
   /** Raw params; what names the item in them is replaced by the server's own name. */
   params: RawObject;
+  /**
+   * What the caller mirrored of a tool's arguments, by the header's name; checked against them.
+   * Absent where the caller mirrors nothing.
+   */
+  readHeader?: (name: string) => string | null;
+  /** Least severe log messages the caller wants; absent where the server may decide. */
+  logLevel?: LogLevel | 'none' | undefined;
 }
 
 export interface RoutedReply {
   server: Server;
   reply: CallReply;
+  /** Make the same request again with more params: the next round of a multi round-trip request. */
+  retry(extra: RawObject): Promise<CallReply>;
   /** Makes the server's raw result the endpoint's, where names in it have to change. */
   toResult?: (result: string) => string;
 }
@@ -58,9 +75,14 @@ export interface Offer {
 
 export interface Gateway {
   /** All items of a kind within reach, sorted by the name of their server. */
-  list(caller: Caller, reach: Reach, naming: Naming, kind: Kind): Promise<readonly ListedItem[]>;
+  list(caller: Caller, reach: Reach, naming: Naming, kind: Kind): Promise<Listing>;
   /** What `initialize` and `server/discover` tell of the servers within reach. */
   offer(caller: Caller, reach: Reach, naming: Naming): Promise<Offer>;
+  /**
+   * What it takes to hear of a resource.
+   * @throws PorticoError where the resource is unknown or hidden (alike), or cannot be subscribed to
+   */
+  subscription(caller: Caller, reach: Reach, naming: Naming, uri: string): Promise<Subscription>;
   /**
    * Put a request to the server it is about.
    * @throws PorticoError where the item is unknown or hidden (alike); ServerFailure where the

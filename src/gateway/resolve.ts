@@ -5,7 +5,7 @@
 import type { Catalog, CatalogItem, Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Server } from '../registry/server-schema.ts';
-import type { ListedItem, Naming, Reach, Reference } from './gateway.ts';
+import type { Listing, Naming, Reach, Reference } from './gateway.ts';
 import { parseQualifiedName } from './qualified-name.ts';
 import { parseQualifiedUri } from './qualified-uri.ts';
 
@@ -13,11 +13,13 @@ import { parseQualifiedUri } from './qualified-uri.ts';
 export interface Resolved {
   server: Server;
   name: string;
+  /** The item as the catalog has it; a resource need not be listed. */
+  item?: CatalogItem;
 }
 
 export interface ResolvePorts {
   catalogOf(server: Server): Catalog | Promise<Catalog>;
-  list(reach: Reach, naming: Naming, kind: Kind): Promise<readonly ListedItem[]>;
+  list(reach: Reach, naming: Naming, kind: Kind): Promise<Listing>;
 }
 
 const WORDS = { tool: 'Tool', prompt: 'Prompt', resource: 'Resource' } as const;
@@ -47,7 +49,7 @@ async function resolveOwn(
   // A server may have resources that it does not list.
   if (reference.kind === 'resource') return { server, name: reference.name };
   const item = await itemOf(server, reference, reference.name, ports);
-  return item && { server, name: item.key };
+  return item && { server, name: item.key, item };
 }
 
 async function resolveName(
@@ -66,7 +68,7 @@ async function resolveName(
   for (const guess of guesses) {
     const server = reach.servers.find(({ name }) => name === guess.server);
     const item = server && (await itemOf(server, reference, guess.tool, ports));
-    if (server && item) return { server, name: item.key };
+    if (server && item) return { server, name: item.key, item };
     if (server?.status === 'DISCONNECTED') disconnected ??= server;
   }
   return found(await resolveShortened(reach, reference, ports), disconnected, reference);
@@ -80,9 +82,9 @@ async function resolveShortened(
 ): Promise<Resolved | undefined> {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return undefined;
   const style = { kind: 'qualified', style: 'underscore' } as const;
-  const listed = await ports.list(reach, style, kind === 'tool' ? 'tools' : 'prompts');
-  const match = listed.find(candidate => candidate.name === name);
-  return match && { server: match.server, name: match.item.key };
+  const listing = await ports.list(reach, style, kind === 'tool' ? 'tools' : 'prompts');
+  const match = listing.items.find(candidate => candidate.name === name);
+  return match && { server: match.server, name: match.item.key, item: match.item };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** A request that was routed and failed on the way: which server it was, and why. */
-import type { PorticoError } from '../errors/portico-error.ts';
+import { PorticoError } from '../errors/portico-error.ts';
 import type { Server } from '../registry/server-schema.ts';
+import type { CallMessages, CallReply } from '../upstream/call.ts';
 
 export class ServerFailure extends Error {
   readonly server: Server;
@@ -11,5 +12,25 @@ export class ServerFailure extends Error {
     this.name = 'ServerFailure';
     this.server = server;
     this.reason = reason;
+  }
+}
+
+/** A thrown value with the server at fault, where a server is. */
+export function toServerFailure(server: Server, thrown: unknown): unknown {
+  return thrown instanceof PorticoError && thrown.entry.toolResult
+    ? new ServerFailure(server, thrown)
+    : thrown;
+}
+
+/** A reply whose messages, where they break off, tell which server it was. */
+export function failingAs(server: Server, reply: CallReply): CallReply {
+  return 'response' in reply ? reply : { messages: naming(server, reply.messages) };
+}
+
+async function* naming(server: Server, messages: CallMessages): CallMessages {
+  try {
+    yield* messages;
+  } catch (thrown) {
+    throw toServerFailure(server, thrown);
   }
 }

@@ -17,6 +17,10 @@ export function withAccess(inner: Gateway): Gateway {
       requireScope(caller, 'tools:read');
       return inner.list(caller, narrowed(caller, reach), naming, kind);
     },
+    async subscription(caller, reach, naming, uri) {
+      requireScope(caller, 'tools:read');
+      return inner.subscription(caller, narrowed(caller, reach), naming, uri);
+    },
     async offer(caller, reach, naming) {
       return inner.offer(caller, narrowed(caller, reach), naming);
     },

@@ -15,7 +15,7 @@ export async function readJsonBody(request: Request, maxBytes: number): Promise<
   }
   let text: string;
   try {
-    text = await readText(request, request.headers.get('content-length'), maxBytes);
+    text = await readText(request, request.headers, maxBytes);
   } catch (error) {
     if (error instanceof BodyTooLarge) {
       throw new PorticoError('payload_too_large', `The body may have ${maxBytes} bytes at most`);

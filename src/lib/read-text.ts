@@ -3,14 +3,16 @@
 export class BodyTooLarge extends Error {}
 
 /**
- * @param declared value of `content-length`, if any
+ * @param headers of the message; the length counts only where nothing is encoded, since what is read
+ *   is decoded
  * @throws BodyTooLarge past `maxBytes`; what the stream throws where it breaks off
  */
 export async function readText(
   source: { body: ReadableStream<Uint8Array> | null; text(): Promise<string> },
-  declared: string | null,
+  headers: Headers,
   maxBytes: number,
 ): Promise<string> {
+  const declared = headers.has('content-encoding') ? null : headers.get('content-length');
   const length = declared === null ? NaN : Number(declared);
   if (length > maxBytes) throw new BodyTooLarge();
   if (Number.isInteger(length)) return source.text();

@@ -9,7 +9,10 @@ import type { RoutedReply } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { toSseText } from '../lib/sse-events.ts';
 import type { Era, RequestId } from '../protocol.ts';
-import type { RawResponse, UpstreamMessage } from '../upstream/message.ts';
+import type { QuestionLine } from '../session/question-line.ts';
+import type { CallContext } from '../upstream/call.ts';
+import type { RawResponse } from '../upstream/message.ts';
+import { asksForInput, relayTexts } from './relay-texts.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
 const STREAM_HEADERS = {
@@ -18,6 +21,8 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 };
 /** The one upstream error that modern clients must get with status 400. */
+/** Result types of the core protocol and of the tasks extension; all others are invalid. */
+const KNOWN_RESULT_TYPES = new Set<unknown>(['complete', 'input_required', 'task']);
 const MISSING_CLIENT_CAPABILITY = -32021;
 
 /** JSON text of a response with a raw result. */
@@ -64,6 +69,9 @@ function responseText(response: RawResponse, asked: Asked, { server, toResult }:
     return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${response.error}}`;
   }
   const { resultType } = response.parsed;
+  if (resultType !== undefined && !KNOWN_RESULT_TYPES.has(resultType)) {
+    return failureText(new PorticoError('upstream_bad_message'), asked, server.name);
+  }
   if (era === 'legacy' && resultType === 'input_required') {
     return failureText(new PorticoError('upstream_needs_input'), asked, server.name);
   }
@@ -98,13 +106,25 @@ function thrownText(thrown: unknown, asked: Asked): string {
   return failureText(error, asked, (server as { name?: string } | undefined)?.name ?? 'server');
 }
 
+/** How a client takes answers, and the way on which it answers questions. */
+export interface Taking {
+  acceptsStream: boolean;
+  /** There for a legacy client in a session that said what it can be asked. */
+  openLine?: (() => Promise<QuestionLine>) | undefined;
+  context: Pick<CallContext, 'capabilities'>;
+}
+
 /** The reply of a request. Streams where the upstream streams and the client takes streams. */
 export async function replyResponse(
   routed: RoutedReply,
-  asked: Asked & { acceptsStream: boolean },
+  asked: Asked,
+  { acceptsStream, openLine: line, context }: Taking,
 ): Promise<Response> {
   const { reply } = routed;
-  if ('response' in reply) {
+  // A question is written on the stream of its call.
+  const openLine = acceptsStream ? line : undefined;
+  const mustAsk = openLine && 'response' in reply && asksForInput(reply.response);
+  if ('response' in reply && !mustAsk) {
     const isCapability =
       asked.era === 'modern' &&
       'error' in reply.response &&
@@ -114,26 +134,24 @@ export async function replyResponse(
       headers: JSON_HEADERS,
     });
   }
-  const texts = toTexts(reply.messages, asked, routed);
-  if (asked.acceptsStream) return new Response(toStream(texts), { headers: STREAM_HEADERS });
+  const toText = (response: RawResponse) => responseText(response, asked, routed);
+  const relayed = { routed, openLine, toText, capabilities: context.capabilities };
+  const texts = failingClearly(relayTexts(relayed), asked, routed);
+  if (acceptsStream) return new Response(toStream(texts), { headers: STREAM_HEADERS });
   let last = '';
   for await (const text of texts) last = text;
   return new Response(last, { headers: JSON_HEADERS });
 }
 
-/** Each message as JSON text, the response (or the failure in its place) last. */
-async function* toTexts(
-  messages: AsyncGenerator<UpstreamMessage, void, undefined>,
-  asked: Asked,
-  routed: RoutedReply,
-): AsyncGenerator<string, void, undefined> {
+type Texts = AsyncGenerator<string, void, undefined>;
+
+/** The texts; what is thrown becomes the response, in the form the client expects. */
+async function* failingClearly(texts: Texts, asked: Asked, { server }: RoutedReply): Texts {
   try {
-    for await (const message of messages) {
-      if (message.kind === 'notification') yield message.text;
-      if (message.kind === 'response') yield responseText(message, asked, routed);
-    }
+    yield* texts;
   } catch (thrown) {
-    yield failureText(toPorticoError(thrown), asked, routed.server.name);
+    const reason = thrown instanceof ServerFailure ? thrown.reason : toPorticoError(thrown);
+    yield failureText(reason, asked, server.name);
   }
 }
 

@@ -32,7 +32,8 @@ export type Classified =
   | { era: 'legacy'; kind: 'response' }
   | { era: 'legacy'; kind: 'batch'; messages: unknown[] };
 
-const isModernVersion = (version: string) => version >= MODERN_VERSION;
+/** Whether a version header or `_meta` key claims the modern era. */
+export const isModernVersion = (version: string) => version >= MODERN_VERSION;
 
 /** Which member of `params` the `Mcp-Name` header repeats. */
 const NAMED: ReadonlyMap<string, 'name' | 'uri'> = new Map([
@@ -117,11 +118,12 @@ function checkHeaders(request: RpcRequest, version: string, headers: ProtocolHea
   const source = NAMED.get(request.method);
   if (source === undefined) return;
   const name = headers.name === null ? null : decodeHeaderValue(headers.name);
-  if (name === undefined) throw mismatch('the Mcp-Name header is not valid Base64');
+  if (name === undefined) throw mismatch('the Mcp-Name header is not valid');
   const named = request.params?.[source];
   if (typeof named !== 'string') return;
   if (name === null) throw mismatch('the Mcp-Name header is missing');
-  if (name !== named) throw mismatch(`Mcp-Name does not match params.${source} of the body`);
+  if (name !== named.toWellFormed())
+    throw mismatch(`Mcp-Name does not match params.${source} of the body`);
 }
 
 function mismatch(detail: string): PorticoError {

@@ -1,7 +1,9 @@
 /** Which endpoint a request is for: all servers, or one. Pure. */
+import type { Caller } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Naming, Reach } from '../gateway/gateway.ts';
 import type { NameStyle } from '../gateway/qualified-name.ts';
+import type { Audience } from '../session/news.ts';
 
 export interface Endpoint {
   /** Path without the query; a session is valid on its own only. */
@@ -35,4 +37,10 @@ export function scopeOf(endpoint: Endpoint, reach: Reach): Scope | undefined {
   }
   const server = reach.servers.find(candidate => candidate.name === endpoint.serverName);
   return server && { reach: { servers: [server] }, naming: { kind: 'own', serverId: server.id } };
+}
+
+/** Of which servers a caller may hear on an endpoint, also of those still to come. */
+export function audienceOf(caller: Caller, { naming }: Scope): Audience {
+  if (naming.kind === 'own') return [naming.serverId];
+  return caller.servers === undefined ? null : [...caller.servers];
 }

@@ -14,9 +14,14 @@ import {
 } from '../protocol.ts';
 import { resultResponse, thrownResponse } from './answer.ts';
 import { classify } from './classify.ts';
+import { setLogLevel } from './log-level.ts';
 import { handleShared, type Exchange } from './requests.ts';
+import { subscribe } from './subscribe.ts';
 
 const MAX_BATCH = 50;
+const SUBSCRIPTIONS = new Set(['resources/subscribe', 'resources/unsubscribe']);
+/** Errors of these codes answer with their own status. */
+const REFUSED_WITH_STATUS = new Set(['forbidden', 'session_required']);
 
 /** The version to answer `initialize` with: the client's where it is known, else the newest. */
 export function negotiatedVersion(request: RpcRequest): string {
@@ -47,11 +52,13 @@ export async function handleLegacy(
   const { id, method } = request;
   try {
     if (method === 'ping') return resultResponse(id, '{}');
+    if (method === 'logging/setLevel') return await setLogLevel(exchange, request);
+    if (SUBSCRIPTIONS.has(method)) return await subscribe(exchange, request);
     const response = await handleShared(exchange, request, params, 'legacy');
     if (response) return response;
     throw new PorticoError('method_not_found', `Method not found: ${method}`);
   } catch (thrown) {
-    if (thrown instanceof PorticoError && thrown.code === 'forbidden') {
+    if (thrown instanceof PorticoError && REFUSED_WITH_STATUS.has(thrown.code)) {
       return toRpcErrorResponse(thrown, id, 'legacy');
     }
     return thrownResponse(thrown, { id, method, era: 'legacy' });

@@ -1,27 +1,30 @@
 /** Results of lists as UTF-8, remembered per list: the same list is asked for often. */
 import { KIND_FACTS, type Kind } from '../catalog/catalog.ts';
-import type { ListedItem } from '../gateway/gateway.ts';
+import type { ListedItem, Listing } from '../gateway/gateway.ts';
 import { pageOf } from '../gateway/page.ts';
 import { toQualifiedUri } from '../gateway/qualified-uri.ts';
 import { fromRawMembers, rawMembers } from '../lib/json-spans.ts';
 import { IMPLEMENTATION, META, type Era } from '../protocol.ts';
 
-/** How long a client may take a list for fresh, in milliseconds. */
-const LIST_TTL_MS = 5_000;
 const MAX_PAGES_PER_LIST = 16;
 
-const MODERN_MEMBERS =
-  `"resultType":"complete","ttlMs":${LIST_TTL_MS},"cacheScope":"private",` +
-  `"_meta":${JSON.stringify({ [META.serverInfo]: IMPLEMENTATION })},`;
+const LIST_META = JSON.stringify({ [META.serverInfo]: IMPLEMENTATION });
 
-const remembered = new WeakMap<readonly ListedItem[], Map<string, Uint8Array>>();
+/**
+ * What a modern list says beside its items. Private whatever its servers say: a token sees the
+ * servers that it may use, so each list depends on the caller.
+ */
+const modernMembers = (ttlMs: number) =>
+  `"resultType":"complete","ttlMs":${ttlMs},"cacheScope":"private","_meta":${LIST_META},`;
+
+const remembered = new WeakMap<Listing, Map<string, Uint8Array>>();
 
 /**
  * The raw result of a list for one page.
  * @throws PorticoError `invalid_params` where the cursor is not one of ours
  */
 export function listResult(
-  list: readonly ListedItem[],
+  list: Listing,
   kind: Kind,
   cursor: string | undefined,
   pageSize: number,
@@ -35,10 +38,10 @@ export function listResult(
   const key = `${era} ${cursor ?? ''}`;
   const held = known.get(key);
   if (held) return held;
-  const page = pageOf(list, cursor, pageSize);
+  const page = pageOf(list.items, cursor, pageSize);
   const items = page.items.map(item => itemText(item, kind)).join(',');
   const next = page.nextCursor === undefined ? '' : `,"nextCursor":"${page.nextCursor}"`;
-  const members = era === 'modern' ? MODERN_MEMBERS : '';
+  const members = era === 'modern' ? modernMembers(list.ttlMs) : '';
   const made = new TextEncoder().encode(`{${members}"${kind}":[${items}]${next}}`);
   if (known.size < MAX_PAGES_PER_LIST) known.set(key, made);
   return made;

@@ -7,12 +7,19 @@ import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
 import type { RawObject } from '../lib/json-spans.ts';
 import { IMPLEMENTATION, META, MODERN_VERSION, type RpcRequest } from '../protocol.ts';
 import { resultResponse, thrownResponse } from './answer.ts';
+import { openListener } from './listen.ts';
+import { requestedLogLevel } from './log-level.ts';
 import { handleShared, type Exchange } from './requests.ts';
 
 const DISCOVER_TTL_MS = 5_000;
 
 /** Errors of these codes answer with their own status; all others are in-band, with 200. */
-const REFUSED_WITH_STATUS = new Set(['method_not_found', 'forbidden', 'internal']);
+const REFUSED_WITH_STATUS = new Set([
+  'method_not_found',
+  'header_mismatch',
+  'forbidden',
+  'internal',
+]);
 
 /** @param params raw params of the request */
 export async function handleModern(
@@ -23,7 +30,9 @@ export async function handleModern(
   const { id, method } = request;
   try {
     if (method === 'server/discover') return await discoverResponse(exchange, request);
-    const response = await handleShared(exchange, request, params, 'modern');
+    if (method === 'subscriptions/listen') return await openListener(exchange, request);
+    const logLevel = requestedLogLevel(request);
+    const response = await handleShared({ ...exchange, logLevel }, request, params, 'modern');
     if (response) return response;
     throw new PorticoError('method_not_found', `Method not found: ${method}`);
   } catch (thrown) {

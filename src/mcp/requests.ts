@@ -7,8 +7,10 @@ import { KIND_FACTS, KINDS, type Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Gateway, Reference, RelayedMethod } from '../gateway/gateway.ts';
 import type { RawObject } from '../lib/json-spans.ts';
-import { isObject, type Era, type RpcRequest } from '../protocol.ts';
-import type { CallContext } from '../upstream/upstreams.ts';
+import { isObject, type Era, type LogLevel, type RpcRequest } from '../protocol.ts';
+import type { QuestionLine } from '../session/question-line.ts';
+import type { Streams } from '../session/streams.ts';
+import type { CallContext } from '../upstream/call.ts';
 import { replyResponse, resultBytesResponse } from './answer.ts';
 import type { Scope } from './endpoint.ts';
 import { listResult } from './list-result.ts';
@@ -19,8 +21,21 @@ export interface Exchange {
   scope: Scope;
   gateway: Gateway;
   context: CallContext;
+  streams: Streams;
+  /** What a stream that stays open needs. */
+  listening: { keepAliveMs: number; isAllowed(): Promise<boolean> };
+  /** Name of the object of the legacy session; absent where the request is in none. */
+  sessionObject?: string;
   pageSize: number;
   acceptsStream: boolean;
+  /** Opens the way on which a legacy client's answers come back; absent where it cannot be asked. */
+  openLine?: (() => Promise<QuestionLine>) | undefined;
+  /** Reads the mirrored headers of a modern request. */
+  readHeader?: (name: string) => string | null;
+  /** Which log messages the client gets; absent where servers may decide. */
+  logLevel?: LogLevel | 'none' | undefined;
+  /** Remembers the level of the client's session; absent where it has none. */
+  setLogLevel?: (level: LogLevel) => Promise<void>;
 }
 
 const LISTS: ReadonlyMap<string, Kind> = new Map(
@@ -28,7 +43,7 @@ const LISTS: ReadonlyMap<string, Kind> = new Map(
 );
 
 const RELAYED: ReadonlyMap<string, (request: RpcRequest) => Reference> = new Map([
-  ['tools/call', request => ({ kind: 'tool', name: text(request, 'name') })],
+  ['tools/call', toolReference],
   ['prompts/get', request => ({ kind: 'prompt', name: text(request, 'name') })],
   ['resources/read', request => ({ kind: 'resource', name: text(request, 'uri') })],
   ['completion/complete', completionReference],
@@ -45,7 +60,7 @@ export async function handleShared(
   params: RawObject,
   era: Era,
 ): Promise<Response | undefined> {
-  const { gateway, caller, scope, context, pageSize, acceptsStream } = exchange;
+  const { gateway, caller, scope, context, pageSize } = exchange;
   const { reach, naming } = scope;
   const kind = LISTS.get(request.method);
   if (kind) {
@@ -56,15 +71,24 @@ export async function handleShared(
   const reference = RELAYED.get(request.method)?.(request);
   if (!reference) return undefined;
   const method = request.method as RelayedMethod;
-  const relayed = { method, reference, params };
+  const { readHeader, logLevel } = exchange;
+  const relayed = { method, reference, params, logLevel, ...(readHeader ? { readHeader } : {}) };
   const routed = await gateway.request(caller, reach, naming, relayed, context);
-  return replyResponse(routed, { id: request.id, method, era, acceptsStream });
+  return replyResponse(routed, { id: request.id, method, era }, exchange);
 }
 
 function cursorOf(request: RpcRequest): string | undefined {
   const cursor = request.params?.['cursor'];
   if (cursor === undefined || typeof cursor === 'string') return cursor;
   throw new PorticoError('invalid_params', 'The cursor must be a string');
+}
+
+function toolReference(request: RpcRequest): Reference {
+  const given = request.params?.['arguments'];
+  if (given !== undefined && !isObject(given)) {
+    throw new PorticoError('invalid_params', 'params.arguments must be an object');
+  }
+  return { kind: 'tool', name: text(request, 'name') };
 }
 
 function text(request: RpcRequest, member: string): string {

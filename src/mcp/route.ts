@@ -13,13 +13,33 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { readJsonBody, type JsonBody } from '../http/json-body.ts';
 import { checkOrigin } from '../http/origin.ts';
 import { rawMembers } from '../lib/json-spans.ts';
-import { isObject, isRequestId, LEGACY_VERSIONS, type Era, type RequestId } from '../protocol.ts';
+import {
+  isObject,
+  isRequestId,
+  LEGACY_VERSIONS,
+  type Era,
+  type LogLevel,
+  type RequestId,
+} from '../protocol.ts';
 import { principalOwner, sessionOwner, type Sessions } from '../session/sessions.ts';
+import type { QuestionLine } from '../session/question-line.ts';
+import type { Streams } from '../session/streams.ts';
 import type { SessionFacts } from '../session/sealed-id.ts';
-import { classify, type Classified } from './classify.ts';
+import { askableKey, askableOf } from '../session/askable.ts';
+import type { RawAnswer } from '../upstream/question.ts';
+import {
+  acceptsStream,
+  legacyClient,
+  modernClient,
+  SILENT_CLIENT,
+  toAnswer,
+  type Client,
+} from './client.ts';
+import { classify, isModernVersion, type Classified } from './classify.ts';
 import { scopeOf, type Endpoint, type Scope } from './endpoint.ts';
 import type { Exchange } from './requests.ts';
 import { handleBatch, handleLegacy, initializeResponse, negotiatedVersion } from './legacy.ts';
+import { openLegacyStream } from './legacy-stream.ts';
 import { handleModern } from './modern.ts';
 
 export interface McpPorts {
@@ -27,6 +47,12 @@ export interface McpPorts {
   snapshots: Snapshots;
   gateway: Gateway;
   sessions: Sessions;
+  streams: Streams;
+  /** What a session's object does for questions. */
+  upstreamSessions: {
+    openLine(owner: string, timeoutMs: number): Promise<QuestionLine>;
+    passAnswer(owner: string, id: RequestId, answer: RawAnswer): Promise<void>;
+  };
   /** End what a session has at its upstreams; nobody waits for it. */
   endUpstreams(owner: string, snapshot: Snapshot): Promise<void>;
 }
@@ -41,6 +67,8 @@ interface Admitted {
   scope: Scope;
   facts: SessionFacts | undefined;
   defer: Defer;
+  /** Admits the same request again, later: its credential, endpoint or session may be gone. */
+  again(maxAgeMs?: number): Promise<Admitted>;
 }
 
 /** Serve one request to an MCP endpoint. */
@@ -51,20 +79,28 @@ export async function handleMcp(
   ports: McpPorts,
   defer: Defer,
 ): Promise<Response> {
-  let era: Era = 'legacy';
+  // How an error is written before the body is read; after that the body decides.
+  const claimed = request.headers.get('mcp-protocol-version');
+  let era: Era = claimed !== null && isModernVersion(claimed) ? 'modern' : 'legacy';
   let id: RequestId | null = null;
   try {
     checkOrigin(url, request.headers.get('origin'), ports.config);
     const admitted = await admit(request, endpoint, ports, defer);
     if (request.method === 'DELETE') return await endSession(admitted, ports);
-    if (request.method !== 'POST') return methodNotAllowed();
+    if (request.method === 'GET') return await openStream(admitted, ports);
+    if (request.method !== 'POST') throw new PorticoError('method_not_allowed');
     const body = await readJsonBody(request, ports.config.maxBodyBytes);
     if (isObject(body.json) && isRequestId(body.json['id'])) id = body.json['id'];
     const classified = classify(body.json, protocolHeaders(request.headers));
     era = classified.era;
-    return await dispatch(admitted, classified, body, ports);
+    const current = listsSomething(classified)
+      ? await admitted.again(ports.config.listMaxAgeMs)
+      : admitted;
+    return await dispatch(current, classified, body, ports);
   } catch (thrown) {
-    return toRpcErrorResponse(toPorticoError(thrown), id, era);
+    const response = toRpcErrorResponse(toPorticoError(thrown), id, era);
+    if (response.status === 405) response.headers.set('allow', 'GET, POST, DELETE');
+    return response;
   }
 }
 
@@ -72,21 +108,24 @@ export async function handleMcp(
 async function admit(
   request: Request,
   endpoint: () => Endpoint,
-  { snapshots, sessions }: McpPorts,
+  ports: McpPorts,
   defer: Defer,
+  maxAgeMs?: number,
 ): Promise<Admitted> {
+  const { snapshots, sessions } = ports;
   const token = parseBearer(request.headers.get('authorization'));
   if (token === undefined) throw new PorticoError('unauthorized');
   const sealed = request.headers.get('mcp-session-id');
   const facts = sealed === null ? undefined : await sessions.facts(sealed);
-  const snapshot = await snapshots.load(token, facts?.id, defer);
+  const snapshot = await snapshots.load(token, facts?.id, defer, maxAgeMs);
   if (!snapshot) throw new PorticoError('unauthorized');
   const where = endpoint();
   const { caller, servers } = snapshot;
   const visible = { servers: servers.filter(({ id }) => decideServer(caller, id)) };
   const scope = scopeOf(where, visible);
   if (!scope) throw new PorticoError('not_found', 'No such endpoint');
-  return { request, endpoint: where, snapshot, scope, facts, defer };
+  const again = (ageMs?: number) => admit(request, endpoint, ports, defer, ageMs);
+  return { request, endpoint: where, snapshot, scope, facts, defer, again };
 }
 
 /**
@@ -101,6 +140,12 @@ function liveSession(admitted: Admitted, { sessions }: McpPorts): string | undef
     throw new PorticoError('session_not_found', 'Session not found; initialize a new one');
   }
   return facts.id;
+}
+
+/** A list is read from a registry so fresh that nobody told of a change sees the old one. */
+function listsSomething(classified: Classified): boolean {
+  if (classified.kind === 'batch') return true;
+  return classified.kind === 'request' && classified.request.method.endsWith('/list');
 }
 
 function protocolHeaders(headers: Headers) {
@@ -120,19 +165,34 @@ async function dispatch(
   const params = () => rawMembers(rawMembers(body.text).get('params') ?? '{}');
   if (classified.era === 'modern') {
     if (classified.kind === 'notification') return new Response(null, { status: 202 });
-    return handleModern(toExchange(admitted, undefined, ports), classified.request, params());
+    const { headers } = admitted.request;
+    const exchange = {
+      ...toExchange(admitted, modernClient(classified.request), ports),
+      readHeader: (name: string) => headers.get(name),
+    };
+    return handleModern(exchange, classified.request, params());
   }
   checkLegacyVersion(admitted.request.headers);
   if (classified.kind === 'request' && classified.request.method === 'initialize') {
     const version = negotiatedVersion(classified.request);
     const { snapshot, endpoint } = admitted;
-    const sealed = await ports.sessions.open(snapshot.caller, endpoint.path, version);
-    const opening = toExchange(admitted, undefined, ports);
+    const askable = askableOf(classified.request.params?.['capabilities']);
+    const sealed = await ports.sessions.open(snapshot.caller, endpoint.path, version, askable);
+    const opening = toExchange(admitted, SILENT_CLIENT, ports);
     return initializeResponse(opening, classified.request, version, sealed);
   }
-  const exchange = toExchange(admitted, liveSession(admitted, ports), ports);
+  const sessionId = liveSession(admitted, ports);
+  const exchange = toExchange(
+    admitted,
+    legacyClient(admitted.request, admitted.snapshot, sessionId),
+    ports,
+  );
   if (classified.kind === 'batch') return handleBatch(exchange, body.text);
   if (classified.kind === 'request') return handleLegacy(exchange, classified.request, params());
+  if (classified.kind === 'response' && sessionId !== undefined) {
+    const { id, answer } = toAnswer(body.text);
+    await ports.upstreamSessions.passAnswer(sessionOwner(sessionId), id, answer);
+  }
   return new Response(null, { status: 202 });
 }
 
@@ -143,22 +203,41 @@ function checkLegacyVersion(headers: Headers): void {
   }
 }
 
-/** @param sessionId id of the live legacy session, if the request is in one */
-function toExchange(admitted: Admitted, sessionId: string | undefined, ports: McpPorts): Exchange {
+function toExchange(admitted: Admitted, client: Client, ports: McpPorts): Exchange {
   const { request, snapshot, scope, defer } = admitted;
   const { caller } = snapshot;
+  const { sessionId, capabilities, questions } = client;
+  const key = askableKey(capabilities);
   const owner =
     sessionId === undefined
-      ? (serverId: string) => principalOwner(caller.principalId, serverId)
+      ? (serverId: string) => principalOwner(caller.principalId, serverId, key)
       : () => sessionOwner(sessionId);
-  const accept = request.headers.get('accept');
   return {
     caller,
     scope,
     gateway: ports.gateway,
-    context: { signal: request.signal, owner, defer },
+    context: { signal: request.signal, owner, defer, capabilities, questions },
+    streams: ports.streams,
+    listening: {
+      keepAliveMs: ports.config.keepAliveMs,
+      isAllowed: async () => (await admitted.again()) !== undefined,
+    },
     pageSize: ports.config.pageSize,
-    acceptsStream: accept === null || /text\/(event-stream|\*)|\*\/\*/i.test(accept),
+    acceptsStream: acceptsStream(request),
+    ...(sessionId === undefined ? {} : inSession(sessionId, key, snapshot, ports)),
+  };
+}
+
+/** What a request in a live legacy session can do beside the others. */
+function inSession(sessionId: string, askable: string, { session }: Snapshot, ports: McpPorts) {
+  const { sessions, upstreamSessions, config } = ports;
+  const openLine = () =>
+    upstreamSessions.openLine(sessionOwner(sessionId), config.questionTimeoutMs);
+  return {
+    sessionObject: sessionOwner(sessionId),
+    logLevel: session?.logLevel,
+    setLogLevel: (level: LogLevel) => sessions.setLogLevel(sessionId, level),
+    ...(askable === '' ? {} : { openLine }),
   };
 }
 
@@ -174,8 +253,18 @@ async function endSession(admitted: Admitted, ports: McpPorts): Promise<Response
   return new Response(null, { status: 200 });
 }
 
-function methodNotAllowed(): Response {
-  const response = toRpcErrorResponse(new PorticoError('method_not_allowed'), null, 'legacy');
-  response.headers.set('allow', 'POST, DELETE');
-  return response;
+/** GET opens the stream of a legacy session. */
+function openStream(admitted: Admitted, ports: McpPorts): Promise<Response> {
+  const { request, snapshot, scope, facts } = admitted;
+  const sessionId = liveSession(admitted, ports);
+  const stream = {
+    headers: request.headers,
+    owner: sessionId === undefined ? undefined : sessionOwner(sessionId),
+    caller: snapshot.caller,
+    scope,
+    protocolVersion: facts?.protocolVersion ?? '',
+    keepAliveMs: ports.config.keepAliveMs,
+    isAllowed: async () => liveSession(await admitted.again(), ports) === sessionId,
+  };
+  return openLegacyStream(stream, ports.streams);
 }

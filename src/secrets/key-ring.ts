@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { fromBase64Url, randomBytes, toBase64Url } from '../lib/base64url.ts';
 
-export type Purpose = 'token' | 'session' | 'credential';
+export type Purpose = 'token' | 'session' | 'credential' | 'state';
 
 export interface KeyRing {
   /** HMAC-SHA-256 of a text under each key of the ring, active first, base64url. */

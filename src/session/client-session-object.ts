@@ -1,20 +1,27 @@
 /**
  * ClientSession: the state of one client that must outlive a request. Owns the sessions this client
- * has at legacy upstreams, and live HTTP+SSE connections. Makes no Streamable HTTP request itself;
- * the Worker does. Keyed by `session:{id}` for a legacy client, `principal:{id}` for callers
- * without a session.
+ * has at legacy upstreams, and the few calls an object must make itself (`object-calls.ts`); all
+ * other calls the Worker makes. Keyed by `session:{id}` for a legacy client and
+ * `principal:{id}:{server}` for callers without a session.
  *
  * Invariants: an upstream session is stored before it is used; an object nobody used for the idle
  * time deletes itself; the methods are reachable only through the binding.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { parseConfig, type Env } from '../env.ts';
-import { PorticoError } from '../errors/portico-error.ts';
-import type { ErrorCode } from '../errors/table.ts';
-import { createDeadline } from '../upstream/deadline.ts';
-import { initializeParams, parseInitializeResult } from '../upstream/handshake.ts';
-import { openSse, type SseConnection } from '../upstream/sse-connection.ts';
-import type { Destination } from '../upstream/destination.ts';
+import type { RequestId } from '../protocol.ts';
+import { createKeyRing } from '../secrets/key-ring.ts';
+import { Destinations } from '../upstream/destination.ts';
+import type { RawAnswer } from '../upstream/question.ts';
+import { mayPark, Upstreams, type ObjectCall } from '../upstream/upstreams.ts';
+import { acquireSession } from '../upstream/acquire-session.ts';
+import { ObjectCalls, type CallTerms } from './object-calls.ts';
+import { acceptLine, passAnswer } from './question-line.ts';
+import type { Audience, News, Subscription } from './news.ts';
+import { OpenStreams, STREAM_TAG } from './open-streams.ts';
+import { acceptRelay, relay } from './message-relay.ts';
+import { SseConnections } from '../upstream/sse-connections.ts';
+import type { StreamOpening } from './stream-opening.ts';
 import { UpstreamClaims } from './upstream-claims.ts';
 
 /** A session at an upstream, as it is stored. */
@@ -33,25 +40,22 @@ export interface EndedSession {
 
 export type Acquired = { session: UpstreamSession } | { claim: string };
 
-/**
- * An answer that can cross the binding, where thrown errors lose their class: the raw result or
- * error of the server, or why there is none.
- */
-export type SseAnswer =
-  { result: string } | { error: string } | { code: ErrorCode; detail: string };
-
 /** Longest time one caller may take to open an upstream session. */
 const CLAIM_LIMIT_MS = 15_000;
-/** A live HTTP+SSE connection without a call is closed after this time. */
-const SSE_IDLE_MS = 60_000;
 
 const storageKey = (serverId: string) => `upstream/${serverId}`;
 
 export class ClientSession extends DurableObject<Env> {
   readonly #claims = new UpstreamClaims(CLAIM_LIMIT_MS);
-  readonly #connections = new Map<string, { credentialKey: string; connection: SseConnection }>();
-  readonly #calls = new Map<string, AbortController>();
   readonly #config = parseConfig(this.env);
+  readonly #connections = new SseConnections(this.#claims, this.#config.maxAnswerBytes);
+  readonly #calls = new ObjectCalls(this.#upstreams(), this.#config.questionTimeoutMs);
+  readonly #streams = new OpenStreams(this.ctx, {
+    db: this.env.DB,
+    limits: this.#config.replay,
+    resumeMs: this.#config.sessionIdleMs,
+    onUnwanted: (owner, resources) => this.#unsubscribe(owner, resources),
+  });
   #touchedAt = 0;
 
   /** The session at a server, or the right to open it; waits while another caller opens it. */
@@ -78,41 +82,80 @@ export class ClientSession extends DurableObject<Env> {
     if (stored?.sessionId === sessionId) await this.ctx.storage.delete(storageKey(serverId));
   }
 
-  /** Put one request to a server of the HTTP+SSE transport, on this client's own connection. */
-  async callSse(
-    destination: Destination,
-    method: string,
-    params: [string, string][],
-    timeoutMs: number,
-    callId: string,
-  ): Promise<SseAnswer> {
+  /** Make a call that an object must make; its messages come as lines (`call-lines.ts`). */
+  async startCall(call: ObjectCall, terms: CallTerms): Promise<ReadableStream<Uint8Array>> {
     await this.#touch();
-    const client = new AbortController();
-    const deadline = createDeadline(timeoutMs, client.signal);
-    this.#calls.set(callId, client);
-    try {
-      const connection = await this.#connect(destination, timeoutMs);
-      const response = await connection.request(method, new Map(params), deadline);
-      return 'result' in response ? { result: response.result } : { error: response.error };
-    } catch (error) {
-      if (!(error instanceof PorticoError)) throw error;
-      return { code: error.code, detail: error.message };
-    } finally {
-      deadline.release();
-      this.#calls.delete(callId);
-    }
+    return this.#calls.start(call, terms, work => this.ctx.waitUntil(work));
   }
 
-  /** The client of a call over HTTP+SSE went away. */
-  cancelSse(callId: string): void {
-    this.#calls.get(callId)?.abort();
+  /** Go on with a call that waits for its client, whose answers these are. */
+  async resumeCall(
+    callId: string,
+    answers: [key: string, answer: RawAnswer][],
+  ): Promise<ReadableStream<Uint8Array>> {
+    await this.#touch();
+    return this.#calls.resume(callId, new Map(answers));
+  }
+
+  /** The answer to a question of a call that goes on meanwhile. */
+  async answerCall(callId: string, key: string, answer: RawAnswer): Promise<void> {
+    await this.#calls.answer(callId, key, answer);
+  }
+
+  /**
+   * `/line`: a WebSocket on which a waiting call gets the answers to its questions. `/stream`: one
+   * that feeds an open stream of the client. `/relay`: one that brings an old client's messages.
+   */
+  override fetch(request: Request): Response {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === '/stream') return this.#streams.accept();
+    if (pathname === '/relay') return acceptRelay(this.ctx);
+    return acceptLine(this.ctx, searchParams.get('id') ?? '');
+  }
+
+  /** A message for the Worker that holds an old client's stream. @returns false where none does */
+  relay(text: string): boolean {
+    return relay(this.ctx, text);
+  }
+
+  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    if (!this.ctx.getTags(socket).includes(STREAM_TAG)) return;
+    await this.#touch();
+    await this.#streams.open(socket, JSON.parse(String(message)) as StreamOpening);
+  }
+
+  override async webSocketClose(socket: WebSocket): Promise<void> {
+    if (!this.ctx.getTags(socket).includes(STREAM_TAG)) return;
+    await this.#touch();
+    await this.#streams.close(socket);
+  }
+
+  /** The session wants to hear of a resource. @returns false where it has too many */
+  async subscribe(owner: string, audience: Audience, wanted: Subscription): Promise<boolean> {
+    await this.#touch();
+    return this.#streams.subscribe(owner, audience, wanted);
+  }
+
+  /** The session no longer wants to hear of a resource. */
+  unsubscribe(owner: string, unwanted: Subscription): Promise<void> {
+    return this.#streams.unsubscribe(owner, unwanted);
+  }
+
+  /** Something changed at a server. @returns false where nobody here wants to hear any more */
+  announce(owner: string, news: News): Promise<boolean> {
+    return this.#streams.announce(owner, news);
+  }
+
+  /** A client's answer to a question, for the call that waits for it. */
+  passAnswer(id: RequestId, answer: RawAnswer): void {
+    passAnswer(this.ctx, id, answer);
   }
 
   /** The client ended its session: forget everything. Returns what to end at the upstreams. */
   async end(): Promise<EndedSession[]> {
     const stored = await this.ctx.storage.list<UpstreamSession>({ prefix: 'upstream/' });
-    for (const { connection } of this.#connections.values()) connection.close();
-    this.#connections.clear();
+    this.#connections.closeAll();
+    await this.#streams.end();
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
     return [...stored].map(([key, session]) => ({
@@ -123,7 +166,8 @@ export class ClientSession extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     const touchedAt = (await this.ctx.storage.get<number>('touchedAt')) ?? 0;
-    const idleAt = Math.max(touchedAt, this.#touchedAt) + this.#config.sessionIdleMs;
+    const usedAt = this.#streams.isOpen ? Date.now() : Math.max(touchedAt, this.#touchedAt);
+    const idleAt = usedAt + this.#config.sessionIdleMs;
     if (idleAt > Date.now()) await this.ctx.storage.setAlarm(idleAt);
     else await this.end();
   }
@@ -139,54 +183,38 @@ export class ClientSession extends DurableObject<Env> {
     }
   }
 
-  async #connect(destination: Destination, timeoutMs: number): Promise<SseConnection> {
-    for (;;) {
-      const held = this.#connections.get(destination.serverId);
-      if (held && !held.connection.closed && held.credentialKey === destination.credentialKey) {
-        return held.connection;
-      }
-      const claim = await this.#claims.claim(`sse/${destination.serverId}`);
-      if (claim === undefined) continue;
-      held?.connection.close();
-      try {
-        const connection = await this.#open(destination, timeoutMs);
-        this.#connections.set(destination.serverId, {
-          credentialKey: destination.credentialKey,
-          connection,
-        });
-        this.#closeWhenIdle(destination.serverId, connection);
-        return connection;
-      } finally {
-        this.#claims.settle(`sse/${destination.serverId}`, claim);
-      }
-    }
+  /** Nobody here wants to hear of these resources any more. */
+  async #unsubscribe(owner: string, resources: readonly Subscription[]): Promise<void> {
+    const monitors = this.env.SERVER_MONITOR;
+    await Promise.allSettled(
+      resources.map(({ serverId, uri }) =>
+        monitors.get(monitors.idFromName(serverId)).unsubscribe(owner, uri),
+      ),
+    );
   }
 
-  async #open(destination: Destination, timeoutMs: number): Promise<SseConnection> {
-    const deadline = createDeadline(Math.min(timeoutMs, CLAIM_LIMIT_MS));
-    try {
-      const options = { maxBytes: this.#config.maxAnswerBytes };
-      const connection = await openSse(destination, options, deadline);
-      parseInitializeResult(await connection.request('initialize', initializeParams(), deadline));
-      await connection.notify('notifications/initialized', deadline);
-      return connection;
-    } finally {
-      deadline.release();
-    }
-  }
-
-  /** A stream keeps this object awake, so it is closed once nobody has called for a while. */
-  #closeWhenIdle(serverId: string, connection: SseConnection): void {
-    let used = connection.served;
-    const timer = setInterval(() => {
-      const idle = connection.pending === 0 && connection.served === used;
-      used = connection.served;
-      if (!connection.closed && !idle) return;
-      clearInterval(timer);
-      connection.close();
-      if (this.#connections.get(serverId)?.connection === connection) {
-        this.#connections.delete(serverId);
-      }
-    }, SSE_IDLE_MS);
+  /** The path of a call as it is inside of this object, whose sessions are at hand. */
+  #upstreams(): Upstreams {
+    const { localMode, callTimeoutMs, questionTimeoutMs, maxAnswerBytes } = this.#config;
+    const destinations = new Destinations(createKeyRing(this.env.PORTICO_KEYS), localMode);
+    return new Upstreams({
+      destinations,
+      callTimeoutMs,
+      questionTimeoutMs,
+      maxAnswerBytes,
+      sessions: {
+        acquire: ({ capabilities }, destination) =>
+          acquireSession(this, destination, capabilities, maxAnswerBytes),
+        forget: (_context, { serverId }, sessionId) => this.forget(serverId, sessionId),
+      },
+      connectSse: (destination, context) =>
+        mayPark(context)
+          ? this.#connections.open(destination, context.capabilities)
+          : this.#connections.connect(destination, context.capabilities),
+      onSuspect: async serverId => {
+        const monitors = this.env.SERVER_MONITOR;
+        await monitors.get(monitors.idFromName(serverId)).poke();
+      },
+    });
   }
 }

@@ -1,14 +1,19 @@
 /** The `sessions` table: which legacy client sessions are alive. Writes return statements. */
 import { z } from 'zod';
+import { LOG_LEVELS, type JsonObject, type LogLevel } from '../protocol.ts';
 
 export interface Session {
   id: string;
   principalId: string;
   /** Path of the endpoint the session was opened on; it is valid nowhere else. */
   endpoint: string;
+  /** What of the client's capabilities concerns questions. */
+  capabilities: JsonObject;
   /** Milliseconds since the epoch. */
   createdAt: number;
   lastSeenAt: number;
+  /** What the client set with `logging/setLevel`, if it did. */
+  logLevel?: LogLevel;
 }
 
 const RowSchema = z
@@ -16,15 +21,19 @@ const RowSchema = z
     id: z.string(),
     principal_id: z.string(),
     endpoint: z.string(),
+    capabilities: z.string(),
     created_at: z.number(),
     last_seen_at: z.number(),
+    log_level: z.enum(LOG_LEVELS).nullable(),
   })
   .transform((row): Session => ({
     id: row.id,
     principalId: row.principal_id,
     endpoint: row.endpoint,
+    capabilities: JSON.parse(row.capabilities) as JsonObject,
     createdAt: row.created_at,
     lastSeenAt: row.last_seen_at,
+    ...(row.log_level === null ? {} : { logLevel: row.log_level }),
   }));
 
 export function selectSession(db: D1Database, id: string): D1PreparedStatement {
@@ -39,14 +48,25 @@ export function parseSession(rows: readonly unknown[]): Session | undefined {
 export function insertSession(db: D1Database, session: Session): D1PreparedStatement {
   return db
     .prepare(
-      `INSERT INTO sessions (id, principal_id, endpoint, created_at, last_seen_at)
-       VALUES (?, ?, ?, ?, ?)`,
+      `INSERT INTO sessions (id, principal_id, endpoint, capabilities, created_at, last_seen_at)
+       VALUES (?, ?, ?, ?, ?, ?)`,
     )
-    .bind(session.id, session.principalId, session.endpoint, session.createdAt, session.lastSeenAt);
+    .bind(
+      session.id,
+      session.principalId,
+      session.endpoint,
+      JSON.stringify(session.capabilities),
+      session.createdAt,
+      session.lastSeenAt,
+    );
 }
 
 export function touchSession(db: D1Database, id: string, now: number): D1PreparedStatement {
   return db.prepare('UPDATE sessions SET last_seen_at = ? WHERE id = ?').bind(now, id);
+}
+
+export function updateLogLevel(db: D1Database, id: string, level: LogLevel): D1PreparedStatement {
+  return db.prepare('UPDATE sessions SET log_level = ? WHERE id = ?').bind(level, id);
 }
 
 export function deleteSession(db: D1Database, id: string): D1PreparedStatement {

@@ -4,13 +4,16 @@
  */
 import type { Caller } from '../access/principal.ts';
 import type { Snapshots } from '../access/snapshots.ts';
+import type { LogLevel } from '../protocol.ts';
 import {
   deleteIdleSessions,
   deleteSession,
   insertSession,
   touchSession,
+  updateLogLevel,
   type Session,
 } from './session-store.ts';
+import type { JsonObject } from '../protocol.ts';
 import type { SealedIds, SessionFacts } from './sealed-id.ts';
 
 export interface SessionsOptions {
@@ -25,10 +28,16 @@ export function sessionOwner(sessionId: string): string {
   return `session:${sessionId}`;
 }
 
-/** Name of the object that holds what a principal without a session has at a server. */
-export function principalOwner(principalId: string, serverId: string): string {
-  return `principal:${principalId}:${serverId}`;
+/**
+ * Name of the object that holds what a principal without a session has at a server.
+ * @param askable equal for clients that can be asked the same (`askableKey`)
+ */
+export function principalOwner(principalId: string, serverId: string, askable = ''): string {
+  return `principal:${principalId}:${serverId}${askable === '' ? '' : `:${askable}`}`;
 }
+
+/** The revision whose transport HTTP+SSE is. */
+const SSE_VERSION = '2024-11-05';
 
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -37,8 +46,17 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** Open a session. @returns the id to give to the client */
-  async open(caller: Caller, endpoint: string, protocolVersion: string): Promise<string> {
+  /**
+   * Open a session.
+   * @param capabilities what the client can be asked
+   * @returns the id to give to the client
+   */
+  async open(
+    caller: Caller,
+    endpoint: string,
+    protocolVersion: string,
+    capabilities: JsonObject,
+  ): Promise<string> {
     const { db, sealedIds, idleMs } = this.#options;
     const { facts, sealed } = await sealedIds.create(caller.principalId, protocolVersion);
     const now = Date.now();
@@ -46,11 +64,17 @@ export class Sessions {
       id: facts.id,
       principalId: caller.principalId,
       endpoint,
+      capabilities,
       createdAt: now,
       lastSeenAt: now,
     };
     await db.batch([insertSession(db, session), deleteIdleSessions(db, now - idleMs)]);
     return sealed;
+  }
+
+  /** An id for a client of the HTTP+SSE transport, whose stream is all the state there is. */
+  seal(caller: Caller): Promise<{ facts: SessionFacts; sealed: string }> {
+    return this.#options.sealedIds.create(caller.principalId, SSE_VERSION);
   }
 
   /** The facts of a sealed id, or undefined where it was not made here. */
@@ -79,6 +103,13 @@ export class Sessions {
       defer(touchSession(db, session.id, now).run());
     }
     return true;
+  }
+
+  /** Remember which log messages the client of a session wants. */
+  async setLogLevel(sessionId: string, level: LogLevel): Promise<void> {
+    const { db, snapshots } = this.#options;
+    await updateLogLevel(db, sessionId, level).run();
+    snapshots.forgetSession(sessionId);
   }
 
   /** End a session; from now on its id is unknown. */

@@ -1,20 +1,23 @@
 /**
- * Sessions at legacy upstreams, seen from the Worker: taken from the client's ClientSession object,
- * opened where there is none, remembered in the isolate so that a warm call asks no object.
+ * What the Worker asks the client's ClientSession object for: sessions at legacy upstreams, which
+ * the isolate remembers so that a warm call asks no object, and calls only an object can make.
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { Lru } from '../lib/lru.ts';
-import type { JsonObject } from '../protocol.ts';
-import { createDeadline } from '../upstream/deadline.ts';
-import { initializeHttp } from '../upstream/handshake.ts';
-import type { RawResponse } from '../upstream/message.ts';
+import { isObject, type JsonObject, type RequestId } from '../protocol.ts';
+import type { CallContext, CallMessages } from '../upstream/call.ts';
 import type { Destination } from '../upstream/destination.ts';
-import type { OutboundRequest } from '../upstream/wire-request.ts';
+import type { RawResponse } from '../upstream/message.ts';
+import type { RawAnswer } from '../upstream/question.ts';
+import type { ObjectCall } from '../upstream/upstreams.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import { acquireSession } from '../upstream/acquire-session.ts';
+import { readLines, type CallLine, type ParkedQuestion } from './call-lines.ts';
+import { openLine, type QuestionLine } from './question-line.ts';
 import type { ClientSession, EndedSession, UpstreamSession } from './client-session-object.ts';
 
 /** How long the isolate believes in a session before it asks the object again, in milliseconds. */
 const REMEMBER_MS = 60_000;
-const HANDSHAKE_MS = 10_000;
 
 interface Remembered {
   session: UpstreamSession;
@@ -31,59 +34,55 @@ export class UpstreamSessions {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * The session of `owner` at a server, opened if need be.
-   * @param owner name of the ClientSession object
-   * @throws PorticoError with an `upstream_*` code where the handshake fails
-   */
-  async acquire(owner: string, destination: Destination): Promise<UpstreamSession> {
-    const key = `${owner} ${destination.serverId}`;
+  /** @throws PorticoError with an `upstream_*` code where the handshake fails */
+  async acquire(context: CallContext, destination: Destination): Promise<UpstreamSession> {
+    const { serverId, credentialKey } = destination;
+    const owner = context.owner(serverId);
+    const key = `${owner} ${serverId}`;
     const known = this.#remembered.get(key);
     const now = Date.now();
-    if (
-      known?.session.credentialKey === destination.credentialKey &&
-      now - known.at < REMEMBER_MS
-    ) {
+    if (known?.session.credentialKey === credentialKey && now - known.at < REMEMBER_MS) {
       return known.session;
     }
     const object = this.#object(owner);
-    const acquired = await object.acquire(destination.serverId, destination.credentialKey);
-    const session =
-      'session' in acquired
-        ? acquired.session
-        : await this.#open(object, destination, acquired.claim);
+    const { capabilities } = context;
+    const session = await acquireSession(object, destination, capabilities, this.#maxBytes);
     this.#remembered.set(key, { session, at: now });
     return session;
   }
 
   /** The upstream forgot this session. */
-  async forget(owner: string, destination: Destination, sessionId: string): Promise<void> {
+  async forget(context: CallContext, destination: Destination, sessionId: string): Promise<void> {
+    const owner = context.owner(destination.serverId);
     this.#remembered.delete(`${owner} ${destination.serverId}`);
     await this.#object(owner).forget(destination.serverId, sessionId);
   }
 
-  /** One request over the owner's HTTP+SSE connection. */
-  async callSse(
-    owner: string,
-    destination: Destination,
-    request: OutboundRequest,
-    timeoutMs: number,
-    signal: AbortSignal,
-  ): Promise<RawResponse> {
-    const object = this.#object(owner);
-    const callId = crypto.randomUUID();
-    const onAbort = () => void object.cancelSse(callId);
-    signal.addEventListener('abort', onAbort, { once: true });
-    const params = [...request.params];
-    const { method } = request;
-    const answer = await object
-      .callSse(destination, method, params, timeoutMs, callId)
-      .finally(() => signal.removeEventListener('abort', onAbort));
-    if ('code' in answer) throw new PorticoError(answer.code, answer.detail);
-    const parse = (text: string) => JSON.parse(text) as JsonObject;
-    return 'result' in answer
-      ? { kind: 'response', result: answer.result, parsed: parse(answer.result) }
-      : { kind: 'response', error: answer.error, parsed: parse(answer.error) };
+  /**
+   * A call that the object makes. A client that answers with its next request gets a parked call as
+   * an `input_required` result; the retry, known by its `requestState`, goes on with it.
+   */
+  async call(call: ObjectCall, context: CallContext): Promise<CallMessages> {
+    const object = this.#object(context.owner(call.server.id));
+    const { capabilities, questions } = context;
+    const callId = text(call.request.params.get('requestState'));
+    const lines =
+      questions === 'park' && callId !== undefined
+        ? object.resumeCall(callId, answersOf(call.request.params))
+        : object.startCall(call, { capabilities, questions });
+    return toMessages(readLines(await lines, context.signal), (id, key, answer) =>
+      object.answerCall(id, key, answer),
+    );
+  }
+
+  /** Open the way on which answers to questions come back to a call of this owner. */
+  openLine(owner: string, timeoutMs: number): Promise<QuestionLine> {
+    return openLine(this.#object(owner), timeoutMs);
+  }
+
+  /** Pass a client's answer on to the call that waits for it. */
+  async passAnswer(owner: string, id: RequestId, answer: RawAnswer): Promise<void> {
+    await this.#object(owner).passAnswer(id, answer);
   }
 
   /** Forget all sessions of an owner. Returns what is to be ended at the upstreams. */
@@ -96,27 +95,64 @@ export class UpstreamSessions {
   #object(owner: string) {
     return this.#objects.get(this.#objects.idFromName(owner));
   }
+}
 
-  async #open(
-    object: DurableObjectStub<ClientSession>,
-    destination: Destination,
-    claim: string,
-  ): Promise<UpstreamSession> {
-    const deadline = createDeadline(HANDSHAKE_MS);
-    try {
-      const { protocolVersion, sessionId = '' } = await initializeHttp(
-        destination,
-        deadline,
-        this.#maxBytes,
-      );
-      const session = { sessionId, protocolVersion, credentialKey: destination.credentialKey };
-      await object.settle(destination.serverId, claim, session);
-      return session;
-    } catch (error) {
-      await object.settle(destination.serverId, claim);
-      throw error;
-    } finally {
-      deadline.release();
+type Answer = (callId: string, key: string, answer: RawAnswer) => Promise<void>;
+
+async function* toMessages(
+  lines: AsyncGenerator<Exclude<CallLine, { kind: 'failure' }>, void, undefined>,
+  answer: Answer,
+): CallMessages {
+  for await (const line of lines) {
+    if (line.kind === 'notification') yield line;
+    else if (line.kind === 'question') {
+      const { callId, key, method, params } = line;
+      yield { kind: 'question', method, params, answer: given => answer(callId, key, given) };
+    } else {
+      yield line.kind === 'parked'
+        ? toInputRequired(line.callId, line.questions)
+        : toResponse(line);
+      return;
     }
   }
+  throw new PorticoError('upstream_no_response');
+}
+
+function toResponse(line: { kind: 'result' | 'error'; text: string }): RawResponse {
+  const parsed = JSON.parse(line.text) as JsonObject;
+  return line.kind === 'result'
+    ? { kind: 'response', result: line.text, parsed }
+    : { kind: 'response', error: line.text, parsed };
+}
+
+/** A parked call as the result that asks the client to come back. */
+function toInputRequired(callId: string, questions: readonly ParkedQuestion[]): RawResponse {
+  const requests: RawObject = new Map(
+    questions.map(({ key, method, params }) => [
+      key,
+      `{"method":${JSON.stringify(method)},"params":${params}}`,
+    ]),
+  );
+  const result = fromRawMembers(
+    new Map([
+      ['resultType', '"input_required"'],
+      ['inputRequests', fromRawMembers(requests)],
+      ['requestState', JSON.stringify(callId)],
+    ]),
+  );
+  return { kind: 'response', result, parsed: { resultType: 'input_required' } };
+}
+
+/** The client's answers, raw. */
+function answersOf(params: RawObject): [key: string, answer: RawAnswer][] {
+  const responses = params.get('inputResponses') ?? '{}';
+  if (!isObject(JSON.parse(responses))) {
+    throw new PorticoError('invalid_params', 'params.inputResponses must be an object');
+  }
+  return [...rawMembers(responses)].map(([key, result]) => [key, { result }]);
+}
+
+function text(raw: string | undefined): string | undefined {
+  const value: unknown = raw === undefined ? undefined : JSON.parse(raw);
+  return typeof value === 'string' ? value : undefined;
 }

@@ -52,6 +52,7 @@ export async function exchange(
   const type = (response.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'application/json') {
     const text = await readAnswer(response, deadline, maxBytes);
+    if (text === '') throw new PorticoError('upstream_no_response');
     const message = parseMessage(text, request.id);
     if (message.kind !== 'response') throw new PorticoError('upstream_bad_message');
     return { headers: response.headers, response: message };
@@ -85,7 +86,7 @@ async function send(request: ExchangeRequest, deadline: Deadline): Promise<Respo
 
 async function readAnswer(response: Response, deadline: Deadline, maxBytes: number) {
   try {
-    return await readText(response, response.headers.get('content-length'), maxBytes);
+    return await readText(response, response.headers, maxBytes);
   } catch (error) {
     if (error instanceof BodyTooLarge) throw new PorticoError('upstream_too_large');
     throw deadline.explain(new PorticoError('upstream_truncated'));

@@ -26,11 +26,11 @@ export interface Handshake {
   instructions?: string;
 }
 
-/** Params of `initialize`. Portico offers no client capability of its own. */
-export function initializeParams(): RawObject {
+/** Params of `initialize`: on behalf of a client, with what of it can be asked. */
+export function initializeParams(capabilities: JsonObject = {}): RawObject {
   return new Map([
     ['protocolVersion', JSON.stringify(LATEST_LEGACY_VERSION)],
-    ['capabilities', '{}'],
+    ['capabilities', JSON.stringify(capabilities)],
     ['clientInfo', JSON.stringify(IMPLEMENTATION)],
   ]);
 }
@@ -61,13 +61,14 @@ export async function initializeHttp(
   destination: Destination,
   deadline: Deadline,
   maxBytes: number,
+  capabilities?: JsonObject,
 ): Promise<Handshake> {
   const opening: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
   const reply = await post(
     destination,
     opening,
     'initialize',
-    initializeParams(),
+    initializeParams(capabilities),
     deadline,
     maxBytes,
   );

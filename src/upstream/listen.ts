@@ -1,7 +1,7 @@
 /**
  * The standing stream on which an upstream tells of changes: `subscriptions/listen` in the modern
- * era, the GET stream in the legacy one. Resolves when the stream is open; `onMethod` hears every
- * notification until it ends. Source: MCP 2026-07-28 Subscriptions; 2025-11-25 transports.
+ * era, the GET stream in the legacy one. Resolves when the stream is open; `onNotification` hears
+ * every notification until it ends. Source: MCP 2026-07-28 Subscriptions; 2025-11-25 transports.
  */
 import { readEvents } from '../lib/sse-events.ts';
 import { isObject } from '../protocol.ts';
@@ -18,22 +18,26 @@ const MAX_EVENT_CHARS = 1_048_576;
 /** A server that does not open the stream within this time is taken for one without it. */
 const OPEN_MS = 3_000;
 
-/**
- * @param lists `tools`, `resources`, `prompts`: those whose changes are wanted
- * @returns undefined where the server offers no such stream
- */
+/** What to hear of. A legacy server is told of the resources by requests of their own. */
+export interface Wanted {
+  /** `tools`, `resources`, `prompts`: those whose changes are wanted. */
+  lists: readonly string[];
+  uris: readonly string[];
+}
+
+/** @returns undefined where the server offers no such stream */
 export async function listen(
   destination: Destination,
   manner: Manner,
-  lists: readonly string[],
-  onMethod: (method: string) => void,
+  wanted: Wanted,
+  onNotification: (method: string, text: string) => void,
   signal: AbortSignal,
 ): Promise<Listening | undefined> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), OPEN_MS);
   signal.addEventListener('abort', () => controller.abort(), { once: true });
   const response = await fetch(destination.url, {
-    ...opening(destination, manner, lists),
+    ...opening(destination, manner, wanted),
     signal: controller.signal,
   }).catch(() => undefined);
   clearTimeout(timer);
@@ -42,16 +46,19 @@ export async function listen(
     response?.body?.cancel().catch(() => {});
     return undefined;
   }
-  return { ended: hear(response.body, onMethod) };
+  return { ended: hear(response.body, onNotification) };
 }
 
-function opening(destination: Destination, manner: Manner, lists: readonly string[]): RequestInit {
+function opening(destination: Destination, manner: Manner, { lists, uris }: Wanted): RequestInit {
   if (manner.era === 'legacy') {
     const headers = { ...requestHeaders(destination, manner, ''), accept: 'text/event-stream' };
     return { method: 'GET', headers, redirect: 'manual' };
   }
   const method = 'subscriptions/listen';
-  const filter = Object.fromEntries(lists.map(list => [`${list}ListChanged`, true]));
+  const filter = {
+    ...Object.fromEntries(lists.map(list => [`${list}ListChanged`, true])),
+    ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
+  };
   const params = new Map([['notifications', JSON.stringify(filter)]]);
   return {
     method: 'POST',
@@ -63,12 +70,13 @@ function opening(destination: Destination, manner: Manner, lists: readonly strin
 
 async function hear(
   body: ReadableStream<Uint8Array>,
-  onMethod: (method: string) => void,
+  onNotification: (method: string, text: string) => void,
 ): Promise<void> {
   try {
     for await (const event of readEvents(body, MAX_EVENT_CHARS)) {
       const message = parse(event.data);
-      if (isObject(message) && typeof message['method'] === 'string') onMethod(message['method']);
+      if (!isObject(message) || typeof message['method'] !== 'string') continue;
+      onNotification(message['method'], event.data);
     }
   } catch {
     // A broken stream is the same as an ended one; the monitor opens the next.

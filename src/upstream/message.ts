@@ -13,7 +13,8 @@ export type RawResponse =
 export type UpstreamMessage =
   | RawResponse
   | { kind: 'notification'; method: string; text: string }
-  | { kind: 'request'; method: string; id: RequestId }
+  /** A question of the server; `params` is raw JSON. */
+  | { kind: 'request'; method: string; id: RequestId; params: string }
   /** A response to another request, or a request under no valid id: never forwarded. */
   | { kind: 'foreign' };
 
@@ -33,7 +34,10 @@ export function parseMessage(text: string, id: RequestId): UpstreamMessage {
   if (!isObject(json) || json['jsonrpc'] !== '2.0') throw new PorticoError('upstream_bad_message');
   const { method } = json;
   if (typeof method === 'string') {
-    if (isRequestId(json['id'])) return { kind: 'request', method, id: json['id'] };
+    if (isRequestId(json['id'])) {
+      const params = rawMembers(text).get('params') ?? '{}';
+      return { kind: 'request', method, id: json['id'], params };
+    }
     // A request under no valid id can be neither answered nor passed on as a notification.
     if ('id' in json) return { kind: 'foreign' };
     return { kind: 'notification', method, text };

@@ -28,7 +28,7 @@ export interface NegotiateOptions {
   transport: 'http' | 'sse';
   maxBytes: number;
   /** Called for notifications that come outside of a request (HTTP+SSE only). */
-  onNotification?: (method: string) => void;
+  onNotification?: (method: string, text: string) => void;
 }
 
 /** Answers to a legacy POST with which an old HTTP+SSE server shows itself. */

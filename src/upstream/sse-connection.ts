@@ -6,26 +6,32 @@
  * request fails and nothing is sent again. Source: MCP 2024-11-05, transports.
  */
 import { PorticoError } from '../errors/portico-error.ts';
-import type { RawObject } from '../lib/json-spans.ts';
+import { finalResponse } from '../gateway/final-response.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import { Mailbox } from '../lib/mailbox.ts';
 import { readEvents, type SseEvent } from '../lib/sse-events.ts';
 import { LATEST_LEGACY_VERSION, type RequestId } from '../protocol.ts';
 import type { Channel } from './channel.ts';
-import type { Deadline } from './deadline.ts';
-import { parseMessage, type RawResponse } from './message.ts';
+import { createDeadline, type Deadline } from './deadline.ts';
+import { parseMessage, type RawResponse, type UpstreamMessage } from './message.ts';
 import { nextRequestId } from './request-ids.ts';
 import type { Destination } from './destination.ts';
 import { requestHeaders, requestText, type Manner } from './wire-request.ts';
 
 export interface SseOptions {
   maxBytes: number;
-  onNotification?: (method: string) => void;
+  onNotification?: (method: string, text: string) => void;
 }
 
+/** A request on its way: what comes for it, and the progress token its caller gave. */
 interface Waiting {
-  resolve(response: RawResponse): void;
-  reject(error: PorticoError): void;
+  messages: Mailbox<UpstreamMessage>;
+  /** Raw JSON of the caller's token, which the server knows by the request's id instead. */
+  progressToken: string | undefined;
 }
 
+/** Longest time of a message whose fate nobody waits for, in milliseconds. */
+const SEND_MS = 5_000;
 const MANNER: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
 
 /**
@@ -113,27 +119,44 @@ export class SseConnection implements Channel {
   }
 
   async request(method: string, params: RawObject, deadline: Deadline): Promise<RawResponse> {
-    this.#served += 1;
+    return finalResponse({ messages: this.call(method, params, deadline) });
+  }
+
+  /**
+   * Put a request and yield what comes for it, the response last. The transport does not say which
+   * call a question or a log message belongs to: they go to the one begun last.
+   */
+  async *call(
+    method: string,
+    params: RawObject,
+    deadline: Deadline,
+  ): AsyncGenerator<UpstreamMessage, void, undefined> {
     if (this.#closed) throw new PorticoError('upstream_unreachable');
+    this.#served += 1;
     const id = nextRequestId();
-    const response = new Promise<RawResponse>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-    });
-    const onAbort = () => {
-      this.#waiting.get(id)?.reject(deadline.explain(new PorticoError('upstream_no_response')));
-      void this.#send({ method: 'notifications/cancelled', params: { requestId: id } });
-    };
+    const messages = new Mailbox<UpstreamMessage>();
+    const { params: sent, progressToken } = withProgressToken(params, id);
+    this.#waiting.set(id, { messages, progressToken });
+    const onAbort = () => messages.end(deadline.explain(new PorticoError('upstream_no_response')));
     deadline.signal.addEventListener('abort', onAbort, { once: true });
+    let answered = false;
     try {
-      await Promise.race([
-        this.#post(requestText({ method, params }, id, 'legacy'), method, deadline),
-        response,
-      ]);
-      return await response;
+      const body = requestText({ method, params: sent }, id, 'legacy');
+      this.#post(body, method, deadline).catch((error: unknown) => messages.end(error));
+      for (;;) {
+        const message = await messages.take();
+        if (!message) throw new PorticoError('upstream_truncated');
+        answered = message.kind === 'response';
+        yield message;
+        if (answered) return;
+      }
     } finally {
-      response.catch(() => {});
       this.#waiting.delete(id);
       deadline.signal.removeEventListener('abort', onAbort);
+      // Awaited, so that a connection closed after this call does not take the message with it.
+      if (!answered && !this.#closed) {
+        await this.send({ method: 'notifications/cancelled', params: { requestId: id } });
+      }
     }
   }
 
@@ -144,7 +167,9 @@ export class SseConnection implements Channel {
   close(): void {
     this.#closed = true;
     this.#controller.abort();
-    for (const { reject } of this.#waiting.values()) reject(new PorticoError('upstream_truncated'));
+    for (const { messages } of this.#waiting.values()) {
+      messages.end(new PorticoError('upstream_truncated'));
+    }
     this.#waiting.clear();
   }
 
@@ -185,34 +210,52 @@ export class SseConnection implements Channel {
     const waiting = id === undefined ? undefined : this.#waiting.get(id);
     try {
       const message = parseMessage(event.data, id ?? '');
-      if (message.kind === 'notification') this.#options.onNotification?.(message.method);
-      else if (message.kind === 'request') void this.#refuse(message.method, message.id);
-      else if (message.kind === 'response') waiting?.resolve(message);
+      if (message.kind === 'response') waiting?.messages.put(message);
+      else if (message.kind === 'notification') this.#hear(message);
+      else if (message.kind === 'request') this.#asked(message);
     } catch (error) {
-      waiting?.reject(
-        error instanceof PorticoError ? error : new PorticoError('upstream_bad_message'),
-      );
+      waiting?.messages.end(error);
     }
   }
 
-  /** A question of the server: `ping` is answered, nothing else was offered to it. */
-  async #refuse(method: string, id: RequestId): Promise<void> {
-    const answer =
-      method === 'ping' ? { result: {} } : { error: { code: -32601, message: 'Method not found' } };
-    await this.#send({ id, ...answer });
+  #hear(message: UpstreamMessage & { kind: 'notification' }): void {
+    this.#options.onNotification?.(message.method, message.text);
+    const owner = progressOwner(message, this.#waiting);
+    if (owner) owner.waiting.messages.put({ ...message, text: owner.text });
+    else if (message.method === 'notifications/message') this.#last()?.messages.put(message);
+  }
+
+  /** A question of the server: for the call begun last; `ping` is answered here. */
+  #asked(message: UpstreamMessage & { kind: 'request' }): void {
+    const { method, id } = message;
+    const last = this.#last();
+    if (method === 'ping') void this.send({ id, result: {} });
+    else if (last) last.messages.put(message);
+    else void this.send({ id, error: { code: -32601, message: 'Method not found' } });
+  }
+
+  #last(): Waiting | undefined {
+    return [...this.#waiting.values()].at(-1);
   }
 
   /** A message whose fate nobody waits for. */
-  async #send(message: Record<string, unknown>): Promise<void> {
+  async send(message: Record<string, unknown>): Promise<void> {
+    await this.sendText(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  }
+
+  /** The same with the message's text. */
+  async sendText(body: string): Promise<void> {
+    const deadline = createDeadline(SEND_MS, this.#controller.signal);
     await fetch(this.#endpoint, {
       method: 'POST',
       headers: requestHeaders(this.#destination, MANNER, ''),
-      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+      body,
       redirect: 'manual',
-      signal: this.#controller.signal,
+      signal: deadline.signal,
     })
       .then(response => response.body?.cancel())
       .catch(() => {});
+    deadline.release();
   }
 }
 
@@ -223,4 +266,28 @@ function idOf(data: string): RequestId | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The params with the request's id as progress token, since two callers may use the same one. */
+function withProgressToken(params: RawObject, id: number) {
+  const meta = params.get('_meta');
+  const members = meta?.startsWith('{') ? rawMembers(meta) : undefined;
+  const progressToken = members?.get('progressToken');
+  if (!members || progressToken === undefined) return { params, progressToken };
+  members.set('progressToken', String(id));
+  return { params: new Map(params).set('_meta', fromRawMembers(members)), progressToken };
+}
+
+/** Whose progress a notification tells of, and its text with that caller's own token. */
+function progressOwner(
+  { method, text }: { method: string; text: string },
+  waiting: ReadonlyMap<RequestId, Waiting>,
+): { waiting: Waiting; text: string } | undefined {
+  if (method !== 'notifications/progress') return undefined;
+  const members = rawMembers(text);
+  const params = rawMembers(members.get('params') ?? '{}');
+  const found = waiting.get(Number(params.get('progressToken')));
+  if (found?.progressToken === undefined) return undefined;
+  params.set('progressToken', found.progressToken);
+  return { waiting: found, text: fromRawMembers(members.set('params', fromRawMembers(params))) };
 }

@@ -1,12 +1,14 @@
 /**
  * A monitor's standing relation to one upstream: negotiated once, its channel kept, its change
- * stream open where it has one. `look` reads the tools; a channel that fails is replaced by a
- * fresh negotiation once, since reading a list again does no harm.
+ * stream open where there is something to hear. `look` reads the lists; a channel that fails is
+ * replaced by a fresh negotiation once, since reading a list again does no harm. Resources that
+ * clients subscribed to are subscribed to here, once, and again after every new negotiation.
  */
 import { PorticoError } from '../errors/portico-error.ts';
+import { rawMembers } from '../lib/json-spans.ts';
 import { isObject, type JsonObject } from '../protocol.ts';
 import type { Verdict } from '../registry/server-schema.ts';
-import type { Deadline } from './deadline.ts';
+import { createDeadline, type Deadline } from './deadline.ts';
 import { endSession } from './end-session.ts';
 import { discover, type Discovered } from './discover.ts';
 import { SessionForgotten } from './exchange.ts';
@@ -19,10 +21,15 @@ export interface WatchOptions {
   maxBytes: number;
   /** The server told that one of its lists changed, or its stream ended: it is worth a look. */
   onNews(): void;
+  /** The server told that a resource changed; `params` is raw JSON. */
+  onUpdated(uri: string, params: string): void;
+  /** The resources to hear of. */
+  uris(): Promise<readonly string[]>;
 }
 
 /** A stream that lived this long was a real one, in milliseconds. */
 const STABLE_MS = 5_000;
+const UNSUBSCRIBE_MS = 5_000;
 const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
 
 /** What a look found. */
@@ -32,13 +39,22 @@ export interface Looked extends Discovered {
   instructions: string | undefined;
 }
 
+/** A change stream; a later one takes over once it has begun to speak. */
+interface Ear {
+  controller: AbortController;
+  isDeaf: boolean;
+}
+
 export class UpstreamWatch {
   readonly credentialKey: string;
   readonly #destination: Destination;
   readonly #options: WatchOptions;
-  readonly #controller = new AbortController();
+  readonly #subscribed = new Set<string>();
   #negotiated: Negotiated | undefined;
-  #listening = false;
+  #negotiating: Promise<Negotiated> | undefined;
+  #ear: Ear | undefined;
+  #lastEar: Promise<unknown> = Promise.resolve();
+  #nextEar: Promise<boolean> | undefined;
   #closed = false;
 
   constructor(destination: Destination, options: WatchOptions) {
@@ -48,31 +64,73 @@ export class UpstreamWatch {
   }
 
   /** @throws PorticoError with an `upstream_*` code */
-  async look(deadline: Deadline): Promise<Looked> {
-    const held = this.#negotiated;
-    if (held) {
-      try {
-        return await this.#read(held, deadline);
-      } catch (error) {
-        const isKnown = error instanceof PorticoError || error instanceof SessionForgotten;
-        if (!isKnown || deadline.signal.aborted) throw error;
-        this.#drop();
+  look(deadline: Deadline): Promise<Looked> {
+    return this.#withChannel(negotiated => this.#read(negotiated, deadline), deadline);
+  }
+
+  /**
+   * Have the server tell of a resource, which `uris` names by now.
+   * @throws PorticoError with an `upstream_*` code
+   */
+  subscribe(uri: string, deadline: Deadline): Promise<void> {
+    return this.#withChannel(async negotiated => {
+      const isModern = negotiated.manner.era === 'modern';
+      const hears = isModern || !this.#ear ? await this.#listen(negotiated) : true;
+      if (isModern && !hears) throw new PorticoError('upstream_4xx', 'The server opens no stream');
+      if (isModern || this.#subscribed.has(uri)) return;
+      const params = new Map([['uri', JSON.stringify(uri)]]);
+      const response = await negotiated.channel.request('resources/subscribe', params, deadline);
+      if ('error' in response) {
+        throw new PorticoError('upstream_4xx', 'The server refused the subscription');
       }
-    }
-    const fresh = await this.#negotiate(deadline);
-    return this.#read(fresh, deadline);
+      this.#subscribed.add(uri);
+    }, deadline);
+  }
+
+  /** Nobody wants to hear of a resource any more, which `uris` no longer names. */
+  async unsubscribe(uri: string): Promise<void> {
+    const negotiated = this.#negotiated;
+    const wasSubscribed = this.#subscribed.delete(uri);
+    if (!negotiated) return;
+    if (negotiated.manner.era === 'modern') await this.#listen(negotiated);
+    if (!wasSubscribed) return;
+    const deadline = createDeadline(UNSUBSCRIBE_MS);
+    const params = new Map([['uri', JSON.stringify(uri)]]);
+    await negotiated.channel.request('resources/unsubscribe', params, deadline).catch(() => {});
+    deadline.release();
   }
 
   /** Stop listening and end the session at the server, as a courtesy nobody waits for. */
   close(): void {
     this.#closed = true;
-    this.#controller.abort();
     this.#drop();
+  }
+
+  /** Work on the channel; one that fails is replaced once. */
+  async #withChannel<T>(
+    work: (negotiated: Negotiated) => Promise<T>,
+    deadline: Deadline,
+  ): Promise<T> {
+    const held = this.#negotiated;
+    if (held) {
+      try {
+        return await work(held);
+      } catch (error) {
+        const isKnown = error instanceof PorticoError || error instanceof SessionForgotten;
+        if (!isKnown || deadline.signal.aborted) throw error;
+        if (this.#negotiated === held) this.#drop();
+      }
+    }
+    this.#negotiating ??= this.#negotiate(deadline).finally(() => (this.#negotiating = undefined));
+    return work(await this.#negotiating);
   }
 
   #drop(): void {
     const negotiated = this.#negotiated;
     this.#negotiated = undefined;
+    this.#subscribed.clear();
+    this.#ear?.controller.abort();
+    this.#ear = undefined;
     negotiated?.channel.close();
     const { sessionId = '', protocolVersion = '' } = negotiated?.manner ?? {};
     void endSession(this.#destination, { sessionId, protocolVersion });
@@ -80,7 +138,7 @@ export class UpstreamWatch {
 
   async #negotiate(deadline: Deadline): Promise<Negotiated> {
     const { transport, maxBytes } = this.#options;
-    const onNotification = (method: string) => this.#hear(method);
+    const onNotification = (method: string, text: string) => this.#hear(method, text);
     const negotiated = await negotiate(
       this.#destination,
       { transport, maxBytes, onNotification },
@@ -92,35 +150,82 @@ export class UpstreamWatch {
 
   /** Listen before the list is read, so that no change falls between. */
   async #read(negotiated: Negotiated, deadline: Deadline): Promise<Looked> {
-    const { verdict, channel, manner, capabilities, instructions } = negotiated;
-    const tells = tellsOfChanges(capabilities);
-    if (tells.length > 0 && verdict.transport === 'http' && !this.#listening) {
-      const stream = await listen(
-        this.#destination,
-        manner,
-        tells,
-        method => this.#hear(method),
-        this.#controller.signal,
-      );
-      if (stream) {
-        this.#listening = true;
-        void this.#follow(stream.ended);
-      }
-    }
+    const { verdict, channel, capabilities, instructions } = negotiated;
+    if (!this.#ear) await this.#listen(negotiated);
+    await this.#subscribeAnew(negotiated, deadline);
     const discovered = await discover(channel, capabilities, deadline);
     return { ...discovered, verdict, capabilities, instructions };
   }
 
+  /** A new session at the server knows nothing of what was subscribed to before. */
+  async #subscribeAnew({ manner, channel }: Negotiated, deadline: Deadline): Promise<void> {
+    if (manner.era === 'modern') return;
+    for (const uri of await this.#options.uris()) {
+      if (this.#subscribed.has(uri)) continue;
+      this.#subscribed.add(uri);
+      const params = new Map([['uri', JSON.stringify(uri)]]);
+      await channel.request('resources/subscribe', params, deadline);
+    }
+  }
+
+  /**
+   * Open the change stream, one after the other, so that each takes over from the last; who comes
+   * while another is being opened shares the next.
+   * @returns whether one is open
+   */
+  #listen(negotiated: Negotiated): Promise<boolean> {
+    this.#nextEar ??= this.#lastEar.then(() => {
+      this.#nextEar = undefined;
+      return this.#openEar(negotiated);
+    });
+    this.#lastEar = this.#nextEar.catch(() => {});
+    return this.#nextEar;
+  }
+
+  async #openEar(negotiated: Negotiated): Promise<boolean> {
+    const { verdict, manner, capabilities } = negotiated;
+    if (verdict.transport !== 'http' || this.#negotiated !== negotiated) return false;
+    const wanted = { lists: tellsOfChanges(capabilities), uris: await this.#options.uris() };
+    const before = this.#ear;
+    if (wanted.lists.length === 0 && wanted.uris.length === 0) {
+      before?.controller.abort();
+      return false;
+    }
+    const ear: Ear = { controller: new AbortController(), isDeaf: false };
+    const takeOver = () => {
+      if (!before || before.isDeaf) return;
+      before.isDeaf = true;
+      before.controller.abort();
+    };
+    const onNotification = (method: string, text: string) => {
+      takeOver();
+      if (!ear.isDeaf) this.#hear(method, text);
+    };
+    const { signal } = ear.controller;
+    const stream = await listen(this.#destination, manner, wanted, onNotification, signal);
+    if (!stream) return false;
+    this.#ear = ear;
+    void this.#follow(ear, stream.ended);
+    if (this.#closed) ear.controller.abort();
+    return true;
+  }
+
   /** An end after a while is news: the server may be gone. One at once would make a loop. */
-  async #follow(ended: Promise<void>): Promise<void> {
+  async #follow(ear: Ear, ended: Promise<void>): Promise<void> {
     const openedAt = Date.now();
     await ended;
-    this.#listening = false;
+    if (this.#ear !== ear) return;
+    this.#ear = undefined;
     if (Date.now() - openedAt > STABLE_MS && !this.#closed) this.#options.onNews();
   }
 
-  #hear(method: string): void {
+  #hear(method: string, text: string): void {
     if (LIST_CHANGED.test(method)) this.#options.onNews();
+    if (method !== 'notifications/resources/updated') return;
+    const params = rawMembers(text).get('params') ?? '{}';
+    const parsed: unknown = JSON.parse(params);
+    const uri = isObject(parsed) ? parsed['uri'] : undefined;
+    if (typeof uri === 'string') this.#options.onUpdated(uri, params);
   }
 }
 

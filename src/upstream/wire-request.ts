@@ -4,7 +4,15 @@
  * one it is put on. Everything else stays as the caller wrote it. Pure.
  */
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
-import { IMPLEMENTATION, META, MODERN_VERSION, type Era, type RequestId } from '../protocol.ts';
+import {
+  IMPLEMENTATION,
+  META,
+  MODERN_VERSION,
+  type Era,
+  type JsonObject,
+  type LogLevel,
+  type RequestId,
+} from '../protocol.ts';
 import { encodeHeaderValue } from '../lib/header-value.ts';
 import type { Destination } from './destination.ts';
 
@@ -12,6 +20,10 @@ import type { Destination } from './destination.ts';
 export interface OutboundRequest {
   method: string;
   params: RawObject;
+  /** `mcp-param-*` headers of a tool call, for a modern upstream. */
+  paramHeaders?: Readonly<Record<string, string>>;
+  /** Least severe log messages the caller wants of a server that logs. */
+  logLevel?: LogLevel;
 }
 
 /** How to speak to the upstream: what negotiation found, and the session if there is one. */
@@ -25,8 +37,16 @@ export interface Manner {
 const ENVELOPE_KEYS = [META.protocolVersion, META.clientInfo, META.clientCapabilities];
 const LEGACY_FOREIGN_KEYS = [...ENVELOPE_KEYS, META.logLevel];
 
-/** `params` with the `_meta` the upstream's era wants. */
-export function paramsFor(era: Era, params: RawObject): RawObject {
+/**
+ * `params` with the `_meta` the upstream's era wants.
+ * @param capabilities of the client, for an envelope that is made here; the log level likewise
+ */
+export function paramsFor(
+  era: Era,
+  params: RawObject,
+  capabilities: JsonObject = {},
+  logLevel?: LogLevel,
+): RawObject {
   const meta = params.get('_meta');
   if (era === 'legacy') {
     if (meta === undefined) return params;
@@ -43,13 +63,19 @@ export function paramsFor(era: Era, params: RawObject): RawObject {
   if (members.has(META.protocolVersion)) return params;
   members.set(META.protocolVersion, JSON.stringify(MODERN_VERSION));
   members.set(META.clientInfo, JSON.stringify(IMPLEMENTATION));
-  members.set(META.clientCapabilities, '{}');
+  members.set(META.clientCapabilities, JSON.stringify(capabilities));
+  if (logLevel) members.set(META.logLevel, JSON.stringify(logLevel));
   return new Map(params).set('_meta', fromRawMembers(members));
 }
 
 /** JSON text of a request. */
-export function requestText(request: OutboundRequest, id: RequestId, era: Era): string {
-  const params = paramsFor(era, request.params);
+export function requestText(
+  request: OutboundRequest,
+  id: RequestId,
+  era: Era,
+  capabilities?: JsonObject,
+): string {
+  const params = paramsFor(era, request.params, capabilities, request.logLevel);
   const tail = params.size === 0 ? '' : `,"params":${fromRawMembers(params)}`;
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)}`;
   return `${head},"method":${JSON.stringify(request.method)}${tail}}`;
@@ -61,6 +87,7 @@ export function requestHeaders(
   manner: Manner,
   method: string,
   name?: string,
+  paramHeaders?: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const headers: Record<string, string> = {
     ...destination.headers,
@@ -69,6 +96,7 @@ export function requestHeaders(
     'mcp-protocol-version': manner.protocolVersion,
   };
   if (manner.era === 'modern') {
+    Object.assign(headers, paramHeaders);
     headers['mcp-method'] = method;
     if (name !== undefined) headers['mcp-name'] = encodeHeaderValue(name);
   } else if (manner.sessionId) {

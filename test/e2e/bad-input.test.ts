@@ -229,6 +229,25 @@ describe('legacy sessions and versions', () => {
     expect((await resumeLegacy(target(), changed).request('tools/list')).status).toBe(404);
   });
 
+  it.each(['GET', 'DELETE'])(
+    '[MCP-10] answers a %s without or with an unknown session',
+    async method => {
+      const send = async (more: Record<string, string>) => {
+        const accept = 'text/event-stream';
+        const headers = { authorization: `Bearer ${gateway.adminToken}`, accept, ...more };
+        return (await fetch(target().url, { method, headers })).status;
+      };
+      expect(await send({})).toBe(400);
+      expect(await send({ 'mcp-session-id': 'unknown' })).toBe(404);
+    },
+  );
+
+  it('[MCP-1] answers 400 to a legacy request of an unknown version', async () => {
+    const more = { 'mcp-protocol-version': '2020-01-01' };
+    const answer = await post(target(), requestBody('legacy', 'tools/list', '{}', 1), more);
+    expect(answer.status).toBe(400);
+  });
+
   it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
     '[MCP-1] initializes in %s',
     async protocolVersion => {
@@ -252,7 +271,7 @@ describe('legacy sessions and versions', () => {
     expect(answer.message.result?.['protocolVersion']).toBe('2025-11-25');
   });
 
-  it.each(['GET', 'PUT', 'PATCH'])('[MCP-1] answers 405 to %s', async method => {
+  it.each(['PUT', 'PATCH'])('[MCP-1] answers 405 to %s', async method => {
     const headers = { authorization: `Bearer ${gateway.adminToken}`, accept: 'text/event-stream' };
     const answer = await fetch(target().url, { method, headers });
     expect(answer.status).toBe(405);

@@ -12,7 +12,7 @@ import type { Gateway } from './gateway.ts';
 import { headersFor, modernHeaders, open, requestBody, resultOf, textOf } from './raw-client.ts';
 import type { Answer, Era, RawClient } from './raw-client.ts';
 
-const CALL_TIMEOUT_MS = 2_000;
+const CALL_TIMEOUT_MS = 4_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const SECRET = 'fixture-credential-4711';
 const clientEras = ['legacy', 'modern'] as const;

@@ -143,15 +143,15 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     PORTICO_ADMIN_TOKEN: adminToken,
     ...options.env,
   });
-  await until(`the gateway serves`, READY_TIMEOUT_MS, async () => {
+  const state = await until('the gateway serves', READY_TIMEOUT_MS, async () => {
     if (child.exitCode !== null) return 'ended';
     return (await fetch(`${origin}/health`)).ok ? 'ready' : undefined;
-  }).catch(async error => {
+  }).catch(String);
+  if (state !== 'ready') {
     await endGateway(child);
     if (options.data === undefined) await rm(data, { recursive: true, force: true });
-    throw new Error(`${String(error)}\n${output()}`);
-  });
-  if (child.exitCode !== null) throw new Error(`The gateway ended:\n${output()}`);
+    throw new Error(`The gateway does not serve: ${state}\n${output()}`);
+  }
 
   const api: Gateway['api'] = (method, path, body, token = adminToken) =>
     request(origin, token, method, path, body);

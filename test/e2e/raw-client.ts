@@ -127,12 +127,18 @@ export function requestBody(era: Era, method: string, params: string, id: number
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"${method}","params":${toObject(members)}}`;
 }
 
+/** A value as a header can carry it: what is not plain ASCII goes as Base64 between marks (2026-07-28). */
+const toHeaderValue = (value: string): string =>
+  /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/u.test(value)
+    ? value
+    : `=?base64?${Buffer.from(value).toString('base64')}?=`;
+
 /** The headers that must mirror a modern body. */
 export function modernHeaders(method: string, name?: string): Record<string, string> {
   return {
     'mcp-protocol-version': MODERN_VERSION,
     'mcp-method': method,
-    ...(name === undefined ? {} : { 'mcp-name': name }),
+    ...(name === undefined ? {} : { 'mcp-name': toHeaderValue(name) }),
   };
 }
 
@@ -156,7 +162,7 @@ function toClient(
   let lastId = 0;
   const request: RawClient['request'] = (method, params = {}, id = ++lastId) => {
     const text = typeof params === 'string' ? params : JSON.stringify(params);
-    const name = memberAt(text, 'name');
+    const name = memberAt(text, 'name') ?? memberAt(text, 'uri');
     const headers = headersOf(method, name === undefined ? undefined : String(JSON.parse(name)));
     return post(target, requestBody(era, method, text, id), headers);
   };

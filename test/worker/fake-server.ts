@@ -23,6 +23,10 @@ export interface FakeServerOptions {
   sessionful?: boolean;
   pageSize?: number;
   listChanged?: boolean;
+  /** Capabilities beside tools. */
+  capabilities?: object;
+  /** Members of a list beside the items, in place of what is usual. */
+  listMembers?: object;
 }
 
 export const toolOf = (name: string, more: object = {}) => ({
@@ -50,10 +54,15 @@ export class FakeServer {
   tools: unknown[];
   /** Answers `tools/call`. */
   call: (post: SeenPost) => Response | Promise<Response> = post =>
-    resultOf(post, { content: [{ type: 'text', text: JSON.stringify(post.params['arguments'] ?? {}) }] });
+    resultOf(post, {
+      content: [{ type: 'text', text: JSON.stringify(post.params['arguments'] ?? {}) }],
+    });
   /** Answers a request in a session nobody has. */
   forgotten: (post: SeenPost) => Response = () =>
-    json({ jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } }, { status: 404 });
+    json(
+      { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } },
+      { status: 404 },
+    );
   /** Replaces every answer, while set. */
   outage: ((request: Request) => Response | Promise<Response>) | undefined;
   readonly #options: Required<Omit<FakeServerOptions, 'tools'>>;
@@ -61,7 +70,15 @@ export class FakeServer {
 
   constructor({ tools = [toolOf('echo')], ...options }: FakeServerOptions = {}) {
     this.tools = tools;
-    this.#options = { era: 'legacy', sessionful: true, pageSize: 1_000, listChanged: false, ...options };
+    this.#options = {
+      era: 'legacy',
+      sessionful: true,
+      pageSize: 1_000,
+      listChanged: false,
+      capabilities: {},
+      listMembers: {},
+      ...options,
+    };
   }
 
   /** Requests of one method, as they came. */
@@ -98,7 +115,8 @@ export class FakeServer {
   };
 
   #modern(post: SeenPost): Response | Promise<Response> {
-    const capabilities = { tools: { listChanged: this.#options.listChanged } };
+    const { listChanged, capabilities: more } = this.#options;
+    const capabilities = { tools: { listChanged }, ...more };
     const base = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
     if (post.method === 'server/discover') {
       return resultOf(post, { ...base, supportedVersions: ['2026-07-28'], capabilities });
@@ -108,7 +126,7 @@ export class FakeServer {
   }
 
   #legacy(post: SeenPost): Response | Promise<Response> {
-    const { sessionful, listChanged } = this.#options;
+    const { sessionful, listChanged, capabilities: more } = this.#options;
     if (post.method === 'initialize') {
       const headers = new Headers();
       if (sessionful) {
@@ -117,7 +135,7 @@ export class FakeServer {
         headers.set('mcp-session-id', session);
       }
       const serverInfo = { name: 'fake', version: '1' };
-      const capabilities = { tools: { listChanged } };
+      const capabilities = { tools: { listChanged }, ...more };
       const result = { protocolVersion: '2025-11-25', capabilities, serverInfo };
       return json({ jsonrpc: '2.0', id: post.id, result }, { headers });
     }
@@ -135,9 +153,11 @@ export class FakeServer {
       const from = Number(post.params['cursor'] ?? 0);
       const next = from + this.#options.pageSize;
       const nextCursor = next < this.tools.length ? { nextCursor: String(next) } : {};
-      return resultOf(post, { ...base, tools: this.tools.slice(from, next), ...nextCursor });
+      const tools = this.tools.slice(from, next);
+      return resultOf(post, { ...base, ...this.#options.listMembers, tools, ...nextCursor });
     }
     if (post.method === 'tools/call') return this.call(post);
+    if (post.method === 'logging/setLevel') return resultOf(post, {});
     const error = { code: -32601, message: 'Method not found' };
     return json({ jsonrpc: '2.0', id: post.id, error });
   }

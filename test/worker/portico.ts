@@ -2,7 +2,11 @@
  * Portico as a client meets it: the Worker's own handler, called in the isolate of the test. Each `createPortico` has fresh
  * memory, like another isolate of the same deployment; storage and objects are shared.
  */
-import { createExecutionContext, runDurableObjectAlarm, waitOnExecutionContext } from 'cloudflare:test';
+import {
+  createExecutionContext,
+  runDurableObjectAlarm,
+  waitOnExecutionContext,
+} from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import worker from '../../src/index.ts';
@@ -36,7 +40,10 @@ export function createPortico(settings: Partial<Env> = {}): Portico {
   const fetch = async (path: string, init?: RequestInit) => {
     const context = createExecutionContext();
     contexts.push(context);
-    const request = new Request<unknown, IncomingRequestCfProperties>(`${ORIGIN}${path}`, init as RequestInit<IncomingRequestCfProperties>);
+    const request = new Request<unknown, IncomingRequestCfProperties>(
+      `${ORIGIN}${path}`,
+      init as RequestInit<IncomingRequestCfProperties>,
+    );
     return worker.fetch(request, own, context);
   };
   const headersOf = ({ token = ADMIN, headers = {} }: Sent) => ({
@@ -80,14 +87,18 @@ export interface ServerView {
 }
 
 /** Register a server at `https://{name}.example.com/mcp`. */
-export async function register(portico: Portico, name: string, more: object = {}): Promise<ServerView> {
+export async function register(
+  portico: Portico,
+  name: string,
+  more: object = {},
+): Promise<ServerView> {
   const response = await portico.api('POST', SERVERS, {
     name,
     transport_type: 'HTTP',
     connection_config: { url: `https://${name}.example.com/mcp` },
     ...more,
   });
-  expect(response.status, name).toBe(201);
+  expect([name, response.status]).toEqual([name, 201]);
   return response.json();
 }
 
@@ -109,7 +120,11 @@ export async function whenServer(
 }
 
 /** Register a server and wait until it was discovered. */
-export async function registerConnected(portico: Portico, name: string, more: object = {}): Promise<ServerView> {
+export async function registerConnected(
+  portico: Portico,
+  name: string,
+  more: object = {},
+): Promise<ServerView> {
   const { id } = await register(portico, name, more);
   return whenServer(portico, id, ({ status }) => status === 'CONNECTED');
 }
@@ -134,7 +149,12 @@ export function modern(method: string, params: Record<string, unknown> = {}, id:
   };
   const name = params['name'] ?? params['uri'];
   return {
-    message: { jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } },
+    message: {
+      jsonrpc: '2.0',
+      id,
+      method,
+      params: { ...params, _meta: { ...(params['_meta'] as object | undefined), ...meta } },
+    },
     headers: {
       'mcp-protocol-version': MODERN,
       'mcp-method': method,
@@ -152,8 +172,16 @@ export const legacy = (method: string, params: object = {}, id: unknown = 1) => 
 });
 
 /** Open a legacy session. @returns its id */
-export async function initialize(portico: Portico, sent: Sent = {}, path = '/mcp'): Promise<string> {
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } };
+export async function initialize(
+  portico: Portico,
+  sent: Sent = {},
+  path = '/mcp',
+): Promise<string> {
+  const params = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 't', version: '1' },
+  };
   const response = await portico.post(legacy('initialize', params), sent, path);
   expect(response.status).toBe(200);
   const session = response.headers.get('mcp-session-id') ?? '';
@@ -168,12 +196,24 @@ export const inSession = (session: string) => ({
 });
 
 /** A request of an era to list or call, in whichever way that era does it. */
-export function ask(era: 'legacy' | 'modern', method: string, params: Record<string, unknown> = {}, id: unknown = 1) {
-  return era === 'modern' ? modern(method, params, id) : { message: legacy(method, params, id), headers: {} };
+export function ask(
+  era: 'legacy' | 'modern',
+  method: string,
+  params: Record<string, unknown> = {},
+  id: unknown = 1,
+) {
+  return era === 'modern'
+    ? modern(method, params, id)
+    : { message: legacy(method, params, id), headers: {} };
 }
 
 export interface RpcAnswer {
   id: unknown;
-  result?: Record<string, unknown> & { tools?: { name: string }[]; content?: { text: string }[]; isError?: boolean; _meta?: Record<string, unknown> };
+  result?: Record<string, unknown> & {
+    tools?: { name: string }[];
+    content?: { text: string }[];
+    isError?: boolean;
+    _meta?: Record<string, unknown>;
+  };
   error?: { code: number; message: string; data?: unknown };
 }

@@ -2,8 +2,18 @@
 import { env } from 'cloudflare:workers';
 import { runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
+import { dumpDatabase } from './database.ts';
 import { FakeServer, serve } from './fake-server.ts';
-import { createPortico, createToken, monitorOf, register, registerConnected, SERVERS, type ServerView } from './portico.ts';
+import {
+  createPortico,
+  createToken,
+  monitorOf,
+  register,
+  registerConnected,
+  SERVERS,
+  whenServer,
+  type ServerView,
+} from './portico.ts';
 
 const portico = createPortico();
 
@@ -19,13 +29,6 @@ const valid = (name: string) => ({
   connection_config: { url: `https://${name}.example.com/mcp` },
   auto_connect: false,
 });
-
-/** Every row of every table of ours, as text. */
-async function dumpDatabase(): Promise<string> {
-  const tables = ['servers', 'principals', 'tokens', 'sessions'];
-  const dumps = await env.DB.batch(tables.map(table => env.DB.prepare(`SELECT * FROM ${table}`)));
-  return JSON.stringify(dumps.map(({ results }) => results));
-}
 
 describe('create', () => {
   it('[REG-1] [AG-US1-AC1] answers with the record', async () => {
@@ -59,19 +62,28 @@ describe('create', () => {
   });
 
   it('[REG-1] [AG-US1-AC7] takes one of twenty alike that come at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => portico.api('POST', SERVERS, valid('race'))));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => portico.api('POST', SERVERS, valid('race'))),
+    );
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
   });
 
   it('[REG-1] [AG-US1-AC6] names every wrong field', async () => {
-    const body = { name: 'a.b', transport_type: 'CARRIER', connection_config: { url: 7 }, auto_connect: 'yes', colour: 'red' };
+    const body = {
+      name: 'a.b',
+      transport_type: 'CARRIER',
+      connection_config: { url: 7 },
+      auto_connect: 'yes',
+      colour: 'red',
+    };
     const response = await portico.api('POST', SERVERS, body);
     expect(response.status).toBe(422);
     const problem = await response.json<Problem>();
     expect(problem).toMatchObject({ code: 'validation_failed', status: 422 });
     const fields = problem.errors?.map(({ field }) => field) ?? [];
-    for (const field of ['name', 'transport_type', 'connection_config.url', 'auto_connect']) expect(fields).toContain(field);
+    for (const field of ['name', 'transport_type', 'connection_config.url', 'auto_connect'])
+      expect(fields).toContain(field);
     expect(JSON.stringify(problem.errors)).toContain('colour');
   });
 
@@ -83,12 +95,42 @@ describe('create', () => {
     ['a name of look-alikes', { ...valid('x'), name: '\u0430dmin' }, 'name'],
     ['no transport', { ...valid('x'), transport_type: undefined }, 'transport_type'],
     ['no configuration', { ...valid('x'), connection_config: undefined }, 'connection_config'],
-    ['an address of the metadata service', { ...valid('x'), connection_config: { url: 'http://169.254.169.254/' } }, 'connection_config.url'],
-    ['an address over plain http', { ...valid('x'), connection_config: { url: 'http://a.example.com/' } }, 'connection_config.url'],
-    ['an address with a password', { ...valid('x'), connection_config: { url: 'https://u:p@a.example.com/' } }, 'connection_config.url'],
-    ['a private health check', { ...valid('x'), health_check_url: 'https://10.0.0.1/' }, 'health_check_url'],
-    ['a header of the protocol', { ...valid('x'), connection_config: { url: 'https://a.example.com/', headers: { 'Mcp-Session-Id': 'x' } } }, 'connection_config.headers'],
-    ['a header that breaks the line', { ...valid('x'), connection_config: { url: 'https://a.example.com/', headers: { 'x-a': 'b\r\nx-c: d' } } }, 'connection_config.headers'],
+    [
+      'an address of the metadata service',
+      { ...valid('x'), connection_config: { url: 'http://169.254.169.254/' } },
+      'connection_config.url',
+    ],
+    [
+      'an address over plain http',
+      { ...valid('x'), connection_config: { url: 'http://a.example.com/' } },
+      'connection_config.url',
+    ],
+    [
+      'an address with a password',
+      { ...valid('x'), connection_config: { url: 'https://u:p@a.example.com/' } },
+      'connection_config.url',
+    ],
+    [
+      'a private health check',
+      { ...valid('x'), health_check_url: 'https://10.0.0.1/' },
+      'health_check_url',
+    ],
+    [
+      'a header of the protocol',
+      {
+        ...valid('x'),
+        connection_config: { url: 'https://a.example.com/', headers: { 'Mcp-Session-Id': 'x' } },
+      },
+      'connection_config.headers',
+    ],
+    [
+      'a header that breaks the line',
+      {
+        ...valid('x'),
+        connection_config: { url: 'https://a.example.com/', headers: { 'x-a': 'b\r\nx-c: d' } },
+      },
+      'connection_config.headers',
+    ],
   ])('[REG-1] [SEC-3] refuses %s', async (_what, body, field) => {
     const before = await dumpDatabase();
     const response = await portico.api('POST', SERVERS, body);
@@ -101,7 +143,10 @@ describe('create', () => {
   it('[REG-8] tells broken JSON from wrong fields', async () => {
     const response = await portico.fetch(SERVERS, {
       method: 'POST',
-      headers: { authorization: `Bearer ${env.PORTICO_ADMIN_TOKEN}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${env.PORTICO_ADMIN_TOKEN}`,
+        'content-type': 'application/json',
+      },
       body: '{',
     });
     expect(response.status).toBe(400);
@@ -171,17 +216,23 @@ describe('a token without the scope', () => {
     ];
     for (const [method, path, body] of writes) {
       const response = await portico.api(method, path, body, { token: reader.token });
-      expect(response.status, `${method} ${path}`).toBe(403);
+      expect([`${method} ${path}`, response.status]).toEqual([`${method} ${path}`, 403]);
       expect(await response.json()).toMatchObject({ code: 'forbidden' });
     }
     expect(await dumpDatabase()).toBe(before);
-    expect((await portico.api('GET', SERVERS, undefined, { token: reader.token })).status).toBe(200);
+    expect((await portico.api('GET', SERVERS, undefined, { token: reader.token })).status).toBe(
+      200,
+    );
   });
 
   it('[ACC-2] that may use tools only sees no server records', async () => {
     const member = await createToken(portico);
-    expect((await portico.api('GET', SERVERS, undefined, { token: member.token })).status).toBe(403);
-    expect((await portico.api('GET', '/api/v1/tools', undefined, { token: member.token })).status).toBe(200);
+    expect((await portico.api('GET', SERVERS, undefined, { token: member.token })).status).toBe(
+      403,
+    );
+    expect(
+      (await portico.api('GET', '/api/v1/tools', undefined, { token: member.token })).status,
+    ).toBe(200);
   });
 });
 
@@ -193,18 +244,31 @@ describe('credentials', () => {
     serve({ sealed: server });
     const headers = { Authorization: `Bearer ${canary}`, 'X-Api-Key': `${canary}-key` };
     const config = { url: 'https://sealed.example.com/mcp', headers };
-    const created = await portico.api('POST', SERVERS, { ...valid('sealed'), auto_connect: true, connection_config: config });
+    const created = await portico.api('POST', SERVERS, {
+      ...valid('sealed'),
+      auto_connect: true,
+      connection_config: config,
+    });
     const { id } = await created.clone().json<ServerView>();
-    await registerDone(id);
+    await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
     const call = await portico.api('POST', '/api/v1/tools/call', { name: 'sealed.echo' });
     expect(call.status).toBe(200);
     expect(server.of('tools/call')[0]?.headers.get('authorization')).toBe(`Bearer ${canary}`);
     expect(server.of('tools/call')[0]?.headers.get('x-api-key')).toBe(`${canary}-key`);
-    const answers = [created, call, await portico.api('GET', SERVERS), await portico.api('GET', `${SERVERS}/${id}`), await portico.api('GET', '/api/v1/tools')];
+    const answers = [
+      created,
+      call,
+      await portico.api('GET', SERVERS),
+      await portico.api('GET', `${SERVERS}/${id}`),
+      await portico.api('GET', '/api/v1/tools'),
+    ];
     for (const answer of answers) expect(await answer.text()).not.toContain(canary);
     expect(await dumpDatabase()).not.toContain(canary);
-    for (const { name } of (await env.CATALOG.list()).keys) expect(await env.CATALOG.get(name)).not.toContain(canary);
-    const stored = await runInDurableObject(monitorOf(id), async (_object, { storage }) => JSON.stringify([...(await storage.list())]));
+    for (const { name } of (await env.CATALOG.list()).keys)
+      expect(await env.CATALOG.get(name)).not.toContain(canary);
+    const stored = await runInDurableObject(monitorOf(id), async (_object, { storage }) =>
+      JSON.stringify([...(await storage.list())]),
+    );
     expect(stored).not.toContain(canary);
   });
 
@@ -212,15 +276,24 @@ describe('credentials', () => {
     const server = new FakeServer({ sessionful: false });
     serve({ stranger: server });
     await registerConnected(portico, 'stranger');
-    const headers = { cookie: 'a=b', 'x-forwarded-for': '1.2.3.4', 'mcp-session-id-x': 'y', 'x-api-key': 'mine' };
-    const response = await portico.api('POST', '/api/v1/tools/call', { name: 'stranger.echo' }, { headers });
+    const headers = {
+      cookie: 'a=b',
+      'x-forwarded-for': '1.2.3.4',
+      'mcp-session-id-x': 'y',
+      'x-api-key': 'mine',
+    };
+    const response = await portico.api(
+      'POST',
+      '/api/v1/tools/call',
+      { name: 'stranger.echo' },
+      { headers },
+    );
     expect(response.status).toBe(200);
     const seen = Object.fromEntries(server.of('tools/call')[0]?.headers ?? []);
-    expect(Object.keys(seen).toSorted()).toEqual(['accept', 'content-type', 'mcp-protocol-version']);
+    expect(Object.keys(seen).toSorted()).toEqual([
+      'accept',
+      'content-type',
+      'mcp-protocol-version',
+    ]);
   });
-
-  async function registerDone(id: string): Promise<void> {
-    const { whenServer } = await import('./portico.ts');
-    await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
-  }
 });

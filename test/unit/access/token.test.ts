@@ -1,7 +1,23 @@
 /** Tokens: their form and nothing else. Callers: what they may reach. */
 import { describe, expect, it } from 'vitest';
-import { decideServer, hasScope, requireScope, SETUP_ADMIN, toCaller, type Caller } from '../../../src/access/principal.ts';
-import { createTokenValue, CreateTokenSchema, isTokenForm, MEMBER_SCOPES, parseBearer, ScopeSchema, toTokenView, type Token } from '../../../src/access/token.ts';
+import {
+  decideServer,
+  hasScope,
+  requireScope,
+  SETUP_ADMIN,
+  toCaller,
+  type Caller,
+} from '../../../src/access/principal.ts';
+import {
+  createTokenValue,
+  CreateTokenSchema,
+  isTokenForm,
+  MEMBER_SCOPES,
+  parseBearer,
+  ScopeSchema,
+  toTokenView,
+  type Token,
+} from '../../../src/access/token.ts';
 
 const value = `portico_${'aB3-_'.repeat(8)}xyz`;
 const token: Token = {
@@ -26,9 +42,12 @@ describe('createTokenValue', () => {
 });
 
 describe('parseBearer', () => {
-  it.each([`Bearer ${value}`, `bearer ${value}`, `BEARER ${value}`, `Bearer   ${value}`])('[ACC-1] takes %j', header => {
-    expect(parseBearer(header)).toBe(value);
-  });
+  it.each([`Bearer ${value}`, `bearer ${value}`, `BEARER ${value}`, `Bearer   ${value}`])(
+    '[ACC-1] takes %j',
+    header => {
+      expect(parseBearer(header)).toBe(value);
+    },
+  );
 
   it.each([
     null,
@@ -105,7 +124,9 @@ describe('a caller', () => {
       expect(hasScope(member, scope)).toBe(scope.startsWith('tools:'));
       expect(hasScope({ ...member, scopes: new Set() }, scope)).toBe(false);
     }
-    expect(() => requireScope(member, 'admin')).toThrow(expect.objectContaining({ code: 'forbidden' }));
+    expect(() => requireScope(member, 'admin')).toThrow(
+      expect.objectContaining({ code: 'forbidden' }),
+    );
   });
 
   it('[ACC-3] reaches every server or those of its token', () => {

@@ -1,6 +1,10 @@
 /** When a server is looked at next, and what failures make of its status. */
 import { describe, expect, it } from 'vitest';
-import { decideDelayMs, decideStatus, FAILURES_TO_ERROR } from '../../../src/catalog/monitor-schedule.ts';
+import {
+  decideDelayMs,
+  decideStatus,
+  FAILURES_TO_ERROR,
+} from '../../../src/catalog/monitor-schedule.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const INTERVAL_MS = 30_000;
@@ -13,7 +17,9 @@ describe('decideDelayMs', () => {
   });
 
   it('[UP-5] doubles from a second up to the interval', () => {
-    const latest = [1, 2, 3, 4, 5, 6, 7, 100, 1e9].map(failures => decideDelayMs(failures, INTERVAL_MS, 1));
+    const latest = [1, 2, 3, 4, 5, 6, 7, 100, 1e9].map(failures =>
+      decideDelayMs(failures, INTERVAL_MS, 1),
+    );
     expect(latest).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000, 30_000]);
   });
 
@@ -34,7 +40,12 @@ describe('decideDelayMs', () => {
 describe('decideStatus', () => {
   it('[AG-US5-AC4] a server that answered before has three failures', () => {
     expect(FAILURES_TO_ERROR).toBe(3);
-    expect([1, 2, 3, 4].map(failures => decideStatus(true, failures))).toEqual(['CONNECTED', 'CONNECTED', 'ERROR', 'ERROR']);
+    expect([1, 2, 3, 4].map(failures => decideStatus(true, failures))).toEqual([
+      'CONNECTED',
+      'CONNECTED',
+      'ERROR',
+      'ERROR',
+    ]);
   });
 
   it('[AG-US5-AC4] one that never answered has none', () => {

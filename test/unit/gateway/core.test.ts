@@ -1,53 +1,30 @@
 /** The core and its access decorator on plain fakes: who sees what, what a name means, what is never called. */
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/access/principal.ts';
-import { EMPTY_CATALOG, parseCatalog } from '../../../src/catalog/catalog.ts';
+import { EMPTY_CATALOG } from '../../../src/catalog/catalog.ts';
 import { PorticoError } from '../../../src/errors/portico-error.ts';
 import { createCore, type CorePorts } from '../../../src/gateway/core.ts';
 import type { Gateway, Naming, Reach } from '../../../src/gateway/gateway.ts';
 import { ServerFailure } from '../../../src/gateway/server-failure.ts';
 import { withAccess } from '../../../src/gateway/with-access.ts';
 import type { Server } from '../../../src/registry/server-schema.ts';
-import type { CallContext } from '../../../src/upstream/upstreams.ts';
+import { catalogOf, createRecord } from './fakes.ts';
 
-/** Tools by server; the core is asked about these. */
-const TOOLS: Record<string, string[]> = {
-  alpha: ['echo', 'get.sum', 'a__b', 'x y'],
-  beta: ['echo'],
-  alpha__beta: ['echo', 'only'],
-  off: ['echo'],
+const reach: Reach = {
+  servers: ['alpha', 'alpha__beta', 'beta', 'off'].map(name => createRecord(name)),
 };
-
-function server(name: string, more: Partial<Server> = {}): Server {
-  return {
-    id: `id-${name}`,
-    name,
-    description: '',
-    transportType: 'HTTP',
-    url: 'https://a.example.com/mcp',
-    headersSealed: null,
-    healthCheckUrl: null,
-    autoConnect: true,
-    status: name === 'off' ? 'DISCONNECTED' : 'CONNECTED',
-    lastError: null,
-    verdict: null,
-    catalogHash: `hash-${name}`,
-    toolCount: 0,
-    registeredAt: 0,
-    updatedAt: 0,
-    ...more,
-  };
-}
-
-const catalogOf = ({ name, status, catalogHash }: Server) => {
-  if (status === 'DISCONNECTED') return EMPTY_CATALOG;
-  const tools = (TOOLS[name] ?? []).map(tool => ({ name: tool, inputSchema: {} }));
-  return parseCatalog(catalogHash ?? '', JSON.stringify({ tools, capabilities: { tools: {} } }));
+const context: Parameters<Gateway['request']>[4] = {
+  signal: new AbortController().signal,
+  owner: () => 'o',
+  defer: () => {},
+  capabilities: {},
+  questions: 'park',
 };
-
-const reach: Reach = { servers: ['alpha', 'alpha__beta', 'beta', 'off'].map(name => server(name)) };
-const context: CallContext = { signal: new AbortController().signal, owner: () => 'o', defer: () => {} };
-const everything: Caller = { principalId: 'p', tokenId: 't', scopes: new Set(['tools:read', 'tools:call']) };
+const everything: Caller = {
+  principalId: 'p',
+  tokenId: 't',
+  scopes: new Set(['tools:read', 'tools:call']),
+};
 const narrowed: Caller = { ...everything, servers: new Set(['id-beta']) };
 const dot: Naming = { kind: 'qualified', style: 'dot' };
 const underscore: Naming = { kind: 'qualified', style: 'underscore' };
@@ -79,15 +56,18 @@ function callTool(
   return gateway.request(caller, within, naming, request, context);
 }
 
-const listTools = (gateway: Gateway, caller: Caller, within: Reach, naming = dot) =>
-  gateway.list(caller, within, naming, 'tools');
+const listTools = async (gateway: Gateway, caller: Caller, within: Reach, naming = dot) =>
+  (await gateway.list(caller, within, naming, 'tools')).items;
 
 /** Code and message of what a call throws, which is all a caller learns. */
-async function refusalOf(run: Promise<unknown>): Promise<{ code: string; message: string; extras: unknown }> {
+async function refusalOf(
+  run: Promise<unknown>,
+): Promise<{ code: string; message: string; extras: unknown }> {
   try {
     await run;
   } catch (error) {
-    if (error instanceof PorticoError) return { code: error.code, message: error.message, extras: error.extras };
+    if (error instanceof PorticoError)
+      return { code: error.code, message: error.message, extras: error.extras };
     throw error;
   }
   throw new Error('it was not refused');
@@ -117,7 +97,7 @@ describe('a name', () => {
     for (const { name, server: owner, item } of listed) {
       calls.length = 0;
       await callTool(guarded, everything, reach, name);
-      expect(calls, name).toEqual([`${owner.name} ${JSON.stringify(item.key)}`]);
+      expect([name, calls]).toEqual([name, [`${owner.name} ${JSON.stringify(item.key)}`]]);
     }
     expect(listed).toHaveLength(7);
   });
@@ -146,7 +126,10 @@ describe('a name', () => {
 
   it('[AG-US4-AC3] of a disconnected server tells its state', async () => {
     const { guarded, calls } = createGateway();
-    for (const [name, naming] of [['off.echo', dot], ['echo', ownOf('off')]] as const) {
+    for (const [name, naming] of [
+      ['off.echo', dot],
+      ['echo', ownOf('off')],
+    ] as const) {
       const run = callTool(guarded, everything, reach, name, naming);
       expect(await refusalOf(run)).toMatchObject({
         code: 'server_disconnected',
@@ -158,23 +141,33 @@ describe('a name', () => {
 });
 
 describe('access', () => {
-  it.each(['.', ':', '__', '/', 'own'])('[MCP-9] [ACC-3] hidden looks like unknown by %s', async kind => {
-    const { guarded, calls } = createGateway();
-    for (const hidden of ['alpha', 'off', 'alpha__beta']) {
-      const [name, naming] = kind === 'own' ? ['echo', ownOf(hidden)] : [`${hidden}${kind}echo`, dot];
-      const alone: Reach = { servers: reach.servers.filter(server => server.name === 'beta') };
-      const answer = await refusalOf(callTool(guarded, narrowed, reach, name, naming));
-      expect(answer).toEqual(await refusalOf(callTool(guarded, everything, alone, name, naming)));
-      expect(answer).toEqual({ code: 'tool_not_found', message: `Tool not found: ${name}`, extras: {} });
-    }
-    expect(calls).toEqual([]);
-  });
+  it.each(['.', ':', '__', '/', 'own'])(
+    '[MCP-9] [ACC-3] hidden looks like unknown by %s',
+    async kind => {
+      const { guarded, calls } = createGateway();
+      for (const hidden of ['alpha', 'off', 'alpha__beta']) {
+        const [name, naming] =
+          kind === 'own' ? ['echo', ownOf(hidden)] : [`${hidden}${kind}echo`, dot];
+        const alone: Reach = { servers: reach.servers.filter(server => server.name === 'beta') };
+        const answer = await refusalOf(callTool(guarded, narrowed, reach, name, naming));
+        expect(answer).toEqual(await refusalOf(callTool(guarded, everything, alone, name, naming)));
+        expect(answer).toEqual({
+          code: 'tool_not_found',
+          message: `Tool not found: ${name}`,
+          extras: {},
+        });
+      }
+      expect(calls).toEqual([]);
+    },
+  );
 
   it('[ACC-3] lists what may be called and calls what is listed, in every style', async () => {
     const { guarded, calls } = createGateway();
     for (const style of ['dot', 'colon', 'underscore'] as const) {
       const listed = await listTools(guarded, narrowed, reach, { kind: 'qualified', style });
-      expect(listed.map(({ server: owner, item }) => `${owner.name} ${item.key}`)).toEqual(['beta echo']);
+      expect(listed.map(({ server: owner, item }) => `${owner.name} ${item.key}`)).toEqual([
+        'beta echo',
+      ]);
       for (const { name } of listed) {
         await callTool(guarded, narrowed, reach, name);
       }
@@ -195,15 +188,20 @@ describe('access', () => {
     const { guarded, calls } = createGateway();
     const reader: Caller = { ...everything, scopes: new Set(['tools:read']) };
     const writer: Caller = { ...everything, scopes: new Set(['tools:call']) };
-    expect(await refusalOf(callTool(guarded, reader, reach, 'alpha.echo'))).toMatchObject({ code: 'forbidden' });
+    expect(await refusalOf(callTool(guarded, reader, reach, 'alpha.echo'))).toMatchObject({
+      code: 'forbidden',
+    });
     expect(await refusalOf(listTools(guarded, writer, reach))).toMatchObject({ code: 'forbidden' });
     expect(calls).toEqual([]);
   });
 
   it('[ACC-3] can only make the reach smaller', async () => {
     const { guarded } = createGateway();
-    const wider: Caller = { ...everything, servers: new Set(['id-beta', 'id-alpha', 'id-elsewhere']) };
-    const small: Reach = { servers: [server('beta')] };
+    const wider: Caller = {
+      ...everything,
+      servers: new Set(['id-beta', 'id-alpha', 'id-elsewhere']),
+    };
+    const small: Reach = { servers: [createRecord('beta')] };
     const listed = await listTools(guarded, wider, small);
     expect(listed.map(({ name }) => name)).toEqual(['beta.echo']);
   });
@@ -218,23 +216,40 @@ describe('the core', () => {
         return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
       },
     });
-    const params = new Map([['arguments', '{"n":1.0}'], ['name', '"alpha.echo"'], ['_meta', '{}'], ['vendor', '1e400']]);
+    const params = new Map([
+      ['arguments', '{"n":1.0}'],
+      ['name', '"alpha.echo"'],
+      ['_meta', '{}'],
+      ['vendor', '1e400'],
+    ]);
     await callTool(core, everything, reach, 'alpha.echo', dot, params);
-    expect([...sent]).toEqual([['arguments', '{"n":1.0}'], ['name', '"echo"'], ['_meta', '{}'], ['vendor', '1e400']]);
+    expect([...sent]).toEqual([
+      ['arguments', '{"n":1.0}'],
+      ['name', '"echo"'],
+      ['_meta', '{}'],
+      ['vendor', '1e400'],
+    ]);
     expect(params.get('name')).toBe('"alpha.echo"');
   });
 
   it('[MCP-12] says which server failed', async () => {
-    const { core } = createGateway({ call: () => Promise.reject(new PorticoError('upstream_timeout')) });
+    const { core } = createGateway({
+      call: () => Promise.reject(new PorticoError('upstream_timeout')),
+    });
     const run = callTool(core, everything, reach, 'beta.echo');
     const failure: unknown = await run.catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ServerFailure);
-    expect(failure).toMatchObject({ server: { name: 'beta' }, reason: { code: 'upstream_timeout' } });
+    expect(failure).toMatchObject({
+      server: { name: 'beta' },
+      reason: { code: 'upstream_timeout' },
+    });
   });
 
   it('[MCP-12] does not remember a list that lacks a catalog nobody had', async () => {
     let lost = true;
-    const { core } = createGateway({ catalogOf: each => (lost && each.name === 'beta' ? EMPTY_CATALOG : catalogOf(each)) });
+    const { core } = createGateway({
+      catalogOf: each => (lost && each.name === 'beta' ? EMPTY_CATALOG : catalogOf(each)),
+    });
     expect(await listTools(core, everything, reach)).toHaveLength(6);
     lost = false;
     expect(await listTools(core, everything, reach)).toHaveLength(7);
@@ -242,12 +257,18 @@ describe('the core', () => {
 
   it('[REG-5] lists anew when a catalog, a name or a state changes', async () => {
     const { core } = createGateway();
-    const names = async (changed: Server) => (await listTools(core, everything, { servers: [changed] })).map(({ name }) => name);
-    const base = server('beta');
+    const names = async (changed: Server) =>
+      (await listTools(core, everything, { servers: [changed] })).map(({ name }) => name);
+    const base = createRecord('beta');
     expect(await names(base)).toEqual(['beta.echo']);
-    expect(await names({ ...base, name: 'alpha__beta' })).toEqual(['alpha__beta.echo', 'alpha__beta.only']);
+    expect(await names({ ...base, name: 'alpha__beta' })).toEqual([
+      'alpha__beta.echo',
+      'alpha__beta.only',
+    ]);
     expect(await names({ ...base, status: 'DISCONNECTED' })).toEqual([]);
     const before = await listTools(core, everything, { servers: [base] });
-    expect(await listTools(core, everything, { servers: [{ ...base, catalogHash: 'next' }] })).not.toBe(before);
+    expect(
+      await listTools(core, everything, { servers: [{ ...base, catalogHash: 'next' }] }),
+    ).not.toBe(before);
   });
 });

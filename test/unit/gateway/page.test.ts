@@ -8,7 +8,10 @@ interface Item {
   server: { name: string };
 }
 
-const item = (server: string, name: string): Item => ({ name: `${server}.${name}`, server: { name: server } });
+const item = (server: string, name: string): Item => ({
+  name: `${server}.${name}`,
+  server: { name: server },
+});
 const listOf = (...pairs: [string, string][]) => pairs.map(([server, name]) => item(server, name));
 const namesOf = (items: readonly Item[]) => items.map(({ name }) => name);
 
@@ -30,7 +33,10 @@ describe('pageOf', () => {
   it('[MCP-4] hands everything out once, in order', () => {
     for (let pageSize = 1; pageSize <= 6; pageSize += 1) {
       const pages = readAll(abc, pageSize);
-      expect(pages.flat(), `pages of ${pageSize}`).toEqual(namesOf(abc));
+      expect([`pages of ${pageSize}`, pages.flat()]).toEqual([
+        `pages of ${pageSize}`,
+        namesOf(abc),
+      ]);
       expect(pages).toHaveLength(Math.ceil(5 / pageSize));
     }
     expect(readAll([], 3)).toEqual([[]]);
@@ -47,7 +53,11 @@ describe('pageOf', () => {
     ['nothing changes', abc, ['b.1', 'b.2', 'C.1']],
     ['a tool before it is added', [item('a', '0'), ...abc], ['b.1', 'b.2', 'C.1']],
     ['a tool before it is removed', abc.slice(1), ['b.1', 'b.2', 'C.1']],
-    ['a tool after it is added', listOf(['a', '1'], ['a', '2'], ['a', '3'], ['b', '1']), ['a.3', 'b.1']],
+    [
+      'a tool after it is added',
+      listOf(['a', '1'], ['a', '2'], ['a', '3'], ['b', '1']),
+      ['a.3', 'b.1'],
+    ],
     ['the tool it ends with is gone', listOf(['a', '1'], ['b', '1'], ['C', '1']), ['b.1', 'C.1']],
     ['its server is gone', abc.slice(2), ['b.1', 'b.2', 'C.1']],
     ['everything is gone', [], []],
@@ -60,7 +70,9 @@ describe('pageOf', () => {
     const random = createRandom();
     for (let round = 0; round < 500; round += 1) {
       const servers = ['a', 'B', 'c', 'D', 'e'];
-      const all = servers.flatMap(server => Array.from({ length: 1 + random.below(6) }, (_, i) => item(server, String(i))));
+      const all = servers.flatMap(server =>
+        Array.from({ length: 1 + random.below(6) }, (_, i) => item(server, String(i))),
+      );
       const whole = new Set(random.chance(0.5) ? servers : [random.pick(servers)]);
       let list = all;
       const seen: string[] = [];
@@ -73,16 +85,31 @@ describe('pageOf', () => {
         const gone = random.pick([...servers, '']);
         list = all.filter(({ server }) => whole.has(server.name) || server.name !== gone);
       } while (next !== undefined);
-      expect(new Set(seen).size, `round ${round}`).toBe(seen.length);
+      expect([`round ${round}`, new Set(seen).size]).toEqual([`round ${round}`, seen.length]);
       const stayed = namesOf(all.filter(({ server }) => whole.has(server.name)));
-      expect(seen.filter(name => stayed.includes(name)), `round ${round}`).toEqual(stayed);
+      expect([`round ${round}`, seen.filter(name => stayed.includes(name))]).toEqual([
+        `round ${round}`,
+        stayed,
+      ]);
     }
   });
 
-  it.each(['', ' ', 'x', '0', 'null', btoa('null'), btoa('[]'), btoa('["a"]'), btoa('[1,2]'), btoa('{"a":1}'), '***', 'A'.repeat(5_000)])(
-    '[MCP-4] [SEC-4] refuses the cursor %j',
-    foreign => {
-      expect(() => pageOf(abc, foreign, 2)).toThrow(expect.objectContaining({ code: 'invalid_params' }));
-    },
-  );
+  it.each([
+    '',
+    ' ',
+    'x',
+    '0',
+    'null',
+    btoa('null'),
+    btoa('[]'),
+    btoa('["a"]'),
+    btoa('[1,2]'),
+    btoa('{"a":1}'),
+    '***',
+    'A'.repeat(5_000),
+  ])('[MCP-4] [SEC-4] refuses the cursor %j', foreign => {
+    expect(() => pageOf(abc, foreign, 2)).toThrow(
+      expect.objectContaining({ code: 'invalid_params' }),
+    );
+  });
 });

@@ -18,9 +18,12 @@ function verdict(url: string, origin: string | null, policy: OriginPolicy): stri
 describe('in production', () => {
   const url = 'https://gateway.example.com/mcp';
 
-  it.each([null, 'https://gateway.example.com', 'https://app.example.com'])('[SEC-5] allows the origin %j', origin => {
-    expect(verdict(url, origin, production)).toBe('allowed');
-  });
+  it.each([null, 'https://gateway.example.com', 'https://app.example.com'])(
+    '[SEC-5] allows the origin %j',
+    origin => {
+      expect(verdict(url, origin, production)).toBe('allowed');
+    },
+  );
 
   it.each([
     'null',
@@ -50,27 +53,38 @@ describe('in production', () => {
 });
 
 describe('in local mode', () => {
-  it.each(['http://localhost:8787', 'http://127.0.0.1:8787', 'http://[::1]:8787', 'http://LOCALHOST/'])(
-    '[SEC-5] answers under %s',
-    host => {
-      expect(verdict(`${host}/mcp`, null, local)).toBe('allowed');
-      expect(verdict(`${host}/mcp`, 'http://localhost:6274', local)).toBe('allowed');
-      expect(verdict(`${host}/mcp`, 'http://127.0.0.1:1', local)).toBe('allowed');
-    },
-  );
+  it.each([
+    'http://localhost:8787',
+    'http://127.0.0.1:8787',
+    'http://[::1]:8787',
+    'http://LOCALHOST/',
+  ])('[SEC-5] answers under %s', host => {
+    expect(verdict(`${host}/mcp`, null, local)).toBe('allowed');
+    expect(verdict(`${host}/mcp`, 'http://localhost:6274', local)).toBe('allowed');
+    expect(verdict(`${host}/mcp`, 'http://127.0.0.1:1', local)).toBe('allowed');
+  });
 
-  it.each(['http://evil.example:8787', 'http://localhost.evil.example', 'http://127.0.0.1.evil.example', 'http://192.168.1.2:8787', 'http://0.0.0.0:8787', 'http://127.0.0.2:8787'])(
-    '[SEC-5] does not answer under %s, where a name was rebound to this machine',
-    host => {
-      expect(verdict(`${host}/mcp`, null, local)).toBe('origin_refused');
-      expect(verdict(`${host}/mcp`, host, local)).toBe('origin_refused');
-    },
-  );
+  it.each([
+    'http://evil.example:8787',
+    'http://localhost.evil.example',
+    'http://127.0.0.1.evil.example',
+    'http://192.168.1.2:8787',
+    'http://0.0.0.0:8787',
+    'http://127.0.0.2:8787',
+  ])('[SEC-5] does not answer under %s, where a name was rebound to this machine', host => {
+    expect(verdict(`${host}/mcp`, null, local)).toBe('origin_refused');
+    expect(verdict(`${host}/mcp`, host, local)).toBe('origin_refused');
+  });
 
-  it.each(['http://evil.example', 'null', '', 'http://localhost.evil.example', 'http://localhost@evil.example', 'https://127.0.0.1.evil.example', 'file://'])(
-    '[SEC-5] refuses the origin %j',
-    origin => {
-      expect(verdict('http://127.0.0.1:8787/mcp', origin, local)).toBe('origin_refused');
-    },
-  );
+  it.each([
+    'http://evil.example',
+    'null',
+    '',
+    'http://localhost.evil.example',
+    'http://localhost@evil.example',
+    'https://127.0.0.1.evil.example',
+    'file://',
+  ])('[SEC-5] refuses the origin %j', origin => {
+    expect(verdict('http://127.0.0.1:8787/mcp', origin, local)).toBe('origin_refused');
+  });
 });

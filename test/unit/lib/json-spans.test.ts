@@ -28,7 +28,17 @@ const SCALARS = [
   '"\\"}"',
   '"\u00e9e\u0301\u200b\u202e\ufeff"',
 ];
-const KEYS = ['"a"', '"b"', '""', '"__proto__"', '"constructor"', '"\\u0061"', '"a\\"b"', '"\\ud800"', '"{"'];
+const KEYS = [
+  '"a"',
+  '"b"',
+  '""',
+  '"__proto__"',
+  '"constructor"',
+  '"\\u0061"',
+  '"a\\"b"',
+  '"\\ud800"',
+  '"{"',
+];
 
 /** A member as it was written. */
 interface Written {
@@ -42,10 +52,16 @@ function writeValue(random: Random, depth: number): string {
   const space = () => random.pick(SPACES);
   const size = random.below(4);
   if (kind === 1) {
-    const elements = Array.from({ length: size }, () => space() + writeValue(random, depth - 1) + space());
+    const elements = Array.from(
+      { length: size },
+      () => space() + writeValue(random, depth - 1) + space(),
+    );
     return `[${elements.length === 0 ? space() : elements.join(',')}]`;
   }
-  return writeObject(random, Array.from({ length: size }, () => writeMember(random, depth - 1)));
+  return writeObject(
+    random,
+    Array.from({ length: size }, () => writeMember(random, depth - 1)),
+  );
 }
 
 function writeMember(random: Random, depth: number): Written {
@@ -54,7 +70,9 @@ function writeMember(random: Random, depth: number): Written {
 
 function writeObject(random: Random, members: readonly Written[]): string {
   const space = () => random.pick(SPACES);
-  const texts = members.map(({ key, value }) => space() + key + space() + ':' + space() + value + space());
+  const texts = members.map(
+    ({ key, value }) => space() + key + space() + ':' + space() + value + space(),
+  );
   return `{${texts.length === 0 ? space() : texts.join(',')}}`;
 }
 
@@ -69,7 +87,7 @@ describe('rawMembers', () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const members = Array.from({ length: random.below(6) }, () => writeMember(random, 4));
       const text = random.pick(SPACES) + writeObject(random, members) + random.pick(SPACES);
-      expect(rawMembers(text), text).toEqual(lastOfEach(members));
+      expect([text, rawMembers(text)]).toEqual([text, lastOfEach(members)]);
     }
   });
 
@@ -81,9 +99,9 @@ describe('rawMembers', () => {
       const changed = random.pick([...before.keys()]);
       const text = fromRawMembers(new Map(before).set(changed, '"changed"'));
       const after = rawMembers(text);
-      expect([...after.keys()], text).toEqual([...before.keys()]);
+      expect([text, [...after.keys()]]).toEqual([text, [...before.keys()]]);
       for (const [key, value] of after) {
-        expect(value, text).toBe(key === changed ? '"changed"' : before.get(key));
+        expect([text, value]).toEqual([text, key === changed ? '"changed"' : before.get(key)]);
       }
     }
   });
@@ -93,8 +111,14 @@ describe('rawMembers', () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const members = Array.from({ length: random.below(6) }, () => writeMember(random, 3));
       const text = writeObject(random, members);
-      const parsed = [...rawMembers(text)].map(([key, value]) => [key, JSON.parse(value) as unknown]);
-      expect(Object.fromEntries(parsed), text).toEqual(Object.fromEntries(Object.entries(JSON.parse(text) as object)));
+      const parsed = [...rawMembers(text)].map(([key, value]) => [
+        key,
+        JSON.parse(value) as unknown,
+      ]);
+      expect([text, Object.fromEntries(parsed)]).toEqual([
+        text,
+        Object.fromEntries(Object.entries(JSON.parse(text) as object)),
+      ]);
     }
   });
 
@@ -141,7 +165,7 @@ describe('rawElements', () => {
       const values = Array.from({ length: random.below(6) }, () => writeValue(random, 3));
       const padded = values.map(value => random.pick(SPACES) + value + random.pick(SPACES));
       const text = `${random.pick(SPACES)}[${padded.length === 0 ? random.pick(SPACES) : padded.join(',')}]`;
-      expect(rawElements(text), text).toEqual(values);
+      expect([text, rawElements(text)]).toEqual([text, values]);
     }
   });
 });

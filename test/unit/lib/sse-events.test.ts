@@ -1,6 +1,12 @@
 /** The reader of event streams, against the rules of WHATWG HTML. */
 import { describe, expect, it } from 'vitest';
-import { EventTooLarge, readEvents, SseParser, toSseText, type SseEvent } from '../../../src/lib/sse-events.ts';
+import {
+  EventTooLarge,
+  readEvents,
+  SseParser,
+  toSseText,
+  type SseEvent,
+} from '../../../src/lib/sse-events.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const MAX_CHARS = 10_000;
@@ -31,11 +37,19 @@ describe('SseParser', () => {
     ['one space after the colon taken off, not two', 'data:a\ndata:  b\n\n', [message('a\n b')]],
     ['a tab after the colon kept', 'data:\ta\n\n', [message('\ta')]],
     ['a byte order mark at the start', '\ufeffdata: a\n\n', [message('a')]],
-    ['a second byte order mark as part of the field', '\ufeff\ufeffdata: a\ndata: b\n\n', [message('b')]],
+    [
+      'a second byte order mark as part of the field',
+      '\ufeff\ufeffdata: a\ndata: b\n\n',
+      [message('b')],
+    ],
     ['a byte order mark inside of data', 'data: \ufeffa\n\n', [message('\ufeffa')]],
     ['comments', ': ping\n:\ndata: a\n: x\n\n', [message('a')]],
     ['a name of the event', 'event: endpoint\ndata: /m\n\n', [{ event: 'endpoint', data: '/m' }]],
-    ['the name for one event only', 'event: x\ndata: a\n\ndata: b\n\n', [{ event: 'x', data: 'a' }, message('b')]],
+    [
+      'the name for one event only',
+      'event: x\ndata: a\n\ndata: b\n\n',
+      [{ event: 'x', data: 'a' }, message('b')],
+    ],
     ['the last of two names', 'event: x\nevent: y\ndata: a\n\n', [{ event: 'y', data: 'a' }]],
     ['a name without data', 'event: x\n\ndata: a\n\n', [message('a')]],
     ['an empty name', 'event:\ndata: a\n\n', [message('a')]],
@@ -84,7 +98,7 @@ describe('readEvents', () => {
   it('[MCP-1] reads the same wherever the bytes are split', async () => {
     for (let at = 0; at <= bytes.length; at += 1) {
       const chunks = [bytes.subarray(0, at), bytes.subarray(at)];
-      expect(await readAll(chunks), `split at ${at}`).toEqual(events);
+      expect([`split at ${at}`, await readAll(chunks)]).toEqual([`split at ${at}`, events]);
     }
   });
 

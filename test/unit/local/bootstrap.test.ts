@@ -1,3 +1,4 @@
+/** When the packages count as installed: every one of package-lock.json in the version it names. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** Which servers of an mcp.json can be registered, and what is said about the others. */
 import { expect, it } from 'vitest';
 import { parseServerConfig } from '../../../local/config-file.ts';
 

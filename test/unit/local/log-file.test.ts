@@ -1,3 +1,4 @@
+/** The log file: what a line looks like, and that it stays within its bound. */
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

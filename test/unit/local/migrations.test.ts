@@ -1,3 +1,4 @@
+/** Splitting SQL into statements, and applying migrations on a real SQLite: in order, once, whole or not at all. */
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';

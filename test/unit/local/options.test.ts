@@ -1,3 +1,4 @@
+/** The command line of `npm start`: defaults, paths, and one line for everything that is wrong. */
 import { expect, it } from 'vitest';
 import { parseOptions } from '../../../local/options.ts';
 

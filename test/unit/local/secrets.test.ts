@@ -1,3 +1,4 @@
+/** Keys and admin token of a data folder: made once, kept, private, never replaced by accident. */
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** The snippets a user pastes: valid JSON or shell, with address and token where each client looks for them. */
 import { expect, it } from 'vitest';
 import { createSnippets } from '../../../local/snippets.ts';
 

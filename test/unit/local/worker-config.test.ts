@@ -1,3 +1,4 @@
+/** What the local host reads from wrangler.toml, and that it refuses what it cannot read. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parseWorkerConfig } from '../../../local/worker-config.ts';

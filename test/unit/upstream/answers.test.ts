@@ -17,22 +17,40 @@ function codeOf(run: () => unknown): string | undefined {
 describe('parseMessage', () => {
   it('[MCP-7] keeps the text of a result', () => {
     const result = '{ "content" : [ ], "n":1.0, "big":12345678901234567890,"s":"\\u00e9" }';
-    expect(parseMessage(` {"jsonrpc":"2.0", "id":7,"result": ${result} }\n`, 7)).toMatchObject({ kind: 'response', result });
+    expect(parseMessage(` {"jsonrpc":"2.0", "id":7,"result": ${result} }\n`, 7)).toMatchObject({
+      kind: 'response',
+      result,
+    });
   });
 
   it('[MCP-7] keeps code, message and data of an error', () => {
     const error = '{"code":-32042,"message":"m\\u0041","data":{"n":1.0}}';
-    expect(parseMessage(`{"jsonrpc":"2.0","id":"a","error":${error}}`, 'a')).toMatchObject({ kind: 'response', error });
+    expect(parseMessage(`{"jsonrpc":"2.0","id":"a","error":${error}}`, 'a')).toMatchObject({
+      kind: 'response',
+      error,
+    });
   });
 
   it.each<[string, string, UpstreamMessage['kind']]>([
-    ['a notification', '{"jsonrpc":"2.0","method":"notifications/progress","params":{}}', 'notification'],
+    [
+      'a notification',
+      '{"jsonrpc":"2.0","method":"notifications/progress","params":{}}',
+      'notification',
+    ],
     ['a request', '{"jsonrpc":"2.0","id":7,"method":"ping"}', 'request'],
     ['a response to another id', '{"jsonrpc":"2.0","id":8,"result":{}}', 'foreign'],
     ['a response to the id as text', '{"jsonrpc":"2.0","id":"7","result":{}}', 'foreign'],
-    ['a request under a fractional id', '{"jsonrpc":"2.0","id":1.5,"method":"roots/list"}', 'foreign'],
+    [
+      'a request under a fractional id',
+      '{"jsonrpc":"2.0","id":1.5,"method":"roots/list"}',
+      'foreign',
+    ],
     ['a request under the id null', '{"jsonrpc":"2.0","id":null,"method":"roots/list"}', 'foreign'],
-    ['an error without an id', '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}', 'foreign'],
+    [
+      'an error without an id',
+      '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}',
+      'foreign',
+    ],
   ])('[MCP-5] tells %s', (_what, text, kind) => {
     expect(parseMessage(text, 7).kind).toBe(kind);
   });
@@ -47,11 +65,23 @@ describe('parseMessage', () => {
     ['another version', '{"jsonrpc":"1.0","id":7,"result":{}}', 'upstream_bad_message'],
     ['no version', '{"id":7,"result":{}}', 'upstream_bad_message'],
     ['neither result nor error', '{"jsonrpc":"2.0","id":7}', 'upstream_bad_message'],
-    ['both result and error', '{"jsonrpc":"2.0","id":7,"result":{},"error":{"code":1,"message":"m"}}', 'upstream_bad_message'],
+    [
+      'both result and error',
+      '{"jsonrpc":"2.0","id":7,"result":{},"error":{"code":1,"message":"m"}}',
+      'upstream_bad_message',
+    ],
     ['a result that is no object', '{"jsonrpc":"2.0","id":7,"result":[]}', 'upstream_bad_message'],
     ['a null result', '{"jsonrpc":"2.0","id":7,"result":null}', 'upstream_bad_message'],
-    ['an error without a code', '{"jsonrpc":"2.0","id":7,"error":{"message":"m"}}', 'upstream_bad_message'],
-    ['an error with a fractional code', '{"jsonrpc":"2.0","id":7,"error":{"code":1.5,"message":"m"}}', 'upstream_bad_message'],
+    [
+      'an error without a code',
+      '{"jsonrpc":"2.0","id":7,"error":{"message":"m"}}',
+      'upstream_bad_message',
+    ],
+    [
+      'an error with a fractional code',
+      '{"jsonrpc":"2.0","id":7,"error":{"code":1.5,"message":"m"}}',
+      'upstream_bad_message',
+    ],
     ['an error as text', '{"jsonrpc":"2.0","id":7,"error":"m"}', 'upstream_bad_message'],
   ])('[MCP-12] refuses %s', (_what, text, code) => {
     expect(codeOf(() => parseMessage(text, 7))).toBe(code);
@@ -64,7 +94,8 @@ describe('parseMessage', () => {
 });
 
 describe('statusError', () => {
-  const rpc = (code: number, id: unknown = 7) => JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: 'm' } });
+  const rpc = (code: number, id: unknown = 7) =>
+    JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: 'm' } });
   const of = (status: number, body = '', inSession = false, headers = {}) =>
     statusError(status, new Headers(headers), body, { id: 7, inSession });
 

@@ -11,7 +11,8 @@ const envelope = {
   [META.clientCapabilities]: { elicitation: {} },
 };
 const paramsOf = (value: unknown) => rawMembers(JSON.stringify(value));
-const metaOf = (params: Map<string, string>) => JSON.parse(params.get('_meta') ?? 'null') as unknown;
+const metaOf = (params: Map<string, string>) =>
+  JSON.parse(params.get('_meta') ?? 'null') as unknown;
 
 const destination: Destination = {
   serverId: 's',
@@ -23,14 +24,26 @@ const destination: Destination = {
 
 describe('params for a legacy upstream', () => {
   it('[MCP-5] leaves params without an envelope alone', () => {
-    const params = rawMembers('{"name":"a","arguments":{"n":1.0},"_meta":{"progressToken":7,"x":1e400}}');
+    const params = rawMembers(
+      '{"name":"a","arguments":{"n":1.0},"_meta":{"progressToken":7,"x":1e400}}',
+    );
     expect(paramsFor('legacy', params)).toBe(params);
   });
 
   it('[MCP-5] takes the envelope off and nothing else', () => {
-    const meta = { ...envelope, [META.logLevel]: 'debug', progressToken: 7, 'vendor/key': [1], traceparent: '00-a-b-01' };
+    const meta = {
+      ...envelope,
+      [META.logLevel]: 'debug',
+      progressToken: 7,
+      'vendor/key': [1],
+      traceparent: '00-a-b-01',
+    };
     const params = paramsFor('legacy', paramsOf({ name: 'a', _meta: meta }));
-    expect(metaOf(params)).toEqual({ progressToken: 7, 'vendor/key': [1], traceparent: '00-a-b-01' });
+    expect(metaOf(params)).toEqual({
+      progressToken: 7,
+      'vendor/key': [1],
+      traceparent: '00-a-b-01',
+    });
     expect(params.get('name')).toBe('"a"');
   });
 
@@ -51,7 +64,9 @@ describe('params for a legacy upstream', () => {
 
   it('[MCP-7] keeps the digits of what stays in _meta', () => {
     const text = `{"_meta":{"${META.protocolVersion}":"${MODERN_VERSION}","n":1.00,"big":12345678901234567890}}`;
-    expect(paramsFor('legacy', rawMembers(text)).get('_meta')).toBe('{"n":1.00,"big":12345678901234567890}');
+    expect(paramsFor('legacy', rawMembers(text)).get('_meta')).toBe(
+      '{"n":1.00,"big":12345678901234567890}',
+    );
   });
 
   it('[MCP-5] takes off an envelope whose keys were written with escapes', () => {
@@ -77,27 +92,44 @@ describe('params for a modern upstream', () => {
   });
 
   it('[MCP-5] makes a _meta where there is none', () => {
-    expect(metaOf(paramsFor('modern', new Map()))).toHaveProperty([META.protocolVersion], MODERN_VERSION);
+    expect(metaOf(paramsFor('modern', new Map()))).toHaveProperty(
+      [META.protocolVersion],
+      MODERN_VERSION,
+    );
   });
 });
 
 describe('requestText', () => {
   it('[MCP-7] [AG-US4-AC4] carries arguments byte for byte', () => {
-    const text = '{ "n" : 1.0, "big":12345678901234567890,\n"s":"\\u00e9\\/","__proto__":{"a":-0} }';
-    const request = { method: 'tools/call', params: new Map([['name', '"a"'], ['arguments', text]]) };
+    const text =
+      '{ "n" : 1.0, "big":12345678901234567890,\n"s":"\\u00e9\\/","__proto__":{"a":-0} }';
+    const request = {
+      method: 'tools/call',
+      params: new Map([
+        ['name', '"a"'],
+        ['arguments', text],
+      ]),
+    };
     expect(requestText(request, 5, 'legacy')).toBe(
       `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"a","arguments":${text}}}`,
     );
   });
 
   it('[MCP-5] leaves params out where a legacy request has none', () => {
-    expect(requestText({ method: 'ping', params: new Map() }, 'x', 'legacy')).toBe('{"jsonrpc":"2.0","id":"x","method":"ping"}');
+    expect(requestText({ method: 'ping', params: new Map() }, 'x', 'legacy')).toBe(
+      '{"jsonrpc":"2.0","id":"x","method":"ping"}',
+    );
   });
 });
 
 describe('requestHeaders', () => {
   it('[UP-1] a legacy request names its version and session', () => {
-    const headers = requestHeaders(destination, { era: 'legacy', protocolVersion: '2025-06-18', sessionId: 'u1' }, 'tools/call', 'a');
+    const headers = requestHeaders(
+      destination,
+      { era: 'legacy', protocolVersion: '2025-06-18', sessionId: 'u1' },
+      'tools/call',
+      'a',
+    );
     expect(headers).toEqual({
       authorization: 'Bearer x',
       'content-type': 'application/json',
@@ -109,7 +141,11 @@ describe('requestHeaders', () => {
 
   it('[UP-1] a legacy request without a session names none', () => {
     for (const sessionId of [undefined, '']) {
-      const headers = requestHeaders(destination, { era: 'legacy', protocolVersion: '2025-11-25', sessionId }, 'x');
+      const headers = requestHeaders(
+        destination,
+        { era: 'legacy', protocolVersion: '2025-11-25', sessionId },
+        'x',
+      );
       expect(headers).not.toHaveProperty('mcp-session-id');
     }
   });
@@ -137,9 +173,22 @@ describe('requestHeaders', () => {
       'mcp-session-id': 'x',
     };
     const spoofed = { ...destination, headers: configured };
-    const modern = requestHeaders(spoofed, { era: 'modern', protocolVersion: MODERN_VERSION }, 'tools/call', 'a');
-    expect(modern).toMatchObject({ 'mcp-protocol-version': MODERN_VERSION, 'mcp-method': 'tools/call', 'mcp-name': 'a' });
-    const legacy = requestHeaders(spoofed, { era: 'legacy', protocolVersion: '2025-11-25', sessionId: 'u1' }, 'x');
+    const modern = requestHeaders(
+      spoofed,
+      { era: 'modern', protocolVersion: MODERN_VERSION },
+      'tools/call',
+      'a',
+    );
+    expect(modern).toMatchObject({
+      'mcp-protocol-version': MODERN_VERSION,
+      'mcp-method': 'tools/call',
+      'mcp-name': 'a',
+    });
+    const legacy = requestHeaders(
+      spoofed,
+      { era: 'legacy', protocolVersion: '2025-11-25', sessionId: 'u1' },
+      'x',
+    );
     expect(legacy).toMatchObject({ 'mcp-session-id': 'u1', 'content-type': 'application/json' });
   });
 });

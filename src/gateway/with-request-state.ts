@@ -1,0 +1,98 @@
+/**
+ * Multi round-trip requests as a decorator: the state a server gives with `input_required` goes to
+ * the client sealed, bound to the principal, the server, the request and a time, and comes back
+ * opened only for the same. A server behind a shared credential sees one caller; this keeps callers apart.
+ * Source: MCP 2026-07-28, Multi Round-Trip Requests, server requirements.
+ */
+import { PorticoError } from '../errors/portico-error.ts';
+import { sha256Hex } from '../lib/base64url.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import { isObject } from '../protocol.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import type { CallMessages, CallReply } from '../upstream/call.ts';
+import type { RawResponse } from '../upstream/message.ts';
+import type { Server } from '../registry/server-schema.ts';
+import type { Gateway, Reach, RelayedRequest } from './gateway.ts';
+
+export interface RequestStateOptions {
+  keys: KeyRing;
+  /** How long a client may take to come back, in milliseconds. */
+  lifetimeMs: number;
+}
+
+/** Members that belong to one round only and so are not part of what is bound. */
+const ROUND_MEMBERS = new Set(['inputResponses', 'requestState', '_meta']);
+
+/** The gateway with states that only their caller can use. */
+export function withRequestState(
+  inner: Gateway,
+  { keys, lifetimeMs }: RequestStateOptions,
+): Gateway {
+  async function seal(response: RawResponse, bound: string, server: Server): Promise<RawResponse> {
+    if (!('result' in response) || response.parsed['resultType'] !== 'input_required') {
+      return response;
+    }
+    const members = rawMembers(response.result);
+    const state = members.get('requestState');
+    const plain = JSON.stringify({ state, server: server.id, until: Date.now() + lifetimeMs });
+    members.set('requestState', JSON.stringify(await keys.seal('state', plain, bound)));
+    return { ...response, result: fromRawMembers(members) };
+  }
+
+  async function* sealLast(messages: CallMessages, bound: string, server: Server): CallMessages {
+    for await (const message of messages) {
+      yield message.kind === 'response' ? await seal(message, bound, server) : message;
+    }
+  }
+
+  /** The params with the server's own state in place of the sealed one. */
+  async function opened(params: RawObject, bound: string, reach: Reach): Promise<RawObject> {
+    const sealed = params.get('requestState');
+    if (sealed === undefined) return params;
+    const text: unknown = JSON.parse(sealed);
+    const plain = typeof text === 'string' ? await keys.open('state', text, bound) : undefined;
+    const held: unknown = plain === undefined ? undefined : JSON.parse(plain);
+    const isForReach = isObject(held) && reach.servers.some(({ id }) => id === held['server']);
+    if (!isForReach || Number(held['until']) < Date.now()) {
+      throw new PorticoError('invalid_params', 'params.requestState is not valid for this request');
+    }
+    const copy = new Map(params);
+    if (typeof held['state'] === 'string') copy.set('requestState', held['state']);
+    else copy.delete('requestState');
+    return copy;
+  }
+
+  return {
+    list: (...args) => inner.list(...args),
+    offer: (...args) => inner.offer(...args),
+    subscription: (...args) => inner.subscription(...args),
+
+    async request(caller, reach, naming, request, context) {
+      if (context.questions !== 'park') {
+        return inner.request(caller, reach, naming, request, context);
+      }
+      const isRetry = request.params.has('requestState');
+      const first = isRetry ? await boundTo(caller.principalId, request) : undefined;
+      const params =
+        first === undefined ? request.params : await opened(request.params, first, reach);
+      const routed = await inner.request(caller, reach, naming, { ...request, params }, context);
+      const { reply, server } = routed;
+      if ('response' in reply && reply.response.parsed['resultType'] !== 'input_required') {
+        return routed;
+      }
+      const bound = first ?? (await boundTo(caller.principalId, request));
+      const sealed: CallReply =
+        'response' in reply
+          ? { response: await seal(reply.response, bound, server) }
+          : { messages: sealLast(reply.messages, bound, server) };
+      return { ...routed, reply: sealed };
+    },
+  };
+}
+
+/** What a state is bound to: who, which request, with which params. */
+async function boundTo(principalId: string, request: RelayedRequest): Promise<string> {
+  const lasting = [...request.params].filter(([key]) => !ROUND_MEMBERS.has(key));
+  const digest = await sha256Hex(fromRawMembers(new Map(lasting)));
+  return `${principalId}|${request.method}|${digest}`;
+}

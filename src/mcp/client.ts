@@ -1,0 +1,48 @@
+/**
+ * The client of a request: its session if it has one, and what it can be asked in which way. Pure.
+ */
+import type { Snapshot } from '../access/snapshots.ts';
+import { rawMembers } from '../lib/json-spans.ts';
+import { isObject, META, type RequestId, type RpcRequest } from '../protocol.ts';
+import { askableOf } from '../session/askable.ts';
+import type { CallContext } from '../upstream/call.ts';
+import type { RawAnswer } from '../upstream/question.ts';
+
+export interface Client extends Pick<CallContext, 'capabilities' | 'questions'> {
+  sessionId?: string | undefined;
+}
+
+/** A client that cannot be asked. */
+export const SILENT_CLIENT: Client = { capabilities: {}, questions: 'ask' };
+
+/** A modern client answers with its next request. */
+export function modernClient({ params }: RpcRequest): Client {
+  const meta = params?.['_meta'];
+  const capabilities = isObject(meta) ? askableOf(meta[META.clientCapabilities]) : {};
+  return { capabilities, questions: 'park' };
+}
+
+/** A legacy client can be asked in a session, on the stream of its call. */
+export function legacyClient(
+  request: Request,
+  { session }: Snapshot,
+  sessionId: string | undefined,
+): Client {
+  if (sessionId === undefined) return SILENT_CLIENT;
+  const capabilities = acceptsStream(request) ? (session?.capabilities ?? {}) : {};
+  return { sessionId, capabilities, questions: 'ask' };
+}
+
+/** Whether a request takes an event stream as its answer; one that does not say takes all. */
+export function acceptsStream(request: Request): boolean {
+  const accept = request.headers.get('accept');
+  return accept === null || /text\/(event-stream|\*)|\*\/\*/i.test(accept);
+}
+
+/** A client's response as the answer to a question. */
+export function toAnswer(text: string): { id: RequestId; answer: RawAnswer } {
+  const members = rawMembers(text);
+  const id = JSON.parse(members.get('id') ?? '""') as RequestId;
+  const result = members.get('result');
+  return { id, answer: result ? { result } : { error: members.get('error') ?? '{}' } };
+}

@@ -1,0 +1,120 @@
+/**
+ * A reply as the texts of its messages: notifications as they come, the response last. A legacy
+ * client in a session is asked what its servers want to know, under ids of our own; a modern
+ * server's `input_required` becomes such questions too, and their answers go back with the same
+ * call, made again as that era wants it. A modern client gets `input_required` itself.
+ */
+import { PorticoError } from '../errors/portico-error.ts';
+import type { RoutedReply } from '../gateway/gateway.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import type { JsonObject } from '../protocol.ts';
+import { canBeAsked } from '../session/askable.ts';
+import type { QuestionLine } from '../session/question-line.ts';
+import type { CallMessage, CallReply } from '../upstream/call.ts';
+import type { RawResponse } from '../upstream/message.ts';
+import type { RawAnswer } from '../upstream/question.ts';
+
+/** Rounds of questions one call may take. */
+const MAX_ROUNDS = 16;
+
+export interface Relayed {
+  routed: RoutedReply;
+  /** Opens the way on which answers come back; absent where the client cannot be asked. */
+  openLine: (() => Promise<QuestionLine>) | undefined;
+  /** What the client can be asked. */
+  capabilities: JsonObject;
+  /** JSON text of the final response. */
+  toText(response: RawResponse): string;
+}
+
+/** Whether a response asks for input instead of giving a result. */
+export function asksForInput(response: RawResponse): boolean {
+  return response.parsed['resultType'] === 'input_required';
+}
+
+/** @throws PorticoError with an `upstream_*` code, after what has been yielded */
+export async function* relayTexts(relayed: Relayed): AsyncGenerator<string, void, undefined> {
+  let line: QuestionLine | undefined;
+  const open = async () => {
+    if (!relayed.openLine) throw new PorticoError('upstream_needs_input');
+    line ??= await relayed.openLine();
+    return line;
+  };
+  try {
+    let reply: CallReply = relayed.routed.reply;
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const response: RawResponse = yield* untilResponse(reply, open);
+      if (!relayed.openLine || !asksForInput(response)) {
+        yield relayed.toText(response);
+        return;
+      }
+      const extra = yield* askAll(response, relayed.capabilities, open);
+      reply = await relayed.routed.retry(extra);
+    }
+    throw new PorticoError('upstream_needs_input', 'The server never stops asking');
+  } finally {
+    line?.close();
+  }
+}
+
+/** Pass on what comes before the response; answers to questions go their own way. */
+async function* untilResponse(
+  reply: CallReply,
+  open: () => Promise<QuestionLine>,
+): AsyncGenerator<string, RawResponse, undefined> {
+  if ('response' in reply) return reply.response;
+  for await (const message of reply.messages as AsyncIterable<CallMessage>) {
+    if (message.kind === 'response') return message;
+    if (message.kind === 'notification') {
+      yield message.text;
+      continue;
+    }
+    const line = await open();
+    const { text, answer } = line.ask(message.method, message.params);
+    yield text;
+    void passBack(answer, given => message.answer(given));
+  }
+  throw new PorticoError('upstream_no_response');
+}
+
+async function passBack(
+  answer: Promise<RawAnswer>,
+  give: (answer: RawAnswer) => Promise<void>,
+): Promise<void> {
+  await give(await answer).catch(() => {});
+}
+
+/** Ask all that a modern server wants to know. @returns what the next round carries */
+async function* askAll(
+  response: RawResponse,
+  capabilities: JsonObject,
+  open: () => Promise<QuestionLine>,
+): AsyncGenerator<string, RawObject, undefined> {
+  const result = rawMembers('result' in response ? response.result : '{}');
+  const requests = [...rawMembers(result.get('inputRequests') ?? '{}')].map(([key, raw]) => {
+    const request = rawMembers(raw);
+    const method: unknown = JSON.parse(request.get('method') ?? 'null');
+    return { key, method: String(method), params: request.get('params') ?? '{}' };
+  });
+  if (!requests.every(({ method }) => canBeAsked(capabilities, method))) {
+    throw new PorticoError('upstream_needs_input');
+  }
+  const answers: [key: string, answer: Promise<RawAnswer>][] = [];
+  for (const { key, method, params } of requests) {
+    const line = await open();
+    const { text, answer } = line.ask(method, params);
+    yield text;
+    answers.push([key, answer]);
+  }
+  const responses: RawObject = new Map();
+  for (const [key, answer] of answers) {
+    const given = await answer;
+    if ('error' in given) {
+      throw new PorticoError('upstream_needs_input', 'The client did not answer a question');
+    }
+    responses.set(key, given.result);
+  }
+  const state = result.get('requestState');
+  const extra: RawObject = new Map([['inputResponses', fromRawMembers(responses)]]);
+  return state === undefined ? extra : extra.set('requestState', state);
+}

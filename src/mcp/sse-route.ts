@@ -1,0 +1,94 @@
+/**
+ * The deprecated HTTP+SSE transport for old clients: `GET /sse` opens a stream that first names the
+ * endpoint for messages; `POST /messages` takes one and answers 202; what it is answered with comes
+ * on the stream. A message goes by the client's object to the Worker that holds the stream, where
+ * `sse-session.ts` serves it as Streamable HTTP does. Source: MCP 2024-11-05, transports.
+ */
+import { parseBearer } from '../access/token.ts';
+import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
+import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
+import { readJsonBody } from '../http/json-body.ts';
+import { checkOrigin } from '../http/origin.ts';
+import type { Caller } from '../access/principal.ts';
+import { parseEndpoint } from './endpoint.ts';
+import { handleMcp, type McpPorts } from './route.ts';
+import { sseResponse } from './sse-session.ts';
+
+type Defer = (work: Promise<unknown>) => void;
+
+const PATH = '/sse';
+
+/** Serve a request to `/sse` or `/messages`. */
+export async function handleSse(
+  request: Request,
+  url: URL,
+  ports: McpPorts,
+  defer: Defer,
+): Promise<Response> {
+  try {
+    checkOrigin(url, request.headers.get('origin'), ports.config);
+    const caller = await admit(request, ports, defer);
+    if (url.pathname === PATH && request.method === 'GET') {
+      return await openStream(request, url, caller, ports, defer);
+    }
+    if (url.pathname !== PATH && request.method === 'POST') {
+      return await takeMessage(request, url, caller, ports);
+    }
+    throw new PorticoError('method_not_allowed');
+  } catch (thrown) {
+    const response = toRpcErrorResponse(toPorticoError(thrown), null, 'legacy');
+    if (response.status === 405) {
+      response.headers.set('allow', url.pathname === PATH ? 'GET' : 'POST');
+    }
+    return response;
+  }
+}
+
+/** @throws PorticoError `unauthorized` */
+async function admit(request: Request, { snapshots }: McpPorts, defer: Defer): Promise<Caller> {
+  const token = parseBearer(request.headers.get('authorization'));
+  const snapshot = token === undefined ? undefined : await snapshots.load(token, undefined, defer);
+  if (!snapshot) throw new PorticoError('unauthorized');
+  return snapshot.caller;
+}
+
+async function openStream(
+  request: Request,
+  url: URL,
+  caller: Caller,
+  ports: McpPorts,
+  defer: Defer,
+): Promise<Response> {
+  const names = url.searchParams.get('names');
+  const endpoint = parseEndpoint(PATH, names);
+  const { sealed, facts } = await ports.sessions.seal(caller);
+  const socket = await ports.streams.connectRelay(facts.id);
+  const query = new URLSearchParams({ sessionId: sealed, ...(names === null ? {} : { names }) });
+  const authorization = request.headers.get('authorization') ?? '';
+  return sseResponse(socket, {
+    endpoint: `/messages?${query}`,
+    keepAliveMs: ports.config.keepAliveMs,
+    isAllowed: async () => (await admit(request, ports, defer)).principalId === caller.principalId,
+    defer,
+    serve: (method, headers, signal, body) => {
+      const init = { method, headers: { ...headers, authorization }, signal };
+      const inner = new Request(url, body === undefined ? init : { ...init, body });
+      return handleMcp(inner, url, () => endpoint, ports, defer);
+    },
+  });
+}
+
+async function takeMessage(
+  request: Request,
+  url: URL,
+  caller: Caller,
+  { config, sessions, streams }: McpPorts,
+): Promise<Response> {
+  const sealed = url.searchParams.get('sessionId');
+  if (sealed === null) throw new PorticoError('session_required');
+  const facts = await sessions.facts(sealed);
+  if (facts?.principalId !== caller.principalId) throw new PorticoError('session_not_found');
+  const { text } = await readJsonBody(request, config.maxBodyBytes);
+  if (!(await streams.relay(facts.id, text))) throw new PorticoError('session_not_found');
+  return new Response('Accepted', { status: 202 });
+}

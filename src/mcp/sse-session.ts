@@ -1,0 +1,166 @@
+/**
+ * One client of the HTTP+SSE transport, served as a client of Streamable HTTP in the same Worker:
+ * each message becomes a POST, the session's own stream a GET, the end of the stream a DELETE, and
+ * all that is answered goes out on the one event stream. The Worker that holds the stream serves
+ * its messages, so that answers pass through no object and have no limit but their own.
+ */
+import { readEvents, toSseText } from '../lib/sse-events.ts';
+import { isObject, isRequestId, type RequestId } from '../protocol.ts';
+import { FrameReader } from '../session/stream-frames.ts';
+
+export interface SseTerms {
+  /** Where the client is to send its messages. */
+  endpoint: string;
+  keepAliveMs: number;
+  /** Whether the caller may still use the stream. */
+  isAllowed(): Promise<boolean>;
+  /** Runs work that outlives the stream. */
+  defer(work: Promise<unknown>): void;
+  /** Serves a request of Streamable HTTP. */
+  serve(
+    method: 'POST' | 'GET' | 'DELETE',
+    headers: Record<string, string>,
+    signal: AbortSignal,
+    body?: string,
+  ): Promise<Response>;
+}
+
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};
+/** Most bytes that wait for a slow client before its stream is cut. */
+const MAX_WAITING_BYTES = 67_108_864;
+const MAX_EVENT_CHARS = 67_108_864;
+
+/** @param socket brings the client's messages; not yet accepted */
+export function sseResponse(socket: WebSocket, terms: SseTerms): Response {
+  const session = new SseSession(socket, terms);
+  const body = new ReadableStream<Uint8Array>(
+    { start: controller => session.start(controller), cancel: () => session.end() },
+    { highWaterMark: MAX_WAITING_BYTES, size: chunk => chunk?.byteLength ?? 0 },
+  );
+  return new Response(body, { headers: HEADERS });
+}
+
+class SseSession {
+  readonly #socket: WebSocket;
+  readonly #terms: SseTerms;
+  readonly #encoder = new TextEncoder();
+  /** Ends everything that is under way. */
+  readonly #over = new AbortController();
+  readonly #calls = new Map<RequestId, AbortController>();
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #timer: ReturnType<typeof setInterval> | null = null;
+  #sessionId: string | undefined;
+  #settle = () => {};
+
+  constructor(socket: WebSocket, terms: SseTerms) {
+    this.#socket = socket;
+    this.#terms = terms;
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    // Keeps the request alive for the end of its session, after the client has gone.
+    this.#terms.defer(new Promise<void>(resolve => (this.#settle = resolve)));
+    const frames = new FrameReader();
+    this.#socket.addEventListener('message', ({ data }) => {
+      const frame = typeof data === 'string' ? frames.push(data) : undefined;
+      if (frame) void this.#receive(frame.text).catch(() => this.end());
+    });
+    this.#socket.addEventListener('close', () => this.end());
+    this.#socket.addEventListener('error', () => this.end());
+    this.#socket.accept();
+    this.#write(toSseText(this.#terms.endpoint, 'endpoint'));
+    this.#timer = setInterval(() => void this.#keepAlive(), this.#terms.keepAliveMs);
+  }
+
+  /** The stream is over, and with it the session and all its calls. */
+  end(): void {
+    if (this.#over.signal.aborted) return;
+    this.#over.abort();
+    clearInterval(this.#timer);
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.close(1000, 'gone');
+    for (const call of this.#calls.values()) call.abort();
+    try {
+      this.#controller?.close();
+    } catch {
+      // The client has cancelled it.
+    }
+    const { signal } = new AbortController();
+    const ending =
+      this.#sessionId === undefined
+        ? Promise.resolve()
+        : this.#terms.serve('DELETE', this.#headers(), signal).then(() => {});
+    void ending.catch(() => {}).then(this.#settle);
+  }
+
+  async #keepAlive(): Promise<void> {
+    const isAllowed = await this.#terms.isAllowed().catch(() => false);
+    if (isAllowed) this.#write(': keep-alive\n\n');
+    else this.end();
+  }
+
+  async #receive(text: string): Promise<void> {
+    const message: unknown = JSON.parse(text);
+    const { method, id, params } = isObject(message) ? message : {};
+    if (method === 'notifications/cancelled' && isObject(params)) {
+      this.#calls.get(params['requestId'] as RequestId)?.abort();
+      return;
+    }
+    const call = new AbortController();
+    if (isRequestId(id) && typeof method === 'string') this.#calls.set(id, call);
+    try {
+      const response = await this.#terms.serve('POST', this.#headers(), call.signal, text);
+      const opened = response.headers.get('mcp-session-id');
+      await this.#forward(response, call.signal);
+      if (opened !== null && this.#sessionId === undefined) await this.#listen(opened);
+    } finally {
+      if (isRequestId(id) && this.#calls.get(id) === call) this.#calls.delete(id);
+    }
+  }
+
+  /** The session's own stream joins this one. */
+  async #listen(sessionId: string): Promise<void> {
+    this.#sessionId = sessionId;
+    const { signal } = this.#over;
+    const stream = await this.#terms.serve('GET', this.#headers(), signal);
+    // It ends where the session does, or its token.
+    void this.#forward(stream, signal).finally(() => this.end());
+  }
+
+  /** What was answered, message by message; nothing where the call was cancelled. */
+  async #forward(response: Response, signal: AbortSignal): Promise<void> {
+    const type = response.headers.get('content-type') ?? '';
+    if (!type.includes('text/event-stream') || !response.body) {
+      const text = await response.text();
+      if (text !== '' && !signal.aborted) this.#write(toSseText(text));
+      if (response.status === 401 || response.status === 404) this.end();
+      return;
+    }
+    const body = response.body.pipeThrough(new TransformStream(), { signal });
+    try {
+      for await (const { data } of readEvents(body, MAX_EVENT_CHARS)) {
+        if (data !== '' && !signal.aborted) this.#write(toSseText(data));
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  #headers(): Record<string, string> {
+    return {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(this.#sessionId === undefined ? {} : { 'mcp-session-id': this.#sessionId }),
+    };
+  }
+
+  #write(text: string): void {
+    if (this.#over.signal.aborted) return;
+    this.#controller?.enqueue(this.#encoder.encode(text));
+    if ((this.#controller?.desiredSize ?? 0) < 0) this.end();
+  }
+}

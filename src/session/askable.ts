@@ -1,0 +1,38 @@
+/**
+ * What a client can be asked, from the capabilities it declared. Pure.
+ * Source: MCP 2025-11-25 client features; 2026-07-28 multi round-trip requests.
+ */
+import { isObject, type JsonObject } from '../protocol.ts';
+
+/** The capability of a client that a question needs. */
+const NEEDED: ReadonlyMap<string, string> = new Map([
+  ['sampling/createMessage', 'sampling'],
+  ['elicitation/create', 'elicitation'],
+  ['roots/list', 'roots'],
+]);
+
+const ASKABLE = ['elicitation', 'roots', 'sampling'];
+
+/** What of a client's capabilities concerns questions: all that an upstream is told of them. */
+export function askableOf(capabilities: unknown): JsonObject {
+  if (!isObject(capabilities)) return {};
+  const named = ASKABLE.filter(name => isObject(capabilities[name]));
+  return Object.fromEntries(named.map(name => [name, capabilities[name]]));
+}
+
+/** Whether a client with these capabilities answers a question. */
+export function canBeAsked(capabilities: JsonObject, method: string): boolean {
+  const needed = NEEDED.get(method);
+  return needed !== undefined && capabilities[needed] !== undefined;
+}
+
+/** A short text that is equal for clients that can be asked the same; '' for those that cannot. */
+export function askableKey(capabilities: JsonObject): string {
+  return Object.keys(capabilities).length === 0 ? '' : JSON.stringify(sorted(capabilities));
+}
+
+function sorted(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const names = Object.keys(value).toSorted();
+  return Object.fromEntries(names.map(name => [name, sorted(value[name])]));
+}

@@ -1,0 +1,71 @@
+/** What a server's monitor tells of, and who may hear it. Pure. */
+import { toQualifiedUri } from '../gateway/qualified-uri.ts';
+import { fromRawMembers, rawMembers } from '../lib/json-spans.ts';
+
+/** The lists that have a change notification of their own; templates count as resources. */
+export const LISTS = ['tools', 'resources', 'prompts'] as const;
+export type ListName = (typeof LISTS)[number];
+
+/** Something changed at a server. */
+export type News =
+  | { serverId: string; lists: readonly ListName[] }
+  /** `params` is the raw object of the server's `notifications/resources/updated`. */
+  | { serverId: string; uri: string; params: string };
+
+/** A resource a client wants to hear of. */
+export interface Subscription {
+  serverId: string;
+  /** The server's own URI. */
+  uri: string;
+  /** The URI as the client wrote it. */
+  as: string;
+  /** Name of the server where the endpoint qualifies URIs. */
+  qualifier?: string;
+}
+
+/** Ids of the servers a stream may hear of; null for all. */
+export type Audience = readonly string[] | null;
+
+export function mayHear(audience: Audience, serverId: string): boolean {
+  return audience === null || audience.includes(serverId);
+}
+
+/**
+ * The notifications that tell one client of it.
+ * @param lists whose changes the client wants to hear of
+ */
+export function textsOf(
+  news: News,
+  lists: readonly ListName[],
+  subscriptions: readonly Subscription[],
+): string[] {
+  if ('lists' in news) {
+    const changed = news.lists.filter(list => lists.includes(list));
+    return changed.map(list => `{"jsonrpc":"2.0","method":"notifications/${list}/list_changed"}`);
+  }
+  const texts = subscriptions.map(subscription => updatedText(news, subscription));
+  return [...new Set(texts.filter(text => text !== undefined))];
+}
+
+/**
+ * Text of the update for one who subscribed, or undefined where it is about something else. A
+ * server may tell of a part of what was subscribed to, so a URI below the subscribed one counts.
+ */
+function updatedText(
+  { serverId, uri, params }: Extract<News, { uri: string }>,
+  subscription: Subscription,
+): string | undefined {
+  if (subscription.serverId !== serverId || !covers(subscription.uri, uri)) return undefined;
+  const { qualifier } = subscription;
+  const whole = qualifier === undefined ? uri : toQualifiedUri(qualifier, uri);
+  const presented = uri === subscription.uri ? subscription.as : whole;
+  const members = rawMembers(params).set('uri', JSON.stringify(presented));
+  const method = 'notifications/resources/updated';
+  return `{"jsonrpc":"2.0","method":"${method}","params":${fromRawMembers(members)}}`;
+}
+
+/** Whether a URI is the one subscribed to or lies below it. */
+export function covers(subscribed: string, uri: string): boolean {
+  if (uri === subscribed) return true;
+  return uri.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`);
+}

@@ -1,0 +1,190 @@
+/**
+ * Calls that a ClientSession object makes for the Worker, because they hold an HTTP+SSE connection
+ * or may have to wait for a client that answers with its next request. A call that waits is parked:
+ * its stream at the upstream stays open, its questions are kept, and the client's retry goes on
+ * where it stopped. Parked calls live in memory only: one that outlives its limit, or its object,
+ * is ended, and the upstream hears of it.
+ */
+import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
+import type { JsonObject } from '../protocol.ts';
+import type { CallContext, CallMessage, CallMessages, CallReply } from '../upstream/call.ts';
+import type { Question, RawAnswer } from '../upstream/question.ts';
+import type { ObjectCall, Upstreams } from '../upstream/upstreams.ts';
+import { toLineStream, type CallLine, type ParkedQuestion } from './call-lines.ts';
+
+/** What the Worker says of the client a call is for. */
+export interface CallTerms {
+  capabilities: JsonObject;
+  questions: CallContext['questions'];
+}
+
+interface LiveCall {
+  id: string;
+  terms: CallTerms;
+  messages: CallMessages;
+  /** A message that was being waited for when the call was parked. */
+  next: Promise<IteratorResult<CallMessage, void>> | undefined;
+  open: Map<string, Question>;
+  controller: AbortController;
+  parkTimer: ReturnType<typeof setTimeout> | null;
+}
+
+const MAX_LIVE_CALLS = 500;
+
+export class ObjectCalls {
+  readonly #upstreams: Upstreams;
+  readonly #parkLimitMs: number;
+  readonly #live = new Map<string, LiveCall>();
+  #questions = 0;
+
+  constructor(upstreams: Upstreams, parkLimitMs: number) {
+    this.#upstreams = upstreams;
+    this.#parkLimitMs = parkLimitMs;
+  }
+
+  /** Make a call and tell its messages, up to the response or until it is parked. */
+  start(
+    call: ObjectCall,
+    terms: CallTerms,
+    defer: (work: Promise<unknown>) => void,
+  ): ReadableStream<Uint8Array> {
+    const controller = new AbortController();
+    return toLineStream(this.#make(call, terms, controller, defer), () => controller.abort());
+  }
+
+  /** Give a parked call its answers and go on telling; a call that is gone is a failure. */
+  resume(callId: string, answers: ReadonlyMap<string, RawAnswer>): ReadableStream<Uint8Array> {
+    const live = this.#live.get(callId);
+    const call = live?.parkTimer == null ? undefined : live;
+    // Taken at once, so that a second retry with the same state finds nothing.
+    if (call) this.#unpark(call);
+    return toLineStream(this.#goOn(call, answers), () => call && this.#end(call));
+  }
+
+  async *#make(
+    { server, request, name }: ObjectCall,
+    terms: CallTerms,
+    controller: AbortController,
+    defer: (work: Promise<unknown>) => void,
+  ): AsyncGenerator<CallLine, void, undefined> {
+    let reply: CallReply;
+    try {
+      if (this.#live.size >= MAX_LIVE_CALLS) throw new PorticoError('too_many_calls');
+      const context = { signal: controller.signal, owner: () => '', defer, ...terms };
+      reply = await this.#upstreams.call(server, request, name, context);
+    } catch (thrown) {
+      yield toFailure(thrown);
+      return;
+    }
+    if ('response' in reply) {
+      yield toLine(reply.response);
+      return;
+    }
+    const call: LiveCall = {
+      id: crypto.randomUUID(),
+      terms,
+      messages: reply.messages,
+      next: undefined,
+      open: new Map(),
+      controller,
+      parkTimer: null,
+    };
+    this.#live.set(call.id, call);
+    yield* this.#tell(call);
+  }
+
+  async *#goOn(
+    call: LiveCall | undefined,
+    answers: ReadonlyMap<string, RawAnswer>,
+  ): AsyncGenerator<CallLine, void, undefined> {
+    if (!call) {
+      yield toFailure(new PorticoError('call_gone'));
+      return;
+    }
+    for (const [key, answer] of answers) await this.answer(call.id, key, answer);
+    if (call.open.size > 0) yield this.#park(call);
+    else yield* this.#tell(call);
+  }
+
+  /** Give a call the answer to one of its questions. */
+  async answer(callId: string, key: string, answer: RawAnswer): Promise<void> {
+    const call = this.#live.get(callId);
+    const question = call?.open.get(key);
+    call?.open.delete(key);
+    await question?.answer(answer);
+  }
+
+  /** Calls that have begun and not ended. */
+  get size(): number {
+    return this.#live.size;
+  }
+
+  async *#tell(call: LiveCall): AsyncGenerator<CallLine, void, undefined> {
+    let stays = false;
+    try {
+      for (;;) {
+        call.next ??= call.messages.next();
+        const { done, value } = await call.next;
+        call.next = undefined;
+        if (done) return;
+        if (value.kind !== 'question') {
+          yield toLine(value);
+          continue;
+        }
+        const question = this.#keep(call, value);
+        if (call.terms.questions === 'ask') {
+          yield { kind: 'question', callId: call.id, ...question };
+          continue;
+        }
+        stays = true;
+        yield this.#park(call);
+        return;
+      }
+    } catch (thrown) {
+      yield toFailure(thrown);
+    } finally {
+      if (!stays) this.#end(call);
+    }
+  }
+
+  #keep(call: LiveCall, question: Question): ParkedQuestion {
+    this.#questions += 1;
+    const key = `q${this.#questions}`;
+    call.open.set(key, question);
+    return { key, method: question.method, params: question.params };
+  }
+
+  #park(call: LiveCall): CallLine {
+    call.parkTimer = setTimeout(() => this.#end(call), this.#parkLimitMs);
+    const questions = [...call.open].map(([key, { method, params }]) => ({ key, method, params }));
+    return { kind: 'parked', callId: call.id, questions };
+  }
+
+  #unpark(call: LiveCall): void {
+    clearTimeout(call.parkTimer);
+    call.parkTimer = null;
+  }
+
+  /** The call is over, one way or another: its upstream hears of it where it is not answered. */
+  #end(call: LiveCall): void {
+    this.#unpark(call);
+    this.#live.delete(call.id);
+    call.controller.abort();
+    call.next?.catch(() => {});
+    call.messages.return().catch(() => {});
+  }
+}
+
+function toLine(message: Exclude<CallMessage, Question>): CallLine {
+  if (message.kind === 'notification') {
+    return { kind: 'notification', method: message.method, text: message.text };
+  }
+  return 'result' in message
+    ? { kind: 'result', text: message.result }
+    : { kind: 'error', text: message.error };
+}
+
+function toFailure(thrown: unknown): CallLine {
+  const { code, message, extras } = toPorticoError(thrown);
+  return { kind: 'failure', code, detail: message, extras };
+}

@@ -1,0 +1,220 @@
+/**
+ * The open streams of one client, as its object keeps them: each is a hibernating WebSocket that
+ * leads to the Worker where the client's event stream ends. No timer and no pending request keeps
+ * the object awake; what must outlive its memory is in storage before it is sent.
+ *
+ * A legacy session's stream is logged and resumes (`session-stream.ts`); of several connections the
+ * newest gets an event. A modern listener gets what comes while it is connected, nothing is
+ * replayed. The table `open_streams` names this object while it wants to hear of changes.
+ */
+import { randomBytes, toBase64Url } from '../lib/base64url.ts';
+import type { LogLimits } from './event-log.ts';
+import { mayHear, textsOf, type Audience, type News, type Subscription } from './news.ts';
+import { SessionStream } from './session-stream.ts';
+import { deleteOpenStream, upsertOpenStream } from './stream-store.ts';
+import { toPieces } from './stream-frames.ts';
+import type { OpenStream, StreamEvent, StreamOpening } from './stream-opening.ts';
+
+export interface OpenStreamsOptions {
+  db: D1Database;
+  limits: LogLimits;
+  /** Events of a session are logged this long after its last connection, in milliseconds. */
+  resumeMs: number;
+  /** No stream of this object wants these resources any more. */
+  onUnwanted(owner: string, resources: readonly Subscription[]): Promise<unknown>;
+}
+
+/** An open stream and the socket it is connected by. */
+interface Connected {
+  stream: OpenStream;
+  socket: WebSocket;
+}
+
+/** Tag of the sockets of streams. */
+export const STREAM_TAG = 'stream';
+const OWNER = 'stream-owner';
+const PREFIX = 'stream/';
+
+export class OpenStreams {
+  readonly #ctx: DurableObjectState;
+  readonly #options: OpenStreamsOptions;
+  readonly #session: SessionStream;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(ctx: DurableObjectState, options: OpenStreamsOptions) {
+    this.#ctx = ctx;
+    this.#options = options;
+    this.#session = new SessionStream(ctx.storage, options.limits, options.resumeMs);
+  }
+
+  /** Take a socket; what it is for comes as its first message. */
+  accept(): Response {
+    const { 0: worker, 1: object } = new WebSocketPair();
+    this.#ctx.acceptWebSocket(object, [STREAM_TAG]);
+    return new Response(null, { status: 101, webSocket: worker });
+  }
+
+  /** Whether a client has a stream open. */
+  get isOpen(): boolean {
+    return this.#ctx.getWebSockets(STREAM_TAG).length > 0;
+  }
+
+  /** The first message of a socket: the stream opens, and the Worker is told so. */
+  open(socket: WebSocket, { lastEventId, ...opening }: StreamOpening): Promise<void> {
+    return this.#inTurn(async () => {
+      const { owner, kind, audience } = opening;
+      const connected = await this.#connected();
+      const openedAt = Date.now();
+      await this.#register(owner, openedAt);
+      const connection = newId();
+      const { stream, events } =
+        kind === 'session'
+          ? await this.#session.open(audience, lastEventId)
+          : { stream: newId(), events: [{ id: '', text: '' }] };
+      const replaced = connected.filter(known => known.stream.id === stream);
+      const record: OpenStream = { ...opening, id: stream, connection, openedAt };
+      await this.#ctx.storage.put(PREFIX + stream, record);
+      socket.serializeAttachment(connection);
+      for (const known of replaced) known.socket.close(1001, 'replaced');
+      for (const event of events) send(socket, event);
+    });
+  }
+
+  /** A socket has closed. */
+  close(socket: WebSocket): Promise<void> {
+    const connection: unknown = socket.deserializeAttachment();
+    return this.#inTurn(async () => {
+      for (const [key, stream] of await this.#stored()) {
+        if (stream.connection !== connection) continue;
+        await this.#ctx.storage.delete(key);
+        await this.#settle([stream]);
+      }
+    });
+  }
+
+  /**
+   * Tell whom it concerns.
+   * @param owner name of this object
+   * @returns false where nobody here wants to hear any more
+   */
+  announce(owner: string, news: News): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const connected = await this.#connected();
+      const hearing = connected.filter(({ stream }) => mayHear(stream.audience, news.serverId));
+      for (const { stream, socket } of hearing) {
+        if (stream.kind === 'session') continue;
+        const texts = textsOf(news, stream.lists, stream.resources);
+        for (const text of texts) send(socket, { id: '', text });
+      }
+      const isSession = await this.#session.isWanted();
+      if (isSession) await this.#tellSession(news, hearing);
+      if (isSession || connected.length > 0) return true;
+      await deleteOpenStream(this.#options.db, owner).run();
+      return false;
+    });
+  }
+
+  /** The session wants to hear of a resource. @returns false where it has too many */
+  subscribe(owner: string, audience: Audience, subscription: Subscription): Promise<boolean> {
+    return this.#inTurn(async () => {
+      await this.#register(owner, Date.now());
+      return this.#session.subscribe(audience, subscription);
+    });
+  }
+
+  /** The session no longer wants to hear of a resource. */
+  unsubscribe(owner: string, subscription: Subscription): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#session.unsubscribe(subscription);
+      await this.#options.onUnwanted(owner, [subscription]);
+    });
+  }
+
+  /** The client is gone for good: close its streams. Storage is the caller's to delete. */
+  end(): Promise<void> {
+    return this.#inTurn(async () => {
+      const owner = await this.#ctx.storage.get<string>(OWNER);
+      if (owner === undefined) return;
+      const unwanted = await this.#session.subscriptions();
+      for (const stream of (await this.#stored()).values()) unwanted.push(...stream.resources);
+      for (const socket of this.#ctx.getWebSockets(STREAM_TAG)) socket.close(1000, 'ended');
+      await deleteOpenStream(this.#options.db, owner).run();
+      if (unwanted.length > 0) await this.#options.onUnwanted(owner, unwanted);
+    });
+  }
+
+  /** Have this object told of changes. */
+  async #register(owner: string, now: number): Promise<void> {
+    await this.#ctx.storage.put(OWNER, owner);
+    await upsertOpenStream(this.#options.db, owner, now).run();
+  }
+
+  async #tellSession(news: News, hearing: readonly Connected[]): Promise<void> {
+    const streams = hearing.filter(({ stream }) => stream.kind === 'session');
+    const open = streams.map(({ stream }) => stream.id);
+    for (const event of await this.#session.tell(news, open)) {
+      if (streams[0]) send(streams[0].socket, event);
+    }
+  }
+
+  #stored(): Promise<Map<string, OpenStream>> {
+    return this.#ctx.storage.list<OpenStream>({ prefix: PREFIX });
+  }
+
+  /** Streams with a live socket, newest first; those that lost theirs unnoticed are settled. */
+  async #connected(): Promise<Connected[]> {
+    const sockets = new Map<unknown, WebSocket>(
+      this.#ctx
+        .getWebSockets(STREAM_TAG)
+        .filter(socket => socket.readyState === WebSocket.OPEN)
+        .map(socket => [socket.deserializeAttachment(), socket]),
+    );
+    const live: Connected[] = [];
+    const lost: OpenStream[] = [];
+    for (const [key, stream] of await this.#stored()) {
+      const socket = sockets.get(stream.connection);
+      if (socket) live.push({ stream, socket });
+      else {
+        await this.#ctx.storage.delete(key);
+        lost.push(stream);
+      }
+    }
+    await this.#settle(lost);
+    return live.toSorted((a, b) => b.stream.openedAt - a.stream.openedAt);
+  }
+
+  /** Streams are gone: what they alone wanted is unwanted, and maybe nobody is left. */
+  async #settle(gone: readonly OpenStream[]): Promise<void> {
+    const [first] = gone;
+    if (!first) return;
+    const left = [...(await this.#stored()).values()];
+    const isSession = (stream: OpenStream) => stream.kind === 'session';
+    if (gone.some(isSession) && !left.some(isSession)) await this.#session.close();
+    const wanted = left.flatMap(({ resources }) => resources);
+    const unwanted = gone
+      .flatMap(({ resources }) => resources)
+      .filter(a => !wanted.some(b => a.serverId === b.serverId && a.uri === b.uri));
+    if (unwanted.length > 0) await this.#options.onUnwanted(first.owner, unwanted);
+    if (left.length === 0 && !(await this.#session.isWanted())) {
+      await deleteOpenStream(this.#options.db, first.owner).run();
+    }
+  }
+
+  /** One piece of work after the other, so that none sees another half done. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+}
+
+const newId = () => toBase64Url(randomBytes(9));
+
+/** A socket that broke a moment ago takes nothing; its close is told on its own. */
+function send(socket: WebSocket, event: StreamEvent): void {
+  try {
+    for (const piece of toPieces(event)) socket.send(piece);
+  } catch {
+    // What was logged waits for the client to resume.
+  }
+}

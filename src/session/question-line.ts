@@ -1,0 +1,86 @@
+/**
+ * How the answer to a question finds the call that waits for it. The Worker that makes the call
+ * holds a WebSocket to the session's object, named by a tag; the answer comes with another request,
+ * whose Worker hands it to the object, which wakes for as long as it takes to pass it on.
+ */
+import type { RawAnswer } from '../upstream/question.ts';
+import type { RequestId } from '../protocol.ts';
+
+/** A question as it goes to the client, and the answer to come. */
+export interface Asked {
+  /** JSON text of the request. */
+  text: string;
+  answer: Promise<RawAnswer>;
+}
+
+export interface QuestionLine {
+  ask(method: string, params: string): Asked;
+  close(): void;
+}
+
+/** What opens a WebSocket to an object. */
+export interface SocketPort {
+  fetch(url: string, init: { headers: Record<string, string> }): Promise<Response>;
+}
+
+const QUESTION_ID = /^portico-([0-9a-f-]{36})-(\d+)$/;
+const GONE: RawAnswer = { error: '{"code":-32603,"message":"The client went away"}' };
+
+const tagOf = (lineId: string) => `line:${lineId}`;
+
+/** Open a line to a session's object. */
+export async function openLine(object: SocketPort, timeoutMs: number): Promise<QuestionLine> {
+  const lineId = crypto.randomUUID();
+  const response = await object.fetch(`https://object/line?id=${lineId}`, {
+    headers: { upgrade: 'websocket' },
+  });
+  const socket = response.webSocket;
+  if (!socket) throw new Error('The session object opened no line');
+  const waiting = new Map<string, (answer: RawAnswer) => void>();
+  socket.accept();
+  socket.addEventListener('message', ({ data }) => {
+    const { question, answer } = JSON.parse(String(data)) as {
+      question: string;
+      answer: RawAnswer;
+    };
+    waiting.get(question)?.(answer);
+    waiting.delete(question);
+  });
+  socket.addEventListener('close', () => {
+    for (const resolve of waiting.values()) resolve(GONE);
+    waiting.clear();
+  });
+  let asked = 0;
+  return {
+    ask(method, params) {
+      asked += 1;
+      const question = `portico-${lineId}-${asked}`;
+      const answer = new Promise<RawAnswer>(resolve => {
+        const timer = setTimeout(() => resolve(GONE), timeoutMs);
+        waiting.set(question, given => {
+          clearTimeout(timer);
+          resolve(given);
+        });
+      });
+      const head = `{"jsonrpc":"2.0","id":"${question}"`;
+      return { text: `${head},"method":${JSON.stringify(method)},"params":${params}}`, answer };
+    },
+    close: () => socket.close(),
+  };
+}
+
+/** The object's half: take the socket and sleep. */
+export function acceptLine(state: DurableObjectState, lineId: string): Response {
+  const { 0: client, 1: server } = new WebSocketPair();
+  state.acceptWebSocket(server, [tagOf(lineId)]);
+  return new Response(null, { status: 101, webSocket: client });
+}
+
+/** The object's half: pass an answer on. An answer nobody waits for is dropped. */
+export function passAnswer(state: DurableObjectState, id: RequestId, answer: RawAnswer): void {
+  const lineId = QUESTION_ID.exec(String(id))?.[1];
+  if (lineId === undefined) return;
+  for (const socket of state.getWebSockets(tagOf(lineId))) {
+    socket.send(JSON.stringify({ question: id, answer }));
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * The `open_streams` table: names of the ClientSession objects that want to hear of changes. Each
+ * row is written by its own object alone. Writes return statements.
+ */
+import { z } from 'zod';
+
+export function upsertOpenStream(db: D1Database, owner: string, now: number): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO open_streams (owner, opened_at) VALUES (?, ?)
+       ON CONFLICT (owner) DO UPDATE SET opened_at = excluded.opened_at`,
+    )
+    .bind(owner, now);
+}
+
+export function deleteOpenStream(db: D1Database, owner: string): D1PreparedStatement {
+  return db.prepare('DELETE FROM open_streams WHERE owner = ?').bind(owner);
+}
+
+/** Names of all objects that want to hear. */
+export async function listStreamOwners(db: D1Database): Promise<string[]> {
+  const { results } = await db.prepare('SELECT owner FROM open_streams ORDER BY opened_at').all();
+  return z
+    .array(z.object({ owner: z.string() }))
+    .parse(results)
+    .map(({ owner }) => owner);
+}

@@ -1,0 +1,91 @@
+/**
+ * The Worker's way to a client's object for streams: a socket for each open stream, and short calls
+ * for what a session subscribed to. A resource is watched by its server's monitor on behalf of the
+ * objects that want to hear of it.
+ */
+import type { ServerMonitor } from '../catalog/server-monitor-object.ts';
+import { PorticoError } from '../errors/portico-error.ts';
+import type { ErrorCode } from '../errors/table.ts';
+import type { ClientSession } from './client-session-object.ts';
+import type { Audience, Subscription } from './news.ts';
+import type { StreamOpening } from './stream-opening.ts';
+
+/** Why a server's monitor cannot watch a resource; thrown errors lose their class on the way. */
+export interface WatchFailure {
+  code: ErrorCode;
+  detail: string;
+}
+
+/** Name of the object that holds the listeners of a principal. */
+export function listenOwner(principalId: string): string {
+  return `listen:${principalId}`;
+}
+
+/** Name of the object that hands on the messages of a client of the HTTP+SSE transport. */
+const relayOwner = (id: string) => `sse:${id}`;
+
+export class Streams {
+  readonly #objects: DurableObjectNamespace<ClientSession>;
+  readonly #monitors: DurableObjectNamespace<ServerMonitor>;
+
+  constructor(
+    objects: DurableObjectNamespace<ClientSession>,
+    monitors: DurableObjectNamespace<ServerMonitor>,
+  ) {
+    this.#objects = objects;
+    this.#monitors = monitors;
+  }
+
+  /** A socket on which the events of a stream come, as pieces of frames; not yet accepted. */
+  connect({ owner }: StreamOpening): Promise<WebSocket> {
+    return this.#socket(owner, 'stream');
+  }
+
+  /** A socket on which the messages of a client come, as pieces of frames; not yet accepted. */
+  connectRelay(id: string): Promise<WebSocket> {
+    return this.#socket(relayOwner(id), 'relay');
+  }
+
+  /** Hand a client's message to the Worker that holds its stream. @returns false where none does */
+  relay(id: string, text: string): Promise<boolean> {
+    return this.#object(relayOwner(id)).relay(text);
+  }
+
+  /** Have a server tell an object of a resource. @returns why it will not, if so */
+  async watch(owner: string, { serverId, uri }: Subscription): Promise<WatchFailure | undefined> {
+    const monitor = this.#monitors.get(this.#monitors.idFromName(serverId));
+    return (await monitor.subscribe(owner, uri)) ?? undefined;
+  }
+
+  /**
+   * The session of an object wants to hear of a resource. It is noted before the server is asked,
+   * so that no update falls between.
+   * @throws PorticoError `invalid_params`, or with an `upstream_*` code
+   */
+  async subscribe(owner: string, audience: Audience, subscription: Subscription): Promise<void> {
+    const object = this.#object(owner);
+    if (!(await object.subscribe(owner, audience, subscription))) {
+      throw new PorticoError('invalid_params', 'This session has too many subscriptions');
+    }
+    const failure = await this.watch(owner, subscription);
+    if (!failure) return;
+    await object.unsubscribe(owner, subscription);
+    throw new PorticoError(failure.code, failure.detail);
+  }
+
+  async unsubscribe(owner: string, subscription: Subscription): Promise<void> {
+    await this.#object(owner).unsubscribe(owner, subscription);
+  }
+
+  async #socket(owner: string, path: string): Promise<WebSocket> {
+    const response = await this.#object(owner).fetch(`https://session/${path}`, {
+      headers: { upgrade: 'websocket' },
+    });
+    if (!response.webSocket) throw new Error(`The object gave no socket: ${response.status}`);
+    return response.webSocket;
+  }
+
+  #object(owner: string) {
+    return this.#objects.get(this.#objects.idFromName(owner));
+  }
+}

@@ -1,0 +1,31 @@
+/** What a call to an upstream takes and gives: shared by the Worker and the objects that call. */
+import type { JsonObject } from '../protocol.ts';
+import type { RawResponse, UpstreamMessage } from './message.ts';
+import type { Question } from './question.ts';
+
+/** What a call needs of the request it serves. */
+export interface CallContext {
+  /** Aborts when the client goes away. */
+  signal: AbortSignal;
+  /** Name of the ClientSession object that holds this client's session at a server. */
+  owner(serverId: string): string;
+  /** Runs work that outlives the response. */
+  defer(work: Promise<unknown>): void;
+  /** What of the client's capabilities concerns questions; empty where it cannot be asked. */
+  capabilities: JsonObject;
+  /**
+   * How a question reaches the client: `ask` while its call goes on, or `park`: the call's answer is
+   * the question, and the call waits until the client calls again.
+   */
+  questions: 'ask' | 'park';
+  /** Told when the request leaves for the upstream. */
+  onDispatch?(): void;
+}
+
+/** What a caller sees of a call: notifications and questions, the response last. */
+export type CallMessage = RawResponse | (UpstreamMessage & { kind: 'notification' }) | Question;
+
+export type CallMessages = AsyncGenerator<CallMessage, void, undefined>;
+
+/** The answer of an upstream: its response, or messages of which the last is the response. */
+export type CallReply = { response: RawResponse } | { messages: CallMessages };

@@ -1,0 +1,169 @@
+/**
+ * `npm run conformance`: the official suite of the protocol. Owns the order of a run and its end: whatever happens, no
+ * process and no data stays. See `options.ts` for the command line.
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { endAll, startFixture } from './children.ts';
+import { HELP, parseOptions } from './options.ts';
+import type { Options } from './options.ts';
+import { readRequirements, REVISIONS, scenariosOf } from './requirements.ts';
+import type { Revision, Side } from './requirements.ts';
+import { addUpstream, startGateway, UPSTREAMS } from './stand.ts';
+import type { Gateway } from './stand.ts';
+import { testClient, testServer } from './suite.ts';
+import type { Outcome } from './suite.ts';
+import { hasPassed, toSectionText } from './table.ts';
+import type { Column, Section } from './table.ts';
+
+const results = fileURLToPath(new URL('results', import.meta.url));
+const report = fileURLToPath(new URL('../../docs/conformance.md', import.meta.url));
+const clientFile = fileURLToPath(new URL('client-driver.ts', import.meta.url));
+
+/** The fixtures alone: SDK 1 speaks the legacy era only. */
+const DIRECT = {
+  '2025-11-25': [
+    { fixture: 'conformance-legacy', title: 'fixture, SDK 1' },
+    { fixture: 'conformance-modern', title: 'fixture, SDK 2' },
+  ],
+  '2026-07-28': [{ fixture: 'conformance-modern', title: 'fixture, SDK 2' }],
+} satisfies Record<Revision, { fixture: string; title: string }[]>;
+
+/** A question of the legacy era has no key of its own, so no gateway can find the one that the scenario wants. */
+const WITHOUT_KEYS = new Map([
+  [
+    'input-required-result-basic-elicitation',
+    'wants the key "user_name", which a question of a legacy server does not have',
+  ],
+]);
+
+const DOCUMENT_HEAD = `# Conformance
+
+Written by \`npm run conformance\` (see CONTRIBUTING.md): the official suite, @modelcontextprotocol/conformance, against our
+fixtures alone and through \`/mcp/servers/{server}\`. A column "→ legacy" is the gateway in front of a server with sessions on
+SDK 1, "→ sse" the same over HTTP+SSE, "→ modern" a server on SDK 2 that speaks 2026-07-28 only. On the client side "our user
+alone" is the user of the run at the suite's own server, "gateway" the same user with the gateway between.
+
+`;
+
+function makeFolder(...parts: string[]): string {
+  const folder = join(results, ...parts.map(part => part.replaceAll('/', '-')));
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+async function testDirectly(revision: Revision, only: string | undefined): Promise<Column[]> {
+  const columns: Column[] = [];
+  for (const { fixture, title } of DIRECT[revision]) {
+    const url = `http://127.0.0.1:${await startFixture(fixture)}/mcp`;
+    const folder = makeFolder(`direct-${fixture}-${revision}`);
+    columns.push({ title, outcomes: await testServer(url, revision, only, folder) });
+  }
+  return columns;
+}
+
+/** Adds a column for each upstream to the sections of the server side. */
+async function testThroughGateway(gateway: Gateway, sections: Section[]): Promise<void> {
+  for (const upstream of UPSTREAMS) {
+    const relay = await addUpstream(gateway, upstream);
+    try {
+      for (const { requirements, columns, only } of sections) {
+        const { revision } = requirements;
+        const folder = makeFolder(`server-${upstream}-${revision}`);
+        const outcomes = await testServer(relay.url, revision, only, folder);
+        const lacksKeys = upstream !== 'modern' && revision === '2026-07-28';
+        const cannot = lacksKeys ? { cannot: WITHOUT_KEYS } : {};
+        columns.push({ title: `→ ${upstream}`, outcomes, ...cannot });
+      }
+    } finally {
+      relay.close();
+    }
+  }
+}
+
+/** Adds a column of the client side. What waits is run only when it is asked for by name. */
+async function testAsClient(
+  title: string,
+  gateway: Gateway | undefined,
+  { requirements, columns, waiting, only }: Section,
+): Promise<void> {
+  const { revision } = requirements;
+  const outcomes = new Map<string, Outcome>();
+  for (const scenario of scenariosOf(requirements, 'client', only)) {
+    if (only === undefined && waiting.has(scenario)) continue;
+    const folder = makeFolder(`client-${gateway ? 'gateway' : 'direct'}-${revision}`, scenario);
+    const env: Record<string, string> = gateway
+      ? {
+          PORTICO_CONFORMANCE_ORIGIN: gateway.origin,
+          PORTICO_CONFORMANCE_TOKEN: gateway.adminToken,
+        }
+      : {};
+    outcomes.set(scenario, await testClient(clientFile, env, revision, scenario, folder));
+  }
+  columns.push({ title, outcomes });
+}
+
+/** The sections of a side, without columns. What signs in with OAuth waits: the gateway cannot do that yet. */
+function createSections(side: Side, only: string | undefined): Section[] {
+  return REVISIONS.map(readRequirements)
+    .filter(requirements => scenariosOf(requirements, side, only).length > 0)
+    .map(requirements => {
+      const auth = scenariosOf(requirements, side, only).filter(name => name.startsWith('auth/'));
+      const waiting = new Map(auth.map(name => [name, 'needs OAuth']));
+      return { side, requirements, columns: [], waiting, only };
+    });
+}
+
+async function runParts({ parts, scenario }: Options): Promise<Section[]> {
+  const servers = createSections('server', scenario);
+  const clients = createSections('client', scenario);
+  if (parts.includes('direct')) {
+    for (const { requirements, columns } of servers) {
+      columns.push(...(await testDirectly(requirements.revision, scenario)));
+    }
+    for (const section of clients) await testAsClient('our user alone', undefined, section);
+  }
+  if (parts.includes('server') || parts.includes('client')) {
+    const gateway = await startGateway();
+    try {
+      if (parts.includes('server')) await testThroughGateway(gateway, servers);
+      if (parts.includes('client')) {
+        for (const section of clients) await testAsClient('gateway', gateway, section);
+      }
+    } finally {
+      await gateway.close();
+    }
+  }
+  return [...servers, ...clients].filter(({ columns }) => columns.length > 0);
+}
+
+async function main(): Promise<number> {
+  const options = parseOptions(process.argv.slice(2));
+  if (!options) {
+    say(HELP);
+    return 0;
+  }
+  rmSync(results, { recursive: true, force: true });
+  const sections = await runParts(options);
+  if (sections.length === 0) throw new Error(`No revision names a scenario ${options.scenario}`);
+  const text = sections.map(toSectionText).join('\n');
+  say(text);
+  writeFileSync(join(makeFolder(), 'latest.md'), text);
+  const isWhole = options.parts.length === 3 && options.scenario === undefined;
+  if (isWhole) writeFileSync(report, DOCUMENT_HEAD + text);
+  return sections.every(hasPassed) ? 0 : 1;
+}
+
+// A signal ends the children, and with them whatever waits for one; the run then unwinds as it does after an error.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void endAll());
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+} finally {
+  await endAll();
+}

@@ -1,0 +1,58 @@
+/**
+ * What each revision of the protocol requires, as the suite's own frozen lists say. Reads the part of YAML that they are
+ * written in and refuses a list that is empty, so that a change of their form cannot make a run pass with nothing in it.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export const REVISIONS = ['2025-11-25', '2026-07-28'] as const;
+export type Revision = (typeof REVISIONS)[number];
+/** Whether the suite plays the client or the server. It calls the first `server`, as that is what it tests. */
+export type Side = 'server' | 'client';
+
+export interface Requirements {
+  revision: Revision;
+  required: Record<Side, string[]>;
+  /** Run and reported, never counted, with the suite's reason. */
+  notScored: Record<Side, Map<string, string>>;
+}
+
+/** The scenarios of a side: all that the revision names, or the one that is wanted, if it names it. */
+export function scenariosOf(
+  { required, notScored }: Requirements,
+  side: Side,
+  only: string | undefined,
+): string[] {
+  const all = [...required[side], ...notScored[side].keys()];
+  return only === undefined ? all : all.filter(name => name === only);
+}
+
+export const SUITE = new URL(
+  '../../node_modules/@modelcontextprotocol/conformance/',
+  import.meta.url,
+);
+
+/** Reads the requirements of a revision. */
+export function readRequirements(revision: Revision): Requirements {
+  const file = fileURLToPath(new URL(`requirements/${revision}.yaml`, SUITE));
+  const required: Requirements['required'] = { server: [], client: [] };
+  const notScored: Requirements['notScored'] = { server: new Map(), client: new Map() };
+  let section = '';
+  let scenario = '';
+  let side: Side = 'server';
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    section = /^(\w+):$/.exec(line)?.[1] ?? section;
+    const name = /^ {2}- ([\w/-]+)$/.exec(line)?.[1];
+    if (name !== undefined && (section === 'server' || section === 'client')) {
+      required[section].push(name);
+    }
+    const [, key, value] = /^ {2}[- ] (scenario|leg|reason): (\S+)$/.exec(line) ?? [];
+    if (key === 'scenario') scenario = value ?? '';
+    if (key === 'leg') side = value === 'client' ? 'client' : 'server';
+    if (key === 'reason') notScored[side].set(scenario, value ?? '');
+  }
+  if (required.server.length === 0 || required.client.length === 0) {
+    throw new Error(`The suite's requirements of ${revision} cannot be read`);
+  }
+  return { revision, required, notScored };
+}

@@ -1,0 +1,115 @@
+/**
+ * A run as text: a table for each side and revision with a column for each thing that was tested, the counts, and why
+ * what failed failed. The same text is printed and written to docs/conformance.md. Pure.
+ */
+import type { Requirements, Side } from './requirements.ts';
+import { NOT_RUN } from './suite.ts';
+import type { Outcome } from './suite.ts';
+
+export interface Column {
+  title: string;
+  outcomes: ReadonlyMap<string, Outcome>;
+  /** Scenarios that ask for what this cell cannot have by the specification, with the reason. They are run, not counted. */
+  cannot?: ReadonlyMap<string, string>;
+}
+
+export interface Section {
+  side: Side;
+  requirements: Requirements;
+  columns: Column[];
+  /** Scenarios that cannot pass yet, with the reason; they count as not passed, and are not run. */
+  waiting: ReadonlyMap<string, string>;
+  /** Scenarios of this run; all that the revision names when undefined. */
+  only: string | undefined;
+}
+
+const MARKS: Record<Outcome['status'], string> = {
+  passed: 'pass',
+  failed: 'FAIL',
+  skipped: 'skipped',
+  'not run': 'NOT RUN',
+};
+
+const outcomeOf = (column: Column, scenario: string): Outcome =>
+  column.outcomes.get(scenario) ?? NOT_RUN;
+
+/** The scenarios of a section that count; one that was asked for by name counts always. */
+function requiredOf({ side, requirements, only }: Section): string[] {
+  return only === undefined ? requirements.required[side] : [only];
+}
+
+function notScoredOf({ side, requirements, only }: Section): string[] {
+  return only === undefined ? [...requirements.notScored[side].keys()] : [];
+}
+
+/** The scenarios of a section that count in a column. */
+function countedIn(section: Section, column: Column): string[] {
+  return requiredOf(section).filter(name => !column.cannot?.has(name));
+}
+
+/** How many of the required scenarios passed in a column. */
+function count(section: Section, column: Column): string {
+  const required = countedIn(section, column);
+  const passed = required.filter(name => outcomeOf(column, name).status === 'passed');
+  return `${passed.length}/${required.length}`;
+}
+
+function mark(section: Section, column: Column, scenario: string): string {
+  const waiting = section.waiting.get(scenario);
+  if (waiting !== undefined && !column.outcomes.has(scenario)) return waiting;
+  const { status, warnings } = outcomeOf(column, scenario);
+  if (status !== 'passed' && column.cannot?.has(scenario)) return 'n/a';
+  return warnings.length > 0 ? `${MARKS[status]} (${warnings.length} warned)` : MARKS[status];
+}
+
+/** Rows of cells as a table of Markdown that is also aligned for a terminal. */
+function toTable(rows: string[][]): string {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map(row => row[at]?.length ?? 0)));
+  const lines = rows.map(row => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | '));
+  const rule = widths.map(width => '-'.repeat(width)).join(' | ');
+  return [lines[0] ?? '', rule, ...lines.slice(1)].map(line => `| ${line} |`).join('\n');
+}
+
+function failuresOf(section: Section): string[] {
+  const { columns } = section;
+  return [...requiredOf(section), ...notScoredOf(section)].flatMap(scenario =>
+    columns.flatMap(column =>
+      column.cannot?.has(scenario)
+        ? `- ${scenario}, ${column.title}: n/a, ${column.cannot.get(scenario)}`
+        : outcomeOf(column, scenario).failures.map(
+            failure => `- ${scenario}, ${column.title}: ${failure}`,
+          ),
+    ),
+  );
+}
+
+/** A section as Markdown. */
+export function toSectionText(section: Section): string {
+  const { side, requirements, columns } = section;
+  const role = side === 'server' ? 'The gateway as a server' : 'The gateway as a client';
+  const row = (scenario: string, note: string) => [
+    note === '' ? scenario : `${scenario} (not scored: ${note})`,
+    ...columns.map(column => mark(section, column, scenario)),
+  ];
+  const rows = [
+    ['scenario', ...columns.map(column => column.title)],
+    ...requiredOf(section).map(scenario => row(scenario, '')),
+    ['**required and passed**', ...columns.map(column => count(section, column))],
+    ...notScoredOf(section).map(name => row(name, requirements.notScored[side].get(name) ?? '')),
+  ];
+  const failures = failuresOf(section);
+  const why = failures.length === 0 ? '' : `\n\nWhat failed:\n\n${failures.join('\n')}`;
+  return `## ${role}, ${requirements.revision}\n\n${toTable(rows)}${why}\n`;
+}
+
+/** Whether every required scenario that does not wait has passed in every column. */
+export function hasPassed(section: Section): boolean {
+  const { columns, waiting } = section;
+  return columns.every(column =>
+    countedIn(section, column).every(
+      scenario =>
+        outcomeOf(column, scenario).status === 'passed' ||
+        (waiting.has(scenario) && !column.outcomes.has(scenario)),
+    ),
+  );
+}

@@ -1,0 +1,95 @@
+/**
+ * A user's client of the gateway for the client side of the suite: SDK 1 for the legacy revisions, SDK 2 for the modern
+ * one. It accepts every form with the defaults of its schema, as a user does who presses Enter.
+ */
+import { Client as ModernClient } from '@modelcontextprotocol/client';
+import { StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+
+type Arguments = Record<string, unknown>;
+
+export interface User {
+  /** Empty where the server has no tools. */
+  listTools(): Promise<{ name: string; inputSchema: unknown }[]>;
+  listResources(): Promise<{ uri: string }[]>;
+  listPrompts(): Promise<{ name: string }[]>;
+  /** Errors in the answer are the suite's to see; they are not thrown. */
+  callTool(name: string, given: Arguments): Promise<void>;
+  readResource(uri: string): Promise<void>;
+  getPrompt(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const MODERN_VERSION = '2026-07-28';
+const identity = { name: 'conformance-user', version: '1.0.0' };
+const CALL_TIMEOUT_MS = 12_000;
+
+/** The defaults of a form; a box that must be ticked is ticked. */
+function fillIn(params: object): Record<string, string | number | boolean> {
+  const { requestedSchema } = params as { requestedSchema?: { properties?: Arguments } };
+  const content: Record<string, string | number | boolean> = {};
+  for (const [name, property] of Object.entries(requestedSchema?.properties ?? {})) {
+    const { type, default: value } = property as { type?: string; default?: string | number };
+    if (value !== undefined) content[name] = value;
+    else if (type === 'boolean') content[name] = true;
+  }
+  return content;
+}
+
+const capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} };
+
+async function connectModern(url: URL, headers: Record<string, string>): Promise<User> {
+  const client = new ModernClient(identity, {
+    capabilities,
+    versionNegotiation: { mode: 'auto' },
+  });
+  client.setRequestHandler('elicitation/create', ({ params }) => ({
+    action: 'accept',
+    content: fillIn(params),
+  }));
+  await client.connect(new ModernTransport(url, { requestInit: { headers } }));
+  const version = client.getNegotiatedProtocolVersion();
+  if (version !== MODERN_VERSION) throw new Error(`The user was given ${String(version)}`);
+  const options = { timeout: CALL_TIMEOUT_MS };
+  return {
+    listTools: async () => (await client.listTools()).tools,
+    listResources: async () => (await client.listResources()).resources,
+    listPrompts: async () => (await client.listPrompts()).prompts,
+    callTool: async (name, given) =>
+      void (await client.callTool({ name, arguments: given }, options).catch(() => undefined)),
+    readResource: async uri => void (await client.readResource({ uri })),
+    getPrompt: async name => void (await client.getPrompt({ name })),
+    close: () => client.close(),
+  };
+}
+
+async function connectLegacy(url: URL, headers: Record<string, string>): Promise<User> {
+  const client = new LegacyClient(identity, { capabilities });
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => ({
+    action: 'accept',
+    content: fillIn(params),
+  }));
+  await client.connect(new LegacyTransport(url, { requestInit: { headers } }));
+  const options = { timeout: CALL_TIMEOUT_MS };
+  return {
+    listTools: async () => (await client.listTools()).tools,
+    listResources: async () => (await client.listResources()).resources,
+    listPrompts: async () => (await client.listPrompts()).prompts,
+    callTool: async (name, given) =>
+      void (await client
+        .callTool({ name, arguments: given }, undefined, options)
+        .catch(() => undefined)),
+    readResource: async uri => void (await client.readResource({ uri })),
+    getPrompt: async name => void (await client.getPrompt({ name })),
+    close: () => client.close(),
+  };
+}
+
+/** Connects to an endpoint in the era of a revision; throws where it is served another one. */
+export function connectUser(endpoint: string, token: string, revision: string): Promise<User> {
+  const headers = { authorization: `Bearer ${token}` };
+  const connect = revision === MODERN_VERSION ? connectModern : connectLegacy;
+  return connect(new URL(endpoint), headers);
+}

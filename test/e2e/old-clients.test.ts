@@ -1,0 +1,170 @@
+/** Clients of the deprecated HTTP+SSE transport, here the 1.x SDK's, at `/sse`: everything a session has, on one stream. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  CreateMessageRequestSchema,
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startFixture, until, type Upstream } from '../fixtures/start-fixture.ts';
+import { startGateway, type Gateway } from './gateway.ts';
+
+const upstreams: Upstream[] = [];
+const closing: (() => Promise<void>)[] = [];
+let gateway: Gateway;
+
+const authorization = () => `Bearer ${gateway.adminToken}`;
+
+async function connect(query = ''): Promise<Client> {
+  const client = new Client({ name: 'old', version: '1.0.0' }, { capabilities: { sampling: {} } });
+  const requestInit = { headers: { authorization: authorization() } };
+  await client.connect(new SSEClientTransport(new URL(`${gateway.origin}/sse${query}`), { requestInit }) as Transport);
+  closing.push(() => client.close());
+  return client;
+}
+
+beforeAll(async () => {
+  const [started, legacy, modern, rich] = await Promise.all([
+    startGateway(),
+    startFixture('conformance-legacy'),
+    startFixture('conformance-modern', { era: 'modern' }),
+    startFixture('rich-legacy'),
+  ]);
+  gateway = started;
+  upstreams.push(legacy, modern, rich);
+  await gateway.register('old', `${legacy.origin}/mcp`);
+  await gateway.register('sse', `${legacy.origin}/sse`, { transport_type: 'SSE' });
+  await gateway.register('new', `${modern.origin}/mcp`);
+  await gateway.register('rich', `${rich.origin}/mcp`);
+});
+
+afterEach(async () => {
+  await Promise.allSettled(closing.splice(0).map(close => close()));
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await Promise.all(upstreams.map(upstream => upstream.stop()));
+});
+
+describe('an old client', () => {
+  it.each(['old', 'sse', 'new'])('[MCP-2] [MCP-5] lists and calls at the upstream %s', async server => {
+    const client = await connect();
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain(`${server}.test_simple_text`);
+    const result = await client.callTool({ name: `${server}.test_simple_text`, arguments: {} });
+    expect(result).toMatchObject({ content: [{ type: 'text' }] });
+    const read = await client.readResource({ uri: `${server}+test://static-text` });
+    expect(read.contents[0]?.uri).toBe(`${server}+test://static-text`);
+  });
+
+  it('[MCP-2] [MCP-8] has the name style it asks for, on the whole session', async () => {
+    const client = await connect('?names=underscore');
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('rich__echo');
+    const result = await client.callTool({ name: 'rich__echo', arguments: { message: 'hi' } });
+    expect(result.content).toEqual([{ type: 'text', text: 'Echo: hi' }]);
+  });
+
+  it('[MCP-2] [MCP-10] keeps one session at the upstream, and calls side by side do not mix', async () => {
+    const client = await connect();
+    const count = async () => {
+      const { content } = await client.callTool({ name: 'rich.counter', arguments: {} });
+      return (content as { text: string }[])[0]?.text;
+    };
+    expect([await count(), await count()]).toEqual(['1', '2']);
+    const echoes = Array.from({ length: 20 }, (_, i) => client.callTool({ name: 'rich.echo', arguments: { message: `${i}` } }));
+    const texts = (await Promise.all(echoes)).map(({ content }) => (content as { text: string }[])[0]?.text);
+    expect(texts).toEqual(Array.from({ length: 20 }, (_, i) => `Echo: ${i}`));
+  });
+
+  it('[MCP-2] [MCP-7] sends and gets more than a WebSocket message holds', async () => {
+    const client = await connect();
+    const message = `${'é\u{1F680}'.repeat(400_000)}!`;
+    const { content } = await client.callTool({ name: 'rich.echo', arguments: { message } });
+    expect((content as { text: string }[])[0]?.text === `Echo: ${message}`).toBe(true);
+  });
+
+  it('[MCP-2] [MCP-4] hears progress, changes and updates on its stream', async () => {
+    const client = await connect();
+    const heard = { changes: 0, updates: [] as string[], progress: [] as number[] };
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.changes++);
+    client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void heard.updates.push(params.uri));
+    const onprogress = ({ progress }: { progress: number }) => void heard.progress.push(progress);
+    await client.callTool({ name: 'rich.steps', arguments: {} }, undefined, { onprogress });
+    expect(heard.progress).toEqual([1, 2, 3]);
+    await client.subscribeResource({ uri: 'new+test://watched-resource' });
+    await client.callTool({ name: 'new.test_trigger_resource_update', arguments: {} });
+    await client.callTool({ name: 'new.test_trigger_tool_change', arguments: {} });
+    await until('both heard', 3_000, async () => (heard.changes > 0 && heard.updates.length > 0 ? true : undefined));
+    expect(heard.updates).toEqual(['new+test://watched-resource']);
+  });
+
+  it('[MCP-2] [MCP-4] is asked in the middle of a call', async () => {
+    const client = await connect();
+    client.setRequestHandler(CreateMessageRequestSchema, () => ({
+      model: 'm',
+      role: 'assistant' as const,
+      content: { type: 'text' as const, text: 'sampled' },
+    }));
+    const result = await client.callTool({ name: 'old.test_sampling', arguments: { prompt: 'p' } });
+    expect(JSON.stringify(result.content)).toContain('sampled');
+  });
+
+  it('[MCP-2] [UP-3] cancels its call, and goes on', async () => {
+    const client = await connect();
+    const controller = new AbortController();
+    const call = client.callTool({ name: 'rich.slow', arguments: { ms: 20_000, message: 'x' } }, undefined, { signal: controller.signal });
+    setTimeout(() => controller.abort('enough'), 200);
+    await expect(call).rejects.toThrow('enough');
+    const result = await client.callTool({ name: 'rich.echo', arguments: { message: 'on' } });
+    expect(result.content).toEqual([{ type: 'text', text: 'Echo: on' }]);
+  });
+});
+
+describe('what is refused', () => {
+  const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+    fetch(`${gateway.origin}${path}`, {
+      method: 'POST',
+      headers: { authorization: authorization(), 'content-type': 'application/json', ...headers },
+      body,
+    });
+  const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+
+  it('[MCP-2] [ACC-1] a stream or a message without a credential', async () => {
+    expect((await fetch(`${gateway.origin}/sse`)).status).toBe(401);
+    expect((await post('/messages?sessionId=x', ping, { authorization: 'Bearer x' })).status).toBe(401);
+  });
+
+  it('[MCP-2] [MCP-10] a message for no stream, or for that of somebody else', async () => {
+    expect((await post('/messages', ping)).status).toBe(400);
+    expect((await post('/messages?sessionId=nonsense', ping)).status).toBe(404);
+    const stream = await fetch(`${gateway.origin}/sse`, { headers: { authorization: authorization() } });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const { value = '' } = (await reader?.read()) ?? {};
+    const path = /data: (\S+)/u.exec(value)?.[1] ?? '';
+    expect(value.startsWith('event: endpoint\n')).toBe(true);
+    const { token } = await gateway.createToken({ name: 'stranger' });
+    expect((await post(path, ping, { authorization: `Bearer ${token}` })).status).toBe(404);
+    expect((await post(path, '{')).status).toBe(400);
+    expect((await post(path, ping)).status).toBe(202);
+    expect(((await reader?.read())?.value ?? '').includes('"result":{}')).toBe(true);
+    await reader?.cancel();
+    await until('the stream is gone', 5_000, async () => ((await post(path, ping)).status === 404 ? true : undefined));
+  });
+
+  it('[MCP-2] another method', async () => {
+    const answer = await post('/sse', ping);
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET']);
+  });
+});
+
+it('[MCP-2] [MCP-10] the end of a stream ends its session', async () => {
+  const [, , rich] = upstreams;
+  const client = await connect();
+  await client.callTool({ name: 'rich.counter', arguments: {} });
+  const before = (await rich?.counters())?.['sessions'] ?? 0;
+  await client.close();
+  await until('the upstream session ended', 5_000, async () => (((await rich?.counters())?.['sessions'] ?? before) < before ? true : undefined));
+});

@@ -1,0 +1,185 @@
+/**
+ * Open streams with real SDK clients: an upstream of each kind that changes what it lists, or a resource, is noticed by legacy
+ * clients on their GET stream, by modern ones with `listen`, within a second; and a stream that broke goes on.
+ */
+import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ResourceUpdatedNotificationSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findFreePort, startFixture, until, type Upstream } from '../fixtures/start-fixture.ts';
+import { makeToken, startGateway, type Gateway } from './gateway.ts';
+import { openLegacy } from './raw-client.ts';
+
+const identity = { name: 'streams', version: '1.0.0' };
+const adminToken = makeToken();
+const upstreams: Upstream[] = [];
+const closing: (() => Promise<void>)[] = [];
+let data: string;
+let port: number;
+let gateway: Gateway;
+
+const start = () => startGateway({ data, port, adminToken });
+const headers = () => ({ requestInit: { headers: { authorization: `Bearer ${adminToken}` } } });
+const endpoint = (path = '/mcp') => new URL(`${gateway.origin}${path}`);
+
+interface Heard {
+  changes: number;
+  updates: string[];
+}
+
+async function openClient1(path?: string): Promise<{ client: Client1; heard: Heard }> {
+  const heard: Heard = { changes: 0, updates: [] };
+  const client = new Client1(identity);
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.changes++);
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void heard.updates.push(params.uri));
+  await client.connect(new Http1(endpoint(path), headers()) as Transport);
+  closing.push(() => client.close());
+  return { client, heard };
+}
+
+async function openClient2(): Promise<{ client: Client2; heard: Heard }> {
+  const heard: Heard = { changes: 0, updates: [] };
+  const client = new Client2(identity, { versionNegotiation: { mode: 'auto' } });
+  client.setNotificationHandler('notifications/tools/list_changed', () => void heard.changes++);
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => void heard.updates.push(params.uri));
+  await client.connect(new Http2(endpoint(), headers()));
+  closing.push(() => client.close());
+  return { client, heard };
+}
+
+/** A client without a stream, which makes the upstream change. */
+async function trigger(server: string, tool: string): Promise<void> {
+  const { json } = await gateway.api('POST', '/api/v1/tools/call', { name: `${server}.${tool}`, arguments: {} });
+  expect(json, tool).not.toMatchObject({ isError: true });
+}
+
+/** The GET stream of an SDK 1 client opens after `connect`, in the background. */
+async function untilStreamsOpen(count: number): Promise<void> {
+  await until('the streams are open', 5_000, async () => {
+    await new Promise(resolve => setTimeout(resolve, 150));
+    return count;
+  });
+}
+
+beforeAll(async () => {
+  data = await mkdtemp(join(tmpdir(), 'portico-e2e-'));
+  port = await findFreePort();
+  const [old, modern, started] = await Promise.all([
+    startFixture('conformance-legacy'),
+    startFixture('conformance-modern', { era: 'modern' }),
+    start(),
+  ]);
+  gateway = started;
+  upstreams.push(old, modern);
+  await gateway.register('old', `${old.origin}/mcp`);
+  await gateway.register('sse', `${old.origin}/sse`, { transport_type: 'SSE' });
+  await gateway.register('new', `${modern.origin}/mcp`);
+});
+
+afterEach(async () => {
+  await Promise.allSettled(closing.splice(0).map(close => close()));
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await Promise.all(upstreams.map(upstream => upstream.stop()));
+  await rm(data, { recursive: true, force: true });
+});
+
+describe.each(['old', 'sse', 'new'])('a change at the upstream %s', server => {
+  it('[MCP-4] [MCP-5] [REG-5] is seen by clients of both eras within a second', async () => {
+    const [first, second] = [await openClient1(), await openClient2()];
+    const listening = await second.client.listen({ toolsListChanged: true });
+    expect(listening.honoredFilter).toEqual({ toolsListChanged: true });
+    await untilStreamsOpen(1);
+    const before = [first.heard.changes, second.heard.changes];
+    const at = Date.now();
+    await trigger(server, 'test_trigger_tool_change');
+    await until('both heard', 3_000, async () =>
+      first.heard.changes > (before[0] ?? 0) && second.heard.changes > (before[1] ?? 0) ? true : undefined,
+    );
+    expect(Date.now() - at).toBeLessThan(1_000);
+    await listening.close();
+  });
+});
+
+describe.each(['old', 'sse', 'new'])('a resource of the upstream %s', server => {
+  const own = 'test://watched-resource';
+  const qualified = `${server}+${own}`;
+
+  it('[MCP-4] [MCP-5] is told of to those who subscribed, of both eras, on both endpoints', async () => {
+    const many = await openClient1();
+    const single = await openClient1(`/mcp/servers/${server}`);
+    const stranger = await openClient1();
+    const modern = await openClient2();
+    await untilStreamsOpen(3);
+    await many.client.subscribeResource({ uri: qualified });
+    await single.client.subscribeResource({ uri: own });
+    const listening = await modern.client.listen({ resourceSubscriptions: [qualified] });
+    expect(listening.honoredFilter).toEqual({ resourceSubscriptions: [qualified] });
+    await trigger(server, 'test_trigger_resource_update');
+    await until('all heard', 3_000, async () =>
+      [many, single, modern].every(({ heard }) => heard.updates.length > 0) ? true : undefined,
+    );
+    await many.client.unsubscribeResource({ uri: qualified });
+    await trigger(server, 'test_trigger_resource_update');
+    await until('the others heard again', 3_000, async () =>
+      single.heard.updates.length > 1 && modern.heard.updates.length > 1 ? true : undefined,
+    );
+    expect(many.heard.updates).toEqual([qualified]);
+    expect(single.heard.updates).toEqual([own, own]);
+    expect(modern.heard.updates).toEqual([qualified, qualified]);
+    expect(stranger.heard.updates).toEqual([]);
+    await listening.close();
+  });
+});
+
+/** Reads a GET stream by hand until so many messages came; gives the id of the last event. */
+async function readEvents(sessionId: string, count: number, lastEventId?: string): Promise<{ methods: string[]; id: string }> {
+  const response = await fetch(endpoint(), {
+    headers: {
+      authorization: `Bearer ${adminToken}`,
+      accept: 'text/event-stream',
+      'mcp-session-id': sessionId,
+      ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+    },
+  });
+  expect(response.status).toBe(200);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  const methods = () => [...text.matchAll(/"method":"([^"]+)"/gu)].map(match => match[1] ?? '');
+  const ids = () => [...text.matchAll(/^id: (.+)$/gmu)].map(match => match[1] ?? '');
+  while (ids().length === 0 || methods().length < count) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done) break;
+    text += value;
+  }
+  await reader?.cancel();
+  return { methods: methods(), id: ids().at(-1) ?? '' };
+}
+
+describe('a stream that broke', () => {
+  it('[MCP-11] [MCP-10] goes on after its last event, over a restart of the gateway', async () => {
+    const { sessionId = '' } = await openLegacy({ url: endpoint().href, token: adminToken });
+    const first = await readEvents(sessionId, 0);
+    await trigger('new', 'test_trigger_tool_change');
+    const second = await readEvents(sessionId, 1, first.id);
+    expect(second.methods).toEqual(['notifications/tools/list_changed']);
+    await trigger('new', 'test_trigger_prompt_change');
+    await new Promise(resolve => setTimeout(resolve, 1_000));
+    await gateway.stop();
+    gateway = await start();
+    const third = await readEvents(sessionId, 1, second.id);
+    expect(third.methods).toEqual(['notifications/prompts/list_changed']);
+    await gateway.register('late', `${upstreams[1]?.origin}/mcp`);
+    const fourth = await readEvents(sessionId, 3, third.id);
+    expect(fourth.methods).toEqual(['tools', 'resources', 'prompts'].map(list => `notifications/${list}/list_changed`));
+    const again = await readEvents(sessionId, 5, first.id);
+    expect(again.methods).toEqual([...second.methods, ...third.methods, ...fourth.methods]);
+  });
+});

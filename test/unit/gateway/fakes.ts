@@ -1,0 +1,40 @@
+/** Plain fakes for the core: records and their catalogs, without a database or a network. */
+import { EMPTY_CATALOG, parseCatalog } from '../../../src/catalog/catalog.ts';
+import type { Server } from '../../../src/registry/server-schema.ts';
+
+/** Tools by server; the core is asked about these. */
+export const TOOLS: Record<string, string[]> = {
+  alpha: ['echo', 'get.sum', 'a__b', 'x y'],
+  beta: ['echo'],
+  alpha__beta: ['echo', 'only'],
+  off: ['echo'],
+};
+
+/** A registry record. */
+export function createRecord(name: string, more: Partial<Server> = {}): Server {
+  return {
+    id: `id-${name}`,
+    name,
+    description: '',
+    transportType: 'HTTP',
+    url: 'https://a.example.com/mcp',
+    headersSealed: null,
+    healthCheckUrl: null,
+    autoConnect: true,
+    status: name === 'off' ? 'DISCONNECTED' : 'CONNECTED',
+    lastError: null,
+    verdict: null,
+    catalogHash: `hash-${name}`,
+    toolCount: 0,
+    registeredAt: 0,
+    updatedAt: 0,
+    ...more,
+  };
+}
+
+/** Its catalog. */
+export const catalogOf = ({ name, status, catalogHash }: Server) => {
+  if (status === 'DISCONNECTED') return EMPTY_CATALOG;
+  const tools = (TOOLS[name] ?? []).map(tool => ({ name: tool, inputSchema: {} }));
+  return parseCatalog(catalogHash ?? '', JSON.stringify({ tools, capabilities: { tools: {} } }));
+};

@@ -1,0 +1,319 @@
+/**
+ * An MCP server of each transport that lives in the test and asks back in the middle of its calls. What a call does stands in
+ * its arguments; its result tells the call's mark and every answer it got, so that a test sees whose answer reached which
+ * call. It records calls, answers to them and cancellations. Used through `fakeUpstreams`.
+ */
+import { fakeUpstreams } from './fake-upstreams.ts';
+
+export const KINDS = ['http-legacy', 'sse-legacy', 'http-modern'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** What a call is to do. */
+export interface Plan {
+  /** Unique; everything that belongs to the call repeats it. */
+  mark: string;
+  /** Rounds of questions, one after the other. */
+  rounds?: number;
+  /** Questions of one round. */
+  together?: number;
+  /** What is asked. */
+  method?: string;
+  /** Tells of progress before the questions. */
+  progress?: boolean;
+  /** Never answers, after all questions. */
+  hang?: boolean;
+}
+
+/** A question's answer as the server got it: a result, or an error. */
+export type Given = { result?: unknown; error?: { code: number } };
+
+/** One call as the server saw it. */
+export interface SeenCall {
+  plan: Required<Plan>;
+  id: unknown;
+  /** How often the call reached the server; a modern call reaches it once for each round. */
+  arrivals: number;
+  answers: Given[];
+  /** `notifications/cancelled` came for it. */
+  cancelled: boolean;
+  /** Its request or its stream was ended by the other side. */
+  cut: boolean;
+  done: boolean;
+}
+
+interface Message {
+  id?: unknown;
+  method?: string;
+  params?: Record<string, unknown> & {
+    arguments?: Plan;
+    requestState?: unknown;
+    inputResponses?: Record<string, unknown>;
+    requestId?: unknown;
+  };
+  result?: unknown;
+  error?: { code: number };
+}
+
+type Send = (message: object) => void;
+
+const encoder = new TextEncoder();
+const event = (data: string, name = 'message') =>
+  encoder.encode(`event: ${name}\ndata: ${data}\n\n`);
+const tool = { name: 'ask', inputSchema: { type: 'object' } };
+const MODERN_BASE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+
+/** The params of a question of a call. */
+const questionParams = (mark: string, n: number) => ({
+  mode: 'form',
+  message: `${mark}#${n}`,
+  requestedSchema: { type: 'object', properties: { echo: { type: 'string' } } },
+});
+
+/** An answer by the book: it repeats the question and says who answered. */
+export const answerTo = (message: string, who: string) => ({
+  action: 'accept',
+  content: { echo: message, who },
+});
+
+export class AskingServer {
+  readonly kind: Kind;
+  readonly calls = new Map<string, SeenCall>();
+  /** Every value of `requestState` that came. */
+  readonly states: unknown[] = [];
+  /** Answers that belong to no open question. */
+  readonly stray: Message[] = [];
+  /** Streams of HTTP+SSE that are open. */
+  openStreams = 0;
+  #questions = 0;
+  #sessions = 0;
+  readonly #waiting = new Map<unknown, (given: Given) => void>();
+  readonly #byRequest = new Map<unknown, SeenCall>();
+  readonly #streams = new Map<string, Send>();
+
+  constructor(kind: Kind) {
+    this.kind = kind;
+  }
+
+  /** The call with a mark. */
+  call(mark: string): SeenCall | undefined {
+    return this.calls.get(mark);
+  }
+
+  readonly handle = async (request: Request): Promise<Response> => {
+    const url = new URL(request.url);
+    if (request.method === 'GET') {
+      return url.pathname === '/sse'
+        ? this.#openStream(request.signal)
+        : new Response(null, { status: 405 });
+    }
+    if (request.method === 'DELETE') return new Response(null);
+    const message: Message = await request.json();
+    if (this.kind === 'sse-legacy') return this.#overStream(url, message);
+    if (this.kind === 'http-modern') return this.#modern(message, request.signal);
+    return this.#legacy(message, request.signal);
+  };
+
+  /** What is the same in both eras; undefined for a call. */
+  #ordinary({ id, method, params }: Message): object | undefined {
+    const capabilities = { tools: {} };
+    const modern = this.kind === 'http-modern';
+    const base = modern ? MODERN_BASE : {};
+    const reply = (result: object) => ({ jsonrpc: '2.0', id, result: { ...base, ...result } });
+    if (modern && method === 'server/discover') {
+      return reply({ supportedVersions: ['2026-07-28'], capabilities });
+    }
+    if (!modern && method === 'initialize') {
+      const { protocolVersion } = params ?? {};
+      return reply({ protocolVersion, capabilities, serverInfo: { name: 'asking', version: '1' } });
+    }
+    if (method === 'tools/list') return reply({ tools: [tool] });
+    if (method === 'tools/call') return undefined;
+    return { jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } };
+  }
+
+  /** Messages without an answer: to questions, and notifications. @returns whether it was one */
+  #heard(message: Message): boolean {
+    const { id, method, params } = message;
+    if (method === undefined) {
+      const resolve = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (resolve) resolve(message);
+      else this.stray.push(message);
+      return true;
+    }
+    if (method === 'notifications/cancelled') {
+      const call = this.#byRequest.get(params?.requestId);
+      if (call) call.cancelled = true;
+    }
+    return id === undefined;
+  }
+
+  #begin({ id, params }: Message): SeenCall {
+    const plan = params?.arguments ?? { mark: '' };
+    const fresh: SeenCall = {
+      plan: {
+        rounds: 0,
+        together: 1,
+        method: 'elicitation/create',
+        progress: false,
+        hang: false,
+        ...plan,
+      },
+      id,
+      arrivals: 0,
+      answers: [],
+      cancelled: false,
+      cut: false,
+      done: false,
+    };
+    const call = this.calls.get(plan.mark) ?? fresh;
+    call.arrivals += 1;
+    this.calls.set(plan.mark, call);
+    this.#byRequest.set(id, call);
+    return call;
+  }
+
+  /** A legacy call: questions are requests on its stream. */
+  async #run(call: SeenCall, send: Send): Promise<void> {
+    const { mark, rounds, together, method, progress, hang } = call.plan;
+    if (progress) {
+      send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1, mark } });
+    }
+    for (let round = 0; round < rounds; round += 1) {
+      const asked = Array.from({ length: together }, (_, i) => {
+        this.#questions += 1;
+        const id = `ask-${this.#questions}`;
+        const answer = new Promise<Given>(resolve => this.#waiting.set(id, resolve));
+        const params = questionParams(mark, round * together + i);
+        send({ jsonrpc: '2.0', id, method, params });
+        return answer;
+      });
+      call.answers.push(...(await Promise.all(asked)));
+    }
+    if (hang || call.cancelled || call.cut) return;
+    call.done = true;
+    send({ jsonrpc: '2.0', id: call.id, result: toResult(call) });
+  }
+
+  #legacy(message: Message, signal: AbortSignal): Response {
+    if (this.#heard(message)) return new Response(null, { status: 202 });
+    const ordinary = this.#ordinary(message);
+    if (ordinary && message.method === 'initialize') {
+      this.#sessions += 1;
+      return Response.json(ordinary, { headers: { 'mcp-session-id': `s${this.#sessions}` } });
+    }
+    if (ordinary) {
+      return Response.json(ordinary, { status: message.method === 'server/discover' ? 400 : 200 });
+    }
+    const call = this.#begin(message);
+    const body = new ReadableStream<Uint8Array>({
+      start: controller => {
+        const send: Send = text => {
+          if (!call.cut) controller.enqueue(event(JSON.stringify(text)));
+        };
+        signal.addEventListener('abort', () => {
+          if (call.cut || call.done) return;
+          call.cut = true;
+          controller.error(new DOMException('aborted', 'AbortError'));
+        });
+        void this.#run(call, send).then(() => {
+          if (call.done) controller.close();
+        });
+      },
+      cancel: () => {
+        if (!call.done) call.cut = true;
+      },
+    });
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  }
+
+  /** A modern call: questions are its result, and the answers come with the same call again. */
+  #modern(message: Message, signal: AbortSignal): Response | Promise<Response> {
+    if (message.id === undefined) return new Response(null, { status: 202 });
+    const ordinary = this.#ordinary(message);
+    if (ordinary) return Response.json(ordinary);
+    const { params = {} } = message;
+    const call = this.#begin(message);
+    const { mark, rounds, together, method, hang } = call.plan;
+    const { requestState } = params;
+    this.states.push(requestState);
+    const round = requestState === undefined ? 0 : Number(String(requestState).split('@')[1]);
+    if (requestState !== undefined) {
+      const given = params.inputResponses ?? {};
+      const foreign = !String(requestState).startsWith(`${mark}@`);
+      for (let i = 0; i < together; i += 1) {
+        const result = foreign ? undefined : given[`k${i}`];
+        call.answers.push(result === undefined ? { error: { code: -1 } } : { result });
+      }
+    }
+    const reply = (result: object) => Response.json({ jsonrpc: '2.0', id: message.id, result });
+    if (round < rounds) {
+      const requests = Array.from({ length: together }, (_, i) => [
+        `k${i}`,
+        { method, params: questionParams(mark, round * together + i) },
+      ]);
+      const inputRequests = Object.fromEntries(requests) as object;
+      const state = `${mark}@${round + 1}`;
+      return reply({ resultType: 'input_required', inputRequests, requestState: state });
+    }
+    if (!hang) {
+      call.done = true;
+      return reply({ ...MODERN_BASE, ...toResult(call) });
+    }
+    signal.addEventListener('abort', () => (call.cut = true));
+    return new Promise(() => {});
+  }
+
+  #openStream(signal: AbortSignal): Response {
+    this.#sessions += 1;
+    const session = `s${this.#sessions}`;
+    this.openStreams += 1;
+    const body = new ReadableStream<Uint8Array>({
+      start: controller => {
+        controller.enqueue(event(`/messages?session=${session}`, 'endpoint'));
+        this.#streams.set(session, message => controller.enqueue(event(JSON.stringify(message))));
+        signal.addEventListener('abort', () => {
+          if (!this.#streams.has(session)) return;
+          this.#closeStream(session);
+          controller.error(new DOMException('aborted', 'AbortError'));
+        });
+      },
+      cancel: () => this.#closeStream(session),
+    });
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  }
+
+  #closeStream(session: string): void {
+    if (this.#streams.delete(session)) this.openStreams -= 1;
+  }
+
+  #overStream(url: URL, message: Message): Response {
+    const session = url.searchParams.get('session') ?? '';
+    if (!this.#streams.has(session)) return new Response(null, { status: 404 });
+    const send: Send = text => this.#streams.get(session)?.(text);
+    const accepted = new Response(null, { status: 202 });
+    if (this.#heard(message)) return accepted;
+    const ordinary = this.#ordinary(message);
+    if (ordinary) send(ordinary);
+    else void this.#run(this.#begin(message), send);
+    return accepted;
+  }
+}
+
+function toResult({ plan, answers }: SeenCall) {
+  return { content: [{ type: 'text', text: JSON.stringify({ mark: plan.mark, answers }) }] };
+}
+
+/** Put asking servers on the network, each at `https://{name}.example.com`. */
+export function serveAsking(servers: Readonly<Record<string, AskingServer>>): void {
+  const upstreams = Object.entries(servers).map(
+    ([name, server]) => [`https://${name}.example.com`, server.handle] as const,
+  );
+  fakeUpstreams(Object.fromEntries(upstreams));
+}
+
+/** How a server of a kind is registered. */
+export const registrationOf = (name: string, kind: Kind) =>
+  kind === 'sse-legacy'
+    ? { transport_type: 'SSE', connection_config: { url: `https://${name}.example.com/sse` } }
+    : {};

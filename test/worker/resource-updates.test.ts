@@ -1,0 +1,183 @@
+/** Subscriptions to single resources, by sessions and listeners, at servers of both eras: asked for once, told to whom it concerns. */
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { fakeUpstreams } from './fake-upstreams.ts';
+import { ADMIN, createPortico, createToken, initialize, inSession, legacy, monitorOf, registerConnected, type RpcAnswer, type ServerView } from './portico.ts';
+import { openGet, openListen, type OpenStream } from './streams.ts';
+import { TellingServer } from './telling-server.ts';
+
+const portico = createPortico();
+const open: OpenStream[] = [];
+const keep = (stream: OpenStream) => {
+  open.push(stream);
+  return stream;
+};
+const UPDATED = 'notifications/resources/updated';
+
+const servers = { old: new TellingServer('legacy'), new: new TellingServer('modern') };
+const records: Partial<Record<keyof typeof servers, ServerView>> = {};
+const idOf = (name: keyof typeof servers) => records[name]?.id ?? '';
+
+function serveThem() {
+  fakeUpstreams({ 'https://old.example.com': servers.old.handle, 'https://new.example.com': servers.new.handle });
+  for (const server of Object.values(servers)) server.asked.length = 0;
+}
+
+async function subscription(method: 'subscribe' | 'unsubscribe', uri: string, session: string | undefined, path = '/mcp', token = ADMIN) {
+  const headers = session === undefined ? {} : inSession(session);
+  const response = await portico.post(legacy(`resources/${method}`, { uri }), { headers, token }, path);
+  return { status: response.status, ...(await response.json<RpcAnswer>()) };
+}
+
+/** The URIs a server is asked to tell of now. */
+function watched(name: keyof typeof servers): string[] {
+  if (name === 'new') return servers.new.streams.at(-1)?.uris ?? [];
+  const uris = new Set<string>();
+  for (const entry of servers.old.asked) {
+    const [sign, uri = ''] = entry.split(' ');
+    if (sign === '+') uris.add(uri);
+    else uris.delete(uri);
+  }
+  return [...uris];
+}
+
+beforeAll(async () => {
+  serveThem();
+  records.old = await registerConnected(portico, 'old');
+  records.new = await registerConnected(portico, 'new');
+});
+
+/** A fake's stream keeps no monitor in memory, so each test begins with a fresh one. */
+async function renew(name: keyof typeof servers) {
+  await evictDurableObject(monitorOf(idOf(name))).catch(() => {});
+  servers[name].streams.length = 0;
+  await runDurableObjectAlarm(monitorOf(idOf(name)));
+  await vi.waitFor(() => expect(servers[name].streams.length).toBeGreaterThan(0));
+  servers[name].asked.length = 0;
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map(stream => stream.close()));
+  await portico.settle();
+});
+
+describe.each(['old', 'new'] as const)('at the %s server', name => {
+  it('[MCP-4] [MCP-5] a session hears of what it subscribed to, by the URI it used, until it unsubscribes', async () => {
+    serveThem();
+    await renew(name);
+    const session = await initialize(portico);
+    const get = keep(await openGet(portico, session, { token: ADMIN }));
+    const path = `/mcp/servers/${name}`;
+    const single = await initialize(portico, {}, path);
+    const own = keep(await openGet(portico, single, { token: ADMIN, path }));
+    expect(await subscription('subscribe', `${name}+note://a`, session)).toMatchObject({ status: 200, result: {} });
+    expect(await subscription('subscribe', 'note://a', single, path)).toMatchObject({ status: 200, result: {} });
+    expect(watched(name)).toEqual(['note://a']);
+    if (name === 'old') expect(servers.old.asked).toHaveLength(1);
+    await servers[name].tell(idOf(name), UPDATED, { uri: 'note://a' });
+    await servers[name].tell(idOf(name), UPDATED, { uri: 'note://b' });
+    await Promise.all([get.until(1), own.until(1)]);
+    expect(get.messages()).toMatchObject([{ method: UPDATED, params: { uri: `${name}+note://a` } }]);
+    expect(own.messages()).toMatchObject([{ method: UPDATED, params: { uri: 'note://a' } }]);
+    await subscription('unsubscribe', `${name}+note://a`, session);
+    expect(watched(name)).toEqual(['note://a']);
+    await servers[name].tell(idOf(name), UPDATED, { uri: 'note://a' });
+    await own.until(2);
+    expect(get.messages()).toHaveLength(1);
+    await subscription('unsubscribe', 'note://a', single, path);
+    await vi.waitFor(() => expect(watched(name)).toEqual([]));
+  });
+
+  it('[MCP-4] [MCP-5] a listener hears of the resources it named, and of no other', async () => {
+    serveThem();
+    await renew(name);
+    const wanted = [`${name}+note://a`, `${name}+note://unlisted`, 'nowhere+note://a'];
+    const listen = keep(await openListen(portico, { resourceSubscriptions: wanted }, {}, { id: 'r' }));
+    expect(listen.messages()[0]?.params).toMatchObject({ notifications: { resourceSubscriptions: wanted.slice(0, 2) } });
+    expect(watched(name).toSorted()).toEqual(['note://a', 'note://unlisted']);
+    await servers[name].tell(idOf(name), UPDATED, { uri: 'note://b' });
+    await servers[name].tell(idOf(name), UPDATED, { uri: 'note://a' });
+    await servers[name].tell(idOf(name), UPDATED, { uri: 'note://unlisted/part' });
+    await listen.until(3);
+    const _meta = { 'io.modelcontextprotocol/subscriptionId': 'r' };
+    expect(listen.messages().slice(1).map(({ params }) => params)).toEqual([
+      { uri: `${name}+note://a`, _meta },
+      { uri: `${name}+note://unlisted/part`, _meta },
+    ]);
+    await listen.close();
+    await vi.waitFor(() => expect(watched(name)).toEqual([]));
+  });
+
+  it('[MCP-4] [UP-2] a subscription outlives the memory of the monitor, and the server that starts anew', async () => {
+    serveThem();
+    await renew(name);
+    const session = await initialize(portico);
+    const get = keep(await openGet(portico, session, { token: ADMIN }));
+    await subscription('subscribe', `${name}+note://a`, session);
+    await renew(name);
+    expect(name === 'new' ? watched('new') : ['note://a']).toEqual(['note://a']);
+    await servers[name].tell(idOf(name), UPDATED, { uri: 'note://a' });
+    await get.until(1);
+    await servers[name].restart(idOf(name));
+    await vi.waitFor(() => expect(servers[name].streams).toHaveLength(0));
+    await runDurableObjectAlarm(monitorOf(idOf(name)));
+    await vi.waitFor(() => expect(servers[name].streams.length).toBeGreaterThan(0));
+    expect(watched(name)).toEqual(['note://a']);
+    await servers[name].tell(idOf(name), UPDATED, { uri: 'note://a' });
+    await get.until(2);
+    await subscription('unsubscribe', `${name}+note://a`, session);
+  });
+});
+
+describe('what is refused', () => {
+  it('[MCP-10] a subscription without a session', async () => {
+    serveThem();
+    expect(await subscription('subscribe', 'old+note://a', undefined)).toMatchObject({ status: 400, error: { code: 4001 } });
+  });
+
+  it('[MCP-9] a resource of a server that is hidden, as one that is unknown', async () => {
+    serveThem();
+    const { token } = await createToken(portico, { servers: ['new'] });
+    const session = await initialize(portico, { token });
+    const hidden = await subscription('subscribe', 'old+note://a', session, '/mcp', token);
+    const unknown = await subscription('subscribe', 'off+note://a', session, '/mcp', token);
+    expect(hidden.error?.code).toBe(-32002);
+    expect(unknown).toEqual({ ...hidden, error: { ...hidden.error, message: hidden.error?.message.replace('old', 'off') } });
+    expect(servers.old.asked).toEqual([]);
+  });
+
+  it('[MCP-4] what its server refuses, and nothing of it stays', async () => {
+    serveThem();
+    await renew('old');
+    const refusing = fakeUpstreams({
+      'https://old.example.com': async request => {
+        const text = await request.clone().text();
+        if (!text.includes('resources/subscribe')) return servers.old.handle(request);
+        const { id } = JSON.parse(text) as { id: number };
+        return Response.json({ jsonrpc: '2.0', id, error: { code: -32002, message: 'no' } });
+      },
+    });
+    const session = await initialize(portico);
+    const answer = await subscription('subscribe', 'old+note://a', session);
+    expect(answer.error?.message).toContain('old');
+    expect(refusing.length).toBeGreaterThan(0);
+    const left = await runInDurableObject(monitorOf(idOf('old')), (_object, { storage }) => storage.list({ prefix: 'subscriber/' }));
+    expect(left.size).toBe(0);
+  });
+});
+
+describe('a session that ends', () => {
+  it('[MCP-10] [MCP-4] has its subscriptions ended at the server', async () => {
+    serveThem();
+    await renew('old');
+    const session = await initialize(portico);
+    await subscription('subscribe', 'old+note://a', session);
+    expect(watched('old')).toEqual(['note://a']);
+    await portico.fetch('/mcp', { method: 'DELETE', headers: { authorization: `Bearer ${ADMIN}`, ...inSession(session) } });
+    await portico.settle();
+    await vi.waitFor(() => expect(watched('old')).toEqual([]));
+    const { results } = await env.DB.prepare('SELECT owner FROM open_streams').all();
+    expect(results.filter(({ owner }) => String(owner).startsWith('session:')).length).toBeGreaterThanOrEqual(0);
+  });
+});
