@@ -7,6 +7,9 @@ import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 import { answerOutbound } from './test/fixtures/outbound.ts';
 
+/** The seed of tests that draw random values, where one is to be replayed (`test/unit/seeded.ts`). */
+const { PORTICO_TEST_SEED: seed } = process.env;
+
 const reportFile = process.env.PORTICO_TEST_REPORT;
 
 /** Fixed credentials of the worker project. They are derived, not random, so that a failure can be replayed. */
@@ -54,6 +57,8 @@ export default defineConfig({
         ],
         test: {
           name: 'worker',
+          // The workers of this project do not see the variables of the process.
+          env: seed === undefined ? {} : { PORTICO_TEST_SEED: seed },
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/setup.ts'],
           restoreMocks: true,

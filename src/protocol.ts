@@ -62,6 +62,7 @@ export const RPC = {
   /** Legacy era only; the modern one uses invalidParams. */
   legacyResourceNotFound: -32002,
   headerMismatch: -32020,
+  missingClientCapability: -32021,
   unsupportedProtocolVersion: -32022,
 } as const;
 

@@ -11,6 +11,7 @@ import { withRequestState } from './gateway/with-request-state.ts';
 import type { AppPorts } from './app.ts';
 import { ServerService } from './registry/server-service.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
+import { Cancellations } from './session/cancellations.ts';
 import { SealedIds } from './session/sealed-id.ts';
 import { Sessions } from './session/sessions.ts';
 import { Streams } from './session/streams.ts';
@@ -90,6 +91,7 @@ export function wire(env: Env): AppPorts {
     }),
     endUpstreams,
     upstreamSessions,
+    cancellations: new Cancellations(env.CLIENT_SESSION),
     streams: new Streams(env.CLIENT_SESSION, env.SERVER_MONITOR),
     tokens: new TokenService({ db, keys }),
     servers: new ServerService({

@@ -36,6 +36,11 @@ const table = {
   invalid_params: entry(400, RPC.invalidParams, 'A parameter is missing or not valid'),
   method_not_found: entry(404, RPC.methodNotFound, 'Method not found'),
   header_mismatch: entry(400, RPC.headerMismatch, 'A header and the body disagree'),
+  missing_client_capability: entry(
+    400,
+    RPC.missingClientCapability,
+    'The server needs a capability that the client did not declare',
+  ),
   unsupported_protocol_version: entry(
     400,
     RPC.unsupportedProtocolVersion,

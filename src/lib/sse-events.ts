@@ -13,7 +13,7 @@ export class EventTooLarge extends Error {}
 /** Turns decoded text, in pieces of any size, into events. */
 export class SseParser {
   readonly #maxChars: number;
-  #buffer = '';
+  #pending = '';
   #event = '';
   #data: string[] = [];
   #size = 0;
@@ -26,24 +26,25 @@ export class SseParser {
 
   /** @throws EventTooLarge where one event outgrows the bound */
   push(text: string): SseEvent[] {
+    if (text === '') return [];
     const events: SseEvent[] = [];
     // The LF of a CRLF whose CR came last has ended its line already.
-    this.#buffer += this.#endedInCr && text.startsWith('\n') ? text.slice(1) : text;
-    if (text !== '') this.#endedInCr = text.endsWith('\r');
-    if (!this.#started && this.#buffer.length > 0) {
-      this.#started = true;
-      if (this.#buffer.charCodeAt(0) === 0xfeff) this.#buffer = this.#buffer.slice(1);
-    }
-    let from = 0;
-    for (;;) {
-      const end = lineEnd(this.#buffer, from);
-      if (end === undefined) break;
-      const event = this.#line(this.#buffer.slice(from, end.at));
+    const isSkipped = this.#endedInCr
+      ? text.startsWith('\n')
+      : !this.#started && text[0] === '\ufeff';
+    let from = isSkipped ? 1 : 0;
+    this.#started = true;
+    this.#endedInCr = text.endsWith('\r');
+    // Only new text is searched, so that a long line in many pieces costs what its length does.
+    for (const { index, 0: end } of text.matchAll(/\r\n?|\n/g)) {
+      if (index < from) continue;
+      const event = this.#line(this.#pending + text.slice(from, index));
       if (event) events.push(event);
-      from = end.next;
+      this.#pending = '';
+      from = index + end.length;
     }
-    this.#buffer = this.#buffer.slice(from);
-    if (this.#buffer.length + this.#size > this.#maxChars) throw new EventTooLarge();
+    this.#pending += text.slice(from);
+    if (this.#pending.length + this.#size > this.#maxChars) throw new EventTooLarge();
     return events;
   }
 
@@ -73,14 +74,6 @@ export class SseParser {
     this.#size = 0;
     return event;
   }
-}
-
-/** Where the line that starts at `from` ends; undefined where its end has not come yet. */
-function lineEnd(text: string, from: number): { at: number; next: number } | undefined {
-  const lf = text.indexOf('\n', from);
-  const cr = text.indexOf('\r', from);
-  if (cr === -1 || (lf !== -1 && lf < cr)) return lf === -1 ? undefined : { at: lf, next: lf + 1 };
-  return { at: cr, next: text.charCodeAt(cr + 1) === 0x0a ? cr + 2 : cr + 1 };
 }
 
 /** The events of a byte stream. Ends with the stream; throws what the stream throws. */

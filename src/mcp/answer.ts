@@ -8,7 +8,7 @@ import { toToolResultText } from '../errors/to-tool-result.ts';
 import type { RoutedReply } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { toSseText } from '../lib/sse-events.ts';
-import type { Era, RequestId } from '../protocol.ts';
+import { RPC, type Era, type RequestId } from '../protocol.ts';
 import type { QuestionLine } from '../session/question-line.ts';
 import type { CallContext } from '../upstream/call.ts';
 import type { RawResponse } from '../upstream/message.ts';
@@ -20,10 +20,8 @@ const STREAM_HEADERS = {
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 };
-/** The one upstream error that modern clients must get with status 400. */
 /** Result types of the core protocol and of the tasks extension; all others are invalid. */
 const KNOWN_RESULT_TYPES = new Set<unknown>(['complete', 'input_required', 'task']);
-const MISSING_CLIENT_CAPABILITY = -32021;
 
 /** JSON text of a response with a raw result. */
 function resultText(id: RequestId, result: string): string {
@@ -128,7 +126,7 @@ export async function replyResponse(
     const isCapability =
       asked.era === 'modern' &&
       'error' in reply.response &&
-      reply.response.parsed['code'] === MISSING_CLIENT_CAPABILITY;
+      reply.response.parsed['code'] === RPC.missingClientCapability;
     return new Response(responseText(reply.response, asked, routed), {
       status: isCapability ? 400 : 200,
       headers: JSON_HEADERS,
@@ -137,21 +135,42 @@ export async function replyResponse(
   const toText = (response: RawResponse) => responseText(response, asked, routed);
   const relayed = { routed, openLine, toText, capabilities: context.capabilities };
   const texts = failingClearly(relayTexts(relayed), asked, routed);
-  if (acceptsStream) return new Response(toStream(texts), { headers: STREAM_HEADERS });
-  let last = '';
-  for await (const text of texts) last = text;
-  return new Response(last, { headers: JSON_HEADERS });
+  if (!acceptsStream) return new Response(await lastOf(texts), { headers: JSON_HEADERS });
+  // A refusal that comes before anything else has a status of its own.
+  const first = await texts.next();
+  return new Response(toStream(startingWith(first, texts)), { headers: STREAM_HEADERS });
 }
 
 type Texts = AsyncGenerator<string, void, undefined>;
 
+async function lastOf(texts: Texts): Promise<string> {
+  let last = '';
+  for await (const text of texts) last = text;
+  return last;
+}
+
+async function* startingWith(first: IteratorResult<string, void>, rest: Texts): Texts {
+  try {
+    if (!first.done) yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
+}
+
 /** The texts; what is thrown becomes the response, in the form the client expects. */
 async function* failingClearly(texts: Texts, asked: Asked, { server }: RoutedReply): Texts {
+  let hasBegun = false;
   try {
-    yield* texts;
+    for await (const text of texts) {
+      hasBegun = true;
+      yield text;
+    }
   } catch (thrown) {
     const reason = thrown instanceof ServerFailure ? thrown.reason : toPorticoError(thrown);
-    yield failureText(reason, asked, server.name);
+    if (reason.entry.toolResult) yield failureText(reason, asked, server.name);
+    else if (hasBegun) yield toRpcErrorText(reason, asked.id, asked.era);
+    else throw reason;
   }
 }
 

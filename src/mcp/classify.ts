@@ -12,7 +12,6 @@ import {
   isRequestId,
   META,
   MODERN_VERSION,
-  SUPPORTED_VERSIONS,
   type JsonObject,
   type RpcRequest,
 } from '../protocol.ts';
@@ -108,7 +107,7 @@ function checkHeaders(request: RpcRequest, version: string, headers: ProtocolHea
   }
   if (version !== MODERN_VERSION) {
     throw new PorticoError('unsupported_protocol_version', undefined, {
-      data: { supported: SUPPORTED_VERSIONS, requested: version },
+      data: { supported: [MODERN_VERSION], requested: version },
     });
   }
   if (headers.method === null) throw mismatch('the Mcp-Method header is missing');

@@ -17,6 +17,7 @@ const DISCOVER_TTL_MS = 5_000;
 const REFUSED_WITH_STATUS = new Set([
   'method_not_found',
   'header_mismatch',
+  'missing_client_capability',
   'forbidden',
   'internal',
 ]);

@@ -49,6 +49,11 @@ const RELAYED: ReadonlyMap<string, (request: RpcRequest) => Reference> = new Map
   ['completion/complete', completionReference],
 ]);
 
+/** Whether a method goes to a server and so may last. */
+export function isRelayed(method: string): boolean {
+  return RELAYED.has(method);
+}
+
 /**
  * Serve a shared method.
  * @param params raw params of the request

@@ -23,6 +23,7 @@ import {
 } from '../protocol.ts';
 import { principalOwner, sessionOwner, type Sessions } from '../session/sessions.ts';
 import type { QuestionLine } from '../session/question-line.ts';
+import type { Cancellations } from '../session/cancellations.ts';
 import type { Streams } from '../session/streams.ts';
 import type { SessionFacts } from '../session/sealed-id.ts';
 import { askableKey, askableOf } from '../session/askable.ts';
@@ -37,7 +38,7 @@ import {
 } from './client.ts';
 import { classify, isModernVersion, type Classified } from './classify.ts';
 import { scopeOf, type Endpoint, type Scope } from './endpoint.ts';
-import type { Exchange } from './requests.ts';
+import { isRelayed, type Exchange } from './requests.ts';
 import { handleBatch, handleLegacy, initializeResponse, negotiatedVersion } from './legacy.ts';
 import { openLegacyStream } from './legacy-stream.ts';
 import { handleModern } from './modern.ts';
@@ -48,6 +49,7 @@ export interface McpPorts {
   gateway: Gateway;
   sessions: Sessions;
   streams: Streams;
+  cancellations: Cancellations;
   /** What a session's object does for questions. */
   upstreamSessions: {
     openLine(owner: string, timeoutMs: number): Promise<QuestionLine>;
@@ -188,12 +190,30 @@ async function dispatch(
     ports,
   );
   if (classified.kind === 'batch') return handleBatch(exchange, body.text);
-  if (classified.kind === 'request') return handleLegacy(exchange, classified.request, params());
+  if (classified.kind === 'request') {
+    const { request } = classified;
+    const serve = (signal: AbortSignal) =>
+      handleLegacy({ ...exchange, context: { ...exchange.context, signal } }, request, params());
+    const { signal } = admitted.request;
+    if (sessionId === undefined || !isRelayed(request.method)) return serve(signal);
+    return ports.cancellations.serve(sessionOwner(sessionId), request.id, signal, serve);
+  }
+  const cancelledId = cancelledRequest(body.json);
+  if (sessionId !== undefined && cancelledId !== undefined) {
+    await ports.cancellations.cancel(sessionOwner(sessionId), cancelledId);
+  }
   if (classified.kind === 'response' && sessionId !== undefined) {
     const { id, answer } = toAnswer(body.text);
     await ports.upstreamSessions.passAnswer(sessionOwner(sessionId), id, answer);
   }
   return new Response(null, { status: 202 });
+}
+
+/** Id of the request a notification cancels, if it is such a one. */
+function cancelledRequest(message: unknown): RequestId | undefined {
+  if (!isObject(message) || message['method'] !== 'notifications/cancelled') return undefined;
+  const id = isObject(message['params']) ? message['params']['requestId'] : undefined;
+  return isRequestId(id) ? id : undefined;
 }
 
 function checkLegacyVersion(headers: Headers): void {

@@ -67,6 +67,7 @@ async function openStream(
   const authorization = request.headers.get('authorization') ?? '';
   return sseResponse(socket, {
     endpoint: `/messages?${query}`,
+    signal: request.signal,
     keepAliveMs: ports.config.keepAliveMs,
     isAllowed: async () => (await admit(request, ports, defer)).principalId === caller.principalId,
     defer,

@@ -11,6 +11,8 @@ import { FrameReader } from '../session/stream-frames.ts';
 export interface SseTerms {
   /** Where the client is to send its messages. */
   endpoint: string;
+  /** Aborts when the client goes away. */
+  signal: AbortSignal;
   keepAliveMs: number;
   /** Whether the caller may still use the stream. */
   isAllowed(): Promise<boolean>;
@@ -72,6 +74,7 @@ class SseSession {
     });
     this.#socket.addEventListener('close', () => this.end());
     this.#socket.addEventListener('error', () => this.end());
+    this.#terms.signal.addEventListener('abort', () => this.end(), { once: true });
     this.#socket.accept();
     this.#write(toSseText(this.#terms.endpoint, 'endpoint'));
     this.#timer = setInterval(() => void this.#keepAlive(), this.#terms.keepAliveMs);
@@ -89,12 +92,14 @@ class SseSession {
     } catch {
       // The client has cancelled it.
     }
+    void this.#endSession().finally(this.#settle);
+  }
+
+  /** A courtesy: a session nobody ends is ended by its idle time. */
+  async #endSession(): Promise<void> {
+    if (this.#sessionId === undefined) return;
     const { signal } = new AbortController();
-    const ending =
-      this.#sessionId === undefined
-        ? Promise.resolve()
-        : this.#terms.serve('DELETE', this.#headers(), signal).then(() => {});
-    void ending.catch(() => {}).then(this.#settle);
+    await this.#terms.serve('DELETE', this.#headers(), signal).catch(() => {});
   }
 
   async #keepAlive(): Promise<void> {

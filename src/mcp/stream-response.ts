@@ -61,13 +61,14 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
     };
     /** One after the other, so that a check that takes time changes no order. */
     const next = (text: () => string | Promise<string>) => {
-      turn = turn
-        .then(async () => {
-          if (isOver) return;
-          if (await terms.isAllowed().catch(refused)) write(await text());
-          else end(terms.farewell);
-        })
-        .catch(() => end(''));
+      const last = turn;
+      const work = async () => {
+        await last;
+        if (isOver) return;
+        if (await terms.isAllowed().catch(refused)) write(await text());
+        else end(terms.farewell);
+      };
+      turn = work().catch(() => end(''));
     };
     socket.addEventListener('message', ({ data }) => {
       const frame = typeof data === 'string' ? frames.push(data) : undefined;

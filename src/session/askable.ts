@@ -20,9 +20,14 @@ export function askableOf(capabilities: unknown): JsonObject {
   return Object.fromEntries(named.map(name => [name, capabilities[name]]));
 }
 
+/** The capability a client needs for a question; undefined where it is none that clients answer. */
+export function capabilityFor(method: string): string | undefined {
+  return NEEDED.get(method);
+}
+
 /** Whether a client with these capabilities answers a question. */
 export function canBeAsked(capabilities: JsonObject, method: string): boolean {
-  const needed = NEEDED.get(method);
+  const needed = capabilityFor(method);
   return needed !== undefined && capabilities[needed] !== undefined;
 }
 

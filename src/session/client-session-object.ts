@@ -15,6 +15,7 @@ import { Destinations } from '../upstream/destination.ts';
 import type { RawAnswer } from '../upstream/question.ts';
 import { mayPark, Upstreams, type ObjectCall } from '../upstream/upstreams.ts';
 import { acquireSession } from '../upstream/acquire-session.ts';
+import { CancelledCalls } from './cancellations.ts';
 import { ObjectCalls, type CallTerms } from './object-calls.ts';
 import { acceptLine, passAnswer } from './question-line.ts';
 import type { Audience, News, Subscription } from './news.ts';
@@ -50,6 +51,7 @@ export class ClientSession extends DurableObject<Env> {
   readonly #config = parseConfig(this.env);
   readonly #connections = new SseConnections(this.#claims, this.#config.maxAnswerBytes);
   readonly #calls = new ObjectCalls(this.#upstreams(), this.#config.questionTimeoutMs);
+  readonly #cancelled = new CancelledCalls(this.ctx);
   readonly #streams = new OpenStreams(this.ctx, {
     db: this.env.DB,
     limits: this.#config.replay,
@@ -105,12 +107,20 @@ export class ClientSession extends DurableObject<Env> {
   /**
    * `/line`: a WebSocket on which a waiting call gets the answers to its questions. `/stream`: one
    * that feeds an open stream of the client. `/relay`: one that brings an old client's messages.
+   * `/cancellation`: one on which a call that lasts hears that it was cancelled.
    */
   override fetch(request: Request): Response {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === '/stream') return this.#streams.accept();
     if (pathname === '/relay') return acceptRelay(this.ctx);
+    if (CancelledCalls.takes(pathname))
+      return this.#cancelled.accept(searchParams.get('key') ?? '');
     return acceptLine(this.ctx, searchParams.get('id') ?? '');
+  }
+
+  /** The client cancelled a request; `key` stands for its id. */
+  cancelCall(key: string): void {
+    this.#cancelled.cancel(key);
   }
 
   /** A message for the Worker that holds an old client's stream. @returns false where none does */
@@ -139,6 +149,11 @@ export class ClientSession extends DurableObject<Env> {
   /** The session no longer wants to hear of a resource. */
   unsubscribe(owner: string, unwanted: Subscription): Promise<void> {
     return this.#streams.unsubscribe(owner, unwanted);
+  }
+
+  /** A socket that broke is a closed one. */
+  override webSocketError(socket: WebSocket): Promise<void> {
+    return this.webSocketClose(socket);
   }
 
   /** Something changed at a server. @returns false where nobody here wants to hear any more */

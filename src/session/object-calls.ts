@@ -30,6 +30,10 @@ interface LiveCall {
 }
 
 const MAX_LIVE_CALLS = 500;
+/** How long after a question another one still belongs to its round, in milliseconds. */
+const GATHER_MS = 30;
+
+const after = (ms: number) => new Promise<undefined>(resolve => setTimeout(resolve, ms));
 
 export class ObjectCalls {
   readonly #upstreams: Upstreams;
@@ -136,6 +140,7 @@ export class ObjectCalls {
           yield { kind: 'question', callId: call.id, ...question };
           continue;
         }
+        await this.#gather(call);
         stays = true;
         yield this.#park(call);
         return;
@@ -144,6 +149,17 @@ export class ObjectCalls {
       yield toFailure(thrown);
     } finally {
       if (!stays) this.#end(call);
+    }
+  }
+
+  /** A server may ask several things at once: what comes right behind is asked in the same round. */
+  async #gather(call: LiveCall): Promise<void> {
+    for (;;) {
+      call.next ??= call.messages.next();
+      const next = await Promise.race([call.next, after(GATHER_MS)]);
+      if (!next || next.done || next.value.kind !== 'question') return;
+      call.next = undefined;
+      this.#keep(call, next.value);
     }
   }
 
@@ -156,6 +172,8 @@ export class ObjectCalls {
 
   #park(call: LiveCall): CallLine {
     call.parkTimer = setTimeout(() => this.#end(call), this.#parkLimitMs);
+    // What the server says meanwhile is for the retry, a failure too.
+    call.next?.catch(() => {});
     const questions = [...call.open].map(([key, { method, params }]) => ({ key, method, params }));
     return { kind: 'parked', callId: call.id, questions };
   }

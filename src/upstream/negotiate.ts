@@ -5,7 +5,7 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { finalResponse } from '../gateway/final-response.ts';
-import { isObject, MODERN_VERSION, type JsonObject } from '../protocol.ts';
+import { isObject, MODERN_VERSION, RPC, type JsonObject } from '../protocol.ts';
 import type { Verdict } from '../registry/server-schema.ts';
 import { createHttpChannel, post, type Channel } from './channel.ts';
 import type { Deadline } from './deadline.ts';
@@ -118,6 +118,7 @@ async function probeModern(
   destination: Destination,
   deadline: Deadline,
   maxBytes: number,
+  isRetry = false,
 ): Promise<Pick<Negotiated, 'capabilities' | 'instructions'> | undefined> {
   const manner: Manner = { era: 'modern', protocolVersion: MODERN_VERSION };
   let response: RawResponse;
@@ -128,7 +129,11 @@ async function probeModern(
     if (error instanceof PorticoError && LEGACY_SIGNS.has(error.code)) return undefined;
     throw error;
   }
-  if ('error' in response) return undefined;
+  if ('error' in response) {
+    // A modern server that refused the version and yet names it is asked once more.
+    const isOffered = !isRetry && offersModern(response.parsed);
+    return isOffered ? probeModern(destination, deadline, maxBytes, true) : undefined;
+  }
   const { supportedVersions, capabilities, instructions } = response.parsed;
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) {
     return undefined;
@@ -137,6 +142,13 @@ async function probeModern(
     capabilities: isObject(capabilities) ? capabilities : {},
     instructions: typeof instructions === 'string' ? instructions : undefined,
   };
+}
+
+/** An `UnsupportedProtocolVersionError` that lists the version it was asked for. */
+function offersModern({ code, data }: JsonObject): boolean {
+  const supported = isObject(data) ? data['supported'] : undefined;
+  const isAnswer = code === RPC.unsupportedProtocolVersion && Array.isArray(supported);
+  return isAnswer && supported.includes(MODERN_VERSION);
 }
 
 /** What a legacy server may answer to a method it does not know. */

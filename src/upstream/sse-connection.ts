@@ -32,6 +32,12 @@ interface Waiting {
 
 /** Longest time of a message whose fate nobody waits for, in milliseconds. */
 const SEND_MS = 5_000;
+/** A question of the server that nobody has answered, and the call whose client has it. */
+interface OpenQuestion {
+  message: UpstreamMessage & { kind: 'request' };
+  holder: Waiting;
+}
+
 const MANNER: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
 
 /**
@@ -87,6 +93,7 @@ export class SseConnection implements Channel {
   readonly #controller: AbortController;
   readonly #options: SseOptions;
   readonly #waiting = new Map<RequestId, Waiting>();
+  readonly #questions = new Map<RequestId, OpenQuestion>();
   #closed = false;
   #served = 0;
 
@@ -136,7 +143,8 @@ export class SseConnection implements Channel {
     const id = nextRequestId();
     const messages = new Mailbox<UpstreamMessage>();
     const { params: sent, progressToken } = withProgressToken(params, id);
-    this.#waiting.set(id, { messages, progressToken });
+    const waiting = { messages, progressToken };
+    this.#waiting.set(id, waiting);
     const onAbort = () => messages.end(deadline.explain(new PorticoError('upstream_no_response')));
     deadline.signal.addEventListener('abort', onAbort, { once: true });
     let answered = false;
@@ -153,6 +161,7 @@ export class SseConnection implements Channel {
     } finally {
       this.#waiting.delete(id);
       deadline.signal.removeEventListener('abort', onAbort);
+      this.#passOn(waiting);
       // Awaited, so that a connection closed after this call does not take the message with it.
       if (!answered && !this.#closed) {
         await this.send({ method: 'notifications/cancelled', params: { requestId: id } });
@@ -230,8 +239,23 @@ export class SseConnection implements Channel {
     const { method, id } = message;
     const last = this.#last();
     if (method === 'ping') void this.send({ id, result: {} });
-    else if (last) last.messages.put(message);
+    else if (last) this.#put(message, last);
     else void this.send({ id, error: { code: -32601, message: 'Method not found' } });
+  }
+
+  #put(message: OpenQuestion['message'], holder: Waiting): void {
+    this.#questions.set(message.id, { message, holder });
+    holder.messages.put(message);
+  }
+
+  /** Questions a call leaves open when it ends may be another one's: that one asks them again. */
+  #passOn(ended: Waiting): void {
+    for (const [id, { message, holder }] of this.#questions) {
+      if (holder !== ended) continue;
+      this.#questions.delete(id);
+      const next = this.#last();
+      if (next && !this.#closed) this.#put(message, next);
+    }
   }
 
   #last(): Waiting | undefined {
@@ -245,6 +269,8 @@ export class SseConnection implements Channel {
 
   /** The same with the message's text. */
   async sendText(body: string): Promise<void> {
+    const answered = idOf(body);
+    if (answered !== undefined) this.#questions.delete(answered);
     const deadline = createDeadline(SEND_MS, this.#controller.signal);
     await fetch(this.#endpoint, {
       method: 'POST',

@@ -10,7 +10,8 @@ import { createDeadline } from './deadline.ts';
 import type { Destination } from './destination.ts';
 import type { UpstreamMessage } from './message.ts';
 import { withoutSecrets } from './redact.ts';
-import { canBeAsked } from '../session/askable.ts';
+import { PorticoError } from '../errors/portico-error.ts';
+import { canBeAsked, capabilityFor } from '../session/askable.ts';
 import type { RawAnswer } from './question.ts';
 import type { RequestId } from '../protocol.ts';
 import { requestHeaders, type Manner } from './wire-request.ts';
@@ -46,6 +47,12 @@ export async function* toCallMessages(
       if (message.kind === 'request') {
         const { method, id, params } = message;
         if (!canBeAsked(context.capabilities, method)) {
+          const needed = capabilityFor(method);
+          if (needed && context.questions === 'park') {
+            throw new PorticoError('missing_client_capability', undefined, {
+              data: { requiredCapabilities: { [needed]: {} } },
+            });
+          }
           const answer = method === 'ping' ? { result: '{}' } : REFUSAL;
           context.defer(sendAnswer(talk, id, answer));
           continue;

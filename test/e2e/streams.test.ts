@@ -2,11 +2,17 @@
  * Open streams with real SDK clients: an upstream of each kind that changes what it lists, or a resource, is noticed by legacy
  * clients on their GET stream, by modern ones with `listen`, within a second; and a stream that broke goes on.
  */
-import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
+import {
+  Client as Client2,
+  StreamableHTTPClientTransport as Http2,
+} from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ResourceUpdatedNotificationSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +42,10 @@ async function openClient1(path?: string): Promise<{ client: Client1; heard: Hea
   const heard: Heard = { changes: 0, updates: [] };
   const client = new Client1(identity);
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.changes++);
-  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void heard.updates.push(params.uri));
+  client.setNotificationHandler(
+    ResourceUpdatedNotificationSchema,
+    ({ params }) => void heard.updates.push(params.uri),
+  );
   await client.connect(new Http1(endpoint(path), headers()) as Transport);
   closing.push(() => client.close());
   return { client, heard };
@@ -46,7 +55,10 @@ async function openClient2(): Promise<{ client: Client2; heard: Heard }> {
   const heard: Heard = { changes: 0, updates: [] };
   const client = new Client2(identity, { versionNegotiation: { mode: 'auto' } });
   client.setNotificationHandler('notifications/tools/list_changed', () => void heard.changes++);
-  client.setNotificationHandler('notifications/resources/updated', ({ params }) => void heard.updates.push(params.uri));
+  client.setNotificationHandler(
+    'notifications/resources/updated',
+    ({ params }) => void heard.updates.push(params.uri),
+  );
   await client.connect(new Http2(endpoint(), headers()));
   closing.push(() => client.close());
   return { client, heard };
@@ -54,8 +66,11 @@ async function openClient2(): Promise<{ client: Client2; heard: Heard }> {
 
 /** A client without a stream, which makes the upstream change. */
 async function trigger(server: string, tool: string): Promise<void> {
-  const { json } = await gateway.api('POST', '/api/v1/tools/call', { name: `${server}.${tool}`, arguments: {} });
-  expect(json, tool).not.toMatchObject({ isError: true });
+  const { json } = await gateway.api('POST', '/api/v1/tools/call', {
+    name: `${server}.${tool}`,
+    arguments: {},
+  });
+  expect(json).not.toMatchObject({ isError: true });
 }
 
 /** The GET stream of an SDK 1 client opens after `connect`, in the background. */
@@ -101,7 +116,9 @@ describe.each(['old', 'sse', 'new'])('a change at the upstream %s', server => {
     const at = Date.now();
     await trigger(server, 'test_trigger_tool_change');
     await until('both heard', 3_000, async () =>
-      first.heard.changes > (before[0] ?? 0) && second.heard.changes > (before[1] ?? 0) ? true : undefined,
+      first.heard.changes > (before[0] ?? 0) && second.heard.changes > (before[1] ?? 0)
+        ? true
+        : undefined,
     );
     expect(Date.now() - at).toBeLessThan(1_000);
     await listening.close();
@@ -140,7 +157,11 @@ describe.each(['old', 'sse', 'new'])('a resource of the upstream %s', server => 
 });
 
 /** Reads a GET stream by hand until so many messages came; gives the id of the last event. */
-async function readEvents(sessionId: string, count: number, lastEventId?: string): Promise<{ methods: string[]; id: string }> {
+async function readEvents(
+  sessionId: string,
+  count: number,
+  lastEventId?: string,
+): Promise<{ methods: string[]; id: string }> {
   const response = await fetch(endpoint(), {
     headers: {
       authorization: `Bearer ${adminToken}`,
@@ -178,7 +199,9 @@ describe('a stream that broke', () => {
     expect(third.methods).toEqual(['notifications/prompts/list_changed']);
     await gateway.register('late', `${upstreams[1]?.origin}/mcp`);
     const fourth = await readEvents(sessionId, 3, third.id);
-    expect(fourth.methods).toEqual(['tools', 'resources', 'prompts'].map(list => `notifications/${list}/list_changed`));
+    expect(fourth.methods).toEqual(
+      ['tools', 'resources', 'prompts'].map(list => `notifications/${list}/list_changed`),
+    );
     const again = await readEvents(sessionId, 5, first.id);
     expect(again.methods).toEqual([...second.methods, ...third.methods, ...fourth.methods]);
   });

@@ -21,16 +21,33 @@ import {
 /** Capabilities of a client that can be asked everything. */
 export const ASKABLE = { elicitation: { form: {} }, sampling: {}, roots: {} };
 
-let made = 0;
+const network: Record<string, AskingServer> = {};
+const shared = new Map<Kind, Connected>();
 
-/** A connected asking server under a name of its own. */
-export async function connectAsking(portico: Portico, kind: Kind) {
-  made += 1;
-  const name = `${kind}-${made}`;
+/** An asking server that is connected, under a name of its own. */
+export interface Connected {
+  name: string;
+  server: AskingServer;
+  id: string;
+}
+
+/** A new server; all those made before stay reachable. */
+export async function connectAsking(portico: Portico, kind: Kind): Promise<Connected> {
+  const name = `${kind}-${Object.keys(network).length}`;
   const server = new AskingServer(kind);
-  serveAsking({ [name]: server });
+  network[name] = server;
+  serveAsking(network);
   const { id } = await registerConnected(portico, name, registrationOf(name, kind));
   return { name, server, id };
+}
+
+/** The server of a kind that the tests of a file share. */
+export async function sharedAsking(portico: Portico, kind: Kind): Promise<Connected> {
+  const known = shared.get(kind);
+  if (known) serveAsking(network);
+  const connected = known ?? (await connectAsking(portico, kind));
+  shared.set(kind, connected);
+  return connected;
 }
 
 /** A question as a client sees it. */
@@ -68,6 +85,7 @@ export function modernRequest(server: string, plan: Plan, more: ModernCall = {})
   const { id = 1, capabilities = ASKABLE, state, responses, tool = `${server}.ask` } = more;
   const { message, headers } = modern('tools/call', { name: tool, arguments: plan }, id);
   message.params._meta['io.modelcontextprotocol/clientCapabilities'] = capabilities;
+  if (plan.progress) Object.assign(message.params._meta, { progressToken: plan.mark });
   const extra = {
     ...(state === undefined ? {} : { requestState: state }),
     ...(responses === undefined ? {} : { inputResponses: responses }),
@@ -160,7 +178,8 @@ export function callLegacy(
     ...(session === undefined ? {} : inSession(session)),
     ...(accept === undefined ? {} : { accept }),
   };
-  const message = legacy('tools/call', { name: `${server}.ask`, arguments: plan }, id);
+  const meta = plan.progress ? { _meta: { progressToken: plan.mark } } : {};
+  const message = legacy('tools/call', { name: `${server}.ask`, arguments: plan, ...meta }, id);
   const questions: Question[] = [];
   let over = false;
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;

@@ -59,7 +59,8 @@ type Send = (message: object) => void;
 const encoder = new TextEncoder();
 const event = (data: string, name = 'message') =>
   encoder.encode(`event: ${name}\ndata: ${data}\n\n`);
-const tool = { name: 'ask', inputSchema: { type: 'object' } };
+/** Two tools that do the same. */
+const tools = ['ask', 'other'].map(name => ({ name, inputSchema: { type: 'object' } }));
 const MODERN_BASE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 
 /** The params of a question of a call. */
@@ -126,7 +127,7 @@ export class AskingServer {
       const { protocolVersion } = params ?? {};
       return reply({ protocolVersion, capabilities, serverInfo: { name: 'asking', version: '1' } });
     }
-    if (method === 'tools/list') return reply({ tools: [tool] });
+    if (method === 'tools/list') return reply({ tools });
     if (method === 'tools/call') return undefined;
     return { jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } };
   }
@@ -177,7 +178,8 @@ export class AskingServer {
   async #run(call: SeenCall, send: Send): Promise<void> {
     const { mark, rounds, together, method, progress, hang } = call.plan;
     if (progress) {
-      send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1, mark } });
+      const params = { progressToken: mark, progress: 1 };
+      send({ jsonrpc: '2.0', method: 'notifications/progress', params });
     }
     for (let round = 0; round < rounds; round += 1) {
       const asked = Array.from({ length: together }, (_, i) => {

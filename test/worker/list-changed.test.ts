@@ -6,7 +6,20 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fakeUpstreams } from './fake-upstreams.ts';
-import { ADMIN, createPortico, createToken, initialize, inSession, legacy, modern, monitorOf, registerConnected, SERVERS, type RpcAnswer, type ServerView } from './portico.ts';
+import {
+  ADMIN,
+  createPortico,
+  createToken,
+  initialize,
+  inSession,
+  legacy,
+  modern,
+  monitorOf,
+  registerConnected,
+  SERVERS,
+  type RpcAnswer,
+  type ServerView,
+} from './portico.ts';
 import { openGet, openListen, type OpenStream } from './streams.ts';
 import { TellingServer } from './telling-server.ts';
 
@@ -23,7 +36,10 @@ const ALL = { toolsListChanged: true, resourcesListChanged: true, promptsListCha
 const servers = { old: new TellingServer('legacy'), new: new TellingServer('modern') };
 const records: Partial<Record<keyof typeof servers, ServerView>> = {};
 const serveThem = () =>
-  fakeUpstreams({ 'https://old.example.com': servers.old.handle, 'https://new.example.com': servers.new.handle });
+  fakeUpstreams({
+    'https://old.example.com': servers.old.handle,
+    'https://new.example.com': servers.new.handle,
+  });
 const idOf = (name: keyof typeof servers) => records[name]?.id ?? '';
 
 /** One more tool, told of. @returns when it was told */
@@ -52,7 +68,11 @@ describe('capabilities', () => {
       resources: { listChanged: true, subscribe: true },
       prompts: { listChanged: true },
     };
-    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } };
+    const params = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 't', version: '1' },
+    };
     const opened = await (await portico.post(legacy('initialize', params))).json<RpcAnswer>();
     expect(opened.result).toMatchObject({ capabilities: wanted });
     const { message, headers } = modern('server/discover');
@@ -72,8 +92,13 @@ describe.each(['old', 'new'] as const)('a change at the %s server', name => {
     await Promise.all([get.until(1), listen.until(2)]);
     expect(Date.now() - toldAt).toBeLessThan(1_000);
     expect(get.methods()).toEqual([changed('tools')]);
-    expect(listen.methods()).toEqual(['notifications/subscriptions/acknowledged', changed('tools')]);
-    const listed = await (await portico.post(legacy('tools/list'), { headers: inSession(session) })).json<RpcAnswer>();
+    expect(listen.methods()).toEqual([
+      'notifications/subscriptions/acknowledged',
+      changed('tools'),
+    ]);
+    const listed = await (
+      await portico.post(legacy('tools/list'), { headers: inSession(session) })
+    ).json<RpcAnswer>();
     expect(listed.result?.tools?.map(tool => tool.name)).toContain(`${name}.${name}-more`);
   });
 
@@ -94,12 +119,22 @@ describe.each(['old', 'new'] as const)('a change at the %s server', name => {
 describe('a listener', () => {
   it('[MCP-4] is acknowledged first, under its id, with what it asked for, and hears nothing else', async () => {
     serveThem();
-    const tools = keep(await openListen(portico, { toolsListChanged: true, promptsListChanged: false }, {}, { id: 'one' }));
+    const tools = keep(
+      await openListen(
+        portico,
+        { toolsListChanged: true, promptsListChanged: false },
+        {},
+        { id: 'one' },
+      ),
+    );
     const prompts = keep(await openListen(portico, { promptsListChanged: true }, {}, { id: 2 }));
     expect(tools.messages()[0]).toEqual({
       jsonrpc: '2.0',
       method: 'notifications/subscriptions/acknowledged',
-      params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 'one' }, notifications: { toolsListChanged: true } },
+      params: {
+        _meta: { 'io.modelcontextprotocol/subscriptionId': 'one' },
+        notifications: { toolsListChanged: true },
+      },
     });
     await addTool('old', 'for-listeners');
     await tools.until(2);
@@ -111,19 +146,25 @@ describe('a listener', () => {
     servers.new.lists.prompts.push({ name: 'for-listeners' });
     await servers.new.tell(idOf('new'), changed('prompts'));
     await prompts.until(2);
-    expect(prompts.messages()[1]?.params?._meta).toEqual({ 'io.modelcontextprotocol/subscriptionId': 2 });
+    expect(prompts.messages()[1]?.params?._meta).toEqual({
+      'io.modelcontextprotocol/subscriptionId': 2,
+    });
     expect([tools.messages().length, prompts.messages().length]).toEqual([2, 2]);
     expect(tools.events.every(({ id }) => id === undefined)).toBe(true);
   });
 
-  it.each([undefined, null, 'all', [], { toolsListChanged: 'yes' }, { resourceSubscriptions: 'note://a' }])(
-    '[MCP-4] needs a filter, and %j is none',
-    async notifications => {
-      const { message, headers } = modern('subscriptions/listen', { notifications });
-      const response = await portico.post(message, { headers });
-      expect((await response.json<RpcAnswer>()).error?.code).toBe(-32602);
-    },
-  );
+  it.each([
+    undefined,
+    null,
+    'all',
+    [],
+    { toolsListChanged: 'yes' },
+    { resourceSubscriptions: 'note://a' },
+  ])('[MCP-4] needs a filter, and %j is none', async notifications => {
+    const { message, headers } = modern('subscriptions/listen', { notifications });
+    const response = await portico.post(message, { headers });
+    expect((await response.json<RpcAnswer>()).error?.code).toBe(-32602);
+  });
 
   it('[MCP-4] ends with a result where its server is deleted, and the others hear that its tools are gone', async () => {
     const gone = new TellingServer('legacy');
@@ -134,7 +175,11 @@ describe('a listener', () => {
     const all = keep(await openListen(portico, ALL));
     expect((await portico.api('DELETE', `${SERVERS}/${id}`)).status).toBe(204);
     await all.until(4);
-    expect(all.methods().slice(1)).toEqual([changed('tools'), changed('resources'), changed('prompts')]);
+    expect(all.methods().slice(1)).toEqual([
+      changed('tools'),
+      changed('resources'),
+      changed('prompts'),
+    ]);
     await vi.waitFor(() => expect(one.ended()).toBe(true), { timeout: 3_000 });
     expect(one.messages().at(-1)).toMatchObject({
       id: 7,
@@ -146,12 +191,17 @@ describe('a listener', () => {
     serveThem();
     const { token } = await createToken(portico);
     const listen = await openListen(portico, ALL, { token });
-    const query = "SELECT owner FROM open_streams WHERE owner LIKE 'listen:%' AND owner <> 'listen:setup-admin' ORDER BY opened_at";
-    const rows = async () => (await env.DB.prepare(query).all<{ owner: string }>()).results.map(({ owner }) => owner);
+    const query =
+      "SELECT owner FROM open_streams WHERE owner LIKE 'listen:%' AND owner <> 'listen:setup-admin' ORDER BY opened_at";
+    const rows = async () =>
+      (await env.DB.prepare(query).all<{ owner: string }>()).results.map(({ owner }) => owner);
     const owner = (await rows()).at(-1) ?? '';
     await listen.close();
     await vi.waitFor(async () => expect(await rows()).not.toContain(owner));
-    const left = await runInDurableObject(env.CLIENT_SESSION.getByName(owner), (_object, { storage }) => storage.list({ prefix: 'stream/' }));
+    const left = await runInDurableObject(
+      env.CLIENT_SESSION.getByName(owner),
+      (_object, { storage }) => storage.list({ prefix: 'stream/' }),
+    );
     expect(left.size).toBe(0);
   });
 });
@@ -164,13 +214,17 @@ describe('reach', () => {
     const get = keep(await openGet(portico, session, { token: narrow.token }));
     const listen = keep(await openListen(portico, ALL, { token: narrow.token }));
     const path = '/mcp/servers/new';
-    const single = keep(await openGet(portico, await initialize(portico, {}, path), { token: ADMIN, path }));
+    const single = keep(
+      await openGet(portico, await initialize(portico, {}, path), { token: ADMIN, path }),
+    );
     const wide = keep(await openListen(portico, ALL));
     await addTool('old', 'hidden-tool');
     await wide.until(2);
     await addTool('new', 'seen-tool');
     await Promise.all([get.until(1), listen.until(2), single.until(1), wide.until(3)]);
-    expect([get.messages().length, listen.messages().length, single.messages().length]).toEqual([1, 2, 1]);
+    expect([get.messages().length, listen.messages().length, single.messages().length]).toEqual([
+      1, 2, 1,
+    ]);
     expect(JSON.stringify([get.events, listen.events, single.events])).not.toContain(idOf('old'));
   });
 });
@@ -179,10 +233,18 @@ describe('many streams', () => {
   it('[MCP-4] [MCP-10] [MCP-11] a hundred of each era hear every change in order, from objects that had left memory', async () => {
     serveThem();
     const gets = await Promise.all(
-      Array.from({ length: 100 }, async () => keep(await openGet(portico, await initialize(portico), { token: ADMIN }))),
+      Array.from({ length: 100 }, async () =>
+        keep(await openGet(portico, await initialize(portico), { token: ADMIN })),
+      ),
     );
-    const listens = await Promise.all(Array.from({ length: 100 }, async (_, i) => keep(await openListen(portico, ALL, {}, { id: i }))));
-    const { results } = await env.DB.prepare('SELECT owner FROM open_streams').all<{ owner: string }>();
+    const listens = await Promise.all(
+      Array.from({ length: 100 }, async (_, i) =>
+        keep(await openListen(portico, ALL, {}, { id: i })),
+      ),
+    );
+    const { results } = await env.DB.prepare('SELECT owner FROM open_streams').all<{
+      owner: string;
+    }>();
     const objects = results.map(({ owner }) => env.CLIENT_SESSION.getByName(owner));
     const marked = (object: (typeof objects)[number]) =>
       runInDurableObject(object, instance => {
@@ -205,7 +267,10 @@ describe('many streams', () => {
       servers.old.lists.tools.push({ name: `many-${round}`, inputSchema: { type: 'object' } });
       servers.old.lists.prompts.push({ name: `many-${round}` });
       await servers.old.tell(idOf('old'), changed('tools'));
-      await Promise.all([...gets.map(stream => stream.until(2 * round, 5_000)), ...listens.map(stream => stream.until(1 + 2 * round, 5_000))]);
+      await Promise.all([
+        ...gets.map(stream => stream.until(2 * round, 5_000)),
+        ...listens.map(stream => stream.until(1 + 2 * round, 5_000)),
+      ]);
     }
     const wanted = [changed('tools'), changed('prompts'), changed('tools'), changed('prompts')];
     for (const stream of gets) expect(stream.methods()).toEqual(wanted);

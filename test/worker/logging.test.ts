@@ -131,6 +131,22 @@ describe('the log level of a modern request', () => {
     expect(server.of('tools/call').at(-1)?.text).not.toContain(LOG_LEVEL);
   });
 
+  it('[MCP-4] [MCP-5] is set where an object makes the call, for a client that can be asked', async () => {
+    const { server, portico, name } = await createLogger('legacy');
+    const call = async (level: string) => {
+      const { message, headers } = modern('tools/call', { name });
+      Object.assign(message.params._meta, {
+        'io.modelcontextprotocol/clientCapabilities': { sampling: {} },
+        [LOG_LEVEL]: level,
+      });
+      return levelsIn(await portico.post(message, { headers }));
+    };
+    expect(await call('debug')).toEqual(['debug', 'error']);
+    expect(await call('error')).toEqual(['error']);
+    const levels = server.of('logging/setLevel').map(({ params }) => params['level']);
+    expect(levels).toEqual(['debug', 'error']);
+  });
+
   it('[MCP-4] goes to a modern server as it came', async () => {
     const { server, portico, name } = await createLogger('modern');
     await (await callModern(portico, name, 'notice')).text();

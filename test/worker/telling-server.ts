@@ -18,14 +18,18 @@ interface Stream {
   controller: ReadableStreamDefaultController<Uint8Array>;
 }
 
-const textOf = (message: unknown) => new TextEncoder().encode(`data: ${JSON.stringify(message)}\n\n`);
+const textOf = (message: unknown) =>
+  new TextEncoder().encode(`data: ${JSON.stringify(message)}\n\n`);
 const BASE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 
 export class TellingServer {
   readonly era: 'legacy' | 'modern';
   readonly lists: Record<'tools' | 'resources' | 'resourceTemplates' | 'prompts', unknown[]> = {
     tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
-    resources: [{ name: 'a', uri: 'note://a' }, { name: 'b', uri: 'note://b' }],
+    resources: [
+      { name: 'a', uri: 'note://a' },
+      { name: 'b', uri: 'note://b' },
+    ],
     resourceTemplates: [],
     prompts: [{ name: 'greet' }],
   };
@@ -44,7 +48,13 @@ export class TellingServer {
     await runInDurableObject(monitorOf(serverId), () => {
       for (const { id, controller } of this.streams) {
         const _meta = { 'io.modelcontextprotocol/subscriptionId': id };
-        controller.enqueue(textOf({ jsonrpc: '2.0', method, params: this.era === 'modern' ? { ...params, _meta } : params }));
+        controller.enqueue(
+          textOf({
+            jsonrpc: '2.0',
+            method,
+            params: this.era === 'modern' ? { ...params, _meta } : params,
+          }),
+        );
       }
     });
   }
@@ -73,7 +83,8 @@ export class TellingServer {
       prompts: { listChanged: true },
     };
     if (this.era === 'modern') {
-      if (method === 'server/discover') return answer({ supportedVersions: ['2026-07-28'], capabilities });
+      if (method === 'server/discover')
+        return answer({ supportedVersions: ['2026-07-28'], capabilities });
       if (method === 'subscriptions/listen') {
         const uris = params.notifications?.resourceSubscriptions ?? [];
         this.asked.push(`listen ${uris.join(' ')}`.trim());
@@ -83,20 +94,33 @@ export class TellingServer {
       this.#session += 1;
       this.sessions.add(`s${this.#session}`);
       const serverInfo = { name: 'telling', version: '1' };
-      return answer({ protocolVersion: '2025-11-25', capabilities, serverInfo }, { 'mcp-session-id': `s${this.#session}` });
+      return answer(
+        { protocolVersion: '2025-11-25', capabilities, serverInfo },
+        { 'mcp-session-id': `s${this.#session}` },
+      );
     } else if (method !== 'server/discover' && !this.sessions.has(session ?? '')) {
-      return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } }, { status: 404 });
+      return Response.json(
+        { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } },
+        { status: 404 },
+      );
     }
     if (id === undefined) return new Response(null, { status: 202 });
     if (method === 'tools/list') return answer({ tools: this.lists.tools });
     if (method === 'resources/list') return answer({ resources: this.lists.resources });
-    if (method === 'resources/templates/list') return answer({ resourceTemplates: this.lists.resourceTemplates });
+    if (method === 'resources/templates/list')
+      return answer({ resourceTemplates: this.lists.resourceTemplates });
     if (method === 'prompts/list') return answer({ prompts: this.lists.prompts });
-    if (this.era === 'legacy' && (method === 'resources/subscribe' || method === 'resources/unsubscribe')) {
+    if (
+      this.era === 'legacy' &&
+      (method === 'resources/subscribe' || method === 'resources/unsubscribe')
+    ) {
       this.asked.push(`${method === 'resources/subscribe' ? '+' : '-'} ${params.uri} ${session}`);
       return answer({});
     }
-    return Response.json({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }, { status: this.era === 'modern' ? 404 : 200 });
+    return Response.json(
+      { jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } },
+      { status: this.era === 'modern' ? 404 : 200 },
+    );
   };
 
   #stream(session: string | null, id: unknown, uris: string[]): Response {
@@ -106,8 +130,13 @@ export class TellingServer {
         mine = { session, id, uris, controller };
         this.streams.push(mine);
         if (id === undefined) return;
-        const params = { _meta: { 'io.modelcontextprotocol/subscriptionId': id }, notifications: { resourceSubscriptions: uris } };
-        controller.enqueue(textOf({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params }));
+        const params = {
+          _meta: { 'io.modelcontextprotocol/subscriptionId': id },
+          notifications: { resourceSubscriptions: uris },
+        };
+        controller.enqueue(
+          textOf({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params }),
+        );
       },
       cancel: () => {
         const at = mine ? this.streams.indexOf(mine) : -1;

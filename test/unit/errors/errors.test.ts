@@ -7,7 +7,7 @@ import { toProblem, toProblemResponse } from '../../../src/errors/to-problem.ts'
 import { REASON_META_KEY, toToolResultText } from '../../../src/errors/to-tool-result.ts';
 
 /** Codes of JSON-RPC and MCP that the table may use; every other is Portico's own. */
-const SPECIFIED = [-32700, -32600, -32601, -32602, -32603, -32002, -32020, -32022];
+const SPECIFIED = [-32700, -32600, -32601, -32602, -32603, -32002, -32020, -32021, -32022];
 const entries = ERROR_CODES.map(code => ({ code, ...errorEntry(code) }));
 
 describe('the table', () => {
@@ -30,11 +30,10 @@ describe('the table', () => {
   });
 
   it('[MCP-12] shows every fault of an upstream as a tool result, and none of the caller', () => {
-    for (const { code, status, toolResult = false } of entries) {
-      if (code.startsWith('upstream_') || status < 403) {
-        expect([code, toolResult]).toEqual([code, code.startsWith('upstream_')]);
-      }
-    }
+    const faults = entries.filter(({ code }) => code.startsWith('upstream_'));
+    expect(faults.filter(({ toolResult }) => !toolResult)).toEqual([]);
+    const own = entries.filter(({ status }) => status < 403);
+    expect(own.filter(({ toolResult }) => toolResult)).toEqual([]);
     for (const code of ['forbidden', 'tool_not_found', 'internal'] as const) {
       expect([code, errorEntry(code).toolResult]).toEqual([code, undefined]);
     }

@@ -82,6 +82,22 @@ describe('SseParser', () => {
     expect(() => empty.push('data\n'.repeat(200))).toThrow(EventTooLarge);
   });
 
+  it('[SEC-4] reads a long line in time that grows with its length only', () => {
+    const cpuMsOf = (pieces: number) => {
+      const parser = new SseParser(1e8);
+      const piece = 'x'.repeat(8_192);
+      const before = process.cpuUsage();
+      parser.push('data: ');
+      for (let i = 0; i < pieces; i += 1) parser.push(piece);
+      expect(parser.push('\n\n')[0]?.data).toHaveLength(pieces * piece.length);
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1_000;
+    };
+    cpuMsOf(64);
+    // A square law would take 64 times as long for 8 times the length: several seconds.
+    expect(cpuMsOf(2_048)).toBeLessThan(1_000);
+  });
+
   it('[SEC-4] does not bound the stream', () => {
     const parser = new SseParser(100);
     for (let i = 0; i < 1_000; i += 1) expect(parser.push('data: abcdefghij\n\n')).toHaveLength(1);

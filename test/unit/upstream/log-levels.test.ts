@@ -5,14 +5,14 @@ import type { Channel } from '../../../src/upstream/channel.ts';
 import { SessionForgotten } from '../../../src/upstream/exchange.ts';
 import { LogLevels } from '../../../src/upstream/log-levels.ts';
 
-/** A channel that notes what is set on it, and fails with `error` where one is given. */
-function createChannel(error?: Error) {
+/** A channel that notes what is set on it, and fails with `failure` where one is given. */
+function createChannel(failure?: Error) {
   const set: unknown[] = [];
   const channel: Channel = {
-    request(method, params) {
+    async request(method, params) {
       set.push(`${method} ${params.get('level')}`);
-      if (error) return Promise.reject(error);
-      return Promise.resolve({ kind: 'response', result: '{}', parsed: {} });
+      if (failure) throw failure;
+      return { kind: 'response', result: '{}', parsed: {} };
     },
     notify: () => Promise.resolve(),
     close() {},

@@ -1,0 +1,67 @@
+/** Which notifications a piece of news becomes for one client. */
+import { describe, expect, it } from 'vitest';
+import { covers, mayHear, textsOf, type Subscription } from '../../../src/session/news.ts';
+
+const subscription = (uri: string, more: Partial<Subscription> = {}): Subscription => ({
+  serverId: 's',
+  uri,
+  as: uri,
+  ...more,
+});
+const updated = (uri: string, params = `{"uri":${JSON.stringify(uri)}}`) => ({
+  serverId: 's',
+  uri,
+  params,
+});
+
+describe('lists', () => {
+  it('[MCP-4] only those a client wants, in one order', () => {
+    const texts = textsOf({ serverId: 's', lists: ['prompts', 'tools'] }, ['tools'], []);
+    expect(texts.map(text => JSON.parse(text) as unknown)).toEqual([
+      { jsonrpc: '2.0', method: 'notifications/tools/list_changed' },
+    ]);
+  });
+
+  it('[MCP-9] of a server out of reach are not heard of', () => {
+    expect([
+      mayHear(null, 's'),
+      mayHear(['s'], 's'),
+      mayHear(['t'], 's'),
+      mayHear([], 's'),
+    ]).toEqual([true, true, false, false]);
+  });
+});
+
+describe('resources', () => {
+  it('[MCP-4] [MCP-7] carry the URI the client used, and all else as it was sent', () => {
+    const params = '{"uri":"file:///a","title":"t","x":1.0}';
+    const [text] = textsOf(
+      updated('file:///a', params),
+      [],
+      [subscription('file:///a', { as: 'S+file:///a', qualifier: 'S' })],
+    );
+    expect(text).toContain('"params":{"uri":"S+file:///a","title":"t","x":1.0}');
+  });
+
+  it('[MCP-4] of other servers or other URIs are not told', () => {
+    const others = [subscription('file:///b'), subscription('file:///a', { serverId: 't' })];
+    expect(textsOf(updated('file:///a'), [], others)).toEqual([]);
+  });
+
+  it('[MCP-4] below the one subscribed to are told under their own URI, once', () => {
+    const both = [subscription('file:///a', { as: 'q+file:///a', qualifier: 'q' })];
+    const texts = textsOf(updated('file:///a/b'), [], [...both, ...both]);
+    expect(texts).toHaveLength(1);
+    expect(texts[0]).toContain('"q+file:///a/b"');
+  });
+
+  it.each([
+    ['file:///a', 'file:///a', true],
+    ['file:///a', 'file:///a/b', true],
+    ['file:///a/', 'file:///a/b', true],
+    ['file:///a', 'file:///ab', false],
+    ['file:///a/b', 'file:///a', false],
+  ])('[MCP-4] %s covers %s: %s', (subscribed, uri, wanted) => {
+    expect(covers(subscribed, uri)).toBe(wanted);
+  });
+});

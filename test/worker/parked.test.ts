@@ -1,0 +1,117 @@
+/**
+ * Calls that wait for their modern client: what a legacy server asks comes as `input_required`, and the retry goes on where
+ * the call stopped, on the stream that stayed open, until its end, its limit, or the end of the object that holds it.
+ */
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { askableKey, askableOf } from '../../src/session/askable.ts';
+import { principalOwner } from '../../src/session/sessions.ts';
+import {
+  answersOf,
+  ASKABLE,
+  callModern,
+  connectAsking,
+  reasonOf,
+  toldBy,
+  type Round,
+} from './asking-clients.ts';
+import { answerTo, type Plan } from './asking-server.ts';
+import { loseMemory } from './lose-memory.ts';
+import { createPortico } from './portico.ts';
+
+const portico = createPortico();
+const KINDS = ['http-legacy', 'sse-legacy'] as const;
+/** The bound within which a server hears that nobody waits for its call. */
+const soon = { timeout: 2_000, interval: 10 };
+/** What `PORTICO_QUESTION_TIMEOUT_MS` is when nobody sets it. */
+const QUESTION_TIMEOUT_MS = 600_000;
+
+/** From now on a question may wait this long only, in objects too. */
+function shortenQuestions(toMs: number): void {
+  const { setTimeout: wait } = globalThis;
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms?: number) =>
+    wait(work, ms === QUESTION_TIMEOUT_MS ? toMs : ms)) as typeof setTimeout);
+}
+
+/** A server, and a call that was asked its first question. */
+async function park(kind: (typeof KINDS)[number], more: Partial<Plan> = {}) {
+  const { name, server, id } = await connectAsking(portico, kind);
+  const plan: Plan = { mark: `parked-${name}`, rounds: 1, ...more };
+  const first = await callModern(portico, name, plan);
+  expect(first.questions).toHaveLength(1);
+  const resume = ({ state }: Round, responses: object) =>
+    callModern(portico, name, plan, { state, responses });
+  const seen = () => server.call(plan.mark);
+  return { name, server, id, plan, first, resume, seen };
+}
+
+describe.each(KINDS)('a call to %s that is parked', kind => {
+  it('[MCP-4] [MCP-5] survives many rounds, and each answer is given once and in order', async () => {
+    const { first, resume, seen, server, plan } = await park(kind, { rounds: 4, together: 2 });
+    let round = first;
+    let rounds = 0;
+    while (round.questions.length > 0) {
+      rounds += 1;
+      expect(rounds).toBeLessThanOrEqual(8);
+      round = await resume(round, answersOf(round.questions, 'ada'));
+    }
+    const expected = Array.from({ length: 8 }, (_, n) => answerTo(`${plan.mark}#${n}`, 'ada'));
+    const { answers } = toldBy(round.answer);
+    expect(answers.map(given => (given as { result: unknown }).result)).toEqual(expected);
+    expect(seen()).toMatchObject({ arrivals: 1, done: true, cancelled: false, cut: false });
+    expect(server.stray).toEqual([]);
+  });
+
+  it.each<[string, (key: string) => object]>([
+    ['nothing', () => ({})],
+    ['another question', () => ({ other: answerTo('x', 'ada') })],
+    ['a question that was never asked', key => ({ [`${key}0`]: answerTo('x', 'ada') })],
+  ])('[MCP-4] [MCP-5] is asked again where the client answers %s', async (_what, given) => {
+    const { first, resume, seen } = await park(kind);
+    const again = await resume(first, given(first.questions[0]?.key ?? ''));
+    expect(again.questions).toEqual(first.questions);
+    expect(seen()?.answers).toEqual([]);
+    const last = await resume(again, answersOf(again.questions, 'ada'));
+    expect(toldBy(last.answer).answers).toHaveLength(1);
+    expect(seen()?.arrivals).toBe(1);
+  });
+
+  it('[MCP-5] [UP-3] is ended at its limit when its client never returns', async () => {
+    shortenQuestions(200);
+    const { first, resume, seen, server } = await park(kind);
+    const streams = server.openStreams;
+    await vi.waitFor(() => expect(seen()).toMatchObject({ cancelled: true, done: false }), soon);
+    if (kind === 'http-legacy') expect(seen()?.cut).toBe(true);
+    else await vi.waitFor(() => expect(server.openStreams).toBe(streams - 1), soon);
+    const late = await resume(first, answersOf(first.questions, 'ada'));
+    expect(reasonOf(late.answer)).toBe('call_gone');
+    expect(seen()).toMatchObject({ arrivals: 1, answers: [] });
+  });
+
+  it('[MCP-5] [MCP-10] is lost with its object, and the retry is told so', async () => {
+    const { first, resume, seen, id, server } = await park(kind);
+    const owner = principalOwner('setup-admin', id, askableKey(askableOf(ASKABLE)));
+    await loseMemory(env.CLIENT_SESSION.getByName(owner));
+    const late = await resume(first, answersOf(first.questions, 'ada'));
+    expect([late.status, late.answer.result?.isError, reasonOf(late.answer)]).toEqual([
+      200,
+      true,
+      'call_gone',
+    ]);
+    expect(seen()).toMatchObject({ arrivals: 1, answers: [], done: false });
+    expect(server.stray).toEqual([]);
+  });
+
+  it('[MCP-5] [UP-3] and goes on is cancelled within two seconds when its client goes away', async () => {
+    const { first, name, plan, seen } = await park(kind, { hang: true });
+    const client = new AbortController();
+    const { signal } = client;
+    const responses = answersOf(first.questions, 'ada');
+    const going = callModern(portico, name, plan, { state: first.state, responses, signal });
+    await vi.waitFor(() => expect(seen()?.answers).toHaveLength(1), soon);
+    client.abort();
+    await vi.waitFor(() => expect(seen()?.cancelled).toBe(true), soon);
+    expect(seen()).toMatchObject({ arrivals: 1, done: false });
+    await going.catch(() => undefined);
+  });
+});
