@@ -1,11 +1,18 @@
 /**
  * Reads an event stream (WHATWG HTML, server-sent events) into events. Pure of protocol: it knows
- * `event`, `data` and `id`, ignores comments and `retry`, and bounds the size of one event.
+ * `event`, `data`, `id` and `retry`, ignores comments, and bounds the size of one event.
  */
 
 export interface SseEvent {
   event: string;
   data: string;
+}
+
+/** How to go on with a stream that ended: what it said last of itself. */
+export interface Resumption {
+  lastEventId: string;
+  /** Milliseconds to wait before; undefined where the stream did not say. */
+  retryMs: number | undefined;
 }
 
 export class EventTooLarge extends Error {}
@@ -19,6 +26,8 @@ export class SseParser {
   #size = 0;
   #started = false;
   #endedInCr = false;
+  #lastEventId = '';
+  #retryMs: number | undefined;
 
   constructor(maxChars: number) {
     this.#maxChars = maxChars;
@@ -48,6 +57,11 @@ export class SseParser {
     return events;
   }
 
+  /** Where the stream stands. */
+  get resumption(): Resumption {
+    return { lastEventId: this.#lastEventId, retryMs: this.#retryMs };
+  }
+
   #line(line: string): SseEvent | undefined {
     if (line === '') return this.#dispatch();
     const colon = line.indexOf(':');
@@ -56,6 +70,8 @@ export class SseParser {
     const rest = colon === -1 ? '' : line.slice(colon + 1);
     const value = rest.startsWith(' ') ? rest.slice(1) : rest;
     if (field === 'event') this.#event = value;
+    if (field === 'id' && !value.includes('\0')) this.#lastEventId = value;
+    if (field === 'retry' && /^\d{1,9}$/.test(value)) this.#retryMs = Number(value);
     if (field === 'data') {
       this.#data.push(value);
       this.#size += value.length + 1;
@@ -80,8 +96,8 @@ export class SseParser {
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   maxChars: number,
+  parser = new SseParser(maxChars),
 ): AsyncGenerator<SseEvent, void, undefined> {
-  const parser = new SseParser(maxChars);
   const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
   const reader = body.getReader();
   try {

@@ -59,7 +59,7 @@ export class ObjectCalls {
   /** Give a parked call its answers and go on telling; a call that is gone is a failure. */
   resume(callId: string, answers: ReadonlyMap<string, RawAnswer>): ReadableStream<Uint8Array> {
     const live = this.#live.get(callId);
-    const call = live?.parkTimer == null ? undefined : live;
+    const call = live && live.parkTimer !== null ? live : undefined;
     // Taken at once, so that a second retry with the same state finds nothing.
     if (call) this.#unpark(call);
     return toLineStream(this.#goOn(call, answers), () => call && this.#end(call));

@@ -9,7 +9,7 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { BodyTooLarge, readText } from '../lib/read-text.ts';
-import { EventTooLarge, readEvents } from '../lib/sse-events.ts';
+import { EventTooLarge, readEvents, SseParser, type Resumption } from '../lib/sse-events.ts';
 import type { RequestId } from '../protocol.ts';
 import type { Deadline } from './deadline.ts';
 import { parseMessage, type RawResponse, type UpstreamMessage } from './message.ts';
@@ -58,7 +58,7 @@ export async function exchange(
     return { headers: response.headers, response: message };
   }
   if (type === 'text/event-stream' && response.body) {
-    const messages = readMessages(response.body, request.id, deadline, maxBytes);
+    const messages = readMessages(response.body, request, deadline, maxBytes);
     const first = await messages.next();
     if (!first.done && first.value.kind === 'response') {
       await messages.return();
@@ -109,27 +109,62 @@ async function failed(
   return { headers: response.headers, response: verdict };
 }
 
-/** The messages of an event stream, ending with the response to `id`. */
+/** The messages of an event stream, ending with the response to the request. */
 async function* readMessages(
-  body: ReadableStream<Uint8Array>,
-  id: RequestId,
+  opened: ReadableStream<Uint8Array>,
+  request: ExchangeRequest,
   deadline: Deadline,
   maxBytes: number,
 ): AsyncGenerator<UpstreamMessage, void, undefined> {
-  try {
-    for await (const event of readEvents(body, maxBytes)) {
-      if (event.event !== 'message' || event.data === '') continue;
-      const message = parseMessage(event.data, id);
-      if (message.kind === 'foreign') continue;
-      yield message;
-      if (message.kind === 'response') return;
+  let body: ReadableStream<Uint8Array> | undefined = opened;
+  let failure = new PorticoError('upstream_no_response');
+  for (let resumed = 0; body && resumed <= MAX_RESUMED; resumed += 1) {
+    const parser = new SseParser(maxBytes);
+    try {
+      for await (const event of readEvents(body, maxBytes, parser)) {
+        if (event.event !== 'message' || event.data === '') continue;
+        const message = parseMessage(event.data, request.id);
+        if (message.kind === 'foreign') continue;
+        yield message;
+        if (message.kind === 'response') return;
+      }
+    } catch (error) {
+      if (error instanceof PorticoError) throw error;
+      if (error instanceof EventTooLarge) throw new PorticoError('upstream_too_large');
+      failure = new PorticoError('upstream_truncated');
     }
-  } catch (error) {
-    if (error instanceof PorticoError) throw error;
-    if (error instanceof EventTooLarge) throw new PorticoError('upstream_too_large');
-    throw deadline.explain(new PorticoError('upstream_truncated'));
+    body = await resume(request, parser.resumption, deadline);
   }
-  throw deadline.explain(new PorticoError('upstream_no_response'));
+  throw deadline.explain(failure);
+}
+
+/** How often one answer may be gone on with, and how long a server may have us wait for it. */
+const MAX_RESUMED = 20;
+const MAX_RETRY_MS = 30_000;
+const RETRY_MS = 1_000;
+
+/**
+ * Go on with a stream of a legacy session that ended before its response (2025-11-25, Resumability):
+ * a GET that names the last event. The request itself is not sent again.
+ * @returns undefined where the stream cannot be gone on with
+ */
+async function resume(
+  { url, headers, inSession }: ExchangeRequest,
+  { lastEventId, retryMs = RETRY_MS }: Resumption,
+  { signal }: Deadline,
+): Promise<ReadableStream<Uint8Array> | undefined> {
+  if (!inSession || lastEventId === '' || signal.aborted) return undefined;
+  await new Promise<void>(resolve => {
+    const timer = setTimeout(resolve, Math.min(retryMs, MAX_RETRY_MS));
+    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+  });
+  const { 'content-type': _unused, ...kept } = headers;
+  const init = { headers: { ...kept, accept: 'text/event-stream', 'last-event-id': lastEventId } };
+  const response = await fetch(url, { ...init, redirect: 'manual', signal }).catch(() => undefined);
+  const isStream = response?.headers.get('content-type')?.includes('text/event-stream');
+  if (response?.status === 200 && isStream && response.body) return response.body;
+  response?.body?.cancel().catch(() => {});
+  return undefined;
 }
 
 async function* startingWith(

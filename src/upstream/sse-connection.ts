@@ -7,13 +7,14 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { finalResponse } from '../gateway/final-response.ts';
-import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import type { RawObject } from '../lib/json-spans.ts';
 import { Mailbox } from '../lib/mailbox.ts';
 import { readEvents, type SseEvent } from '../lib/sse-events.ts';
 import { LATEST_LEGACY_VERSION, type RequestId } from '../protocol.ts';
 import type { Channel } from './channel.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { parseMessage, type RawResponse, type UpstreamMessage } from './message.ts';
+import { progressOwner, withProgressToken } from './progress-token.ts';
 import { nextRequestId } from './request-ids.ts';
 import type { Destination } from './destination.ts';
 import { requestHeaders, requestText, type Manner } from './wire-request.ts';
@@ -292,28 +293,4 @@ function idOf(data: string): RequestId | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The params with the request's id as progress token, since two callers may use the same one. */
-function withProgressToken(params: RawObject, id: number) {
-  const meta = params.get('_meta');
-  const members = meta?.startsWith('{') ? rawMembers(meta) : undefined;
-  const progressToken = members?.get('progressToken');
-  if (!members || progressToken === undefined) return { params, progressToken };
-  members.set('progressToken', String(id));
-  return { params: new Map(params).set('_meta', fromRawMembers(members)), progressToken };
-}
-
-/** Whose progress a notification tells of, and its text with that caller's own token. */
-function progressOwner(
-  { method, text }: { method: string; text: string },
-  waiting: ReadonlyMap<RequestId, Waiting>,
-): { waiting: Waiting; text: string } | undefined {
-  if (method !== 'notifications/progress') return undefined;
-  const members = rawMembers(text);
-  const params = rawMembers(members.get('params') ?? '{}');
-  const found = waiting.get(Number(params.get('progressToken')));
-  if (found?.progressToken === undefined) return undefined;
-  params.set('progressToken', found.progressToken);
-  return { waiting: found, text: fromRawMembers(members.set('params', fromRawMembers(params))) };
 }

@@ -186,6 +186,7 @@ export class Upstreams {
   async #attempt(attempt: Attempt, manner: Manner): Promise<{ reply: Reply; manner: Manner }> {
     const { destination, request, name, deadline, context } = attempt;
     const id = nextRequestId();
+    const { maxAnswerBytes } = this.#options;
     const outbound = {
       url: destination.url,
       headers: requestHeaders(destination, manner, request.method, name, request.paramHeaders),
@@ -198,7 +199,7 @@ export class Upstreams {
     deadline.signal.addEventListener('abort', onAbort, { once: true });
     const settle = () => deadline.signal.removeEventListener('abort', onAbort);
     try {
-      const reply = await exchange(outbound, deadline, this.#options.maxAnswerBytes);
+      const reply = await exchange(outbound, deadline, maxAnswerBytes);
       if (!reply.messages) {
         settle();
         return { reply, manner };

@@ -5,7 +5,10 @@
 import type { Random } from '../unit/seeded.ts';
 import { KINDS, type Kind } from './asking-server.ts';
 
-/** Clients of an interleaving, and how each of them is asked. */
+/**
+ * Clients of an interleaving, and how each of them is asked. The object of `legacy-1` has no HTTP+SSE connection, so that it
+ * can sleep while its client is asked; the one of `legacy-2` loses its memory only between calls.
+ */
 export const CLIENTS = ['legacy-1', 'legacy-2', 'modern-1', 'modern-2'] as const;
 export type ClientName = (typeof CLIENTS)[number];
 export const isModern = (client: ClientName) => client.startsWith('modern');
@@ -138,12 +141,13 @@ export class SessionModel {
     return { do: 'answer', call: number, questions };
   }
 
-  /** Objects that hold nothing in flight; a call an object makes for a waiting request is that. */
+  /** Objects that make no call for a request that waits; a parked call is what is to be lost. */
   #evictions(): Step[] {
-    const isBusy = ({ spec, phase }: ModelCall, client: ClientName) =>
-      spec.client === client &&
-      (spec.kind === 'sse-legacy' || isModern(client)) &&
-      (phase === 'running' || phase === 'cancelled' || (phase === 'asked' && !isModern(client)));
+    const isBusy = ({ spec, phase }: ModelCall, client: ClientName) => {
+      if (spec.client !== client || client === 'legacy-1') return false;
+      if (phase === 'running' || phase === 'cancelled') return true;
+      return phase === 'asked' && !isModern(client);
+    };
     return CLIENTS.flatMap(client =>
       this.calls.some(call => isBusy(call, client))
         ? []
@@ -169,10 +173,11 @@ export class SessionModel {
 }
 
 function drawSpec(random: Random, number: number): CallSpec {
+  const client = random.pick(CLIENTS);
   return {
     number,
-    client: random.pick(CLIENTS),
-    kind: random.pick(KINDS),
+    client,
+    kind: random.pick(KINDS.filter(kind => client !== 'legacy-1' || kind !== 'sse-legacy')),
     rounds: random.below(3),
     together: 1 + random.below(2),
     hang: random.chance(0.1),
