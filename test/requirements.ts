@@ -22,22 +22,22 @@ export interface Requirement {
 
 const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   // The MCP endpoint
-  ['MCP-1', 'started', 'one URL, Streamable HTTP, five revisions, both eras'],
-  ['MCP-2', 'started', 'the HTTP+SSE transport for old clients'],
+  ['MCP-1', 'done', 'one URL, Streamable HTTP, five revisions, both eras'],
+  ['MCP-2', 'done', 'the HTTP+SSE transport for old clients'],
   ['MCP-3', 'started', 'endpoints for everything, for one server, for a toolset'],
   ['MCP-4', 'started', 'the whole protocol passes, extensions too'],
   ['MCP-5', 'started', 'every kind of client with every kind of upstream'],
   ['MCP-6', 'planned', 'the official conformance suite, no expected failures'],
-  ['MCP-7', 'started', 'arguments, results and errors arrive as they were sent'],
-  ['MCP-8', 'started', 'qualified names in every style, reversible'],
-  ['MCP-9', 'started', 'unknown names: the right code, hidden looks like unknown'],
+  ['MCP-7', 'done', 'arguments, results and errors arrive as they were sent'],
+  ['MCP-8', 'done', 'qualified names in every style, reversible'],
+  ['MCP-9', 'done', 'unknown names: the right code, hidden looks like unknown'],
   ['MCP-10', 'started', 'legacy sessions: bound, durable, idle expiry, DELETE, 404'],
   ['MCP-11', 'started', 'a broken legacy stream resumes, within bounds'],
-  ['MCP-12', 'started', 'a sick upstream harms no other'],
+  ['MCP-12', 'done', 'a sick upstream harms no other'],
 
   // Upstreams
   ['UP-1', 'started', 'all transports, the era negotiated once and remembered'],
-  ['UP-2', 'started', 'a forgotten session is opened anew, once; nothing is sent twice'],
+  ['UP-2', 'done', 'a forgotten session is opened anew, once; nothing is sent twice'],
   ['UP-3', 'started', 'timeouts, progress, a ceiling, cancellation to the upstream'],
   ['UP-4', 'started', 'every way to authenticate at a server'],
   ['UP-5', 'started', 'reconnects, circuit breaker, 20 servers and 10,000 tools'],
@@ -49,7 +49,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['REG-4', 'started', 'health checks, thresholds and numbers'],
   ['REG-5', 'started', 'discovery: quick, paged, awake to changes, pinned'],
   ['REG-6', 'started', 'mcp.json in all its shapes in, client snippets out'],
-  ['REG-7', 'started', 'tools listed by server and called over REST'],
+  ['REG-7', 'done', 'tools listed by server and called over REST'],
   ['REG-8', 'started', 'an OpenAPI description; errors are problems with codes'],
 
   // Access
@@ -97,11 +97,11 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   // Story 1: add a server
   ['AG-US1-AC1', 'started', 'a valid configuration becomes a record'],
   ['AG-US1-AC2', 'planned', 'a STDIO server is connected'],
-  ['AG-US1-AC3', 'started', 'an SSE server is connected'],
-  ['AG-US1-AC4', 'started', 'an HTTP server is connected'],
+  ['AG-US1-AC3', 'done', 'an SSE server is connected'],
+  ['AG-US1-AC4', 'done', 'an HTTP server is connected'],
   ['AG-US1-AC5', 'started', 'auto_connect connects at once'],
-  ['AG-US1-AC6', 'started', 'a missing field gets 422'],
-  ['AG-US1-AC7', 'started', 'a name that is taken gets 409'],
+  ['AG-US1-AC6', 'done', 'a missing field gets 422'],
+  ['AG-US1-AC7', 'done', 'a name that is taken gets 409'],
   ['AG-US1-AC8', 'started', 'registration takes two seconds at most'],
 
   // Story 2: find tools over all servers
@@ -124,14 +124,14 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['AG-US3-AC8', 'planned', 'a new skill waits for review'],
 
   // Story 4: route calls
-  ['AG-US4-AC1', 'started', 'a qualified name finds its server'],
-  ['AG-US4-AC2', 'started', 'original name and server id do too'],
-  ['AG-US4-AC3', 'started', 'a disconnected server gets 503 and its state'],
-  ['AG-US4-AC4', 'started', 'the upstream sees the arguments as sent'],
-  ['AG-US4-AC5', 'started', 'the client sees the answer as sent'],
+  ['AG-US4-AC1', 'done', 'a qualified name finds its server'],
+  ['AG-US4-AC2', 'done', 'original name and server id do too'],
+  ['AG-US4-AC3', 'done', 'a disconnected server gets 503 and its state'],
+  ['AG-US4-AC4', 'done', 'the upstream sees the arguments as sent'],
+  ['AG-US4-AC5', 'done', 'the client sees the answer as sent'],
   ['AG-US4-AC6', 'started', 'routing costs less than 50 ms'],
-  ['AG-US4-AC7', 'started', 'an unknown tool gets 404'],
-  ['AG-US4-AC8', 'started', 'calls side by side do not mix'],
+  ['AG-US4-AC7', 'done', 'an unknown tool gets 404'],
+  ['AG-US4-AC8', 'done', 'calls side by side do not mix'],
 
   // Story 5: watch health
   ['AG-US5-AC1', 'planned', 'checks run every 30 seconds, or as set'],
@@ -153,11 +153,11 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['AG-US6-AC7', 'planned', 'and skills are counted again'],
 
   // Story 7: name collisions
-  ['AG-US7-AC1', 'started', 'every tool is server.tool'],
-  ['AG-US7-AC2', 'started', 'original_name keeps the name of the server'],
+  ['AG-US7-AC1', 'done', 'every tool is server.tool'],
+  ['AG-US7-AC2', 'done', 'original_name keeps the name of the server'],
   ['AG-US7-AC3', 'planned', 'search shows both names'],
-  ['AG-US7-AC4', 'started', 'a call takes either form'],
-  ['AG-US7-AC5', 'started', 'tools are listed by server'],
+  ['AG-US7-AC4', 'done', 'a call takes either form'],
+  ['AG-US7-AC5', 'done', 'tools are listed by server'],
   ['AG-US7-AC6', 'planned', 'a rename renames the tools'],
   ['AG-US7-AC7', 'planned', "the gateway's own tools have no prefix"],
 ];

@@ -92,14 +92,21 @@ export class SseParser {
   }
 }
 
-/** The events of a byte stream. Ends with the stream; throws what the stream throws. */
+/**
+ * The events of a byte stream. Ends with the stream; throws what the stream throws.
+ * @param signal hangs up when it aborts, also where a read is under way
+ */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   maxChars: number,
   parser = new SseParser(maxChars),
+  signal?: AbortSignal,
 ): AsyncGenerator<SseEvent, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
   const reader = body.getReader();
+  const hangUp = () => void reader.cancel().catch(() => {});
+  signal?.addEventListener('abort', hangUp, { once: true });
+  if (signal?.aborted) hangUp();
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -107,7 +114,8 @@ export async function* readEvents(
       yield* parser.push(decoder.decode(value, { stream: true }));
     }
   } finally {
-    reader.cancel().catch(() => {});
+    signal?.removeEventListener('abort', hangUp);
+    hangUp();
   }
 }
 

@@ -7,19 +7,14 @@ import { toRpcErrorText } from '../errors/to-json-rpc.ts';
 import { toToolResultText } from '../errors/to-tool-result.ts';
 import type { RoutedReply } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
-import { toSseText } from '../lib/sse-events.ts';
 import { RPC, type Era, type RequestId } from '../protocol.ts';
 import type { QuestionLine } from '../session/question-line.ts';
 import type { CallContext } from '../upstream/call.ts';
 import type { RawResponse } from '../upstream/message.ts';
+import { STREAM_HEADERS, toStream } from './patient-response.ts';
 import { asksForInput, relayTexts } from './relay-texts.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
-const STREAM_HEADERS = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache, no-transform',
-  'x-accel-buffering': 'no',
-};
 /** Result types of the core protocol and of the tasks extension; all others are invalid. */
 const KNOWN_RESULT_TYPES = new Set<unknown>(['complete', 'input_required', 'task']);
 
@@ -32,8 +27,6 @@ function resultText(id: RequestId, result: string): string {
 export function resultResponse(id: RequestId, result: string, headers = {}): Response {
   return new Response(resultText(id, result), { headers: { ...JSON_HEADERS, ...headers } });
 }
-
-const encoder = new TextEncoder();
 
 /** The same with a result whose UTF-8 is at hand, which matters where it is large. */
 export function resultBytesResponse(id: RequestId, result: Uint8Array): Response {
@@ -94,7 +87,8 @@ export function thrownResponse(thrown: unknown, asked: Asked): Response {
   return new Response(thrownText(thrown, asked), { headers: JSON_HEADERS });
 }
 
-function thrownText(thrown: unknown, asked: Asked): string {
+/** The same as JSON text. */
+export function thrownText(thrown: unknown, asked: Asked): string {
   if (thrown instanceof ServerFailure) {
     return failureText(thrown.reason, asked, thrown.server.name);
   }
@@ -172,18 +166,4 @@ async function* failingClearly(texts: Texts, asked: Asked, { server }: RoutedRep
     else if (hasBegun) yield toRpcErrorText(reason, asked.id, asked.era);
     else throw reason;
   }
-}
-
-/** Texts as an event stream; a client that goes away ends the generator. */
-function toStream(texts: AsyncGenerator<string, void, undefined>): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await texts.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(toSseText(value)));
-    },
-    async cancel() {
-      await texts.return();
-    },
-  });
 }

@@ -11,9 +11,10 @@ import { isObject, type Era, type LogLevel, type RpcRequest } from '../protocol.
 import type { QuestionLine } from '../session/question-line.ts';
 import type { Streams } from '../session/streams.ts';
 import type { CallContext } from '../upstream/call.ts';
-import { replyResponse, resultBytesResponse } from './answer.ts';
+import { replyResponse, resultBytesResponse, thrownText } from './answer.ts';
 import type { Scope } from './endpoint.ts';
 import { listResult } from './list-result.ts';
+import { patiently } from './patient-response.ts';
 
 /** What the handlers of either era work with for one request. */
 export interface Exchange {
@@ -78,8 +79,12 @@ export async function handleShared(
   const method = request.method as RelayedMethod;
   const { readHeader, logLevel } = exchange;
   const relayed = { method, reference, params, logLevel, ...(readHeader ? { readHeader } : {}) };
-  const routed = await gateway.request(caller, reach, naming, relayed, context);
-  return replyResponse(routed, { id: request.id, method, era }, exchange);
+  const asked = { id: request.id, method, era };
+  const responding = gateway
+    .request(caller, reach, naming, relayed, context)
+    .then(routed => replyResponse(routed, asked, exchange));
+  if (!exchange.acceptsStream) return responding;
+  return patiently(responding, thrown => thrownText(thrown, asked));
 }
 
 function cursorOf(request: RpcRequest): string | undefined {

@@ -70,7 +70,8 @@ export class Cancellations {
     });
     const type = response.headers.get('content-type') ?? '';
     if (response.body && type.includes('text/event-stream')) {
-      return new Response(untilCancelled(response.body, cancelled.signal, end), response);
+      const body = untilCancelled(response.body, cancelled.signal, end, onClient);
+      return new Response(body, response);
     }
     end();
     return cancelled.signal.aborted ? new Response(null, { status: 202 }) : response;
@@ -94,11 +95,15 @@ export class Cancellations {
   }
 }
 
-/** A body of which nothing more comes once its request is cancelled. */
+/**
+ * A body of which nothing more comes once its request is cancelled.
+ * @param onGone told when the client hangs up, which may show here before it shows at its request
+ */
 function untilCancelled(
   body: ReadableStream<Uint8Array>,
   cancelled: AbortSignal,
   onEnd: () => void,
+  onGone: () => void,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>({
@@ -122,6 +127,7 @@ function untilCancelled(
       controller.close();
     },
     async cancel() {
+      onGone();
       onEnd();
       await reader.cancel();
     },

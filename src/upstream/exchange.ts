@@ -121,7 +121,7 @@ async function* readMessages(
   for (let resumed = 0; body && resumed <= MAX_RESUMED; resumed += 1) {
     const parser = new SseParser(maxBytes);
     try {
-      for await (const event of readEvents(body, maxBytes, parser)) {
+      for await (const event of readEvents(body, maxBytes, parser, deadline.signal)) {
         if (event.event !== 'message' || event.data === '') continue;
         const message = parseMessage(event.data, request.id);
         if (message.kind === 'foreign') continue;

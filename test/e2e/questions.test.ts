@@ -37,7 +37,7 @@ const accepted = (who: string) => ({
 const rootsOf = (who: string) => ({ roots: [{ uri: `file:///${who}` }] });
 
 let gateway: Gateway;
-const texts = (result: unknown) =>
+const told = (result: unknown) =>
   ((result as { content?: { text?: string }[] }).content ?? []).map(({ text }) => text).join('\n');
 
 async function legacyClient(who: string): Promise<Asking> {
@@ -50,7 +50,7 @@ async function legacyClient(who: string): Promise<Asking> {
     new Http1(new URL(`${gateway.origin}/mcp`), { requestInit: { headers } }) as never,
   );
   return {
-    call: async (name, given = {}) => texts(await client.callTool({ name, arguments: given })),
+    call: async (name, given = {}) => told(await client.callTool({ name, arguments: given })),
     close: () => client.close(),
   };
 }
@@ -64,7 +64,7 @@ async function modernClient(who: string): Promise<Asking> {
   const headers = { authorization: `Bearer ${gateway.adminToken}` };
   await client.connect(new Http2(new URL(`${gateway.origin}/mcp`), { requestInit: { headers } }));
   return {
-    call: async (name, given = {}) => texts(await client.callTool({ name, arguments: given })),
+    call: async (name, given = {}) => told(await client.callTool({ name, arguments: given })),
     close: () => client.close(),
   };
 }

@@ -4,77 +4,18 @@
  * call. It records calls, answers to them and cancellations. Used through `fakeUpstreams`.
  */
 import { fakeUpstreams } from './fake-upstreams.ts';
-
-export const KINDS = ['http-legacy', 'sse-legacy', 'http-modern'] as const;
-export type Kind = (typeof KINDS)[number];
-
-/** What a call is to do. */
-export interface Plan {
-  /** Unique; everything that belongs to the call repeats it. */
-  mark: string;
-  /** Rounds of questions, one after the other. */
-  rounds?: number;
-  /** Questions of one round. */
-  together?: number;
-  /** What is asked. */
-  method?: string;
-  /** Tells of progress before the questions. */
-  progress?: boolean;
-  /** Never answers, after all questions. */
-  hang?: boolean;
-}
-
-/** A question's answer as the server got it: a result, or an error. */
-export type Given = { result?: unknown; error?: { code: number } };
-
-/** One call as the server saw it. */
-export interface SeenCall {
-  plan: Required<Plan>;
-  id: unknown;
-  /** How often the call reached the server; a modern call reaches it once for each round. */
-  arrivals: number;
-  answers: Given[];
-  /** `notifications/cancelled` came for it. */
-  cancelled: boolean;
-  /** Its request or its stream was ended by the other side. */
-  cut: boolean;
-  done: boolean;
-}
-
-interface Message {
-  id?: unknown;
-  method?: string;
-  params?: Record<string, unknown> & {
-    arguments?: Plan;
-    requestState?: unknown;
-    inputResponses?: Record<string, unknown>;
-    requestId?: unknown;
-  };
-  result?: unknown;
-  error?: { code: number };
-}
-
-type Send = (message: object) => void;
-
-const encoder = new TextEncoder();
-const event = (data: string, name = 'message') =>
-  encoder.encode(`event: ${name}\ndata: ${data}\n\n`);
-/** Two tools that do the same. */
-const tools = ['ask', 'other'].map(name => ({ name, inputSchema: { type: 'object' } }));
-const MODERN_BASE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
-
-/** The params of a question of a call. */
-const questionParams = (mark: string, n: number) => ({
-  mode: 'form',
-  message: `${mark}#${n}`,
-  requestedSchema: { type: 'object', properties: { echo: { type: 'string' } } },
-});
-
-/** An answer by the book: it repeats the question and says who answered. */
-export const answerTo = (message: string, who: string) => ({
-  action: 'accept',
-  content: { echo: message, who },
-});
+import {
+  event,
+  MODERN_BASE,
+  questionParams,
+  toResult,
+  tools,
+  type Given,
+  type Kind,
+  type Message,
+  type SeenCall,
+  type Send,
+} from './asking-script.ts';
 
 export class AskingServer {
   readonly kind: Kind;
@@ -108,7 +49,7 @@ export class AskingServer {
         : new Response(null, { status: 405 });
     }
     if (request.method === 'DELETE') return new Response(null);
-    const message: Message = await request.json();
+    const message = (await request.json()) as Message;
     if (this.kind === 'sse-legacy') return this.#overStream(url, message);
     if (this.kind === 'http-modern') return this.#modern(message, request.signal);
     return this.#legacy(message, request.signal);
@@ -161,6 +102,7 @@ export class AskingServer {
         ...plan,
       },
       id,
+      progressToken: params?._meta?.progressToken,
       arrivals: 0,
       answers: [],
       cancelled: false,
@@ -178,7 +120,7 @@ export class AskingServer {
   async #run(call: SeenCall, send: Send): Promise<void> {
     const { mark, rounds, together, method, progress, hang } = call.plan;
     if (progress) {
-      const params = { progressToken: mark, progress: 1 };
+      const params = { progressToken: call.progressToken, progress: 1 };
       send({ jsonrpc: '2.0', method: 'notifications/progress', params });
     }
     for (let round = 0; round < rounds; round += 1) {
@@ -218,9 +160,10 @@ export class AskingServer {
           call.cut = true;
           controller.error(new DOMException('aborted', 'AbortError'));
         });
-        void this.#run(call, send).then(() => {
+        void (async () => {
+          await this.#run(call, send);
           if (call.done) controller.close();
-        });
+        })();
       },
       cancel: () => {
         if (!call.done) call.cut = true;
@@ -300,10 +243,6 @@ export class AskingServer {
     else void this.#run(this.#begin(message), send);
     return accepted;
   }
-}
-
-function toResult({ plan, answers }: SeenCall) {
-  return { content: [{ type: 'text', text: JSON.stringify({ mark: plan.mark, answers }) }] };
 }
 
 /** Put asking servers on the network, each at `https://{name}.example.com`. */

@@ -12,7 +12,7 @@ import {
   toldBy,
   type ModernCall,
 } from './asking-clients.ts';
-import { KINDS, type Plan } from './asking-server.ts';
+import { KINDS, type Plan } from './asking-script.ts';
 import { createPortico, createToken, type Portico } from './portico.ts';
 
 const portico = createPortico();
