@@ -116,9 +116,29 @@ export default defineConfig({
       rules: { 'no-console': 'error' },
     },
     {
-      files: ['test/**/*.test.ts'],
+      // Standard output is data, of `portico stdio` even a protocol: one file writes to it.
+      files: ['cli/**/*.ts'],
+      excludeFiles: ['cli/src/terminal.ts'],
       rules: {
-        'vitest/expect-expect': 'error',
+        'no-console': 'error',
+        'no-restricted-properties': [
+          'error',
+          { object: 'process', property: 'stdout', message: 'terminal.ts writes data.' },
+        ],
+        'no-restricted-imports': [
+          'error',
+          { patterns: [{ regex: '^(node:)?(console|process)$', message: 'See terminal.ts.' }] },
+        ],
+      },
+    },
+    {
+      files: ['test/**/*.test.ts', 'test/e2e/matrix/*.ts'],
+      rules: {
+        'vitest/expect-expect': [
+          'error',
+          { assertFunctionNames: ['expect', 'probe'], additionalTestBlockFunctions: ['eachCell'] },
+        ],
+        'vitest/no-standalone-expect': ['error', { additionalTestBlockFunctions: ['eachCell'] }],
         'vitest/no-disabled-tests': 'error',
         'vitest/no-focused-tests': 'error',
       },

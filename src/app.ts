@@ -1,43 +1,59 @@
 /** Routes: the MCP endpoints first, since they are the path of a call; then health; then the API. */
 import { createApi } from './api/api.ts';
+import { handleDocs, isDocsPath, type DocsPorts } from './api/docs.ts';
 import type { ApiPorts } from './api/frame.ts';
+import { handleConnect, type ConnectPorts } from './connectors/connector-route.ts';
 import { IMPLEMENTATION } from './protocol.ts';
-import { parseEndpoint } from './mcp/endpoint.ts';
+import { parseEndpoint, type EndpointPart } from './mcp/endpoint.ts';
+import { createCors } from './http/cors.ts';
+import { createShield, type ShieldPorts } from './http/shield.ts';
 import { handleMcp, type McpPorts } from './mcp/route.ts';
 import { handleSse } from './mcp/sse-route.ts';
 
-export type AppPorts = ApiPorts & McpPorts;
+export type AppPorts = ApiPorts & McpPorts & DocsPorts & ShieldPorts & ConnectPorts;
 
 export interface App {
   fetch(request: Request, context: ExecutionContext): Response | Promise<Response>;
 }
 
-const SERVER_PATH = /^\/mcp\/servers\/([^/]+)$/;
+const PART_PATH = /^\/(mcp|sse)\/(servers|toolsets)\/([^/]+)$/;
 
 /** Build the application. */
 export function createApp(ports: AppPorts): App {
   const api = createApi(ports);
 
-  function mcp(request: Request, url: URL, context: ExecutionContext, serverName?: string) {
-    const endpoint = () => parseEndpoint(url.pathname, url.searchParams.get('names'), serverName);
+  function mcp(request: Request, url: URL, context: ExecutionContext, part: EndpointPart = {}) {
+    const endpoint = () => parseEndpoint(url.pathname, url.searchParams.get('names'), part);
     return handleMcp(request, url, endpoint, ports, work => context.waitUntil(work));
   }
 
-  return {
+  function sse(request: Request, url: URL, context: ExecutionContext, part: EndpointPart = {}) {
+    return handleSse(request, url, part, ports, work => context.waitUntil(work));
+  }
+
+  const routes: App = {
     fetch(request, context) {
       const url = new URL(request.url);
       if (url.pathname === '/mcp') return mcp(request, url, context);
       if (url.pathname === '/sse' || url.pathname === '/messages') {
-        return handleSse(request, url, ports, work => context.waitUntil(work));
+        return sse(request, url, context);
       }
-      const server = SERVER_PATH.exec(url.pathname)?.[1];
-      if (server !== undefined) return mcp(request, url, context, decodeName(server));
+      const [, transport, kind, encoded] = PART_PATH.exec(url.pathname) ?? [];
+      if (encoded !== undefined) {
+        const serve = transport === 'sse' ? sse : mcp;
+        const name = decodeName(encoded);
+        const part = kind === 'servers' ? { serverName: name } : { toolsetName: name };
+        return serve(request, url, context, part);
+      }
       if (url.pathname === '/health' && request.method === 'GET') {
         return Response.json({ status: 'ok', version: IMPLEMENTATION.version });
       }
+      if (url.pathname === '/connect') return handleConnect(request, ports);
+      if (isDocsPath(url.pathname)) return handleDocs(request, url, ports);
       return api.fetch(request, {}, context);
     },
   };
+  return createShield(ports, createCors(ports.config, routes));
 }
 
 /** A path part as text; what is no valid encoding names no server. */

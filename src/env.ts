@@ -3,14 +3,29 @@
  * fails closed: a missing key ring or a setting that is not a number stops every request.
  */
 import { z } from 'zod';
+import type { AccessNews } from './access/access-news-object.ts';
+import type { Posture } from './access/rule.ts';
+import type { AuditLog } from './audit/audit-log-object.ts';
+import type { Limit } from './limits/token-bucket.ts';
+import type { Connector } from './connectors/connector-object.ts';
 import type { ClientSession } from './session/client-session-object.ts';
+import type { NameStyle } from './gateway/qualified-name.ts';
 import type { ServerMonitor } from './catalog/server-monitor-object.ts';
+import type { HealthDefaults } from './health/health-settings.ts';
+import type { ToolApproval } from './pins/pin.ts';
 
 export interface Env {
   DB: D1Database;
   CATALOG: KVNamespace;
   CLIENT_SESSION: DurableObjectNamespace<ClientSession>;
   SERVER_MONITOR: DurableObjectNamespace<ServerMonitor>;
+  ACCESS_NEWS: DurableObjectNamespace<AccessNews>;
+  AUDIT_LOG: DurableObjectNamespace<AuditLog>;
+  CONNECTOR: DurableObjectNamespace<Connector>;
+  /** Limits requests of one address before anything is known of them; absent where none is wanted. */
+  SHIELD?: RateLimit;
+  /** Static files of the deployment. */
+  ASSETS: Fetcher;
   /** `local` lets upstreams be on loopback over http; anything else is production. */
   PORTICO_MODE?: string;
   /** Key ring, JSON: see `secrets/key-ring.ts`. */
@@ -20,13 +35,29 @@ export interface Env {
   PORTICO_CALL_TIMEOUT_MS?: string;
   PORTICO_QUESTION_TIMEOUT_MS?: string;
   PORTICO_DISCOVERY_INTERVAL_MS?: string;
+  PORTICO_TOOL_APPROVAL?: string;
+  PORTICO_HEALTH_INTERVAL_MS?: string;
+  PORTICO_REPORT_INTERVAL_MS?: string;
+  PORTICO_FAILURE_THRESHOLD?: string;
+  PORTICO_DEGRADED_ERROR_RATE?: string;
+  PORTICO_CIRCUIT_FAILURES?: string;
+  PORTICO_DRAIN_MS?: string;
   PORTICO_MAX_BODY_BYTES?: string;
   PORTICO_MAX_ANSWER_BYTES?: string;
   PORTICO_SESSION_IDLE_MS?: string;
   PORTICO_KEEP_ALIVE_MS?: string;
+  PORTICO_STANDING_STREAM_MS?: string;
   PORTICO_REPLAY_EVENTS?: string;
   PORTICO_REPLAY_BYTES?: string;
+  PORTICO_PAGE_SIZE?: string;
+  PORTICO_POSTURE?: string;
+  PORTICO_NAME_STYLE?: string;
   PORTICO_ALLOWED_ORIGINS?: string;
+  PORTICO_AUDIT_CALLS?: string;
+  PORTICO_AUDIT_DAYS?: string;
+  PORTICO_RATE_LIMIT?: string;
+  PORTICO_RATE_BURST?: string;
+  PORTICO_SERVER_RATE_LIMIT?: string;
 }
 
 export interface Config {
@@ -38,6 +69,16 @@ export interface Config {
   readonly questionTimeoutMs: number;
   /** Time between two discoveries of a connected server, in milliseconds. */
   readonly discoveryIntervalMs: number;
+  /** How the tools of a server are approved that does not say it. */
+  readonly toolApproval: ToolApproval;
+  /** Failures in a row, of calls and checks, after which no call is sent to a server for a while. */
+  readonly circuitFailures: number;
+  /** Time that calls under way have when their server is disconnected, in milliseconds. */
+  readonly drainMs: number;
+  /** How long outcomes of calls are gathered before a server's monitor is told, in milliseconds. */
+  readonly reportIntervalMs: number;
+  /** How the health of a server is judged that has no settings of its own. */
+  readonly health: HealthDefaults;
   /** Largest request body, in bytes. */
   readonly maxBodyBytes: number;
   /** Largest answer of an upstream that is read, in bytes. */
@@ -46,14 +87,24 @@ export interface Config {
   readonly sessionIdleMs: number;
   /** Time between two comments that keep an open stream alive, in milliseconds. */
   readonly keepAliveMs: number;
+  /** The standing stream of a legacy server's session is held this long after a call, in milliseconds. */
+  readonly standingStreamMs: number;
   /** How much of a legacy session's stream is kept for a client that resumes. */
   readonly replay: { readonly maxEvents: number; readonly maxBytes: number };
-  /** Most tools on one page of `tools/list`. */
+  /** Most items on one page of a list. */
   readonly pageSize: number;
+  /** What callers may do where no access rule says anything. */
+  readonly posture: Posture;
+  /** How names are written where neither the URL nor a toolset says. */
+  readonly nameStyle: NameStyle;
   /** Oldest policy or registry row a request is decided on, in milliseconds. */
   readonly snapshotMaxAgeMs: number;
   /** The same for a request that lists: who was just told of a change must not see the old list. */
   readonly listMaxAgeMs: number;
+  /** Whether calls are recorded, and how many days rows of the audit are kept; 0 keeps them for ever. */
+  readonly audit: { readonly calls: boolean; readonly retentionDays: number };
+  /** How many calls one principal may make, in all and at one server; undefined is no limit. */
+  readonly limits: { readonly principal: Limit | undefined; readonly server: Limit | undefined };
   /** Origins of browsers that may call, beside the gateway's own. */
   readonly allowedOrigins: readonly string[];
 }
@@ -63,18 +114,40 @@ const milliseconds = (fallback: number) =>
 const bytes = (fallback: number) =>
   z.coerce.number().int().min(1024).max(67_108_864).default(fallback);
 
+/** 0 is none. */
+const calls = z.coerce.number().int().min(0).max(1_000_000).default(0);
+
+const toLimit = (perMinute: number, burst: number): Limit | undefined =>
+  perMinute === 0 ? undefined : { perMinute, burst: burst || perMinute };
+
 const SettingsSchema = z.object({
   PORTICO_MODE: z.enum(['local', 'production']).default('production'),
   PORTICO_CALL_TIMEOUT_MS: milliseconds(30_000),
   PORTICO_QUESTION_TIMEOUT_MS: milliseconds(600_000),
   PORTICO_DISCOVERY_INTERVAL_MS: milliseconds(30_000),
+  PORTICO_TOOL_APPROVAL: z.enum(['first', 'hold', 'trust']).default('first'),
+  PORTICO_HEALTH_INTERVAL_MS: milliseconds(30_000),
+  PORTICO_REPORT_INTERVAL_MS: milliseconds(2_000),
+  PORTICO_DRAIN_MS: milliseconds(30_000),
+  PORTICO_FAILURE_THRESHOLD: z.coerce.number().int().min(1).max(100).default(3),
+  PORTICO_CIRCUIT_FAILURES: z.coerce.number().int().min(1).max(1_000_000).default(5),
+  PORTICO_DEGRADED_ERROR_RATE: z.coerce.number().gt(0).max(1).default(0.2),
   PORTICO_MAX_BODY_BYTES: bytes(4_194_304),
   PORTICO_MAX_ANSWER_BYTES: bytes(16_777_216),
   PORTICO_SESSION_IDLE_MS: milliseconds(1_800_000),
   PORTICO_KEEP_ALIVE_MS: milliseconds(20_000),
+  PORTICO_STANDING_STREAM_MS: milliseconds(20_000),
   PORTICO_REPLAY_EVENTS: z.coerce.number().int().min(1).max(10_000).default(256),
   PORTICO_REPLAY_BYTES: bytes(1_048_576),
+  PORTICO_PAGE_SIZE: z.coerce.number().int().min(1).max(1_000).default(1_000),
+  PORTICO_POSTURE: z.enum(['open', 'closed']).default('open'),
+  PORTICO_NAME_STYLE: z.enum(['dot', 'colon', 'underscore']).default('dot'),
   PORTICO_ALLOWED_ORIGINS: z.string().default(''),
+  PORTICO_AUDIT_CALLS: z.enum(['on', 'off']).default('on'),
+  PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),
+  PORTICO_RATE_LIMIT: calls,
+  PORTICO_RATE_BURST: calls,
+  PORTICO_SERVER_RATE_LIMIT: calls,
 });
 
 /**
@@ -93,17 +166,37 @@ export function parseConfig(env: Env): Config {
     callTimeoutMs: settings.PORTICO_CALL_TIMEOUT_MS,
     questionTimeoutMs: settings.PORTICO_QUESTION_TIMEOUT_MS,
     discoveryIntervalMs: settings.PORTICO_DISCOVERY_INTERVAL_MS,
+    toolApproval: settings.PORTICO_TOOL_APPROVAL,
+    circuitFailures: settings.PORTICO_CIRCUIT_FAILURES,
+    drainMs: settings.PORTICO_DRAIN_MS,
+    reportIntervalMs: settings.PORTICO_REPORT_INTERVAL_MS,
+    health: {
+      intervalMs: settings.PORTICO_HEALTH_INTERVAL_MS,
+      failureThreshold: settings.PORTICO_FAILURE_THRESHOLD,
+      degradedErrorRate: settings.PORTICO_DEGRADED_ERROR_RATE,
+    },
     maxBodyBytes: settings.PORTICO_MAX_BODY_BYTES,
     maxAnswerBytes: settings.PORTICO_MAX_ANSWER_BYTES,
     sessionIdleMs: settings.PORTICO_SESSION_IDLE_MS,
     keepAliveMs: settings.PORTICO_KEEP_ALIVE_MS,
+    standingStreamMs: settings.PORTICO_STANDING_STREAM_MS,
     replay: {
       maxEvents: settings.PORTICO_REPLAY_EVENTS,
       maxBytes: settings.PORTICO_REPLAY_BYTES,
     },
-    pageSize: 1000,
+    pageSize: settings.PORTICO_PAGE_SIZE,
+    posture: settings.PORTICO_POSTURE,
+    nameStyle: settings.PORTICO_NAME_STYLE,
     snapshotMaxAgeMs: 1000,
     listMaxAgeMs: 150,
+    audit: {
+      calls: settings.PORTICO_AUDIT_CALLS === 'on',
+      retentionDays: settings.PORTICO_AUDIT_DAYS,
+    },
+    limits: {
+      principal: toLimit(settings.PORTICO_RATE_LIMIT, settings.PORTICO_RATE_BURST),
+      server: toLimit(settings.PORTICO_SERVER_RATE_LIMIT, 0),
+    },
     allowedOrigins: settings.PORTICO_ALLOWED_ORIGINS.split(',').filter(origin => origin !== ''),
   };
 }

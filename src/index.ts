@@ -3,8 +3,11 @@ import { createApp, type App } from './app.ts';
 import type { Env } from './env.ts';
 import { wire } from './wire.ts';
 
+export { AuditLog } from './audit/audit-log-object.ts';
+export { Connector } from './connectors/connector-object.ts';
 export { ClientSession } from './session/client-session-object.ts';
 export { ServerMonitor } from './catalog/server-monitor-object.ts';
+export { AccessNews } from './access/access-news-object.ts';
 
 const apps = new WeakMap<Env, App>();
 

@@ -37,7 +37,12 @@ export const META = {
   logLevel: 'io.modelcontextprotocol/logLevel',
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
+  /** Legacy era only: the task a message belongs to (2025-11-25, tasks). */
+  relatedTask: 'io.modelcontextprotocol/related-task',
 } as const;
+
+/** The extension for tasks (2026-07-28); the legacy era has them as a capability of its own. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
 /** Severities of log messages, least severe first (both eras, logging). */
 export const LOG_LEVELS = [

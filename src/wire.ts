@@ -1,23 +1,48 @@
 /** The composition root: builds every part from the bindings and joins them. Once per isolate. */
+import { PrincipalService } from './access/principal-service.ts';
+import { RuleService } from './access/rule-service.ts';
 import { Snapshots, type Snapshot } from './access/snapshots.ts';
 import { isTokenForm } from './access/token.ts';
+import { ExplainService } from './access/explain-service.ts';
 import { TokenService } from './access/token-service.ts';
+import { ToolsetService } from './access/toolset-service.ts';
+import { Acts, ADMIN_SHARD } from './audit/acts.ts';
+import { AuditService } from './audit/audit-service.ts';
+import { CallEnds } from './audit/call-ends.ts';
+import { CallLedger } from './audit/call-ledger.ts';
+import { callShard } from './audit/call-schema.ts';
 import { findCatalogText } from './catalog/catalog-kv.ts';
 import { Catalogs } from './catalog/catalogs.ts';
+import { CONNECTOR_HEADER } from './connectors/connector-object.ts';
+import { ConnectorService } from './connectors/connector-service.ts';
+import { createDestinations } from './connectors/destinations.ts';
 import { parseConfig, type Env } from './env.ts';
 import { createCore } from './gateway/core.ts';
 import { withAccess } from './gateway/with-access.ts';
+import { isReadOnly } from './gateway/seen.ts';
+import { withAudit } from './gateway/with-audit.ts';
+import { createTaskIds } from './gateway/task-ids.ts';
 import { withRequestState } from './gateway/with-request-state.ts';
 import type { AppPorts } from './app.ts';
+import { CallReports } from './health/call-reports.ts';
+import { withDraining, type OpenCallLine } from './health/draining.ts';
+import { withCircuit, withReports, type Call } from './health/live-calls.ts';
+import { HealthService } from './health/health-service.ts';
+import { ImportService } from './registry/import-service.ts';
 import { ServerService } from './registry/server-service.ts';
+import { ApprovalService } from './pins/approval-service.ts';
+import { withTasks } from './gateway/with-tasks.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
+import { RemoteAccessTokens } from './secrets/remote-access-tokens.ts';
+import { Rotation } from './secrets/rotation.ts';
+import { SecretService } from './secrets/secret-service.ts';
 import { Cancellations } from './session/cancellations.ts';
 import { SealedIds } from './session/sealed-id.ts';
 import { Sessions } from './session/sessions.ts';
 import { Streams } from './session/streams.ts';
 import { UpstreamSessions } from './session/upstream-sessions.ts';
 import { endSession } from './upstream/end-session.ts';
-import { Destinations } from './upstream/destination.ts';
+import { hearTasks } from './upstream/hear-tasks.ts';
 import { Upstreams } from './upstream/upstreams.ts';
 
 /** A server is looked at this often at most on suspicion of this isolate, in milliseconds. */
@@ -38,9 +63,23 @@ export function wire(env: Env): AppPorts {
   const monitorOf = (serverId: string) =>
     env.SERVER_MONITOR.get(env.SERVER_MONITOR.idFromName(serverId));
 
-  const snapshots = new Snapshots({ db, keys, adminToken, maxAgeMs: config.snapshotMaxAgeMs });
-  const destinations = new Destinations(keys, config.localMode);
-  const upstreamSessions = new UpstreamSessions(env.CLIENT_SESSION, config.maxAnswerBytes);
+  const auditLogOf = (name: string) => env.AUDIT_LOG.get(env.AUDIT_LOG.idFromName(name));
+
+  const acts = new Acts(db, () => auditLogOf(ADMIN_SHARD).wake());
+  const snapshots = new Snapshots({
+    db,
+    keys,
+    adminToken,
+    posture: config.posture,
+    maxAgeMs: config.snapshotMaxAgeMs,
+  });
+  const accessTokens = new RemoteAccessTokens(monitorOf);
+  const destinations = createDestinations(env.CONNECTOR, keys, config.localMode, accessTokens);
+  const upstreamSessions = new UpstreamSessions(
+    env.CLIENT_SESSION,
+    config.maxAnswerBytes,
+    config.standingStreamMs,
+  );
   const catalogs = new Catalogs({
     find: async (serverId, hash) =>
       (await findCatalogText(env.CATALOG, serverId, hash)) ??
@@ -63,14 +102,40 @@ export function wire(env: Env): AppPorts {
     },
   });
 
-  const core = withRequestState(
-    createCore({
-      catalogOf: server => catalogs.of(server),
-      call: (server, request, name, context) => upstreams.call(server, request, name, context),
-    }),
-    { keys, lifetimeMs: config.questionTimeoutMs },
-  );
-  const gateway = withAccess(core);
+  const reports = new CallReports({
+    intervalMs: config.reportIntervalMs,
+    send: (serverId, report) => monitorOf(serverId).report(report),
+    wait: ms => scheduler.wait(ms),
+    now: () => Date.now(),
+  });
+  const call: Call = (server, request, name, context) =>
+    upstreams.call(server, request, name, context);
+  const openCallLine: OpenCallLine = async serverId => {
+    const headers = { upgrade: 'websocket' };
+    return (await monitorOf(serverId).fetch('https://monitor/call', { headers })).webSocket;
+  };
+  const core = createCore({
+    catalogOf: server => catalogs.of(server),
+    call: withCircuit(withDraining(withReports(call, reports), openCallLine), () => Date.now()),
+  });
+  const tasking = withTasks(core, {
+    taskIds: createTaskIds(keys),
+    hearTasks: async (server, ids, hear, signal) =>
+      hearTasks(await destinations.of(server), ids, hear, signal),
+  });
+  const stating = withRequestState(tasking, { keys, lifetimeMs: config.questionTimeoutMs });
+  const accessible = withAccess(stating);
+  const shardOf = (principalId: string) => auditLogOf(callShard(principalId));
+  const wait = (ms: number) => scheduler.wait(ms);
+  const ledger = new CallLedger({
+    shardOf,
+    ends: new CallEnds({ shardOf, wait, now: () => Date.now() }),
+    keys,
+    isRecording: config.audit.calls,
+    limits: config.limits,
+    wait,
+  });
+  const gateway = ledger.isNeeded ? withAudit(accessible, ledger) : accessible;
 
   async function endUpstreams(owner: string, { servers }: Snapshot): Promise<void> {
     for (const { serverId, session } of await upstreamSessions.end(owner)) {
@@ -78,6 +143,34 @@ export function wire(env: Env): AppPorts {
       if (server) await endSession(await destinations.of(server), session);
     }
   }
+
+  /** Who may use what was changed here: this isolate obeys at once, open streams hear of it. */
+  async function onAccessChanged(): Promise<void> {
+    snapshots.forgetServers();
+    snapshots.forgetTokens();
+    await env.ACCESS_NEWS.get(env.ACCESS_NEWS.idFromName('all')).changed();
+  }
+  const people = { db, acts, onAccessChanged };
+
+  const secrets = new SecretService({
+    db,
+    keys,
+    acts,
+    localMode: config.localMode,
+    onFresh: () => snapshots.forgetServers(),
+    onChanged: ids => Promise.allSettled(ids.map(id => monitorOf(id).poke())),
+  });
+  const servers = new ServerService({
+    db,
+    keys,
+    localMode: config.localMode,
+    onFresh: () => snapshots.forgetServers(),
+    acts,
+    monitors: {
+      expect: id => monitorOf(id).expect(id),
+      follow: id => monitorOf(id).follow(id),
+    },
+  });
 
   return {
     config,
@@ -93,14 +186,42 @@ export function wire(env: Env): AppPorts {
     upstreamSessions,
     cancellations: new Cancellations(env.CLIENT_SESSION),
     streams: new Streams(env.CLIENT_SESSION, env.SERVER_MONITOR),
-    tokens: new TokenService({ db, keys }),
-    servers: new ServerService({
+    principals: new PrincipalService(people),
+    explanations: new ExplainService({
+      db,
+      async isReadOnly(server, tool) {
+        const item = (await catalogs.of(server)).tools.byKey.get(tool);
+        return item && isReadOnly(item);
+      },
+    }),
+    tokens: new TokenService({ ...people, keys }),
+    rules: new RuleService(people),
+    toolsets: new ToolsetService(people),
+    rotation: new Rotation({ db, keys, acts }),
+    health: new HealthService({
+      db,
+      history: (id, before, limit) => monitorOf(id).history(before, limit),
+    }),
+    approvals: new ApprovalService({ db, acts, look: id => monitorOf(id).poke() }),
+    audit: new AuditService(db, shard => auditLogOf(shard).keep(shard)),
+    shield: env.SHIELD,
+    asset: path => env.ASSETS.fetch(new URL(path, 'https://assets.invalid')),
+    secrets,
+    servers,
+    connectors: new ConnectorService({
       db,
       keys,
-      localMode: config.localMode,
-      onFresh: () => snapshots.forgetServers(),
-      startMonitor: id => monitorOf(id).start(id),
-      stopMonitor: id => monitorOf(id).stop(),
+      acts,
+      servers,
+      lines: {
+        expectRevocation: id => env.CONNECTOR.getByName(id).expectRevocation(),
+        revoke: id => env.CONNECTOR.getByName(id).revoke(),
+      },
     }),
+    openMachine: ({ id, name }) =>
+      env.CONNECTOR.getByName(id).fetch('https://connector/machine', {
+        headers: { upgrade: 'websocket', [CONNECTOR_HEADER]: JSON.stringify({ id, name }) },
+      }),
+    imports: new ImportService({ db, acts, servers, secrets, localMode: config.localMode }),
   };
 }

@@ -18,12 +18,19 @@ import {
 import type { Server } from '../registry/server-schema.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { parseSession, selectSession, type Session } from '../session/session-store.ts';
-import { SETUP_ADMIN, toCaller, type Caller } from './principal.ts';
-import { parseToken, selectTokenByHmac } from './token-store.ts';
+import { SETUP_TOKEN, toCaller, type Caller } from './principal.ts';
+import type { AccessState } from './policy.ts';
+import type { Posture } from './rule.ts';
+import { parseRules, selectRulesSince } from './rule-store.ts';
+import type { Token } from './token.ts';
+import { moveToken, parseToken, selectTokenByHmac, touchToken } from './token-store.ts';
+import { parseToolsets, selectToolsetsSince } from './toolset-store.ts';
 
 export interface Snapshot {
   caller: Caller;
   servers: readonly Server[];
+  /** What the caller's decisions are made of beside its token. */
+  access: AccessState;
   /** The session asked for; undefined where none was asked for or it is unknown. */
   session?: Session;
 }
@@ -35,6 +42,7 @@ export interface SnapshotsOptions {
   db: D1Database;
   keys: KeyRing;
   adminToken?: string | undefined;
+  posture: Posture;
   maxAgeMs: number;
 }
 
@@ -45,9 +53,11 @@ interface Held<T> {
   renewingSince: number;
 }
 
+/** What every decision is made of; the same object as long as nothing of it changed. */
 interface Registry {
   revision: number;
   servers: readonly Server[];
+  access: AccessState;
 }
 
 /** How long a background renewal may take before another request tries, in milliseconds. */
@@ -55,12 +65,15 @@ const RENEWAL_MS = 250;
 /** Oldest session row a request is decided on, in milliseconds. */
 const SESSION_MAX_AGE_MS = 10_000;
 const MAX_REMEMBERED = 10_000;
+/** A token's use is noted this often at most, in milliseconds. */
+const TOUCH_MS = 60_000;
 
 const held = <T>(value: T, loadedAt: number): Held<T> => ({ value, loadedAt, renewingSince: 0 });
 
 export class Snapshots {
   readonly #options: SnapshotsOptions;
-  readonly #callers = new Lru<string, Held<Caller>>(MAX_REMEMBERED);
+  readonly #tokens = new Lru<string, Held<Token>>(MAX_REMEMBERED);
+  readonly #callers = new WeakMap<AccessState, WeakMap<Token, Caller>>();
   readonly #sessions = new Lru<string, Held<Session | undefined>>(MAX_REMEMBERED);
   #registry: Held<Registry> | undefined;
 
@@ -75,7 +88,7 @@ export class Snapshots {
 
   /** A token was just revoked here. */
   forgetTokens(): void {
-    this.#callers.clear();
+    this.#tokens.clear();
   }
 
   /** A session was just ended here. */
@@ -96,44 +109,59 @@ export class Snapshots {
     maxAgeMs = this.#options.maxAgeMs,
   ): Promise<Snapshot | undefined> {
     const now = Date.now();
-    const caller = this.#callers.get(token);
+    const entry = this.#tokens.get(token);
     const registry = this.#registry;
     const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
-    const policyAge = oldest(caller, registry, now);
+    const policyAge = oldest(entry, registry, now);
     const sessionAge = sessionId === undefined ? 0 : ageOf(session, now);
     const wanted = {
       token: policyAge <= maxAgeMs ? undefined : token,
       sessionId: sessionAge <= SESSION_MAX_AGE_MS ? undefined : sessionId,
     };
     if (wanted.token !== undefined || wanted.sessionId !== undefined) {
-      await this.#read(wanted, now);
-    } else if (policyAge > maxAgeMs / 2 && mayRenew(caller, now)) {
-      defer(this.#read({ token }, now));
+      await this.#read(wanted, now, defer);
+    } else if (policyAge > maxAgeMs / 2 && mayRenew(entry, now)) {
+      defer(this.#read({ token }, now, defer));
     }
     return this.#take(token, sessionId);
   }
 
   #take(token: string, sessionId: string | undefined): Snapshot | undefined {
-    const caller = this.#callers.get(token)?.value;
-    const servers = this.#registry?.value.servers;
-    if (!caller || !servers) return undefined;
+    const known = this.#tokens.get(token)?.value;
+    const registry = this.#registry?.value;
+    if (!known || !registry || (known.expiresAt ?? Infinity) <= Date.now()) return undefined;
+    const { servers, access } = registry;
+    const caller = this.#callerOf(known, access);
     const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId)?.value;
-    return session ? { caller, servers, session } : { caller, servers };
+    const snapshot = { caller, servers, access };
+    return session ? { ...snapshot, session } : snapshot;
+  }
+
+  /** The caller of a token under the rules of a moment: the same object as long as both are the same. */
+  #callerOf(token: Token, access: AccessState): Caller {
+    let callers = this.#callers.get(access);
+    if (!callers) this.#callers.set(access, (callers = new WeakMap()));
+    let caller = callers.get(token);
+    if (!caller) callers.set(token, (caller = toCaller(token, access)));
+    return caller;
   }
 
   /** What is wanted, in one batch; the servers come along only where they changed. */
   async #read(
     wanted: { token?: string | undefined; sessionId?: string | undefined },
     now: number,
+    defer: Defer,
   ): Promise<void> {
     const { db, keys } = this.#options;
     const { token, sessionId } = wanted;
     const before = this.#registry?.value;
     const hmacs = token === undefined ? [] : await keys.hmacs('token', token);
     const policy = [
-      selectTokenByHmac(db, hmacs),
+      selectTokenByHmac(db, hmacs, now),
       selectRevision(db),
       selectServersSince(db, before?.revision ?? 0),
+      selectRulesSince(db, before?.revision ?? 0),
+      selectToolsetsSince(db, before?.revision ?? 0),
     ];
     const session = sessionId === undefined ? [] : [selectSession(db, sessionId)];
     const results = await db.batch([...(token === undefined ? [] : policy), ...session]);
@@ -142,13 +170,32 @@ export class Snapshots {
       this.#sessions.set(sessionId, held(parseSession(rows.pop() ?? []), now));
     }
     if (token === undefined) return;
-    const [tokens = [], revisions = [], changed = []] = rows;
+    const [tokens = [], revisions = [], ...changed] = rows;
     const revision = parseRevision(revisions);
-    const servers = before?.revision === revision ? before.servers : parseServers(changed);
-    this.#registry = held({ revision, servers }, now);
-    const caller = (await this.#isAdmin(hmacs)) ? SETUP_ADMIN : toCaller(parseToken(tokens));
-    if (caller) this.#callers.set(token, held(caller, now));
-    else this.#callers.delete(token);
+    const isSame = before?.revision === revision;
+    this.#registry = held(isSame ? before : this.#parse(revision, changed), now);
+    const found = (await this.#isAdmin(hmacs)) ? SETUP_TOKEN : parseToken(tokens);
+    const move = moveToken(db, tokens, hmacs[0] ?? '', keys.active);
+    if (move) defer(move.run());
+    this.#hold(token, found, now, defer);
+  }
+
+  #parse(revision: number, [servers = [], rules = [], toolsets = []]: unknown[][]): Registry {
+    const { posture } = this.#options;
+    const access = { posture, rules: parseRules(rules), toolsets: parseToolsets(toolsets) };
+    return { revision, servers: parseServers(servers), access };
+  }
+
+  #hold(value: string, token: Token | undefined, now: number, defer: Defer): void {
+    if (!token) {
+      this.#tokens.delete(value);
+      return;
+    }
+    const before = this.#tokens.get(value)?.value;
+    const isSame = before && JSON.stringify(before) === JSON.stringify(token);
+    this.#tokens.set(value, held(isSame ? before : token, now));
+    if (token === SETUP_TOKEN || now - (token.lastUsedAt ?? 0) < TOUCH_MS) return;
+    defer(touchToken(this.#options.db, token.id, now).run());
   }
 
   async #isAdmin(hmacs: readonly string[]): Promise<boolean> {

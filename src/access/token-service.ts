@@ -1,18 +1,44 @@
 /**
- * Tokens: create, list, revoke. The value is given out once, at creation; only its HMAC is kept.
- * Each token has a principal of its own name.
+ * Tokens: create, list, rotate, revoke. A value is given out once, when it is made; only its HMAC is kept. A token belongs to a
+ * principal: one that exists, or one of its own name that is made with it.
  */
-import { PorticoError } from '../errors/portico-error.ts';
-import type { Server } from '../registry/server-schema.ts';
+import { ALWAYS } from '../audit/acts.ts';
+import { refuseFields } from '../errors/field-problems.ts';
+import { PorticoError, type FieldProblem } from '../errors/portico-error.ts';
+import type { ListPage } from '../lib/page.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
+import type { AccessPorts } from './edits.ts';
+import type { NamedServer } from './pattern.ts';
 import { requireScope, type Caller } from './principal.ts';
-import { createTokenValue, MEMBER_SCOPES, type CreateToken, type Token } from './token.ts';
-import { deleteToken, insertPrincipal, insertToken, listTokens } from './token-store.ts';
+import { findPrincipal, insertPrincipal, whenPrincipal } from './principal-store.ts';
+import { findNamed, toStoredPattern } from './server-names.ts';
+import { findToken, listTokens, type TokenFilter, type TokenPosition } from './token-list-store.ts';
+import { isExpired, parseExpiry, type CreateToken, type ShownToken } from './token-schema.ts';
+import { createTokenValue, MEMBER_SCOPES, type StoredToken } from './token.ts';
+import {
+  deleteToken,
+  findTokenValue,
+  insertToken,
+  rotateToken,
+  sweepFormer,
+  whenToken,
+  whenTokenValue,
+  type TokenValue,
+} from './token-store.ts';
+import { listToolsetNames } from './toolset-list-store.ts';
 
-export interface TokenPorts {
-  db: D1Database;
+export interface TokenPorts extends AccessPorts {
   keys: KeyRing;
 }
+
+/** A token and its value, which is shown this once. */
+export interface Issued {
+  token: ShownToken;
+  value: string;
+}
+
+/** A rotation on top of another is tried again this often. */
+const MAX_ROTATE_TRIES = 5;
 
 export class TokenService {
   readonly #ports: TokenPorts;
@@ -22,55 +48,146 @@ export class TokenService {
   }
 
   /**
-   * @param servers the registry, to resolve names and ids in `input.servers`
+   * @param servers the registry, to resolve names in `input`
    * @throws PorticoError `forbidden`, `validation_failed`
    */
-  async create(
-    caller: Caller,
-    input: CreateToken,
-    servers: readonly Server[],
-  ): Promise<{ token: Token; value: string }> {
-    requireScope(caller, 'admin');
-    const { db, keys } = this.#ports;
-    const value = createTokenValue();
-    const [hmac = ''] = await keys.hmacs('token', value);
-    const now = Date.now();
-    const token: Token = {
-      id: crypto.randomUUID(),
-      principalId: crypto.randomUUID(),
-      name: input.name,
-      servers: input.servers ? resolveServers(input.servers, servers) : null,
-      scopes: input.scopes ?? MEMBER_SCOPES,
-      createdAt: now,
-    };
-    await db.batch([
-      insertPrincipal(db, token.principalId, token.name, now),
-      insertToken(db, token, hmac),
-    ]);
-    return { token, value };
+  create(caller: Caller, input: CreateToken, servers: readonly NamedServer[]): Promise<Issued> {
+    const { db, acts } = this.#ports;
+    const id = crypto.randomUUID();
+    return acts.perform(caller, 'admin', { action: 'token.create', subject: id }, async commit => {
+      const token = await this.#build(id, input, servers);
+      const { value, stored } = await this.#issue();
+      const { principalId, name, createdAt } = token;
+      const principal = { id: principalId, name, groups: [], scopes: null, createdAt };
+      const own =
+        input.principal === undefined
+          ? [insertPrincipal(db, { ...principal, revision: 1, updatedAt: null })]
+          : [];
+      const isDone = await commit({
+        when: input.principal === undefined ? ALWAYS : whenPrincipal(principalId),
+        statements: [...own, insertToken(db, token, stored)],
+        detail: {
+          name,
+          principal: principalId,
+          scopes: token.grantedScopes,
+          servers: token.servers,
+          tools: token.tools,
+          toolsets: token.toolsets,
+          expires_at: token.expiresAt,
+        },
+      });
+      if (!isDone) throw new PorticoError('validation_failed', 'principal: was deleted meanwhile');
+      return { token: await this.#find(id), value };
+    });
   }
 
-  async list(caller: Caller): Promise<Token[]> {
+  /** One page of the tokens, newest first, and how many match. */
+  async list(
+    caller: Caller,
+    filter: TokenFilter,
+    limit: number,
+    after?: TokenPosition,
+  ): Promise<ListPage<ShownToken> & { total: number }> {
     requireScope(caller, 'admin');
-    return listTokens(this.#ports.db);
+    return listTokens(this.#ports.db, filter, limit, after);
+  }
+
+  /** @throws PorticoError `forbidden`, `not_found` */
+  async get(caller: Caller, id: string): Promise<ShownToken> {
+    requireScope(caller, 'admin');
+    return this.#find(id);
+  }
+
+  /**
+   * Give a token another value at once.
+   * @param graceMs how long the one it had goes on to work; what an earlier rotation left ends now
+   * @throws PorticoError `forbidden`, `not_found`, `conflict` where it has expired
+   */
+  rotate(caller: Caller, id: string, graceMs: number): Promise<Issued> {
+    const { db, acts, onAccessChanged } = this.#ports;
+    return acts.perform(caller, 'admin', { action: 'token.rotate', subject: id }, async commit => {
+      const { value, stored } = await this.#issue();
+      for (let tries = 0; tries < MAX_ROTATE_TRIES; tries += 1) {
+        const now = Date.now();
+        const [before, from] = [await this.#find(id), await findTokenValue(db, id)];
+        if (isExpired(before, now)) throw new PorticoError('conflict', 'The token has expired');
+        if (!from) continue;
+        const former =
+          graceMs > 0 ? { id: crypto.randomUUID(), expiresAt: now + graceMs } : undefined;
+        const isDone = await commit({
+          when: whenTokenValue(id, from),
+          statements: [...rotateToken(db, id, from, stored, former), sweepFormer(db, now)],
+          detail: { grace_seconds: graceMs / 1000 },
+        });
+        if (!isDone) continue;
+        await onAccessChanged();
+        return { token: await this.#find(id), value };
+      }
+      throw new PorticoError('busy', 'Too many rotations at once; try again');
+    });
   }
 
   /** Revoke a token; every isolate refuses it within a second. */
-  async delete(caller: Caller, id: string): Promise<void> {
-    requireScope(caller, 'admin');
-    const { meta } = await deleteToken(this.#ports.db, id).run();
-    if (meta.changes === 0) throw new PorticoError('not_found', 'No such token');
-  }
-}
-
-function resolveServers(wanted: readonly string[], servers: readonly Server[]): string[] {
-  const ids = wanted.map(key => servers.find(({ id, name }) => id === key || name === key)?.id);
-  const unknown = wanted.filter((_, i) => ids[i] === undefined);
-  if (unknown.length > 0) {
-    const message = `unknown: ${unknown.join(', ')}`;
-    throw new PorticoError('validation_failed', `servers: ${message}`, {
-      fields: [{ field: 'servers', message }],
+  delete(caller: Caller, id: string): Promise<void> {
+    const { db, acts, onAccessChanged } = this.#ports;
+    return acts.perform(caller, 'admin', { action: 'token.delete', subject: id }, async commit => {
+      const isDone = await commit({ when: whenToken(id), statements: [deleteToken(db, id)] });
+      if (!isDone) throw new PorticoError('not_found', 'No such token');
+      await onAccessChanged();
     });
   }
-  return [...new Set(ids.filter(id => id !== undefined))];
+
+  async #issue(): Promise<{ value: string; stored: TokenValue }> {
+    const { keys } = this.#ports;
+    const value = createTokenValue();
+    const [hmac = ''] = await keys.hmacs('token', value);
+    return { value, stored: { hmac, keyId: keys.active } };
+  }
+
+  async #find(id: string): Promise<ShownToken> {
+    const token = await findToken(this.#ports.db, id);
+    if (!token) throw new PorticoError('not_found', 'No such token');
+    return token;
+  }
+
+  async #build(
+    id: string,
+    input: CreateToken,
+    servers: readonly NamedServer[],
+  ): Promise<StoredToken> {
+    const { db } = this.#ports;
+    const now = Date.now();
+    const expiresAt = parseExpiry(input.expires_at, now);
+    const problems: FieldProblem[] = [];
+    if (input.principal !== undefined && !(await findPrincipal(db, input.principal))) {
+      problems.push({ field: 'principal', message: 'there is no such principal' });
+    }
+    const resolve = (
+      field: 'servers' | 'tools' | 'toolsets',
+      resolveOne: (text: string) => string | undefined,
+    ): string[] | null => {
+      const given = input[field];
+      if (!given) return null;
+      const found = given.map(resolveOne);
+      const unknown = given.filter((_, i) => found[i] === undefined);
+      if (unknown.length > 0) problems.push({ field, message: `unknown: ${unknown.join(', ')}` });
+      return [...new Set(found.filter(entry => entry !== undefined))];
+    };
+    const toolsets = input.toolsets ? await listToolsetNames(db) : [];
+    const narrowed = {
+      servers: resolve('servers', key => findNamed(key, servers)?.id),
+      tools: resolve('tools', pattern => toStoredPattern(pattern, servers)),
+      toolsets: resolve('toolsets', key => findNamed(key, toolsets)?.id),
+    };
+    refuseFields(problems);
+    return {
+      id,
+      principalId: input.principal ?? crypto.randomUUID(),
+      name: input.name,
+      ...narrowed,
+      grantedScopes: [...new Set(input.scopes ?? MEMBER_SCOPES)],
+      createdAt: now,
+      expiresAt,
+    };
+  }
 }

@@ -1,4 +1,4 @@
-/** Bearer tokens: their form, their scopes, what the API takes and shows. */
+/** Bearer tokens: their form, their scopes, what a stored one is. */
 import { z } from 'zod';
 import { randomBytes, toBase64Url } from '../lib/base64url.ts';
 
@@ -7,21 +7,48 @@ export const ScopeSchema = z.enum([
   'tools:call',
   'servers:read',
   'servers:write',
+  'secrets:write',
   'admin',
 ]);
 export type Scope = z.infer<typeof ScopeSchema>;
 
 export const MEMBER_SCOPES: Scope[] = ['tools:read', 'tools:call'];
 
-/** A stored token. `servers` null means every server, else the ids it is narrowed to. */
-export interface Token {
+/** A token as it is stored; times in milliseconds since the epoch. */
+export interface StoredToken {
   id: string;
   principalId: string;
   name: string;
+  /** Ids of the servers it is narrowed to; null: every server. */
   servers: string[] | null;
-  scopes: Scope[];
-  /** Milliseconds since the epoch. */
+  /** Patterns over qualified names it is narrowed to; an exact server stands there by its id; null: every tool. */
+  tools: string[] | null;
+  /** Ids of the toolsets it is narrowed to; null: no such limit. */
+  toolsets: string[] | null;
+  /** What it was made with. */
+  grantedScopes: Scope[];
   createdAt: number;
+  /** From then on it is nobody's; null: never. */
+  expiresAt: number | null;
+}
+
+/** A token with what its principal makes of it. */
+export interface Token extends StoredToken {
+  /** What it may do: of the granted scopes those its principal may have. */
+  scopes: Scope[];
+  /** Groups of its principal. */
+  groups: string[];
+  /** To the minute. */
+  lastUsedAt: number | null;
+}
+
+/**
+ * The scopes that are left of a token's.
+ * @param bound the principal's, of which `admin` lets all through; null: no bound
+ */
+export function boundScopes(granted: readonly Scope[], bound: readonly Scope[] | null): Scope[] {
+  if (bound === null || bound.includes('admin')) return [...granted];
+  return granted.filter(scope => bound.includes(scope));
 }
 
 const TOKEN_FORM = /^portico_[A-Za-z0-9_-]{43}$/;
@@ -44,31 +71,4 @@ export function parseBearer(header: string | null): string | undefined {
   if (header === null || header.length > 200) return undefined;
   const value = /^bearer +(\S+)$/i.exec(header)?.[1];
   return value !== undefined && isTokenForm(value) ? value : undefined;
-}
-
-/** Body of `POST /api/v1/tokens`. */
-export const CreateTokenSchema = z.strictObject({
-  name: z.string().trim().min(1).max(100),
-  servers: z.array(z.string().min(1).max(100)).min(1).max(500).optional(),
-  scopes: z.array(ScopeSchema).min(1).optional(),
-});
-export type CreateToken = z.infer<typeof CreateTokenSchema>;
-
-export const TokenViewSchema = z.object({
-  id: z.string(),
-  name: z.string(),
-  servers: z.array(z.string()).nullable(),
-  scopes: z.array(ScopeSchema),
-  created_at: z.iso.datetime(),
-});
-
-/** Project a token to its API form, without its value. */
-export function toTokenView(token: Token): z.infer<typeof TokenViewSchema> {
-  return {
-    id: token.id,
-    name: token.name,
-    servers: token.servers,
-    scopes: token.scopes,
-    created_at: new Date(token.createdAt).toISOString(),
-  };
 }

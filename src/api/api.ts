@@ -1,15 +1,29 @@
 /** The REST API: its frame. Credential, error projection and OpenAPI for every route under it. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
+import type { Snapshot } from '../access/snapshots.ts';
 import { parseBearer } from '../access/token.ts';
+import { parseDeviceToken } from '../connectors/connector-schema.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import { toProblemResponse } from '../errors/to-problem.ts';
 import { checkOrigin } from '../http/origin.ts';
-import { IMPLEMENTATION } from '../protocol.ts';
+import { registerAccessRules } from './access-rules.ts';
+import { registerAccessExplain } from './access-explain.ts';
+import { registerApprovals } from './approvals.ts';
+import { registerAudit } from './audit.ts';
+import { registerAuditExport } from './audit-export.ts';
+import { registerConnectors, SELF_PATH } from './connectors.ts';
+import { registerDocument } from './document.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
+import { registerHealth } from './health.ts';
+import { registerKeys } from './keys.ts';
+import { registerPrincipals } from './principals.ts';
+import { registerSecrets } from './secrets.ts';
 import { registerServers } from './servers.ts';
 import { registerTokens } from './tokens.ts';
 import { registerTools } from './tools.ts';
+import { registerToolsets } from './toolsets.ts';
+import { registerTransfer } from './transfer.ts';
 
 /** Build the API. */
 export function createApi(ports: ApiPorts): Api {
@@ -24,7 +38,16 @@ export function createApi(ports: ApiPorts): Api {
       throw new PorticoError('validation_failed', `${first?.field}: ${first?.message}`, { fields });
     },
   });
-  api.onError(error => toProblemResponse(fromFramework(error)));
+  api.onError(async (error, context) => {
+    const thrown = fromFramework(error);
+    // Acts record their denials themselves.
+    if (thrown.code !== 'forbidden' || context.req.method !== 'GET') {
+      return toProblemResponse(thrown);
+    }
+    return toProblemResponse(
+      await noteDenial(ports, context.var.snapshot, context.req.path, thrown),
+    );
+  });
   api.notFound(() => toProblemResponse(new PorticoError('not_found', 'No such route')));
   api.use(
     bodyLimit({
@@ -35,6 +58,13 @@ export function createApi(ports: ApiPorts): Api {
   api.use(async (context, next) => {
     const { req, executionCtx } = context;
     checkOrigin(new URL(req.url), req.header('origin') ?? null, ports.config);
+    if (req.path === SELF_PATH) {
+      const device = parseDeviceToken(req.header('authorization'));
+      const connector = await ports.connectors.authenticate(device);
+      if (!connector) throw new PorticoError('unauthorized');
+      context.set('connector', connector);
+      return next();
+    }
     const token = parseBearer(req.header('authorization') ?? null);
     const snapshot =
       token === undefined
@@ -42,26 +72,46 @@ export function createApi(ports: ApiPorts): Api {
         : await ports.snapshots.load(token, undefined, work => executionCtx.waitUntil(work));
     if (!snapshot) throw new PorticoError('unauthorized');
     context.set('snapshot', snapshot);
-    await next();
-  });
-  api.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
-    type: 'http',
-    scheme: 'bearer',
+    return next();
   });
   registerServers(api, ports);
+  registerConnectors(api, ports);
+  registerTransfer(api, ports);
+  registerHealth(api, ports);
+  registerPrincipals(api, ports);
   registerTokens(api, ports);
+  registerAccessRules(api, ports);
+  registerToolsets(api, ports);
+  registerSecrets(api, ports);
+  registerKeys(api, ports);
+  registerAccessExplain(api, ports);
   registerTools(api, ports);
-  api.doc31('/openapi.json', {
-    openapi: '3.1.0',
-    info: { title: 'Portico', version: IMPLEMENTATION.version },
-    security: [{ bearer: [] }],
-  });
+  registerApprovals(api, ports);
+  registerAudit(api, ports);
+  registerAuditExport(api, ports);
+  registerDocument(api);
   return api;
 }
 
-/** The framework throws errors of its own with a status; a broken body is the one that occurs. */
+/** Record that a read was refused. @returns the refusal, or why it could not be recorded */
+async function noteDenial(
+  { gateway }: ApiPorts,
+  { caller }: Snapshot,
+  subject: string,
+  thrown: PorticoError,
+): Promise<PorticoError> {
+  try {
+    await gateway.refused?.(caller, { method: 'rest.read', subject, thrown, door: 'rest' });
+    return thrown;
+  } catch (other) {
+    return toPorticoError(other);
+  }
+}
+
+/** The framework throws errors of its own with a status: a body that is no JSON, or says that it is something else. */
 function fromFramework(error: Error): PorticoError {
-  const status = (error as { status?: unknown }).status;
+  const { status } = error as { status?: unknown };
   if (status === 400) return new PorticoError('parse_error');
+  if (status === 415) return new PorticoError('unsupported_media_type');
   return toPorticoError(error);
 }

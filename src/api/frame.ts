@@ -1,27 +1,56 @@
-/** What every API route file shares: its ports, its frame type and the form of its responses. */
+/**
+ * What every API route file shares: its ports, its frame type, and how a route says in the OpenAPI document what it
+ * answers: the success with its headers and an example, and each problem by status with the codes it can have there.
+ */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { z } from 'zod';
+import type { PrincipalService } from '../access/principal-service.ts';
+import type { RuleService } from '../access/rule-service.ts';
 import type { Snapshot, Snapshots } from '../access/snapshots.ts';
+import type { ExplainService } from '../access/explain-service.ts';
 import type { TokenService } from '../access/token-service.ts';
+import type { Scope } from '../access/token.ts';
+import type { ToolsetService } from '../access/toolset-service.ts';
+import type { AuditService } from '../audit/audit-service.ts';
+import type { StoredConnector } from '../connectors/connector-schema.ts';
+import type { ConnectorService } from '../connectors/connector-service.ts';
 import type { Config } from '../env.ts';
+import { errorEntry, type ErrorCode } from '../errors/table.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { HealthService } from '../health/health-service.ts';
+import type { ApprovalService } from '../pins/approval-service.ts';
+import type { ImportService } from '../registry/import-service.ts';
 import type { ServerService } from '../registry/server-service.ts';
+import type { Rotation } from '../secrets/rotation.ts';
+import type { SecretService } from '../secrets/secret-service.ts';
 
 export interface ApiPorts {
   config: Config;
   snapshots: Snapshots;
   gateway: Gateway;
   servers: ServerService;
+  connectors: ConnectorService;
+  imports: ImportService;
+  health: HealthService;
+  principals: PrincipalService;
+  approvals: ApprovalService;
   tokens: TokenService;
+  explanations: ExplainService;
+  rules: RuleService;
+  toolsets: ToolsetService;
+  audit: AuditService;
+  secrets: SecretService;
+  rotation: Rotation;
 }
 
 export interface ApiEnv {
-  Variables: { snapshot: Snapshot };
+  /** Each request has one of them, by its path. */
+  Variables: { snapshot: Snapshot; connector?: StoredConnector };
 }
 
 export type Api = OpenAPIHono<ApiEnv>;
 
-/** What a problem looks like in the OpenAPI document. */
+/** What a problem looks like in the OpenAPI document (RFC 9457). */
 export const ProblemSchema = z
   .object({
     type: z.string(),
@@ -30,14 +59,93 @@ export const ProblemSchema = z
     code: z.string(),
     detail: z.string(),
     errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+    server: z
+      .looseObject({ id: z.string(), name: z.string(), status: z.string() })
+      .optional()
+      .meta({ description: 'The server a call was meant for, where its state is the problem' }),
   })
-  .meta({ id: 'Problem' });
+  .meta({ description: 'What went wrong; `code` is stable' });
 
-/** Responses of an OpenAPI route: the good one and problems. */
-export function responsesOf(status: number, description: string, schema?: z.ZodType) {
-  const problem = { 'application/problem+json': { schema: ProblemSchema } };
+/** Codes that any route with a body can give. */
+export const BODY_ERRORS = [
+  'parse_error',
+  'payload_too_large',
+  'unsupported_media_type',
+  'validation_failed',
+] as const satisfies ErrorCode[];
+/** Codes that any administrative act can give. */
+export const ACT_ERRORS = ['forbidden', 'busy'] as const satisfies ErrorCode[];
+/** Codes that every route can give. */
+const COMMON_ERRORS: readonly ErrorCode[] = ['unauthorized', 'origin_refused', 'internal'];
+
+/** The scope a route needs, as the document says it: the role of its security requirement. */
+export const needs = (scope: Scope) => ({ security: [{ bearer: [scope] }] });
+
+/** The JSON body of a request, which it must have. */
+export const bodyOf = <T extends z.ZodType>(schema: T, example: unknown) => ({
+  required: true,
+  content: { 'application/json': { schema, example } },
+});
+
+/** A header of a response in the document. */
+export const header = (description: string) => ({
+  description,
+  schema: { type: 'string' as const },
+});
+
+export const ETAG = { ETag: header('The revision of the record; send it as If-Match to edit it') };
+export const LOCATION = { Location: header('Path of what was made') };
+
+interface Answer {
+  /** Codes of the problems this route can give, beside those that every route can. */
+  errors?: readonly ErrorCode[];
+  headers?: Record<string, ReturnType<typeof header>>;
+  example?: unknown;
+  /** Media type of the success, where it is not JSON. */
+  type?: string;
+}
+
+/** Responses of an OpenAPI route: the good one and its problems. */
+export function responsesOf(
+  status: number,
+  description: string,
+  schema?: z.ZodType,
+  { errors = [], headers, example, type = 'application/json' }: Answer = {},
+) {
+  const media = schema && { schema, ...(example === undefined ? {} : { example }) };
+  const codes = new Set<ErrorCode>([...COMMON_ERRORS, ...errors]);
+  const byStatus = Map.groupBy(codes, code => errorEntry(code).status);
+  const problems = [...byStatus].map(([problem, ofStatus]) => [problem, toProblem(ofStatus)]);
   return {
-    [status]: { description, ...(schema ? { content: { 'application/json': { schema } } } : {}) },
-    default: { description: 'A problem, told by its code', content: problem },
+    [status]: {
+      description,
+      ...(headers ? { headers } : {}),
+      ...(media ? { content: { [type]: media } } : {}),
+    },
+    ...(Object.fromEntries(problems) as Record<number, ReturnType<typeof toProblem>>),
+  };
+}
+
+/** A response with a problem that has one of these codes, which are of one status. */
+function toProblem(codes: readonly ErrorCode[]) {
+  const [first = 'internal'] = codes;
+  const { status, title } = errorEntry(first);
+  const headers = {
+    ...(status === 401 ? { 'WWW-Authenticate': header('The challenge (RFC 6750)') } : {}),
+    ...(status === 503 || status === 429
+      ? { 'Retry-After': header('Seconds after which to try again, where that is known') }
+      : {}),
+  };
+  const schema = {
+    allOf: [
+      { $ref: '#/components/schemas/Problem' },
+      { type: 'object' as const, properties: { code: { enum: [...codes] } } },
+    ],
+  };
+  const example = { type: 'about:blank', title, status, code: first, detail: title };
+  return {
+    description: codes.map(code => errorEntry(code).title).join('; '),
+    ...(Object.keys(headers).length > 0 ? { headers } : {}),
+    content: { 'application/problem+json': { schema, example } },
   };
 }

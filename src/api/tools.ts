@@ -1,66 +1,127 @@
 /** `/api/v1/tools`: the tools by server, and calling one (PRD AG-US4, AG-US7). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import { decideServer } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
+import { ERROR_CODES } from '../errors/table.ts';
 import { finalResponse } from '../gateway/final-response.ts';
 import type { Naming } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { isObject } from '../protocol.ts';
-import { ServerStatusSchema } from '../registry/server-schema.ts';
+import { ServerStatusSchema } from '../registry/status.ts';
 import { principalOwner } from '../session/sessions.ts';
-import { responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts, bodyOf } from './frame.ts';
 
 const tags = ['tools'];
 
-const ToolViewSchema = z.looseObject({ name: z.string(), original_name: z.string() });
-const ToolsViewSchema = z.object({
-  servers: z.array(
-    z.object({
-      id: z.string(),
-      name: z.string(),
-      status: ServerStatusSchema,
-      tools: z.array(ToolViewSchema),
+const ToolViewSchema = z
+  .looseObject({
+    name: z.string().meta({ description: 'The qualified name: server.tool' }),
+    original_name: z.string().meta({ description: 'The name at its server' }),
+  })
+  .meta({ id: 'Tool' });
+const ToolsViewSchema = z
+  .object({
+    servers: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        status: ServerStatusSchema,
+        tools: z.array(ToolViewSchema),
+      }),
+    ),
+    total: z.number().int(),
+  })
+  .meta({ id: 'ToolsByServer' });
+
+const CallSchema = z
+  .union([
+    z.strictObject({ name: z.string().min(1), arguments: z.looseObject({}).optional() }),
+    z.strictObject({
+      original_name: z.string().min(1),
+      server_id: z.string().min(1),
+      arguments: z.looseObject({}).optional(),
     }),
-  ),
-  total: z.number().int(),
-});
+  ])
+  .meta({ id: 'ToolCall' });
 
-const CallSchema = z.union([
-  z.strictObject({ name: z.string().min(1), arguments: z.looseObject({}).optional() }),
-  z.strictObject({
-    original_name: z.string().min(1),
-    server_id: z.string().min(1),
-    arguments: z.looseObject({}).optional(),
-  }),
-]);
+const CallViewSchema = z
+  .looseObject({
+    content: z.array(z.unknown()),
+    isError: z.boolean(),
+    metadata: z.object({
+      routed_to: z.string(),
+      routing_time_ms: z.number(),
+      execution_time_ms: z.number(),
+    }),
+  })
+  .meta({ id: 'ToolResult' });
 
-const CallViewSchema = z.looseObject({
-  content: z.array(z.unknown()),
-  isError: z.boolean(),
-  metadata: z.object({
-    routed_to: z.string(),
-    routing_time_ms: z.number(),
-    execution_time_ms: z.number(),
-  }),
-});
+/** What can become of a call once its server is known. */
+const UPSTREAM_ERRORS = ERROR_CODES.filter(code => code.startsWith('upstream_'));
 
 const list = createRoute({
   method: 'get',
   path: '/api/v1/tools',
+  operationId: 'listTools',
   tags,
   summary: 'List tools by server',
-  responses: responsesOf(200, 'The tools this token may use', ToolsViewSchema),
+  description: 'The tools this token may use, each as its server described it.',
+  ...needs('tools:read'),
+  responses: responsesOf(200, 'Servers with their tools', ToolsViewSchema, {
+    errors: ['forbidden'],
+    example: {
+      servers: [
+        {
+          id: '0b9f2c1e-6f0a-4a57-9b1c-2f7d9f1f4a10',
+          name: 'github',
+          status: 'CONNECTED',
+          tools: [
+            {
+              name: 'github.create_issue',
+              original_name: 'create_issue',
+              description: 'Create an issue',
+              inputSchema: { type: 'object', properties: { title: { type: 'string' } } },
+            },
+          ],
+        },
+      ],
+      total: 1,
+    },
+  }),
 });
 
 const call = createRoute({
   method: 'post',
   path: '/api/v1/tools/call',
+  operationId: 'callTool',
   tags,
   summary: 'Call a tool',
-  request: { body: { required: true, content: { 'application/json': { schema: CallSchema } } } },
-  responses: responsesOf(200, 'The result as the server gave it, and metadata', CallViewSchema),
+  description: 'By its qualified name, or by its own name and the id of its server.',
+  ...needs('tools:call'),
+  request: {
+    body: bodyOf(CallSchema, { name: 'github.create_issue', arguments: { title: 'It rains in' } }),
+  },
+  responses: responsesOf(200, 'The result as the server gave it, and metadata', CallViewSchema, {
+    errors: [
+      ...BODY_ERRORS,
+      'forbidden',
+      'tool_not_found',
+      'tool_name_unprefixed',
+      'invalid_params',
+      'server_disconnected',
+      'call_gone',
+      'rate_limited',
+      'too_many_calls',
+      'busy',
+      ...UPSTREAM_ERRORS,
+    ],
+    example: {
+      content: [{ type: 'text', text: 'Created #123' }],
+      isError: false,
+      metadata: { routed_to: 'github', routing_time_ms: 1.2, execution_time_ms: 310.5 },
+    },
+  }),
 });
 
 /** Add the routes. */
@@ -70,8 +131,8 @@ export function registerTools(api: Api, { gateway }: ApiPorts): void {
     const naming = { kind: 'qualified', style: 'dot' } as const;
     const { items: tools } = await gateway.list(caller, { servers }, naming, 'tools');
     const ofServer = Map.groupBy(tools, tool => tool.server.id);
-    const seen = servers.filter(({ id }) => decideServer(caller, id));
-    const byServer = seen.map(server => ({
+    const seen = await gateway.visible(caller, { servers });
+    const byServer = seen.servers.map(server => ({
       id: server.id,
       name: server.name,
       status: server.status,
@@ -108,13 +169,14 @@ export function registerTools(api: Api, { gateway }: ApiPorts): void {
         caller,
         { servers },
         naming,
-        { method: 'tools/call', reference, params },
+        { method: 'tools/call', reference, params, door: 'rest' },
         { ...callContext, onDispatch: () => (dispatchedAt = performance.now()) },
       );
       const { reply, server } = routed;
       const response = await finalResponse(reply);
       if ('error' in response) throw upstreamError(response.parsed);
       if (response.parsed['resultType'] === 'input_required') {
+        routed.onReplaced?.('upstream_needs_input');
         throw new PorticoError('upstream_needs_input', `${server.name} asks for input`);
       }
       const metadata = {

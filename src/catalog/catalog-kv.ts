@@ -2,6 +2,7 @@
  * Catalog texts in KV under `catalog/{server}/{hash}`: written once, never changed, so that KV's
  * staleness does not matter.
  */
+import type { CatalogPort } from './catalog-keeper.ts';
 
 const key = (serverId: string, hash: string) => `catalog/${serverId}/${hash}`;
 
@@ -13,7 +14,7 @@ export async function findCatalogText(
   return (await kv.get(key(serverId, hash))) ?? undefined;
 }
 
-export function putCatalogText(
+function putCatalogText(
   kv: KVNamespace,
   serverId: string,
   hash: string,
@@ -22,9 +23,15 @@ export function putCatalogText(
   return kv.put(key(serverId, hash), text);
 }
 
-export function deleteCatalogText(kv: KVNamespace, serverId: string, hash: string): Promise<void> {
+function deleteCatalogText(kv: KVNamespace, serverId: string, hash: string): Promise<void> {
   return kv.delete(key(serverId, hash));
 }
+
+/** The catalogs of one namespace, for the keeper. */
+export const createCatalogPort = (kv: KVNamespace): CatalogPort => ({
+  put: (serverId, hash, text) => putCatalogText(kv, serverId, hash, text),
+  delete: (serverId, hash) => deleteCatalogText(kv, serverId, hash),
+});
 
 /** Delete every catalog of a server, page by page. */
 export async function deleteCatalogs(kv: KVNamespace, serverId: string): Promise<void> {

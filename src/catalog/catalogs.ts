@@ -4,6 +4,7 @@
  */
 import { Lru } from '../lib/lru.ts';
 import type { Server } from '../registry/server-schema.ts';
+import { isOffered } from '../registry/status.ts';
 import { EMPTY_CATALOG, parseCatalog, type Catalog } from './catalog.ts';
 
 const MAX_CATALOGS = 200;
@@ -21,9 +22,9 @@ export class Catalogs {
     this.#source = source;
   }
 
-  /** The current catalog of a server; empty where it was never discovered or is disconnected. */
+  /** The current catalog of a server; empty where it is disconnected or was not discovered yet. */
   of(server: Server): Catalog | Promise<Catalog> {
-    if (server.catalogHash === null || server.status === 'DISCONNECTED') return EMPTY_CATALOG;
+    if (server.catalogHash === null || !isOffered(server.status)) return EMPTY_CATALOG;
     return this.#held.get(server.catalogHash) ?? this.#load(server.id, server.catalogHash);
   }
 

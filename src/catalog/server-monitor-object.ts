@@ -1,47 +1,64 @@
 /**
- * ServerMonitor: one object per registered server, driven by its alarm. Negotiates once and
- * remembers the verdict, discovers, writes the catalog and the server's row, retries with jittered
- * backoff, and hears of changes where the server can tell. The only writer of that server's
- * catalog and discovered state; no request waits for it.
+ * ServerMonitor: one object per registered server, driven by its alarm. Negotiates once, discovers, writes the catalog
+ * and the server's row, retries with jittered backoff, hears of changes where the server can tell, keeps its access
+ * token. The only writer of that server's catalog and discovered state; no request waits for it but for a token.
  *
  * Invariants: a catalog is in KV before a row names it; one look runs at a time; a deleted server
  * leaves no alarm and no stored value.
  */
 import { DurableObject } from 'cloudflare:workers';
+import { createDestinations } from '../connectors/destinations.ts';
 import { parseConfig, type Env } from '../env.ts';
-import { toPorticoError } from '../errors/portico-error.ts';
-import { findServer, updateDiscovered, updateFailed } from '../registry/server-store.ts';
+import type { PorticoError } from '../errors/portico-error.ts';
+import type { CallReport } from '../health/call-report.ts';
+import { PendingCalls } from '../health/draining.ts';
+import { HealthLog } from '../health/health-log-store.ts';
+import { MonitorHealth, type History } from '../health/monitor-health.ts';
+import { findServer } from '../registry/server-store.ts';
 import type { Server } from '../registry/server-schema.ts';
+import { Pinning } from '../pins/pinning.ts';
+import { isOffered } from '../registry/status.ts';
 import type { WatchFailure } from '../session/streams.ts';
+import { createAccessTokenRecords } from '../secrets/access-token-store.ts';
+import { AccessTokens } from '../secrets/access-tokens.ts';
+import type { AccessTokenReply } from '../secrets/grant-schema.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
+import { ClientCredentials } from '../upstream/client-credentials.ts';
 import { createDeadline } from '../upstream/deadline.ts';
-import { Destinations } from '../upstream/destination.ts';
-import { UpstreamWatch } from '../upstream/watch.ts';
-import { catalogHash, toCatalogText } from './catalog.ts';
-import {
-  deleteCatalogs,
-  deleteCatalogText,
-  findCatalogText,
-  putCatalogText,
-} from './catalog-kv.ts';
-import { decideDelayMs, decideStatus } from './monitor-schedule.ts';
+import { askHealthUrl } from '../upstream/health-check.ts';
+import { HeldWatch } from '../upstream/held-watch.ts';
+import { createCatalogPort, deleteCatalogs, findCatalogText } from './catalog-kv.ts';
+import { CatalogKeeper } from './catalog-keeper.ts';
+import { MonitorClock } from './monitor-clock.ts';
+import { ResourceEars } from './resource-ears.ts';
+import { Rounds, type Task } from './rounds.ts';
 import { Subscribers } from './subscribers.ts';
 import { Teller } from './teller.ts';
 
-/** Longest time of one look at a server, in milliseconds. */
-const LOOK_MS = 20_000;
+/** A change that was announced is looked for after this time, in milliseconds. */
+const EXPECT_MS = 3_000;
 /** A poke within this time after a look waits for the rest of it, in milliseconds. */
 const POKE_GAP_MS = 200;
-/** Longest time a server may take to accept a subscription, in milliseconds. */
-const SUBSCRIBE_MS = 10_000;
+/** Calls under way are counted this long after a disconnect, in milliseconds. */
+const COUNT_MS = 400;
+/** Failed calls in a row after which a check does not wait for its time. */
+const FAILURES_WORTH_A_CHECK = 3;
 /** Clients are told this long after the oldest list is gone, in milliseconds. */
 const TELL_MARGIN_MS = 50;
 
 export class ServerMonitor extends DurableObject<Env> {
   readonly #config = parseConfig(this.env);
-  readonly #destinations = new Destinations(
-    createKeyRing(this.env.PORTICO_KEYS),
+  readonly #keys = createKeyRing(this.env.PORTICO_KEYS);
+  readonly #tokens = new AccessTokens({
+    records: createAccessTokenRecords(this.env.DB),
+    keys: this.#keys,
+    grants: new ClientCredentials(this.#config.localMode),
+  });
+  readonly #destinations = createDestinations(
+    this.env.CONNECTOR,
+    this.#keys,
     this.#config.localMode,
+    this.#tokens,
   );
   readonly #teller = new Teller({
     storage: this.ctx.storage,
@@ -50,184 +67,230 @@ export class ServerMonitor extends DurableObject<Env> {
     settleMs: this.#config.listMaxAgeMs + TELL_MARGIN_MS,
   });
   readonly #subscribers = new Subscribers(this.ctx.storage);
-  #watch: UpstreamWatch | undefined;
+  readonly #clock = new MonitorClock(this.ctx.storage);
+  readonly #health = new MonitorHealth(
+    this.ctx.storage,
+    new HealthLog(this.ctx.storage.sql),
+    this.#config.circuitFailures,
+  );
+  readonly #calls = new PendingCalls(this.ctx, this.#config.drainMs);
+  readonly #watch = this.#createWatch();
+  readonly #ears = new ResourceEars({
+    subscribers: this.#subscribers,
+    watch: this.#watch,
+    teller: this.#teller,
+    createDeadline,
+    defer: work => this.ctx.waitUntil(work),
+  });
+  readonly #rounds = this.#createRounds();
   #lookedAt = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+  #reading: Promise<unknown> = Promise.resolve();
+  /** Counts how often the server was disconnected or deleted. */
+  #takenDown = 0;
 
-  /** Begin to monitor a server that was just registered. */
-  async start(serverId: string): Promise<void> {
+  /** A change of the server's row comes now: look at it in a while, even if nobody says that it came. */
+  async expect(serverId: string): Promise<void> {
     await this.ctx.storage.put('serverId', serverId);
-    await this.ctx.storage.setAlarm(Date.now());
+    await this.#clock.want({ wakeAt: Date.now() + EXPECT_MS });
   }
 
-  /** Look at the server soon: it told of a change, or a call found it unlike its verdict. */
+  /**
+   * Do what the server's row wants now. Calls of this in any order end with what the last row wants.
+   * @returns calls that were under way at a server that was taken down
+   */
+  async follow(serverId: string): Promise<number> {
+    const { server, isDown } = await this.#obey(serverId);
+    if (!server) return 0;
+    if (server.status === 'DISCONNECTED') {
+      // Calls that began a moment ago show in a moment.
+      if (isDown) await scheduler.wait(COUNT_MS);
+      return this.#calls.size;
+    }
+    await this.#clock.want({ checkAt: Date.now(), lookAt: Date.now() });
+    return 0;
+  }
+
+  /**
+   * Do what the server's row wants, one reading after the other, so that the last one decides.
+   * @returns the row, and whether the server was taken down by this
+   */
+  #obey(serverId: string): Promise<{ server: Server | undefined; isDown: boolean }> {
+    const result = this.#reading.then(async () => {
+      const before = this.#takenDown;
+      const server = await findServer(this.env.DB, serverId);
+      if (server) await this.#noteRow(server);
+      else await this.#remove(serverId);
+      return { server, isDown: this.#takenDown !== before };
+    });
+    this.#reading = result.catch(() => {});
+    return result;
+  }
+
+  /** Clients see other names where it was renamed, and nothing where it is not offered. */
+  async #noteRow(server: Server): Promise<void> {
+    const { id, name, status } = server;
+    await this.ctx.storage.put('serverId', id);
+    if (status === 'DISCONNECTED') await this.#rest(server);
+    else await this.#calls.keep();
+    await this.#teller.noteName(name);
+    if (!isOffered(status)) await this.#teller.noteGone();
+    this.ctx.waitUntil(this.#teller.tellChanges(id));
+  }
+
+  /** Look at the server soon: it told of a change, or is unlike its verdict. One that fails is looked at in its time. */
   async poke(): Promise<void> {
     if ((await this.ctx.storage.get('serverId')) === undefined) return;
-    const soon = Math.max(Date.now(), this.#lookedAt + POKE_GAP_MS);
-    const due = await this.ctx.storage.getAlarm();
-    if (due === null || due > soon) await this.ctx.storage.setAlarm(soon);
+    if (await this.#health.isFailing()) return;
+    await this.#clock.want({ lookAt: Math.max(Date.now(), this.#lookedAt + POKE_GAP_MS) });
   }
 
-  /** The server was deleted. */
-  async stop(): Promise<void> {
-    const serverId = await this.ctx.storage.get<string>('serverId');
-    this.#watch?.close();
-    this.#watch = undefined;
-    const tell = serverId === undefined ? undefined : await this.#teller.farewell(serverId);
-    await this.ctx.storage.deleteAlarm();
+  /** The server is disconnected: nothing is asked of it, and its calls are drained. */
+  async #rest({ disconnectedAt }: Server): Promise<void> {
+    this.#watch.drop();
+    await this.#clock.clear();
+    if (await this.#calls.drain(disconnectedAt ?? 0)) this.#takenDown += 1;
+  }
+
+  /** The server was deleted: nothing of it stays. */
+  async #remove(serverId: string): Promise<void> {
+    this.#takenDown += 1;
+    this.#watch.drop();
+    const tell = await this.#teller.farewell(serverId);
+    await this.#clock.clear();
+    await this.#calls.drain(Date.now());
     await this.ctx.storage.deleteAll();
-    if (serverId !== undefined) await deleteCatalogs(this.env.CATALOG, serverId);
-    if (tell) this.ctx.waitUntil(tell());
+    this.#health.forget();
+    await deleteCatalogs(this.env.CATALOG, serverId);
+    this.ctx.waitUntil(tell());
   }
 
   /** An object wants to hear of a resource. @returns why the server does not tell, if so */
   async subscribe(owner: string, uri: string): Promise<WatchFailure | undefined> {
     const serverId = await this.ctx.storage.get<string>('serverId');
     const server = serverId === undefined ? undefined : await findServer(this.env.DB, serverId);
-    if (!server) return { code: 'resource_not_found', detail: `Resource not found: ${uri}` };
-    const isFirst = await this.#subscribers.add(owner, uri);
-    if (isFirst === undefined) {
-      return { code: 'invalid_params', detail: 'This server has too many subscriptions' };
-    }
-    if (!isFirst && this.#watch) return undefined;
-    const deadline = createDeadline(SUBSCRIBE_MS);
-    try {
-      await (await this.#watchOf(server)).subscribe(uri, deadline);
-      return undefined;
-    } catch (thrown) {
-      await this.#subscribers.remove(owner, uri);
-      const { code, message } = toPorticoError(thrown);
-      return { code, detail: `${server.name}: ${message}` };
-    } finally {
-      deadline.release();
-    }
+    return this.#ears.subscribe(server, owner, uri);
   }
 
   /** An object no longer wants to hear of a resource. */
-  async unsubscribe(owner: string, uri: string): Promise<void> {
-    const wasLast = await this.#subscribers.remove(owner, uri);
-    if (wasLast && this.#watch) this.ctx.waitUntil(this.#watch.unsubscribe(uri));
+  unsubscribe(owner: string, uri: string): Promise<void> {
+    return this.#ears.unsubscribe(owner, uri);
   }
 
-  /** The server told of a resource: so are those who want to hear of it. */
-  async #updated(serverId: string, uri: string, params: string): Promise<void> {
-    const subscribers = await this.#subscribers.of(uri);
-    const owners = [...new Set(subscribers.map(({ owner }) => owner))];
-    const done = await this.#teller.tell(owners, { serverId, uri, params });
-    for (const { owner, uri: subscribed } of subscribers) {
-      if (done.includes(owner)) await this.unsubscribe(owner, subscribed);
-    }
+  /** An access token for the server, where it is reached with client credentials. */
+  async accessToken(serverId: string): Promise<AccessTokenReply> {
+    const server = await findServer(this.env.DB, serverId);
+    return server ? this.#tokens.answer(server) : { failure: 'The server is gone' };
   }
 
-  /** The standing relation to the server, renewed where its address or credential changed. */
-  async #watchOf(server: Server): Promise<UpstreamWatch> {
-    const destination = await this.#destinations.of(server);
-    if (this.#watch?.credentialKey === destination.credentialKey) return this.#watch;
-    this.#watch?.close();
-    this.#watch = new UpstreamWatch(destination, {
-      transport: server.transportType === 'SSE' ? 'sse' : 'http',
-      maxBytes: this.#config.maxAnswerBytes,
-      onNews: () => this.ctx.waitUntil(this.poke()),
-      onUpdated: (uri, params) => this.ctx.waitUntil(this.#updated(server.id, uri, params)),
-      uris: () => this.#subscribers.uris(),
+  /** The server refused an access token. */
+  async refuseAccessToken(serverId: string, serial: number): Promise<void> {
+    const server = await findServer(this.env.DB, serverId);
+    if (server) await this.#tokens.refuse(server, serial);
+  }
+
+  /** The channel is no good; where it is the access token that is refused, the next one is another. */
+  #dropWatch(server: Server, { code }: PorticoError): void {
+    const refused = code === 'upstream_auth' ? this.#watch.current?.destination : undefined;
+    this.#watch.drop();
+    if (refused) this.ctx.waitUntil(this.#destinations.refuse(server, refused));
+  }
+
+  #createRounds(): Rounds {
+    const { localMode, health, discoveryIntervalMs, toolApproval: approval } = this.#config;
+    const { storage } = this.ctx;
+    return new Rounds({
+      db: this.env.DB,
+      health: this.#health,
+      pins: new Pinning({ storage, db: this.env.DB, approval }),
+      catalogs: new CatalogKeeper(storage, createCatalogPort(this.env.CATALOG)),
+      teller: this.#teller,
+      watchOf: server => this.#watch.of(server),
+      hasWatch: () => this.#watch.current !== undefined,
+      dropWatch: (server, error) => this.#dropWatch(server, error),
+      askHealthUrl: async (server, url, deadline) =>
+        askHealthUrl(await this.#destinations.of(server), url, localMode, deadline),
+      createDeadline,
+      defaults: health,
+      discoveryIntervalMs,
     });
-    return this.#watch;
+  }
+
+  #createWatch(): HeldWatch {
+    return new HeldWatch({
+      destinationOf: server => this.#destinations.of(server),
+      optionsOf: ({ id, transportType }) => ({
+        transport: transportType === 'SSE' ? 'sse' : 'http',
+        maxBytes: this.#config.maxAnswerBytes,
+        onNews: () => this.ctx.waitUntil(this.poke()),
+        onUpdated: (uri, params) => this.ctx.waitUntil(this.#ears.updated(id, uri, params)),
+        uris: () => this.#subscribers.uris(),
+      }),
+    });
   }
 
   /** Rebuild a catalog that KV no longer has: looks at the server and answers with its text. */
   async rebuild(hash: string): Promise<string | undefined> {
     const serverId = await this.ctx.storage.get<string>('serverId');
     if (serverId === undefined) return undefined;
-    await this.#look(serverId, true);
+    await this.#round(serverId, { check: false, look: true, rewrite: true, at: Date.now() });
     return findCatalogText(this.env.CATALOG, serverId, hash);
+  }
+
+  /** What an isolate saw of the server's calls. Failures in a row are worth a check, and so is good news of a failing server. */
+  async report(report: CallReport): Promise<void> {
+    const id = await this.ctx.storage.get<string>('serverId');
+    if (id === undefined) return;
+    const now = Date.now();
+    const retryAt = await this.#health.hear(report, now);
+    if (retryAt !== undefined) {
+      await this.#clock.want({ wakeAt: retryAt });
+      await this.#rounds.openCircuit({ id, generation: report.generation });
+    }
+    const isFailing = await this.#health.isFailing();
+    const isNews = isFailing
+      ? report.lastGoodAt !== null
+      : report.failuresInRow >= FAILURES_WORTH_A_CHECK;
+    if (isNews) await this.#clock.want({ checkAt: now });
+  }
+
+  /** The past of the server's health. @param before id of a check; those before it are given */
+  history(before: number | undefined, limit: number): History {
+    return this.#health.history(before, limit, Date.now());
+  }
+
+  /** The socket of a call that lasts (`health/draining.ts`). */
+  override async fetch(): Promise<Response> {
+    return this.#calls.accept((await this.ctx.storage.get('serverId')) === undefined);
   }
 
   override async alarm(): Promise<void> {
     const serverId = await this.ctx.storage.get<string>('serverId');
-    if (serverId !== undefined) await this.#look(serverId);
+    if (serverId !== undefined) await this.#round(serverId, await this.#clock.take(Date.now()));
   }
 
-  async #look(serverId: string, rewrite = false): Promise<void> {
-    const server = await findServer(this.env.DB, serverId);
-    if (!server || server.status === 'DISCONNECTED') {
-      this.#watch?.close();
-      this.#watch = undefined;
-      return;
+  /** One round after the other, so that none works with what another is about to change. */
+  #round(serverId: string, task: Task): Promise<void> {
+    const result = this.#turn.then(() => this.#runRound(serverId, task));
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+
+  async #runRound(serverId: string, task: Task): Promise<void> {
+    const { server } = await this.#obey(serverId);
+    if (!server || server.status === 'DISCONNECTED') return;
+    const takenDown = this.#takenDown;
+    const wanted = await this.#rounds.run(server, task);
+    if (takenDown !== this.#takenDown) {
+      // Taken down meanwhile: what this round opened and wrote goes too.
+      const { server: after } = await this.#obey(serverId);
+      if (!after || after.status === 'DISCONNECTED') return;
     }
-    const before = (await this.ctx.storage.get<number>('failures')) ?? 0;
-    const failures = (await this.#discover(server, before + 1, rewrite)) ? 0 : before + 1;
-    if ((await this.ctx.storage.get('serverId')) === undefined) {
-      // Deleted while it was looked at: what this look wrote goes too.
-      await this.stop();
-      return deleteCatalogs(this.env.CATALOG, serverId);
-    }
-    if (failures !== before) await this.ctx.storage.put('failures', failures);
-    await this.#teller.tellChanges(serverId);
     this.#lookedAt = Date.now();
-    const delayMs = decideDelayMs(failures, this.#config.discoveryIntervalMs, Math.random());
-    const due = await this.ctx.storage.getAlarm();
-    if (due === null || due > this.#lookedAt + delayMs) {
-      await this.ctx.storage.setAlarm(this.#lookedAt + delayMs);
-    }
-  }
-
-  /** One look at the server. @returns whether it succeeded */
-  async #discover(server: Server, failuresIfNot: number, rewrite: boolean): Promise<boolean> {
-    const deadline = createDeadline(LOOK_MS);
-    try {
-      const watch = await this.#watchOf(server);
-      const { items, ttlMs, warning, verdict, capabilities, instructions } =
-        await watch.look(deadline);
-      const text = toCatalogText({ items, ttlMs, capabilities, instructions });
-      const hash = await catalogHash(text);
-      if (rewrite || hash !== server.catalogHash) {
-        await putCatalogText(this.env.CATALOG, server.id, hash, text);
-      }
-      if (hash !== server.catalogHash) await this.#teller.note(items);
-      await this.#write(
-        server,
-        { verdict, catalogHash: hash, toolCount: items.tools.length },
-        warning,
-      );
-      return true;
-    } catch (thrown) {
-      const error = toPorticoError(thrown);
-      this.#watch?.close();
-      this.#watch = undefined;
-      const status = decideStatus(server.status === 'CONNECTED', failuresIfNot);
-      const line = `${error.code}: ${error.message}`;
-      if (status !== server.status || line !== server.lastError) {
-        await updateFailed(this.env.DB, server.id, status, line, Date.now()).run();
-      }
-      return false;
-    } finally {
-      deadline.release();
-    }
-  }
-
-  /** Record what was found, where it differs from the row. */
-  async #write(
-    server: Server,
-    found: Parameters<typeof updateDiscovered>[2],
-    warning: string | null,
-  ): Promise<void> {
-    const changed = found.catalogHash !== server.catalogHash;
-    const same =
-      !changed &&
-      server.status === 'CONNECTED' &&
-      server.lastError === warning &&
-      JSON.stringify(server.verdict) === JSON.stringify(found.verdict);
-    if (same) return;
-    await updateDiscovered(this.env.DB, server.id, found, warning, Date.now()).run();
-    if (changed) await this.#retire(server.id, server.catalogHash);
-  }
-
-  /** Delete the catalog before the last one; requests may still be using the last. */
-  async #retire(serverId: string, replaced: string | null): Promise<void> {
-    const older = await this.ctx.storage.get<string>('replaced');
-    const current = (await findServer(this.env.DB, serverId))?.catalogHash;
-    if (older !== undefined && older !== replaced && older !== current) {
-      await deleteCatalogText(this.env.CATALOG, serverId, older);
-    }
-    if (replaced !== null) await this.ctx.storage.put('replaced', replaced);
+    await this.#clock.settle(wanted);
+    // A look has a fresh access token.
+    const { dueAt } = this.#tokens;
+    if (dueAt !== undefined) await this.#clock.want({ lookAt: dueAt });
+    await this.#teller.tellChanges(serverId);
   }
 }

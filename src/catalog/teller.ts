@@ -1,19 +1,20 @@
 /**
  * What a server's monitor tells the clients' objects: that a list changed, that a resource did. A
  * change of a list is noted in storage before it is told, so that a monitor that stops in between
- * tells it later. Clients are told a moment after the registry names the new catalog, when no
+ * tells it later; a rename changes every list, since its items have other names. Clients are told a moment after the registry names the new catalog, when no
  * isolate answers with the old list any more.
  */
 import type { ClientSession } from '../session/client-session-object.ts';
 import type { ListName, News } from '../session/news.ts';
 import { listStreamOwners } from '../session/stream-store.ts';
+import { tellOwners } from '../session/tell-owners.ts';
 import { changedLists, listHashes, NO_LISTS, type ListHashes } from './changes.ts';
 import type { Kind } from './catalog.ts';
 
-/** Objects that are told at the same time. */
-const AT_ONCE = 50;
 const LISTS_KEY = 'lists';
 const UNTOLD_KEY = 'untold';
+const TELLING_KEY = 'telling';
+const NAME_KEY = 'name';
 
 export interface TellerOptions {
   storage: DurableObjectStorage;
@@ -25,6 +26,7 @@ export interface TellerOptions {
 
 export class Teller {
   readonly #options: TellerOptions;
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: TellerOptions) {
     this.#options = options;
@@ -32,22 +34,57 @@ export class Teller {
 
   /** Note which lists a new catalog changes. */
   async note(items: Record<Kind, readonly string[]>): Promise<void> {
-    const { storage } = this.#options;
-    const before = (await storage.get<ListHashes>(LISTS_KEY)) ?? NO_LISTS;
-    const after = await listHashes(items);
-    const untold = (await storage.get<ListName[]>(UNTOLD_KEY)) ?? [];
-    const merged = [...new Set([...untold, ...changedLists(before, after)])];
-    await storage.put({ [LISTS_KEY]: after, [UNTOLD_KEY]: merged });
+    await this.#noteHashes(await listHashes(items));
   }
 
-  /** Tell what was noted. */
-  async tellChanges(serverId: string): Promise<void> {
+  async #noteHashes(after: ListHashes): Promise<void> {
+    const { storage } = this.#options;
+    const before = (await storage.get<ListHashes>(LISTS_KEY)) ?? NO_LISTS;
+    const changed = changedLists(before, after);
+    if (changed.length === 0) return;
+    await storage.put(LISTS_KEY, after);
+    await this.#noteUntold(changed);
+  }
+
+  async #noteUntold(lists: readonly ListName[]): Promise<void> {
+    const { storage } = this.#options;
+    const untold = (await storage.get<ListName[]>(UNTOLD_KEY)) ?? [];
+    await storage.put(UNTOLD_KEY, [...new Set([...untold, ...lists])]);
+  }
+
+  /** Note by what name clients know the server. */
+  async noteName(name: string): Promise<void> {
+    const { storage } = this.#options;
+    const before = await storage.get<string>(NAME_KEY);
+    if (before === name) return;
+    await storage.put(NAME_KEY, name);
+    const lists = (await storage.get<ListHashes>(LISTS_KEY)) ?? NO_LISTS;
+    if (before !== undefined) await this.#noteUntold(changedLists(lists, NO_LISTS));
+  }
+
+  /** Note that all lists are empty now. */
+  async noteGone(): Promise<void> {
+    await this.#noteHashes(NO_LISTS);
+  }
+
+  /** Tell what was noted; what is noted meanwhile is for the next. */
+  tellChanges(serverId: string): Promise<void> {
+    const result = this.#turn.then(() => this.#tellNoted(serverId));
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+
+  async #tellNoted(serverId: string): Promise<void> {
     const { storage, db, settleMs } = this.#options;
-    const lists = (await storage.get<ListName[]>(UNTOLD_KEY)) ?? [];
+    const untold = (await storage.get<ListName[]>(UNTOLD_KEY)) ?? [];
+    const telling = (await storage.get<ListName[]>(TELLING_KEY)) ?? [];
+    const lists = [...new Set([...telling, ...untold])];
     if (lists.length === 0) return;
+    await storage.put(TELLING_KEY, lists);
+    await storage.delete(UNTOLD_KEY);
     await scheduler.wait(settleMs);
     await this.tell(await listStreamOwners(db), { serverId, lists });
-    await storage.delete(UNTOLD_KEY);
+    await storage.delete(TELLING_KEY);
   }
 
   /** The server is gone: every list it had has changed. @returns what tells of it */
@@ -63,19 +100,7 @@ export class Teller {
   }
 
   /** @returns the names of those that want to hear no more */
-  async tell(owners: readonly string[], news: News): Promise<string[]> {
-    const { objects } = this.#options;
-    const done: string[] = [];
-    for (let i = 0; i < owners.length; i += AT_ONCE) {
-      await Promise.all(
-        owners.slice(i, i + AT_ONCE).map(async owner => {
-          const object = objects.get(objects.idFromName(owner));
-          // An object that fails now must not keep the others from hearing.
-          const wants = await object.announce(owner, news).catch(() => true);
-          if (!wants) done.push(owner);
-        }),
-      );
-    }
-    return done;
+  tell(owners: readonly string[], news: News): Promise<string[]> {
+    return tellOwners(this.#options.objects, owners, news);
   }
 }

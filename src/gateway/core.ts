@@ -2,21 +2,24 @@
  * The core of the gateway: aggregates catalogs, resolves names, routes requests. Knows nothing of
  * HTTP, JSON-RPC or eras, asks no upstream for lists, and reaches only what its `reach` holds.
  */
-import { MAX_LIST_TTL_MS, type Catalog, type Kind } from '../catalog/catalog.ts';
+import { MAX_LIST_TTL_MS, type Catalog, type CatalogItem, type Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { RawObject } from '../lib/json-spans.ts';
 import { Lru } from '../lib/lru.ts';
 import type { Server } from '../registry/server-schema.ts';
+import { isOffered } from '../registry/status.ts';
 import type { CallContext, CallReply } from '../upstream/call.ts';
 import type { OutboundRequest } from '../upstream/wire-request.ts';
-import type { Gateway, Listing, Naming, Reach } from './gateway.ts';
+import type { CoreGateway, ListedItem, Listing, Naming, Reach } from './gateway.ts';
 import { withLogLevel } from './log-filter.ts';
 import { canSubscribe, toOffer } from './offer.ts';
 import { toQualifiedName } from './qualified-name.ts';
 import { toQualifiedUri } from './qualified-uri.ts';
 import { toOutbound } from './outbound.ts';
 import { toReadResult } from './read-result.ts';
+import { described } from './renames.ts';
 import { resolve } from './resolve.ts';
+import { through } from './seen.ts';
 import { failingAs, toServerFailure } from './server-failure.ts';
 
 export interface CorePorts {
@@ -33,25 +36,26 @@ export interface CorePorts {
 const MAX_LISTS = 64;
 
 /** The gateway without decorators. */
-export function createCore(ports: CorePorts): Gateway {
+export function createCore(ports: CorePorts): CoreGateway {
   const lists = new Lru<string, Listing>(MAX_LISTS);
+
+  /** What is seen of a server's catalog. */
+  async function seen({ views }: Reach, server: Server): Promise<Catalog> {
+    return through(views?.get(server.id), await ports.catalogOf(server));
+  }
 
   async function list(reach: Reach, naming: Naming, kind: Kind): Promise<Listing> {
     const key = listKey(reach, naming, kind);
     const known = lists.get(key);
     if (known) return known;
-    const catalogs = await Promise.all(reach.servers.map(server => ports.catalogOf(server)));
+    const catalogs = await Promise.all(reach.servers.map(server => seen(reach, server)));
     const items = reach.servers.flatMap((server, i) =>
-      (catalogs[i]?.[kind].items ?? []).map(item => ({
-        name: presentedName(server.name, item.key, naming, kind),
-        server,
-        item,
-      })),
+      (catalogs[i]?.[kind].items ?? []).map(item => presented(server, item, naming, kind)),
     );
     // A catalog nobody has any more stands in as empty and must not be remembered.
     const complete = reach.servers.every(
       ({ catalogHash, status }, i) =>
-        status === 'DISCONNECTED' || (catalogHash ?? '') === catalogs[i]?.hash,
+        !isOffered(status) || (catalogHash ?? '') === catalogs[i]?.hash,
     );
     if (!complete) return { items, ttlMs: 0 };
     const ttls = catalogs.map(({ ttlMs }) => ttlMs[kind] ?? MAX_LIST_TTL_MS);
@@ -61,8 +65,18 @@ export function createCore(ports: CorePorts): Gateway {
   }
 
   return {
+    async visible(_caller, reach) {
+      const shown = await Promise.all(
+        reach.servers.map(async server => {
+          const view = reach.views?.get(server.id);
+          return !view || view.rest || (await seen(reach, server)).tools.items.length > 0;
+        }),
+      );
+      return { ...reach, servers: reach.servers.filter((_, i) => shown[i]) };
+    },
+
     async subscription(_caller, reach, naming, uri) {
-      const { catalogOf } = ports;
+      const catalogOf = (server: Server) => seen(reach, server);
       const reference = { kind: 'resource', name: uri } as const;
       const { server, name } = await resolve(reach, naming, reference, { catalogOf, list });
       if (!canSubscribe(await catalogOf(server))) {
@@ -74,13 +88,17 @@ export function createCore(ports: CorePorts): Gateway {
 
     list: (_caller, reach, naming, kind) => list(reach, naming, kind),
 
-    async offer(_caller, reach, naming) {
-      const catalogs = await Promise.all(reach.servers.map(server => ports.catalogOf(server)));
-      return toOffer(catalogs, naming);
+    async offer(_caller, reach, naming, tasks) {
+      const offering = reach.servers.map(async server => {
+        const catalog = await seen(reach, server);
+        return { catalog, era: server.verdict?.era };
+      });
+      return toOffer(await Promise.all(offering), naming, tasks);
     },
 
     async request(_caller, reach, naming, request, context) {
-      const { catalogOf, call } = ports;
+      const { call } = ports;
+      const catalogOf = (server: Server) => seen(reach, server);
       const resolved = await resolve(reach, naming, request.reference, { catalogOf, list });
       const { server, name } = resolved;
       const { capabilities } = await catalogOf(server);
@@ -95,6 +113,7 @@ export function createCore(ports: CorePorts): Gateway {
         }
       };
       const { params } = outbound;
+      await context.beforeDispatch?.(resolved);
       const reply = await send(params);
       const retry = (extra: RawObject) => send(new Map([...params, ...extra]));
       if (request.method !== 'resources/read') return { server, reply, retry };
@@ -104,19 +123,24 @@ export function createCore(ports: CorePorts): Gateway {
   };
 }
 
-function presentedName(server: string, key: string, naming: Naming, kind: Kind): string {
-  if (naming.kind === 'own') return key;
-  return kind === 'tools' || kind === 'prompts'
-    ? toQualifiedName(server, key, naming.style)
-    : toQualifiedUri(server, key);
+/** An item as an endpoint presents it. */
+function presented(server: Server, item: CatalogItem, naming: Naming, kind: Kind): ListedItem {
+  if (naming.kind === 'own') return { name: item.key, server, item };
+  if (kind === 'resources' || kind === 'resourceTemplates') {
+    return { name: toQualifiedUri(server.name, item.key), server, item };
+  }
+  const name = toQualifiedName(server.name, item.key, naming.style);
+  const renamed = kind === 'tools' ? naming.renames?.of(server.id, item.key) : undefined;
+  if (!renamed) return { name, server, item };
+  return { name: renamed.name ?? name, server, item: described(item, renamed) };
 }
 
-/** Equal for equal lists: the servers with their names and catalogs, the naming and the kind. */
-function listKey(reach: Reach, naming: Naming, kind: Kind): string {
-  const style = naming.kind === 'own' ? 'own' : naming.style;
-  const servers = reach.servers.map(
-    ({ id, name, catalogHash, status }) =>
-      `${id} ${name} ${status === 'DISCONNECTED' ? '' : catalogHash}`,
-  );
-  return `${kind} ${style}\n${servers.join('\n')}`;
+/** Equal for equal lists: the servers with their names, catalogs and views, the naming and the kind. */
+function listKey({ servers, views }: Reach, naming: Naming, kind: Kind): string {
+  const style = naming.kind === 'own' ? 'own' : `${naming.style} ${naming.renames?.key ?? ''}`;
+  const facts = servers.map(({ id, name, catalogHash, status }) => {
+    const hash = isOffered(status) ? catalogHash : '';
+    return `${id} ${name} ${hash} ${views?.get(id)?.key ?? ''}`;
+  });
+  return `${kind} ${style}\n${facts.join('\n')}`;
 }

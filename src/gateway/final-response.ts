@@ -6,7 +6,7 @@ import type { RawResponse } from '../upstream/message.ts';
 export async function finalResponse(reply: {
   response?: RawResponse;
   messages?: AsyncIterable<
-    RawResponse | { kind: 'notification' | 'question' | 'request' | 'foreign' }
+    RawResponse | { kind: 'notification' | 'question' | 'withdrawal' | 'request' | 'foreign' }
   >;
 }): Promise<RawResponse> {
   if (reply.response) return reply.response;

@@ -3,21 +3,28 @@
  * are arguments. A decorator may only subtract: narrow the reach, refuse, measure, remember.
  */
 import type { Caller } from '../access/principal.ts';
+import type { View } from '../access/view.ts';
 import type { CatalogItem, Kind } from '../catalog/catalog.ts';
 import type { RawObject } from '../lib/json-spans.ts';
-import type { JsonObject, LogLevel } from '../protocol.ts';
+import type { Era, JsonObject, LogLevel } from '../protocol.ts';
 import type { Subscription } from '../session/news.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { CallContext, CallReply } from '../upstream/call.ts';
+import type { ErrorCode } from '../errors/table.ts';
 import type { NameStyle } from './qualified-name.ts';
+import type { Renames } from './renames.ts';
+import type { Resolved } from './resolve.ts';
 
 /** The servers a request may reach; decorators make it smaller, never larger. */
 export interface Reach {
   servers: readonly Server[];
+  /** What is seen of a server, by its id; all of it where there is none. */
+  views?: ReadonlyMap<string, View>;
 }
 
-/** How names are written on an endpoint: qualified in a style, or one server's own. */
-export type Naming = { kind: 'qualified'; style: NameStyle } | { kind: 'own'; serverId: string };
+/** How names are written on an endpoint: qualified in a style, some of them replaced, or one server's own. */
+export type Naming =
+  { kind: 'qualified'; style: NameStyle; renames?: Renames } | { kind: 'own'; serverId: string };
 
 /** One item as it is presented, in the order of the list. */
 export interface ListedItem {
@@ -35,12 +42,22 @@ export interface Listing {
 }
 
 /** Methods that go to one server and are answered by it. */
-export type RelayedMethod = 'tools/call' | 'prompts/get' | 'resources/read' | 'completion/complete';
+export type RelayedMethod =
+  'tools/call' | 'prompts/get' | 'resources/read' | 'completion/complete' | TaskMethod;
+
+/** Whether a method is a call, which is recorded and limited. */
+export const isCall = (method: string): boolean => CALLS.has(method);
+const CALLS = new Set<string>(['tools/call', 'prompts/get', 'resources/read']);
+
+/** Methods about a task that a call made. */
+export type TaskMethod = 'tasks/get' | 'tasks/result' | 'tasks/update' | 'tasks/cancel';
 
 /** What a request is about, as the caller names it on its endpoint. */
 export interface Reference {
-  kind: 'tool' | 'prompt' | 'resource';
+  kind: 'tool' | 'prompt' | 'resource' | 'task';
   name: string;
+  /** The server of a task, once its id has been opened (`with-tasks.ts`). */
+  serverId?: string;
 }
 
 export interface RelayedRequest {
@@ -55,6 +72,16 @@ export interface RelayedRequest {
   readHeader?: (name: string) => string | null;
   /** Least severe log messages the caller wants; absent where the server may decide. */
   logLevel?: LogLevel | 'none' | undefined;
+  /** Whose form of tasks the caller takes, or speaks of; absent where it wants no tasks. */
+  tasks?: Era | undefined;
+  /** By which door it came, for the record. */
+  door?: Era | 'rest';
+}
+
+/** What a request's context holds for the gateway itself. */
+export interface RequestContext extends CallContext {
+  /** Awaited right before the request leaves; what it throws keeps it from leaving. */
+  beforeDispatch?(resolved: Resolved): Promise<void>;
 }
 
 export interface RoutedReply {
@@ -64,6 +91,22 @@ export interface RoutedReply {
   retry(extra: RawObject): Promise<CallReply>;
   /** Makes the server's raw result the endpoint's, where names in it have to change. */
   toResult?: (result: string) => string;
+  /** Told where the caller gets an error of ours in place of the server's response. */
+  onReplaced?(code: ErrorCode): void;
+}
+
+/** What is heard of tasks at servers, until `ended`. */
+export interface TaskEar {
+  /** The tasks that a server agreed to tell of. */
+  agreed: readonly string[];
+  /** Settles when one of the servers tells no more; at once where none agreed. */
+  ended: Promise<void>;
+}
+
+/** A task that a server told of: its raw members, under the caller's id. */
+export interface TaskNews {
+  server: Server;
+  task: string;
 }
 
 /** What the servers within reach have in common or one of them has. */
@@ -74,15 +117,31 @@ export interface Offer {
 }
 
 export interface Gateway {
+  /** The servers within reach of which the caller sees anything. */
+  visible(caller: Caller, reach: Reach): Promise<Reach>;
   /** All items of a kind within reach, sorted by the name of their server. */
   list(caller: Caller, reach: Reach, naming: Naming, kind: Kind): Promise<Listing>;
-  /** What `initialize` and `server/discover` tell of the servers within reach. */
-  offer(caller: Caller, reach: Reach, naming: Naming): Promise<Offer>;
+  /**
+   * What `initialize` and `server/discover` tell of the servers within reach.
+   * @param tasks the form of tasks that is offered, where servers of that era have them
+   */
+  offer(caller: Caller, reach: Reach, naming: Naming, tasks?: Era): Promise<Offer>;
   /**
    * What it takes to hear of a resource.
    * @throws PorticoError where the resource is unknown or hidden (alike), or cannot be subscribed to
    */
   subscription(caller: Caller, reach: Reach, naming: Naming, uri: string): Promise<Subscription>;
+  /**
+   * Hear of tasks, by the caller's ids, until the signal aborts. Ids that are unknown or hidden, and
+   * tasks whose server does not tell of them, are not agreed to.
+   */
+  hearTasks(
+    caller: Caller,
+    reach: Reach,
+    taskIds: readonly string[],
+    hear: (news: TaskNews) => void,
+    signal: AbortSignal,
+  ): Promise<TaskEar>;
   /**
    * Put a request to the server it is about.
    * @throws PorticoError where the item is unknown or hidden (alike); ServerFailure where the
@@ -93,6 +152,21 @@ export interface Gateway {
     reach: Reach,
     naming: Naming,
     request: RelayedRequest,
-    context: CallContext,
+    context: RequestContext,
   ): Promise<RoutedReply>;
+  /** Told of what is refused before it is a request that could be put to a server. */
+  refused?(caller: Caller, refusal: Refusal): Promise<void>;
 }
+
+/** Something a caller asked for and did not get. */
+export interface Refusal {
+  /** The method of MCP, or `rest.read`. */
+  method: string;
+  /** What it was asked of, where that is known. */
+  subject?: string;
+  thrown: unknown;
+  door: Era | 'rest';
+}
+
+/** The gateway below the decorator that knows tasks by the callers' ids. */
+export type CoreGateway = Omit<Gateway, 'hearTasks'>;

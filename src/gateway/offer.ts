@@ -4,11 +4,18 @@
  * list changed Portico can always tell, since it looks itself where a server does not.
  */
 import type { Catalog } from '../catalog/catalog.ts';
-import { isObject, type JsonObject } from '../protocol.ts';
+import { isObject, TASKS_EXTENSION, type Era, type JsonObject } from '../protocol.ts';
 import type { Naming, Offer } from './gateway.ts';
 
-/** @param catalogs of the servers within reach */
-export function toOffer(catalogs: readonly Catalog[], naming: Naming): Offer {
+/** A server within reach; the era is known once it has been negotiated. */
+export interface Offering {
+  catalog: Catalog;
+  era: Era | undefined;
+}
+
+/** @param tasks the form of tasks the client knows, if any */
+export function toOffer(offering: readonly Offering[], naming: Naming, tasks?: Era): Offer {
+  const catalogs = offering.map(({ catalog }) => catalog);
   const capabilities: JsonObject = { tools: { listChanged: true } };
   const has = (name: string) => catalogs.some(catalog => catalog.capabilities[name] !== undefined);
   if (has('resources')) {
@@ -19,6 +26,11 @@ export function toOffer(catalogs: readonly Catalog[], naming: Naming): Offer {
   if (has('completions')) capabilities['completions'] = {};
   if (has('logging')) capabilities['logging'] = {};
   const extensions = Object.assign({}, ...catalogs.map(extensionsOf)) as JsonObject;
+  // Tasks of the two eras are not each other's: a server offers them to clients of its own era.
+  const peers = offering.filter(({ era }) => era === tasks).map(({ catalog }) => catalog);
+  if (tasks === 'modern' && peers.some(hasTasksExtension)) extensions[TASKS_EXTENSION] = {};
+  const legacyTasks = tasks === 'legacy' ? legacyTasksOf(peers) : undefined;
+  if (legacyTasks) capabilities['tasks'] = legacyTasks;
   if (Object.keys(extensions).length > 0) capabilities['extensions'] = extensions;
   const instructions = naming.kind === 'own' ? catalogs[0]?.instructions : undefined;
   return instructions === undefined ? { capabilities } : { capabilities, instructions };
@@ -38,4 +50,26 @@ function extensionsOf({ capabilities }: Catalog): JsonObject {
   if (!isObject(extensions)) return {};
   const passed = PASSED_EXTENSIONS.filter(name => name in extensions);
   return Object.fromEntries(passed.map(name => [name, extensions[name]]));
+}
+
+function hasTasksExtension({ capabilities: { extensions } }: Catalog): boolean {
+  return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]);
+}
+
+/**
+ * What the legacy era's tasks come to: tool calls only, never a list. A server sees one credential
+ * for all callers, so its list may be everybody's (2025-11-25, tasks, isolation).
+ */
+function legacyTasksOf(catalogs: readonly Catalog[]): JsonObject | undefined {
+  const offered = catalogs.map(({ capabilities }) => capabilities['tasks']).filter(makesTasks);
+  if (offered.length === 0) return undefined;
+  const cancel = offered.some(({ cancel: can }) => isObject(can)) ? { cancel: {} } : {};
+  return { ...cancel, requests: { tools: { call: {} } } };
+}
+
+/** Whether a server's `tasks` capability says that calls can become tasks. */
+function makesTasks(tasks: unknown): tasks is JsonObject {
+  const requests = isObject(tasks) ? tasks['requests'] : undefined;
+  const tools = isObject(requests) ? requests['tools'] : undefined;
+  return isObject(tools) && isObject(tools['call']);
 }

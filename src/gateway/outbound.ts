@@ -15,10 +15,11 @@ import type { Resolved } from './resolve.ts';
  */
 export function toOutbound(
   request: RelayedRequest,
-  { name, item }: Resolved,
+  { server, name, item }: Resolved,
   capabilities: JsonObject,
 ): OutboundRequest {
   const outbound: OutboundRequest = { method: request.method, params: paramsFor(request, name) };
+  if (request.tasks && request.tasks === server.verdict?.era) outbound.tasks = true;
   const { logLevel } = request;
   if (logLevel && logLevel !== 'none' && capabilities['logging'] !== undefined) {
     outbound.logLevel = logLevel;
@@ -31,11 +32,14 @@ export function toOutbound(
   return outbound;
 }
 
+/** The member of the params that names what a request is about. */
+const MEMBERS = { tool: 'name', prompt: 'name', resource: 'uri', task: 'taskId' } as const;
+
 /** The params with the server's own name where the endpoint's stood. */
 function paramsFor({ method, reference, params }: RelayedRequest, name: string): RawObject {
   const copy = new Map(params);
   const own = JSON.stringify(name);
-  const member = reference.kind === 'resource' ? 'uri' : 'name';
+  const member = MEMBERS[reference.kind];
   if (method !== 'completion/complete') return copy.set(member, own);
   const ref = rawMembers(params.get('ref') ?? '{}').set(member, own);
   return copy.set('ref', fromRawMembers(ref));

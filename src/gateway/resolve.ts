@@ -5,6 +5,7 @@
 import type { Catalog, CatalogItem, Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Server } from '../registry/server-schema.ts';
+import { isOffered } from '../registry/status.ts';
 import type { Listing, Naming, Reach, Reference } from './gateway.ts';
 import { parseQualifiedName } from './qualified-name.ts';
 import { parseQualifiedUri } from './qualified-uri.ts';
@@ -22,7 +23,7 @@ export interface ResolvePorts {
   list(reach: Reach, naming: Naming, kind: Kind): Promise<Listing>;
 }
 
-const WORDS = { tool: 'Tool', prompt: 'Prompt', resource: 'Resource' } as const;
+const WORDS = { tool: 'Tool', prompt: 'Prompt', resource: 'Resource', task: 'Task' } as const;
 
 /** @throws PorticoError `*_not_found`, `tool_name_unprefixed`, `server_disconnected` */
 export async function resolve(
@@ -31,32 +32,58 @@ export async function resolve(
   reference: Reference,
   ports: ResolvePorts,
 ): Promise<Resolved> {
+  if (reference.kind === 'task') {
+    const server = reach.servers.find(({ id }) => id === reference.serverId);
+    const isThere = server && isOffered(server.status);
+    return found(isThere ? { server, name: reference.name } : undefined, server, reference);
+  }
   if (naming.kind === 'own') {
     const server = reach.servers.find(({ id }) => id === naming.serverId);
-    return found(await resolveOwn(server, reference, ports), server, reference);
+    const resolved = await resolveOwn(reach, server, reference, ports);
+    return found(resolved, mayShow(reach, server, reference), reference);
   }
   return reference.kind === 'resource'
     ? resolveUri(reach, reference, ports)
-    : resolveName(reach, reference, ports);
+    : resolveName(reach, naming, reference, ports);
+}
+
+/** Whether what a server offers beside tools is within reach. */
+const mayRead = ({ views }: Reach, { id }: Server) => views?.get(id)?.rest ?? true;
+
+/** A server whose state may be told to who asked for something of it: what is hidden there is unknown, whatever its state. */
+function mayShow(
+  { views }: Reach,
+  server: Server | undefined,
+  { kind, name }: Pick<Reference, 'kind' | 'name'>,
+): Server | undefined {
+  const view = server && views?.get(server.id);
+  if (!view) return server;
+  return (kind === 'tool' ? view.tool(name, false) : view.rest) ? server : undefined;
 }
 
 async function resolveOwn(
+  reach: Reach,
   server: Server | undefined,
   reference: Reference,
   ports: ResolvePorts,
 ): Promise<Resolved | undefined> {
-  if (!server || server.status === 'DISCONNECTED') return undefined;
+  if (!server || !isOffered(server.status)) return undefined;
   // A server may have resources that it does not list.
-  if (reference.kind === 'resource') return { server, name: reference.name };
+  if (reference.kind === 'resource') {
+    return mayRead(reach, server) ? { server, name: reference.name } : undefined;
+  }
   const item = await itemOf(server, reference, reference.name, ports);
   return item && { server, name: item.key, item };
 }
 
 async function resolveName(
   reach: Reach,
+  naming: Extract<Naming, { kind: 'qualified' }>,
   reference: Reference,
   ports: ResolvePorts,
 ): Promise<Resolved> {
+  const renamed = await resolveRenamed(reach, naming, reference, ports);
+  if (renamed) return renamed;
   const guesses = parseQualifiedName(reference.name);
   if (guesses.length === 0) {
     throw new PorticoError(
@@ -69,9 +96,29 @@ async function resolveName(
     const server = reach.servers.find(({ name }) => name === guess.server);
     const item = server && (await itemOf(server, reference, guess.tool, ports));
     if (server && item) return { server, name: item.key, item };
-    if (server?.status === 'DISCONNECTED') disconnected ??= server;
+    const { kind } = reference;
+    const shown = mayShow(reach, server, { kind, name: guess.tool });
+    if (shown && !isOffered(shown.status)) disconnected ??= shown;
   }
   return found(await resolveShortened(reach, reference, ports), disconnected, reference);
+}
+
+/** A name that the endpoint gave to a tool. */
+async function resolveRenamed(
+  reach: Reach,
+  { renames }: Extract<Naming, { kind: 'qualified' }>,
+  reference: Reference,
+  ports: ResolvePorts,
+): Promise<Resolved | undefined> {
+  const origin = reference.kind === 'tool' ? renames?.origin(reference.name) : undefined;
+  const server = origin && reach.servers.find(({ id }) => id === origin.serverId);
+  if (!server) return undefined;
+  const own = { kind: reference.kind, name: origin.tool };
+  const item = await itemOf(server, reference, origin.tool, ports);
+  if (item) return { server, name: item.key, item };
+  const shown = mayShow(reach, server, own);
+  // The name of what is hidden is like any other that is none.
+  return shown && !isOffered(shown.status) ? found(undefined, shown, reference) : undefined;
 }
 
 /** A name of the underscore style that was changed to fit. */
@@ -99,14 +146,16 @@ async function resolveUri(
   const parsed = parseQualifiedUri(reference.name);
   const wanted = parsed?.server.toLowerCase();
   const server = reach.servers.find(({ name }) => name.toLowerCase() === wanted);
-  if (server && parsed && server.status !== 'DISCONNECTED') return { server, name: parsed.uri };
+  const readable = server && mayRead(reach, server) ? server : undefined;
+  if (readable && parsed && isOffered(readable.status))
+    return { server: readable, name: parsed.uri };
   for (const candidate of reach.servers) {
     const catalog = await ports.catalogOf(candidate);
     if (catalog.resources.byKey.has(reference.name)) {
       return { server: candidate, name: reference.name };
     }
   }
-  return found(undefined, server, reference);
+  return found(undefined, readable, reference);
 }
 
 async function itemOf(
@@ -125,11 +174,16 @@ function found(
   { kind, name }: Reference,
 ): Resolved {
   if (resolved) return resolved;
-  if (server?.status === 'DISCONNECTED') {
+  if (server && !isOffered(server.status)) {
     const { id, name: serverName, status } = server;
-    throw new PorticoError('server_disconnected', `The server ${serverName} is disconnected`, {
+    const state = status.toLowerCase();
+    throw new PorticoError('server_disconnected', `The server ${serverName} is ${state}`, {
       data: { server: { id, name: serverName, status } },
     });
   }
+  if (kind === 'task') throw taskNotFound();
   throw new PorticoError(`${kind}_not_found`, `${WORDS[kind]} not found: ${name}`);
 }
+
+/** What everybody learns of a task that is not theirs, or of none: the id is not repeated. */
+export const taskNotFound = () => new PorticoError('task_not_found');

@@ -2,17 +2,45 @@
  * Access as a decorator: narrows the reach to what the caller may see and refuses what its scopes
  * do not allow. Every method goes through the same decision, so what is hidden is unknown.
  */
-import { decideServer, requireScope, type Caller } from '../access/principal.ts';
+import { requireScope, type Caller } from '../access/principal.ts';
+import type { Policy } from '../access/policy.ts';
+import { both, NOTHING, WHOLE, type View } from '../access/view.ts';
+import type { Server } from '../registry/server-schema.ts';
 import type { Gateway, Reach } from './gateway.ts';
 
-const narrowed = (caller: Caller, reach: Reach): Reach =>
-  caller.servers === undefined
-    ? reach
-    : { servers: reach.servers.filter(server => decideServer(caller, server.id)) };
+/** By what was narrowed: a reach with views of its own, or the servers of one without. */
+const made = new WeakMap<Policy, WeakMap<Reach | readonly Server[], Reach>>();
+
+/** A reach as a caller sees it: servers of which it sees nothing are gone, of the others its view is left. */
+export function narrowed({ policy }: Caller, reach: Reach): Reach {
+  let known = made.get(policy);
+  if (!known) made.set(policy, (known = new WeakMap()));
+  const key = reach.views ? reach : reach.servers;
+  const before = known.get(key);
+  if (before) return before;
+  const narrow = toNarrow(policy, reach);
+  // What is narrowed already stays as it is.
+  known.set(key, narrow).set(narrow, narrow);
+  return narrow;
+}
+
+function toNarrow(policy: Policy, reach: Reach): Reach {
+  const views = new Map<string, View>();
+  const servers = reach.servers.filter(server => {
+    const given = reach.views?.get(server.id) ?? WHOLE;
+    const view = both(policy.viewOf(server), given);
+    if (view !== WHOLE) views.set(server.id, view);
+    return view !== NOTHING;
+  });
+  return { servers, views };
+}
 
 /** The gateway as one caller may use it. */
 export function withAccess(inner: Gateway): Gateway {
   return {
+    async visible(caller, reach) {
+      return inner.visible(caller, narrowed(caller, reach));
+    },
     async list(caller, reach, naming, kind) {
       requireScope(caller, 'tools:read');
       return inner.list(caller, narrowed(caller, reach), naming, kind);
@@ -21,8 +49,12 @@ export function withAccess(inner: Gateway): Gateway {
       requireScope(caller, 'tools:read');
       return inner.subscription(caller, narrowed(caller, reach), naming, uri);
     },
-    async offer(caller, reach, naming) {
-      return inner.offer(caller, narrowed(caller, reach), naming);
+    async offer(caller, reach, naming, tasks) {
+      return inner.offer(caller, narrowed(caller, reach), naming, tasks);
+    },
+    async hearTasks(caller, reach, taskIds, hear, signal) {
+      requireScope(caller, 'tools:read');
+      return inner.hearTasks(caller, narrowed(caller, reach), taskIds, hear, signal);
     },
     async request(caller, reach, naming, request, context) {
       requireScope(caller, 'tools:call');

@@ -63,9 +63,11 @@ export function withRequestState(
   }
 
   return {
+    visible: (...args) => inner.visible(...args),
     list: (...args) => inner.list(...args),
     offer: (...args) => inner.offer(...args),
     subscription: (...args) => inner.subscription(...args),
+    hearTasks: (...args) => inner.hearTasks(...args),
 
     async request(caller, reach, naming, request, context) {
       if (context.questions !== 'park') {

@@ -6,12 +6,14 @@ export function toBase64Url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** @returns undefined where the text is not base64url */
+/** @returns undefined where the text is not base64url, or not the one text that these bytes have */
 export function fromBase64Url(text: string): Uint8Array | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) return undefined;
   try {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-    return Uint8Array.from(binary, char => char.charCodeAt(0));
+    const bytes = Uint8Array.from(binary, char => char.charCodeAt(0));
+    const tail = bytes.subarray(bytes.length - (bytes.length % 3));
+    return text.endsWith(toBase64Url(tail)) ? bytes : undefined;
   } catch {
     return undefined;
   }

@@ -19,14 +19,14 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /** Index after any white space at `at`. */
-function skipSpace(text: string, at: number): number {
+export function skipSpace(text: string, at: number): number {
   let i = at;
   while (text.charCodeAt(i) <= 0x20) i += 1;
   return i;
 }
 
 /** Index after the string that starts with the quote at `at`. */
-function skipString(text: string, at: number): number {
+export function skipString(text: string, at: number): number {
   let end = text.indexOf('"', at + 1);
   for (;;) {
     let slashes = 0;
@@ -37,7 +37,7 @@ function skipString(text: string, at: number): number {
 }
 
 /** Index after the value that starts at `at`. */
-function skipValue(text: string, at: number): number {
+export function skipValue(text: string, at: number): number {
   const first = text.charCodeAt(at);
   if (first === QUOTE) return skipString(text, at);
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {

@@ -3,11 +3,13 @@
  * the only thing ever added is `resultType` for a modern client where a legacy server has none.
  */
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
+import type { ErrorCode } from '../errors/table.ts';
 import { toRpcErrorText } from '../errors/to-json-rpc.ts';
 import { toToolResultText } from '../errors/to-tool-result.ts';
 import type { RoutedReply } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
-import { RPC, type Era, type RequestId } from '../protocol.ts';
+import { taskFormOf } from '../gateway/task-messages.ts';
+import { RPC, type Era, type JsonObject, type RequestId } from '../protocol.ts';
 import type { QuestionLine } from '../session/question-line.ts';
 import type { CallContext } from '../upstream/call.ts';
 import type { RawResponse } from '../upstream/message.ts';
@@ -51,25 +53,42 @@ export interface Asked {
   id: RequestId;
   method: string;
   era: Era;
+  /** The form of tasks the client takes; where absent, none. */
+  tasks?: Era | undefined;
 }
 
 /** JSON text of an upstream's response for the client that asked. */
-function responseText(response: RawResponse, asked: Asked, { server, toResult }: RoutedReply) {
+function responseText(response: RawResponse, asked: Asked, routed: RoutedReply) {
+  const { toResult } = routed;
   const { id, era, method } = asked;
   if ('error' in response) {
     return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${response.error}}`;
   }
   const { resultType } = response.parsed;
-  if (resultType !== undefined && !KNOWN_RESULT_TYPES.has(resultType)) {
-    return failureText(new PorticoError('upstream_bad_message'), asked, server.name);
+  const isUnknown = resultType !== undefined && !KNOWN_RESULT_TYPES.has(resultType);
+  if (isUnknown || isUnwantedTask(response.parsed, asked)) {
+    return replacedText('upstream_bad_message', asked, routed);
   }
   if (era === 'legacy' && resultType === 'input_required') {
-    return failureText(new PorticoError('upstream_needs_input'), asked, server.name);
+    return replacedText('upstream_needs_input', asked, routed);
   }
   const isWhole = resultType === undefined || resultType === 'complete';
   const result = toResult && isWhole ? toResult(response.result) : response.result;
   const isLegacyResult = era === 'modern' && resultType === undefined;
   return resultText(id, isLegacyResult ? completed(result, method) : result);
+}
+
+/** What a client gets in place of a response that it could not take. */
+function replacedText(code: ErrorCode, asked: Asked, { server, onReplaced }: RoutedReply): string {
+  onReplaced?.(code);
+  return failureText(new PorticoError(code), asked, server.name);
+}
+
+/** A task for a client that did not ask for one of this form: it could do nothing with it. */
+function isUnwantedTask(result: JsonObject, { method, tasks }: Asked): boolean {
+  if (method !== 'tools/call') return false;
+  const form = taskFormOf(result);
+  return form !== undefined && form !== tasks;
 }
 
 /** A failure of a server: a tool result where a tool was called, else an error. */
@@ -153,7 +172,8 @@ async function* startingWith(first: IteratorResult<string, void>, rest: Texts): 
 }
 
 /** The texts; what is thrown becomes the response, in the form the client expects. */
-async function* failingClearly(texts: Texts, asked: Asked, { server }: RoutedReply): Texts {
+async function* failingClearly(texts: Texts, asked: Asked, routed: RoutedReply): Texts {
+  const { server, onReplaced } = routed;
   let hasBegun = false;
   try {
     for await (const text of texts) {
@@ -162,6 +182,7 @@ async function* failingClearly(texts: Texts, asked: Asked, { server }: RoutedRep
     }
   } catch (thrown) {
     const reason = thrown instanceof ServerFailure ? thrown.reason : toPorticoError(thrown);
+    onReplaced?.(reason.code);
     if (reason.entry.toolResult) yield failureText(reason, asked, server.name);
     else if (hasBegun) yield toRpcErrorText(reason, asked.id, asked.era);
     else throw reason;

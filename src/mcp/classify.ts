@@ -35,10 +35,13 @@ export type Classified =
 export const isModernVersion = (version: string) => version >= MODERN_VERSION;
 
 /** Which member of `params` the `Mcp-Name` header repeats. */
-const NAMED: ReadonlyMap<string, 'name' | 'uri'> = new Map([
+const NAMED: ReadonlyMap<string, 'name' | 'uri' | 'taskId'> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
 ]);
 
 /** @throws PorticoError `invalid_request`, `invalid_params`, `header_mismatch`, … */

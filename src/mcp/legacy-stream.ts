@@ -2,15 +2,17 @@
  * GET of the legacy era: the stream on which a session hears what belongs to no request of its own.
  * Resumes after `Last-Event-ID`. Source: MCP 2025-11-25, transports, Listening for Messages.
  */
-import type { Caller } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { LEGACY_VERSIONS, MODERN_VERSION } from '../protocol.ts';
-import { LISTS } from '../session/news.ts';
+import { LISTS, type ListNews } from '../session/news.ts';
 import { toSseText } from '../lib/sse-events.ts';
 import type { Frame } from '../session/stream-frames.ts';
 import type { StreamOpening } from '../session/stream-opening.ts';
 import type { Streams } from '../session/streams.ts';
-import { audienceOf, type Scope } from './endpoint.ts';
+import { audienceOf } from './endpoint.ts';
+import { lookAgain, mayTell, seenBy } from './own-lists.ts';
+import type { Standing } from './requests.ts';
 import { streamResponse } from './stream-response.ts';
 
 /** From this version on clients take an event without data, which only names an id. */
@@ -20,16 +22,17 @@ export interface LegacyStream {
   headers: Headers;
   /** Name of the session's object; undefined where the request names no session. */
   owner: string | undefined;
-  caller: Caller;
-  scope: Scope;
+  standing: Standing;
+  gateway: Gateway;
   protocolVersion: string;
   keepAliveMs: number;
   isAllowed(): Promise<boolean>;
+  now(): Promise<Standing>;
 }
 
 /** @throws PorticoError `method_not_allowed`, `not_acceptable`, `session_required` */
 export async function openLegacyStream(
-  { headers, owner, caller, scope, protocolVersion, keepAliveMs, isAllowed }: LegacyStream,
+  { headers, owner, standing, gateway, protocolVersion, ...rest }: LegacyStream,
   streams: Streams,
 ): Promise<Response> {
   const version = headers.get('mcp-protocol-version') ?? protocolVersion;
@@ -47,13 +50,19 @@ export async function openLegacyStream(
   const opening: StreamOpening = {
     owner,
     kind: 'session',
-    audience: audienceOf(caller, scope),
+    audience: audienceOf(standing.caller, standing.scope),
     lists: LISTS,
+    seen: await seenBy(gateway, await rest.now(), LISTS),
     resources: [],
     ...(lastEventId === null ? {} : { lastEventId }),
   };
   const priming = protocolVersion >= PRIMING_SINCE ? 'data:\n\n' : '\n';
-  const toText = ({ id, text }: Frame) => `id: ${id}\n${text === '' ? priming : toSseText(text)}`;
+  const toText = async ({ id, text }: Frame) => {
+    if (text === '') return `id: ${id}\n${priming}`;
+    return (await mayTell(gateway, await rest.now(), text)) ? `id: ${id}\n${toSseText(text)}` : '';
+  };
   const socket = await streams.connect(opening);
-  return streamResponse(socket, { opening, keepAliveMs, toText, farewell: '', isAllowed });
+  const look = async (news: readonly ListNews[]) =>
+    lookAgain(gateway, await rest.now(), LISTS, news);
+  return streamResponse(socket, { ...rest, opening, toText, farewell: '', look });
 }

@@ -15,7 +15,7 @@ import {
 import { resultResponse, thrownResponse } from './answer.ts';
 import { classify } from './classify.ts';
 import { setLogLevel } from './log-level.ts';
-import { handleShared, type Exchange } from './requests.ts';
+import { handleShared, noteDenial, type Exchange } from './requests.ts';
 import { subscribe } from './subscribe.ts';
 
 const MAX_BATCH = 50;
@@ -38,7 +38,9 @@ export async function initializeResponse(
   protocolVersion: string,
   sealedId: string,
 ): Promise<Response> {
-  const offer = await gateway.offer(caller, scope.reach, scope.naming);
+  // Tasks are of the last legacy revision only.
+  const tasks = protocolVersion === LATEST_LEGACY_VERSION ? 'legacy' : undefined;
+  const offer = await gateway.offer(caller, scope.reach, scope.naming, tasks);
   const result = { protocolVersion, serverInfo: IMPLEMENTATION, ...offer };
   return resultResponse(request.id, JSON.stringify(result), { 'mcp-session-id': sealedId });
 }
@@ -58,6 +60,7 @@ export async function handleLegacy(
     if (response) return response;
     throw new PorticoError('method_not_found', `Method not found: ${method}`);
   } catch (thrown) {
+    await noteDenial(exchange, method, thrown, 'legacy');
     if (thrown instanceof PorticoError && REFUSED_WITH_STATUS.has(thrown.code)) {
       return toRpcErrorResponse(thrown, id, 'legacy');
     }

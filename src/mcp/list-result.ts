@@ -58,14 +58,23 @@ function itemText({ name, server, item }: ListedItem, kind: Kind): string {
   return fromRawMembers(raw);
 }
 
-/** `_meta.ui.resourceUri` (apps extension) with the URI the endpoint reads it under. */
+/**
+ * The view of a tool (apps extension, SEP-1865) under the URI the endpoint reads it under:
+ * `_meta.ui.resourceUri`, and `_meta["ui/resourceUri"]`, which that replaces.
+ */
 function withQualifiedUi(meta: string, server: string): string {
   const members = rawMembers(meta);
+  qualify(members, 'ui/resourceUri', server);
   const ui = members.get('ui');
-  if (!ui?.startsWith('{')) return meta;
-  const inner = rawMembers(ui);
-  const uri: unknown = JSON.parse(inner.get('resourceUri') ?? 'null');
-  if (typeof uri !== 'string') return meta;
-  inner.set('resourceUri', JSON.stringify(toQualifiedUri(server, uri)));
-  return fromRawMembers(members.set('ui', fromRawMembers(inner)));
+  if (ui?.startsWith('{')) {
+    members.set('ui', fromRawMembers(qualify(rawMembers(ui), 'resourceUri', server)));
+  }
+  return fromRawMembers(members);
+}
+
+/** The members with the URI under a key qualified, where there is one. */
+function qualify(members: Map<string, string>, key: string, server: string): Map<string, string> {
+  const uri: unknown = JSON.parse(members.get(key) ?? 'null');
+  if (typeof uri === 'string') members.set(key, JSON.stringify(toQualifiedUri(server, uri)));
+  return members;
 }

@@ -7,28 +7,34 @@
 import { z } from 'zod';
 import { requireScope, type Caller } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import type { Gateway } from '../gateway/gateway.ts';
+import type { Gateway, TaskNews } from '../gateway/gateway.ts';
 import { fromRawMembers, rawMembers } from '../lib/json-spans.ts';
 import { toSseText } from '../lib/sse-events.ts';
 import { IMPLEMENTATION, META, type RequestId, type RpcRequest } from '../protocol.ts';
+import { isOffered } from '../registry/status.ts';
 import { LISTS, type Subscription } from '../session/news.ts';
 import type { StreamOpening } from '../session/stream-opening.ts';
 import { listenOwner } from '../session/streams.ts';
 import { audienceOf, type Scope } from './endpoint.ts';
+import { lookAgain, mayTell, seenBy } from './own-lists.ts';
 import type { Exchange } from './requests.ts';
-import { streamResponse } from './stream-response.ts';
+import { streamResponse, type LiveStream } from './stream-response.ts';
+import { requireTasks } from './tasks.ts';
 
 /** Most resources one listener may subscribe to. */
 const MAX_RESOURCES = 1_000;
+/** Most tasks, each of which may be at another server. */
+const MAX_TASKS = 100;
 
 const FilterSchema = z.object({
   toolsListChanged: z.boolean().optional(),
   resourcesListChanged: z.boolean().optional(),
   promptsListChanged: z.boolean().optional(),
   resourceSubscriptions: z.array(z.string().min(1)).max(MAX_RESOURCES).optional(),
+  taskIds: z.array(z.string().min(1)).max(MAX_TASKS).optional(),
 });
 
-/** @throws PorticoError `forbidden`, `invalid_params` */
+/** @throws PorticoError `forbidden`, `invalid_params`, `missing_client_capability` */
 export async function openListener(
   { caller, scope, gateway, streams, listening }: Exchange,
   request: RpcRequest,
@@ -39,17 +45,20 @@ export async function openListener(
     throw new PorticoError('invalid_params', 'params.notifications must be a filter');
   }
   const wanted = parsed.data;
+  if (wanted.taskIds) requireTasks(request);
   const { id } = request;
   const owner = listenOwner(caller.principalId);
+  const lists = LISTS.filter(list => wanted[`${list}ListChanged`]);
   const opening: StreamOpening = {
     owner,
     kind: 'listen',
     audience: audienceOf(caller, scope),
-    lists: LISTS.filter(list => wanted[`${list}ListChanged`]),
+    lists,
+    seen: await seenBy(gateway, await listening.now(), lists),
     resources: await honoured(wanted.resourceSubscriptions ?? [], caller, scope, gateway),
   };
   /** The object has the stream: the servers are asked to tell, then the client is told so. */
-  async function acknowledge(): Promise<string> {
+  async function acknowledge(live: LiveStream): Promise<string> {
     const told = await Promise.all(
       opening.resources.map(async resource => {
         const failure = await streams.watch(owner, resource);
@@ -61,16 +70,38 @@ export async function openListener(
       ...(wanted.resourceSubscriptions
         ? { resourceSubscriptions: told.filter(uri => uri !== undefined) }
         : {}),
+      ...(wanted.taskIds ? { taskIds: await hearTasks(wanted.taskIds, live) } : {}),
     };
     const method = 'notifications/subscriptions/acknowledged';
     const params = { _meta: { [META.subscriptionId]: id }, notifications };
     return toSseText(JSON.stringify({ jsonrpc: '2.0', method, params }));
   }
+  /** A stream on which a server no longer tells of its tasks ends: nobody polls what he hears of. */
+  async function hearTasks(ids: readonly string[], live: LiveStream): Promise<readonly string[]> {
+    const hear = ({ server, task }: TaskNews) =>
+      live.tell(async () => {
+        const { servers } = (await listening.now()).scope.reach;
+        const now = servers.find(({ id: serverId }) => serverId === server.id);
+        if (!now || !isOffered(now.status)) return '';
+        const text = `{"jsonrpc":"2.0","method":"notifications/tasks","params":${task}}`;
+        return toSseText(withSubscriptionId(text, id));
+      });
+    const { agreed, ended } = await gateway.hearTasks(caller, scope.reach, ids, hear, live.signal);
+    if (agreed.length > 0) void ended.then(() => live.end());
+    return agreed;
+  }
   const socket = await streams.connect(opening);
   return streamResponse(socket, {
-    ...listening,
+    keepAliveMs: listening.keepAliveMs,
+    isAllowed: async () => (await listening.now()) !== undefined,
     opening,
-    toText: ({ text }) => (text === '' ? acknowledge() : toSseText(withSubscriptionId(text, id))),
+    look: async news => lookAgain(gateway, await listening.now(), lists, news),
+    toText: async ({ text }, live) => {
+      if (text === '') return acknowledge(live);
+      return (await mayTell(gateway, await listening.now(), text))
+        ? toSseText(withSubscriptionId(text, id))
+        : '';
+    },
     farewell: toSseText(resultText(id)),
   });
 }

@@ -9,7 +9,7 @@ import { IMPLEMENTATION, META, MODERN_VERSION, type RpcRequest } from '../protoc
 import { resultResponse, thrownResponse } from './answer.ts';
 import { openListener } from './listen.ts';
 import { requestedLogLevel } from './log-level.ts';
-import { handleShared, type Exchange } from './requests.ts';
+import { handleShared, noteDenial, type Exchange } from './requests.ts';
 
 const DISCOVER_TTL_MS = 5_000;
 
@@ -37,6 +37,7 @@ export async function handleModern(
     if (response) return response;
     throw new PorticoError('method_not_found', `Method not found: ${method}`);
   } catch (thrown) {
+    await noteDenial(exchange, method, thrown, 'modern');
     if (thrown instanceof PorticoError && REFUSED_WITH_STATUS.has(thrown.code)) {
       return toRpcErrorResponse(thrown, id, 'modern');
     }
@@ -48,7 +49,7 @@ async function discoverResponse(
   { gateway, caller, scope }: Exchange,
   { id }: RpcRequest,
 ): Promise<Response> {
-  const offer = await gateway.offer(caller, scope.reach, scope.naming);
+  const offer = await gateway.offer(caller, scope.reach, scope.naming, 'modern');
   const result = {
     resultType: 'complete',
     supportedVersions: [MODERN_VERSION],

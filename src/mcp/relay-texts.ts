@@ -12,7 +12,7 @@ import { canBeAsked } from '../session/askable.ts';
 import type { QuestionLine } from '../session/question-line.ts';
 import type { CallMessage, CallReply } from '../upstream/call.ts';
 import type { RawResponse } from '../upstream/message.ts';
-import type { RawAnswer } from '../upstream/question.ts';
+import type { Question, RawAnswer } from '../upstream/question.ts';
 
 /** Rounds of questions one call may take. */
 const MAX_ROUNDS = 16;
@@ -63,25 +63,45 @@ async function* untilResponse(
   open: () => Promise<QuestionLine>,
 ): AsyncGenerator<string, RawResponse, undefined> {
   if ('response' in reply) return reply.response;
+  const asked = new Map<Question, string>();
   for await (const message of reply.messages as AsyncIterable<CallMessage>) {
     if (message.kind === 'response') return message;
     if (message.kind === 'notification') {
       yield message.text;
       continue;
     }
+    if (message.kind === 'withdrawal') {
+      const id = asked.get(message.of);
+      if (id !== undefined) yield cancelledText(id);
+      continue;
+    }
     const line = await open();
-    const { text, answer } = line.ask(message.method, message.params);
+    const { id, text, answer } = line.ask(message.method, message.params);
+    asked.set(message, id);
     yield text;
     void passBack(answer, given => message.answer(given));
   }
   throw new PorticoError('upstream_no_response');
 }
 
+/** Takes a question back, under the id that it has here. */
+const cancelledText = (requestId: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+
 async function passBack(
   answer: Promise<RawAnswer>,
   give: (answer: RawAnswer) => Promise<void>,
 ): Promise<void> {
   await give(await answer).catch(() => {});
+}
+
+/** Params of a question as the legacy era has them: there a page that is to be opened has an id. */
+function toLegacyParams(method: string, params: string): string {
+  if (method !== 'elicitation/create') return params;
+  const members = rawMembers(params);
+  if (members.get('mode') !== '"url"' || members.has('elicitationId')) return params;
+  const id = JSON.stringify(crypto.randomUUID());
+  return fromRawMembers(new Map([...members, ['elicitationId', id]]));
 }
 
 /** Ask all that a modern server wants to know. @returns what the next round carries */
@@ -102,7 +122,7 @@ async function* askAll(
   const answers: [key: string, answer: Promise<RawAnswer>][] = [];
   for (const { key, method, params } of requests) {
     const line = await open();
-    const { text, answer } = line.ask(method, params);
+    const { text, answer } = line.ask(method, toLegacyParams(method, params));
     yield text;
     answers.push([key, answer]);
   }

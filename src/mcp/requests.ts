@@ -5,7 +5,7 @@
 import type { Caller } from '../access/principal.ts';
 import { KIND_FACTS, KINDS, type Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import type { Gateway, Reference, RelayedMethod } from '../gateway/gateway.ts';
+import { isCall, type Gateway, type Reference, type RelayedMethod } from '../gateway/gateway.ts';
 import type { RawObject } from '../lib/json-spans.ts';
 import { isObject, type Era, type LogLevel, type RpcRequest } from '../protocol.ts';
 import type { QuestionLine } from '../session/question-line.ts';
@@ -15,6 +15,13 @@ import { replyResponse, resultBytesResponse, thrownText } from './answer.ts';
 import type { Scope } from './endpoint.ts';
 import { listResult } from './list-result.ts';
 import { patiently } from './patient-response.ts';
+import { isAboutTask, taskReference, wantedTasks } from './tasks.ts';
+
+/** A caller on an endpoint. */
+export interface Standing {
+  caller: Caller;
+  scope: Scope;
+}
 
 /** What the handlers of either era work with for one request. */
 export interface Exchange {
@@ -24,7 +31,11 @@ export interface Exchange {
   context: CallContext;
   streams: Streams;
   /** What a stream that stays open needs. */
-  listening: { keepAliveMs: number; isAllowed(): Promise<boolean> };
+  listening: {
+    keepAliveMs: number;
+    /** Who calls and what the endpoint comes to by now. @throws PorticoError where that is nobody or nothing */
+    now(): Promise<Standing>;
+  };
   /** Name of the object of the legacy session; absent where the request is in none. */
   sessionObject?: string;
   pageSize: number;
@@ -52,7 +63,7 @@ const RELAYED: ReadonlyMap<string, (request: RpcRequest) => Reference> = new Map
 
 /** Whether a method goes to a server and so may last. */
 export function isRelayed(method: string): boolean {
-  return RELAYED.has(method);
+  return RELAYED.has(method) || isAboutTask(method);
 }
 
 /**
@@ -74,17 +85,51 @@ export async function handleShared(
     const result = listResult(list, kind, cursorOf(request), pageSize, era);
     return resultBytesResponse(request.id, result);
   }
-  const reference = RELAYED.get(request.method)?.(request);
+  const reference = await referenceOf(exchange, request, era);
   if (!reference) return undefined;
   const method = request.method as RelayedMethod;
   const { readHeader, logLevel } = exchange;
-  const relayed = { method, reference, params, logLevel, ...(readHeader ? { readHeader } : {}) };
-  const asked = { id: request.id, method, era };
+  const tasks = tasksOf(request, reference, era);
+  const header = readHeader ? { readHeader } : {};
+  const relayed = { method, reference, params, logLevel, tasks, door: era, ...header };
+  const asked = { id: request.id, method, era, tasks };
   const responding = gateway
     .request(caller, reach, naming, relayed, context)
     .then(routed => replyResponse(routed, asked, exchange));
   if (!exchange.acceptsStream) return responding;
   return patiently(responding, thrown => thrownText(thrown, asked));
+}
+
+/** What a request is about; one that does not say so rightly is refused, which is recorded. */
+async function referenceOf(
+  { gateway, caller }: Exchange,
+  request: RpcRequest,
+  door: Era,
+): Promise<Reference | undefined> {
+  const { method } = request;
+  try {
+    return RELAYED.get(method)?.(request) ?? taskReference(request, door);
+  } catch (thrown) {
+    await gateway.refused?.(caller, { method, thrown, door });
+    throw thrown;
+  }
+}
+
+/** Record that a request was refused for want of a scope; calls are recorded by themselves. */
+export async function noteDenial(
+  { gateway, caller }: Exchange,
+  method: string,
+  thrown: unknown,
+  door: Era,
+): Promise<void> {
+  if (!(thrown instanceof PorticoError) || thrown.code !== 'forbidden' || isCall(method)) return;
+  await gateway.refused?.(caller, { method, thrown, door });
+}
+
+/** The form of tasks a request may speak of; most may not. */
+function tasksOf(request: RpcRequest, { kind }: Reference, era: Era): Era | undefined {
+  if (kind === 'task') return era;
+  return request.method === 'tools/call' ? wantedTasks(request, era) : undefined;
 }
 
 function cursorOf(request: RpcRequest): string | undefined {

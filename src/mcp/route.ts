@@ -1,10 +1,8 @@
 /**
- * The MCP endpoint, both eras on one URL: `/mcp` and `/mcp/servers/{server}`. Parses once, decides
+ * The MCP endpoint, both eras on one URL: `/mcp`, `/mcp/servers/{server}` and `/mcp/toolsets/{toolset}`. Parses once, decides
  * who calls and what they reach, hands over to the era's handler. No request without a credential
  * gets past the first check, and nothing is dispatched before all checks have passed.
  */
-import { decideServer } from '../access/principal.ts';
-import { parseBearer } from '../access/token.ts';
 import type { Snapshot, Snapshots } from '../access/snapshots.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
@@ -25,7 +23,6 @@ import { principalOwner, sessionOwner, type Sessions } from '../session/sessions
 import type { QuestionLine } from '../session/question-line.ts';
 import type { Cancellations } from '../session/cancellations.ts';
 import type { Streams } from '../session/streams.ts';
-import type { SessionFacts } from '../session/sealed-id.ts';
 import { askableKey, askableOf } from '../session/askable.ts';
 import type { RawAnswer } from '../upstream/question.ts';
 import {
@@ -37,8 +34,9 @@ import {
   type Client,
 } from './client.ts';
 import { classify, isModernVersion, type Classified } from './classify.ts';
-import { scopeOf, type Endpoint, type Scope } from './endpoint.ts';
-import { isRelayed, type Exchange } from './requests.ts';
+import { admit, liveSession, type Admitted } from './admit.ts';
+import type { Endpoint } from './endpoint.ts';
+import { isRelayed, type Exchange, type Standing } from './requests.ts';
 import { handleBatch, handleLegacy, initializeResponse, negotiatedVersion } from './legacy.ts';
 import { openLegacyStream } from './legacy-stream.ts';
 import { handleModern } from './modern.ts';
@@ -53,25 +51,13 @@ export interface McpPorts {
   /** What a session's object does for questions. */
   upstreamSessions: {
     openLine(owner: string, timeoutMs: number): Promise<QuestionLine>;
-    passAnswer(owner: string, id: RequestId, answer: RawAnswer): Promise<void>;
+    passAnswer(owner: string, id: RequestId, answer: RawAnswer): Promise<boolean>;
   };
   /** End what a session has at its upstreams; nobody waits for it. */
   endUpstreams(owner: string, snapshot: Snapshot): Promise<void>;
 }
 
 type Defer = (work: Promise<unknown>) => void;
-
-/** Everything known of a request once its credential has been checked. */
-interface Admitted {
-  request: Request;
-  endpoint: Endpoint;
-  snapshot: Snapshot;
-  scope: Scope;
-  facts: SessionFacts | undefined;
-  defer: Defer;
-  /** Admits the same request again, later: its credential, endpoint or session may be gone. */
-  again(maxAgeMs?: number): Promise<Admitted>;
-}
 
 /** Serve one request to an MCP endpoint. */
 export async function handleMcp(
@@ -104,44 +90,6 @@ export async function handleMcp(
     if (response.status === 405) response.headers.set('allow', 'GET, POST, DELETE');
     return response;
   }
-}
-
-/** Who calls, on which snapshot, within which scope and session. */
-async function admit(
-  request: Request,
-  endpoint: () => Endpoint,
-  ports: McpPorts,
-  defer: Defer,
-  maxAgeMs?: number,
-): Promise<Admitted> {
-  const { snapshots, sessions } = ports;
-  const token = parseBearer(request.headers.get('authorization'));
-  if (token === undefined) throw new PorticoError('unauthorized');
-  const sealed = request.headers.get('mcp-session-id');
-  const facts = sealed === null ? undefined : await sessions.facts(sealed);
-  const snapshot = await snapshots.load(token, facts?.id, defer, maxAgeMs);
-  if (!snapshot) throw new PorticoError('unauthorized');
-  const where = endpoint();
-  const { caller, servers } = snapshot;
-  const visible = { servers: servers.filter(({ id }) => decideServer(caller, id)) };
-  const scope = scopeOf(where, visible);
-  if (!scope) throw new PorticoError('not_found', 'No such endpoint');
-  const again = (ageMs?: number) => admit(request, endpoint, ports, defer, ageMs);
-  return { request, endpoint: where, snapshot, scope, facts, defer, again };
-}
-
-/**
- * The id of the legacy session a request names, or undefined where it names none.
- * @throws PorticoError `session_not_found`
- */
-function liveSession(admitted: Admitted, { sessions }: McpPorts): string | undefined {
-  const { request, snapshot, endpoint, facts, defer } = admitted;
-  if (request.headers.get('mcp-session-id') === null) return undefined;
-  const { caller, session } = snapshot;
-  if (!facts || !sessions.isAlive(session, caller, endpoint.path, defer)) {
-    throw new PorticoError('session_not_found', 'Session not found; initialize a new one');
-  }
-  return facts.id;
 }
 
 /** A list is read from a registry so fresh that nobody told of a change sees the old one. */
@@ -204,7 +152,10 @@ async function dispatch(
   }
   if (classified.kind === 'response' && sessionId !== undefined) {
     const { id, answer } = toAnswer(body.text);
-    await ports.upstreamSessions.passAnswer(sessionOwner(sessionId), id, answer);
+    const owner = sessionOwner(sessionId);
+    if (!(await ports.upstreamSessions.passAnswer(owner, id, answer))) {
+      throw new PorticoError('invalid_request', 'No call waits for this answer');
+    }
   }
   return new Response(null, { status: 202 });
 }
@@ -240,12 +191,18 @@ function toExchange(admitted: Admitted, client: Client, ports: McpPorts): Exchan
     streams: ports.streams,
     listening: {
       keepAliveMs: ports.config.keepAliveMs,
-      isAllowed: async () => (await admitted.again()) !== undefined,
+      now: () => standing(admitted, ports),
     },
     pageSize: ports.config.pageSize,
     acceptsStream: acceptsStream(request),
     ...(sessionId === undefined ? {} : inSession(sessionId, key, snapshot, ports)),
   };
+}
+
+/** Who calls now and what the endpoint comes to, on a state as fresh as for a list. */
+async function standing(admitted: Admitted, { config }: McpPorts): Promise<Standing> {
+  const { snapshot, scope } = await admitted.again(config.listMaxAgeMs);
+  return { caller: snapshot.caller, scope };
 }
 
 /** What a request in a live legacy session can do beside the others. */
@@ -280,11 +237,12 @@ function openStream(admitted: Admitted, ports: McpPorts): Promise<Response> {
   const stream = {
     headers: request.headers,
     owner: sessionId === undefined ? undefined : sessionOwner(sessionId),
-    caller: snapshot.caller,
-    scope,
+    standing: { caller: snapshot.caller, scope },
+    gateway: ports.gateway,
     protocolVersion: facts?.protocolVersion ?? '',
     keepAliveMs: ports.config.keepAliveMs,
     isAllowed: async () => liveSession(await admitted.again(), ports) === sessionId,
+    now: () => standing(admitted, ports),
   };
   return openLegacyStream(stream, ports.streams);
 }

@@ -1,7 +1,7 @@
 /**
- * The deprecated HTTP+SSE transport for old clients: `GET /sse` opens a stream that first names the
- * endpoint for messages; `POST /messages` takes one and answers 202; what it is answered with comes
- * on the stream. A message goes by the client's object to the Worker that holds the stream, where
+ * The deprecated HTTP+SSE transport for old clients: `GET /sse`, or `/sse/servers/{server}` for one
+ * server and `/sse/toolsets/{toolset}` for a toolset, opens a stream that first names the endpoint for messages; `POST /messages` takes one and
+ * answers 202; what it is answered with comes on the stream. A message goes by the client's object to the Worker that holds the stream, where
  * `sse-session.ts` serves it as Streamable HTTP does. Source: MCP 2024-11-05, transports.
  */
 import { parseBearer } from '../access/token.ts';
@@ -10,66 +10,78 @@ import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
 import { readJsonBody } from '../http/json-body.ts';
 import { checkOrigin } from '../http/origin.ts';
 import type { Caller } from '../access/principal.ts';
-import { parseEndpoint } from './endpoint.ts';
+import type { Snapshot } from '../access/snapshots.ts';
+import { findScope } from './admit.ts';
+import { parseEndpoint, type EndpointPart } from './endpoint.ts';
 import { handleMcp, type McpPorts } from './route.ts';
 import { sseResponse } from './sse-session.ts';
 
 type Defer = (work: Promise<unknown>) => void;
 
-const PATH = '/sse';
+/** Where messages of all streams are posted. */
+const MESSAGES = '/messages';
 
-/** Serve a request to `/sse` or `/messages`. */
+/**
+ * Serve a request to an endpoint of the transport.
+ * @param part names the stream's one server or toolset; empty for all, and for messages
+ */
 export async function handleSse(
   request: Request,
   url: URL,
+  part: EndpointPart,
   ports: McpPorts,
   defer: Defer,
 ): Promise<Response> {
+  const takesMessages = url.pathname === MESSAGES;
   try {
     checkOrigin(url, request.headers.get('origin'), ports.config);
-    const caller = await admit(request, ports, defer);
-    if (url.pathname === PATH && request.method === 'GET') {
-      return await openStream(request, url, caller, ports, defer);
+    const snapshot = await admit(request, ports, defer);
+    if (!takesMessages && request.method === 'GET') {
+      return await openStream(request, url, part, snapshot, ports, defer);
     }
-    if (url.pathname !== PATH && request.method === 'POST') {
-      return await takeMessage(request, url, caller, ports);
+    if (takesMessages && request.method === 'POST') {
+      return await takeMessage(request, url, snapshot.caller, ports);
     }
     throw new PorticoError('method_not_allowed');
   } catch (thrown) {
     const response = toRpcErrorResponse(toPorticoError(thrown), null, 'legacy');
     if (response.status === 405) {
-      response.headers.set('allow', url.pathname === PATH ? 'GET' : 'POST');
+      response.headers.set('allow', takesMessages ? 'POST' : 'GET');
     }
     return response;
   }
 }
 
 /** @throws PorticoError `unauthorized` */
-async function admit(request: Request, { snapshots }: McpPorts, defer: Defer): Promise<Caller> {
+async function admit(request: Request, { snapshots }: McpPorts, defer: Defer): Promise<Snapshot> {
   const token = parseBearer(request.headers.get('authorization'));
   const snapshot = token === undefined ? undefined : await snapshots.load(token, undefined, defer);
   if (!snapshot) throw new PorticoError('unauthorized');
-  return snapshot.caller;
+  return snapshot;
 }
 
 async function openStream(
   request: Request,
   url: URL,
-  caller: Caller,
+  part: EndpointPart,
+  snapshot: Snapshot,
   ports: McpPorts,
   defer: Defer,
 ): Promise<Response> {
   const names = url.searchParams.get('names');
-  const endpoint = parseEndpoint(PATH, names);
+  const endpoint = parseEndpoint(url.pathname, names, part);
+  await findScope(endpoint, snapshot, ports);
+  const { caller } = snapshot;
   const { sealed, facts } = await ports.sessions.seal(caller);
   const socket = await ports.streams.connectRelay(facts.id);
   const query = new URLSearchParams({ sessionId: sealed, ...(names === null ? {} : { names }) });
   const authorization = request.headers.get('authorization') ?? '';
   return sseResponse(socket, {
-    endpoint: `/messages?${query}`,
+    endpoint: `${MESSAGES}?${query}`,
     signal: request.signal,
     keepAliveMs: ports.config.keepAliveMs,
-    isAllowed: async () => (await admit(request, ports, defer)).principalId === caller.principalId,
+    isAllowed: async () =>
+      (await admit(request, ports, defer)).caller.principalId === caller.principalId,
     defer,
     serve: (method, headers, signal, body) => {
       const init = { method, headers: { ...headers, authorization }, signal };

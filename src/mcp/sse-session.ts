@@ -120,7 +120,9 @@ class SseSession {
     try {
       const response = await this.#terms.serve('POST', this.#headers(), call.signal, text);
       const opened = response.headers.get('mcp-session-id');
-      await this.#forward(response, call.signal);
+      // What is wrong with an answer or a notification is nothing to be answered on a stream.
+      const isAnswered = !isObject(message) || (id !== undefined && typeof method === 'string');
+      await this.#forward(response, call.signal, isAnswered);
       if (opened !== null && this.#sessionId === undefined) await this.#listen(opened);
     } finally {
       if (isRequestId(id) && this.#calls.get(id) === call) this.#calls.delete(id);
@@ -137,11 +139,11 @@ class SseSession {
   }
 
   /** What was answered, message by message; nothing where the call was cancelled. */
-  async #forward(response: Response, signal: AbortSignal): Promise<void> {
+  async #forward(response: Response, signal: AbortSignal, isAnswered = true): Promise<void> {
     const type = response.headers.get('content-type') ?? '';
     if (!type.includes('text/event-stream') || !response.body) {
       const text = await response.text();
-      if (text !== '' && !signal.aborted) this.#write(toSseText(text));
+      if (isAnswered && text !== '' && !signal.aborted) this.#write(toSseText(text));
       if (response.status === 401 || response.status === 404) this.end();
       return;
     }

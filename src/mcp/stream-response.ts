@@ -5,17 +5,30 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { FrameReader, type Frame } from '../session/stream-frames.ts';
-import type { StreamOpening } from '../session/stream-opening.ts';
+import type { ListNews } from '../session/news.ts';
+import { parseLook, type StreamOpening, type StreamSight } from '../session/stream-opening.ts';
+
+/** A stream that is open, for those who tell on it what does not come from the object. */
+export interface LiveStream {
+  /** What is told comes after all that was told before. */
+  tell(text: () => string | Promise<string>): void;
+  /** End it in good order. */
+  end(): void;
+  /** Aborts when the stream is over. */
+  signal: AbortSignal;
+}
 
 export interface StreamTerms {
   opening: StreamOpening;
   keepAliveMs: number;
   /** Text for the client, or an empty one. */
-  toText(frame: Frame): string | Promise<string>;
+  toText(frame: Frame, live: LiveStream): string | Promise<string>;
   /** Last words of a stream that ends in good order. */
   farewell: string;
   /** Whether the caller may still listen. */
   isAllowed(): Promise<boolean>;
+  /** What the caller's lists are now that this is said to have changed. */
+  look(news: readonly ListNews[]): Promise<StreamSight>;
 }
 
 const HEADERS = {
@@ -39,25 +52,27 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
   const frames = new FrameReader();
   let timer: ReturnType<typeof setInterval> | null = null;
   let turn = Promise.resolve();
+  const controller = new AbortController();
   let isOver = false;
 
   function over(): void {
     isOver = true;
+    controller.abort();
     clearInterval(timer);
     if (socket.readyState === WebSocket.OPEN) socket.close(NORMAL_CLOSE, 'gone');
   }
 
-  function start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+  function start(body: ReadableStreamDefaultController<Uint8Array>): void {
     const write = (text: string) => {
       if (isOver || text === '') return;
-      controller.enqueue(encoder.encode(text));
-      if ((controller.desiredSize ?? 0) < 0) end('');
+      body.enqueue(encoder.encode(text));
+      if ((body.desiredSize ?? 0) < 0) end('');
     };
     const end = (farewell: string) => {
       if (isOver) return;
-      if (farewell !== '') controller.enqueue(encoder.encode(farewell));
+      if (farewell !== '') body.enqueue(encoder.encode(farewell));
       over();
-      controller.close();
+      body.close();
     };
     /** One after the other, so that a check that takes time changes no order. */
     const next = (text: () => string | Promise<string>) => {
@@ -70,12 +85,27 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
       };
       turn = work().catch(() => end(''));
     };
+    const look = async (news: readonly ListNews[]) => {
+      const sight = await terms.look(news);
+      if (!isOver) socket.send(JSON.stringify(sight));
+      return '';
+    };
+    const endLast = (farewell: string) => {
+      turn = turn.then(() => end(farewell));
+    };
+    const live: LiveStream = {
+      tell: next,
+      end: () => endLast(terms.farewell),
+      signal: controller.signal,
+    };
     socket.addEventListener('message', ({ data }) => {
       const frame = typeof data === 'string' ? frames.push(data) : undefined;
-      if (frame) next(() => terms.toText(frame));
+      if (!frame) return;
+      const news = parseLook(frame.text);
+      next(() => (news ? look(news) : terms.toText(frame, live)));
     });
     socket.addEventListener('close', ({ code }) => {
-      turn = turn.then(() => end(code === NORMAL_CLOSE ? terms.farewell : ''));
+      endLast(code === NORMAL_CLOSE ? terms.farewell : '');
     });
     socket.addEventListener('error', () => end(''));
     socket.accept();

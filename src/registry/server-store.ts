@@ -3,13 +3,22 @@
  * put them in one batch.
  */
 import { z } from 'zod';
+import type { Condition } from '../audit/audit-store.ts';
 import {
-  ServerStatusSchema,
-  TransportTypeSchema,
-  type Server,
-  type ServerStatus,
-  type Verdict,
-} from './server-schema.ts';
+  CREDENTIAL_COLUMNS,
+  CREDENTIAL_SHAPE,
+  CREDENTIAL_UPDATE,
+  credentialParams,
+  credentialUpdateParams,
+  namesParam,
+  REFERRED_COLUMNS,
+  SECRETS_EXIST,
+  toCredential,
+} from './credential-store.ts';
+import { ToolApprovalSchema } from '../pins/pin.ts';
+import { HealthSettingsSchema, NetworkTransportSchema, type Server } from './server-schema.ts';
+import { parsePlace } from './connector-place.ts';
+import { ServerStatusSchema, type ServerStatus } from './status.ts';
 
 const VerdictSchema = z.object({
   era: z.enum(['legacy', 'modern']),
@@ -23,9 +32,10 @@ const RowSchema = z
     id: z.string(),
     name: z.string(),
     description: z.string(),
-    transport_type: TransportTypeSchema,
+    transport_type: NetworkTransportSchema,
     url: z.string(),
-    headers_sealed: z.string().nullable(),
+    connector_id: z.string().nullable(),
+    ...CREDENTIAL_SHAPE,
     health_check_url: z.string().nullable(),
     auto_connect: z.number(),
     status: ServerStatusSchema,
@@ -35,16 +45,25 @@ const RowSchema = z
     tool_count: z.number(),
     registered_at: z.number(),
     updated_at: z.number(),
+    disconnected_at: z.number().nullable(),
+    health_settings: z.string().nullable(),
+    circuit_retry_at: z.number().nullable(),
+    tool_approval: ToolApprovalSchema.nullable(),
+    pins_stamp: z.string().nullable(),
+    held_tools: z.number(),
+    revision: z.number(),
+    generation: z.number(),
   })
   .transform((row): Server => ({
     id: row.id,
     name: row.name,
     description: row.description,
-    transportType: row.transport_type,
+    transportType: row.connector_id === null ? row.transport_type : 'STDIO',
     url: row.url,
-    headersSealed: row.headers_sealed,
+    credential: toCredential(row),
     healthCheckUrl: row.health_check_url,
     autoConnect: row.auto_connect === 1,
+    healthSettings: HealthSettingsSchema.parse(JSON.parse(row.health_settings ?? '{}')),
     status: row.status,
     lastError: row.last_error,
     verdict: row.verdict === null ? null : VerdictSchema.parse(JSON.parse(row.verdict)),
@@ -52,6 +71,13 @@ const RowSchema = z
     toolCount: row.tool_count,
     registeredAt: row.registered_at,
     updatedAt: row.updated_at,
+    disconnectedAt: row.disconnected_at,
+    circuitRetryAt: row.circuit_retry_at,
+    toolApproval: row.tool_approval,
+    pinsStamp: row.pins_stamp,
+    heldTools: row.held_tools,
+    revision: row.revision,
+    generation: row.generation,
   }));
 
 /** Rows of {@link selectServers} as records. */
@@ -59,9 +85,12 @@ export function parseServers(rows: readonly unknown[]): Server[] {
   return rows.map(row => RowSchema.parse(row));
 }
 
+/** What reads servers as `parseServers` takes them; conditions follow. */
+export const SELECT_SERVERS = `SELECT servers.*, ${REFERRED_COLUMNS} FROM servers`;
+
 /** All servers in the order of their names. */
 export function selectServers(db: D1Database): D1PreparedStatement {
-  return db.prepare('SELECT * FROM servers ORDER BY name');
+  return db.prepare(`${SELECT_SERVERS} ORDER BY name`);
 }
 
 /** The number that grows with every change of the registry. */
@@ -77,81 +106,137 @@ export function parseRevision(rows: readonly unknown[]): number {
 /** All servers where the registry is no longer at `revision`, else no row. */
 export function selectServersSince(db: D1Database, revision: number): D1PreparedStatement {
   return db
-    .prepare(
-      `SELECT * FROM servers WHERE (SELECT revision FROM registry_revision) <> ? ORDER BY name`,
-    )
+    .prepare(`${SELECT_SERVERS} WHERE (SELECT revision FROM registry_revision) <> ? ORDER BY name`)
     .bind(revision);
 }
 
 /** One server, or undefined. */
 export async function findServer(db: D1Database, id: string): Promise<Server | undefined> {
-  const row = await db.prepare('SELECT * FROM servers WHERE id = ?').bind(id).first();
+  const row = await db.prepare(`${SELECT_SERVERS} WHERE id = ?`).bind(id).first();
   return row === null ? undefined : RowSchema.parse(row);
 }
 
-/** Insert a server; the name's UNIQUE constraint refuses a second one of the same name. */
+/** Insert a server. */
 export function insertServer(db: D1Database, server: Server): D1PreparedStatement {
+  const place = parsePlace(server.url);
   return db
     .prepare(
-      `INSERT INTO servers (id, name, description, transport_type, url, headers_sealed,
-         health_check_url, auto_connect, status, registered_at, updated_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (name) DO NOTHING`,
+      `INSERT INTO servers (id, name, description, transport_type, url, health_check_url,
+         health_settings, auto_connect, tool_approval, status, registered_at, updated_at, connector_id, connector_server, ${CREDENTIAL_COLUMNS.join(', ')})
+       SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ${IS_POSSIBLE}`,
     )
     .bind(
       server.id,
       server.name,
       server.description,
-      server.transportType,
+      storedTransport(server),
       server.url,
-      server.headersSealed,
       server.healthCheckUrl,
+      toSettingsText(server),
       server.autoConnect ? 1 : 0,
+      server.toolApproval,
       server.status,
       server.registeredAt,
       server.updatedAt,
+      place?.connectorId ?? null,
+      place?.server ?? null,
+      ...credentialParams(server.credential),
+      ...possibleParams(server),
     );
+}
+
+const NAME_IS_FREE = 'NOT EXISTS (SELECT 1 FROM servers WHERE name = ? COLLATE NOCASE AND id <> ?)';
+const PLACE_IS_FREE =
+  'NOT EXISTS (SELECT 1 FROM servers WHERE url = ? AND connector_id IS NOT NULL AND id <> ?)';
+const IS_POSSIBLE = `${NAME_IS_FREE} AND ${PLACE_IS_FREE} AND ${SECRETS_EXIST}`;
+const possibleParams = ({ name, id, url, credential }: Server) =>
+  [name, id, url, id, namesParam(credential)] as const;
+
+/** A connector speaks HTTP in small, which its servers are reached by. */
+const storedTransport = ({ transportType }: Server) =>
+  transportType === 'STDIO' ? 'HTTP' : transportType;
+
+const toSettingsText = ({ healthSettings }: Server) =>
+  Object.keys(healthSettings).length === 0 ? null : JSON.stringify(healthSettings);
+
+/** No other server has this name, whatever its case, or is the same program, and the secrets it refers to exist. */
+export function whenPossible(server: Server): Condition {
+  return { sql: IS_POSSIBLE, params: possibleParams(server) };
+}
+
+/** The server is still at this revision, and what {@link whenPossible} says. */
+export function whenUnchanged(server: Server): Condition {
+  return {
+    sql: `EXISTS (SELECT 1 FROM servers WHERE id = ? AND revision = ?) AND ${IS_POSSIBLE}`,
+    params: [server.id, server.revision, ...possibleParams(server)],
+  };
+}
+
+/** The server exists and has one of these statuses. */
+export function whenStatus(id: string, statuses: readonly ServerStatus[]): Condition {
+  const marks = statuses.map(() => '?').join(', ');
+  return {
+    sql: `EXISTS (SELECT 1 FROM servers WHERE id = ? AND status IN (${marks}))`,
+    params: [id, ...statuses],
+  };
+}
+
+/**
+ * Write an edit over the revision it was made of.
+ * @param isMoved it is reached otherwise now: what was negotiated is void, and unless it is disconnected it connects anew
+ */
+export function updateServer(
+  db: D1Database,
+  server: Server,
+  isMoved: boolean,
+): D1PreparedStatement {
+  const moved = isMoved
+    ? `, generation = generation + 1, verdict = NULL, last_error = NULL, circuit_retry_at = NULL,
+       status = CASE status WHEN 'DISCONNECTED' THEN status ELSE 'CONNECTING' END`
+    : '';
+  return db
+    .prepare(
+      `UPDATE servers SET name = ?, description = ?, transport_type = ?, url = ?, health_check_url = ?,
+         health_settings = ?, auto_connect = ?, tool_approval = ?, updated_at = ?, ${CREDENTIAL_UPDATE},
+         revision = revision + 1${moved} WHERE id = ? AND revision = ? AND ${IS_POSSIBLE}`,
+    )
+    .bind(
+      server.name,
+      server.description,
+      storedTransport(server),
+      server.url,
+      server.healthCheckUrl,
+      toSettingsText(server),
+      server.autoConnect ? 1 : 0,
+      server.toolApproval,
+      server.updatedAt,
+      ...credentialUpdateParams(server.credential),
+      server.id,
+      server.revision,
+      ...possibleParams(server),
+    );
+}
+
+/** Begin to connect a server that is not there. */
+export function updateConnecting(db: D1Database, id: string, now: number): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE servers SET status = 'CONNECTING', generation = generation + 1, last_error = NULL, circuit_retry_at = NULL,
+         disconnected_at = NULL, updated_at = ? WHERE id = ? AND status IN ('DISCONNECTED', 'ERROR')`,
+    )
+    .bind(now, id);
+}
+
+/** Take a server down: its tools are gone for every request that begins now. */
+export function updateDisconnected(db: D1Database, id: string, now: number): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE servers SET status = 'DISCONNECTED', generation = generation + 1, last_error = NULL, circuit_retry_at = NULL,
+         disconnected_at = ?, updated_at = ? WHERE id = ? AND status <> 'DISCONNECTED'`,
+    )
+    .bind(now, now, id);
 }
 
 export function deleteServer(db: D1Database, id: string): D1PreparedStatement {
   return db.prepare('DELETE FROM servers WHERE id = ?').bind(id);
-}
-
-/** What a discovery found. Written by the server's monitor alone. */
-export interface Discovery {
-  verdict: Verdict;
-  catalogHash: string;
-  toolCount: number;
-}
-
-/** Record a discovery that succeeded; a server disconnected meanwhile stays so. */
-export function updateDiscovered(
-  db: D1Database,
-  id: string,
-  found: Discovery,
-  warning: string | null,
-  now: number,
-): D1PreparedStatement {
-  return db
-    .prepare(
-      `UPDATE servers SET status = 'CONNECTED', last_error = ?, verdict = ?, catalog_hash = ?,
-         tool_count = ?, updated_at = ? WHERE id = ? AND status <> 'DISCONNECTED'`,
-    )
-    .bind(warning, JSON.stringify(found.verdict), found.catalogHash, found.toolCount, now, id);
-}
-
-/** Record a discovery that failed; the last catalog stays. */
-export function updateFailed(
-  db: D1Database,
-  id: string,
-  status: ServerStatus,
-  error: string,
-  now: number,
-): D1PreparedStatement {
-  return db
-    .prepare(
-      `UPDATE servers SET status = ?, last_error = ?, updated_at = ?
-       WHERE id = ? AND status <> 'DISCONNECTED'`,
-    )
-    .bind(status, error, now, id);
 }

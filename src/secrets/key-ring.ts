@@ -4,15 +4,29 @@
  * answered with undefined, never with another key.
  */
 import { z } from 'zod';
-import { fromBase64Url, randomBytes, toBase64Url } from '../lib/base64url.ts';
+import { toBase64Url } from '../lib/base64url.ts';
+import { aesOpen, aesSeal, IV_BYTES, type Key } from './aes.ts';
 
-export type Purpose = 'token' | 'session' | 'credential' | 'state';
+/** `credential` is what servers' headers were sealed for before there were envelopes. */
+export type Purpose =
+  'token' | 'session' | 'credential' | 'state' | 'task' | 'envelope' | 'audit' | 'device';
 
 export interface KeyRing {
+  /** Id of the key that seals. */
+  readonly active: string;
+  /** Ids of all keys, the active one first. */
+  readonly ids: readonly string[];
   /** HMAC-SHA-256 of a text under each key of the ring, active first, base64url. */
   hmacs(purpose: Purpose, text: string): Promise<string[]>;
+  /** HMAC-SHA-256 of a text under the active key: `keyId.base64url`. */
+  digest(purpose: Purpose, text: string): Promise<string>;
   /** AES-256-GCM under the active key: `keyId.base64url(iv ‖ ciphertext)`. */
   seal(purpose: Purpose, plain: string, aad: string): Promise<string>;
+  /**
+   * The same, but equal texts with equal `aad` are sealed alike: the IV is made of them by HMAC, so
+   * it shows that two texts are equal and nothing else.
+   */
+  sealAlike(purpose: Purpose, plain: string, aad: string): Promise<string>;
   /** The plain text, or undefined where key, text or `aad` do not fit. */
   open(purpose: Purpose, sealed: string, aad: string): Promise<string | undefined>;
 }
@@ -25,10 +39,6 @@ const RingSchema = z.strictObject({
   ),
 });
 
-/** The runtime's key type, by a name that Node and Workers share. */
-type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
-
-const IV_BYTES = 12;
 const encode = (text: string) => new TextEncoder().encode(text);
 
 /**
@@ -51,42 +61,37 @@ export function createKeyRing(secret: string | undefined): KeyRing {
     return key;
   }
 
-  return {
-    hmacs: (purpose, text) =>
-      Promise.all(
-        ids.map(async id => {
-          const key = await derive(purpose, id, 'hmac');
-          return toBase64Url(new Uint8Array(await crypto.subtle.sign('HMAC', key, encode(text))));
-        }),
-      ),
+  async function hmac(purpose: Purpose, id: string, text: string): Promise<Uint8Array> {
+    const key = await derive(purpose, id, 'hmac');
+    return new Uint8Array(await crypto.subtle.sign('HMAC', key, encode(text)));
+  }
 
-    async seal(purpose, plain, aad) {
-      const iv = randomBytes(IV_BYTES);
-      const key = await derive(purpose, active, 'aes');
-      const algorithm = { name: 'AES-GCM', iv, additionalData: encode(`${active}|${aad}`) };
-      const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm, key, encode(plain)));
-      const bytes = new Uint8Array(IV_BYTES + sealed.length);
-      bytes.set(iv);
-      bytes.set(sealed, IV_BYTES);
-      return `${active}.${toBase64Url(bytes)}`;
+  async function sealWith(purpose: Purpose, plain: string, aad: string, iv?: Uint8Array) {
+    const key = await derive(purpose, active, 'aes');
+    return `${active}.${await aesSeal(key, plain, `${active}|${aad}`, iv)}`;
+  }
+
+  return {
+    active,
+    ids,
+
+    hmacs: (purpose, text) =>
+      Promise.all(ids.map(async id => toBase64Url(await hmac(purpose, id, text)))),
+
+    digest: async (purpose, text) => `${active}.${toBase64Url(await hmac(purpose, active, text))}`,
+
+    seal: (purpose, plain, aad) => sealWith(purpose, plain, aad),
+
+    async sealAlike(purpose, plain, aad) {
+      const digest = await hmac(purpose, active, JSON.stringify([aad, plain]));
+      return sealWith(purpose, plain, aad, digest.slice(0, IV_BYTES));
     },
 
     async open(purpose, sealed, aad) {
       const dot = sealed.indexOf('.');
       const id = sealed.slice(0, dot);
-      const bytes = fromBase64Url(sealed.slice(dot + 1));
-      if (dot < 1 || !Object.hasOwn(keys, id) || !bytes || bytes.length <= IV_BYTES) {
-        return undefined;
-      }
-      const key = await derive(purpose, id, 'aes');
-      const iv = bytes.subarray(0, IV_BYTES);
-      const algorithm = { name: 'AES-GCM', iv, additionalData: encode(`${id}|${aad}`) };
-      try {
-        const plain = await crypto.subtle.decrypt(algorithm, key, bytes.subarray(IV_BYTES));
-        return new TextDecoder().decode(plain);
-      } catch {
-        return undefined;
-      }
+      if (dot < 1 || !Object.hasOwn(keys, id)) return undefined;
+      return aesOpen(await derive(purpose, id, 'aes'), sealed.slice(dot + 1), `${id}|${aad}`);
     },
   };
 }

@@ -13,11 +13,15 @@ const NEEDED: ReadonlyMap<string, string> = new Map([
 
 const ASKABLE = ['elicitation', 'roots', 'sampling'];
 
-/** What of a client's capabilities concerns questions: all that an upstream is told of them. */
+/**
+ * What of a client's capabilities concerns questions: all that an upstream is told of them. That its
+ * roots changed is not passed on, so it is not promised either.
+ */
 export function askableOf(capabilities: unknown): JsonObject {
   if (!isObject(capabilities)) return {};
   const named = ASKABLE.filter(name => isObject(capabilities[name]));
-  return Object.fromEntries(named.map(name => [name, capabilities[name]]));
+  const kept = Object.fromEntries(named.map(name => [name, capabilities[name]]));
+  return 'roots' in kept ? { ...kept, roots: {} } : kept;
 }
 
 /** The capability a client needs for a question; undefined where it is none that clients answer. */

@@ -16,6 +16,7 @@ export interface ParkedQuestion {
 export type CallLine =
   | { kind: 'notification'; method: string; text: string }
   | ({ kind: 'question'; callId: string } & ParkedQuestion)
+  | { kind: 'withdrawal'; key: string }
   | { kind: 'result'; text: string }
   | { kind: 'error'; text: string }
   /** The call waits for its client to come back with answers. */

@@ -8,12 +8,18 @@
  * time deletes itself; the methods are reachable only through the binding.
  */
 import { DurableObject } from 'cloudflare:workers';
+import { createDestinations } from '../connectors/destinations.ts';
 import { parseConfig, type Env } from '../env.ts';
 import type { RequestId } from '../protocol.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
-import { Destinations } from '../upstream/destination.ts';
+import { RemoteAccessTokens } from '../secrets/remote-access-tokens.ts';
+import type { Address, Destination } from '../upstream/destination.ts';
 import type { RawAnswer } from '../upstream/question.ts';
-import { mayPark, Upstreams, type ObjectCall } from '../upstream/upstreams.ts';
+import type { CallContext } from '../upstream/call.ts';
+import { StandingStreams } from '../upstream/standing-streams.ts';
+import type { StreamState } from '../upstream/standing-stream.ts';
+import { mayPark, Upstreams, type CallSession, type ObjectCall } from '../upstream/upstreams.ts';
+import { CallEars } from './call-ears.ts';
 import { acquireSession } from '../upstream/acquire-session.ts';
 import { CancelledCalls } from './cancellations.ts';
 import { ObjectCalls, type CallTerms } from './object-calls.ts';
@@ -22,7 +28,7 @@ import type { Audience, News, Subscription } from './news.ts';
 import { OpenStreams, STREAM_TAG } from './open-streams.ts';
 import { acceptRelay, relay } from './message-relay.ts';
 import { SseConnections } from '../upstream/sse-connections.ts';
-import type { StreamOpening } from './stream-opening.ts';
+import type { StreamOpening, StreamSight } from './stream-opening.ts';
 import { UpstreamClaims } from './upstream-claims.ts';
 
 /** A session at an upstream, as it is stored. */
@@ -31,6 +37,8 @@ export interface UpstreamSession {
   protocolVersion: string;
   /** The address and credential it was opened with; another one needs another session. */
   credentialKey: string;
+  /** The server offers no standing stream in it. */
+  hasNoStream?: boolean;
 }
 
 /** A session to be ended at its server. */
@@ -49,7 +57,22 @@ const storageKey = (serverId: string) => `upstream/${serverId}`;
 export class ClientSession extends DurableObject<Env> {
   readonly #claims = new UpstreamClaims(CLAIM_LIMIT_MS);
   readonly #config = parseConfig(this.env);
+  readonly #destinations = createDestinations(
+    this.env.CONNECTOR,
+    createKeyRing(this.env.PORTICO_KEYS),
+    this.#config.localMode,
+    new RemoteAccessTokens(id => this.env.SERVER_MONITOR.getByName(id)),
+  );
   readonly #connections = new SseConnections(this.#claims, this.#config.maxAnswerBytes);
+  readonly #standing = new StandingStreams({
+    holdMs: this.#config.standingStreamMs,
+    maxBytes: this.#config.maxAnswerBytes,
+    onNone: (serverId, session) => this.#noteNoStream(serverId, session.sessionId),
+  });
+  readonly #ears = new CallEars(
+    this.ctx,
+    (serverId, sessionId) => this.#standing.find(serverId, sessionId)?.shared,
+  );
   readonly #calls = new ObjectCalls(this.#upstreams(), this.#config.questionTimeoutMs);
   readonly #cancelled = new CancelledCalls(this.ctx);
   readonly #streams = new OpenStreams(this.ctx, {
@@ -82,6 +105,16 @@ export class ClientSession extends DurableObject<Env> {
   async forget(serverId: string, sessionId: string): Promise<void> {
     const stored = await this.ctx.storage.get<UpstreamSession>(storageKey(serverId));
     if (stored?.sessionId === sessionId) await this.ctx.storage.delete(storageKey(serverId));
+    this.#standing.forget(serverId, sessionId);
+  }
+
+  /**
+   * Hold the standing stream of a session for calls that the Worker makes; for the time that is
+   * configured from now, and while such calls listen.
+   */
+  async holdStream(address: Address, session: UpstreamSession): Promise<StreamState> {
+    await this.#touch();
+    return this.#standing.hold(this.#destinations.reach(address), session);
   }
 
   /** Make a call that an object must make; its messages come as lines (`call-lines.ts`). */
@@ -107,7 +140,8 @@ export class ClientSession extends DurableObject<Env> {
   /**
    * `/line`: a WebSocket on which a waiting call gets the answers to its questions. `/stream`: one
    * that feeds an open stream of the client. `/relay`: one that brings an old client's messages.
-   * `/cancellation`: one on which a call that lasts hears that it was cancelled.
+   * `/cancellation`: one on which a call that lasts hears that it was cancelled. `/ear`: one on which
+   * it hears what its server says on a standing stream.
    */
   override fetch(request: Request): Response {
     const { pathname, searchParams } = new URL(request.url);
@@ -115,6 +149,7 @@ export class ClientSession extends DurableObject<Env> {
     if (pathname === '/relay') return acceptRelay(this.ctx);
     if (CancelledCalls.takes(pathname))
       return this.#cancelled.accept(searchParams.get('key') ?? '');
+    if (CallEars.takes(pathname)) return this.#ears.accept();
     return acceptLine(this.ctx, searchParams.get('id') ?? '');
   }
 
@@ -129,12 +164,18 @@ export class ClientSession extends DurableObject<Env> {
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    if (this.ctx.getTags(socket).includes(CallEars.TAG)) {
+      return this.#ears.receive(socket, String(message));
+    }
     if (!this.ctx.getTags(socket).includes(STREAM_TAG)) return;
     await this.#touch();
-    await this.#streams.open(socket, JSON.parse(String(message)) as StreamOpening);
+    const said = JSON.parse(String(message)) as StreamOpening | StreamSight;
+    if ('owner' in said) await this.#streams.open(socket, said);
+    else await this.#streams.look(socket, said);
   }
 
   override async webSocketClose(socket: WebSocket): Promise<void> {
+    this.#ears.leave(socket);
     if (!this.ctx.getTags(socket).includes(STREAM_TAG)) return;
     await this.#touch();
     await this.#streams.close(socket);
@@ -161,15 +202,16 @@ export class ClientSession extends DurableObject<Env> {
     return this.#streams.announce(owner, news);
   }
 
-  /** A client's answer to a question, for the call that waits for it. */
-  passAnswer(id: RequestId, answer: RawAnswer): void {
-    passAnswer(this.ctx, id, answer);
+  /** A client's answer to a question, for the call that waits for it. @returns false if none does */
+  passAnswer(id: RequestId, answer: RawAnswer): boolean {
+    return passAnswer(this.ctx, id, answer);
   }
 
   /** The client ended its session: forget everything. Returns what to end at the upstreams. */
   async end(): Promise<EndedSession[]> {
     const stored = await this.ctx.storage.list<UpstreamSession>({ prefix: 'upstream/' });
     this.#connections.closeAll();
+    this.#standing.closeAll();
     await this.#streams.end();
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
@@ -208,18 +250,38 @@ export class ClientSession extends DurableObject<Env> {
     );
   }
 
+  /** A server offers no standing stream in a session. */
+  async #noteNoStream(serverId: string, sessionId: string): Promise<void> {
+    const stored = await this.ctx.storage.get<UpstreamSession>(storageKey(serverId));
+    if (stored?.sessionId !== sessionId) return;
+    await this.ctx.storage.put(storageKey(serverId), { ...stored, hasNoStream: true });
+  }
+
+  /** The session of a call that is made here, and what it hears beside its own stream. */
+  async #seat(
+    context: CallContext,
+    destination: Destination,
+    progressToken: () => string | undefined,
+  ): Promise<CallSession> {
+    const { capabilities } = context;
+    const { maxAnswerBytes } = this.#config;
+    const session = await acquireSession(this, destination, capabilities, maxAnswerBytes);
+    if (!mayPark(context)) return session;
+    const terms = { capabilities, progressToken: progressToken() };
+    return this.#standing.seat(destination, session, terms);
+  }
+
   /** The path of a call as it is inside of this object, whose sessions are at hand. */
   #upstreams(): Upstreams {
-    const { localMode, callTimeoutMs, questionTimeoutMs, maxAnswerBytes } = this.#config;
-    const destinations = new Destinations(createKeyRing(this.env.PORTICO_KEYS), localMode);
+    const { callTimeoutMs, questionTimeoutMs, maxAnswerBytes } = this.#config;
     return new Upstreams({
-      destinations,
+      destinations: this.#destinations,
       callTimeoutMs,
       questionTimeoutMs,
       maxAnswerBytes,
       sessions: {
-        acquire: ({ capabilities }, destination) =>
-          acquireSession(this, destination, capabilities, maxAnswerBytes),
+        acquire: (context, destination, progressToken) =>
+          this.#seat(context, destination, progressToken),
         forget: (_context, { serverId }, sessionId) => this.forget(serverId, sessionId),
       },
       connectSse: (destination, context) =>

@@ -6,11 +6,40 @@ import { fromRawMembers, rawMembers } from '../lib/json-spans.ts';
 export const LISTS = ['tools', 'resources', 'prompts'] as const;
 export type ListName = (typeof LISTS)[number];
 
-/** Something changed at a server. */
-export type News =
-  | { serverId: string; lists: readonly ListName[] }
-  /** `params` is the raw object of the server's `notifications/resources/updated`. */
-  | { serverId: string; uri: string; params: string };
+/** A resource changed. `params` is the raw object of the server's `notifications/resources/updated`. */
+export interface ResourceNews {
+  serverId: string;
+  uri: string;
+  params: string;
+}
+
+/** Lists of a server changed. */
+export interface ListNews {
+  serverId: string;
+  lists: readonly ListName[];
+}
+
+/** Something changed: lists of a server, a resource, or what callers may see. */
+export type News = ListNews | ResourceNews | { access: 'changed' };
+
+/** What a client's own lists are: a hash of each that it wants to hear of. */
+export type Seen = Readonly<Partial<Record<ListName, string>>>;
+
+/**
+ * The lists that are others now, or told to be. Of what was not known before nothing can be said.
+ * @param told lists that are said to have changed
+ */
+export function changedSince(
+  before: Seen | undefined,
+  now: Seen,
+  told: readonly ListName[] = [],
+): ListName[] {
+  return LISTS.filter(
+    list =>
+      told.includes(list) ||
+      (before?.[list] !== undefined && now[list] !== undefined && before[list] !== now[list]),
+  );
+}
 
 /** A resource a client wants to hear of. */
 export interface Subscription {
@@ -30,19 +59,13 @@ export function mayHear(audience: Audience, serverId: string): boolean {
   return audience === null || audience.includes(serverId);
 }
 
-/**
- * The notifications that tell one client of it.
- * @param lists whose changes the client wants to hear of
- */
-export function textsOf(
-  news: News,
-  lists: readonly ListName[],
-  subscriptions: readonly Subscription[],
-): string[] {
-  if ('lists' in news) {
-    const changed = news.lists.filter(list => lists.includes(list));
-    return changed.map(list => `{"jsonrpc":"2.0","method":"notifications/${list}/list_changed"}`);
-  }
+/** The notification that a list changed. */
+export function changedText(list: ListName): string {
+  return `{"jsonrpc":"2.0","method":"notifications/${list}/list_changed"}`;
+}
+
+/** The notifications that tell one client of a resource it subscribed to. */
+export function updatedTexts(news: ResourceNews, subscriptions: readonly Subscription[]): string[] {
   const texts = subscriptions.map(subscription => updatedText(news, subscription));
   return [...new Set(texts.filter(text => text !== undefined))];
 }
@@ -52,7 +75,7 @@ export function textsOf(
  * server may tell of a part of what was subscribed to, so a URI below the subscribed one counts.
  */
 function updatedText(
-  { serverId, uri, params }: Extract<News, { uri: string }>,
+  { serverId, uri, params }: ResourceNews,
   subscription: Subscription,
 ): string | undefined {
   if (subscription.serverId !== serverId || !covers(subscription.uri, uri)) return undefined;

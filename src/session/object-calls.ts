@@ -8,7 +8,7 @@
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import type { JsonObject } from '../protocol.ts';
 import type { CallContext, CallMessage, CallMessages, CallReply } from '../upstream/call.ts';
-import type { Question, RawAnswer } from '../upstream/question.ts';
+import type { Question, RawAnswer, Withdrawal } from '../upstream/question.ts';
 import type { ObjectCall, Upstreams } from '../upstream/upstreams.ts';
 import { toLineStream, type CallLine, type ParkedQuestion } from './call-lines.ts';
 
@@ -131,6 +131,11 @@ export class ObjectCalls {
         const { done, value } = await call.next;
         call.next = undefined;
         if (done) return;
+        if (value.kind === 'withdrawal') {
+          const [key] = [...call.open].find(([, question]) => question === value.of) ?? [];
+          if (key !== undefined && call.open.delete(key)) yield { kind: 'withdrawal', key };
+          continue;
+        }
         if (value.kind !== 'question') {
           yield toLine(value);
           continue;
@@ -193,7 +198,7 @@ export class ObjectCalls {
   }
 }
 
-function toLine(message: Exclude<CallMessage, Question>): CallLine {
+function toLine(message: Exclude<CallMessage, Question | Withdrawal>): CallLine {
   if (message.kind === 'notification') {
     return { kind: 'notification', method: message.method, text: message.text };
   }

@@ -5,15 +5,32 @@
  *
  * A legacy session's stream is logged and resumes (`session-stream.ts`); of several connections the
  * newest gets an event. A modern listener gets what comes while it is connected, nothing is
- * replayed. The table `open_streams` names this object while it wants to hear of changes.
+ * replayed. That a list changed the Worker is asked to look at: it knows what the client sees, so
+ * that what is hidden from it makes no noise. The table `open_streams` names this object while it wants to hear of changes.
  */
 import { randomBytes, toBase64Url } from '../lib/base64url.ts';
 import type { LogLimits } from './event-log.ts';
-import { mayHear, textsOf, type Audience, type News, type Subscription } from './news.ts';
+import {
+  changedSince,
+  changedText,
+  mayHear,
+  updatedTexts,
+  type Audience,
+  type ListNews,
+  type News,
+  type ResourceNews,
+  type Subscription,
+} from './news.ts';
 import { SessionStream } from './session-stream.ts';
 import { deleteOpenStream, upsertOpenStream } from './stream-store.ts';
 import { toPieces } from './stream-frames.ts';
-import type { OpenStream, StreamEvent, StreamOpening } from './stream-opening.ts';
+import {
+  lookText,
+  type OpenStream,
+  type StreamEvent,
+  type StreamOpening,
+  type StreamSight,
+} from './stream-opening.ts';
 
 export interface OpenStreamsOptions {
   db: D1Database;
@@ -62,14 +79,14 @@ export class OpenStreams {
   /** The first message of a socket: the stream opens, and the Worker is told so. */
   open(socket: WebSocket, { lastEventId, ...opening }: StreamOpening): Promise<void> {
     return this.#inTurn(async () => {
-      const { owner, kind, audience } = opening;
+      const { owner, kind, audience, seen } = opening;
       const connected = await this.#connected();
       const openedAt = Date.now();
       await this.#register(owner, openedAt);
       const connection = newId();
       const { stream, events } =
         kind === 'session'
-          ? await this.#session.open(audience, lastEventId)
+          ? await this.#session.open(audience, seen, lastEventId)
           : { stream: newId(), events: [{ id: '', text: '' }] };
       const replaced = connected.filter(known => known.stream.id === stream);
       const record: OpenStream = { ...opening, id: stream, connection, openedAt };
@@ -77,6 +94,30 @@ export class OpenStreams {
       socket.serializeAttachment(connection);
       for (const known of replaced) known.socket.close(1001, 'replaced');
       for (const event of events) send(socket, event);
+      // What changed while nobody here heard of it.
+      const news = kind === 'session' ? await this.#session.untold() : [];
+      if (opening.lists.length > 0) send(socket, { id: '', text: lookText(news) });
+    });
+  }
+
+  /** What the lists of a stream's client are now: it is told of those that changed. */
+  look(socket: WebSocket, { seen, told }: StreamSight): Promise<void> {
+    const connection: unknown = socket.deserializeAttachment();
+    return this.#inTurn(async () => {
+      const connected = await this.#connected();
+      const stream = connected.find(known => known.stream.connection === connection)?.stream;
+      if (!stream) return;
+      if (stream.kind === 'session') {
+        const newest = connected.find(known => known.stream.kind === 'session');
+        const events = newest ? await this.#session.look(seen, told, newest.stream.id) : [];
+        for (const event of events) send(newest?.socket ?? socket, event);
+        return;
+      }
+      await this.#ctx.storage.put<OpenStream>(PREFIX + stream.id, { ...stream, seen });
+      const wanted = told.filter(list => stream.lists.includes(list));
+      for (const list of changedSince(stream.seen, seen, wanted)) {
+        send(socket, { id: '', text: changedText(list) });
+      }
     });
   }
 
@@ -100,14 +141,9 @@ export class OpenStreams {
   announce(owner: string, news: News): Promise<boolean> {
     return this.#inTurn(async () => {
       const connected = await this.#connected();
-      const hearing = connected.filter(({ stream }) => mayHear(stream.audience, news.serverId));
-      for (const { stream, socket } of hearing) {
-        if (stream.kind === 'session') continue;
-        const texts = textsOf(news, stream.lists, stream.resources);
-        for (const text of texts) send(socket, { id: '', text });
-      }
       const isSession = await this.#session.isWanted();
-      if (isSession) await this.#tellSession(news, hearing);
+      if ('uri' in news) await this.#tellResource(news, connected, isSession);
+      else if (!askToLook(news, connected) && isSession) await this.#session.remember(news);
       if (isSession || connected.length > 0) return true;
       await deleteOpenStream(this.#options.db, owner).run();
       return false;
@@ -149,7 +185,17 @@ export class OpenStreams {
     await upsertOpenStream(this.#options.db, owner, now).run();
   }
 
-  async #tellSession(news: News, hearing: readonly Connected[]): Promise<void> {
+  async #tellResource(
+    news: ResourceNews,
+    connected: readonly Connected[],
+    isSession: boolean,
+  ): Promise<void> {
+    const hearing = connected.filter(({ stream }) => mayHear(stream.audience, news.serverId));
+    for (const { stream, socket } of hearing) {
+      if (stream.kind === 'session') continue;
+      for (const text of updatedTexts(news, stream.resources)) send(socket, { id: '', text });
+    }
+    if (!isSession) return;
     const streams = hearing.filter(({ stream }) => stream.kind === 'session');
     const open = streams.map(({ stream }) => stream.id);
     for (const event of await this.#session.tell(news, open)) {
@@ -206,6 +252,29 @@ export class OpenStreams {
     this.#turn = result.catch(() => {});
     return result;
   }
+}
+
+/**
+ * Have Workers look: at what they may see, all of them; at lists, those whose clients want to hear of them, of a session's
+ * connections the newest.
+ * @returns whether one of the session's was asked
+ */
+function askToLook(
+  news: ListNews | { access: 'changed' },
+  connected: readonly Connected[],
+): boolean {
+  const mayWant = ({ stream }: Connected) =>
+    'access' in news ||
+    (mayHear(stream.audience, news.serverId) &&
+      news.lists.some(list => stream.lists.includes(list)));
+  const concerned = connected.filter(mayWant);
+  const newest = concerned.find(({ stream }) => stream.kind === 'session');
+  const text = lookText('access' in news ? [] : [news]);
+  for (const known of concerned) {
+    const isAsked = 'access' in news || known.stream.kind !== 'session' || known === newest;
+    if (isAsked) send(known.socket, { id: '', text });
+  }
+  return newest !== undefined;
 }
 
 const newId = () => toBase64Url(randomBytes(9));

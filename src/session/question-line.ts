@@ -8,6 +8,7 @@ import type { RequestId } from '../protocol.ts';
 
 /** A question as it goes to the client, and the answer to come. */
 export interface Asked {
+  id: string;
   /** JSON text of the request. */
   text: string;
   answer: Promise<RawAnswer>;
@@ -37,6 +38,7 @@ export async function openLine(object: SocketPort, timeoutMs: number): Promise<Q
   const socket = response.webSocket;
   if (!socket) throw new Error('The session object opened no line');
   const waiting = new Map<string, (answer: RawAnswer) => void>();
+  const timers = new Set<ReturnType<typeof setTimeout>>();
   socket.accept();
   socket.addEventListener('message', ({ data }) => {
     const { question, answer } = JSON.parse(String(data)) as {
@@ -56,16 +58,19 @@ export async function openLine(object: SocketPort, timeoutMs: number): Promise<Q
       asked += 1;
       const question = `portico-${lineId}-${asked}`;
       const answer = new Promise<RawAnswer>(resolve => {
-        const timer = setTimeout(() => resolve(GONE), timeoutMs);
-        waiting.set(question, given => {
-          clearTimeout(timer);
-          resolve(given);
-        });
+        timers.add(setTimeout(() => resolve(GONE), timeoutMs));
+        waiting.set(question, resolve);
       });
       const head = `{"jsonrpc":"2.0","id":"${question}"`;
-      return { text: `${head},"method":${JSON.stringify(method)},"params":${params}}`, answer };
+      const text = `${head},"method":${JSON.stringify(method)},"params":${params}}`;
+      return { id: question, text, answer };
     },
-    close: () => socket.close(),
+    close() {
+      // The call is over: what becomes of its open questions is not decided here.
+      waiting.clear();
+      for (const timer of timers) clearTimeout(timer);
+      socket.close();
+    },
   };
 }
 
@@ -76,11 +81,16 @@ export function acceptLine(state: DurableObjectState, lineId: string): Response 
   return new Response(null, { status: 101, webSocket: client });
 }
 
-/** The object's half: pass an answer on. An answer nobody waits for is dropped. */
-export function passAnswer(state: DurableObjectState, id: RequestId, answer: RawAnswer): void {
+/**
+ * The object's half: pass an answer on.
+ * @returns false where no call waits for it: its call is over, or there was never such a question
+ */
+export function passAnswer(state: DurableObjectState, id: RequestId, answer: RawAnswer): boolean {
   const lineId = QUESTION_ID.exec(String(id))?.[1];
-  if (lineId === undefined) return;
-  for (const socket of state.getWebSockets(tagOf(lineId))) {
-    socket.send(JSON.stringify({ question: id, answer }));
-  }
+  if (lineId === undefined) return false;
+  const sockets = state
+    .getWebSockets(tagOf(lineId))
+    .filter(({ readyState }) => readyState === WebSocket.OPEN);
+  for (const socket of sockets) socket.send(JSON.stringify({ question: id, answer }));
+  return sockets.length > 0;
 }

@@ -8,11 +8,27 @@
  */
 import { randomBytes, sha256Hex, toBase64Url } from '../lib/base64url.ts';
 import { EventLog, type LogLimits } from './event-log.ts';
-import { LISTS, mayHear, textsOf, type Audience, type News, type Subscription } from './news.ts';
+import {
+  changedSince,
+  changedText,
+  mayHear,
+  updatedTexts,
+  type Audience,
+  type ListName,
+  type ListNews,
+  type News,
+  type ResourceNews,
+  type Seen,
+  type Subscription,
+} from './news.ts';
 import type { StreamEvent } from './stream-opening.ts';
 
 interface State {
   audience: Audience;
+  /** The lists of the client when it was last told of them. */
+  seen?: Seen;
+  /** Lists that changed while no connection was there, by server. */
+  untold?: Record<string, readonly ListName[]>;
   /** Ids of the session's streams, newest last. */
   streams: string[];
   /** When the last connection went; absent while one is there. */
@@ -23,6 +39,8 @@ const STATE = 'stream-state';
 const SUBSCRIPTION = 'subscription/';
 /** Streams of one session that can be resumed. */
 const MAX_STREAMS = 16;
+/** Servers whose changes are remembered for a session that is away; older ones show by the lists themselves. */
+const MAX_UNTOLD = 200;
 /** Most resources one session may subscribe to. */
 const MAX_SUBSCRIPTIONS = 1_000;
 
@@ -40,10 +58,12 @@ export class SessionStream {
 
   /**
    * A connection comes. An id that is not of this session opens a stream of its own.
+   * @param seen what the client's lists are; where the session was here before, it counts what they were then
    * @returns the stream it is for and what to send on it: first the id to resume from
    */
   async open(
     audience: Audience,
+    seen: Seen,
     lastEventId: string | undefined,
   ): Promise<{ stream: string; events: StreamEvent[] }> {
     const state = await this.#storage.get<State>(STATE);
@@ -53,7 +73,8 @@ export class SessionStream {
     const after = isKnown ? Number(number) : 0;
     const others = (state?.streams ?? []).filter(id => id !== stream);
     const streams = [...others, stream].slice(-MAX_STREAMS);
-    await this.#storage.put<State>(STATE, { audience, streams });
+    const { untold = {}, seen: before = seen } = state ?? {};
+    await this.#storage.put<State>(STATE, { audience, seen: before, untold, streams });
     return { stream, events: await this.#missed(stream, after, audience) };
   }
 
@@ -83,17 +104,52 @@ export class SessionStream {
   }
 
   /**
-   * Log what the session is to hear of.
+   * What the client's lists are now: logs that some changed.
+   * @param told lists that are said to have changed
+   * @param stream id of the stream it is told on
+   */
+  async look(seen: Seen, told: readonly ListName[], stream: string): Promise<StreamEvent[]> {
+    const state = await this.#storage.get<State>(STATE);
+    if (!state) return [];
+    await this.#storage.put<State>(STATE, { ...state, seen, untold: {} });
+    const events: StreamEvent[] = [];
+    for (const list of changedSince(state.seen, seen, told)) {
+      const text = changedText(list);
+      const number = await this.#log.append({ stream, serverId: '', text });
+      events.push({ id: `${stream}.${number}`, text });
+    }
+    return events;
+  }
+
+  /** Lists of a server changed, and there is no connection to ask what the client sees of that. */
+  async remember(news: Exclude<News, ResourceNews>): Promise<void> {
+    const state = await this.#storage.get<State>(STATE);
+    if (!state || 'access' in news) return;
+    const { [news.serverId]: known = [], ...others } = state.untold ?? {};
+    const kept = Object.entries(others).slice(1 - MAX_UNTOLD);
+    const lists = [...new Set([...known, ...news.lists])];
+    const untold = { ...Object.fromEntries(kept), [news.serverId]: lists };
+    await this.#storage.put<State>(STATE, { ...state, untold });
+  }
+
+  /** What was remembered. */
+  async untold(): Promise<ListNews[]> {
+    const state = await this.#storage.get<State>(STATE);
+    return Object.entries(state?.untold ?? {}).map(([serverId, lists]) => ({ serverId, lists }));
+  }
+
+  /**
+   * Log what the session is to hear of a resource.
    * @param open ids of streams that are connected and may hear of it, newest first
    * @returns the events to send on the first of them
    */
-  async tell(news: News, open: readonly string[]): Promise<StreamEvent[]> {
+  async tell(news: ResourceNews, open: readonly string[]): Promise<StreamEvent[]> {
     const { serverId } = news;
     const state = await this.#storage.get<State>(STATE);
     const [stream] = open;
     if (!state || (stream === undefined && !mayHear(state.audience, serverId))) return [];
     const events: StreamEvent[] = [];
-    for (const text of textsOf(news, LISTS, await this.subscriptions())) {
+    for (const text of updatedTexts(news, await this.subscriptions())) {
       const number = await this.#log.append({ stream: stream ?? null, serverId, text });
       events.push({ id: `${stream}.${number}`, text });
     }

@@ -1,5 +1,5 @@
-/** What the Worker and an object say to each other about a stream. Types and their limits only. */
-import type { Audience, ListName, Subscription } from './news.ts';
+/** What the Worker and an object say to each other about a stream. Types and their texts. Pure. */
+import type { Audience, ListName, ListNews, Seen, Subscription } from './news.ts';
 
 /** The Worker's first message on a socket: what stream it wants. */
 export interface StreamOpening {
@@ -9,10 +9,31 @@ export interface StreamOpening {
   kind: 'session' | 'listen';
   audience: Audience;
   lists: readonly ListName[];
+  /** What these lists of the client are now. */
+  seen: Seen;
   /** Of a listener; a session's own are kept beside its streams. */
   resources: readonly Subscription[];
   /** What the client got last, where it resumes. */
   lastEventId?: string;
+}
+
+/** What the Worker says when it was asked to look: what the client's lists are now. */
+export interface StreamSight {
+  seen: Seen;
+  /** Lists whose change the client may hear of whether they are others now or not. */
+  told: readonly ListName[];
+}
+
+const LOOK = 'look ';
+
+/** Text of the event by which the object asks the Worker to look at the client's lists, since this is said to have changed. */
+export function lookText(news: readonly ListNews[]): string {
+  return LOOK + JSON.stringify(news);
+}
+
+/** What is said to have changed, where a text asks to look. */
+export function parseLook(text: string): ListNews[] | undefined {
+  return text.startsWith(LOOK) ? (JSON.parse(text.slice(LOOK.length)) as ListNews[]) : undefined;
 }
 
 /** An open stream as the object stores it. */

@@ -6,13 +6,14 @@ import { PorticoError } from '../errors/portico-error.ts';
 import { Lru } from '../lib/lru.ts';
 import { isObject, type JsonObject, type RequestId } from '../protocol.ts';
 import type { CallContext, CallMessages } from '../upstream/call.ts';
-import type { Destination } from '../upstream/destination.ts';
+import { addressOf, type Destination } from '../upstream/destination.ts';
 import type { RawResponse } from '../upstream/message.ts';
-import type { RawAnswer } from '../upstream/question.ts';
-import type { ObjectCall } from '../upstream/upstreams.ts';
+import type { Question, RawAnswer } from '../upstream/question.ts';
+import type { CallSession, ObjectCall } from '../upstream/upstreams.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { acquireSession } from '../upstream/acquire-session.ts';
 import { readLines, type CallLine, type ParkedQuestion } from './call-lines.ts';
+import { openEar } from './call-ears.ts';
 import { openLine, type QuestionLine } from './question-line.ts';
 import type { ClientSession, EndedSession, UpstreamSession } from './client-session-object.ts';
 
@@ -22,33 +23,73 @@ const REMEMBER_MS = 60_000;
 interface Remembered {
   session: UpstreamSession;
   at: number;
+  /** Until when the object holds the session's standing stream, and whether it could. */
+  held?: { isOpen: boolean; until: number };
 }
 
 export class UpstreamSessions {
   readonly #objects: DurableObjectNamespace<ClientSession>;
   readonly #maxBytes: number;
+  readonly #holdMs: number;
   readonly #remembered = new Lru<string, Remembered>(20_000);
 
-  constructor(objects: DurableObjectNamespace<ClientSession>, maxBytes: number) {
+  /** @param holdMs how long an object holds a standing stream, in milliseconds */
+  constructor(objects: DurableObjectNamespace<ClientSession>, maxBytes: number, holdMs: number) {
     this.#objects = objects;
     this.#maxBytes = maxBytes;
+    this.#holdMs = holdMs;
   }
 
   /** @throws PorticoError with an `upstream_*` code where the handshake fails */
-  async acquire(context: CallContext, destination: Destination): Promise<UpstreamSession> {
+  async acquire(
+    context: CallContext,
+    destination: Destination,
+    progressToken: () => string | undefined,
+  ): Promise<CallSession> {
     const { serverId, credentialKey } = destination;
     const owner = context.owner(serverId);
     const key = `${owner} ${serverId}`;
     const known = this.#remembered.get(key);
     const now = Date.now();
     if (known?.session.credentialKey === credentialKey && now - known.at < REMEMBER_MS) {
-      return known.session;
+      return this.#hearing(context, destination, known, progressToken);
     }
     const object = this.#object(owner);
     const { capabilities } = context;
     const session = await acquireSession(object, destination, capabilities, this.#maxBytes);
-    this.#remembered.set(key, { session, at: now });
-    return session;
+    const fresh = { session, at: now };
+    this.#remembered.set(key, fresh);
+    return this.#hearing(context, destination, fresh, progressToken);
+  }
+
+  /**
+   * The session with what hears its standing stream, for a client that is asked while its call goes
+   * on. The object is asked to hold the stream before a call, and told again long before it would
+   * let go; between that a call pays nothing.
+   */
+  async #hearing(
+    context: CallContext,
+    destination: Destination,
+    known: Remembered,
+    progressToken: () => string | undefined,
+  ): Promise<CallSession> {
+    const { capabilities, questions } = context;
+    const isAsked = questions === 'ask' && Object.keys(capabilities).length > 0;
+    if (!isAsked || known.session.hasNoStream) return known.session;
+    const { serverId } = destination;
+    const object = () => this.#object(context.owner(serverId));
+    const now = Date.now();
+    if (!known.held || now >= known.held.until) {
+      const state = await object().holdStream(addressOf(destination), known.session);
+      if (state === 'none') known.session = { ...known.session, hasNoStream: true };
+      known.held = { isOpen: state === 'open', until: now + this.#holdMs / 2 };
+    }
+    if (!known.held.isOpen) return known.session;
+    const { sessionId } = known.session;
+    const opening = () => {
+      return { serverId, sessionId, capabilities, progressToken: progressToken() };
+    };
+    return { ...known.session, ear: openEar(object, opening) };
   }
 
   /** The upstream forgot this session. */
@@ -80,9 +121,9 @@ export class UpstreamSessions {
     return openLine(this.#object(owner), timeoutMs);
   }
 
-  /** Pass a client's answer on to the call that waits for it. */
-  async passAnswer(owner: string, id: RequestId, answer: RawAnswer): Promise<void> {
-    await this.#object(owner).passAnswer(id, answer);
+  /** Pass a client's answer on to the call that waits for it. @returns false where none does */
+  async passAnswer(owner: string, id: RequestId, answer: RawAnswer): Promise<boolean> {
+    return this.#object(owner).passAnswer(id, answer);
   }
 
   /** Forget all sessions of an owner. Returns what is to be ended at the upstreams. */
@@ -103,11 +144,18 @@ async function* toMessages(
   lines: AsyncGenerator<Exclude<CallLine, { kind: 'failure' }>, void, undefined>,
   answer: Answer,
 ): CallMessages {
+  const asked = new Map<string, Question>();
   for await (const line of lines) {
     if (line.kind === 'notification') yield line;
     else if (line.kind === 'question') {
       const { callId, key, method, params } = line;
-      yield { kind: 'question', method, params, answer: given => answer(callId, key, given) };
+      const give = (given: RawAnswer) => answer(callId, key, given);
+      const question: Question = { kind: 'question', method, params, answer: give };
+      asked.set(key, question);
+      yield question;
+    } else if (line.kind === 'withdrawal') {
+      const of = asked.get(line.key);
+      if (of) yield { kind: 'withdrawal', of };
     } else {
       yield line.kind === 'parked'
         ? toInputRequired(line.callId, line.questions)

@@ -5,11 +5,8 @@
 import type { JsonObject } from '../protocol.ts';
 import { createDeadline } from './deadline.ts';
 import type { Destination } from './destination.ts';
-import { initializeHttp } from './handshake.ts';
+import { HANDSHAKE_MS, initializeHttp } from './handshake.ts';
 import type { Acquired, UpstreamSession } from '../session/client-session-object.ts';
-
-/** Longest time of a handshake, in milliseconds. */
-const HANDSHAKE_MS = 10_000;
 
 /** Where sessions are stored and claimed: the client's object, from inside or through its binding. */
 export interface SessionHolder {

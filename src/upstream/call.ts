@@ -1,7 +1,7 @@
 /** What a call to an upstream takes and gives: shared by the Worker and the objects that call. */
 import type { JsonObject } from '../protocol.ts';
 import type { RawResponse, UpstreamMessage } from './message.ts';
-import type { Question } from './question.ts';
+import type { Question, Withdrawal } from './question.ts';
 
 /** What a call needs of the request it serves. */
 export interface CallContext {
@@ -23,7 +23,8 @@ export interface CallContext {
 }
 
 /** What a caller sees of a call: notifications and questions, the response last. */
-export type CallMessage = RawResponse | (UpstreamMessage & { kind: 'notification' }) | Question;
+export type CallMessage =
+  RawResponse | (UpstreamMessage & { kind: 'notification' }) | Question | Withdrawal;
 
 export type CallMessages = AsyncGenerator<CallMessage, void, undefined>;
 

@@ -56,7 +56,7 @@ export function post(
   );
   const body = requestText({ method, params }, id, manner.era);
   const inSession = Boolean(manner.sessionId);
-  return exchange({ url: destination.url, headers, body, id, inSession }, deadline, maxBytes);
+  return exchange({ destination, headers, body, id, inSession }, deadline, maxBytes);
 }
 
 /** POST a notification; any 2xx will do. */
@@ -68,7 +68,7 @@ export async function postNotification(
 ): Promise<void> {
   let response: Response;
   try {
-    response = await fetch(destination.url, {
+    response = await destination.fetch(destination.url, {
       method: 'POST',
       headers: requestHeaders(destination, manner, notification.method),
       body: JSON.stringify({ jsonrpc: '2.0', ...notification }),

@@ -17,6 +17,8 @@ export interface Deadline {
    * @returns to be called when the question is answered
    */
   hold(limitMs: number): () => void;
+  /** End the call now, as where its client goes away. */
+  end(): void;
   release(): void;
 }
 
@@ -73,6 +75,7 @@ export function createDeadline(timeoutMs: number, client?: AbortSignal): Deadlin
         restart();
       };
     },
+    end: () => controller.abort(),
     release() {
       isOver = true;
       clearTimeout(timer);

@@ -1,55 +1,101 @@
 /** Where and how a server is reached: its address and opened headers. */
 import { PorticoError } from '../errors/portico-error.ts';
-import { Lru } from '../lib/lru.ts';
+import { parsePlace } from '../registry/connector-place.ts';
 import type { Server } from '../registry/server-schema.ts';
-import { openHeaders } from '../secrets/sealed-headers.ts';
+import type { AccessTokenSource } from '../secrets/grant-schema.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
+import { OpenedCredentials } from '../secrets/opened-credentials.ts';
 import { decideAddress } from './guard.ts';
+import { direct, type ConnectorOutlet, type Outlet } from './outlet.ts';
 
-export interface Destination {
+/** What of a destination is data, which may be handed to an object. */
+export interface Address {
   serverId: string;
   name: string;
   url: string;
   /** Header names in lower case. Holds credentials: never logged, never answered. */
   headers: Readonly<Record<string, string>>;
+  /** What a server's errors must not repeat to a client. */
+  hidden: readonly string[];
   /** Changes when address or credential change; sessions and verdicts hang on it. */
   credentialKey: string;
+  /** Which access token is sent, if one is. */
+  tokenSerial?: number;
 }
 
-/** Makes destinations of registry records; remembers opened headers by their ciphertext. */
-export class Destinations {
-  readonly #keys: KeyRing;
-  readonly #localMode: boolean;
-  readonly #opened = new Lru<string, Record<string, string>>(500);
+export interface Destination extends Address {
+  fetch: Outlet;
+}
 
-  constructor(keys: KeyRing, localMode: boolean) {
-    this.#keys = keys;
+/** A destination without its way out. */
+export function addressOf({ fetch: _fetch, ...address }: Destination): Address {
+  return address;
+}
+
+/** Makes destinations of registry records. */
+export class Destinations {
+  readonly #credentials: OpenedCredentials;
+  readonly #localMode: boolean;
+  readonly #tokens: AccessTokenSource;
+  readonly #connectors: ConnectorOutlet;
+
+  constructor(
+    keys: KeyRing,
+    localMode: boolean,
+    tokens: AccessTokenSource,
+    connectors: ConnectorOutlet,
+  ) {
+    this.#credentials = new OpenedCredentials(keys);
     this.#localMode = localMode;
+    this.#tokens = tokens;
+    this.#connectors = connectors;
   }
 
-  /** @throws PorticoError where the address is not allowed or the headers cannot be opened */
+  /** @throws PorticoError where the address is not allowed or the credential cannot be used */
   async of(server: Server): Promise<Destination> {
+    return this.reach(await this.#addressOf(server));
+  }
+
+  /** The way to an address that was decided on before. */
+  reach(address: Address): Destination {
+    const place = parsePlace(address.url);
+    const outlet = place ? this.#connectors(place.connectorId, place.server) : direct;
+    return { ...address, fetch: outlet };
+  }
+
+  async #addressOf(server: Server): Promise<Address> {
+    if (server.transportType === 'STDIO') {
+      // Who it is on that machine is its connector's matter; no credential of ours goes there.
+      const { id: serverId, name, url } = server;
+      return { serverId, name, url, headers: {}, hidden: [], credentialKey: url };
+    }
     const decision = decideAddress(server.url, this.#localMode);
     if (!decision.allowed) throw new PorticoError('upstream_refused_address', decision.reason);
+    const opened = await this.#credentials.of(server);
+    const { id: serverId, name, url } = server;
+    const credentialKey = `${url} ${opened.key}`;
+    const { headers, hidden } = opened;
+    if (!opened.grant) return { serverId, name, url, headers, hidden, credentialKey };
+    const token = await this.#tokens.of(server, opened);
+    const text = await this.#credentials.openToken(server, token);
     return {
-      serverId: server.id,
-      name: server.name,
-      url: server.url,
-      headers: await this.#headers(server),
-      credentialKey: `${server.url} ${server.headersSealed ?? ''}`,
+      serverId,
+      name,
+      url,
+      headers: { ...headers, authorization: `Bearer ${text}` },
+      hidden: [...hidden, text],
+      credentialKey,
+      tokenSerial: token.serial,
     };
   }
 
-  async #headers(server: Server): Promise<Record<string, string>> {
-    const sealed = server.headersSealed;
-    if (sealed === null) return {};
-    const known = this.#opened.get(sealed);
-    if (known) return known;
-    const headers = await openHeaders(this.#keys, server.id, server.url, sealed);
-    if (headers === undefined) {
-      throw new PorticoError('upstream_auth', 'The stored credential cannot be opened');
-    }
-    this.#opened.set(sealed, headers);
-    return headers;
+  /** The server refused what was sent; an access token is replaced, in the background. */
+  async refuse(server: Server, { tokenSerial }: Destination): Promise<void> {
+    if (tokenSerial !== undefined) await this.#tokens.refuse(server, tokenSerial);
   }
+}
+
+/** Give whoever holds a destination the newest access token; all else of it stays the same. */
+export function renew(held: Destination, fresh: Destination): void {
+  if (held.credentialKey === fresh.credentialKey) Object.assign(held, fresh);
 }

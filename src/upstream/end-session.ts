@@ -9,12 +9,13 @@ export async function endSession(
 ): Promise<void> {
   if (session.sessionId === '') return;
   const deadline = createDeadline(5_000);
-  await fetch(destination.url, {
-    method: 'DELETE',
-    headers: requestHeaders(destination, { era: 'legacy', ...session }, ''),
-    redirect: 'manual',
-    signal: deadline.signal,
-  })
+  await destination
+    .fetch(destination.url, {
+      method: 'DELETE',
+      headers: requestHeaders(destination, { era: 'legacy', ...session }, ''),
+      redirect: 'manual',
+      signal: deadline.signal,
+    })
     .then(response => response.body?.cancel())
     .catch(() => {});
   deadline.release();

@@ -12,11 +12,12 @@ import { BodyTooLarge, readText } from '../lib/read-text.ts';
 import { EventTooLarge, readEvents, SseParser, type Resumption } from '../lib/sse-events.ts';
 import type { RequestId } from '../protocol.ts';
 import type { Deadline } from './deadline.ts';
+import type { Destination } from './destination.ts';
 import { parseMessage, type RawResponse, type UpstreamMessage } from './message.ts';
 import { statusError } from './status-error.ts';
 
 export interface ExchangeRequest {
-  url: string;
+  destination: Destination;
   headers: Record<string, string>;
   /** JSON text of the request. */
   body: string;
@@ -72,15 +73,16 @@ export async function exchange(
 
 async function send(request: ExchangeRequest, deadline: Deadline): Promise<Response> {
   try {
-    return await fetch(request.url, {
+    return await request.destination.fetch(request.destination.url, {
       method: 'POST',
       headers: request.headers,
       body: request.body,
       redirect: 'manual',
       signal: deadline.signal,
     });
-  } catch {
-    throw deadline.explain(new PorticoError('upstream_unreachable'));
+  } catch (error) {
+    const known = error instanceof PorticoError ? error : undefined;
+    throw deadline.explain(known ?? new PorticoError('upstream_unreachable'));
   }
 }
 
@@ -149,7 +151,7 @@ const RETRY_MS = 1_000;
  * @returns undefined where the stream cannot be gone on with
  */
 async function resume(
-  { url, headers, inSession }: ExchangeRequest,
+  { destination, headers, inSession }: ExchangeRequest,
   { lastEventId, retryMs = RETRY_MS }: Resumption,
   { signal }: Deadline,
 ): Promise<ReadableStream<Uint8Array> | undefined> {
@@ -160,7 +162,9 @@ async function resume(
   });
   const { 'content-type': _unused, ...kept } = headers;
   const init = { headers: { ...kept, accept: 'text/event-stream', 'last-event-id': lastEventId } };
-  const response = await fetch(url, { ...init, redirect: 'manual', signal }).catch(() => undefined);
+  const response = await destination
+    .fetch(destination.url, { ...init, redirect: 'manual', signal })
+    .catch(() => undefined);
   const isStream = response?.headers.get('content-type')?.includes('text/event-stream');
   if (response?.status === 200 && isStream && response.body) return response.body;
   response?.body?.cancel().catch(() => {});

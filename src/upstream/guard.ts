@@ -5,6 +5,8 @@
  * platform refuses such addresses itself.
  */
 
+import punycode from 'punycode/punycode.js';
+
 export type AddressDecision = { allowed: true; url: URL } | { allowed: false; reason: string };
 
 const refuse = (reason: string): AddressDecision => ({ allowed: false, reason });
@@ -25,6 +27,25 @@ const PRIVATE_SUFFIXES = [
   'invalid',
   'onion',
   'alt',
+];
+/** Public names made to resolve to whatever address their label or their owner says: the ways around a look at the text. */
+const RESOLVE_ANYWHERE = [
+  '1u.ms',
+  'fuf.me',
+  'lacolhost.com',
+  'local.gd',
+  'localdev.me',
+  'localho.st',
+  'localtest.me',
+  'lvh.me',
+  'nip.io',
+  'r3dir.me',
+  'rbndr.us',
+  'sslip.io',
+  'traefik.me',
+  'vcap.me',
+  'xip.io',
+  'xip.name',
 ];
 const HOST_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
@@ -53,11 +74,30 @@ export function decideAddress(address: string, localMode: boolean): AddressDecis
   if (host.startsWith('[') || /^\d+$/.test(labels.at(-1) ?? '')) {
     return refuse('use a host name, not an address literal');
   }
-  if (host.length > 253 || labels.length < 2 || !labels.every(label => HOST_LABEL.test(label))) {
+  if (host.length > 253 || labels.length < 2 || !labels.every(isHostLabel)) {
     return refuse('the host is not a public name');
   }
   if (PRIVATE_SUFFIXES.some(suffix => host.endsWith(`.${suffix}`))) {
     return refuse('the host is not a public name');
   }
+  if (RESOLVE_ANYWHERE.some(name => host === name || host.endsWith(`.${name}`))) {
+    return refuse('the host resolves to addresses that are not its own');
+  }
   return { allowed: true, url };
+}
+
+/**
+ * A label of letters, digits, hyphens and underscores. An internationalised one (RFC 5891) must decode to text that is
+ * in its normal form, which no name that can be registered is without.
+ */
+function isHostLabel(label: string): boolean {
+  if (!HOST_LABEL.test(label)) return false;
+  if (!label.startsWith('xn--')) return true;
+  try {
+    const decoded = punycode.decode(label.slice(4));
+    const isText = decoded !== '' && !/[\p{Cc}\p{Cn}\p{Co}\p{Cs}]/u.test(decoded);
+    return isText && decoded === decoded.normalize('NFKC');
+  } catch {
+    return false;
+  }
 }

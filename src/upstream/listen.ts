@@ -4,7 +4,7 @@
  * every notification until it ends. Source: MCP 2026-07-28 Subscriptions; 2025-11-25 transports.
  */
 import { readEvents } from '../lib/sse-events.ts';
-import { isObject } from '../protocol.ts';
+import { isObject, TASKS_EXTENSION } from '../protocol.ts';
 import { nextRequestId } from './request-ids.ts';
 import type { Destination } from './destination.ts';
 import { requestHeaders, requestText, type Manner } from './wire-request.ts';
@@ -23,6 +23,8 @@ export interface Wanted {
   /** `tools`, `resources`, `prompts`: those whose changes are wanted. */
   lists: readonly string[];
   uris: readonly string[];
+  /** Of a modern server only. */
+  taskIds?: readonly string[];
 }
 
 /** @returns undefined where the server offers no such stream */
@@ -36,20 +38,26 @@ export async function listen(
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), OPEN_MS);
   signal.addEventListener('abort', () => controller.abort(), { once: true });
-  const response = await fetch(destination.url, {
-    ...opening(destination, manner, wanted),
-    signal: controller.signal,
-  }).catch(() => undefined);
+  const response = await destination
+    .fetch(destination.url, {
+      ...opening(destination, manner, wanted),
+      signal: controller.signal,
+    })
+    .catch(() => undefined);
   clearTimeout(timer);
   const type = response?.headers.get('content-type') ?? '';
   if (response?.status !== 200 || !type.includes('text/event-stream') || !response.body) {
     response?.body?.cancel().catch(() => {});
     return undefined;
   }
-  return { ended: hear(response.body, onNotification) };
+  return { ended: hear(response.body, onNotification, controller.signal) };
 }
 
-function opening(destination: Destination, manner: Manner, { lists, uris }: Wanted): RequestInit {
+function opening(
+  destination: Destination,
+  manner: Manner,
+  { lists, uris, taskIds }: Wanted,
+): RequestInit {
   if (manner.era === 'legacy') {
     const headers = { ...requestHeaders(destination, manner, ''), accept: 'text/event-stream' };
     return { method: 'GET', headers, redirect: 'manual' };
@@ -58,12 +66,14 @@ function opening(destination: Destination, manner: Manner, { lists, uris }: Want
   const filter = {
     ...Object.fromEntries(lists.map(list => [`${list}ListChanged`, true])),
     ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
+    ...(taskIds ? { taskIds } : {}),
   };
+  const capabilities = taskIds ? { extensions: { [TASKS_EXTENSION]: {} } } : {};
   const params = new Map([['notifications', JSON.stringify(filter)]]);
   return {
     method: 'POST',
     headers: requestHeaders(destination, manner, method),
-    body: requestText({ method, params }, nextRequestId(), 'modern'),
+    body: requestText({ method, params }, nextRequestId(), 'modern', capabilities),
     redirect: 'manual',
   };
 }
@@ -71,9 +81,10 @@ function opening(destination: Destination, manner: Manner, { lists, uris }: Want
 async function hear(
   body: ReadableStream<Uint8Array>,
   onNotification: (method: string, text: string) => void,
+  signal: AbortSignal,
 ): Promise<void> {
   try {
-    for await (const event of readEvents(body, MAX_EVENT_CHARS)) {
+    for await (const event of readEvents(body, MAX_EVENT_CHARS, undefined, signal)) {
       const message = parse(event.data);
       if (!isObject(message) || typeof message['method'] !== 'string') continue;
       onNotification(message['method'], event.data);

@@ -4,17 +4,28 @@
 import { PorticoError } from '../errors/portico-error.ts';
 import { rawMembers } from '../lib/json-spans.ts';
 import { isObject, isRequestId, type JsonObject, type RequestId } from '../protocol.ts';
+import type { RawAnswer } from './question.ts';
 
 /** A response: exactly one of the two, raw JSON text, beside its parsed form. */
 export type RawResponse =
   | { kind: 'response'; result: string; parsed: JsonObject }
   | { kind: 'response'; error: string; parsed: JsonObject };
 
+/** A question of the server. */
+export interface UpstreamRequest {
+  kind: 'request';
+  method: string;
+  id: RequestId;
+  /** Raw JSON. */
+  params: string;
+  /** The way of its answer, where that is not a POST of the call's own; does nothing but once. */
+  reply?(answer: RawAnswer): Promise<void>;
+}
+
 export type UpstreamMessage =
   | RawResponse
   | { kind: 'notification'; method: string; text: string }
-  /** A question of the server; `params` is raw JSON. */
-  | { kind: 'request'; method: string; id: RequestId; params: string }
+  | UpstreamRequest
   /** A response to another request, or a request under no valid id: never forwarded. */
   | { kind: 'foreign' };
 
@@ -52,6 +63,23 @@ export function parseMessage(text: string, id: RequestId): UpstreamMessage {
     return { kind: 'response', error: members.get('error') ?? '', parsed: error };
   }
   throw new PorticoError('upstream_bad_message');
+}
+
+/** The id in a message's text, if there is a valid one. */
+export function idOf(text: string): RequestId | undefined {
+  try {
+    const { id } = JSON.parse(text) as { id?: unknown };
+    return isRequestId(id) ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON text of the answer to a question. */
+export function toAnswerText(id: RequestId, answer: RawAnswer): string {
+  const [member, raw] =
+    'result' in answer ? (['result', answer.result] as const) : (['error', answer.error] as const);
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${member}":${raw}}`;
 }
 
 function isRpcError(value: unknown): value is JsonObject {

@@ -3,7 +3,6 @@
  * server knows each by the id of its request, and its caller hears its own. Pure.
  */
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
-import type { RequestId } from '../protocol.ts';
 
 /** The params with the request's id as progress token, since two callers may use the same one. */
 export function withProgressToken(params: RawObject, id: number) {
@@ -15,16 +14,20 @@ export function withProgressToken(params: RawObject, id: number) {
   return { params: new Map(params).set('_meta', fromRawMembers(members)), progressToken };
 }
 
-/** Whose progress a notification tells of, and its text with that caller's own token. */
-export function progressOwner<W extends { progressToken: string | undefined }>(
-  { method, text }: { method: string; text: string },
-  waiting: ReadonlyMap<RequestId, W>,
-): { waiting: W; text: string } | undefined {
-  if (method !== 'notifications/progress') return undefined;
+/** Raw JSON of the progress token in the params of a request. */
+export function progressTokenIn(params: RawObject): string | undefined {
+  const meta = params.get('_meta');
+  return meta?.includes('progressToken') ? rawMembers(meta).get('progressToken') : undefined;
+}
+
+/** Raw JSON of the token a notification of progress names. @param text of the whole notification */
+export function progressTokenOf(text: string): string | undefined {
+  return rawMembers(rawMembers(text).get('params') ?? '{}').get('progressToken');
+}
+
+/** The text of such a notification with another token. */
+export function renamedProgress(text: string, progressToken: string): string {
   const members = rawMembers(text);
-  const params = rawMembers(members.get('params') ?? '{}');
-  const found = waiting.get(Number(params.get('progressToken')));
-  if (found?.progressToken === undefined) return undefined;
-  params.set('progressToken', found.progressToken);
-  return { waiting: found, text: fromRawMembers(members.set('params', fromRawMembers(params))) };
+  const params = rawMembers(members.get('params') ?? '{}').set('progressToken', progressToken);
+  return fromRawMembers(members.set('params', fromRawMembers(params)));
 }

@@ -1,4 +1,5 @@
-/** Questions of servers to clients, on their way through a call. */
+/** Questions of servers to clients, on their way through a call, and those that are taken back. Pure. */
+import { isObject, isRequestId, type RequestId } from '../protocol.ts';
 
 /** A client's answer as raw JSON: its result, or its error. */
 export type RawAnswer = { result: string } | { error: string };
@@ -11,4 +12,18 @@ export interface Question {
   params: string;
   /** Give the server its answer; may be called once. */
   answer(answer: RawAnswer): Promise<void>;
+}
+
+/** The server has taken a question back: nobody need answer it any more. */
+export interface Withdrawal {
+  kind: 'withdrawal';
+  of: Question;
+}
+
+/** Id of the question that a server's notification takes back, if it is such a one. */
+export function withdrawnId(method: string, text: string): RequestId | undefined {
+  if (method !== 'notifications/cancelled') return undefined;
+  const { params } = JSON.parse(text) as { params?: unknown };
+  const id = isObject(params) ? params['requestId'] : undefined;
+  return isRequestId(id) ? id : undefined;
 }

@@ -13,10 +13,11 @@ import { readEvents, type SseEvent } from '../lib/sse-events.ts';
 import { LATEST_LEGACY_VERSION, type RequestId } from '../protocol.ts';
 import type { Channel } from './channel.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
-import { parseMessage, type RawResponse, type UpstreamMessage } from './message.ts';
-import { progressOwner, withProgressToken } from './progress-token.ts';
+import { idOf, parseMessage, type RawResponse, type UpstreamMessage } from './message.ts';
+import { renamedProgress, withProgressToken } from './progress-token.ts';
 import { nextRequestId } from './request-ids.ts';
 import type { Destination } from './destination.ts';
+import { SharedStream, type Listener } from './shared-stream.ts';
 import { requestHeaders, requestText, type Manner } from './wire-request.ts';
 
 export interface SseOptions {
@@ -24,20 +25,8 @@ export interface SseOptions {
   onNotification?: (method: string, text: string) => void;
 }
 
-/** A request on its way: what comes for it, and the progress token its caller gave. */
-interface Waiting {
-  messages: Mailbox<UpstreamMessage>;
-  /** Raw JSON of the caller's token, which the server knows by the request's id instead. */
-  progressToken: string | undefined;
-}
-
 /** Longest time of a message whose fate nobody waits for, in milliseconds. */
 const SEND_MS = 5_000;
-/** A question of the server that nobody has answered, and the call whose client has it. */
-interface OpenQuestion {
-  message: UpstreamMessage & { kind: 'request' };
-  holder: Waiting;
-}
 
 const MANNER: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
 
@@ -89,12 +78,13 @@ function endpointOf(event: SseEvent, base: string): string | undefined {
 }
 
 export class SseConnection implements Channel {
-  readonly #destination: Destination;
+  readonly destination: Destination;
   readonly #endpoint: string;
   readonly #controller: AbortController;
   readonly #options: SseOptions;
-  readonly #waiting = new Map<RequestId, Waiting>();
-  readonly #questions = new Map<RequestId, OpenQuestion>();
+  readonly #waiting = new Map<RequestId, Mailbox<UpstreamMessage>>();
+  /** What the server says that names no request. Calls join before they are sent, so none is late. */
+  readonly #shared = new SharedStream({ send: text => this.#send(text), graceMs: 0 });
   #closed = false;
   #served = 0;
 
@@ -105,7 +95,7 @@ export class SseConnection implements Channel {
     controller: AbortController,
     options: SseOptions,
   ) {
-    this.#destination = destination;
+    this.destination = destination;
     this.#endpoint = endpoint;
     this.#controller = controller;
     this.#options = options;
@@ -131,21 +121,23 @@ export class SseConnection implements Channel {
   }
 
   /**
-   * Put a request and yield what comes for it, the response last. The transport does not say which
-   * call a question or a log message belongs to: they go to the one begun last.
+   * Put a request and yield what comes for it, the response last.
+   * @param canBeAsked whether its client answers questions of a method
    */
   async *call(
     method: string,
     params: RawObject,
     deadline: Deadline,
+    canBeAsked: (method: string) => boolean = () => false,
   ): AsyncGenerator<UpstreamMessage, void, undefined> {
     if (this.#closed) throw new PorticoError('upstream_unreachable');
     this.#served += 1;
     const id = nextRequestId();
     const messages = new Mailbox<UpstreamMessage>();
     const { params: sent, progressToken } = withProgressToken(params, id);
-    const waiting = { messages, progressToken };
-    this.#waiting.set(id, waiting);
+    const listener = toListener(messages, canBeAsked, id, progressToken);
+    this.#waiting.set(id, messages);
+    this.#shared.join(listener);
     const onAbort = () => messages.end(deadline.explain(new PorticoError('upstream_no_response')));
     deadline.signal.addEventListener('abort', onAbort, { once: true });
     let answered = false;
@@ -162,11 +154,10 @@ export class SseConnection implements Channel {
     } finally {
       this.#waiting.delete(id);
       deadline.signal.removeEventListener('abort', onAbort);
-      this.#passOn(waiting);
+      const told = answered || this.#closed ? Promise.resolve() : this.#cancel(id);
+      this.#shared.leave(listener, told);
       // Awaited, so that a connection closed after this call does not take the message with it.
-      if (!answered && !this.#closed) {
-        await this.send({ method: 'notifications/cancelled', params: { requestId: id } });
-      }
+      await told;
     }
   }
 
@@ -177,10 +168,11 @@ export class SseConnection implements Channel {
   close(): void {
     this.#closed = true;
     this.#controller.abort();
-    for (const { messages } of this.#waiting.values()) {
+    for (const messages of this.#waiting.values()) {
       messages.end(new PorticoError('upstream_truncated'));
     }
     this.#waiting.clear();
+    this.#shared.close();
   }
 
   async #post(body: string, method: string, deadline: Deadline): Promise<void> {
@@ -188,7 +180,7 @@ export class SseConnection implements Channel {
     try {
       response = await fetch(this.#endpoint, {
         method: 'POST',
-        headers: requestHeaders(this.#destination, MANNER, method),
+        headers: requestHeaders(this.destination, MANNER, method),
         body,
         redirect: 'manual',
         signal: deadline.signal,
@@ -197,6 +189,7 @@ export class SseConnection implements Channel {
       throw deadline.explain(new PorticoError('upstream_unreachable'));
     }
     response.body?.cancel().catch(() => {});
+    if (response.status === 401) throw new PorticoError('upstream_auth');
     if (response.status >= 500) {
       throw new PorticoError('upstream_5xx', `The server answered ${response.status}`);
     }
@@ -220,62 +213,27 @@ export class SseConnection implements Channel {
     const waiting = id === undefined ? undefined : this.#waiting.get(id);
     try {
       const message = parseMessage(event.data, id ?? '');
-      if (message.kind === 'response') waiting?.messages.put(message);
-      else if (message.kind === 'notification') this.#hear(message);
-      else if (message.kind === 'request') this.#asked(message);
+      if (message.kind === 'response') return waiting?.put(message);
+      if (message.kind === 'notification') {
+        this.#options.onNotification?.(message.method, message.text);
+      }
+      this.#shared.take(message);
     } catch (error) {
-      waiting?.messages.end(error);
+      waiting?.end(error);
     }
   }
 
-  #hear(message: UpstreamMessage & { kind: 'notification' }): void {
-    this.#options.onNotification?.(message.method, message.text);
-    const owner = progressOwner(message, this.#waiting);
-    if (owner) owner.waiting.messages.put({ ...message, text: owner.text });
-    else if (message.method === 'notifications/message') this.#last()?.messages.put(message);
-  }
-
-  /** A question of the server: for the call begun last; `ping` is answered here. */
-  #asked(message: UpstreamMessage & { kind: 'request' }): void {
-    const { method, id } = message;
-    const last = this.#last();
-    if (method === 'ping') void this.send({ id, result: {} });
-    else if (last) this.#put(message, last);
-    else void this.send({ id, error: { code: -32601, message: 'Method not found' } });
-  }
-
-  #put(message: OpenQuestion['message'], holder: Waiting): void {
-    this.#questions.set(message.id, { message, holder });
-    holder.messages.put(message);
-  }
-
-  /** Questions a call leaves open when it ends may be another one's: that one asks them again. */
-  #passOn(ended: Waiting): void {
-    for (const [id, { message, holder }] of this.#questions) {
-      if (holder !== ended) continue;
-      this.#questions.delete(id);
-      const next = this.#last();
-      if (next && !this.#closed) this.#put(message, next);
-    }
-  }
-
-  #last(): Waiting | undefined {
-    return [...this.#waiting.values()].at(-1);
+  #cancel(requestId: RequestId): Promise<void> {
+    const cancelled = { method: 'notifications/cancelled', params: { requestId } };
+    return this.#send(JSON.stringify({ jsonrpc: '2.0', ...cancelled }));
   }
 
   /** A message whose fate nobody waits for. */
-  async send(message: Record<string, unknown>): Promise<void> {
-    await this.sendText(JSON.stringify({ jsonrpc: '2.0', ...message }));
-  }
-
-  /** The same with the message's text. */
-  async sendText(body: string): Promise<void> {
-    const answered = idOf(body);
-    if (answered !== undefined) this.#questions.delete(answered);
+  async #send(body: string): Promise<void> {
     const deadline = createDeadline(SEND_MS, this.#controller.signal);
     await fetch(this.#endpoint, {
       method: 'POST',
-      headers: requestHeaders(this.#destination, MANNER, ''),
+      headers: requestHeaders(this.destination, MANNER, ''),
       body,
       redirect: 'manual',
       signal: deadline.signal,
@@ -286,11 +244,21 @@ export class SseConnection implements Channel {
   }
 }
 
-function idOf(data: string): RequestId | undefined {
-  try {
-    const { id } = JSON.parse(data) as { id?: unknown };
-    return typeof id === 'string' || typeof id === 'number' ? id : undefined;
-  } catch {
-    return undefined;
-  }
+/** A call as the server's other messages find it; its own progress token is put back. */
+function toListener(
+  messages: Mailbox<UpstreamMessage>,
+  canBeAsked: (method: string) => boolean,
+  id: RequestId,
+  own: string | undefined,
+): Listener {
+  return {
+    canBeAsked,
+    progressToken: own === undefined ? undefined : JSON.stringify(id),
+    put(message) {
+      const isProgress =
+        message.kind === 'notification' && message.method === 'notifications/progress';
+      if (!isProgress || own === undefined) return messages.put(message);
+      messages.put({ ...message, text: renamedProgress(message.text, own) });
+    },
+  };
 }

@@ -3,7 +3,7 @@
  * session. An open stream keeps the object awake, so one that nobody uses is closed after a while.
  */
 import { createDeadline } from './deadline.ts';
-import type { Destination } from './destination.ts';
+import { renew, type Destination } from './destination.ts';
 import { initializeParams, parseInitializeResult } from './handshake.ts';
 import { openSse, type SseConnection } from './sse-connection.ts';
 import type { JsonObject } from '../protocol.ts';
@@ -38,6 +38,7 @@ export class SseConnections {
     for (;;) {
       const live = this.#live.get(serverId);
       if (live && !live.connection.closed && live.credentialKey === credentialKey) {
+        renew(live.connection.destination, destination);
         return live.connection;
       }
       const claim = await this.#claims.claim(`sse/${serverId}`);

@@ -8,11 +8,12 @@ import type { CallContext, CallMessages } from './call.ts';
 import { postNotification } from './channel.ts';
 import { createDeadline } from './deadline.ts';
 import type { Destination } from './destination.ts';
-import type { UpstreamMessage } from './message.ts';
+import { toAnswerText, type UpstreamMessage } from './message.ts';
 import { withoutSecrets } from './redact.ts';
 import { PorticoError } from '../errors/portico-error.ts';
+import { isTaskNotification } from '../gateway/task-messages.ts';
 import { canBeAsked, capabilityFor } from '../session/askable.ts';
-import type { RawAnswer } from './question.ts';
+import { withdrawnId, type Question, type RawAnswer } from './question.ts';
 import type { RequestId } from '../protocol.ts';
 import { requestHeaders, type Manner } from './wire-request.ts';
 
@@ -23,14 +24,26 @@ export interface Talk {
   deadline: Deadline;
   context: CallContext;
   questionTimeoutMs: number;
+  /** Settles when the server has been told that the call is cancelled, if it is. */
+  told?(): Promise<void>;
   /** The caller gave a progress token; progress nobody asked for is dropped. */
   wantsProgress: boolean;
-  /** How a message gets to the server; by a POST of its own where absent. */
-  send?(text: string): Promise<void>;
+  /** The caller knows the tasks of this server by ids of its own. */
+  hearsTasks: boolean;
+}
+
+/** A question on its way to the client. */
+interface Asked {
+  question: Question;
+  /** Lets the call's time go on. */
+  resume: () => void;
+  /** It came on a stream that other calls share. */
+  isShared: boolean;
 }
 
 const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
-const REFUSAL = { error: '{"code":-32601,"message":"Method not found"}' };
+const REFUSAL: RawAnswer = { error: '{"code":-32601,"message":"Method not found"}' };
+const GONE: RawAnswer = { error: '{"code":-32603,"message":"The client went away"}' };
 
 /**
  * The messages of a call as its caller sees them. Releases the deadline at their end.
@@ -42,10 +55,13 @@ export async function* toCallMessages(
   onChange: (serverId: string) => Promise<unknown>,
 ): CallMessages {
   const { deadline, context, destination } = talk;
+  /** Questions that wait; those of this call alone are lost with it, those of a shared stream are not. */
+  const asked = new Map<RequestId, Asked>();
   try {
     for await (const message of messages) {
       if (message.kind === 'request') {
         const { method, id, params } = message;
+        const reply = message.reply ?? ((given: RawAnswer) => sendAnswer(talk, id, given));
         if (!canBeAsked(context.capabilities, method)) {
           const needed = capabilityFor(method);
           if (needed && context.questions === 'park') {
@@ -53,45 +69,63 @@ export async function* toCallMessages(
               data: { requiredCapabilities: { [needed]: {} } },
             });
           }
-          const answer = method === 'ping' ? { result: '{}' } : REFUSAL;
-          context.defer(sendAnswer(talk, id, answer));
+          context.defer(reply(method === 'ping' ? { result: '{}' } : REFUSAL));
           continue;
         }
         const resume = deadline.hold(talk.questionTimeoutMs);
         const answer = async (given: RawAnswer) => {
+          if (!asked.delete(id)) return;
           resume();
-          await sendAnswer(talk, id, given);
+          await reply(given);
         };
-        yield { kind: 'question', method, params, answer };
+        const question: Question = { kind: 'question', method, params, answer };
+        asked.set(id, { question, resume, isShared: message.reply !== undefined });
+        yield question;
       } else if (message.kind === 'notification') {
+        if (message.method === 'notifications/cancelled') {
+          const id = withdrawnId(message.method, message.text);
+          const withdrawn = id === undefined ? undefined : asked.get(id);
+          if (id === undefined || !withdrawn) continue;
+          asked.delete(id);
+          withdrawn.resume();
+          yield { kind: 'withdrawal', of: withdrawn.question };
+          continue;
+        }
         if (LIST_CHANGED.test(message.method)) {
           context.defer(onChange(destination.serverId));
           continue;
         }
+        // Of tasks hears who speaks of tasks; what is told of them elsewhere nobody may rely on.
+        if (isTaskNotification(message.method) && !talk.hearsTasks) continue;
         if (message.method !== 'notifications/progress') yield message;
         else if (talk.wantsProgress) {
           deadline.restart();
           yield message;
         }
       } else if (message.kind === 'response') {
-        yield withoutSecrets(message, destination.headers);
+        yield withoutSecrets(message, destination.hidden);
         return;
       }
     }
   } finally {
     deadline.release();
+    const told = talk.told?.() ?? Promise.resolve();
+    for (const [id, { isShared }] of asked) {
+      if (!isShared) context.defer(told.then(() => sendAnswer(talk, id, GONE)));
+    }
+    asked.clear();
   }
 }
 
 /** Give a server the answer to its question. Whether it arrives, the call itself will show. */
-async function sendAnswer(talk: Talk, id: RequestId, answer: RawAnswer): Promise<void> {
-  const [member, raw] =
-    'result' in answer ? (['result', answer.result] as const) : (['error', answer.error] as const);
-  const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${member}":${raw}}`;
-  if (talk.send) return talk.send(text);
-  const { destination, manner } = talk;
+function sendAnswer(talk: Talk, id: RequestId, answer: RawAnswer): Promise<void> {
+  return postText(talk.destination, talk.manner, toAnswerText(id, answer));
+}
+
+/** POST a message that is no request; its fate is nobody's concern. */
+export function postText(destination: Destination, manner: Manner, text: string): Promise<void> {
   return briefly(async deadline => {
-    const response = await fetch(destination.url, {
+    const response = await destination.fetch(destination.url, {
       method: 'POST',
       headers: requestHeaders(destination, manner, ''),
       body: text,

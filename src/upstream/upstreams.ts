@@ -4,27 +4,40 @@
  * anything). Everything else that fails after dispatch fails once, with a reason.
  */
 import { PorticoError } from '../errors/portico-error.ts';
-import { RPC, type Era, type RequestId } from '../protocol.ts';
+import { RPC } from '../protocol.ts';
 import type { Server, Verdict } from '../registry/server-schema.ts';
+import { canBeAsked } from '../session/askable.ts';
+import { send, type Attempt, type Sent } from './attempt.ts';
 import type { CallContext, CallMessages, CallReply } from './call.ts';
 import { createHttpChannel } from './channel.ts';
-import { createDeadline, type Deadline } from './deadline.ts';
+import { createDeadline } from './deadline.ts';
 import type { Destination, Destinations } from './destination.ts';
-import { exchange, SessionForgotten, type Reply } from './exchange.ts';
+import type { Ear } from './ear.ts';
+import { SessionForgotten } from './exchange.ts';
 import { LogLevels } from './log-levels.ts';
-import type { RawResponse, UpstreamMessage } from './message.ts';
+import type { RawResponse } from './message.ts';
+import { progressTokenIn } from './progress-token.ts';
 import { withoutSecrets } from './redact.ts';
-import { nextRequestId } from './request-ids.ts';
 import type { SseConnection } from './sse-connection.ts';
-import { sendNotification, toCallMessages } from './talk-back.ts';
-import { requestHeaders, requestText, type Manner, type OutboundRequest } from './wire-request.ts';
+import { toCallMessages } from './talk-back.ts';
+import type { Manner, OutboundRequest } from './wire-request.ts';
+
+/** A session for one call, and what hears its server beside the call's own stream. */
+export interface CallSession {
+  sessionId: string;
+  protocolVersion: string;
+  /** Absent where nothing can come but on the call's own stream. */
+  ear?: Ear | undefined;
+}
 
 /** Sessions at upstreams, kept by the client's object. */
 export interface SessionPort {
+  /** @param progressToken reads the raw token of the call */
   acquire(
     context: CallContext,
     destination: Destination,
-  ): Promise<{ sessionId: string; protocolVersion: string }>;
+    progressToken: () => string | undefined,
+  ): Promise<CallSession>;
   forget(context: CallContext, destination: Destination, sessionId: string): Promise<void>;
 }
 
@@ -56,15 +69,6 @@ export interface UpstreamsOptions {
   onSuspect(serverId: string): Promise<unknown>;
 }
 
-interface Attempt {
-  destination: Destination;
-  era: Era;
-  request: OutboundRequest;
-  name: string | undefined;
-  deadline: Deadline;
-  context: CallContext;
-}
-
 export class Upstreams {
   readonly #options: UpstreamsOptions;
   readonly #levels = new LogLevels();
@@ -89,15 +93,18 @@ export class Upstreams {
     if (!verdict) throw new PorticoError('upstream_unreachable');
     const { throughObject, destinations, onSuspect } = this.#options;
     context.onDispatch?.();
+    let destination: Destination | undefined;
     try {
       if (throughObject && needsObject(verdict, request, context)) {
         return { messages: await throughObject({ server, request, name }, context) };
       }
-      const destination = await destinations.of(server);
+      destination = await destinations.of(server);
       return await this.#dispatch(destination, verdict, request, name, context);
     } catch (error) {
       if (error instanceof PorticoError && error.code !== 'upstream_timeout') {
         context.defer(onSuspect(server.id));
+        const isRefused = error.code === 'upstream_auth' && destination;
+        if (isRefused) context.defer(destinations.refuse(server, isRefused));
       }
       throw error;
     }
@@ -110,7 +117,7 @@ export class Upstreams {
     name: string | undefined,
     context: CallContext,
   ): Promise<CallReply> {
-    const deadline = createDeadline(this.#options.callTimeoutMs, context.signal);
+    const deadline = createDeadline(this.#timeoutMs(request), context.signal);
     const { era, protocolVersion } = verdict;
     const attempt = { destination, era, request, name, deadline, context };
     let streaming = false;
@@ -119,19 +126,20 @@ export class Upstreams {
         streaming = true;
         return { messages: await this.#overSse(attempt) };
       }
-      const { reply, manner } = verdict.sessionful
+      const { reply, ...sent } = verdict.sessionful
         ? await this.#inSession(attempt)
-        : await this.#attempt(attempt, { era, protocolVersion });
+        : await send(attempt, { era, protocolVersion }, this.#options.maxAnswerBytes);
       if (reply.response) {
         // Its mirrored headers were made of a schema the server no longer has: worth a look.
         if (isHeaderMismatch(reply.response))
           context.defer(this.#options.onSuspect(destination.serverId));
-        return { response: withoutSecrets(reply.response, destination.headers) };
+        return { response: withoutSecrets(reply.response, destination.hidden) };
       }
       streaming = true;
       const { questionTimeoutMs, onSuspect } = this.#options;
       const wantsProgress = hasProgressToken(request);
-      const talk = { destination, manner, deadline, context, questionTimeoutMs, wantsProgress };
+      const terms = { questionTimeoutMs, wantsProgress, hearsTasks: request.tasks ?? false };
+      const talk = { destination, deadline, context, ...sent, ...terms };
       return { messages: toCallMessages(reply.messages ?? [], talk, onSuspect) };
     } catch (error) {
       if (error instanceof SessionForgotten) throw new PorticoError('upstream_session');
@@ -139,6 +147,12 @@ export class Upstreams {
     } finally {
       if (!streaming) deadline.release();
     }
+  }
+
+  /** The result of a task is waited for until the task is over (2025-11-25), so longer than a call. */
+  #timeoutMs({ method }: OutboundRequest): number {
+    const { callTimeoutMs, questionTimeoutMs } = this.#options;
+    return method === 'tasks/result' ? Math.max(callTimeoutMs, questionTimeoutMs) : callTimeoutMs;
   }
 
   async #overSse({ destination, request, deadline, context, era }: Attempt): Promise<CallMessages> {
@@ -149,70 +163,47 @@ export class Upstreams {
       throw error;
     });
     await this.#levels.onConnection(connection, request.logLevel);
-    const messages = connection.call(request.method, request.params, deadline);
+    const messages = connection.call(request.method, request.params, deadline, method =>
+      canBeAsked(context.capabilities, method),
+    );
     const manner: Manner = { era, protocolVersion: '' };
-    const send = (text: string) => connection.sendText(text);
     const wantsProgress = hasProgressToken(request);
-    const answering = { questionTimeoutMs, wantsProgress, send };
-    const talk = { destination, manner, deadline, context, ...answering };
+    const terms = { questionTimeoutMs, wantsProgress, hearsTasks: request.tasks ?? false };
+    const talk = { destination, manner, deadline, context, ...terms };
     const seen = toCallMessages(messages, talk, onSuspect);
     return mayPark(context) ? closingAfter(seen, connection) : seen;
   }
 
   /** A call in an upstream session; a forgotten one is opened anew, once. */
-  async #inSession(attempt: Attempt): Promise<{ reply: Reply; manner: Manner }> {
+  async #inSession(attempt: Attempt): Promise<Sent> {
     const { sessions } = this.#options;
-    const { destination, context, era } = attempt;
-    const session = await sessions.acquire(context, destination);
+    const { destination, context, request } = attempt;
+    const progressToken = () => progressTokenIn(request.params);
+    const session = await sessions.acquire(context, destination, progressToken);
     try {
-      return await this.#withLevel(attempt, { era, ...session });
+      return await this.#withLevel(attempt, session);
     } catch (error) {
       if (!(error instanceof SessionForgotten)) throw error;
       await sessions.forget(context, destination, session.sessionId);
-      const renewed = await sessions.acquire(context, destination);
-      return this.#withLevel(attempt, { era, ...renewed });
+      const renewed = await sessions.acquire(context, destination, progressToken);
+      return this.#withLevel(attempt, renewed);
     }
   }
 
   /** A call in a session that logs as the caller wants it. */
-  async #withLevel(attempt: Attempt, manner: Manner): Promise<{ reply: Reply; manner: Manner }> {
-    const { destination, request } = attempt;
-    const session = `${destination.serverId} ${manner.sessionId}`;
-    const channel = () => createHttpChannel(destination, manner, this.#options.maxAnswerBytes);
-    await this.#levels.inSession(session, channel, request.logLevel);
-    return this.#attempt(attempt, manner);
-  }
-
-  async #attempt(attempt: Attempt, manner: Manner): Promise<{ reply: Reply; manner: Manner }> {
-    const { destination, request, name, deadline, context } = attempt;
-    const id = nextRequestId();
+  async #withLevel(attempt: Attempt, { ear, ...session }: CallSession): Promise<Sent> {
+    const { destination, request, era } = attempt;
     const { maxAnswerBytes } = this.#options;
-    const outbound = {
-      url: destination.url,
-      headers: requestHeaders(destination, manner, request.method, name, request.paramHeaders),
-      body: requestText(request, id, manner.era, context.capabilities),
-      id,
-      inSession: Boolean(manner.sessionId),
-    };
-    // Told from within the event, since a request whose client is gone begins nothing later.
-    const onAbort = () => cancel(destination, manner, id, context);
-    deadline.signal.addEventListener('abort', onAbort, { once: true });
-    const settle = () => deadline.signal.removeEventListener('abort', onAbort);
+    const manner: Manner = { era, ...session };
     try {
-      const reply = await exchange(outbound, deadline, maxAnswerBytes);
-      if (!reply.messages) {
-        settle();
-        return { reply, manner };
-      }
-      const messages = settling(reply.messages, isAnswered => {
-        settle();
-        if (!isAnswered && !deadline.signal.aborted) onAbort();
-      });
-      return { reply: { headers: reply.headers, messages }, manner };
+      const key = `${destination.serverId} ${manner.sessionId}`;
+      const channel = () => createHttpChannel(destination, manner, maxAnswerBytes);
+      await this.#levels.inSession(key, channel, request.logLevel);
     } catch (error) {
-      settle();
+      ear?.close();
       throw error;
     }
+    return send(attempt, manner, maxAnswerBytes, ear);
   }
 }
 
@@ -245,32 +236,4 @@ async function* closingAfter(messages: CallMessages, connection: SseConnection):
   } finally {
     connection.close();
   }
-}
-
-/** The messages; tells at their end whether the response was among them. */
-async function* settling(
-  messages: AsyncGenerator<UpstreamMessage, void, undefined>,
-  onEnd: (isAnswered: boolean) => void,
-): AsyncGenerator<UpstreamMessage, void, undefined> {
-  let isAnswered = false;
-  try {
-    for await (const message of messages) {
-      isAnswered ||= message.kind === 'response';
-      yield message;
-    }
-  } finally {
-    onEnd(isAnswered);
-  }
-}
-
-/** Tell a legacy server that nobody waits for a request any more. */
-function cancel(
-  destination: Destination,
-  manner: Manner,
-  requestId: RequestId,
-  context: CallContext,
-): void {
-  if (manner.era === 'modern') return;
-  const notification = { method: 'notifications/cancelled', params: { requestId } };
-  context.defer(sendNotification(destination, manner, notification));
 }

@@ -63,9 +63,25 @@ export class UpstreamWatch {
     this.#options = options;
   }
 
+  /** How the server is reached now; another access token of it is used from the next request on. */
+  get destination(): Destination {
+    return this.#destination;
+  }
+
   /** @throws PorticoError with an `upstream_*` code */
   look(deadline: Deadline): Promise<Looked> {
     return this.#withChannel(negotiated => this.#read(negotiated, deadline), deadline);
+  }
+
+  /**
+   * A light message, to see whether the server answers; what it answers does not matter.
+   * @throws PorticoError with an `upstream_*` code
+   */
+  ping(deadline: Deadline): Promise<void> {
+    return this.#withChannel(async ({ channel, manner }) => {
+      const method = manner.era === 'modern' ? 'server/discover' : 'ping';
+      await channel.request(method, new Map(), deadline);
+    }, deadline);
   }
 
   /**

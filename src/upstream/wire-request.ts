@@ -14,7 +14,7 @@ import {
   type RequestId,
 } from '../protocol.ts';
 import { encodeHeaderValue } from '../lib/header-value.ts';
-import type { Destination } from './destination.ts';
+import type { Address } from './destination.ts';
 
 /** A request on its way to an upstream; `params` are raw JSON by key. */
 export interface OutboundRequest {
@@ -24,6 +24,8 @@ export interface OutboundRequest {
   paramHeaders?: Readonly<Record<string, string>>;
   /** Least severe log messages the caller wants of a server that logs. */
   logLevel?: LogLevel;
+  /** The caller hears of tasks. */
+  tasks?: boolean;
 }
 
 /** How to speak to the upstream: what negotiation found, and the session if there is one. */
@@ -53,8 +55,10 @@ export function paramsFor(
     // A key may be written with escapes: `\/` is how some JSON writers put every slash.
     if (!LEGACY_FOREIGN_KEYS.some(key => meta.includes(key)) && !meta.includes('\\')) return params;
     const members = rawMembers(meta);
-    for (const key of LEGACY_FOREIGN_KEYS) members.delete(key);
     const copy = new Map(params);
+    // The modern era has no such parameter; a legacy server would make a task of the call.
+    if (members.has(META.protocolVersion)) copy.delete('task');
+    for (const key of LEGACY_FOREIGN_KEYS) members.delete(key);
     if (members.size === 0) copy.delete('_meta');
     else copy.set('_meta', fromRawMembers(members));
     return copy;
@@ -83,7 +87,7 @@ export function requestText(
 
 /** Headers of a POST: the server's own first, so that none of them can replace the protocol's. */
 export function requestHeaders(
-  destination: Destination,
+  destination: Address,
   manner: Manner,
   method: string,
   name?: string,

@@ -1,0 +1,178 @@
+/**
+ * What a caller may see and use: the one decision, from rules, the token's limits and toolsets. Pure; made once for a token
+ * and a state of the registry, then asked for each server.
+ *
+ * Precedence. Rules for the principal come before rules for its groups, those before rules for everyone; at the first of these
+ * levels where a rule matches, a deny outweighs every allow. Where no rule matches, the posture decides: `open` lets members
+ * through, `closed` only holders of `admin`. Whatever the rules say, a token never reaches beyond its own limits.
+ */
+import {
+  EVERYTHING,
+  matchesServer,
+  parseQualifiedPattern,
+  toMatcher,
+  type NamedServer,
+  type QualifiedPattern,
+} from './pattern.ts';
+import type { AccessRule, Posture } from './rule.ts';
+import type { Toolset } from './toolset.ts';
+import { both, either, NOTHING, selectionOf, WHOLE, type View } from './view.ts';
+
+/** Who asks, as far as the decision depends on it. */
+export interface Holder {
+  principalId: string;
+  groups: readonly string[];
+  isAdmin: boolean;
+  /** Limits of the token; null where it has none of the kind. */
+  servers: readonly string[] | null;
+  tools: readonly string[] | null;
+  toolsets: readonly string[] | null;
+}
+
+/** What everybody's decisions are made of. */
+export interface AccessState {
+  posture: Posture;
+  rules: readonly AccessRule[];
+  toolsets: readonly Toolset[];
+}
+
+/** Why something is allowed or not. */
+export interface Verdict {
+  isAllowed: boolean;
+  /** What decided. */
+  by: 'rule' | 'posture' | 'token_servers' | 'token_tools' | 'token_toolsets';
+  /** The rule that decided, if one did. */
+  ruleId?: string;
+}
+
+export interface Policy {
+  viewOf(server: NamedServer): View;
+  /** The toolset of a name, where this caller may use it. */
+  toolset(name: string): Toolset | undefined;
+  /** Why a tool may be used or not; of several reasons against it, the first. */
+  explain(server: NamedServer, tool: string, isReadOnly: boolean): Verdict;
+  /** Ids of the only servers the caller can ever see; null where that depends on more. */
+  servers: readonly string[] | null;
+}
+
+type Levels = readonly (readonly AccessRule[])[];
+
+/** The policy for one holder. */
+export function createPolicy(holder: Holder, state: AccessState): Policy {
+  const levels = levelsOf(holder, state.rules);
+  const fallback = state.posture === 'open' || holder.isAdmin;
+  const usable = state.toolsets.filter(toolset => mayUse(holder, toolset));
+  const tools = holder.tools?.map(parseQualifiedPattern);
+  const chosen = holder.toolsets && usable.filter(({ id }) => holder.toolsets?.includes(id));
+  const known = new WeakMap<NamedServer, View>();
+
+  function limits(server: NamedServer): [by: Verdict['by'], view: View][] {
+    const { servers } = holder;
+    const isNamed = servers === null || servers.includes(server.id);
+    return [
+      ['token_servers', isNamed ? WHOLE : NOTHING],
+      ['token_tools', tools ? selectionOf(server, tools, []) : WHOLE],
+      ['token_toolsets', chosen ? either(chosen.map(set => viewOfToolset(set, server))) : WHOLE],
+    ];
+  }
+
+  return {
+    servers: holder.servers,
+    toolset: name => (chosen ?? usable).find(toolset => toolset.name === name),
+    viewOf(server) {
+      let view = known.get(server);
+      if (!view) {
+        view = limits(server).reduce(
+          (seen, [, limit]) => both(seen, limit),
+          ruled(levels, fallback, server),
+        );
+        known.set(server, view);
+      }
+      return view;
+    },
+    explain(server, tool, isReadOnly) {
+      const rule = toDecision(ofServer(levels, server))(tool, isReadOnly);
+      const verdict: Verdict = rule
+        ? { isAllowed: rule.effect === 'allow', by: 'rule', ruleId: rule.id }
+        : { isAllowed: fallback, by: 'posture' };
+      if (!verdict.isAllowed) return verdict;
+      const limit = limits(server).find(([, view]) => !view.tool(tool, isReadOnly));
+      return limit ? { isAllowed: false, by: limit[0] } : verdict;
+    },
+  };
+}
+
+/** What a toolset selects of a server. */
+export function viewOfToolset({ definition }: Toolset, server: NamedServer): View {
+  const { include, exclude } = definition;
+  const parse = (patterns: readonly string[]): QualifiedPattern[] =>
+    patterns.map(parseQualifiedPattern);
+  return selectionOf(server, parse(include), parse(exclude));
+}
+
+function mayUse(
+  { principalId, groups, isAdmin }: Holder,
+  { definition: { members } }: Toolset,
+): boolean {
+  if (!members || isAdmin) return true;
+  return (
+    members.principals.includes(principalId) || members.groups.some(group => groups.includes(group))
+  );
+}
+
+/** The rules that concern a holder, those that come first first. */
+function levelsOf({ principalId, groups }: Holder, rules: readonly AccessRule[]): Levels {
+  const own = rules.filter(
+    ({ subject }) => subject.kind === 'principal' && subject.id === principalId,
+  );
+  const shared = rules.filter(
+    ({ subject }) => subject.kind === 'group' && groups.includes(subject.name),
+  );
+  return [own, shared, rules.filter(({ subject }) => subject.kind === 'everyone')];
+}
+
+const ofServer = (levels: Levels, server: NamedServer): Levels =>
+  levels.map(rules => rules.filter(rule => matchesServer(rule.server, server)));
+
+/** What the rules let through of a server. */
+function ruled(levels: Levels, fallback: boolean, server: NamedServer): View {
+  const concerned = ofServer(levels, server);
+  const restRule = decide(concerned, isSweeping);
+  const rest = restRule ? restRule.effect === 'allow' : fallback;
+  if (concerned.flat().every(isSweeping)) return rest ? WHOLE : NOTHING;
+  const facts = concerned.map(rules =>
+    rules.map(({ effect, tool, readOnly }) => [effect, tool, readOnly]),
+  );
+  const decideTool = toDecision(concerned);
+  return {
+    key: JSON.stringify([facts, fallback]),
+    rest,
+    tool: (name, isReadOnly) => {
+      const rule = decideTool(name, isReadOnly);
+      return rule ? rule.effect === 'allow' : fallback;
+    },
+  };
+}
+
+/** Whether a rule is about all of a server, and so about what it offers beside tools. */
+const isSweeping = ({ tool, readOnly }: AccessRule) => tool === EVERYTHING && !readOnly;
+
+/** Made ready for many tools: finds the rule that decides on one, if any matches. */
+function toDecision(levels: Levels): (name: string, isReadOnly: boolean) => AccessRule | undefined {
+  const matchers = new Map(levels.flat().map(rule => [rule, toMatcher(rule.tool)]));
+  return (name, isReadOnly) =>
+    decide(levels, rule => (!rule.readOnly || isReadOnly) && matchers.get(rule)?.(name) === true);
+}
+
+function decide(levels: Levels, isMatch: (rule: AccessRule) => boolean): AccessRule | undefined {
+  for (const rules of levels) {
+    let allowing: AccessRule | undefined;
+    for (const rule of rules) {
+      if (!isMatch(rule)) continue;
+      if (rule.effect === 'deny') return rule;
+      allowing ??= rule;
+    }
+    if (allowing) return allowing;
+  }
+  return undefined;
+}

@@ -1,0 +1,43 @@
+/** Access rules: what they say and to whom. */
+import { z } from 'zod';
+import { MAX_PATTERN_CHARS, MAX_WILDCARDS } from './pattern.ts';
+
+/** Names of groups. */
+export const GroupSchema = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'use 1 to 63 of a-z, 0-9, "-" or "_"');
+
+const isTame = (pattern: string) => pattern.split('*').length - 1 <= MAX_WILDCARDS;
+/** A pattern over names; `*` stands for any characters. */
+export const PatternSchema = z
+  .string()
+  .min(1)
+  .max(MAX_PATTERN_CHARS)
+  .refine(isTame, `use ${MAX_WILDCARDS} "*" at most`);
+
+/** Whom a rule is for. */
+export const SubjectSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('everyone') }),
+  z.strictObject({ kind: z.literal('group'), name: GroupSchema }),
+  z.strictObject({ kind: z.literal('principal'), id: z.string().min(1).max(100) }),
+]);
+export type Subject = z.infer<typeof SubjectSchema>;
+
+export const EffectSchema = z.enum(['allow', 'deny']);
+export type Effect = z.infer<typeof EffectSchema>;
+
+/** A rule as a decision uses it. */
+export interface AccessRule {
+  id: string;
+  effect: Effect;
+  subject: Subject;
+  /** Pattern over servers; one server that was named exactly is kept by its id, so that a rename changes nothing. */
+  server: string;
+  /** Pattern over the tools' own names; only `*` also stands for what a server offers beside tools. */
+  tool: string;
+  /** Only for tools that are annotated read-only. */
+  readOnly: boolean;
+}
+
+/** What a caller may do where no rule says anything. */
+export type Posture = 'open' | 'closed';

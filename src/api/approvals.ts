@@ -1,0 +1,166 @@
+/**
+ * `/api/v1/approvals`: definitions of tools and instructions, what differs in those that are held, and the decisions on them (SEC-7).
+ * What servers wrote stands in values only.
+ */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import {
+  ApproveSchema,
+  DecidedSchema,
+  PinViewSchema,
+  RejectSchema,
+  toPinView,
+  toWholePinView,
+  WholePinViewSchema,
+} from '../pins/approval-schema.ts';
+import { PIN_KINDS, PIN_STATES, WAITING } from '../pins/pin.ts';
+import type { Decided } from '../pins/approval-service.ts';
+import { exampleApproval } from './approval-examples.ts';
+import {
+  ACT_ERRORS,
+  BODY_ERRORS,
+  needs,
+  responsesOf,
+  type Api,
+  type ApiPorts,
+  bodyOf,
+} from './frame.ts';
+import { nextOf, pageQuery, positionOf } from './paging.ts';
+import { getRoute, idOf } from './record-routes.ts';
+
+const PATH = '/api/v1/approvals';
+const tags = ['approvals'];
+
+const list = createRoute({
+  method: 'get',
+  path: PATH,
+  operationId: 'listApprovals',
+  tags,
+  summary: 'List what waits for an approval',
+  description:
+    'What changed last first, page by page. `state` gives others than those that wait. A list of one server has a `version`, with which all of it can be decided on; take it from the first page and begin anew where a later one has another.',
+  ...needs('servers:read'),
+  request: {
+    query: z.strictObject({
+      ...pageQuery,
+      server: z.string().max(100).optional().meta({ description: 'Id of a server' }),
+      state: z
+        .enum(['waiting', 'any', ...PIN_STATES])
+        .default('waiting')
+        .meta({
+          description: '`waiting` is pending, changed and quarantined',
+        }),
+      kind: z.enum(PIN_KINDS).optional(),
+    }),
+  },
+  responses: responsesOf(
+    200,
+    'One page',
+    z
+      .object({
+        approvals: z.array(PinViewSchema.meta({ id: 'Approval' })),
+        next_cursor: z.string().optional().meta({ description: 'There where more follow' }),
+        total: z.number().int().meta({ description: 'How many match the filter' }),
+        version: z.string().optional().meta({
+          description: 'Of the server that was asked for; another after each change',
+        }),
+      })
+      .meta({ id: 'ApprovalPage' }),
+    {
+      errors: ['forbidden', 'not_found', 'validation_failed'],
+      example: { approvals: [exampleApproval.listed], total: 1 },
+    },
+  ),
+});
+
+const get = getRoute(
+  {
+    path: `${PATH}/{id}`,
+    operationId: 'getApproval',
+    tags,
+    summary: 'Get a definition with what differs from the approved one',
+    ...needs('servers:read'),
+    params: idOf('approval'),
+  },
+  {
+    description: 'Both definitions, and each field that differs',
+    schema: WholePinViewSchema.meta({ id: 'WholeApproval' }),
+    example: exampleApproval.whole,
+  },
+  false,
+);
+
+const approve = createRoute({
+  method: 'post',
+  path: `${PATH}/approve`,
+  operationId: 'approve',
+  tags,
+  summary: 'Approve held definitions',
+  description:
+    'Either `items`, each with the fingerprint that was looked at, or everything of a server that waits, at the `version` that was looked at, without what is quarantined. All of it is approved, or nothing. A tool whose name misleads is approved by itself, with `accept_quarantined`.',
+  ...needs('servers:write'),
+  request: {
+    body: bodyOf(ApproveSchema.meta({ id: 'Approve' }), { items: [exampleApproval.item] }),
+  },
+  responses: responsesOf(200, 'Approved; offered within a second or two', DecidedSchema, {
+    errors: [...ACT_ERRORS, ...BODY_ERRORS, 'not_found', 'conflict', 'precondition_failed'],
+    example: exampleApproval.decided,
+  }),
+});
+
+const reject = createRoute({
+  method: 'post',
+  path: `${PATH}/reject`,
+  operationId: 'reject',
+  tags,
+  summary: 'Reject held definitions, or approved ones',
+  description: 'What is rejected is not offered, and does not wait any more until it changes.',
+  ...needs('servers:write'),
+  request: {
+    body: bodyOf(RejectSchema.meta({ id: 'Reject' }), { items: [exampleApproval.item] }),
+  },
+  responses: responsesOf(200, 'Rejected', DecidedSchema, {
+    errors: [...ACT_ERRORS, ...BODY_ERRORS, 'not_found', 'precondition_failed'],
+    example: exampleApproval.decided,
+  }),
+});
+
+const PositionSchema = z.tuple([z.number(), z.string()]);
+
+/** Add the routes. */
+export function registerApprovals(api: Api, { approvals }: ApiPorts): void {
+  api.openapi(list, async context => {
+    const { limit, cursor, ...query } = context.req.valid('query');
+    const filter = { serverId: query.server, kind: query.kind, states: toStates(query.state) };
+    const bound = ['approvals', query];
+    const [changedAt, id] = (await positionOf(bound, cursor, PositionSchema)) ?? [];
+    const after = changedAt === undefined || id === undefined ? undefined : { changedAt, id };
+    const page = await approvals.list(context.var.snapshot.caller, filter, limit, after);
+    const more = await nextOf(bound, page.next);
+    const { total, version } = page;
+    const shown = page.items.map(toPinView);
+    return context.json(
+      { approvals: shown, ...more, total, ...(version === undefined ? {} : { version }) },
+      200,
+    );
+  });
+  api.openapi(get, async context => {
+    const { id } = context.req.valid('param');
+    return context.json(toWholePinView(await approvals.get(context.var.snapshot.caller, id)), 200);
+  });
+  api.openapi(approve, async context => {
+    const { caller } = context.var.snapshot;
+    return context.json(toView(await approvals.approve(caller, context.req.valid('json'))), 200);
+  });
+  api.openapi(reject, async context => {
+    const { caller } = context.var.snapshot;
+    return context.json(toView(await approvals.reject(caller, context.req.valid('json'))), 200);
+  });
+}
+
+const toStates = (state: 'waiting' | 'any' | (typeof PIN_STATES)[number]) => {
+  if (state === 'any') return undefined;
+  return state === 'waiting' ? WAITING : [state];
+};
+
+const toView = ({ decided, serverIds }: Decided) => ({ decided, server_ids: serverIds });

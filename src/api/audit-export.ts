@@ -1,0 +1,123 @@
+/** `/api/v1/audit/export` and `/shards`: the audit taken along whole, and what there is to be checked (SEC-6). */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import type { Caller } from '../access/principal.ts';
+import type { AuditFilter, AuditPosition } from '../audit/audit-schema.ts';
+import type { AuditService } from '../audit/audit-service.ts';
+import { EventSchema, exampleEvent, filterQuery, toFilter, toView } from './audit.ts';
+import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { nextOf, pageQuery, positionOf } from './paging.ts';
+
+const PATH = '/api/v1/audit';
+const tags = ['audit'];
+/** Rows read at once for an export. */
+const CHUNK = 500;
+
+const exportAll = createRoute({
+  method: 'get',
+  path: `${PATH}/export`,
+  operationId: 'exportAudit',
+  tags,
+  summary: 'Export the audit',
+  description:
+    'One JSON object a line, oldest first. An export that broke off goes on with `after`, the `id` of the last line that came. ' +
+    'A call is dated by its beginning and there once it has ended, so an export of the newest rows is to overlap the one before.',
+  ...needs('admin'),
+  request: {
+    query: z.strictObject({
+      ...filterQuery,
+      after: z.uuid().optional().meta({ description: 'Only what follows the row of this id' }),
+    }),
+  },
+  responses: responsesOf(200, 'The rows, as they come from the database', EventSchema, {
+    type: 'application/x-ndjson',
+    errors: ['forbidden', 'validation_failed', 'not_found'],
+    example: exampleEvent,
+  }),
+});
+
+const head = z.object({ seq: z.number().int(), hash: z.string() });
+const shards = createRoute({
+  method: 'get',
+  path: `${PATH}/shards`,
+  operationId: 'listAuditShards',
+  tags,
+  summary: 'List the chains of the audit',
+  description: 'Each is checked by itself. Those of calls are named `calls:{principal}`.',
+  ...needs('admin'),
+  request: { query: z.strictObject(pageQuery) },
+  responses: responsesOf(
+    200,
+    'One page',
+    z.object({
+      shards: z.array(z.object({ shard: z.string(), head, pruned_to: z.number().int() })),
+      next_cursor: z.string().optional(),
+    }),
+    {
+      errors: ['forbidden', 'validation_failed'],
+      example: {
+        shards: [{ shard: 'admin', head: { seq: 1, hash: exampleEvent.hash }, pruned_to: 0 }],
+      },
+    },
+  ),
+});
+
+const ShardPositionSchema = z.tuple([z.string()]);
+
+/** Add the routes. */
+export function registerAuditExport(api: Api, { audit }: ApiPorts): void {
+  api.openapi(exportAll, async context => {
+    const { after: afterId, ...query } = context.req.valid('query');
+    const { caller } = context.var.snapshot;
+    const after = afterId === undefined ? undefined : await audit.positionOf(caller, afterId);
+    const pages = readPages(audit, caller, toFilter(query), after);
+    // What is not right with the request shows in its status.
+    const first = await pages.next();
+    return context.body(toLines(first, pages), 200, { 'content-type': 'application/x-ndjson' });
+  });
+  api.openapi(shards, async context => {
+    const { limit, cursor } = context.req.valid('query');
+    const [after] = (await positionOf('audit-shards', cursor, ShardPositionSchema)) ?? [];
+    const page = await audit.shards(context.var.snapshot.caller, limit, after);
+    const more = await nextOf('audit-shards', page.next);
+    const views = page.items.map(({ pruned, ...rest }) => ({ ...rest, pruned_to: pruned.seq }));
+    return context.json({ shards: views, ...more }, 200);
+  });
+}
+
+type Pages = AsyncGenerator<string, void, undefined>;
+
+/** Page by page, each as lines. */
+async function* readPages(
+  audit: AuditService,
+  caller: Caller,
+  filter: AuditFilter,
+  from: AuditPosition | undefined,
+): Pages {
+  let after = from;
+  do {
+    const page = await audit.list(caller, filter, 'oldest', CHUNK, after);
+    yield page.items.map(event => `${JSON.stringify(toView(event))}\n`).join('');
+    after = page.next as AuditPosition | undefined;
+  } while (after !== undefined);
+}
+
+/** A page is read when the one before it was taken. */
+function toLines(first: IteratorResult<string, void>, rest: Pages): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let next: Promise<IteratorResult<string, void>> | undefined = Promise.resolve(first);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await (next ?? rest.next());
+        next = undefined;
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      },
+      async cancel() {
+        await rest.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,187 @@
+/** `/api/v1/audit`: search what was called and done, and check the chains it is written in (SEC-6). */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import { AuditOutcomeSchema, type AuditFilter, type ChainedEvent } from '../audit/audit-schema.ts';
+import { ADMIN_SHARD } from '../audit/acts.ts';
+import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { nextOf, pageQuery, positionOf } from './paging.ts';
+
+const PATH = '/api/v1/audit';
+const tags = ['audit'];
+/** Most rows of a chain that one request checks. */
+const MAX_CHECKED = 10_000;
+const time = (description: string) =>
+  z.iso.datetime({ offset: true }).optional().meta({ description });
+
+/** Query parameters that narrow a search. */
+export const filterQuery = {
+  principal: z.string().max(100).optional().meta({ description: 'Id of who did it' }),
+  action: z.string().max(100).optional().meta({ description: 'Noun and verb: tool.call' }),
+  subject: z.string().max(300).optional().meta({
+    description: 'Id of what it was done to; of a call, the qualified name',
+  }),
+  subject_prefix: z.string().max(300).optional().meta({
+    description: 'What the subject begins with: `github.` for all tools of a server',
+  }),
+  outcome: AuditOutcomeSchema.optional(),
+  since: time('From this time on'),
+  until: time('Before this time'),
+};
+
+export const EventSchema = z
+  .object({
+    id: z.string(),
+    at: z.iso.datetime(),
+    principal: z.string(),
+    token: z.string(),
+    action: z.string(),
+    subject: z.string(),
+    outcome: AuditOutcomeSchema,
+    code: z.string().nullable().meta({ description: 'Error code where it was not done' }),
+    detail: z.looseObject({}).meta({ description: 'What changed or was called; never a secret' }),
+    shard: z.string(),
+    seq: z.number().int(),
+    previous_hash: z.string(),
+    hash: z.string(),
+  })
+  .meta({ id: 'AuditEvent' });
+
+export const exampleEvent = {
+  id: 'c0a8012e-7d57-4c9a-9f61-3c1f6a8f2b77',
+  at: '2026-11-02T09:00:00.000Z',
+  principal: 'setup-admin',
+  token: 'setup-admin',
+  action: 'server.create',
+  subject: '0b9f2c1e-6f0a-4a57-9b1c-2f7d9f1f4a10',
+  outcome: 'done',
+  code: null,
+  detail: { name: 'github', transport_type: 'HTTP' },
+  shard: 'admin',
+  seq: 1,
+  previous_hash: '0'.repeat(64),
+  hash: '4c7f0f3b0e7d0c7b6a1f0b8f7b3c5d2e9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d',
+};
+
+const list = createRoute({
+  method: 'get',
+  path: PATH,
+  operationId: 'listAudit',
+  tags,
+  summary: 'Search the audit',
+  description: 'Newest first, page by page.',
+  ...needs('admin'),
+  request: {
+    query: z.strictObject({
+      ...pageQuery,
+      ...filterQuery,
+    }),
+  },
+  responses: responsesOf(
+    200,
+    'One page',
+    z
+      .object({
+        events: z.array(EventSchema),
+        next_cursor: z.string().optional().meta({ description: 'There where more follow' }),
+      })
+      .meta({ id: 'AuditPage' }),
+    { errors: ['forbidden', 'validation_failed'], example: { events: [exampleEvent] } },
+  ),
+});
+
+const verify = createRoute({
+  method: 'get',
+  path: `${PATH}/verify`,
+  operationId: 'verifyAudit',
+  tags,
+  summary: 'Check the chain of the audit',
+  description:
+    'Each row carries the hash of the one before it. A long chain is checked in parts: go on with `from` set to `next_from`. ' +
+    "The chain of a principal's calls (`calls:{principal}`) is compared with what its object keeps outside of the database. " +
+    'Of the chains of acts, note `head` elsewhere: whoever can write the database could rewrite one whole.',
+  ...needs('admin'),
+  request: {
+    query: z.strictObject({
+      shard: z.string().min(1).max(120).default(ADMIN_SHARD),
+      from: z.coerce.number().int().min(1).default(1).meta({ description: 'First row to check' }),
+      limit: z.coerce.number().int().min(1).max(MAX_CHECKED).default(5000).meta({
+        description: 'Most rows to check',
+      }),
+    }),
+  },
+  responses: responsesOf(
+    200,
+    'What was found',
+    z
+      .object({
+        shard: z.string(),
+        rows: z.number().int().meta({ description: 'How many rows were checked' }),
+        is_intact: z.boolean(),
+        first_broken_seq: z.number().int().optional().meta({
+          description: 'The first row that is missing or not as it was written',
+        }),
+        next_from: z.number().int().optional().meta({ description: 'There where more follow' }),
+        head: z.object({ seq: z.number().int(), hash: z.string() }),
+        pruned_to: z.number().int().meta({
+          description: 'The last row that was deleted because of its age; 0 where none was',
+        }),
+      })
+      .meta({ id: 'AuditVerification' }),
+    {
+      errors: ['forbidden', 'validation_failed'],
+      example: {
+        shard: 'admin',
+        rows: 1,
+        is_intact: true,
+        head: { seq: exampleEvent.seq, hash: exampleEvent.hash },
+        pruned_to: 0,
+      },
+    },
+  ),
+});
+
+const PositionSchema = z.tuple([z.number(), z.string(), z.number()]);
+
+/** Add the routes. */
+export function registerAudit(api: Api, { audit }: ApiPorts): void {
+  api.openapi(list, async context => {
+    const { limit, cursor, ...query } = context.req.valid('query');
+    const bound = ['audit', query];
+    const after = await positionOf(bound, cursor, PositionSchema);
+    const { caller } = context.var.snapshot;
+    const page = await audit.list(caller, toFilter(query), 'newest', limit, after);
+    const more = await nextOf(bound, page.next);
+    return context.json({ events: page.items.map(toView), ...more }, 200);
+  });
+  api.openapi(verify, async context => {
+    const { shard, from, limit } = context.req.valid('query');
+    const found = await audit.verify(context.var.snapshot.caller, shard, from, limit);
+    const { rows, isIntact, firstBrokenSeq, nextFrom, head, pruned } = found;
+    return context.json(
+      {
+        shard,
+        rows,
+        is_intact: isIntact,
+        ...(firstBrokenSeq === undefined ? {} : { first_broken_seq: firstBrokenSeq }),
+        ...(nextFrom === undefined ? {} : { next_from: nextFrom }),
+        head,
+        pruned_to: pruned.seq,
+      },
+      200,
+    );
+  });
+}
+
+const toTime = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+
+/** The filter of a query. */
+export function toFilter(query: z.infer<z.ZodObject<typeof filterQuery>>): AuditFilter {
+  const { principal: principalId, subject_prefix: subjectPrefix, since, until, ...rest } = query;
+  return { ...rest, principalId, subjectPrefix, since: toTime(since), until: toTime(until) };
+}
+
+/** An event as it is shown. */
+export function toView({ previousHash, principalId, tokenId, at, ...rest }: ChainedEvent) {
+  const who = { principal: principalId, token: tokenId };
+  return { ...rest, ...who, at: new Date(at).toISOString(), previous_hash: previousHash };
+}

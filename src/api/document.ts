@@ -1,0 +1,89 @@
+/** The OpenAPI document: what stands above its routes, and the route that gives it (REG-8). */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import { IMPLEMENTATION } from '../protocol.ts';
+import { ProblemSchema, responsesOf, type Api } from './frame.ts';
+
+const PATH = '/openapi.json';
+
+const TAGS = [
+  { name: 'servers', description: 'The registry: MCP servers and their lifecycle.' },
+  { name: 'connectors', description: 'Machines that offer their stdio servers.' },
+  { name: 'transfer', description: 'The registry as a file: import from clients, export to them.' },
+  { name: 'secrets', description: 'Values that credentials of servers refer to; never shown.' },
+  {
+    name: 'tools',
+    description: 'The tools of all servers, and calling them without an MCP client.',
+  },
+  {
+    name: 'approvals',
+    description: 'Definitions of tools that are held until somebody approves them.',
+  },
+  { name: 'health', description: 'How servers are, and were.' },
+  { name: 'principals', description: 'Who calls: people and programs, their groups and scopes.' },
+  { name: 'tokens', description: 'Bearer tokens of clients and administrators.' },
+  { name: 'access', description: 'Rules that say who may use what.' },
+  { name: 'toolsets', description: 'Selections of tools with an endpoint of their own.' },
+  { name: 'audit', description: 'What was done, by whom, in a chain that shows changes.' },
+  {
+    name: 'keys',
+    description: 'What lies under which key of the ring, and moving it to the active one.',
+  },
+  { name: 'document', description: 'This description.' },
+];
+
+const description = `The administration of Portico, one MCP endpoint in front of many MCP servers.
+
+Every request carries \`Authorization: Bearer …\`. Errors are problem documents (RFC 9457) whose \`code\` is stable; the codes a
+route can give stand with it. Lists come in pages: go on with \`next_cursor\`. Edits can name the revision they are made of
+(\`ETag\`, \`If-Match\`).`;
+
+const document = createRoute({
+  method: 'get',
+  path: PATH,
+  operationId: 'getOpenApi',
+  tags: ['document'],
+  summary: 'Get this document',
+  responses: responsesOf(
+    200,
+    'OpenAPI 3.1',
+    z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) }),
+    { example: { openapi: '3.1.0', info: { title: 'Portico' }, paths: {} } },
+  ),
+});
+
+/** Add the document and its route, after all others. */
+export function registerDocument(api: Api): void {
+  const { openAPIRegistry: registry } = api;
+  registry.register('Problem', ProblemSchema);
+  registry.registerComponent('securitySchemes', 'bearer', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A token of this deployment. What an operation needs stands in its requirement.',
+  });
+  registry.registerComponent('securitySchemes', 'device', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The device token of a connector.',
+  });
+  let text: string | undefined;
+  api.openapi(document, context => {
+    text ??= JSON.stringify(toDocument(api));
+    return context.body(text, 200, { 'content-type': 'application/json' });
+  });
+}
+
+function toDocument(api: Api) {
+  return api.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Portico',
+      version: IMPLEMENTATION.version,
+      description,
+      license: { name: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This deployment' }],
+    security: [{ bearer: [] }],
+    tags: TAGS,
+  });
+}

@@ -1,0 +1,80 @@
+/** `/api/v1/keys`: what lies under which key of the ring, and rotation, a bounded number of records at a time (SEC-1). */
+import { createRoute } from '@hono/zod-openapi';
+import { KeysViewSchema, RotatedSchema, RotateSchema } from '../secrets/rotation-schema.ts';
+import {
+  ACT_ERRORS,
+  BODY_ERRORS,
+  needs,
+  responsesOf,
+  type Api,
+  type ApiPorts,
+  bodyOf,
+} from './frame.ts';
+
+const PATH = '/api/v1/keys';
+const tags = ['keys'];
+
+const report = createRoute({
+  method: 'get',
+  path: PATH,
+  operationId: 'getKeys',
+  tags,
+  summary: 'How many records are under which key',
+  ...needs('admin'),
+  responses: responsesOf(
+    200,
+    'Ids of keys and counts; never keys',
+    KeysViewSchema.meta({ id: 'Keys' }),
+    {
+      errors: ['forbidden'],
+      example: {
+        active: 'k2',
+        keys: [
+          { id: 'k1', in_ring: true, secrets: 40, servers: 2, access_tokens: 0, tokens: 3 },
+          { id: 'k2', in_ring: true, secrets: 960, servers: 8, access_tokens: 1, tokens: 9 },
+        ],
+        remaining: 42,
+        tokens_remaining: 3,
+      },
+    },
+  ),
+});
+
+const rotate = createRoute({
+  method: 'post',
+  path: `${PATH}/rotate`,
+  operationId: 'rotateKeys',
+  tags,
+  summary: 'Put the next records under the active key',
+  ...needs('admin'),
+  request: {
+    body: bodyOf(RotateSchema.meta({ id: 'RotateKeys' }), { limit: 50 }),
+  },
+  responses: responsesOf(
+    200,
+    'Progress; go on with `next` until it is null',
+    RotatedSchema.meta({ id: 'RotatedKeys' }),
+    {
+      errors: [...ACT_ERRORS, ...BODY_ERRORS],
+      example: {
+        active: 'k2',
+        total: 1_000,
+        rotated: 50,
+        remaining: 0,
+        unreadable: 0,
+        next: null,
+      },
+    },
+  ),
+});
+
+/** Add the routes. */
+export function registerKeys(api: Api, { rotation }: ApiPorts): void {
+  api.openapi(report, async context =>
+    context.json(await rotation.report(context.var.snapshot.caller), 200),
+  );
+  api.openapi(rotate, async context => {
+    const { caller } = context.var.snapshot;
+    return context.json(await rotation.rotate(caller, context.req.valid('json')), 200);
+  });
+}

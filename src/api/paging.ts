@@ -1,0 +1,48 @@
+/** Pages of REST lists: the query of a page, and cursors between the wire and the domain. */
+import { z } from 'zod';
+import { fieldProblem } from '../errors/field-problems.ts';
+import { MAX_CURSOR_CHARS, parseCursor, toCursor, type Position } from '../lib/cursor.ts';
+
+/** Query parameters that every list takes. */
+export const pageQuery = {
+  limit: z.coerce.number().int().min(1).max(500).default(100).meta({
+    description: 'Most items on one page',
+  }),
+  cursor: z.string().max(MAX_CURSOR_CHARS).optional().meta({
+    description: '`next_cursor` of the page before; belongs to the same filter',
+  }),
+};
+
+/** Where the page after a cursor begins; undefined is the beginning.
+ * @param list the list's name and filter, which the cursor must have been made for
+ * @param schema the form of a position of this list
+ * @throws PorticoError `validation_failed` where the cursor is none of this list
+ */
+export async function positionOf<T extends Position>(
+  list: unknown,
+  cursor: string | undefined,
+  schema: z.ZodType<T>,
+): Promise<T | undefined> {
+  if (cursor === undefined) return undefined;
+  const position = schema.safeParse(await parseCursor(list, cursor));
+  if (position.success) return position.data;
+  throw fieldProblem('cursor', 'is not a cursor of this list and filter; start again without one');
+}
+
+/** `next_cursor` of a page, where one follows. */
+export async function nextOf(
+  list: unknown,
+  next: Position | undefined,
+): Promise<{ next_cursor?: string }> {
+  return next === undefined ? {} : { next_cursor: await toCursor(list, next) };
+}
+
+/** What a page of a list with a total looks like. */
+export const pageOf = <T extends z.ZodType, K extends string>(key: K, item: T, id: string) =>
+  z
+    .object({
+      [key]: z.array(item),
+      next_cursor: z.string().optional().meta({ description: 'There where more follow' }),
+      total: z.number().int().meta({ description: 'How many match the filter' }),
+    })
+    .meta({ id });

@@ -1,0 +1,101 @@
+/** `/api/v1/secrets`: put, list, delete. A value goes in and never comes out (SEC-1). */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import {
+  PutSecretSchema,
+  SecretNameSchema,
+  SecretViewSchema,
+  toSecretView,
+} from '../secrets/secret-schema.ts';
+import {
+  ACT_ERRORS,
+  BODY_ERRORS,
+  needs,
+  responsesOf,
+  type Api,
+  type ApiPorts,
+  bodyOf,
+} from './frame.ts';
+
+const PATH = '/api/v1/secrets';
+const tags = ['secrets'];
+const SecretSchema = SecretViewSchema.meta({ id: 'Secret' });
+const example = {
+  name: 'GITHUB_TOKEN',
+  origins: ['https://mcp.example.com'],
+  servers: [],
+  revision: 1,
+  created_at: '2026-11-02T09:00:00.000Z',
+  updated_at: '2026-11-02T09:00:00.000Z',
+};
+
+const put = createRoute({
+  method: 'put',
+  path: `${PATH}/{name}`,
+  operationId: 'putSecret',
+  tags,
+  summary: 'Make a secret, or replace its value and origins',
+  ...needs('secrets:write'),
+  request: {
+    params: z.object({ name: SecretNameSchema.meta({ description: 'Name of the secret' }) }),
+    body: bodyOf(PutSecretSchema.meta({ id: 'PutSecret' }), {
+      value: 'a-secret-value',
+      origins: example.origins,
+    }),
+  },
+  responses: responsesOf(
+    200,
+    'The record without its value; servers use it within a second',
+    SecretSchema,
+    { errors: [...ACT_ERRORS, ...BODY_ERRORS, 'conflict', 'not_found'], example },
+  ),
+});
+
+const list = createRoute({
+  method: 'get',
+  path: PATH,
+  operationId: 'listSecrets',
+  tags,
+  summary: 'List secrets',
+  ...needs('secrets:write'),
+  responses: responsesOf(
+    200,
+    'Names, origins and the servers that refer to them; never values',
+    z.object({ secrets: z.array(SecretSchema) }),
+    { errors: ['forbidden'], example: { secrets: [example] } },
+  ),
+});
+
+const remove = createRoute({
+  method: 'delete',
+  path: `${PATH}/{name}`,
+  operationId: 'deleteSecret',
+  tags,
+  summary: 'Delete a secret that no server refers to',
+  ...needs('secrets:write'),
+  request: {
+    params: z.object({ name: z.string().max(100).meta({ description: 'Name of the secret' }) }),
+  },
+  responses: responsesOf(204, 'Deleted', undefined, {
+    errors: [...ACT_ERRORS, 'not_found', 'conflict', 'validation_failed'],
+  }),
+});
+
+/** Add the routes. */
+export function registerSecrets(api: Api, { secrets }: ApiPorts): void {
+  api.openapi(put, async context => {
+    const { name } = context.req.valid('param');
+    const { caller } = context.var.snapshot;
+    const { secret, users } = await secrets.put(caller, name, context.req.valid('json'));
+    return context.json(toSecretView(secret, users), 200);
+  });
+  api.openapi(list, async context => {
+    const found = await secrets.list(context.var.snapshot.caller);
+    const views = found.secrets.map(secret => toSecretView(secret, found.users));
+    return context.json({ secrets: views }, 200);
+  });
+  api.openapi(remove, async context => {
+    await secrets.delete(context.var.snapshot.caller, context.req.valid('param').name);
+    return context.body(null, 204);
+  });
+}

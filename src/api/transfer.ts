@@ -1,0 +1,161 @@
+/** `/api/v1/aggregator/import` and `/export`: servers from the files of clients, and configuration for clients (REG-6). */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import { PorticoError } from '../errors/portico-error.ts';
+import { CLIENTS, toClientConfig } from '../registry/client-config.ts';
+import { CONFLICT_RULES } from '../registry/import-plan.ts';
+import type { ImportedEntry } from '../registry/import-service.ts';
+import { toRegistryExport } from '../registry/registry-export.ts';
+import { CreateServerSchema } from '../registry/server-schema.ts';
+import { ACT_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { exampleExport, exampleFile, exampleImport } from './transfer-examples.ts';
+
+const tags = ['transfer'];
+const flag = z.enum(['true', 'false']).default('false');
+
+const ImportSchema = z
+  .object({
+    dry_run: z.boolean(),
+    entries: z.array(
+      z.object({
+        given_name: z.string().meta({ description: 'What the file calls it' }),
+        name: z.string().meta({ description: 'What it is called here' }),
+        path: z.string().meta({ description: 'Where it stands in the file' }),
+        action: z.enum(['create', 'update', 'skip', 'unsupported', 'invalid', 'failed']),
+        server_id: z.string().optional(),
+        reasons: z.array(z.string()),
+        problems: z.array(z.object({ field: z.string(), message: z.string() })),
+        secrets: z.array(z.string()).meta({
+          description: 'Names of the secrets that are stored for it; never their values',
+        }),
+      }),
+    ),
+  })
+  .meta({ id: 'Import' });
+
+const importServers = createRoute({
+  method: 'post',
+  path: '/api/v1/aggregator/import',
+  operationId: 'importServers',
+  tags,
+  summary: 'Import servers from a file',
+  description:
+    'Takes an mcp.json of a client as it is, comments too, or an export of a registry. Secrets in headers are stored as secrets, for which `secrets:write` is needed; ' +
+    'placeholders become references to secrets that must be there. Where anything is not right, nothing is done. A dry run tells what would be done, and what is not right.',
+  ...needs('servers:write'),
+  request: {
+    query: z.strictObject({
+      dry_run: flag.meta({ description: 'Tell, and do nothing' }),
+      on_conflict: z.enum(CONFLICT_RULES).default('skip').meta({
+        description: 'What becomes of an entry whose name a server has already',
+      }),
+    }),
+    // Read as text, since these files may hold comments.
+    body: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object' as const,
+            properties: { mcpServers: { type: 'object' as const }, servers: {} },
+            additionalProperties: true,
+          },
+          example: exampleFile,
+        },
+      },
+    },
+  },
+  responses: responsesOf(200, 'What was done, or would be', ImportSchema, {
+    errors: [
+      ...ACT_ERRORS,
+      'conflict',
+      'payload_too_large',
+      'unsupported_media_type',
+      'validation_failed',
+    ],
+    example: exampleImport,
+  }),
+});
+
+const RegistryExportSchema = z.object({
+  format: z.literal('registry'),
+  servers: z.array(CreateServerSchema),
+  left_out: z.array(z.object({ name: z.string(), fields: z.array(z.string()) })).meta({
+    description: 'Values that were not given as references to secrets, and so are not shown',
+  }),
+  secrets: z.array(z.string()).meta({ description: 'Secrets that the servers refer to' }),
+});
+const ClientExportSchema = z.object({
+  format: z.literal('client'),
+  client: z.enum(CLIENTS),
+  title: z.string(),
+  text: z.string().meta({ description: 'Ready to paste, with a place for the token' }),
+});
+
+const exportServers = createRoute({
+  method: 'get',
+  path: '/api/v1/aggregator/export',
+  operationId: 'exportServers',
+  tags,
+  summary: 'Export the registry, or configuration for a client',
+  description:
+    '`registry` gives all servers as an import takes them. `client` gives what makes a client use this gateway.',
+  ...needs('servers:read'),
+  request: {
+    query: z.strictObject({
+      format: z.enum(['registry', 'client']).default('registry'),
+      client: z.enum(CLIENTS).default('claude-code'),
+    }),
+  },
+  responses: responsesOf(
+    200,
+    'The export',
+    z.discriminatedUnion('format', [RegistryExportSchema, ClientExportSchema]).meta({
+      id: 'Export',
+    }),
+    { errors: ['forbidden', 'validation_failed'], example: exampleExport },
+  ),
+});
+
+/** Add the routes. */
+export function registerTransfer(api: Api, { servers, imports }: ApiPorts): void {
+  api.openapi(importServers, async context => {
+    const { dry_run, on_conflict: onConflict } = context.req.valid('query');
+    requireJson(context.req.header('content-type'));
+    const dryRun = dry_run === 'true';
+    const text = await context.req.text();
+    const { caller } = context.var.snapshot;
+    const entries = await imports.import(caller, text, { dryRun, onConflict });
+    return context.json({ dry_run: dryRun, entries: entries.map(toView) }, 200);
+  });
+  api.openapi(exportServers, async context => {
+    const { format, client } = context.req.valid('query');
+    const all = await servers.listAll(context.var.snapshot.caller);
+    if (format === 'client') {
+      const config = toClientConfig(client, new URL(context.req.url).origin, undefined);
+      return context.json({ format, client, ...config }, 200);
+    }
+    const { leftOut, ...rest } = toRegistryExport(all);
+    return context.json({ format, ...rest, left_out: leftOut }, 200);
+  });
+}
+
+/** @throws PorticoError `unsupported_media_type` */
+function requireJson(type: string | undefined): void {
+  if (/^application\/(json|jsonc)\s*(;|$)/i.test(type ?? '')) return;
+  throw new PorticoError('unsupported_media_type');
+}
+
+function toView({ givenName, name, path, action, serverId, error, ...entry }: ImportedEntry) {
+  const failure = error ? [`${error.code}: ${error.message}`] : [];
+  return {
+    given_name: givenName,
+    name,
+    path,
+    action,
+    ...(serverId === undefined ? {} : { server_id: serverId }),
+    reasons: [...entry.reasons, ...failure],
+    problems: entry.problems,
+    secrets: action === 'failed' ? [] : entry.secrets.map(secret => secret.name),
+  };
+}

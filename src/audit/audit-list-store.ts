@@ -1,0 +1,116 @@
+/** Reads of `audit_events` for those who search or check it. Nothing is written here. */
+import { z } from 'zod';
+import { toListPage, type ListPage } from '../lib/page.ts';
+import {
+  GENESIS,
+  type AuditFilter,
+  type AuditOrder,
+  type AuditPosition,
+  type ChainedEvent,
+  type ChainHead,
+} from './audit-schema.ts';
+import { parseEvents } from './audit-store.ts';
+
+const ORDERS = {
+  newest: { after: '<', order: 'at DESC, shard DESC, seq DESC' },
+  oldest: { after: '>', order: 'at, shard, seq' },
+} as const;
+
+/** One page of the events. */
+export async function listEvents(
+  db: D1Database,
+  filter: AuditFilter,
+  order: AuditOrder,
+  limit: number,
+  after?: AuditPosition,
+): Promise<ListPage<ChainedEvent>> {
+  const prefix = filter.subjectPrefix;
+  const given: [condition: string, value: string | number | undefined][] = [
+    ['principal_id = ?', filter.principalId],
+    ['action = ?', filter.action],
+    ['subject = ?', filter.subject],
+    ['subject >= ?', prefix],
+    ['subject < ?', prefix === undefined ? undefined : `${prefix}\u{10FFFF}`],
+    ['outcome = ?', filter.outcome],
+    ['at >= ?', filter.since],
+    ['at < ?', filter.until],
+  ];
+  const wanted = given.filter(([, value]) => value !== undefined);
+  const conditions = ['1', ...wanted.map(([condition]) => condition)];
+  if (after) conditions.push(`(at, shard, seq) ${ORDERS[order].after} (?, ?, ?)`);
+  const { results } = await db
+    .prepare(
+      `SELECT * FROM audit_events WHERE ${conditions.join(' AND ')}
+       ORDER BY ${ORDERS[order].order} LIMIT ?`,
+    )
+    .bind(...wanted.map(([, value]) => value), ...(after ?? []), limit + 1)
+    .all();
+  return toListPage(parseEvents(results), limit, ({ at, shard, seq }) => [at, shard, seq]);
+}
+
+/** Where a row stands, or undefined where there is none of this id. */
+export async function findPosition(db: D1Database, id: string): Promise<AuditPosition | undefined> {
+  const row = await db
+    .prepare('SELECT at, shard, seq FROM audit_events WHERE id = ?')
+    .bind(id)
+    .first();
+  if (row === null) return undefined;
+  const { at, shard, seq } = PositionSchema.parse(row);
+  return [at, shard, seq];
+}
+
+const PositionSchema = z.object({ at: z.number(), shard: z.string(), seq: z.number() });
+
+/** The head a shard keeps, up to where it was pruned, and the number of its last row, as of one moment. */
+export interface ChainEnds {
+  head: ChainHead;
+  pruned: ChainHead;
+  lastSeq: number;
+}
+
+const KeptSchema = z.object({
+  seq: z.number(),
+  hash: z.string(),
+  pruned_seq: z.number(),
+  pruned_hash: z.string().nullable(),
+});
+
+const toKept = ({ seq, hash, ...row }: z.infer<typeof KeptSchema>) => ({
+  head: { seq, hash },
+  pruned: row.pruned_hash === null ? GENESIS : { seq: row.pruned_seq, hash: row.pruned_hash },
+});
+
+export async function findEnds(db: D1Database, shard: string): Promise<ChainEnds> {
+  const [last, kept] = await db.batch([
+    db.prepare('SELECT coalesce(max(seq), 0) AS seq FROM audit_events WHERE shard = ?').bind(shard),
+    db.prepare('SELECT * FROM audit_heads WHERE shard = ?').bind(shard),
+  ]);
+  const { seq: lastSeq } = z.object({ seq: z.number() }).parse(last?.results[0]);
+  const row = kept?.results[0];
+  const ends = row ? toKept(KeptSchema.parse(row)) : { head: GENESIS, pruned: GENESIS };
+  return { ...ends, lastSeq };
+}
+
+/** A shard and where its chain begins and ends. */
+export interface ShardEnds {
+  shard: string;
+  head: ChainHead;
+  pruned: ChainHead;
+}
+
+/** All shards after a name, in the order of their names. */
+export async function listShards(
+  db: D1Database,
+  limit: number,
+  after = '',
+): Promise<ListPage<ShardEnds>> {
+  const { results } = await db
+    .prepare('SELECT * FROM audit_heads WHERE shard > ? ORDER BY shard LIMIT ?')
+    .bind(after, limit + 1)
+    .all();
+  const schema = KeptSchema.extend({ shard: z.string() });
+  const shards = results
+    .map(row => schema.parse(row))
+    .map(row => ({ shard: row.shard, ...toKept(row) }));
+  return toListPage(shards, limit, ({ shard }) => [shard]);
+}

@@ -1,0 +1,147 @@
+/** What administrators do with the audit: search it, take it along, and check that nobody changed it. All of it only reads. */
+import { requireScope, type Caller } from '../access/principal.ts';
+import { fieldProblem } from '../errors/field-problems.ts';
+import { PorticoError } from '../errors/portico-error.ts';
+import type { ListPage } from '../lib/page.ts';
+import {
+  findEnds,
+  findPosition,
+  listEvents,
+  listShards,
+  type ChainEnds,
+  type ShardEnds,
+} from './audit-list-store.ts';
+import type {
+  AuditFilter,
+  AuditOrder,
+  AuditPosition,
+  ChainedEvent,
+  ChainHead,
+} from './audit-schema.ts';
+import { listChain } from './audit-store.ts';
+import { isCallShard, type KeptChain } from './call-schema.ts';
+import { findBrokenEnd, walk } from './chain-check.ts';
+
+/** What a check of a part of a chain found. */
+export interface Verification {
+  /** Rows that were checked. */
+  rows: number;
+  isIntact: boolean;
+  /** Number of the first row that is missing or not as it was written. */
+  firstBrokenSeq?: number;
+  /** Where the next check goes on; absent at the end. */
+  nextFrom?: number;
+  /** The head the shard keeps now. */
+  head: ChainHead;
+  /** The last row that was deleted because of its age. */
+  pruned: ChainHead;
+}
+
+/** Rows read at once. */
+const CHUNK = 500;
+
+export class AuditService {
+  readonly #db: D1Database;
+  readonly #kept: (shard: string) => Promise<KeptChain>;
+
+  /** @param kept what the object of a shard of calls knows of its chain */
+  constructor(db: D1Database, kept: (shard: string) => Promise<KeptChain>) {
+    this.#db = db;
+    this.#kept = kept;
+  }
+
+  /** One page of the events. */
+  async list(
+    caller: Caller,
+    filter: AuditFilter,
+    order: AuditOrder,
+    limit: number,
+    after?: AuditPosition,
+  ): Promise<ListPage<ChainedEvent>> {
+    requireScope(caller, 'admin');
+    return listEvents(this.#db, filter, order, limit, after);
+  }
+
+  /** Where a row stands among all. @throws PorticoError `not_found` */
+  async positionOf(caller: Caller, id: string): Promise<AuditPosition> {
+    requireScope(caller, 'admin');
+    const position = await findPosition(this.#db, id);
+    if (!position) throw new PorticoError('not_found', 'There is no row of this id');
+    return position;
+  }
+
+  /** The shards there are, and where their chains begin and end. */
+  async shards(caller: Caller, limit: number, after?: string): Promise<ListPage<ShardEnds>> {
+    requireScope(caller, 'admin');
+    return listShards(this.#db, limit, after);
+  }
+
+  /**
+   * Check a shard's chain as it is at this moment. That of calls is compared with what its object keeps.
+   * @param from number of the first row to check; the row before it is trusted
+   * @param limit most rows to check
+   */
+  async verify(caller: Caller, shard: string, from: number, limit: number): Promise<Verification> {
+    requireScope(caller, 'admin');
+    const kept = isCallShard(shard) ? await this.#kept(shard) : undefined;
+    const ends = await findEnds(this.#db, shard);
+    const { head, lastSeq, pruned } = ends;
+    if (from > Math.max(head.seq, lastSeq, kept?.exported.seq ?? 0) + 1) {
+      throw fieldProblem('from', `is behind the end of the chain, which is ${head.seq}`);
+    }
+    const first = Math.max(from, pruned.seq + 1);
+    const broken = (rows: number, seq: number): Verification => {
+      return { rows, isIntact: false, firstBrokenSeq: seq, head, pruned };
+    };
+    // More was deleted than the object decided.
+    if (kept && pruned.seq > kept.pruned.seq) return broken(0, kept.pruned.seq + 1);
+    const start = await this.#headBefore(shard, first, pruned);
+    if (!start) return broken(0, first - 1);
+    const last = Math.min(head.seq, first + limit - 1);
+    let at = start;
+    while (at.seq < last) {
+      const wanted = Math.min(CHUNK, last - at.seq);
+      const rows = await listChain(this.#db, shard, at.seq + 1, wanted);
+      const walked = await walk(at, rows);
+      if ('brokenSeq' in walked) return broken(walked.brokenSeq - first, walked.brokenSeq);
+      if (rows.length < wanted) return broken(walked.head.seq + 1 - first, walked.head.seq + 1);
+      at = walked.head;
+    }
+    const rows = at.seq + 1 - first;
+    if (at.seq < head.seq) return { rows, isIntact: true, nextFrom: at.seq + 1, head, pruned };
+    const end = await this.#brokenEnd(shard, at, ends, kept);
+    return end === undefined ? { rows, isIntact: true, head, pruned } : broken(rows, end);
+  }
+
+  /** What is wrong at the end of a chain that was walked to its head. */
+  async #brokenEnd(
+    shard: string,
+    walked: ChainHead,
+    { head, lastSeq }: ChainEnds,
+    kept: KeptChain | undefined,
+  ): Promise<number | undefined> {
+    if (lastSeq > head.seq) return head.seq + 1;
+    const end = findBrokenEnd(walked, head);
+    if (end !== undefined || !kept) return end;
+    const { exported } = kept;
+    if (head.seq < exported.seq) return head.seq + 1;
+    if (exported.seq > kept.pruned.seq) {
+      const [row] = await listChain(this.#db, shard, exported.seq, 1);
+      if (row?.hash !== exported.hash) return exported.seq;
+    }
+    // Calls may have ended since the object was asked.
+    const now = head.seq > exported.seq ? await this.#kept(shard) : kept;
+    return head.seq > now.exported.seq ? now.exported.seq + 1 : undefined;
+  }
+
+  /** The row a check from `from` on builds on, or undefined where it is missing. */
+  async #headBefore(
+    shard: string,
+    from: number,
+    pruned: ChainHead,
+  ): Promise<ChainHead | undefined> {
+    if (from === pruned.seq + 1) return pruned;
+    const [row] = await listChain(this.#db, shard, from - 1, 1);
+    return row?.seq === from - 1 ? { seq: row.seq, hash: row.hash } : undefined;
+  }
+}

@@ -1,0 +1,177 @@
+/** The tables `audit_events` and `audit_heads`. Reads return parsed rows; writes return statements. */
+import { z } from 'zod';
+import { isObject, type JsonObject } from '../protocol.ts';
+import { AuditOutcomeSchema, GENESIS, type ChainedEvent, type ChainHead } from './audit-schema.ts';
+
+/** What must be true for a change to be made, as SQL; judged in the same transaction. */
+export interface Condition {
+  sql: string;
+  params: readonly (string | number | null)[];
+}
+
+const COLUMNS = `shard, seq, id, at, principal_id, token_id, action, subject,
+  outcome, code, detail, previous_hash, hash`;
+
+/** An event's values, in the order of the columns. */
+const valuesOf = (event: ChainedEvent): (string | number | null)[] => [
+  event.shard,
+  event.seq,
+  event.id,
+  event.at,
+  event.principalId,
+  event.tokenId,
+  event.action,
+  event.subject,
+  event.outcome,
+  event.code,
+  JSON.stringify(event.detail),
+  event.previousHash,
+  event.hash,
+];
+
+const HeadSchema = z.object({ seq: z.number(), hash: z.string() });
+
+const RowSchema = z
+  .object({
+    shard: z.string(),
+    seq: z.number(),
+    id: z.string(),
+    at: z.number(),
+    principal_id: z.string(),
+    token_id: z.string(),
+    action: z.string(),
+    subject: z.string(),
+    outcome: AuditOutcomeSchema,
+    code: z.string().nullable(),
+    detail: z.string(),
+    previous_hash: z.string(),
+    hash: z.string(),
+  })
+  .transform((row): ChainedEvent => ({
+    shard: row.shard,
+    seq: row.seq,
+    id: row.id,
+    at: row.at,
+    principalId: row.principal_id,
+    tokenId: row.token_id,
+    action: row.action,
+    subject: row.subject,
+    outcome: row.outcome,
+    code: row.code,
+    detail: parseDetail(row.detail),
+    previousHash: row.previous_hash,
+    hash: row.hash,
+  }));
+
+/** What no act of ours wrote is shown as that, and its hash does not fit. */
+function parseDetail(text: string): JsonObject {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (isObject(parsed)) return parsed;
+  } catch {
+    // Told below.
+  }
+  return { unreadable: true };
+}
+
+/** Rows of `audit_events` as events. */
+export function parseEvents(rows: readonly unknown[]): ChainedEvent[] {
+  return rows.map(row => RowSchema.parse(row));
+}
+
+/** Where a shard's chain ends. */
+export async function findHead(db: D1Database, shard: string): Promise<ChainHead> {
+  const row = await db
+    .prepare('SELECT seq, hash FROM audit_heads WHERE shard = ?')
+    .bind(shard)
+    .first();
+  return row === null ? GENESIS : HeadSchema.parse(row);
+}
+
+/**
+ * Insert an event where the condition holds. A place in the chain that is taken fails, and the whole batch with it.
+ */
+export function insertEvent(
+  db: D1Database,
+  event: ChainedEvent,
+  when: Condition,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO audit_events (${COLUMNS})
+       SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ${when.sql}`,
+    )
+    .bind(...valuesOf(event), ...when.params);
+}
+
+/** Events of a shard from a number on, in the order of the chain. */
+export async function listChain(
+  db: D1Database,
+  shard: string,
+  fromSeq: number,
+  limit: number,
+): Promise<ChainedEvent[]> {
+  const { results } = await db
+    .prepare('SELECT * FROM audit_events WHERE shard = ? AND seq >= ? ORDER BY seq LIMIT ?')
+    .bind(shard, fromSeq, limit)
+    .all();
+  return parseEvents(results);
+}
+
+/** Insert rows of calls, in the order of their chain; a place or an id that is taken is left as it is. */
+export function insertMissing(
+  db: D1Database,
+  events: readonly ChainedEvent[],
+): D1PreparedStatement {
+  const rows = events.map(valuesOf);
+  const columns = rows[0]?.map((_, i) => `value ->> ${i}`).join(', ');
+  return db
+    .prepare(
+      `INSERT INTO audit_events (${COLUMNS})
+       SELECT ${columns} FROM json_each(?) WHERE true ORDER BY key ON CONFLICT DO NOTHING`,
+    )
+    .bind(JSON.stringify(rows));
+}
+
+/** Hashes of a part of a shard's chain. */
+export function findHashes(
+  db: D1Database,
+  shard: string,
+  fromSeq: number,
+  toSeq: number,
+): D1PreparedStatement {
+  return db
+    .prepare('SELECT hash FROM audit_events WHERE shard = ? AND seq BETWEEN ? AND ?')
+    .bind(shard, fromSeq, toSeq);
+}
+
+const OldestSchema = HeadSchema.extend({ at: z.number() });
+
+/** The first rows of a shard, in the order of the chain. */
+export async function listOldest(
+  db: D1Database,
+  shard: string,
+  limit: number,
+): Promise<z.infer<typeof OldestSchema>[]> {
+  const { results } = await db
+    .prepare('SELECT seq, hash, at FROM audit_events WHERE shard = ? ORDER BY seq LIMIT ?')
+    .bind(shard, limit)
+    .all();
+  return results.map(row => OldestSchema.parse(row));
+}
+
+/** Note the last row of a shard that is deleted because of its age. */
+export function notePruned(
+  db: D1Database,
+  shard: string,
+  { seq, hash }: ChainHead,
+): D1PreparedStatement {
+  return db
+    .prepare('UPDATE audit_heads SET pruned_seq = ?, pruned_hash = ? WHERE shard = ?')
+    .bind(seq, hash, shard);
+}
+
+/** Delete the rows of a shard up to a number. */
+export function deleteUpTo(db: D1Database, shard: string, seq: number): D1PreparedStatement {
+  return db.prepare('DELETE FROM audit_events WHERE shard = ? AND seq <= ?').bind(shard, seq);
+}

@@ -1,0 +1,58 @@
+/**
+ * Retention: rows older than the deployment keeps them are deleted, from the beginning of a chain on, and the chain is checked from
+ * there. Each deletion is an act with a row of its own. How far it went is noted in the object before the database is changed, so
+ * that a deletion nobody decided shows.
+ */
+import type { Actor } from '../access/principal.ts';
+import { ADMIN_SHARD, ALWAYS, OVERFLOW_SHARDS, type Acts } from './acts.ts';
+import { callShard } from './call-schema.ts';
+import { deleteUpTo, listOldest, notePruned } from './audit-store.ts';
+import type { KeptChains } from './kept-chain-store.ts';
+
+/** Who prunes, as its rows have it. */
+const PRUNER: Actor = {
+  principalId: 'portico-retention',
+  tokenId: 'portico-retention',
+  scopes: new Set(['admin']),
+};
+/** Rows in one deletion, and deletions in one go. */
+const BATCH = 1_000;
+const MAX_BATCHES = 20;
+
+export interface PruningParts {
+  db: D1Database;
+  acts: Acts;
+  chains: KeptChains;
+}
+
+/** The shards an object prunes: that of its principal, or those of the acts. */
+export function shardsOf(principalId: string | undefined): string[] {
+  if (principalId !== undefined) return [callShard(principalId)];
+  const overflow = Array.from({ length: OVERFLOW_SHARDS }, (_, i) => `${ADMIN_SHARD}-${i + 1}`);
+  return [ADMIN_SHARD, ...overflow];
+}
+
+/**
+ * Delete rows of a shard from before a time.
+ * @returns whether there may be more
+ */
+export async function prune(parts: PruningParts, shard: string, before: number): Promise<boolean> {
+  for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
+    const oldest = await listOldest(parts.db, shard, BATCH);
+    const firstKept = oldest.findIndex(({ at }) => at >= before);
+    const old = firstKept === -1 ? oldest : oldest.slice(0, firstKept);
+    const last = old.at(-1);
+    if (!last) return false;
+    const { seq, hash } = last;
+    parts.chains.set(`pruned:${shard}`, { seq, hash });
+    const { db, acts } = parts;
+    const act = { action: 'audit.prune', subject: shard };
+    const statements = [notePruned(db, shard, last), deleteUpTo(db, shard, seq)];
+    const detail = { rows: old.length, up_to: seq, hash, before: new Date(before).toISOString() };
+    await acts.perform(PRUNER, 'admin', act, commit =>
+      commit({ when: ALWAYS, statements, detail }),
+    );
+    if (old.length < BATCH) return false;
+  }
+  return true;
+}

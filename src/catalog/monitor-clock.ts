@@ -1,0 +1,86 @@
+/**
+ * When a monitor wakes, and for what: one alarm for checks, looks and changes of the server's row. What is due is in storage, so
+ * that an alarm knows what it was set for whenever it comes. What is wanted while a round runs is kept for the next one.
+ */
+
+/** What has come due. */
+export interface Due {
+  check: boolean;
+  look: boolean;
+  /** The time it was due, or now where that is later. */
+  at: number;
+}
+
+/** Times of the next check and look; absent where nothing changes about them. */
+export interface Wanted {
+  checkAt?: number;
+  lookAt?: number;
+  /** The server's row is to be read again. */
+  wakeAt?: number;
+}
+
+interface Schedule {
+  checkAt: number;
+  lookAt: number;
+  /** Time the alarm was set to. */
+  alarmAt: number;
+}
+
+const KEY = 'schedule';
+/** A monitor that nothing was noted of does everything. */
+const UNKNOWN: Schedule = { checkAt: 0, lookAt: 0, alarmAt: 0 };
+
+export class MonitorClock {
+  readonly #storage: DurableObjectStorage;
+  #held: Schedule | undefined;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+  }
+
+  /** Have something done at a time, if it would not be earlier. */
+  async want({ checkAt = Infinity, lookAt = Infinity, wakeAt = Infinity }: Wanted): Promise<void> {
+    const schedule = await this.#load();
+    schedule.checkAt = Math.min(schedule.checkAt, checkAt);
+    schedule.lookAt = Math.min(schedule.lookAt, lookAt);
+    const soon = Math.min(checkAt, lookAt, wakeAt);
+    const alarm = await this.#storage.getAlarm();
+    if (alarm === null || alarm > soon) {
+      schedule.alarmAt = soon;
+      await this.#storage.setAlarm(soon);
+    }
+    await this.#storage.put(KEY, schedule);
+  }
+
+  /** What the alarm came for; taken. */
+  async take(now: number): Promise<Due> {
+    const schedule = await this.#load();
+    const at = Math.max(now, schedule.alarmAt);
+    const due = { check: schedule.checkAt <= at, look: schedule.lookAt <= at, at };
+    if (due.check) schedule.checkAt = Infinity;
+    if (due.look) schedule.lookAt = Infinity;
+    return due;
+  }
+
+  /** A round is over: what it makes due, beside what stays due and what was wanted meanwhile. */
+  async settle(wanted: Wanted): Promise<void> {
+    const { checkAt, lookAt } = await this.#load();
+    await this.want({
+      checkAt: Math.min(checkAt, wanted.checkAt ?? Infinity),
+      lookAt: Math.min(lookAt, wanted.lookAt ?? Infinity),
+      ...(wanted.wakeAt === undefined ? {} : { wakeAt: wanted.wakeAt }),
+    });
+  }
+
+  /** Nothing is due any more. */
+  async clear(): Promise<void> {
+    this.#held = undefined;
+    await this.#storage.deleteAlarm();
+    await this.#storage.delete(KEY);
+  }
+
+  async #load(): Promise<Schedule> {
+    this.#held ??= await this.#storage.get<Schedule>(KEY);
+    return (this.#held ??= { ...UNKNOWN });
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Who hears of a server's resources, in its monitor: subscribed to once at the server for each URI, however many objects
+ * want to hear of it, and told on to those that do.
+ */
+import { toPorticoError } from '../errors/portico-error.ts';
+import type { Server } from '../registry/server-schema.ts';
+import type { WatchFailure } from '../session/streams.ts';
+import type { Deadline } from '../upstream/deadline.ts';
+import type { HeldWatch } from '../upstream/held-watch.ts';
+import type { Subscribers } from './subscribers.ts';
+import type { Teller } from './teller.ts';
+
+/** Longest time a server may take to accept a subscription, in milliseconds. */
+const SUBSCRIBE_MS = 10_000;
+
+export interface ResourceEarsPorts {
+  subscribers: Subscribers;
+  watch: HeldWatch;
+  teller: Teller;
+  createDeadline(timeoutMs: number): Deadline;
+  /** Runs work nobody waits for. */
+  defer(work: Promise<unknown>): void;
+}
+
+export class ResourceEars {
+  readonly #ports: ResourceEarsPorts;
+
+  constructor(ports: ResourceEarsPorts) {
+    this.#ports = ports;
+  }
+
+  /** An object wants to hear of a resource. @returns why the server does not tell, if so */
+  async subscribe(
+    server: Server | undefined,
+    owner: string,
+    uri: string,
+  ): Promise<WatchFailure | undefined> {
+    const { subscribers, watch, createDeadline } = this.#ports;
+    if (!server) return { code: 'resource_not_found', detail: `Resource not found: ${uri}` };
+    const isFirst = await subscribers.add(owner, uri);
+    if (isFirst === undefined) {
+      return { code: 'invalid_params', detail: 'This server has too many subscriptions' };
+    }
+    if (!isFirst && watch.current) return undefined;
+    const deadline = createDeadline(SUBSCRIBE_MS);
+    try {
+      await (await watch.of(server)).subscribe(uri, deadline);
+      return undefined;
+    } catch (thrown) {
+      await subscribers.remove(owner, uri);
+      const { code, message } = toPorticoError(thrown);
+      return { code, detail: `${server.name}: ${message}` };
+    } finally {
+      deadline.release();
+    }
+  }
+
+  /** An object no longer wants to hear of a resource. */
+  async unsubscribe(owner: string, uri: string): Promise<void> {
+    const { subscribers, watch, defer } = this.#ports;
+    const wasLast = await subscribers.remove(owner, uri);
+    const { current } = watch;
+    if (wasLast && current) defer(current.unsubscribe(uri));
+  }
+
+  /** The server told of a resource: so are those who want to hear of it. */
+  async updated(serverId: string, uri: string, params: string): Promise<void> {
+    const subscribers = await this.#ports.subscribers.of(uri);
+    const owners = [...new Set(subscribers.map(({ owner }) => owner))];
+    const done = await this.#ports.teller.tell(owners, { serverId, uri, params });
+    for (const { owner, uri: subscribed } of subscribers) {
+      if (done.includes(owner)) await this.unsubscribe(owner, subscribed);
+    }
+  }
+}

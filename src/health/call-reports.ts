@@ -1,0 +1,84 @@
+/**
+ * An isolate's side of call outcomes: counts them in memory and tells each server's monitor now and then, at once where a server
+ * fails several times in a row. No call waits for it; what is lost with the isolate is lost.
+ */
+import type { ErrorCode } from '../errors/table.ts';
+import { CallTally, type CallReport } from './call-report.ts';
+
+export interface CallReportsOptions {
+  /** Time after a call within which its server's monitor is told, in milliseconds. */
+  intervalMs: number;
+  send(serverId: string, report: CallReport): Promise<unknown>;
+  wait(ms: number): Promise<unknown>;
+  now(): number;
+}
+
+interface Account {
+  tally: CallTally;
+  /** Failures in a row, told or not. */
+  failuresInRow: number;
+  /** When somebody last set out to tell. */
+  scheduledAt: number;
+  hurriedAt: number;
+}
+
+/** This many failures in a row are told at once. */
+const HURRY_AT = 3;
+/** A server's monitor is hurried this often at most, in milliseconds. */
+const HURRY_GAP_MS = 200;
+
+export class CallReports {
+  readonly #options: CallReportsOptions;
+  readonly #accounts = new Map<string, Account>();
+
+  constructor(options: CallReportsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Count a call.
+   * @param code of the error it ended with; undefined where it was answered
+   * @param defer runs what outlives the response
+   */
+  add(
+    { id, generation }: { id: string; generation: number },
+    code: ErrorCode | undefined,
+    latencyMs: number,
+    defer: (work: Promise<unknown>) => void,
+  ): void {
+    const now = this.#options.now();
+    const account = this.#accountOf(id, generation);
+    const outcome = account.tally.add(code, latencyMs, now);
+    if (outcome === 'none') return;
+    account.failuresInRow = outcome === 'failed' ? account.failuresInRow + 1 : 0;
+    const { intervalMs, wait } = this.#options;
+    if (account.failuresInRow >= HURRY_AT && now - account.hurriedAt >= HURRY_GAP_MS) {
+      account.hurriedAt = now;
+      defer(this.#tell(id));
+    } else if (now - account.scheduledAt >= 2 * intervalMs) {
+      // Who set out before may have been cut off; twice the time is enough to know.
+      account.scheduledAt = now;
+      defer(wait(intervalMs).then(() => this.#tell(id)));
+    }
+  }
+
+  #accountOf(id: string, generation: number): Account {
+    const known = this.#accounts.get(id);
+    if (known?.tally.generation === generation) return known;
+    const never = Number.NEGATIVE_INFINITY;
+    const tally = new CallTally(generation);
+    const account = { tally, failuresInRow: 0, scheduledAt: never, hurriedAt: never };
+    this.#accounts.set(id, account);
+    return account;
+  }
+
+  async #tell(id: string): Promise<void> {
+    const account = this.#accounts.get(id);
+    const report = account?.tally.toReport();
+    if (!account || !report || report.calls === 0) return;
+    account.tally = new CallTally(report.generation);
+    account.scheduledAt = Number.NEGATIVE_INFINITY;
+    // A monitor that cannot be told now is told of the next calls.
+    await this.#options.send(id, report).catch(() => {});
+  }
+}

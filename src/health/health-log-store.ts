@@ -1,0 +1,137 @@
+/**
+ * The history of one server's health, in its monitor's own database: the last checks, and what its calls of the last hour add up to.
+ * Bounded; what is older goes with the next write.
+ */
+import { z } from 'zod';
+import { CHECK_WAYS, FINDING_KINDS, type Finding } from './finding.ts';
+import { addSums, KEPT_MS, NO_CALLS, slotOf, type CallSums } from './windows.ts';
+
+/** A check as the history has it. */
+export interface LoggedCheck extends Omit<Finding, 'reason' | 'detail'> {
+  /** Grows with each check of the server. */
+  id: number;
+  at: number;
+  reason: string | null;
+}
+
+/** Checks that are kept. */
+export const MAX_CHECKS = 500;
+
+const CheckRowSchema = z
+  .object({
+    id: z.number(),
+    at: z.number(),
+    kind: z.enum(FINDING_KINDS),
+    way: z.enum(CHECK_WAYS),
+    reason: z.string().nullable(),
+    response_time_ms: z.number().nullable(),
+  })
+  .transform(({ response_time_ms: responseTimeMs, ...row }): LoggedCheck => ({
+    ...row,
+    responseTimeMs,
+  }));
+
+const SlotRowSchema = z
+  .object({
+    calls: z.number(),
+    errors: z.number(),
+    total_ms: z.number(),
+    latencies: z.string(),
+    reasons: z.string(),
+  })
+  .transform(({ calls, errors, ...row }): CallSums => ({
+    calls,
+    errors,
+    totalMs: row.total_ms,
+    latencies: JSON.parse(row.latencies) as number[],
+    reasons: JSON.parse(row.reasons) as Record<string, number>,
+  }));
+
+export class HealthLog {
+  readonly #sql: SqlStorage;
+  #isReady = false;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  addCheck(at: number, { kind, way, reason, responseTimeMs }: Finding): void {
+    const sql = this.#ready();
+    sql.exec(
+      'INSERT INTO checks (at, kind, way, reason, response_time_ms) VALUES (?, ?, ?, ?, ?)',
+      at,
+      kind,
+      way,
+      reason,
+      responseTimeMs,
+    );
+    sql.exec('DELETE FROM checks WHERE id <= (SELECT MAX(id) FROM checks) - ?', MAX_CHECKS);
+  }
+
+  /** @param before id of a check; those before it are given */
+  listChecks(before: number | undefined, limit: number): LoggedCheck[] {
+    const rows = this.#ready().exec(
+      'SELECT * FROM checks WHERE id < ? ORDER BY id DESC LIMIT ?',
+      before ?? Number.MAX_SAFE_INTEGER,
+      limit,
+    );
+    return rows.toArray().map(row => CheckRowSchema.parse(row));
+  }
+
+  /** Count calls that were made at a generation of the server. */
+  addCalls(now: number, generation: number, sums: CallSums): void {
+    const sql = this.#ready();
+    const slot = slotOf(now);
+    const before = sql
+      .exec('SELECT * FROM slots WHERE slot = ? AND generation = ?', slot, generation)
+      .toArray()
+      .map(row => SlotRowSchema.parse(row));
+    const { calls, errors, totalMs, latencies, reasons } = addSums(before[0] ?? NO_CALLS, sums);
+    sql.exec(
+      `INSERT OR REPLACE INTO slots (slot, generation, calls, errors, total_ms, latencies, reasons)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      slot,
+      generation,
+      calls,
+      errors,
+      totalMs,
+      JSON.stringify(latencies),
+      JSON.stringify(reasons),
+    );
+    sql.exec('DELETE FROM slots WHERE slot < ?', slotOf(now - KEPT_MS));
+  }
+
+  /** The calls of the last `windowMs`, of one generation of the server or of all. */
+  sumCalls(now: number, windowMs: number, generation?: number): CallSums {
+    const rows = this.#ready().exec(
+      'SELECT * FROM slots WHERE slot > ?1 AND (?2 IS NULL OR generation = ?2)',
+      slotOf(now - windowMs),
+      generation ?? null,
+    );
+    return rows
+      .toArray()
+      .map(row => SlotRowSchema.parse(row))
+      .reduce(addSums, NO_CALLS);
+  }
+
+  /** The storage was emptied. */
+  forget(): void {
+    this.#isReady = false;
+  }
+
+  #ready(): SqlStorage {
+    if (!this.#isReady) {
+      this.#sql.exec(
+        `CREATE TABLE IF NOT EXISTS checks (id INTEGER PRIMARY KEY, at INTEGER NOT NULL,
+           kind TEXT NOT NULL, way TEXT NOT NULL, reason TEXT, response_time_ms REAL) STRICT`,
+      );
+      this.#sql.exec(
+        `CREATE TABLE IF NOT EXISTS slots (slot INTEGER NOT NULL, generation INTEGER NOT NULL,
+           calls INTEGER NOT NULL, errors INTEGER NOT NULL, total_ms REAL NOT NULL,
+           latencies TEXT NOT NULL, reasons TEXT NOT NULL, PRIMARY KEY (slot, generation)) STRICT`,
+      );
+      this.#isReady = true;
+    }
+    return this.#sql;
+  }
+}

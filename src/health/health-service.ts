@@ -1,0 +1,78 @@
+/** The health of servers, read: beside their records from one table, the history of one from its monitor. */
+import { requireScope, type Caller } from '../access/principal.ts';
+import { PorticoError } from '../errors/portico-error.ts';
+import { findServer } from '../registry/server-store.ts';
+import type { Server } from '../registry/server-schema.ts';
+import {
+  toCheckView,
+  toShownServer,
+  type HealthHistory,
+  type ShownServer,
+} from './health-schema.ts';
+import type { History } from './monitor-health.ts';
+import { toMetricsText } from './metrics.ts';
+import { listServerHealth, listServersWithHealth } from './server-health-store.ts';
+import { toWindowView } from './windows.ts';
+
+export interface HealthPorts {
+  db: D1Database;
+  /** The history of a server, as its monitor has it. */
+  history(serverId: string, before: number | undefined, limit: number): Promise<History>;
+}
+
+export class HealthService {
+  readonly #ports: HealthPorts;
+
+  constructor(ports: HealthPorts) {
+    this.#ports = ports;
+  }
+
+  /** Servers the caller may see, with their health; one read. */
+  async showAll(servers: readonly Server[]): Promise<ShownServer[]> {
+    const ids = servers.map(({ id }) => id);
+    const known = await listServerHealth(this.#ports.db, ids);
+    const byId = new Map(known.map(health => [health.serverId, health]));
+    return servers.map(server => toShownServer(server, byId.get(server.id)));
+  }
+
+  /** The same for one. */
+  async show(server: Server): Promise<ShownServer> {
+    const [known] = await listServerHealth(this.#ports.db, [server.id]);
+    return toShownServer(server, known);
+  }
+
+  /**
+   * The last checks of a server, newest first, and what its calls add up to.
+   * @throws PorticoError `forbidden`, `not_found`
+   */
+  async history(
+    caller: Caller,
+    id: string,
+    { before, limit }: { before?: number | undefined; limit: number },
+  ): Promise<HealthHistory> {
+    requireScope(caller, 'servers:read');
+    if (!(await findServer(this.#ports.db, id))) {
+      throw new PorticoError('not_found', 'No such server');
+    }
+    const { checks, windows } = await this.#ports.history(id, before, limit);
+    const last = checks.at(-1);
+    return {
+      checks: checks.map(toCheckView),
+      next_before: last && checks.length === limit ? last.id : null,
+      windows: {
+        '1m': toWindowView(windows['1m']),
+        '5m': toWindowView(windows['5m']),
+        '1h': toWindowView(windows['1h']),
+      },
+    };
+  }
+
+  /**
+   * The health of all servers for a scraper; one read.
+   * @throws PorticoError `forbidden`
+   */
+  async metrics(caller: Caller): Promise<string> {
+    requireScope(caller, 'servers:read');
+    return toMetricsText(await listServersWithHealth(this.#ports.db), Date.now());
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * What a server's monitor remembers of its health: the last finding, failures in a row, when it was last heard. Kept in the
+ * monitor's storage, written before it is told to anybody; begun anew when the server is reached otherwise.
+ */
+import type { CallReport } from './call-report.ts';
+import { CLOSED, decideCircuit, type Circuit, type CircuitEvent } from './circuit.ts';
+import { decisive, type Finding, type FindingKind } from './finding.ts';
+import type { HealthLog, LoggedCheck } from './health-log-store.ts';
+import { averageMsOf, JUDGED_MS, KEPT_MS, type CallSums } from './windows.ts';
+
+/** As it is stored, under one key. */
+export interface Remembered {
+  /** The server's generation all of this is about. */
+  generation: number;
+  checkedAt: number | null;
+  kind: FindingKind | null;
+  reason: string | null;
+  responseTimeMs: number | null;
+  /** Failed checks in a row. */
+  failures: number;
+  /** Time of the last good message, whoever exchanged it. */
+  lastGoodAt: number | null;
+  /** What the last look left out. */
+  warning: string | null;
+  circuit: Circuit;
+  /** Calls and failed ones since the server was registered. */
+  callsTotal: number;
+  errorsTotal: number;
+}
+
+/** The past of a server: checks, newest first, and calls of the last minute, five minutes and hour. */
+export interface History {
+  checks: LoggedCheck[];
+  windows: Record<'1m' | '5m' | '1h', CallSums>;
+}
+
+const KEY = 'health';
+const RECENT_MS = 60_000;
+
+const begun = (generation: number, before?: Remembered): Remembered => ({
+  generation,
+  checkedAt: null,
+  kind: null,
+  reason: null,
+  responseTimeMs: null,
+  failures: 0,
+  lastGoodAt: null,
+  warning: null,
+  circuit: CLOSED,
+  callsTotal: before?.callsTotal ?? 0,
+  errorsTotal: before?.errorsTotal ?? 0,
+});
+
+/** Whether a message was exchanged with the server itself for it. */
+const isExchange = ({ way }: Finding) => way === 'ping' || way === 'look';
+
+/** What a finding means for the circuit: a good health address does not say that the server itself answers. */
+function toEvents(finding: Finding): CircuitEvent[] {
+  const isTrial = isExchange(finding);
+  if (finding.kind === 'failed') return [{ failures: 1, isTrial }];
+  return isTrial ? [{ failures: 0, isTrial }] : [];
+}
+
+function eventsOf({ calls, failuresInRow, isRowWhole }: CallReport): CircuitEvent[] {
+  if (calls === 0) return [];
+  const heard = isRowWhole ? [] : [{ failures: 0, isTrial: false }];
+  return failuresInRow === 0 ? heard : [...heard, { failures: failuresInRow, isTrial: false }];
+}
+
+/** The later of two times, of which the second is of another clock. */
+const latest = (a: number | null, b: number | null, now: number) =>
+  b === null ? a : Math.max(a ?? 0, Math.min(b, now));
+
+export class MonitorHealth {
+  readonly #storage: DurableObjectStorage;
+  readonly #log: HealthLog;
+  readonly #circuitFailures: number;
+  #held: Remembered | undefined;
+
+  /** @param circuitFailures failures in a row that open the circuit */
+  constructor(storage: DurableObjectStorage, log: HealthLog, circuitFailures: number) {
+    this.#storage = storage;
+    this.#log = log;
+    this.#circuitFailures = circuitFailures;
+  }
+
+  /** What is known of the server at this generation. */
+  async of(generation: number): Promise<Readonly<Remembered>> {
+    const held = await this.#load();
+    if (held?.generation === generation) return held;
+    return (this.#held = begun(generation, held));
+  }
+
+  /** Whether the last check failed. */
+  async isFailing(): Promise<boolean> {
+    return ((await this.#load())?.failures ?? 0) > 0;
+  }
+
+  /**
+   * Take in what an isolate saw. Calls at another generation count in the history only.
+   * @returns when the circuit is tried again, where this opened it
+   */
+  async hear(report: CallReport, now: number): Promise<number | undefined> {
+    await this.#load();
+    this.#log.addCalls(now, report.generation, report);
+    const before = this.#held;
+    if (!before) return undefined;
+    const isNow = before.generation === report.generation;
+    const next: Remembered = {
+      ...before,
+      lastGoodAt: isNow ? latest(before.lastGoodAt, report.lastGoodAt, now) : before.lastGoodAt,
+      circuit: isNow ? this.#decideCircuit(before.circuit, eventsOf(report), now) : before.circuit,
+      callsTotal: before.callsTotal + report.calls,
+      errorsTotal: before.errorsTotal + report.errors,
+    };
+    this.#held = next;
+    await this.#storage.put(KEY, next);
+    const wasOpen = before.circuit.retryAt !== null;
+    return wasOpen ? undefined : (next.circuit.retryAt ?? undefined);
+  }
+
+  #decideCircuit(circuit: Circuit, events: readonly CircuitEvent[], now: number): Circuit {
+    const terms = { limit: this.#circuitFailures, now, random: Math.random() };
+    return events.reduce((current, event) => decideCircuit(current, event, terms), circuit);
+  }
+
+  async #load(): Promise<Remembered | undefined> {
+    return (this.#held ??= await this.#storage.get<Remembered>(KEY));
+  }
+
+  /** Whether a good message since the last check stands in for the next one. */
+  async wasHeard(generation: number, now: number, intervalMs: number): Promise<boolean> {
+    const { lastGoodAt, checkedAt, circuit } = await this.of(generation);
+    if (circuit.retryAt !== null) return false;
+    if (lastGoodAt === null || checkedAt === null) return false;
+    return lastGoodAt > checkedAt && now - lastGoodAt <= intervalMs;
+  }
+
+  /**
+   * Take in what a round found.
+   * @param warning what a look left out; undefined where none was made
+   * @param times now, and what the round's alarm took it for: an open circuit is tried when it is due
+   */
+  async settle(
+    generation: number,
+    findings: readonly Finding[],
+    warning: string | null | undefined,
+    { now, dueAt }: { now: number; dueAt: number },
+  ): Promise<Readonly<Remembered>> {
+    await this.of(generation);
+    // Read after the wait: what is heard meanwhile is counted.
+    const before = this.#held ?? begun(generation);
+    const finding = decisive(findings);
+    if (!finding) return before;
+    const { kind, reason, responseTimeMs } = finding;
+    const isMessage = findings.some(found => found.kind === 'good' && isExchange(found));
+    const next: Remembered = {
+      ...before,
+      checkedAt: now,
+      kind,
+      reason,
+      responseTimeMs: responseTimeMs ?? before.responseTimeMs,
+      failures: kind === 'failed' ? before.failures + 1 : 0,
+      lastGoodAt: isMessage ? now : before.lastGoodAt,
+      warning: warning === undefined ? before.warning : warning,
+      circuit: this.#decideCircuit(before.circuit, findings.flatMap(toEvents), dueAt),
+    };
+    this.#held = next;
+    await this.#storage.put(KEY, next);
+    this.#log.addCheck(now, finding);
+    return next;
+  }
+
+  /** The calls errors are judged by. */
+  judgedCalls(generation: number, now: number): CallSums {
+    return this.#log.sumCalls(now, JUDGED_MS, generation);
+  }
+
+  /** Mean time of the answers of the last minute, in milliseconds; null where there were none. */
+  recentAverageMs(generation: number, now: number): number | null {
+    return averageMsOf(this.#log.sumCalls(now, RECENT_MS, generation));
+  }
+
+  /** @param before id of a check; those before it are given */
+  history(before: number | undefined, limit: number, now: number): History {
+    const sums = (windowMs: number) => this.#log.sumCalls(now, windowMs);
+    return {
+      checks: this.#log.listChecks(before, limit),
+      windows: { '1m': sums(60_000), '5m': sums(300_000), '1h': sums(KEPT_MS) },
+    };
+  }
+
+  /** The storage was emptied. */
+  forget(): void {
+    this.#held = undefined;
+    this.#log.forget();
+  }
+}

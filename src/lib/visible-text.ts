@@ -1,0 +1,42 @@
+/**
+ * Text for people who have to see what is in it: characters that show nothing, change the direction of others or stand in a word as
+ * one of another script become `⟨U+200B⟩`. Only for eyes: what is shown is never read back. Pure.
+ */
+
+/** What shows nothing, or moves what is beside it. */
+const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** Spaces that look like the usual one, and the bracket that marks are made of. */
+const DISGUISED = /[^\S ]|⟨/u;
+const LAYOUT = /[\n\t]/;
+const RUN = /[^\s\p{P}]+|[\s\p{P}]/gu;
+const LETTER = /[\p{L}\p{N}]/u;
+const IS_ASCII = /^[\0-\x7f]$/;
+
+/** Whether a text has a character that cannot be seen. */
+export function hasHidden(text: string): boolean {
+  return HIDDEN.test(text);
+}
+
+/**
+ * @param isLookAlike whether a character that is not of ASCII looks like one that is; it is marked where its word has both
+ * @param isName the text is one name: line feeds, tabs, every look-alike and all that is neither ASCII nor a letter are marked too
+ */
+export function toVisible(
+  text: string,
+  isLookAlike: (character: string) => boolean,
+  isName = false,
+): string {
+  const isOdd = (character: string, isMixed: boolean) => {
+    if (!isName && LAYOUT.test(character)) return false;
+    if (HIDDEN.test(character) || DISGUISED.test(character)) return true;
+    if (!isMixed || IS_ASCII.test(character)) return false;
+    return isLookAlike(character) || (isName && !LETTER.test(character));
+  };
+  return text.replaceAll(RUN, run => {
+    const isMixed = isName || /[A-Za-z]/.test(run);
+    return Array.from(run, one => (isOdd(one, isMixed) ? toMark(one) : one)).join('');
+  });
+}
+
+const toMark = (character: string): string =>
+  `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;

@@ -1,0 +1,60 @@
+/**
+ * Token buckets: how many calls one may make at once, and how many over time. Pure: state and `now` in, state and verdict out.
+ * Tokens come back in steps, as many at once as fit into a minute and into the bucket, and a step is counted from the first call
+ * after the bucket was full: so a limit of 100 a minute lets exactly 100 calls pass until a minute after the first of them.
+ *
+ * Invariants: a bucket never holds more than its burst; over any time it gives no more than its burst and what came back in it;
+ * a clock that goes back gives nothing.
+ */
+
+/** A limit of calls. */
+export interface Limit {
+  perMinute: number;
+  /** Most calls at once. */
+  burst: number;
+}
+
+/** A limit and the bucket it is counted in. */
+export interface NamedLimit extends Limit {
+  /** Empty for the principal itself, else the id of a server. */
+  name: string;
+}
+
+/** A bucket that is not full. */
+export interface Bucket {
+  tokens: number;
+  /** Time up to which tokens have come back, in milliseconds since the epoch. */
+  countedTo: number;
+}
+
+/** A token, or the time until there may be one. */
+export type Drawn = { bucket: Bucket } | { retryAfterMs: number };
+
+const MINUTE_MS = 60_000;
+
+/** How many tokens come back at once, and how long that takes. */
+function stepOf({ perMinute, burst }: Limit): { tokens: number; ms: number } {
+  const tokens = Math.min(perMinute, burst);
+  return { tokens, ms: (MINUTE_MS * tokens) / perMinute };
+}
+
+/** Take a token. @param bucket as it was left; undefined where it is full */
+export function draw(bucket: Bucket | undefined, limit: Limit, now: number): Drawn {
+  const current = refill(bucket, limit, now) ?? { tokens: limit.burst, countedTo: now };
+  if (current.tokens < 1) {
+    return { retryAfterMs: current.countedTo + stepOf(limit).ms - now };
+  }
+  return { bucket: { ...current, tokens: current.tokens - 1 } };
+}
+
+/** A bucket with what has come back by now; undefined where it is full. */
+export function refill(bucket: Bucket | undefined, limit: Limit, now: number): Bucket | undefined {
+  if (!bucket) return undefined;
+  const step = stepOf(limit);
+  // A time in the future was written by another clock.
+  const countedTo = Math.min(bucket.countedTo, now);
+  const steps = Math.floor((now - countedTo) / step.ms);
+  const tokens = bucket.tokens + steps * step.tokens;
+  if (tokens >= limit.burst) return undefined;
+  return { tokens, countedTo: countedTo + steps * step.ms };
+}

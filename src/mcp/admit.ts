@@ -1,0 +1,78 @@
+/** Admits a request to an MCP endpoint: who calls, on which snapshot, what the endpoint comes to, in which session. */
+import { parseBearer } from '../access/token.ts';
+import type { Snapshot } from '../access/snapshots.ts';
+import { PorticoError } from '../errors/portico-error.ts';
+import { narrowed } from '../gateway/with-access.ts';
+import type { SessionFacts } from '../session/sealed-id.ts';
+import { scopeOf, type Endpoint, type Scope } from './endpoint.ts';
+import type { McpPorts } from './route.ts';
+
+type Defer = (work: Promise<unknown>) => void;
+
+/** Everything known of a request once its credential has been checked. */
+export interface Admitted {
+  request: Request;
+  endpoint: Endpoint;
+  snapshot: Snapshot;
+  scope: Scope;
+  facts: SessionFacts | undefined;
+  defer: Defer;
+  /** Admits the same request again, later: its credential, endpoint or session may be gone. */
+  again(maxAgeMs?: number): Promise<Admitted>;
+}
+
+/** Who calls, on which snapshot, within which scope and session. */
+export async function admit(
+  request: Request,
+  endpoint: () => Endpoint,
+  ports: McpPorts,
+  defer: Defer,
+  maxAgeMs?: number,
+): Promise<Admitted> {
+  const { snapshots, sessions } = ports;
+  const token = parseBearer(request.headers.get('authorization'));
+  if (token === undefined) throw new PorticoError('unauthorized');
+  const sealed = request.headers.get('mcp-session-id');
+  const facts = sealed === null ? undefined : await sessions.facts(sealed);
+  const snapshot = await snapshots.load(token, facts?.id, defer, maxAgeMs);
+  if (!snapshot) throw new PorticoError('unauthorized');
+  const where = endpoint();
+  const scope = await findScope(where, snapshot, ports);
+  const again = (ageMs?: number) => admit(request, endpoint, ports, defer, ageMs);
+  return { request, endpoint: where, snapshot, scope, facts, defer, again };
+}
+
+/**
+ * What an endpoint comes to for a caller. A server of which it sees nothing does not exist, nor does a toolset it may not use.
+ * @throws PorticoError `not_found`
+ */
+export async function findScope(
+  endpoint: Endpoint,
+  { caller, servers }: Snapshot,
+  { gateway, config }: Pick<McpPorts, 'gateway' | 'config'>,
+): Promise<Scope> {
+  const scope = scopeOf(endpoint, caller, narrowed(caller, { servers }), config.nameStyle);
+  const isThere = scope && (endpoint.serverName === undefined || (await isVisible(scope)));
+  if (!isThere) throw new PorticoError('not_found', 'No such endpoint');
+  return scope;
+
+  async function isVisible({ reach }: Scope): Promise<boolean> {
+    const [server] = reach.servers;
+    if (!server || (reach.views?.get(server.id)?.rest ?? true)) return server !== undefined;
+    return (await gateway.visible(caller, reach)).servers.length > 0;
+  }
+}
+
+/**
+ * The id of the legacy session a request names, or undefined where it names none.
+ * @throws PorticoError `session_not_found`
+ */
+export function liveSession(admitted: Admitted, { sessions }: McpPorts): string | undefined {
+  const { request, snapshot, endpoint, facts, defer } = admitted;
+  if (request.headers.get('mcp-session-id') === null) return undefined;
+  const { caller, session } = snapshot;
+  if (!facts || !sessions.isAlive(session, caller, endpoint.path, defer)) {
+    throw new PorticoError('session_not_found', 'Session not found; initialize a new one');
+  }
+  return facts.id;
+}

@@ -1,0 +1,86 @@
+/**
+ * What a caller's own lists are, for streams that tell when they change, and whether it may still hear of a resource. Each
+ * time it is decided anew on what the caller sees by then.
+ */
+import { hasScope } from '../access/principal.ts';
+import type { Kind } from '../catalog/catalog.ts';
+import { PorticoError } from '../errors/portico-error.ts';
+import type { Gateway, Listing } from '../gateway/gateway.ts';
+import { sha256Hex } from '../lib/base64url.ts';
+import { fromRawMembers } from '../lib/json-spans.ts';
+import { isObject } from '../protocol.ts';
+import type { ListName, ListNews, Seen } from '../session/news.ts';
+import type { StreamSight } from '../session/stream-opening.ts';
+import type { Standing } from './requests.ts';
+
+/** Templates count as resources. */
+const KINDS_OF: Record<ListName, readonly Kind[]> = {
+  tools: ['tools'],
+  resources: ['resources', 'resourceTemplates'],
+  prompts: ['prompts'],
+};
+
+/** A hash of each of these lists as the caller sees it; of none where it may not list. */
+export async function seenBy(
+  gateway: Gateway,
+  { caller, scope: { reach, naming } }: Standing,
+  lists: readonly ListName[],
+): Promise<Seen> {
+  if (!hasScope(caller, 'tools:read')) return {};
+  const hashes = lists.map(async list => {
+    const listings = KINDS_OF[list].map(kind => gateway.list(caller, reach, naming, kind));
+    const parts = await Promise.all((await Promise.all(listings)).map(hashOf));
+    return [list, parts.join(' ')] as const;
+  });
+  return Object.fromEntries(await Promise.all(hashes));
+}
+
+/**
+ * What a caller sees now that something is said to have changed. Of servers that it sees all of it may hear that they
+ * changed, also where they are by now what they were; of others it hears where its own lists are others.
+ */
+export async function lookAgain(
+  gateway: Gateway,
+  standing: Standing,
+  lists: readonly ListName[],
+  news: readonly ListNews[],
+): Promise<StreamSight> {
+  const { servers, views } = standing.scope.reach;
+  const open = news.filter(
+    ({ serverId }) => servers.some(({ id }) => id === serverId) && !views?.has(serverId),
+  );
+  const told = [...new Set(open.flatMap(({ lists: changed }) => changed))];
+  return { seen: await seenBy(gateway, standing, lists), told };
+}
+
+const known = new WeakMap<Listing, string>();
+
+/** The same for lists with the same items under the same names. */
+async function hashOf(listing: Listing): Promise<string> {
+  const before = known.get(listing);
+  if (before !== undefined) return before;
+  const items = listing.items.map(({ name, item }) => `${name} ${fromRawMembers(item.raw)}`);
+  const hash = await sha256Hex(items.join('\n'));
+  known.set(listing, hash);
+  return hash;
+}
+
+/** Whether a notification may be told: what it says of a resource only to who may subscribe to that now. */
+export async function mayTell(
+  gateway: Gateway,
+  { caller, scope: { reach, naming } }: Standing,
+  text: string,
+): Promise<boolean> {
+  if (!text.includes('"notifications/resources/updated"')) return true;
+  const message: unknown = JSON.parse(text);
+  const params = isObject(message) ? message['params'] : undefined;
+  const uri = isObject(params) ? params['uri'] : undefined;
+  if (typeof uri !== 'string') return false;
+  return gateway.subscription(caller, reach, naming, uri).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof PorticoError) return false;
+      throw error;
+    },
+  );
+}

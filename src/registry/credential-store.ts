@@ -1,0 +1,94 @@
+/**
+ * The columns of `servers` that hold a credential, and what it refers to: sealed secrets come along with the server's row, so
+ * that a record is enough to reach its server and no call asks the database.
+ */
+import { z } from 'zod';
+import { parseCredentialView, type Credential } from './credential-schema.ts';
+
+const SealedSecretsSchema = z.array(
+  z.object({
+    name: z.string(),
+    sealed: z.string(),
+    origins: z.array(z.string()),
+    revision: z.number(),
+  }),
+);
+
+const AccessTokenSchema = z.object({
+  sealed: z.string().nullable(),
+  serial: z.number(),
+  credentialKey: z.string(),
+  tokenOrigin: z.string(),
+  issuedAt: z.number(),
+  expiresAt: z.number(),
+});
+
+/** Columns of a credential in a row that was selected with {@link REFERRED_COLUMNS}. */
+export const CREDENTIAL_SHAPE = {
+  headers_sealed: z.string().nullable(),
+  auth_sealed: z.string().nullable(),
+  credential_view: z.string().nullable(),
+  credential_revision: z.number(),
+  secrets: z.string(),
+  access_token: z.string().nullable(),
+};
+const RowSchema = z.object(CREDENTIAL_SHAPE);
+
+/** To be selected beside the columns of `servers`. */
+export const REFERRED_COLUMNS = `(SELECT json_group_array(json_object('name', name,
+  'sealed', sealed, 'origins', json(origins), 'revision', revision)) FROM secrets WHERE name IN
+  (SELECT atom FROM json_tree(servers.credential_view, '$.secrets'))) AS secrets,
+  (SELECT json_object('sealed', sealed, 'serial', serial, 'credentialKey', credential_key,
+  'tokenOrigin', token_origin, 'issuedAt', issued_at, 'expiresAt', expires_at)
+  FROM access_tokens WHERE server_id = servers.id) AS access_token`;
+
+/** The credential of a row. */
+export function toCredential(row: z.infer<typeof RowSchema>): Credential {
+  return {
+    headersSealed: row.headers_sealed,
+    authSealed: row.auth_sealed,
+    view: parseCredentialView(row.credential_view),
+    revision: row.credential_revision,
+    secrets: SealedSecretsSchema.parse(JSON.parse(row.secrets)).toSorted((a, b) =>
+      a.name < b.name ? -1 : 1,
+    ),
+    accessToken:
+      row.access_token === null ? null : AccessTokenSchema.parse(JSON.parse(row.access_token)),
+  };
+}
+
+/** Columns to be written, with their values; the secrets are rows of their own. */
+export function credentialParams({ headersSealed, authSealed, view, revision }: Credential) {
+  return [headersSealed, authSealed, JSON.stringify(view), revision] as const;
+}
+
+/**
+ * What an edit writes: nothing where it leaves the credential alone, so that a key which is rotated meanwhile stays rotated.
+ * Takes {@link credentialUpdateParams}.
+ */
+export const CREDENTIAL_UPDATE = ['headers_sealed', 'auth_sealed', 'credential_view']
+  .map(column => `${column} = CASE credential_revision WHEN ? THEN ${column} ELSE ? END`)
+  .concat('credential_revision = ?')
+  .join(', ');
+
+export function credentialUpdateParams({ headersSealed, authSealed, view, revision }: Credential) {
+  const written = [headersSealed, authSealed, JSON.stringify(view)];
+  return [...written.flatMap(value => [revision, value]), revision];
+}
+
+/** The names of {@link credentialParams}, in their order. */
+export const CREDENTIAL_COLUMNS = [
+  'headers_sealed',
+  'auth_sealed',
+  'credential_view',
+  'credential_revision',
+] as const;
+
+/** Every secret that a credential refers to exists; takes {@link namesParam}. */
+export const SECRETS_EXIST =
+  'NOT EXISTS (SELECT 1 FROM json_each(?) WHERE value NOT IN (SELECT name FROM secrets))';
+
+/** The names a credential refers to, as the parameter of {@link SECRETS_EXIST}. */
+export function namesParam({ view: { secrets } }: Credential): string {
+  return JSON.stringify([...secrets.headers, ...secrets.auth]);
+}

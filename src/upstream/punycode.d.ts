@@ -1,0 +1,8 @@
+/** The part of the `punycode` package (RFC 3492) that is used here; the package has no types of its own. */
+declare module 'punycode/punycode.js' {
+  const punycode: {
+    /** @throws RangeError where the text is no Punycode */
+    decode(text: string): string;
+  };
+  export default punycode;
+}
