@@ -18,6 +18,11 @@ export interface NewServer {
   connection_config: { url: string; headers?: Record<string, string> };
 }
 
+interface ServerPage {
+  servers: ServerRecord[];
+  next_cursor?: string;
+}
+
 export interface Api {
   listServers(): Promise<ServerRecord[]>;
   createServer(server: NewServer): Promise<ServerRecord>;
@@ -46,8 +51,16 @@ export function createApi(origin: string, adminToken: string): Api {
   const getServer = async (id: string): Promise<ServerRecord> =>
     JSON.parse(await call('GET', `${SERVERS}/${id}`)) as ServerRecord;
   return {
-    listServers: async () =>
-      (JSON.parse(await call('GET', SERVERS)) as { servers: ServerRecord[] }).servers,
+    async listServers() {
+      const servers: ServerRecord[] = [];
+      let query = '?limit=500';
+      for (;;) {
+        const page = JSON.parse(await call('GET', `${SERVERS}${query}`)) as ServerPage;
+        servers.push(...page.servers);
+        if (page.next_cursor === undefined) return servers;
+        query = `?limit=500&cursor=${page.next_cursor}`;
+      }
+    },
     createServer: async server => JSON.parse(await call('POST', SERVERS, server)) as ServerRecord,
     deleteServer: async id => void (await call('DELETE', `${SERVERS}/${id}`)),
     async waitForServer(id, states, timeoutMs) {

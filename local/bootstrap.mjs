@@ -61,9 +61,12 @@ function readPackages(file) {
   return JSON.parse(readFileSync(file, 'utf8')).packages;
 }
 
-/** Install the packages unless they are there; ends with one clear line and the last lines of npm's error on failure. */
-export async function ensureInstalled() {
-  if (isInstalled() && existsSync(projectNode)) return;
+/**
+ * Install the packages unless they are there; ends with one clear line and the last lines of npm's error on failure. Of another
+ * folder than the project's own no install script is run.
+ */
+export async function ensureInstalled(folder = root) {
+  if (isInstalled(folder) && existsSync(projectNode)) return;
   const startedAt = Date.now();
   const showsProgress = Boolean(process.stderr.isTTY);
   const seconds = () => `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
@@ -72,7 +75,7 @@ export async function ensureInstalled() {
   const timer = showsProgress ? setInterval(status, 200) : undefined;
   if (showsProgress) status();
   else process.stderr.write('… installing packages (npm ci)\n');
-  const result = await runNpmCi();
+  const result = await runNpmCi(folder);
   clearInterval(timer);
   if (showsProgress) process.stderr.write('\r\u001B[K');
   if (result.code === 0 && existsSync(projectNode)) {
@@ -102,12 +105,14 @@ function toErrorLines(output) {
 }
 
 /** Run `npm ci` with the npm that runs us, else with the one on the PATH. Never rejects. */
-function runNpmCi() {
-  const flags = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+function runNpmCi(folder) {
+  const flags = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'].concat(
+    folder === root ? [] : ['--ignore-scripts'],
+  );
   const npm = process.env.npm_execpath;
   const isNpm = npm !== undefined && basename(npm) === 'npm-cli.js' && existsSync(npm);
   const node = process.env.npm_node_execpath || process.execPath;
-  const options = { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] };
+  const options = { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] };
   return new Promise(resolve => {
     const child = isNpm
       ? spawn(node, [npm].concat(flags), options)

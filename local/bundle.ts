@@ -2,11 +2,17 @@
  * Bundles a Worker's entry into one ES module, with the conditions and text modules that wrangler uses.
  * Refuses nothing; what cannot be bundled throws esbuild's own message.
  */
+import { resolve } from 'node:path';
 import { buildSync } from 'esbuild';
 
 /** Bundle the file at an absolute path. Synchronous, because then esbuild leaves no process behind. */
 export function bundleWorker(entry: string): string {
-  const { outputFiles } = buildSync({
+  return bundleWithSources(entry).text;
+}
+
+/** The same, with the absolute paths of all files that are in it. */
+export function bundleWithSources(entry: string): { text: string; sources: string[] } {
+  const { outputFiles, metafile } = buildSync({
     entryPoints: [entry],
     bundle: true,
     format: 'esm',
@@ -16,9 +22,10 @@ export function bundleWorker(entry: string): string {
     define: { 'process.env.NODE_ENV': '"production"' },
     loader: { '.sql': 'text', '.html': 'text', '.txt': 'text' },
     write: false,
+    metafile: true,
     logLevel: 'silent',
   });
   const [output] = outputFiles;
   if (output === undefined) throw new Error(`No bundle for ${entry}`);
-  return output.text;
+  return { text: output.text, sources: Object.keys(metafile.inputs).map(path => resolve(path)) };
 }

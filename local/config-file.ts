@@ -1,8 +1,10 @@
 /**
- * Reads the `mcp.json` that other programs use: which of its servers a URL reaches, and why the others are left out.
- * Accepts `mcpServers` and `servers`, `url` and `endpoint`, `type` and `transport`, `headers`. Refuses a file that is
- * not of this shape with one line; one bad entry never hides the others.
+ * The `mcp.json` of a start: which of its servers a URL reaches, and why the others are left out. It is read by the parser that
+ * the import of the API uses. Refuses a file that is none with one line; one bad entry never hides the others.
  */
+import { assignNames } from '../src/registry/import-names.ts';
+import type { McpEntry } from '../src/registry/mcp-entry.ts';
+import { parseMcpJson } from '../src/registry/mcp-json.ts';
 import { StartError } from './start-error.ts';
 
 export interface ConfiguredServer {
@@ -23,70 +25,39 @@ export interface ServerConfig {
   skipped: SkippedServer[];
 }
 
-const TRANSPORTS: Readonly<Record<string, 'HTTP' | 'SSE'>> = {
-  http: 'HTTP',
-  'streamable-http': 'HTTP',
-  streamable_http: 'HTTP',
-  streamablehttp: 'HTTP',
-  sse: 'SSE',
-};
-
 /**
  * Read the text of an `mcp.json`.
  * @param file its name, for messages
  * @throws StartError with exit code 2 when it is not JSON or has no servers
  */
 export function parseServerConfig(text: string, file: string): ServerConfig {
-  let document: unknown;
-  try {
-    document = JSON.parse(text);
-  } catch (error) {
-    throw new StartError(`${file} is not valid JSON: ${(error as SyntaxError).message}`, 2);
-  }
-  const entries = isRecord(document) ? (document['mcpServers'] ?? document['servers']) : undefined;
-  if (!isRecord(entries)) {
-    throw new StartError(`${file} has no "mcpServers" and no "servers" object.`, 2);
-  }
+  const parsed = parseMcpJson(text);
+  if ('problem' in parsed) throw new StartError(`${file} ${parsed.problem}.`, 2);
+  const names = assignNames(parsed.entries.map(entry => entry.name));
   const config: ServerConfig = { servers: [], skipped: [] };
-  for (const [name, entry] of Object.entries(entries)) {
-    const server = parseEntry(name, entry);
-    if ('reason' in server) config.skipped.push(server);
-    else config.servers.push(server);
-  }
+  parsed.entries.forEach((entry, index) => {
+    const read = toServer(entry, names[index] ?? entry.name);
+    if ('reason' in read) config.skipped.push(read);
+    else config.servers.push(read);
+  });
   return config;
 }
 
-function parseEntry(name: string, entry: unknown): ConfiguredServer | SkippedServer {
-  if (!isRecord(entry)) return { name, reason: 'is not an object' };
-  if (entry['disabled'] === true) return { name, reason: 'is disabled in the file' };
-  const url = entry['url'] ?? entry['endpoint'];
-  const type = entry['type'] ?? entry['transport'];
-  if (url === undefined && (entry['command'] !== undefined || type === 'stdio')) {
-    return {
-      name,
-      reason: 'is a stdio server: it needs `portico connect`, which does not exist yet',
-    };
+function toServer(entry: McpEntry, name: string): ConfiguredServer | SkippedServer {
+  const skip = (reason: string) => ({ name: entry.name, reason });
+  if (entry.isDisabled) return skip('is disabled in the file');
+  switch (entry.kind) {
+    case 'remote': {
+      const { transportType, url, headers } = entry;
+      return URL.canParse(url) ? { name, transportType, url, headers } : skip('has no valid url');
+    }
+    case 'stdio':
+      return skip('is a program: `portico connect` offers it');
+    case 'record':
+      return skip('is a record of a registry: import it through the API');
+    case 'broken':
+      return skip(
+        entry.problems.map(({ field, message }) => `${message} (${field})`).join(', and '),
+      );
   }
-  if (typeof url !== 'string' || !URL.canParse(url)) return { name, reason: 'has no valid url' };
-  const transportType = findTransport(type, url);
-  if (transportType === undefined) {
-    return { name, reason: `has an unknown type ${JSON.stringify(type)}` };
-  }
-  const headers = entry['headers'] ?? {};
-  if (!isHeaders(headers)) return { name, reason: 'has headers that are not all text' };
-  return { name, transportType, url, headers };
-}
-
-/** A type that is named decides; without one, a path that ends in `/sse` is HTTP+SSE, as these files mean it. */
-function findTransport(type: unknown, url: string): 'HTTP' | 'SSE' | undefined {
-  if (type === undefined) return new URL(url).pathname.endsWith('/sse') ? 'SSE' : 'HTTP';
-  return typeof type === 'string' ? TRANSPORTS[type.toLowerCase()] : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isHeaders(value: unknown): value is Record<string, string> {
-  return isRecord(value) && Object.values(value).every(text => typeof text === 'string');
 }

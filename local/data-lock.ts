@@ -17,7 +17,7 @@ export function lockDataFolder(folder: string): () => void {
   } catch {
     lock.close();
     throw new StartError(
-      `Another gateway uses the data folder ${folder}. Stop it, or give this one its own: npm start -- --data DIR`,
+      `Another gateway uses the data folder ${folder}. Stop it, or give this one its own with --data DIR`,
     );
   }
   return () => lock.close();

@@ -9,19 +9,16 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { V4WorkerOptions } from 'miniflare';
-import { bundleWorker } from './bundle.ts';
 import { trustedCertificates } from './certificates.ts';
+import type { GatewayFiles } from './gateway-files.ts';
 import type { LogFile } from './log-file.ts';
-import { applyMigrations, readMigrations } from './migrations.ts';
+import { applyMigrations } from './migrations.ts';
 import type { Database, Migration } from './migrations.ts';
 import { baseOptions, isAddressInUse, startMiniflare } from './miniflare.ts';
 import { LOOPBACK, portTaken } from './ports.ts';
-import { parseWorkerConfig } from './worker-config.ts';
 import type { WorkerConfig } from './worker-config.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const NETWORK_BINDING = 'LOCAL_NETWORK';
 /** Put before every Worker: its fetch goes straight to the network instead of through Miniflare's interceptor. */
 const PREAMBLE = `import { env as localEnv } from 'cloudflare:workers';
@@ -47,8 +44,7 @@ export interface HostOptions {
   dataDir: string;
   /** 0 takes any free port. */
   port: number;
-  /** The Worker in one piece; without it `src/index.ts` is bundled. */
-  script?: string;
+  files: GatewayFiles;
   /** Text bindings of Portico's Worker: PORTICO_KEYS, PORTICO_ADMIN_TOKEN and settings. Local mode is set here. */
   env: Record<string, string>;
   workers?: readonly ExtraWorker[];
@@ -77,11 +73,7 @@ export interface Host {
  * @throws StartError when the port is taken or the data is newer than the code
  */
 export async function startHost(options: HostOptions): Promise<Host> {
-  const [config, migrations, script] = await Promise.all([
-    readFile(join(ROOT, 'wrangler.toml'), 'utf8').then(parseWorkerConfig),
-    readMigrations(join(ROOT, 'migrations')),
-    options.script ?? bundleWorker(join(ROOT, 'src/index.ts')),
-  ]);
+  const { config, migrations, script, assets } = options.files;
   const storage = join(options.dataDir, 'storage');
   await mkdir(storage, { recursive: true, mode: 0o700 });
   const applied = await migrateOnce(storage, config, migrations, options.log);
@@ -92,10 +84,14 @@ export async function startHost(options: HostOptions): Promise<Host> {
     ...(options.inspect ? { inspectorPort: 0 } : {}),
     workers: [
       {
-        ...workerOptions('portico', script, config, options.port, {
-          ...options.env,
-          PORTICO_MODE: 'local',
-        }),
+        ...workerOptions(
+          'portico',
+          script,
+          config,
+          options.port,
+          { ...options.env, PORTICO_MODE: 'local' },
+          { [config.assets]: { disk: { path: assets, writable: false } } },
+        ),
         d1Databases: config.databases,
         kvNamespaces: toNamespaceIds(config.namespaces),
         durableObjects: config.objects,
@@ -162,6 +158,7 @@ function workerOptions(
   config: WorkerConfig,
   port: number,
   bindings: Record<string, string>,
+  services: V4WorkerOptions['serviceBindings'] = {},
 ): V4WorkerOptions {
   return {
     name,
@@ -171,7 +168,7 @@ function workerOptions(
     compatibilityFlags: config.compatibilityFlags,
     cacheAPI: false,
     bindings,
-    serviceBindings: { [NETWORK_BINDING]: { network: NETWORK } },
+    serviceBindings: { [NETWORK_BINDING]: { network: NETWORK }, ...services },
     unsafeDirectSockets: [{ host: LOOPBACK, port }],
     unsafeRegisterWorker: false,
   };

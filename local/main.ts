@@ -23,13 +23,12 @@ import { toReadyText } from './ready-text.ts';
 import { registerConfigured, registerDemo } from './registrations.ts';
 import { loadSecrets, makeDataFolder } from './secrets.ts';
 import { StartError, toLine } from './start-error.ts';
+import { readSourceFiles } from './source-files.ts';
 import { createSteps } from './steps.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Everything that was started is told to end, and then this process ends, within this time. */
 const STOP_TIMEOUT_MS = 1500;
-/** Variables of the environment that are no settings of the Worker. */
-const RESERVED = new Set(['PORTICO_ADMIN_TOKEN', 'PORTICO_KEYS', 'PORTICO_MODE']);
 
 const steps = createSteps(process.stdout);
 const stops: (() => unknown)[] = [];
@@ -54,33 +53,16 @@ async function start(): Promise<void> {
   logFile = log;
 
   enableCompileCache(join(ROOT, 'node_modules/.cache/node'));
-  const loading = import('./host.ts');
+  const loading = import('./gateway.ts');
   const demo = options.demo ? await startDemoServers(dataDir, log) : undefined;
-  const { startHost } = await loading;
-  let said: string | undefined;
+  const { startGateway } = await loading;
   const host = await steps.run(
     'starting the gateway',
-    async () => {
-      const started = await startHost({
-        dataDir,
-        port,
-        log: {
-          ...log,
-          write(source, text) {
-            said = text;
-            log.write(source, text);
-          },
-        },
-        env: {
-          ...readSettings(),
-          PORTICO_KEYS: secrets.keyRing,
-          PORTICO_ADMIN_TOKEN: secrets.adminToken,
-        },
-      });
-      stops.unshift(started.close);
-      await checkHealth(started.url, said);
-      return started;
-    },
+    async () =>
+      startGateway(
+        { files: await readSourceFiles(), dataDir, port, secrets, environment: process.env, log },
+        ({ close }) => void stops.unshift(close),
+      ),
     ({ applied }) =>
       applied.length === 0
         ? 'gateway started'
@@ -116,25 +98,6 @@ function readConfig(file: string): ServerConfig {
     throw new StartError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`, 2);
   }
   return parseServerConfig(text, file);
-}
-
-/** The settings of the Worker in the environment. */
-function readSettings(): Record<string, string> {
-  const isSetting = ([name]: [string, unknown]): boolean =>
-    name.startsWith('PORTICO_') && !RESERVED.has(name);
-  return Object.fromEntries(Object.entries(process.env).filter(isSetting)) as Record<
-    string,
-    string
-  >;
-}
-
-/** Make sure that the gateway answers; a setting it refuses is in what the Worker said. */
-async function checkHealth(origin: string, said: string | undefined): Promise<void> {
-  const response = await fetch(`${origin}/health`);
-  const text = await response.text();
-  if (response.ok) return;
-  const reason = said?.split(/jsg\.\w+: /).at(-1) ?? text.slice(0, 200);
-  throw new StartError(`The gateway answers ${response.status}: ${reason}`);
 }
 
 /** A path as short as it can be said. */

@@ -2,8 +2,9 @@
  * What the terminal shows when everything runs: the address, the admin token (only at the start that made it), and the
  * snippets for the clients. Pure text.
  */
+import { TOKEN_VARIABLE } from '../src/registry/client-config.ts';
 import type { Secrets } from './secrets.ts';
-import { TOKEN_VARIABLE, createSnippets } from './snippets.ts';
+import { createSnippets } from './snippets.ts';
 import type { Steps } from './steps.ts';
 
 interface Ready {

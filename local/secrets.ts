@@ -2,7 +2,7 @@
  * The secrets of a local deployment: the key ring and the admin token, in `secrets.json` of the data folder.
  *
  * Owns: making them once (32 random bytes each), their file (mode 0600, written whole or not at all) and the data folder
- * (mode 0700 when it is made here). An existing file is kept; only PORTICO_ADMIN_TOKEN of the environment changes it.
+ * (mode 0700 when it is made here). An existing file is kept; only PORTICO_ADMIN_TOKEN of the environment and a new key change it.
  * Refuses a token of another format and a file it cannot read: it never replaces keys, because what they sealed is lost
  * without them.
  */
@@ -81,8 +81,32 @@ export async function loadSecrets(
     adminToken: secrets.adminToken,
     isTokenUnseen: !secrets.isTokenSeen,
     file,
-    markTokenSeen: () => writeSecrets(file, { ...secrets, isTokenSeen: true }),
+    markTokenSeen: async () =>
+      writeSecrets(file, { ...((await readSecrets(file)) ?? secrets), isTokenSeen: true }),
   };
+}
+
+/**
+ * Add a key to the ring of a data folder and make it the active one; the gateway takes it at its next start.
+ * @returns the ids of the new key and of the one that was active
+ * @throws StartError where there is no ring yet
+ */
+export async function addKey(folder: string): Promise<{ id: string; former: string }> {
+  const file = join(folder, 'secrets.json');
+  const secrets = await readSecrets(file);
+  if (!secrets) throw new StartError(`${file} does not exist. Start the gateway once.`);
+  const { active: former, keys } = secrets.keyRing;
+  let number = Object.keys(keys).length + 1;
+  while (`k${number}` in keys) number += 1;
+  const id = `k${number}`;
+  const made = { ...keys, [id]: randomBytes(32).toString('base64') };
+  await writeSecrets(file, { ...secrets, keyRing: { active: id, keys: made } });
+  return { id, former };
+}
+
+/** The admin token of a data folder; undefined where there is none. */
+export async function readAdminToken(folder: string): Promise<string | undefined> {
+  return (await readSecrets(join(folder, 'secrets.json')))?.adminToken;
 }
 
 async function readSecrets(file: string): Promise<StoredSecrets | undefined> {

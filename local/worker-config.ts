@@ -11,6 +11,8 @@ export interface WorkerConfig {
   databases: Record<string, string>;
   /** Names of the KV bindings. */
   namespaces: string[];
+  /** Name of the binding of static files. */
+  assets: string;
   /** Names of the Durable Object bindings with their class. */
   objects: Record<string, { className: string; useSQLite: boolean }>;
 }
@@ -33,6 +35,7 @@ export function parseWorkerConfig(text: string): WorkerConfig {
       rows('d1_databases').map(row => [toText(row, 'binding'), toText(row, 'database_name')]),
     ),
     namespaces: rows('kv_namespaces').map(row => toText(row, 'binding')),
+    assets: toText(rows('assets')[0] ?? {}, 'binding'),
     objects: Object.fromEntries(
       rows('durable_objects.bindings').map(row => {
         const className = toText(row, 'class_name');

@@ -1,0 +1,121 @@
+/**
+ * The parameters of a tool as flags: what its input schema says of each, nested ones by dots. What cannot be said by a flag is
+ * JSON. Pure, bounded; a schema is outside data and may be anything.
+ */
+import { isObject, type JsonObject } from '../../../src/protocol.ts';
+
+export type ParameterType =
+  | 'string'
+  | 'number'
+  | 'integer'
+  | 'boolean'
+  /** Given again and again, each time one element, or once as a JSON list. */
+  | 'array'
+  /** As JSON. */
+  | 'json';
+
+export interface Parameter {
+  /** Keys that lead to it from the arguments. */
+  path: readonly string[];
+  /** The path with dots, which is the name of the flag. */
+  name: string;
+  type: ParameterType;
+  /** What the elements of an array are. */
+  element: ParameterType;
+  /** The values it may have; undefined where it may have any. */
+  values: readonly unknown[] | undefined;
+  /** null is a value, which the word `null` stands for. */
+  isNullable: boolean;
+  /** Missing it is wrong; a nested one's object has to be required too. */
+  isRequired: boolean;
+  description: string;
+  /** Undefined where there is none. */
+  fallback: unknown;
+}
+
+const MAX_DEPTH = 6;
+const MAX_PARAMETERS = 500;
+const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'array']);
+
+/** The parameters of an input schema, in its order. */
+export function readParameters(schema: JsonObject): Parameter[] {
+  const found: Parameter[] = [];
+  const walk = (node: JsonObject, path: readonly string[], isRequired: boolean): void => {
+    const properties = isObject(node['properties']) ? node['properties'] : {};
+    const required: unknown[] = Array.isArray(node['required']) ? node['required'] : [];
+    for (const [key, value] of Object.entries(properties)) {
+      if (found.length >= MAX_PARAMETERS) return;
+      const child = resolve(value, schema);
+      const here = [...path, key];
+      const isNeeded = isRequired && required.includes(key);
+      const isNested = isObject(child['properties']) && typeOf(child) === 'json';
+      if (isNested && here.length < MAX_DEPTH) walk(child, here, isNeeded);
+      else found.push(toParameter(here, child, isNeeded, schema));
+    }
+  };
+  walk(resolve(schema, schema), [], true);
+  return found;
+}
+
+/** Whether arguments beside the parameters are taken. */
+export function takesOthers(schema: JsonObject): boolean {
+  return schema['additionalProperties'] !== false && !isObject(schema['properties']);
+}
+
+function toParameter(
+  path: readonly string[],
+  schema: JsonObject,
+  isRequired: boolean,
+  root: JsonObject,
+): Parameter {
+  const { enum: values, const: constant, description, default: fallback } = schema;
+  const items = resolve(schema['items'], root);
+  const type = typeOf(schema);
+  const ofValues = type === 'array' ? items : schema;
+  return {
+    path,
+    name: path.join('.'),
+    type,
+    element: typeOf(items) === 'array' ? 'json' : typeOf(items),
+    values:
+      valuesOf(ofValues) ?? (constant === undefined ? valuesOf({ enum: values }) : [constant]),
+    isNullable: Array.isArray(schema['type']) && schema['type'].includes('null'),
+    isRequired,
+    description: typeof description === 'string' ? description : '',
+    fallback,
+  };
+}
+
+const valuesOf = ({ enum: values }: JsonObject): unknown[] | undefined =>
+  Array.isArray(values) && values.length > 0 ? (values as unknown[]) : undefined;
+
+/** What a schema describes; where that is more than one thing, or none that is said, JSON. */
+function typeOf({ type, enum: values, const: constant }: JsonObject): ParameterType {
+  const named = Array.isArray(type) ? type.filter(each => each !== 'null') : [type];
+  const [only, other] = named as unknown[];
+  if (other === undefined && TYPES.has(only)) return only as ParameterType;
+  // A list of words needs no type.
+  const all = Array.isArray(values) ? (values as unknown[]) : [constant];
+  if (only === undefined && all.every(value => typeof value === 'string')) return 'string';
+  return 'json';
+}
+
+/** A schema, or the one in the same document that it refers to. */
+function resolve(schema: unknown, root: JsonObject): JsonObject {
+  let node = schema;
+  for (
+    let hop = 0;
+    hop < MAX_DEPTH && isObject(node) && typeof node['$ref'] === 'string';
+    hop += 1
+  ) {
+    const [start, ...keys] = node['$ref'].split('/');
+    if (start !== '#') break;
+    let found: unknown = root;
+    for (const key of keys) {
+      const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
+      found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+    }
+    node = found;
+  }
+  return isObject(node) ? node : {};
+}

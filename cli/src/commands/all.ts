@@ -1,0 +1,28 @@
+/** Every command, in the order of the help. */
+import type { Command } from 'commander';
+import { addConnect } from './connect.ts';
+import { addCall } from './call.ts';
+import { addCompletion } from './completion.ts';
+import { addDoctor } from './doctor.ts';
+import { addImport } from './import.ts';
+import { addServers } from './servers.ts';
+import { addStdio } from './stdio.ts';
+import { addToken } from './token.ts';
+import { addTools } from './tools.ts';
+import { addUp } from './up.ts';
+
+/** Adds one command to the program. */
+export type AddCommand = (program: Command) => void;
+
+export const COMMANDS: readonly AddCommand[] = [
+  addUp,
+  addConnect,
+  addStdio,
+  addServers,
+  addTools,
+  addCall,
+  addToken,
+  addImport,
+  addDoctor,
+  addCompletion,
+];

@@ -1,0 +1,117 @@
+/** `portico call`: call one tool, its arguments as flags that its schema makes. Exit code 1 where the tool says it failed. */
+import type { Command } from 'commander';
+import { describeTool } from '../call/describe.ts';
+import { splitFlags, type CallFlags } from '../call/own-flags.ts';
+import { readParameters, takesOthers } from '../call/parameters.ts';
+import { findParameter, missingFrom, readFlags, toJsonText } from '../call/read-flags.ts';
+import { showResult } from '../call/show-result.ts';
+import { isObject, type JsonObject } from '../../../src/protocol.ts';
+import { EXIT, Failure } from '../failure.ts';
+import {
+  addGatewayOptions,
+  readTarget,
+  toMcpUrl,
+  type GatewayOptions,
+} from '../gateway-options.ts';
+import { findTool } from '../gateway/find-tool.ts';
+import { Mcp, type Answer } from '../gateway/mcp.ts';
+import { readInput } from '../input.ts';
+import { visible } from '../output/table.ts';
+import { note, outputColumns, writeOut } from '../terminal.ts';
+
+const HELP = `
+After the tool's name stand its arguments as flags; portico call NAME --help
+shows them. Nested ones are written with dots, lists by giving a flag again, and
+anything as JSON with --args. Where a tool has a parameter that is called like
+an option above, the option stands before the name. So do --url, --token and
+--token-file always.
+
+Examples:
+  portico call github.create_issue --title 'It rains in' --labels bug
+  portico call github.create_issue --help
+  portico call weather.forecast --args '{"place": {"city": "Riga"}}' --days 3
+  echo '{"message": "hi"}' | portico call everything.echo --args-file - --json`;
+
+/** Adds `call`. */
+export function addCall(program: Command): void {
+  addGatewayOptions(program.command('call'))
+    .argument('<tool>', 'name of the tool')
+    .argument('[flags...]', 'its arguments')
+    .summary('call a tool')
+    .description('Call a tool.')
+    .option('--args <json>', 'arguments as JSON; flags are put into them')
+    .option('--args-file <file>', 'the same from a file, or from standard input with -')
+    .option('--json', 'print the whole result as JSON')
+    .passThroughOptions()
+    .allowUnknownOption()
+    .addHelpText('after', HELP)
+    .action(callTool);
+}
+
+async function callTool(
+  name: string,
+  words: string[],
+  options: GatewayOptions & CallFlags,
+): Promise<void> {
+  const { url, token } = readTarget(options);
+  const mcp = new Mcp(toMcpUrl(url), token);
+  const tool = findTool(await mcp.listTools(), name);
+  const schema = isObject(tool.inputSchema) ? tool.inputSchema : {};
+  const parameters = readParameters(schema);
+  const { own, rest } = splitFlags(words, flag => findParameter(parameters, flag) !== undefined);
+  const { args, argsFile, json, help } = { ...options, ...own };
+  if (help) return writeOut(describeTool(tool, outputColumns()));
+  const given = await readArguments(args, argsFile);
+  const tree = readFlags(rest, parameters, takesOthers(schema), given);
+  const missing = missingFrom(tree, parameters).map(parameter => `--${parameter.name}`);
+  if (missing.length > 0) {
+    throw new Failure(`${tool.name} needs ${missing.join(', ')}; see --help`, EXIT.usage);
+  }
+  const text = rest.length === 0 && given !== undefined ? given : toJsonText(tree);
+  const { result, text: raw } = await send(mcp, tool.name, text);
+  if (json) await writeOut(`${raw}\n`);
+  else {
+    const shown = showResult(result, outputColumns() !== undefined);
+    await writeOut(shown.text);
+    for (const line of shown.notes) note(line);
+  }
+  if (result['isError'] === true) throw new Failure(`${tool.name} says that it failed`);
+}
+
+async function send(mcp: Mcp, name: string, text: string): Promise<Answer> {
+  const params = new Map([
+    ['name', JSON.stringify(name)],
+    ['arguments', text],
+  ]);
+  const hangUp = new AbortController();
+  process.once('SIGINT', () => hangUp.abort(new Failure('cancelled', 130)));
+  const answer = await mcp.request('tools/call', params, showProgress, hangUp.signal);
+  if (answer.result['resultType'] !== 'input_required') return answer;
+  throw new Failure(
+    `${name} asks for input, which the command line cannot give; use an MCP client`,
+  );
+}
+
+/** What is under way, for people. */
+function showProgress(method: string, params: JsonObject): void {
+  if (method !== 'notifications/progress') return;
+  const { progress, total, message } = params;
+  const of = typeof total === 'number' ? `/${total}` : '';
+  const said = typeof message === 'string' ? ` ${visible(message.replaceAll(/\s+/g, ' '))}` : '';
+  note(`progress ${String(progress)}${of}${said}`);
+}
+
+/** JSON text of the arguments that are given whole; undefined where none are. */
+async function readArguments(args?: string, argsFile?: string): Promise<string | undefined> {
+  if (args !== undefined && argsFile !== undefined) {
+    throw new Failure('--args and --args-file are two ways to say the same; use one', EXIT.usage);
+  }
+  const text = argsFile === undefined ? args : await readInput(argsFile);
+  if (text === undefined) return undefined;
+  try {
+    if (isObject(JSON.parse(text))) return text.trim();
+  } catch {
+    // Said below.
+  }
+  throw new Failure('the arguments must be one JSON object', EXIT.usage);
+}

@@ -1,0 +1,122 @@
+/** `portico connect`: offers the stdio servers of this machine through a gateway, over one connection that it dials itself. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { readConfig, type ConnectConfig } from '../connect/config.ts';
+import { findStoredToken, toDeviceToken, toTokenPath } from '../connect/device-tokens.ts';
+import { enrolOnce } from '../connect/enrolment.ts';
+import { createChildFace } from '../connect/child-face.ts';
+import { startRun } from '../connect/run.ts';
+import { readSeconds } from '../connect/seconds.ts';
+import { untilSignalled } from '../connect/signals.ts';
+import type { View } from '../connect/view.ts';
+import { createView } from '../connect/view-of-terminal.ts';
+import { EXIT, Failure } from '../failure.ts';
+import { readGatewayUrl, readToken, requireToken } from '../gateway-options.ts';
+
+const HELP = `
+The file is an mcp.json of any client. Its programs are run; what has a URL is left out, since \`portico import\` registers
+it at the gateway. In command, args, env and cwd \${NAME} is a variable of the environment. Keep secrets in env: others on this
+machine can read args. An entry may say more under a key of its own:
+
+  "files": {
+    "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."],
+    "portico": {"description": "Notes of the team", "tools": {"allow": ["read_*"], "deny": ["read_media_file"]}}
+  }
+
+Once for each machine, with a token that may write servers; the token of the device is kept in
+~/.config/portico/connectors.json:
+  PORTICO_TOKEN=portico_… portico connect --url https://portico.example.com --enroll laptop
+
+From then on:
+  portico connect --url https://portico.example.com
+
+Where nothing is kept, say in a container:
+  PORTICO_CONNECTOR_TOKEN=portico_device_… portico connect --config /etc/portico/mcp.json
+
+Ctrl-C ends it when what runs has ended; a second one ends it at once.`;
+
+interface ConnectOptions {
+  url?: string;
+  config: string;
+  tokenFile?: string;
+  token?: string;
+  enroll?: string;
+  drain: number;
+  keepalive: number;
+  quiet?: boolean;
+  verbose?: boolean;
+}
+
+/** Adds `connect`. */
+export function addConnect(program: Command): void {
+  program
+    .command('connect')
+    .summary('offer the stdio servers of this machine')
+    .description('Run the stdio servers of an mcp.json and offer them through the gateway.')
+    .option('--config <file>', 'an mcp.json', 'mcp.json')
+    .option('--url <url>', 'the gateway, or PORTICO_URL (default http://127.0.0.1:8787)')
+    .option('--token-file <file>', 'file with the device token; with --enroll, with the other one')
+    .option('--enroll <name>', 'make this machine a connector of this name first')
+    .option('--token <token>', 'to enrol with; better in PORTICO_TOKEN: others can read this')
+    .option('--drain <seconds>', 'what running requests get at the end', readSeconds(0, 3600), 10)
+    .option('--keepalive <seconds>', 'time between two pings', readSeconds(0.1, 3600), 20)
+    .option('--quiet', 'say nothing but why it ends')
+    .option('--verbose', 'show what goes over the connection, in numbers')
+    .addHelpText('after', HELP)
+    .action(runConnect);
+}
+
+async function runConnect(options: ConnectOptions): Promise<void> {
+  const { origin } = readGatewayUrl(options, process.env);
+  const config = loadConfig(options.config);
+  const view = createView(options, origin);
+  for (const { key, reason } of config.skipped) view.note(`${key}: skipped: ${reason}`, 'faint');
+  for (const warning of config.warnings) view.note(`warning: ${warning}`, 'busy');
+  const token = await findToken(options, origin, view);
+  const run = startRun({
+    origin,
+    token,
+    servers: config.servers,
+    createFace: createChildFace,
+    view,
+    isVerbose: options.verbose === true,
+    keepaliveMs: options.keepalive * 1000,
+    drainMs: options.drain * 1000,
+  });
+  await untilSignalled(run);
+}
+
+function loadConfig(path: string): ConnectConfig {
+  const file = resolve(path);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Failure(`${path} cannot be read (${code}); name a file with --config`, EXIT.usage);
+  }
+  return readConfig(text, file, process.env);
+}
+
+/** The device token: from a file, from the environment, or kept by an earlier `--enroll`. */
+async function findToken(options: ConnectOptions, origin: string, view: View): Promise<string> {
+  const { env } = process;
+  const { tokenFile, enroll } = options;
+  const path = toTokenPath(env);
+  if (enroll !== undefined) {
+    const admin = requireToken(options, env);
+    const { stored, isNew } = await enrolOnce(path, origin, admin, enroll);
+    if (isNew) view.note(`enrolled as ${stored.name}; the token of this machine is in ${path}`);
+    return stored.token;
+  }
+  if (tokenFile !== undefined) return toDeviceToken(readToken({ tokenFile }, {}) ?? '', tokenFile);
+  const given = env['PORTICO_CONNECTOR_TOKEN'];
+  if (given) return toDeviceToken(given, 'PORTICO_CONNECTOR_TOKEN');
+  const stored = await findStoredToken(path, origin);
+  if (stored) return stored.token;
+  throw new Failure(
+    `this machine is no connector of ${origin} yet; run \`portico connect --enroll NAME\` once`,
+    EXIT.usage,
+  );
+}

@@ -1,0 +1,88 @@
+/** `portico import`: the servers of an mcp.json into the registry. Shows what it would do, and does it with `--yes`. */
+import { Option, type Command } from 'commander';
+import colors from 'picocolors';
+import { Failure } from '../failure.ts';
+import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';
+import { Api } from '../gateway/api.ts';
+import { readInput } from '../input.ts';
+import { formatTable } from '../output/table.ts';
+import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+
+interface Options extends GatewayOptions {
+  json?: boolean;
+  yes?: boolean;
+  onConflict: string;
+}
+
+interface Imported {
+  dry_run: boolean;
+  entries: {
+    given_name: string;
+    name: string;
+    action: string;
+    reasons: string[];
+    problems: { field: string; message: string }[];
+    secrets: string[];
+  }[];
+}
+
+const HELP = `
+The file is an mcp.json of any client, comments too, or an export of a registry.
+Secrets in headers are stored as secrets. Programs (command, args) are not
+imported: portico connect runs those.
+
+Examples:
+  portico import ~/.cursor/mcp.json
+  portico import mcp.json --yes
+  portico import mcp.json --yes --on-conflict update`;
+
+/** Adds `import`. */
+export function addImport(program: Command): void {
+  addGatewayOptions(program.command('import'))
+    .argument('<file>', 'the file, or - for standard input')
+    .summary('register the servers of an mcp.json')
+    .description('Register the servers of an mcp.json.')
+    .option('--yes', 'do it; without, what would be done is shown')
+    .addOption(
+      new Option('--on-conflict <rule>', 'what becomes of names that are taken')
+        .choices(['skip', 'update', 'fail'])
+        .default('skip'),
+    )
+    .option('--json', 'print JSON for programs')
+    .addHelpText('after', HELP)
+    .action(importFile);
+}
+
+async function importFile(file: string, options: Options): Promise<void> {
+  const { url, token } = readTarget(options);
+  const query = new URLSearchParams({
+    dry_run: String(options.yes !== true),
+    on_conflict: options.onConflict,
+  });
+  const text = await readInput(file);
+  const path = `/api/v1/aggregator/import?${query}`;
+  const imported = await new Api(url, token).json<Imported>('POST', path, text);
+  const { entries } = imported;
+  if (options.json) await writeJson(imported);
+  else {
+    const rows = entries.map(({ given_name: given, name, action, reasons, problems, secrets }) => [
+      given === name ? name : `${given} → ${name}`,
+      action,
+      [
+        ...problems.map(({ field, message }) => `${field}: ${message}`),
+        ...reasons,
+        ...secrets.map(secret => `stores the secret ${secret}`),
+      ].join('; '),
+    ]);
+    await writeOut(
+      formatTable(['NAME', 'ACTION', 'NOTES'], rows, {
+        columns: outputColumns(),
+        last: 'wrap',
+        paint: colors.bold,
+      }),
+    );
+  }
+  const bad = entries.filter(({ action }) => action === 'invalid' || action === 'failed').length;
+  if (bad > 0) throw new Failure(`${bad} of ${entries.length} entries are not right`);
+  if (!options.yes && !options.json) note('nothing is done yet; do it with --yes');
+}

@@ -1,0 +1,165 @@
+/** `portico servers`: what is registered at the gateway, and how it is; add, connect, disconnect, remove. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import colors from 'picocolors';
+import { again } from '../again.ts';
+import { EXIT, Failure } from '../failure.ts';
+import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';
+import { Api, findRecord, SERVERS, type ServerRecord } from '../gateway/api.ts';
+import { readHeaders } from '../gateway/headers.ts';
+import { formatTable } from '../output/table.ts';
+import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+
+interface Options extends GatewayOptions {
+  json?: boolean;
+}
+
+interface AddOptions extends Options {
+  sse?: boolean;
+  header?: string[];
+  description?: string;
+  connect: boolean;
+  wait: boolean;
+}
+
+/** How long `add` and `connect` look at what becomes of a server, in milliseconds. */
+const SETTLE_MS = 20_000;
+const LOOK_MS = 200;
+
+const HELP = `
+Examples:
+  portico servers
+  portico servers --json | jq -r '.[].name'
+  portico servers add docs https://docs.example.com/mcp
+  portico servers disconnect github`;
+
+const ADD_HELP = `
+In a header \${NAME} stands for an environment variable, so that a credential is
+not written into the history of a shell.
+
+Examples:
+  portico servers add docs https://docs.example.com/mcp
+  portico servers add old https://old.example.com/sse --sse
+  portico servers add github https://mcp.example.com/mcp \\
+    --header 'Authorization: Bearer \${GITHUB_TOKEN}'`;
+
+/** Adds `servers`. */
+export function addServers(program: Command): void {
+  const servers = program
+    .command('servers')
+    .summary('list, add, connect and remove servers')
+    .description('List the servers behind the gateway, or change them.')
+    .addHelpText('after', HELP);
+  const list = servers.command('list', { isDefault: true }).description('List the servers.');
+  shown(list).action(listServers);
+  const add = servers
+    .command('add <name> <url>')
+    .description('Register a server that a URL reaches.')
+    .option('--sse', 'it speaks the old HTTP+SSE transport')
+    .option(
+      '--header <line>',
+      "sent with each request, like 'Name: value'; again for another",
+      again,
+    )
+    .option('--description <text>', 'what it is for')
+    .option('--no-connect', 'register it only')
+    .option('--no-wait', 'do not wait for its tools')
+    .addHelpText('after', ADD_HELP);
+  shown(add).action(addServer);
+  for (const verb of ['connect', 'disconnect', 'remove'] as const) {
+    const command = servers
+      .command(`${verb} <server>`)
+      .description(`${verb[0]?.toUpperCase()}${verb.slice(1)} a server, by its name or id.`)
+      .addHelpText('after', `\nExample:\n  portico servers ${verb} github`);
+    shown(command).action((name: string, options: Options) => change(verb, name, options));
+  }
+}
+
+const shown = (command: Command) =>
+  addGatewayOptions(command).option('--json', 'print JSON for programs');
+
+const apiOf = (options: GatewayOptions) => {
+  const { url, token } = readTarget(options);
+  return new Api(url, token);
+};
+
+const PAINT: Readonly<Record<string, (text: string) => string>> = {
+  CONNECTED: colors.green,
+  ERROR: colors.red,
+  DEGRADED: colors.yellow,
+};
+
+async function listServers(options: Options): Promise<void> {
+  const servers = await apiOf(options).list<ServerRecord>(SERVERS, 'servers');
+  if (options.json) return writeJson(servers);
+  if (servers.length === 0) return note('no servers yet; portico servers add, or portico import');
+  const rows = servers.map(server => [
+    server.name,
+    server.status,
+    server.health.state,
+    `${server.tool_count}${server.held_tools > 0 ? ` (${server.held_tools} held)` : ''}`,
+    server.transport_type,
+    server.last_error ?? '',
+  ]);
+  const heading = ['NAME', 'STATUS', 'HEALTH', 'TOOLS', 'TYPE', 'LAST ERROR'];
+  const table = formatTable(heading, rows, {
+    columns: outputColumns(),
+    last: 'wrap',
+    paint: colors.bold,
+  });
+  // Only whole words are painted, after everything has its place.
+  const painted = table.replaceAll(/ (CONNECTED|ERROR|DEGRADED) /g, (_all, word: string) => {
+    return ` ${PAINT[word]?.(word) ?? word} `;
+  });
+  await writeOut(painted);
+}
+
+async function addServer(name: string, url: string, options: AddOptions): Promise<void> {
+  const api = apiOf(options);
+  const headers = readHeaders(options.header ?? [], process.env);
+  const record = await api.post<ServerRecord>(SERVERS, {
+    name,
+    transport_type: options.sse ? 'SSE' : 'HTTP',
+    connection_config: { url, ...(headers ? { headers } : {}) },
+    auto_connect: options.connect,
+    ...(options.description === undefined ? {} : { description: options.description }),
+  });
+  const mustSettle = options.connect && options.wait;
+  await tell(mustSettle ? await settled(api, record) : record, options);
+}
+
+async function change(
+  verb: 'connect' | 'disconnect' | 'remove',
+  name: string,
+  options: Options,
+): Promise<void> {
+  const api = apiOf(options);
+  const server = findRecord('server', name, await api.list<ServerRecord>(SERVERS, 'servers'));
+  const path = `${SERVERS}/${server.id}`;
+  if (verb === 'remove') {
+    await api.json('DELETE', path);
+    return options.json ? writeJson({ removed: server.id }) : note(`${server.name} is removed`);
+  }
+  await api.post(`${path}/${verb}`);
+  const now = await api.json<ServerRecord>('GET', path);
+  await tell(verb === 'connect' ? await settled(api, now) : now, options);
+}
+
+/** The record once it is known what became of the server, or as it is when that takes too long. */
+async function settled(api: Api, record: ServerRecord): Promise<ServerRecord> {
+  const deadline = Date.now() + SETTLE_MS;
+  let seen = record;
+  while (seen.status === 'CONNECTING' && Date.now() < deadline) {
+    await pause(LOOK_MS);
+    seen = await api.json<ServerRecord>('GET', `${SERVERS}/${record.id}`);
+  }
+  return seen;
+}
+
+/** @throws Failure where the server is in no good state */
+async function tell(server: ServerRecord, options: Options): Promise<void> {
+  const { name, status, tool_count: count, last_error: problem } = server;
+  if (options.json) await writeJson(server);
+  else note(`${name} is ${status}${status === 'CONNECTED' ? `, ${count} tools` : ''}`);
+  if (status === 'ERROR') throw new Failure(`${name}: ${problem ?? 'it failed'}`, EXIT.failed);
+}

@@ -1,0 +1,43 @@
+/** `portico stdio`: a stdio MCP server in front of a gateway, for hosts that know nothing else. */
+import type { Command } from 'commander';
+import {
+  addGatewayOptions,
+  readGatewayUrl,
+  requireToken,
+  toMcpUrl,
+  type GatewayOptions,
+} from '../gateway-options.ts';
+import { serveStdio } from '../stdio/serve.ts';
+
+const HELP = `
+A host starts it as it starts any server:
+
+  {"mcpServers": {"portico": {
+    "command": "portico",
+    "args": ["stdio", "--url", "https://portico.example.com/mcp"],
+    "env": {"PORTICO_TOKEN": "portico_…"}}}}
+
+The URL may be /mcp, /mcp/servers/{server} or /mcp/toolsets/{toolset};
+?names=underscore writes names that every host takes. Speaks whatever revision
+of the protocol the host speaks.
+
+Examples:
+  PORTICO_TOKEN=portico_… portico stdio
+  portico stdio --url http://127.0.0.1:8787/mcp/servers/github \\
+    --token-file ~/.portico-token`;
+
+/** Adds `stdio`. */
+export function addStdio(program: Command): void {
+  addGatewayOptions(program.command('stdio'))
+    .summary('a stdio MCP server in front of the gateway')
+    .description('Be a stdio MCP server: pass every message between a host and the gateway.')
+    .addHelpText('after', HELP)
+    .action((options: GatewayOptions) => runStdio(options));
+}
+
+async function runStdio(options: GatewayOptions): Promise<void> {
+  const url = toMcpUrl(readGatewayUrl(options, process.env));
+  await serveStdio(url, requireToken(options, process.env), 'portico stdio');
+  // What a host did not take by now it never will.
+  process.exit(0);
+}

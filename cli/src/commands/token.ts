@@ -1,0 +1,112 @@
+/** `portico token`: make tokens for people and programs, see them, revoke them. A value is printed once, by `create`. */
+import type { Command } from 'commander';
+import colors from 'picocolors';
+import { EXIT, Failure } from '../failure.ts';
+import { again } from '../again.ts';
+import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';
+import { Api, findRecord, TOKENS, type TokenRecord } from '../gateway/api.ts';
+import { formatTable } from '../output/table.ts';
+import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+
+interface Options extends GatewayOptions {
+  json?: boolean;
+}
+
+interface CreateOptions extends Options {
+  server?: string[];
+  tool?: string[];
+  toolset?: string[];
+  scope?: string[];
+  principal?: string;
+  expires?: string;
+}
+
+const HELP = `
+Examples:
+  portico token list
+  TOKEN=$(portico token create ada --server github --expires 90d)
+  portico token create ci --tool 'github.get_*' --scope tools:call
+  portico token revoke ada`;
+
+const UNITS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** Adds `token`. */
+export function addToken(program: Command): void {
+  const token = program
+    .command('token')
+    .summary('create, list and revoke tokens')
+    .description('Create, list and revoke tokens.')
+    .addHelpText('after', HELP);
+  const all = token.command('list', { isDefault: true });
+  shown(all.description('List the tokens, without their values.')).action(list);
+  const create = token
+    .command('create <name>')
+    .description('Create a token and print its value, this once.')
+    .option('--server <name>', 'a server it may see, else all; again for another', again)
+    .option('--tool <pattern>', 'tools it may see, like github.get_*; again for another', again)
+    .option('--toolset <name>', 'a toolset it may use; again for another', again)
+    .option('--scope <scope>', 'what it may do, like tools:read; again for another', again)
+    .option('--principal <id>', 'whose it is, else a new one of the same name')
+    .option('--expires <when>', 'a time like 2027-01-31T00:00Z, or from now on like 12h, 90d, 4w')
+    .addHelpText('after', HELP);
+  shown(create).action(createToken);
+  const revoke = token.command('revoke <token>').description('Revoke a token, by name or id.');
+  shown(revoke.addHelpText('after', '\nExample:\n  portico token revoke ada')).action(revokeToken);
+}
+
+const shown = (command: Command) =>
+  addGatewayOptions(command).option('--json', 'print JSON for programs');
+
+const apiOf = (options: GatewayOptions) => {
+  const { url, token } = readTarget(options);
+  return new Api(url, token);
+};
+
+async function list(options: Options): Promise<void> {
+  const tokens = await apiOf(options).list<TokenRecord>(TOKENS, 'tokens');
+  if (options.json) return writeJson(tokens);
+  if (tokens.length === 0) return note('no tokens yet; portico token create NAME');
+  const rows = tokens.map(token => [
+    token.name,
+    token.id,
+    token.is_expired ? 'expired' : (token.expires_at?.slice(0, 10) ?? 'never'),
+    token.last_used_at?.slice(0, 10) ?? 'never',
+    token.effective_scopes.join(' '),
+  ]);
+  const heading = ['NAME', 'ID', 'EXPIRES', 'USED', 'SCOPES'];
+  await writeOut(formatTable(heading, rows, { columns: outputColumns(), paint: colors.bold }));
+}
+
+async function createToken(name: string, options: CreateOptions): Promise<void> {
+  const { server, tool, toolset, scope, principal, expires } = options;
+  const wanted = { servers: server, tools: tool, toolsets: toolset, scopes: scope, principal };
+  const made = await apiOf(options).post<TokenRecord & { token: string }>(TOKENS, {
+    name,
+    ...Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined)),
+    ...(expires === undefined ? {} : { expires_at: readExpiry(expires, Date.now()) }),
+  });
+  if (options.json) return writeJson(made);
+  await writeOut(`${made.token}\n`);
+  note(`token '${made.name}' is made; its value is not shown again`);
+}
+
+async function revokeToken(name: string, options: Options): Promise<void> {
+  const api = apiOf(options);
+  const token = findRecord('token', name, await api.list<TokenRecord>(TOKENS, 'tokens'));
+  await api.json('DELETE', `${TOKENS}/${token.id}`);
+  if (options.json) return writeJson({ revoked: token.id });
+  note(`token '${token.name}' is revoked`);
+}
+
+/**
+ * A time, or a span from `now` on, as the API takes it.
+ * @throws Failure where it is neither
+ */
+export function readExpiry(text: string, now: number): string {
+  const [, count, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
+  const span = count === undefined ? NaN : Number(count) * UNITS[unit as keyof typeof UNITS];
+  const isDate = /^\d{4}-\d\d-\d\d/.test(text);
+  const at = isDate ? Date.parse(text) : now + span;
+  if (!Number.isNaN(at)) return new Date(at).toISOString();
+  throw new Failure(`'${text}' is no time; write 90d, or 2027-01-31T00:00Z`, EXIT.usage);
+}

@@ -1,0 +1,66 @@
+/** `portico tools`: the tools that a token may use, and what one of them takes. */
+import type { Command } from 'commander';
+import colors from 'picocolors';
+import { describeTool } from '../call/describe.ts';
+import {
+  addGatewayOptions,
+  readTarget,
+  toMcpUrl,
+  type GatewayOptions,
+} from '../gateway-options.ts';
+import { findTool } from '../gateway/find-tool.ts';
+import { Mcp } from '../gateway/mcp.ts';
+import { formatTable } from '../output/table.ts';
+import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+
+interface Options extends GatewayOptions {
+  json?: boolean;
+  schema?: string;
+}
+
+const HELP = `
+With --url …/mcp/servers/{server} or …/mcp/toolsets/{toolset} the tools there,
+under their names there.
+
+Examples:
+  portico tools
+  portico tools issue
+  portico tools --schema github.create_issue
+  portico tools --json | jq -r '.[].name'`;
+
+/** Adds `tools`. */
+export function addTools(program: Command): void {
+  addGatewayOptions(program.command('tools'))
+    .argument('[filter]', 'only those whose name, title or description has this in it')
+    .summary('list the tools, or show what one takes')
+    .description('List the tools behind the gateway, or show what one takes.')
+    .option('--schema <tool>', 'show one tool and its parameters')
+    .option('--json', 'print JSON for programs')
+    .addHelpText('after', HELP)
+    .action(showTools);
+}
+
+async function showTools(filter: string | undefined, options: Options): Promise<void> {
+  const { url, token } = readTarget(options);
+  const tools = await new Mcp(toMcpUrl(url), token).listTools();
+  if (options.schema !== undefined) {
+    const tool = findTool(tools, options.schema);
+    return options.json ? writeJson(tool) : writeOut(describeTool(tool, outputColumns()));
+  }
+  const word = filter?.toLowerCase() ?? '';
+  const found = tools.filter(({ name, title = '', description = '' }) =>
+    [name, title, description].some(text => String(text).toLowerCase().includes(word)),
+  );
+  if (options.json) return writeJson(found);
+  if (found.length === 0) return note(word === '' ? 'no tools yet' : `no tool has '${word}' in it`);
+  const rows = found.map(({ name, title, description }) => [
+    name,
+    String(description ?? title ?? ''),
+  ]);
+  await writeOut(
+    formatTable(['NAME', 'DESCRIPTION'], rows, {
+      columns: outputColumns(),
+      paint: colors.bold,
+    }),
+  );
+}

@@ -1,0 +1,142 @@
+/** `portico up`: gateway, programs and stdio face on one machine, in one command. */
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Option, type Command } from 'commander';
+import { readSeconds } from '../connect/seconds.ts';
+import { createView } from '../connect/view-of-terminal.ts';
+import { untilSignalled } from '../connect/signals.ts';
+import { EXIT, Failure } from '../failure.ts';
+import { serveStdio } from '../stdio/serve.ts';
+import { note } from '../terminal.ts';
+import type { Up } from '../up/run-up.ts';
+
+interface Options {
+  config: string;
+  port?: number;
+  data?: string;
+  stdio?: boolean;
+  names?: string;
+  drain: number;
+  quiet?: boolean;
+}
+
+const DEFAULT_PORT = 8787;
+
+const HELP = `
+The file is an mcp.json of any client ("mcpServers" or "servers"): its programs are run
+here, its URLs are registered, and all of them are one server at one URL. What is stored
+lies in a folder of the user and stays.
+
+With --stdio it is a stdio server too, for a host that starts it:
+
+  {"mcpServers": {"all": {"command": "portico", "args": ["up", "--config", "/path/mcp.json", "--stdio"]}}}
+
+Examples:
+  portico up --config mcp.json
+  portico up --config mcp.json --port 9000 --data ./state
+  portico up --config mcp.json --stdio --names colon`;
+
+/** Adds `up`. */
+export function addUp(program: Command): void {
+  program
+    .command('up')
+    .summary('gateway and programs of an mcp.json on this machine')
+    .description('Run a gateway on this machine with everything an mcp.json names behind it.')
+    .option('--config <file>', 'an mcp.json', 'mcp.json')
+    .option(
+      '--port <port>',
+      `port of the gateway (default ${DEFAULT_PORT}; with --stdio any)`,
+      readPort,
+    )
+    .option(
+      '--data <folder>',
+      'folder for all data (default portico/up in the data folder of the user)',
+    )
+    .option('--stdio', 'be a stdio MCP server in front of it')
+    .addOption(
+      new Option(
+        '--names <style>',
+        'how --stdio writes names: server.tool, server:tool, server__tool',
+      )
+        .choices(['dot', 'colon', 'underscore'])
+        .default('dot'),
+    )
+    .option('--drain <seconds>', 'what running requests get at the end', readSeconds(0, 3600), 10)
+    .option('--quiet', 'say nothing but why it ends')
+    .addHelpText('after', HELP)
+    .action(runUp);
+}
+
+async function runUp(options: Options): Promise<void> {
+  const { readEntries } = await import('../up/entries.ts');
+  const file = resolve(options.config);
+  const entries = readEntries(readFile(options.config), file, process.env);
+  const started = untilStarted();
+  const up = await start(options, entries);
+  const ended = untilSignalled(up);
+  started();
+  up.view.note(`ready: ${up.origin}/mcp; the admin token is in ${up.secretsFile}`);
+  if (options.stdio) {
+    const url = new URL(`/mcp?names=${options.names}`, up.origin);
+    await serveStdio(url, up.adminToken, 'portico up');
+    up.stop();
+  }
+  await ended;
+}
+
+/** A signal before all of it runs ends it at once. What starts the gateway leaves signals to who handles them by then. */
+function untilStarted(): () => void {
+  const onSignal = () => process.exit(EXIT.failed);
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  return () => signals.forEach(signal => process.off(signal, onSignal));
+}
+
+async function start(
+  options: Options,
+  entries: Parameters<typeof import('../up/run-up.ts').startUp>[0]['entries'],
+): Promise<Up> {
+  const { startUp } = await load();
+  return startUp({
+    entries,
+    dataDir: options.data === undefined ? defaultData(process.env) : resolve(options.data),
+    port: options.port ?? (options.stdio ? 0 : DEFAULT_PORT),
+    environment: process.env,
+    drainMs: options.drain * 1000,
+    createView: origin => createView(options, origin),
+  });
+}
+
+/** What runs a gateway is heavy, and left out where the command was installed without it. */
+async function load(): Promise<typeof import('../up/run-up.ts')> {
+  try {
+    return await import('../up/run-up.ts');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    note((error as Error).message);
+    throw new Failure(
+      'the package miniflare is missing; install portico-cli with its optional packages',
+    );
+  }
+}
+
+function readFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Failure(`${path} cannot be read (${code}); name a file with --config`, EXIT.usage);
+  }
+}
+
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw new Failure(`--port must be a number from 0 to 65535, not '${text}'`, EXIT.usage);
+}
+
+function defaultData(env: Readonly<Record<string, string | undefined>>): string {
+  const folder = env['XDG_DATA_HOME'] || join(env['HOME'] || homedir(), '.local', 'share');
+  return join(folder, 'portico', 'up');
+}

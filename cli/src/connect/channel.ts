@@ -1,0 +1,168 @@
+/**
+ * One request of the gateway to one server of this machine, from its first frame to its last. The face is read only as fast
+ * as the gateway takes: credit, then room in the socket. A channel ends exactly once; after that it sends nothing.
+ */
+import { CHUNK_BYTES, toFrame, toJsonFrame } from '../../../src/connectors/frames.ts';
+import type { Payload } from '../../../src/connectors/frames.ts';
+import { Credit } from './credit.ts';
+import { orAborted } from './or-aborted.ts';
+import type { Outlet } from './outlet.ts';
+import type { HttpAnswer, HttpFace } from './stdio-http.ts';
+
+/** Largest body of a request, in bytes; the gateway takes no larger one from its clients. */
+const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
+
+type ResetCode = Payload<'reset'>['code'];
+
+export interface ChannelOptions {
+  id: number;
+  open: Payload<'open'>;
+  face: HttpFace;
+  outlet: Outlet;
+  /** Called once, when it ended for any reason. */
+  onEnd(): void;
+}
+
+export class Channel {
+  readonly #options: ChannelOptions;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #abort = new AbortController();
+  readonly #credit = new Credit();
+  #parts: Uint8Array[] | undefined = [];
+  #bytes = 0;
+  #hasHead = false;
+  #isOver = false;
+
+  constructor(options: ChannelOptions) {
+    this.#options = options;
+    this.#headers = toLowerCase(options.open.headers);
+  }
+
+  /** Whether it is a stream that ends only when its client goes. */
+  get isStanding(): boolean {
+    const { method } = this.#options.open;
+    return method === 'GET' || this.#headers['mcp-method'] === 'subscriptions/listen';
+  }
+
+  /** Bytes of the request that are kept until it is whole. */
+  get requestBytes(): number {
+    return this.#parts === undefined ? 0 : this.#bytes;
+  }
+
+  /** A piece of the request. @returns false where the request had ended before */
+  data(payload: Uint8Array): boolean {
+    if (!this.#parts) return false;
+    this.#bytes += payload.length;
+    if (this.#bytes > MAX_REQUEST_BYTES) {
+      this.reset('too_large', `the request is larger than ${MAX_REQUEST_BYTES} bytes`);
+    } else {
+      this.#parts.push(payload.slice());
+    }
+    return true;
+  }
+
+  /** The request is whole: it goes to the server, once. @returns false where it had ended before */
+  end(): boolean {
+    if (!this.#parts) return false;
+    const body = Buffer.concat(this.#parts);
+    this.#parts = undefined;
+    this.#answer(body).catch(() => this.reset('failed', 'the server failed to answer'));
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.#credit.give(bytes);
+  }
+
+  /** End it and say why. */
+  reset(code: ResetCode, message: string): void {
+    if (this.#isOver) return;
+    const { outlet, id } = this.#options;
+    outlet.send(toJsonFrame('reset', id, { code, message }));
+    this.close();
+  }
+
+  /** End it as if its server had said all that it has to say. */
+  finish(): void {
+    if (this.#isOver) return;
+    if (!this.#hasHead) return this.reset('offline', 'the connector is going away');
+    this.#sendEnd();
+    this.close();
+  }
+
+  /** End it without a word: the other side ended it, or is gone. The server hears that its client hung up. */
+  close(): void {
+    if (this.#isOver) return;
+    this.#settle();
+    this.#abort.abort();
+    this.#credit.close();
+  }
+
+  #settle(): void {
+    this.#isOver = true;
+    this.#parts = undefined;
+    this.#options.onEnd();
+  }
+
+  #sendEnd(): void {
+    const { outlet, id } = this.#options;
+    outlet.send(toFrame('end', id));
+  }
+
+  async #answer(body: Uint8Array): Promise<void> {
+    const { open, face, id, outlet } = this.#options;
+    const { signal } = this.#abort;
+    const headers = this.#headers;
+    const answered = await orAborted(
+      face.handle({ method: open.method, headers, body, signal }),
+      signal,
+      late => stopReading(late.body[Symbol.asyncIterator]()),
+    );
+    if (answered === 'aborted') return;
+    const answer = answered.value;
+    const parts = answer.body[Symbol.asyncIterator]();
+    const head = toHead(id, answer);
+    if (!head) {
+      stopReading(parts);
+      return this.reset('failed', 'the headers of the answer are too large');
+    }
+    await outlet.sendInTurn(head, signal);
+    this.#hasHead = true;
+    for (;;) {
+      const read = await orAborted(parts.next(), signal);
+      if (read === 'aborted' || signal.aborted) return stopReading(parts);
+      if (read.value.done === true) {
+        this.#sendEnd();
+        return this.#settle();
+      }
+      if (!(await this.#send(read.value.value))) return stopReading(parts);
+    }
+  }
+
+  /** @returns false where the channel ended meanwhile */
+  async #send(bytes: Uint8Array): Promise<boolean> {
+    const { id, outlet } = this.#options;
+    for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
+      const piece = bytes.subarray(from, from + CHUNK_BYTES);
+      if (!(await this.#credit.take(piece.length))) return false;
+      await outlet.sendInTurn(toFrame('data', id, piece), this.#abort.signal);
+    }
+    return !this.#abort.signal.aborted;
+  }
+}
+
+function toHead(id: number, { status, headers }: HttpAnswer): Uint8Array<ArrayBuffer> | undefined {
+  const head = toJsonFrame('head', id, { status, headers });
+  return head.length > CHUNK_BYTES ? undefined : head;
+}
+
+function toLowerCase(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}
+
+/** Nobody reads on. A reader that is in the middle of something hears it when that is over. */
+function stopReading(parts: AsyncIterator<Uint8Array>): void {
+  parts.return?.().catch(() => {});
+}

@@ -1,0 +1,105 @@
+/**
+ * All channels of one connection: hands each frame of the gateway to the channel it is for. Refuses what breaks the rules
+ * of the frames, and bounds how much is under way; frames for a channel that has ended are late, and dropped.
+ */
+import { parsePayload, toJsonFrame } from '../../../src/connectors/frames.ts';
+import type { Frame, Payload } from '../../../src/connectors/frames.ts';
+import { Channel } from './channel.ts';
+import type { Outlet } from './outlet.ts';
+import type { HttpFace } from './stdio-http.ts';
+
+/** Channels at one time. */
+const MAX_CHANNELS = 10_000;
+/** Bytes of requests that are not whole yet, of all channels. */
+const MAX_REQUESTS_BYTES = 128 * 1024 * 1024;
+
+export interface Channels {
+  /** A frame of a channel. @returns false where the gateway broke the rules */
+  take(frame: Frame): boolean;
+  /** No new ones; standing streams end now. Resolves when all have ended. */
+  drain(): Promise<void>;
+  /** All end at once, without a word. */
+  close(): void;
+  /** Under way now. */
+  readonly size: number;
+}
+
+/** @param faces by the names that `hello` had */
+export function createChannels(faces: ReadonlyMap<string, HttpFace>, outlet: Outlet): Channels {
+  const open = new Map<number, Channel>();
+  let isDraining = false;
+  let waitingBytes = 0;
+  let whenEmpty = () => {};
+
+  const refuse = (id: number, code: Payload<'reset'>['code'], message: string) =>
+    outlet.send(toJsonFrame('reset', id, { code, message }));
+
+  const start = (id: number, payload: Uint8Array): boolean => {
+    const request = parsePayload('open', payload);
+    if (!request || id === 0 || open.has(id)) return false;
+    const face = faces.get(request.server);
+    if (isDraining) refuse(id, 'offline', 'the connector is going away');
+    else if (!face) refuse(id, 'unknown_server', 'the connector has no server of this name');
+    else if (open.size >= MAX_CHANNELS)
+      refuse(id, 'failed', `${MAX_CHANNELS} requests run already`);
+    else {
+      const onEnd = () => {
+        open.delete(id);
+        if (open.size === 0) whenEmpty();
+      };
+      open.set(id, new Channel({ id, open: request, face, outlet, onEnd }));
+    }
+    return true;
+  };
+
+  /** Does something with a channel, and counts what it keeps after that. */
+  const counted = <T>(channel: Channel, act: () => T): T => {
+    const before = channel.requestBytes;
+    const result = act();
+    waitingBytes += channel.requestBytes - before;
+    return result;
+  };
+
+  const add = (channel: Channel, payload: Uint8Array): boolean => {
+    if (waitingBytes + payload.length <= MAX_REQUESTS_BYTES) return channel.data(payload);
+    channel.reset('too_large', 'too much of other requests is under way');
+    return true;
+  };
+
+  return {
+    get size() {
+      return open.size;
+    },
+    take({ type, channel: id, payload }) {
+      if (type === 'open') return start(id, payload);
+      const channel = open.get(id);
+      const credit = type === 'credit' ? parsePayload('credit', payload) : undefined;
+      if (type === 'credit' && !credit) return false;
+      if (!channel) return ['data', 'end', 'reset', 'credit'].includes(type);
+      switch (type) {
+        case 'data':
+          return counted(channel, () => add(channel, payload));
+        case 'end':
+          return counted(channel, () => channel.end());
+        case 'reset':
+          counted(channel, () => channel.close());
+          return true;
+        case 'credit':
+          channel.give(credit?.bytes ?? 0);
+          return true;
+        default:
+          return false;
+      }
+    },
+    async drain() {
+      isDraining = true;
+      for (const channel of open.values()) {
+        if (channel.isStanding) counted(channel, () => channel.finish());
+      }
+      if (open.size > 0) await new Promise<void>(resolve => (whenEmpty = resolve));
+    },
+    close() {
+      for (const channel of open.values()) counted(channel, () => channel.close());
+    },
+  };
+}

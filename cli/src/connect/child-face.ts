@@ -1,0 +1,20 @@
+/** A stdio server of the configuration as a child process, with what people should know of it. */
+import type { CreateFace } from './server-face.ts';
+import { StdioServer } from './stdio-http.ts';
+
+/** Starts the server of an entry. */
+export const createChildFace: CreateFace = (config, onChange) => {
+  const { command, args, env, cwd, secrets, tools } = config;
+  const spec = { command, args, env, secrets, ...(cwd === undefined ? {} : { cwd }) };
+  const server = new StdioServer({ spec, tools });
+  const { child } = server;
+  child.subscribe(({ state, reason }) => {
+    if (state === 'failed') onChange(state, child.trouble.replace(/^The server /, ''));
+    else onChange(state, state === 'starting' ? reason : undefined);
+  });
+  return {
+    handle: request => server.handle(request),
+    stop: () => child.stop(),
+    kill: () => child.kill(),
+  };
+};

@@ -1,0 +1,180 @@
+/**
+ * One run of a stdio MCP server as a child process: messages in, messages out, from its start to its end. It leads a process
+ * group of its own, so that everything it has started ends with it. Knows no era and starts nothing again.
+ *
+ * Invariants: memory is bounded (a line, the text that waits to be read by the child, the tail of its error output); the child
+ * is not read faster than its messages are taken; `over` settles once, and no message is given after it; `ended` settles when
+ * nothing of the group is left, or could not be killed in time. Source: MCP, stdio transport (2025-11-25 and 2026-07-28).
+ */
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { childEnvironment } from './child-environment.ts';
+import { readMessage, type ChildMessage } from './child-message.ts';
+import type { Limits } from './limits.ts';
+import { GarbageMeter, LineReader, LineTooLong } from './line-reader.ts';
+import { endGroup, signalGroup } from './process-group.ts';
+import { StderrTail } from './stderr-tail.ts';
+import { within } from './within.ts';
+
+/** How to start a server, as an `mcp.json` has it. */
+export interface ChildSpec {
+  command: string;
+  args?: readonly string[];
+  /** Beside what every child inherits; see `child-environment.ts`. Its values are kept out of messages. */
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+  /** More values that are kept out of messages. */
+  secrets?: readonly string[];
+}
+
+/** Takes a message; the next one is read when it has. */
+export type Take = (message: ChildMessage) => void | Promise<void>;
+
+export class Child {
+  /** Settles with the reason, in words, when nothing more can be heard from it. */
+  readonly over: Promise<string>;
+  /** Settles when it is gone, and what it has started too. */
+  readonly ended: Promise<void>;
+  readonly #process: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #limits: Limits;
+  readonly #take: Take;
+  readonly #stderr: StderrTail;
+  readonly #garbage: GarbageMeter;
+  #reason: string | undefined;
+  #tellOver: (reason: string) => void = () => {};
+  #tellEnded: () => void = () => {};
+  #isEnding = false;
+  #isOver = false;
+  #lastId = 0;
+  readonly #read: Promise<void>;
+  readonly #readErrors: Promise<void>;
+
+  constructor(spec: ChildSpec, limits: Limits, take: Take) {
+    this.#limits = limits;
+    this.#take = take;
+    const secrets = [...Object.values(spec.env ?? {}), ...(spec.secrets ?? [])];
+    this.#stderr = new StderrTail(limits.stderrChars, secrets);
+    this.#garbage = new GarbageMeter(limits.garbageBytes, limits.garbageMs);
+    this.over = new Promise(resolve => (this.#tellOver = resolve));
+    this.ended = new Promise(resolve => (this.#tellEnded = resolve));
+    this.#process = spawn(spec.command, [...(spec.args ?? [])], {
+      env: childEnvironment(process.env, spec.env),
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+      ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
+    });
+    const { stdin, stdout, stderr } = this.#process;
+    // Written to a child that is gone: its end is noticed by itself.
+    stdin.on('error', () => {});
+    stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk)).on('error', () => {});
+    this.#readErrors = new Promise(resolve => stderr.once('close', resolve));
+    this.#process.on('error', error => {
+      if (this.#process.pid === undefined) void this.#end(`cannot be started: ${error.message}`);
+    });
+    this.#process.once('exit', (code, signal) => {
+      const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+      void this.#end(how);
+    });
+    this.#read = this.#readAll(stdout);
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** Lines so far that were no messages. */
+  get garbageLines(): number {
+    return this.#garbage.lines;
+  }
+
+  /** An id that no other request of this run has. */
+  nextId(): number {
+    this.#lastId += 1;
+    return this.#lastId;
+  }
+
+  /**
+   * Writes one message. @param text JSON without line ends
+   * @returns false where it was not sent, because the run is over or the child does not read
+   */
+  send(text: string): boolean {
+    const { stdin } = this.#process;
+    if (this.#reason !== undefined || !stdin.writable) return false;
+    if (stdin.writableLength > this.#limits.inputBytes) return false;
+    // JSON has no need of line ends, but a client may have written some.
+    stdin.write(`${text.replaceAll(/[\r\n]+/g, ' ')}\n`);
+    return true;
+  }
+
+  /** The last of the error output, without secrets. */
+  stderrTail(maxChars?: number): string {
+    return this.#stderr.last(maxChars);
+  }
+
+  /** Ends the run the way the protocol has it: end of input, SIGTERM, SIGKILL. */
+  async stop(reason: string): Promise<void> {
+    this.#reason ??= reason;
+    this.#process.stdin.end();
+    const timer = setTimeout(() => void this.#end(reason), this.#limits.closeMs);
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  /** Kills at once, for a process that is about to exit itself. */
+  kill(): void {
+    signalGroup(this.#process, 'SIGKILL');
+  }
+
+  async #readAll(stdout: Readable): Promise<void> {
+    const lines = new LineReader(this.#limits.lineBytes);
+    try {
+      for await (const chunk of stdout as AsyncIterable<Buffer>) {
+        const wrong = await this.#takeChunk(lines, chunk);
+        // Said before the output is let go, of which the child may die by itself.
+        if (wrong !== undefined) return void this.#end(wrong);
+      }
+    } catch {
+      return void this.#end('broke off its output');
+    }
+    // A child that exits closes it too, and then has more to tell.
+    setTimeout(() => void this.#end('closed its output'), this.#limits.closeMs).unref();
+  }
+
+  /** @returns what is wrong with it, if something is */
+  async #takeChunk(lines: LineReader, chunk: Buffer): Promise<string | undefined> {
+    try {
+      for (const line of lines.push(chunk)) {
+        const message = line === '' ? undefined : readMessage(line);
+        if (message) {
+          const taken = this.#isOver ? undefined : this.#take(message);
+          if (taken) await taken;
+        } else if (this.#garbage.add(Buffer.byteLength(line) + 1, Date.now())) {
+          return 'wrote too much to its output that is no message';
+        }
+      }
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof LineTooLong)) throw error;
+      return `wrote a line longer than ${this.#limits.lineBytes} bytes`;
+    }
+  }
+
+  /** Kills what is left of the group; what it has written before is still read, unless it takes too long. */
+  async #end(reason: string): Promise<void> {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    this.#reason ??= reason;
+    const { closeMs, graceMs } = this.#limits;
+    const gone = endGroup(this.#process, graceMs);
+    await within(Promise.all([this.#read, this.#readErrors]), closeMs);
+    this.#isOver = true;
+    const { stdin, stdout } = this.#process;
+    stdin.destroy();
+    stdout.destroy();
+    this.#tellOver(this.#stderr.clean(this.#reason));
+    await gone;
+    this.#process.stderr.destroy();
+    this.#tellEnded();
+  }
+}

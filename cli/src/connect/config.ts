@@ -1,0 +1,166 @@
+/**
+ * Which servers of an `mcp.json` this machine runs, and how: every shape that the registry imports. Only programs are run;
+ * all the others are named with the reason. Variables are put in here, and no message holds what is in them. Pure.
+ */
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { toServerName } from '../../../src/registry/import-names.ts';
+import type { McpEntry, StdioEntry } from '../../../src/registry/mcp-entry.ts';
+import { parseMcpJson } from '../../../src/registry/mcp-json.ts';
+import { EXIT, Failure } from '../failure.ts';
+import { toLine } from './one-line.ts';
+import { fillVariables } from './variables.ts';
+
+/** Servers that one connector may offer. */
+const MAX_SERVERS = 100;
+const MAX_NAME_CHARS = 80;
+
+/** As long as the registry takes it. */
+const description = z.string().max(2000);
+const patterns = z.array(z.string().min(1));
+/** What an entry says to this command alone, under its key `portico`. */
+const OwnSchema = z.strictObject({
+  tools: z
+    .strictObject({ allow: patterns.exactOptional(), deny: patterns.exactOptional() })
+    .default({}),
+  description: description.default(''),
+});
+const GivenSchema = z.object({
+  cwd: z.string().min(1).optional(),
+  description: description.optional(),
+  portico: OwnSchema.optional(),
+});
+
+/** Which tools of a server leave this machine: all, or those of `allow`, without those of `deny`. */
+export interface ToolLists {
+  allow?: string[];
+  deny?: string[];
+}
+
+/** A program to run. */
+export interface ServerConfig {
+  /** What the file calls it. */
+  key: string;
+  /** What the registry calls it. */
+  name: string;
+  command: string;
+  args: string[];
+  /** What it gets beside the basics of the environment. */
+  env: Record<string, string>;
+  /** Absolute. */
+  cwd?: string;
+  /** Values of variables that were put in elsewhere than in env; never shown. */
+  secrets: string[];
+  description: string;
+  tools: ToolLists;
+}
+
+export interface ConnectConfig {
+  /** At least one. */
+  servers: ServerConfig[];
+  /** Entries that are not run; `reason` ends a sentence that begins with the key. */
+  skipped: { key: string; reason: string }[];
+  /** What the user should know that stops nothing. */
+  warnings: string[];
+}
+
+/**
+ * Read the text of an `mcp.json`.
+ * @param file its path: what messages call it, and where a relative `cwd` begins
+ * @throws Failure that names the entry which is not right
+ */
+export function readConfig(
+  text: string,
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): ConnectConfig {
+  const parsed = parseMcpJson(text);
+  if ('problem' in parsed) throw usage(`${file} ${parsed.problem}`);
+  const skipped: ConnectConfig['skipped'] = [];
+  const warnings: string[] = [];
+  const servers: ServerConfig[] = [];
+  for (const entry of parsed.entries) {
+    const reason = whySkipped(entry);
+    if (reason !== undefined) skipped.push({ key: show(entry.name), reason });
+    else if (entry.kind === 'stdio') servers.push(toServer(entry, file, env, warnings));
+  }
+  if (servers.length === 0) throw usage(`${file} has no stdio server to run`);
+  if (servers.length > MAX_SERVERS) {
+    throw usage(`${file} has ${servers.length} stdio servers; a connector offers ${MAX_SERVERS}`);
+  }
+  checkNames(servers, file);
+  return { servers, skipped, warnings };
+}
+
+function whySkipped(entry: McpEntry): string | undefined {
+  if (entry.isDisabled) return 'disabled in the file';
+  switch (entry.kind) {
+    case 'stdio':
+      return undefined;
+    case 'remote':
+    case 'record':
+      return 'remote; register it with `portico import`';
+    case 'broken':
+      return entry.problems
+        .map(({ field, message }) => `${toLine(field, MAX_NAME_CHARS)} ${message}`)
+        .join('; ');
+  }
+}
+
+function toServer(
+  entry: StdioEntry,
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+  warnings: string[],
+): ServerConfig {
+  const key = show(entry.name);
+  const name = toServerName(entry.name);
+  if (name === undefined) throw usage(`${key} has no letter or digit that a name can have`);
+  const given = GivenSchema.safeParse(entry.given);
+  if (!given.success) {
+    const { path, message } = given.error.issues[0] ?? { path: [], message: 'not right' };
+    throw usage(`${key}: ${path.join('.')} in ${file}: ${message}`);
+  }
+  const { cwd, portico } = given.data;
+  const missing = new Set<string>();
+  const secrets = new Set<string>();
+  const fill = (text: string, warning?: (name: string) => string): string => {
+    const filled = fillVariables(text, env);
+    for (const variable of filled.missing) missing.add(variable);
+    for (const variable of filled.used) secrets.add(env[variable] ?? '');
+    if (warning) warnings.push(...filled.used.map(warning));
+    return filled.text;
+  };
+  const inArgs = (variable: string) =>
+    `${key}: ${variable} is in args, where every user of this machine can read it; prefer env`;
+  const server = {
+    key,
+    name,
+    command: fill(entry.command),
+    args: entry.args.map(arg => fill(arg, inArgs)),
+    env: Object.fromEntries(Object.entries(entry.env).map(([to, value]) => [to, fill(value)])),
+    ...(cwd === undefined ? {} : { cwd: resolve(file, '..', fill(cwd)) }),
+    secrets: [...secrets],
+    description: portico?.description || given.data.description || '',
+    tools: portico?.tools ?? {},
+  };
+  if (missing.size === 0) return server;
+  const names = [...missing].join(', ');
+  throw usage(`${key} needs ${names}, which the environment of this command does not have`);
+}
+
+/** Two keys may not become one name. */
+function checkNames(servers: readonly ServerConfig[], file: string): void {
+  const byName = new Map<string, ServerConfig>();
+  for (const server of servers) {
+    const other = byName.get(server.name.toLowerCase());
+    if (other) {
+      const keys = `'${other.key}' and '${server.key}'`;
+      throw usage(`${keys} in ${file} would both be registered as '${server.name}'; rename one`);
+    }
+    byName.set(server.name.toLowerCase(), server);
+  }
+}
+
+const usage = (message: string): Failure => new Failure(message, EXIT.usage);
+const show = (name: string): string => toLine(name, MAX_NAME_CHARS);

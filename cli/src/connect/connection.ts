@@ -1,0 +1,151 @@
+/**
+ * One WebSocket to the gateway, from the dial to its end: hello and welcome, frames to the channels, keep-alive. It never
+ * comes back by itself; the dialler does that. When it ends, for any reason, all its channels are aborted.
+ */
+import { performance } from 'node:perf_hooks';
+import * as frames from '../../../src/connectors/frames.ts';
+import { createChannels } from './channels.ts';
+import type { Ending } from './ending.ts';
+import { startKeepAlive, type KeepAlive } from './keep-alive.ts';
+import { Outlet } from './outlet.ts';
+import type { HttpFace } from './stdio-http.ts';
+import { within } from './within.ts';
+
+/** Most time from the dial to the welcome. */
+const WELCOME_MS = 20_000;
+/** Most time for the last bytes to leave. */
+const CLOSE_MS = 2000;
+const NORMAL = 1000;
+/** What a WebSocket that just broke has for a close code. */
+const BROKEN = 1006;
+
+export interface ConnectionOptions {
+  /** `ws:` or `wss:`. */
+  url: URL;
+  /** The device token; it goes into a header and nowhere else. */
+  token: string;
+  agent: string;
+  /** By the names of the registry. */
+  faces: ReadonlyMap<string, HttpFace>;
+  keepaliveMs: number;
+  onWelcome(): void;
+}
+
+/** What is under way, and what went over the connection so far. */
+export interface Counts {
+  channels: number;
+  framesIn: number;
+  framesOut: number;
+  bytesIn: number;
+  bytesOut: number;
+}
+
+export interface Connection {
+  /** Never rejects. */
+  ended: Promise<Ending>;
+  counts(): Counts;
+  /** The gateway should look at a server anew. */
+  sendNews(server: string): void;
+  /** Take nothing new, let what runs end for so many milliseconds, say goodbye and close. */
+  drain(withinMs: number): Promise<void>;
+}
+
+/** Dials. */
+export function openConnection(options: ConnectionOptions): Connection {
+  const { url, token, agent, faces, keepaliveMs, onWelcome } = options;
+  const socket = new WebSocket(url, {
+    protocols: [frames.SUBPROTOCOL],
+    headers: { authorization: `Bearer ${token}` },
+  });
+  socket.binaryType = 'arraybuffer';
+  const outlet = new Outlet(socket);
+  const channels = createChannels(faces, outlet);
+  const { promise: ended, resolve } = Promise.withResolvers<Ending>();
+  let keepAlive: KeepAlive | undefined;
+  let welcomedAt: number | undefined;
+  let bye: Ending['bye'];
+  let isOver = false;
+  let framesIn = 0;
+  let bytesIn = 0;
+
+  const finish = (code: number, because?: string) => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(welcomeTimer);
+    keepAlive?.stop();
+    channels.close();
+    outlet.close();
+    if (socket.readyState <= WebSocket.OPEN) socket.close();
+    const livedMs = welcomedAt === undefined ? 0 : performance.now() - welcomedAt;
+    resolve({ code, bye, livedMs, ...(because === undefined ? {} : { because }) });
+  };
+  const welcomeTimer = setTimeout(finish, WELCOME_MS, BROKEN, 'the gateway did not answer');
+
+  /** @returns false where the gateway broke the rules */
+  const takeFirst = ({ type, channel, payload }: frames.Frame): boolean => {
+    const welcome = type === 'welcome' ? frames.parsePayload(type, payload) : undefined;
+    if (channel !== 0 || welcome?.version !== frames.FRAMES_VERSION) return false;
+    clearTimeout(welcomeTimer);
+    welcomedAt = performance.now();
+    const isDead = () => finish(BROKEN, 'the gateway stopped answering');
+    keepAlive = startKeepAlive(keepaliveMs, () => outlet.send(frames.PING), isDead);
+    onWelcome();
+    return true;
+  };
+  const takeBye = (payload: Uint8Array): boolean => {
+    bye = frames.parsePayload('bye', payload)?.reason;
+    // After the others the gateway may let what runs end, and closes when it likes.
+    if (bye !== 'draining' && bye !== 'restarting') finish(NORMAL);
+    return bye !== undefined;
+  };
+  const take = (frame: frames.Frame): boolean => {
+    if (frame.type === 'bye' && frame.channel === 0) return takeBye(frame.payload);
+    return welcomedAt === undefined ? takeFirst(frame) : channels.take(frame);
+  };
+
+  socket.addEventListener('open', () => {
+    const servers = [...faces.keys()];
+    const hello = { version: frames.FRAMES_VERSION, agent, servers };
+    outlet.send(frames.toJsonFrame('hello', 0, hello));
+  });
+  socket.addEventListener('message', event => {
+    const data: unknown = event.data;
+    if (isOver) return;
+    keepAlive?.heard();
+    if (data === frames.PING) outlet.send(frames.PONG);
+    if (!(data instanceof ArrayBuffer)) return;
+    framesIn += 1;
+    bytesIn += data.byteLength;
+    const frame = frames.parseFrame(new Uint8Array(data));
+    if (frame && take(frame)) return;
+    outlet.send(frames.toJsonFrame('bye', 0, { reason: 'protocol' }));
+    finish(BROKEN, 'the gateway broke the rules of the connection');
+  });
+  socket.addEventListener('error', () => finish(BROKEN));
+  socket.addEventListener('close', ({ code }) => finish(code));
+
+  return {
+    ended,
+    counts: () => ({
+      channels: channels.size,
+      framesIn,
+      framesOut: outlet.frames,
+      bytesIn,
+      bytesOut: outlet.bytes,
+    }),
+    sendNews(server) {
+      if (welcomedAt !== undefined) outlet.send(frames.toJsonFrame('news', 0, { server }));
+    },
+    async drain(withinMs) {
+      if (welcomedAt !== undefined) {
+        await within(Promise.race([channels.drain(), ended]), withinMs);
+        channels.close();
+        // Last: a gateway ends what still runs when it hears it.
+        outlet.send(frames.toJsonFrame('bye', 0, { reason: 'draining' }));
+        if (socket.readyState === WebSocket.OPEN) socket.close(NORMAL);
+        await within(ended, CLOSE_MS);
+      }
+      finish(NORMAL);
+    },
+  };
+}

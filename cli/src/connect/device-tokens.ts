@@ -1,0 +1,74 @@
+/**
+ * The device tokens of this machine, by the origin of their gateway: a file that only its owner may read
+ * (`portico/connectors.json` below XDG_CONFIG_HOME or `~/.config`). It is replaced whole, and not read when others could.
+ */
+import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { EXIT, Failure } from '../failure.ts';
+
+const FORMAT = /^portico_device_[A-Za-z0-9_-]{43}$/;
+const StoredSchema = z.object({ name: z.string(), token: z.string().regex(FORMAT) });
+const FileSchema = z.record(z.string(), StoredSchema);
+
+/** A device token, and what the gateway calls its connector. */
+export type StoredToken = z.infer<typeof StoredSchema>;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where the tokens are kept. */
+export function toTokenPath(env: Environment): string {
+  const folder = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');
+  return join(folder, 'portico', 'connectors.json');
+}
+
+/**
+ * A text as a device token.
+ * @param from where it stands, for the message
+ * @throws Failure, without the text
+ */
+export function toDeviceToken(text: string, from: string): string {
+  const token = text.trim();
+  if (FORMAT.test(token)) return token;
+  throw new Failure(`${from} holds no device token (portico_device_…)`, EXIT.usage);
+}
+
+/** @throws Failure where the file is not right, or others may read it */
+export async function findStoredToken(
+  path: string,
+  origin: string,
+): Promise<StoredToken | undefined> {
+  return (await readAll(path))[origin];
+}
+
+/** Keep a token; one of the same gateway is replaced. */
+export async function storeToken(path: string, origin: string, stored: StoredToken): Promise<void> {
+  const all = { ...(await readAll(path)), [origin]: stored };
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const next = `${path}.${process.pid}.new`;
+  await writeFile(next, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 });
+  // An old file of this name would have kept its mode.
+  await chmod(next, 0o600);
+  await rename(next, path);
+}
+
+async function readAll(path: string): Promise<Record<string, StoredToken>> {
+  let text: string;
+  try {
+    const { mode } = await stat(path);
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      throw new Failure(`others may read ${path}; run \`chmod 600\` on it`);
+    }
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return {};
+    throw error instanceof Failure ? error : new Failure(`${path} cannot be read (${code})`);
+  }
+  try {
+    return FileSchema.parse(JSON.parse(text));
+  } catch {
+    throw new Failure(`${path} is not as this command writes it; move it away and enrol again`);
+  }
+}

@@ -1,0 +1,51 @@
+/** How a connection to the gateway ended, and whether the connector comes back: the one place that decides it. Pure. */
+import type { Payload } from '../../../src/connectors/frames.ts';
+import { EXIT, Failure } from '../failure.ts';
+
+/** Close codes of the gateway after which a connector does not come back. */
+const REVOKED = 4401;
+const REPLACED = 4409;
+
+export interface Ending {
+  /** Close code of the WebSocket; 1006 where it just broke. */
+  code: number;
+  /** What the gateway said last. */
+  bye: Payload<'bye'>['reason'] | undefined;
+  /** Set where this side gave up on it. */
+  because?: string;
+  /** Milliseconds it was up; 0 where there was no welcome. */
+  livedMs: number;
+}
+
+/** What to do about a device token that is not taken. */
+export const REVOKED_TEXT =
+  'the gateway does not know this device token, or it was revoked; ' +
+  'enrol this machine again with `portico connect --enroll NAME`';
+
+/** @returns why the command ends; undefined where it dials again */
+export function toFailure({ code, bye }: Ending): Failure | undefined {
+  if (code === REVOKED || bye === 'revoked') return new Failure(REVOKED_TEXT, EXIT.denied);
+  if (code === REPLACED || bye === 'replaced') {
+    return new Failure(
+      'another `portico connect` with this token took over; ' +
+        'end one of them, or enrol each machine with a name of its own',
+    );
+  }
+  if (bye === 'version') {
+    return new Failure('the gateway speaks another version of the connection; update portico-cli');
+  }
+  if (bye === 'protocol') {
+    return new Failure('the gateway says that this command broke the rules of the connection');
+  }
+  return undefined;
+}
+
+/** Why it is dialled again, in a few words. */
+export function toReason({ code, bye, because, livedMs }: Ending): string {
+  if (because !== undefined) return because;
+  if (bye === 'draining' || bye === 'restarting' || code === 1001 || code === 1012) {
+    return 'the gateway restarts';
+  }
+  if (livedMs === 0) return 'the gateway did not take the connection';
+  return code === 1006 ? 'the connection broke' : `the connection was closed (${code})`;
+}

@@ -1,0 +1,137 @@
+/**
+ * Finds out, once per start, which era a child speaks, and opens the legacy session where it is an old one: first
+ * `server/discover`; a child that answers with another error, or not in time, is legacy. What the child asks meanwhile is refused:
+ * there is nobody yet to answer it. Source: MCP 2026-07-28, stdio, Backward Compatibility; 2025-11-25, lifecycle.
+ */
+import {
+  IMPLEMENTATION,
+  isObject,
+  LEGACY_VERSIONS,
+  META,
+  MODERN_VERSION,
+  RPC,
+} from '../../../src/protocol.ts';
+import type { Child } from './child.ts';
+import { errorText, notificationText, requestText, type ChildMessage } from './child-message.ts';
+import type { Limits } from './limits.ts';
+
+/** What a child turned out to be. */
+export type Manner =
+  | { era: 'modern' }
+  /** `initialized` is the raw result of `initialize`, which every session is given. */
+  | { era: 'legacy'; protocolVersion: string; initialized: string };
+
+type Response = Extract<ChildMessage, { kind: 'response' }>;
+
+/** The child answers, but with nothing to go on with; the message says what, for people. */
+export class HandshakeFailed extends Error {}
+
+/** What is declared for all clients together; what one of them did not declare is refused for it when it is asked. */
+const CAPABILITIES = { sampling: {}, elicitation: { form: {}, url: {} }, roots: {} };
+
+const ENVELOPE = {
+  [META.protocolVersion]: MODERN_VERSION,
+  [META.clientInfo]: IMPLEMENTATION,
+  [META.clientCapabilities]: {},
+};
+
+export class Handshake {
+  readonly #child: Child;
+  readonly #limits: Limits;
+  readonly #waiting = new Map<unknown, (response: Response) => void>();
+  /** Nothing but the probe was sent: a child that ends now may have died of it. */
+  isProbing = true;
+
+  constructor(child: Child, limits: Limits) {
+    this.#child = child;
+    this.#limits = limits;
+  }
+
+  /** Something the child said before the handshake was over. */
+  take(message: ChildMessage): void {
+    if (message.kind === 'response') this.#waiting.get(message.id)?.(message);
+    if (message.kind !== 'request') return;
+    const rawId = JSON.stringify(message.id);
+    if (message.method === 'ping') this.#child.send(`{"jsonrpc":"2.0","id":${rawId},"result":{}}`);
+    else this.#child.send(errorText(rawId, RPC.internalError, 'No client is connected'));
+  }
+
+  /**
+   * @param probeMs how long the child may take for the modern probe; undefined: there is none
+   * @returns undefined where the child has ended before it was over
+   * @throws HandshakeFailed
+   */
+  async run(probeMs: number | undefined): Promise<Manner | undefined> {
+    const over = this.#child.over.then(() => undefined);
+    return Promise.race([this.#negotiate(probeMs), over]);
+  }
+
+  async #negotiate(probeMs: number | undefined): Promise<Manner | undefined> {
+    const late = probeMs === undefined ? undefined : this.#discover();
+    const probed = late && (await Promise.race([late, pause(probeMs ?? 0)]));
+    if (probed?.isModern) return { era: 'modern' };
+    if (probed && !probed.isLegacy) {
+      throw new HandshakeFailed('speaks no version of the protocol that is known here');
+    }
+    try {
+      return await this.#initialize();
+    } catch (error) {
+      // A modern server that was slow to start has answered the probe in the meantime.
+      const answer = late && (await Promise.race([late, pause(0)]));
+      if (answer?.isModern) return { era: 'modern' };
+      throw error;
+    }
+  }
+
+  /** Settles with the child's answer to the probe, whenever that comes. */
+  async #discover(): Promise<{ isModern: boolean; isLegacy: boolean }> {
+    const params = JSON.stringify({ _meta: ENVELOPE });
+    const response = await this.#request('server/discover', params);
+    const { isError, body } = response;
+    const data = isError && isObject(body['data']) ? body['data'] : body;
+    const versions = isError ? data['supported'] : data['supportedVersions'];
+    const isAnswer = !isError || body['code'] === RPC.unsupportedProtocolVersion;
+    if (!isAnswer || !Array.isArray(versions)) return { isModern: false, isLegacy: true };
+    return {
+      isModern: versions.includes(MODERN_VERSION),
+      isLegacy: versions.some(version => LEGACY_VERSIONS.includes(version)),
+    };
+  }
+
+  /** The newest legacy version first; a child that refuses it may take an older one. */
+  async #initialize(): Promise<Manner> {
+    let refusal = 'did not answer';
+    this.isProbing = false;
+    for (const version of LEGACY_VERSIONS) {
+      const params = { protocolVersion: version, capabilities: CAPABILITIES };
+      const text = JSON.stringify({ ...params, clientInfo: IMPLEMENTATION });
+      const asked = this.#request('initialize', text);
+      const response = await Promise.race([asked, pause(this.#limits.handshakeMs)]);
+      if (!response) throw new HandshakeFailed('did not answer the handshake in time');
+      const { isError, body } = response;
+      if (isError) {
+        refusal = `refused the handshake: ${String(body['message']).slice(0, 200)}`;
+        continue;
+      }
+      const { protocolVersion } = body;
+      if (typeof protocolVersion !== 'string' || !LEGACY_VERSIONS.includes(protocolVersion)) {
+        throw new HandshakeFailed('speaks no version of the protocol that is known here');
+      }
+      this.#child.send(notificationText('notifications/initialized'));
+      const initialized = response.raw.get('result') ?? '{}';
+      return { era: 'legacy', protocolVersion, initialized };
+    }
+    throw new HandshakeFailed(refusal);
+  }
+
+  #request(method: string, params: string): Promise<Response> {
+    const id = this.#child.nextId();
+    this.#child.send(requestText(id, method, params));
+    return new Promise(resolve => this.#waiting.set(id, resolve));
+  }
+}
+
+/** Nothing, after `ms`; a child that ended long before keeps no process alive for it. */
+function pause(ms: number): Promise<undefined> {
+  return new Promise(resolve => setTimeout(() => resolve(undefined), ms).unref());
+}

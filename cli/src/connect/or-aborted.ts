@@ -1,0 +1,34 @@
+/** Waits for somebody who may never answer, as long as the answer is wanted. */
+
+/** What came, or that the signal was faster. */
+export type OrAborted<T> = { value: T } | 'aborted';
+
+/**
+ * Rejects as the work does, unless the signal was faster.
+ * @param late gets what comes after the signal; a late failure is dropped
+ */
+export async function orAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+  late: (value: T) => void = () => {},
+): Promise<OrAborted<T>> {
+  const { promise: aborted, resolve } = Promise.withResolvers<'aborted'>();
+  const stop = () => resolve('aborted');
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  const first = await Promise.race([aborted, toValue(work)]).finally(() =>
+    signal.removeEventListener('abort', stop),
+  );
+  if (first === 'aborted') void takeLate(work, late);
+  return first;
+}
+
+const toValue = async <T>(work: Promise<T>): Promise<{ value: T }> => ({ value: await work });
+
+async function takeLate<T>(work: Promise<T>, late: (value: T) => void): Promise<void> {
+  try {
+    late(await work);
+  } catch {
+    // Nobody waits for it any more.
+  }
+}

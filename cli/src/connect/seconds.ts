@@ -1,0 +1,11 @@
+/** Times that people write on the command line. Pure. */
+import { InvalidArgumentError } from 'commander';
+
+/** A parser of seconds between two bounds, for an option. */
+export function readSeconds(least: number, most: number): (text: string) => number {
+  return text => {
+    const seconds = text.trim() === '' ? NaN : Number(text);
+    if (seconds >= least && seconds <= most) return seconds;
+    throw new InvalidArgumentError(`It is a number of seconds from ${least} to ${most}.`);
+  };
+}

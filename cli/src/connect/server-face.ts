@@ -1,0 +1,19 @@
+/** One stdio server of this machine, as the command sees it: something that answers requests, tells how it is, and ends. */
+import type { ServerConfig } from './config.ts';
+import type { HttpFace } from './stdio-http.ts';
+
+/** `failed`: it ended by itself or did not start, and is started again later. */
+export type ServerState = 'starting' | 'ready' | 'failed' | 'stopped';
+
+export interface ServerFace extends HttpFace {
+  /** Ends the program and all it started; resolves when they are gone. */
+  stop(): Promise<void>;
+  /** The same, at once and without waiting. */
+  kill(): void;
+}
+
+/** @param onChange called with each new state, and with why, in words for people that hold no secret */
+export type CreateFace = (
+  server: ServerConfig,
+  onChange: (state: ServerState, reason?: string) => void,
+) => ServerFace;

@@ -1,0 +1,49 @@
+/**
+ * Which tools of a server its machine gives out, whatever the gateway allows: decided here once for listing and for calling. An
+ * item of a list passes as it came or not at all. Pure.
+ */
+import { rawElements, rawMembers, type RawObject } from '../../../src/lib/json-spans.ts';
+import type { Change } from './child-message.ts';
+
+/** Names of tools; `*` stands for any characters. What is denied is denied also where it is allowed. */
+export interface ToolRules {
+  /** Absent: all. */
+  allow?: readonly string[];
+  deny?: readonly string[];
+}
+
+export class ToolFilter {
+  readonly #allow: readonly RegExp[] | undefined;
+  readonly #deny: readonly RegExp[];
+
+  constructor({ allow, deny = [] }: ToolRules = {}) {
+    this.#allow = allow?.map(toPattern);
+    this.#deny = deny.map(toPattern);
+  }
+
+  allows(name: string): boolean {
+    if (this.#deny.some(pattern => pattern.test(name))) return false;
+    return this.#allow?.some(pattern => pattern.test(name)) ?? true;
+  }
+
+  /** What to replace in the answer to `tools/list`. */
+  ofList(response: RawObject): Change[] {
+    if (!this.#allow && this.#deny.length === 0) return [];
+    const result = response.get('result');
+    const tools = result?.startsWith('{') ? rawMembers(result).get('tools') : undefined;
+    if (!tools?.startsWith('[')) return [];
+    const kept = rawElements(tools).filter(tool => this.#allowsItem(tool));
+    return [[['result', 'tools'], `[${kept.join(',')}]`]];
+  }
+
+  /** What has no name is not given out. */
+  #allowsItem(tool: string): boolean {
+    const { name } = (JSON.parse(tool) ?? {}) as { name?: unknown };
+    return typeof name === 'string' && this.allows(name);
+  }
+}
+
+function toPattern(pattern: string): RegExp {
+  const parts = pattern.split('*').map(part => part.replaceAll(/[\\^$.|?+()[\]{}]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 's');
+}

@@ -1,0 +1,141 @@
+/** The words and the lines of what `portico connect` shows. Pure; colours and cursor are the views' own. */
+import type { Counts } from './connection.ts';
+import type { LinkState } from './dialler.ts';
+import { toLine } from './one-line.ts';
+import type { ServerState } from './server-face.ts';
+
+/** How a line is meant. */
+export type Tone = 'good' | 'busy' | 'bad' | 'faint' | 'plain';
+
+/** Pieces of one line. */
+export type Line = readonly (readonly [text: string, tone: Tone])[];
+
+/** One server, as it is shown. */
+export interface Row {
+  name: string;
+  state: ServerState;
+  /** Why it is so; empty where there is nothing to say. */
+  reason: string;
+  /** Why the registry did not take it, where it did not. */
+  problem: string | undefined;
+  /** What the registry calls it, where that is another name. */
+  alias: string | undefined;
+}
+
+/** All that is shown. */
+export interface Picture {
+  origin: string;
+  link: LinkState;
+  rows: readonly Row[];
+  counts: Counts | undefined;
+}
+
+const TONES: Readonly<Record<ServerState, Tone>> = {
+  starting: 'busy',
+  ready: 'good',
+  failed: 'bad',
+  stopped: 'faint',
+};
+const MARKS: Readonly<Record<Tone, string>> = {
+  good: '●',
+  busy: '◌',
+  bad: '✗',
+  faint: '○',
+  plain: ' ',
+};
+const MAX_NAME_CHARS = 80;
+const MAX_REASON_CHARS = 500;
+
+/** How the connection is, in words. */
+export function toLinkText(link: LinkState): { text: string; tone: Tone } {
+  switch (link.kind) {
+    case 'dialling':
+      return { text: 'connecting', tone: 'busy' };
+    case 'connected':
+      return { text: `connected as ${toLine(link.connector, MAX_NAME_CHARS)}`, tone: 'good' };
+    case 'waiting': {
+      const seconds = (link.waitMs / 1000).toFixed(1);
+      return { text: `${toLine(link.reason, 200)}; again in ${seconds} s`, tone: 'bad' };
+    }
+    case 'draining': {
+      const what = link.channels === 1 ? 'request' : 'requests';
+      return { text: `ending: ${link.channels} ${what} under way`, tone: 'busy' };
+    }
+    case 'closed':
+      return { text: 'disconnected', tone: 'faint' };
+  }
+}
+
+/** How a server is, in words: `failed: exited with code 1`. */
+export function toRowText({ state, reason, problem, alias }: Row): string {
+  if (problem !== undefined) return `not registered: ${toLine(problem, MAX_REASON_CHARS)}`;
+  const how = alias === undefined ? state : `${state} as ${toLine(alias, MAX_NAME_CHARS)}`;
+  return reason === '' ? how : `${how}: ${toLine(reason, MAX_REASON_CHARS)}`;
+}
+
+/** What went over the connection, in words. */
+export function toCountsText({ channels, ...counts }: Counts): string {
+  const inward = `${counts.framesIn} frames in (${toSize(counts.bytesIn)})`;
+  return `${channels} under way, ${inward}, ${counts.framesOut} out (${toSize(counts.bytesOut)})`;
+}
+
+/** The whole picture, in lines that fit. @param columns at least 20 @param height lines there are room for */
+export function toLines(picture: Picture, columns: number, height: number): Line[] {
+  const { origin, link, counts } = picture;
+  const { text, tone } = toLinkText(link);
+  const lines: Line[] = [
+    [
+      [`${MARKS[tone]} ${text}`, tone],
+      [`  ${origin}`, 'faint'],
+    ],
+  ];
+  if (counts) lines.push([[`  ${toCountsText(counts)}`, 'faint']]);
+  const { shown, hidden } = fit(picture.rows, Math.max(1, height - lines.length));
+  const width = Math.max(0, ...shown.map(({ name }) => Array.from(name).length));
+  lines.push(...shown.map(row => toRowLine(row, width)));
+  if (hidden > 0) lines.push([[`  … and ${hidden} more`, 'faint']]);
+  return lines.map(line => cut(line, columns));
+}
+
+function toRowLine(row: Row, width: number): Line {
+  const tone = row.problem === undefined ? TONES[row.state] : 'bad';
+  const name = row.name + ' '.repeat(width - Array.from(row.name).length);
+  const [head = '', ...rest] = toRowText(row).split(': ');
+  return [
+    [`  ${MARKS[tone]} `, tone],
+    [`${name}  `, 'plain'],
+    [head, tone],
+    [rest.length === 0 ? '' : `  ${rest.join(': ')}`, 'faint'],
+  ];
+}
+
+/** Those there is room for, in their order; where there is not enough, those that run well are left out first. */
+function fit(rows: readonly Row[], room: number): { shown: readonly Row[]; hidden: number } {
+  if (rows.length <= room) return { shown: rows, hidden: 0 };
+  const isWell = (row: Row) => row.problem === undefined && row.state !== 'failed';
+  const sorted = rows.toSorted((a, b) => Number(isWell(a)) - Number(isWell(b)));
+  const kept = new Set(sorted.slice(0, Math.max(0, room - 1)));
+  return { shown: rows.filter(row => kept.has(row)), hidden: rows.length - kept.size };
+}
+
+/** The line up to a width; what is cut ends with "…". */
+function cut(line: Line, columns: number): Line {
+  let room = columns;
+  return line.flatMap(([text, tone]): [string, Tone][] => {
+    const characters = Array.from(text);
+    if (room <= 0 || characters.length === 0) return [];
+    const isCut = characters.length > room;
+    const kept = isCut ? `${characters.slice(0, room - 1).join('')}…` : text;
+    room -= characters.length;
+    return [[kept, tone]];
+  });
+}
+
+function toSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
+  let size = bytes / 1024;
+  let unit = 0;
+  for (; size >= 1024 && unit < units.length - 1; unit += 1) size /= 1024;
+  return `${size.toFixed(1)} ${units[unit]}`;
+}

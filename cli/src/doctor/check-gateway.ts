@@ -1,0 +1,133 @@
+/** Checks of the gateway: is it there, is it one, whose clock is right, what may the token do, how are the servers. */
+import { IMPLEMENTATION, isObject } from '../../../src/protocol.ts';
+import { Api, SERVERS, TOKENS, type ServerRecord } from '../gateway/api.ts';
+import { failed, ok, skipped, type Finding } from './finding.ts';
+
+/** More than this and tokens expire at another time than they say. */
+const MAX_CLOCK_SECONDS = 60;
+const MAX_TEXT_CHARS = 4_096;
+const GOOD = new Set(['CONNECTED', 'DISCONNECTED', 'CONNECTING']);
+
+/** What a token may do, each by a request that wants just that. */
+const PROBES: readonly (readonly [scope: string, path: string])[] = [
+  ['tools:read', '/api/v1/tools'],
+  ['servers:read', `${SERVERS}?limit=1`],
+  ['admin', `${TOKENS}?limit=1`],
+];
+
+/**
+ * @param token undefined where none is named
+ * @param now milliseconds since the epoch
+ */
+export async function checkGateway(
+  url: URL,
+  token: string | undefined,
+  now: () => number,
+): Promise<Finding[]> {
+  const api = new Api(url, token);
+  let health: Response;
+  try {
+    health = await api.send('GET', '/health');
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    const [detail = said] = said.split('; ');
+    const advice = 'start it, or name it with --url or PORTICO_URL';
+    return [failed('gateway', detail, advice), ...notAsked('the gateway cannot be reached')];
+  }
+  const seenAt = now();
+  const version = await readVersion(health);
+  if (version === undefined) {
+    const what = `another program answers at ${url.origin} (${health.status})`;
+    const advice = 'free the port, or start the gateway on another and name it with --url';
+    return [failed('gateway', what, advice), ...notAsked('no gateway answers')];
+  }
+  return [
+    ok('gateway', `${url.origin} answers`),
+    checkVersion(version),
+    checkClock(health.headers.get('date'), seenAt),
+    ...(await checkToken(api, token)),
+  ];
+}
+
+const notAsked = (why: string) =>
+  ['version', 'clock', 'token', 'servers'].map(check => skipped(check, why));
+
+/** Version of the gateway that answered; undefined where that was none. */
+async function readVersion(response: Response): Promise<string | undefined> {
+  try {
+    const text = (await response.text()).slice(0, MAX_TEXT_CHARS);
+    const body: unknown = JSON.parse(text);
+    if (!response.ok || !isObject(body) || body['status'] !== 'ok') return undefined;
+    return typeof body['version'] === 'string' ? body['version'] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of two versions that are not 1.0 yet, the first two numbers have to be the same. */
+function checkVersion(version: string): Finding {
+  const own = IMPLEMENTATION.version;
+  const toFamily = (text: string) => /^(0\.\d+|\d+)/.exec(text)?.[0];
+  if (toFamily(version) === toFamily(own)) return ok('version', version);
+  const detail = `the gateway is ${version}, this command ${own}`;
+  return failed('version', detail, 'install portico-cli of the version of the gateway');
+}
+
+function checkClock(date: string | null, now: number): Finding {
+  const theirs = Date.parse(date ?? '');
+  if (Number.isNaN(theirs)) return skipped('clock', 'the gateway does not say its time');
+  const seconds = Math.round(Math.abs(now - theirs) / 1000);
+  if (seconds <= MAX_CLOCK_SECONDS) return ok('clock', `${seconds} s apart`);
+  const detail = `${seconds} s apart from the gateway`;
+  return failed('clock', detail, 'set the clock of this machine by a time server');
+}
+
+async function checkToken(api: Api, token: string | undefined): Promise<Finding[]> {
+  if (token === undefined) {
+    const advice = 'put it in PORTICO_TOKEN or name its --token-file';
+    return [failed('token', 'none is named', advice), skipped('servers', 'a token is needed')];
+  }
+  const scopes: string[] = [];
+  for (const [scope, path] of PROBES) {
+    const response = await api.send('GET', path);
+    await response.body?.cancel();
+    if (response.status === 401) {
+      const advice = 'make another with portico token create';
+      return [
+        failed(
+          'token',
+          'the gateway does not know it',
+          `it is wrong, expired or revoked; ${advice}`,
+        ),
+        skipped('servers', 'a token is needed'),
+      ];
+    }
+    if (response.ok) scopes.push(scope);
+  }
+  if (scopes.length === 0) {
+    const advice = 'make one with portico token create --scope tools:read --scope tools:call';
+    return [
+      failed('token', 'it may not even list tools', advice),
+      skipped('servers', 'the token may not read servers'),
+    ];
+  }
+  const valid = ok('token', `valid; ${scopes.join(', ')}`);
+  if (!scopes.includes('servers:read')) {
+    return [valid, skipped('servers', 'the token may not read servers')];
+  }
+  return [valid, ...(await checkServers(api))];
+}
+
+async function checkServers(api: Api): Promise<Finding[]> {
+  const servers = await api.list<ServerRecord>(SERVERS, 'servers');
+  const bad = servers.filter(({ status }) => !GOOD.has(status));
+  if (bad.length > 0) return bad.map(toFinding);
+  const down = servers.filter(({ status }) => status !== 'CONNECTED').length;
+  const note = down > 0 ? `, ${down} taken down` : '';
+  return [ok('servers', `${servers.length - down} connected${note}`)];
+}
+
+function toFinding({ name, status, last_error: problem }: ServerRecord): Finding {
+  const detail = `${status}: ${problem ?? 'no reason is known'}`;
+  return failed(`server ${name}`, detail, `mend it, then portico servers connect ${name}`);
+}

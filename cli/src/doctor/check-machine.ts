@@ -1,0 +1,115 @@
+/** Checks of this machine that ask no gateway: the Node that runs this, the configuration file, its programs, stored tokens. */
+import { access, constants, readFile, stat } from 'node:fs/promises';
+import { delimiter, join, resolve } from 'node:path';
+import type { StdioEntry } from '../../../src/registry/mcp-entry.ts';
+import { parseMcpJson } from '../../../src/registry/mcp-json.ts';
+import { toTokenPath } from '../connect/device-tokens.ts';
+import { failed, ok, skipped, type Finding } from './finding.ts';
+
+const OLDEST_NODE = [22, 12] as const;
+const MAX_CONFIG_BYTES = 4_194_304;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** @param version as `process.versions.node` has it */
+export function checkNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldest, oldestMinor] = OLDEST_NODE;
+  if (major > oldest || (major === oldest && minor >= oldestMinor)) return ok('Node', version);
+  return failed('Node', `${version} is too old`, `install Node ${OLDEST_NODE.join('.')} or newer`);
+}
+
+/** @param found what the global `WebSocket` is */
+export function checkWebSocket(found: unknown): Finding {
+  if (typeof found === 'function') return ok('WebSocket', 'there');
+  const advice = 'take --no-experimental-websocket out of NODE_OPTIONS; portico connect needs it';
+  return failed('WebSocket', 'this Node has none', advice);
+}
+
+/** The file of servers, and whether its programs can be found. */
+export async function checkConfig(
+  path: string | undefined,
+  env: Environment,
+): Promise<readonly Finding[]> {
+  const check = 'config file';
+  const file = path ?? 'mcp.json';
+  let text: string;
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_CONFIG_BYTES) return [failed(check, `${file} is too large`, 'name an mcp.json')];
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (path === undefined && code === 'ENOENT') {
+      return [skipped(check, 'no mcp.json here; name one with --config')];
+    }
+    return [
+      failed(check, `${file} cannot be read (${code})`, 'check --config and its permissions'),
+    ];
+  }
+  const parsed = parseMcpJson(text);
+  if ('problem' in parsed) {
+    return [failed(check, `${file} ${parsed.problem}`, 'mend the file; it is an mcp.json')];
+  }
+  const { entries } = parsed;
+  const broken = entries.flatMap(entry =>
+    entry.kind === 'broken'
+      ? entry.problems.map(problem => `${problem.field}: ${problem.message}`)
+      : [],
+  );
+  const whole =
+    broken.length > 0
+      ? failed(check, `${file}: ${broken.join('; ')}`, 'mend these entries')
+      : ok(check, `${file}, ${entries.length} ${entries.length === 1 ? 'server' : 'servers'}`);
+  const programs = entries.filter(entry => entry.kind === 'stdio');
+  return [whole, ...(await Promise.all(programs.map(entry => checkProgram(entry, env))))];
+}
+
+async function checkProgram({ name, command }: StdioEntry, env: Environment): Promise<Finding> {
+  const check = `command of ${name}`;
+  const found = await findProgram(command, env);
+  if (found !== undefined) return ok(check, found);
+  return failed(check, `${command} is not in PATH`, 'install it, or write its whole path');
+}
+
+/** The file that a command runs. */
+async function findProgram(command: string, env: Environment): Promise<string | undefined> {
+  const isPath = /[/\\]/.test(command);
+  const folders = isPath ? [''] : (env['PATH'] ?? '').split(delimiter).filter(Boolean);
+  const endings = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
+  for (const folder of folders) {
+    for (const ending of endings) {
+      const file = isPath ? resolve(command + ending) : join(folder, command + ending);
+      const isProgram = await access(file, constants.X_OK).then(
+        async () => (await stat(file)).isFile(),
+        () => false,
+      );
+      if (isProgram) return file;
+    }
+  }
+  return undefined;
+}
+
+/** Files that hold tokens and must be their owner's alone: the stored ones of connectors, and the one that is named. */
+export async function checkTokenFiles(
+  tokenFile: string | undefined,
+  env: Environment,
+): Promise<readonly Finding[]> {
+  const stored = toTokenPath(env);
+  const files = [stored, ...(tokenFile === undefined ? [] : [tokenFile])];
+  return Promise.all(files.map(file => checkTokenFile(file, file === stored)));
+}
+
+async function checkTokenFile(file: string, isStored: boolean): Promise<Finding> {
+  const check = isStored ? 'connector tokens' : 'token file';
+  try {
+    const { mode } = await stat(file);
+    const isOpen = process.platform !== 'win32' && (mode & 0o077) !== 0;
+    if (isOpen) return failed(check, `others can read ${file}`, `chmod 600 ${file}`);
+    return ok(check, `${file}, for its owner alone`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (isStored && code === 'ENOENT') return skipped(check, 'this machine is no connector');
+    return failed(check, `${file} cannot be read (${code})`, 'name another --token-file');
+  }
+}

@@ -1,0 +1,26 @@
+/** What a check of `portico doctor` found: one line, and where it is bad what to do about it. */
+
+export interface Finding {
+  /** What was looked at, in one or two words. */
+  check: string;
+  state: 'ok' | 'failed' | 'skipped';
+  /** What was found. */
+  detail: string;
+  /** What to do; only where it failed. */
+  advice?: string;
+}
+
+export const ok = (check: string, detail: string): Finding => ({ check, state: 'ok', detail });
+
+export const skipped = (check: string, detail: string): Finding => ({
+  check,
+  state: 'skipped',
+  detail,
+});
+
+export const failed = (check: string, detail: string, advice: string): Finding => ({
+  check,
+  state: 'failed',
+  detail,
+  advice,
+});

@@ -1,0 +1,30 @@
+/** How a command ends that cannot do what it was asked for: one line on standard error, and an exit code. */
+import { CommanderError } from 'commander';
+
+/** Exit codes of every command: 0 done, 1 failed, 2 asked for wrongly, 3 not allowed, 4 not found. */
+export const EXIT = { failed: 1, usage: 2, denied: 3, notFound: 4 } as const;
+
+const CLOSED_OUTPUT = 141;
+const isClosedOutput = (error: unknown) => (error as { code?: unknown } | null)?.code === 'EPIPE';
+
+/** Something that the user can do something about; `message` says what. */
+export class Failure extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number = EXIT.failed) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Say why, in one line. @returns the exit code */
+export function reportFailure(error: unknown, to: { write(text: string): unknown }): number {
+  // Help and version were asked for; what was wrong with the command line is said already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
+  // The reader of the output went away; other tools end by a signal then, with this code.
+  if (isClosedOutput(error)) return CLOSED_OUTPUT;
+  const message = error instanceof Error ? error.message : String(error);
+  to.write(`portico: ${message.replaceAll(/\s*\n\s*/g, ' ')}\n`);
+  const { exitCode } = error as { exitCode?: unknown };
+  return typeof exitCode === 'number' ? exitCode : EXIT.failed;
+}

@@ -1,0 +1,116 @@
+/**
+ * Which gateway a command speaks to, and as whom: from options, else from the environment. A token is only ever sent over
+ * https or to this machine.
+ */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { EXIT, Failure } from './failure.ts';
+
+const DEFAULT_URL = 'http://127.0.0.1:8787';
+/** The endpoints of MCP; anything else is no URL of a gateway. */
+const MCP_PATH = /^\/mcp(\/(servers|toolsets)\/[^/]+)?\/?$/;
+const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+/** What a header can carry; a token has no white space. */
+const TOKEN = /^[\x21-\x7e]+$/;
+const MAX_TOKEN_CHARS = 4_096;
+
+/** What the options of a command say, before it is looked at. */
+export interface GatewayOptions {
+  url?: string | undefined;
+  token?: string | undefined;
+  tokenFile?: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A gateway and who speaks to it. */
+export interface Target {
+  /** As it was given: an origin, or an endpoint of MCP. */
+  url: URL;
+  token: string;
+}
+
+/** @throws Failure where the gateway or the token is not named rightly */
+export function readTarget(options: GatewayOptions, env: Environment = process.env): Target {
+  return { url: readGatewayUrl(options, env), token: requireToken(options, env) };
+}
+
+/** Adds `--url`, `--token` and `--token-file` to a command. */
+export function addGatewayOptions(command: Command): Command {
+  return command
+    .option('--url <url>', `the gateway, or PORTICO_URL (default ${DEFAULT_URL})`)
+    .option('--token-file <file>', 'file that holds the token')
+    .option(
+      '--token <token>',
+      'the token; better in PORTICO_TOKEN or a file: others can read this',
+    );
+}
+
+/**
+ * URL of the gateway.
+ * @throws Failure where it is no http(s) URL, leads elsewhere, or would carry a token in the clear
+ */
+export function readGatewayUrl({ url }: GatewayOptions, env: Environment): URL {
+  const text = url ?? (env['PORTICO_URL'] || DEFAULT_URL);
+  const parsed = URL.parse(text);
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) {
+    throw new Failure(`'${text}' is no URL of a gateway; write it like ${DEFAULT_URL}`, EXIT.usage);
+  }
+  if (parsed.username !== '' || parsed.password !== '') {
+    throw new Failure('the URL holds a credential; put the token in PORTICO_TOKEN', EXIT.usage);
+  }
+  if (parsed.protocol === 'http:' && !LOOPBACK.test(parsed.hostname)) {
+    throw new Failure(`a token may not go to ${parsed.host} in the clear; use https`, EXIT.usage);
+  }
+  if (parsed.pathname !== '/' && !MCP_PATH.test(parsed.pathname)) {
+    const paths = '/mcp, /mcp/servers/{server} or /mcp/toolsets/{toolset}';
+    throw new Failure(`${parsed.pathname} is no endpoint of a gateway; use ${paths}`, EXIT.usage);
+  }
+  parsed.hash = '';
+  return parsed;
+}
+
+/** The MCP endpoint of a gateway: its URL, where that is an origin alone its `/mcp`. */
+export function toMcpUrl(url: URL): URL {
+  const endpoint = new URL(url);
+  if (endpoint.pathname === '/') endpoint.pathname = '/mcp';
+  return endpoint;
+}
+
+/**
+ * The token, or undefined where none is named.
+ * @throws Failure where the file cannot be read or what is named is no token
+ */
+export function readToken(options: GatewayOptions, env: Environment): string | undefined {
+  const { token, tokenFile } = options;
+  const given =
+    token ?? (tokenFile === undefined ? env['PORTICO_TOKEN'] : readTokenFile(tokenFile));
+  const text = given?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (text.length > MAX_TOKEN_CHARS || !TOKEN.test(text)) {
+    throw new Failure('the token holds characters that no token has', EXIT.usage);
+  }
+  return text;
+}
+
+/** @throws Failure where no token is named, or what `readToken` throws */
+export function requireToken(options: GatewayOptions, env: Environment): string {
+  const token = readToken(options, env);
+  if (token !== undefined) return token;
+  throw new Failure(
+    'a token is needed; put it in PORTICO_TOKEN or name its --token-file',
+    EXIT.usage,
+  );
+}
+
+function readTokenFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Failure(
+      `the token file ${path} cannot be read (${code ?? 'unknown reason'})`,
+      EXIT.usage,
+    );
+  }
+}

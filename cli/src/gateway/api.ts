@@ -1,0 +1,147 @@
+/**
+ * The REST API of a gateway. Every answer that is no success becomes a `Failure` of one line with the exit code that belongs
+ * to it. The token goes to the gateway only: no redirect is followed.
+ */
+import { EXIT, Failure } from '../failure.ts';
+import { reasonOf } from '../stdio/refusal.ts';
+
+const TIMEOUT_MS = 60_000;
+const PAGE_SIZE = 500;
+/** Most pages of a list that are read. */
+const MAX_PAGES = 1_000;
+
+/** A server, as far as it is shown here. */
+export interface ServerRecord {
+  id: string;
+  name: string;
+  status: string;
+  transport_type: string;
+  connection_config: { url?: string };
+  tool_count: number;
+  held_tools: number;
+  last_error: string | null;
+  health: { state: string };
+}
+
+export interface TokenRecord {
+  id: string;
+  name: string;
+  scopes: string[];
+  effective_scopes: string[];
+  servers: string[] | null;
+  expires_at: string | null;
+  is_expired: boolean;
+  last_used_at: string | null;
+}
+
+export const SERVERS = '/api/v1/aggregator/servers';
+export const TOKENS = '/api/v1/tokens';
+
+/** What a gateway answers with where it refuses. */
+interface Problem {
+  detail?: string;
+  title?: string;
+  errors?: { field: string; message: string }[];
+}
+
+export class Api {
+  readonly #origin: string;
+  readonly #token: string | undefined;
+
+  constructor(url: URL, token: string | undefined) {
+    this.#origin = url.origin;
+    this.#token = token;
+  }
+
+  get origin(): string {
+    return this.#origin;
+  }
+
+  /** The answer, whatever its status. @throws Failure where there is none */
+  async send(method: string, path: string, text?: string): Promise<Response> {
+    try {
+      return await fetch(`${this.#origin}${path}`, {
+        method,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        headers: {
+          ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
+          ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(text === undefined ? {} : { body: text }),
+      });
+    } catch (error) {
+      const hint = 'is it running, and is --url right? see portico doctor';
+      throw new Failure(`${this.#origin} cannot be reached (${reasonOf(error)}); ${hint}`);
+    }
+  }
+
+  /** The JSON of an answer. @throws Failure where it is no success */
+  async json<T>(method: string, path: string, text?: string): Promise<T> {
+    const response = await this.send(method, path, text);
+    if (!response.ok) throw await toFailure(response, this.#origin);
+    const body = await response.text();
+    if (body === '') return undefined as T;
+    try {
+      return JSON.parse(body) as T;
+    } catch {
+      throw new Failure(`what answers at ${this.#origin} is no Portico gateway`);
+    }
+  }
+
+  post<T>(path: string, body: unknown = {}): Promise<T> {
+    return this.json<T>('POST', path, JSON.stringify(body));
+  }
+
+  /** All items of a list. @param member of a page that holds them */
+  async list<T>(path: string, member: string): Promise<T[]> {
+    const items: T[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
+      if (cursor !== undefined) query.set('cursor', cursor);
+      const answer = await this.json<Record<string, unknown>>('GET', `${path}?${query}`);
+      items.push(...((answer[member] ?? []) as T[]));
+      if (typeof answer['next_cursor'] !== 'string') break;
+      cursor = answer['next_cursor'];
+    }
+    return items;
+  }
+}
+
+const LISTS = { server: 'portico servers', token: 'portico token list' } as const;
+
+/**
+ * The one record of a name or an id.
+ * @throws Failure where there is none, or several of the name
+ */
+export function findRecord<T extends { id: string; name: string }>(
+  what: 'server' | 'token',
+  wanted: string,
+  records: readonly T[],
+): T {
+  const byId = records.find(({ id }) => id === wanted);
+  if (byId) return byId;
+  const [found, other] = records.filter(({ name }) => name === wanted);
+  if (other) throw new Failure(`several ${what}s are called '${wanted}'; use the id`, EXIT.usage);
+  if (found) return found;
+  throw new Failure(`there is no ${what} '${wanted}'; see ${LISTS[what]}`, EXIT.notFound);
+}
+
+const EXIT_OF: Readonly<Record<number, number>> = {
+  401: EXIT.denied,
+  403: EXIT.denied,
+  404: EXIT.notFound,
+};
+
+async function toFailure(response: Response, origin: string): Promise<Failure> {
+  const { status } = response;
+  if (status === 401) {
+    return new Failure(`${origin} does not know the token; see PORTICO_TOKEN`, EXIT.denied);
+  }
+  const problem: unknown = await response.json().catch(() => undefined);
+  const { detail, title, errors } = (problem ?? {}) as Problem;
+  const fields = (errors ?? []).map(({ field, message }) => `${field}: ${message}`).join('; ');
+  const said = fields || (detail ?? title) || `the gateway answers ${status}`;
+  return new Failure(said, EXIT_OF[status] ?? EXIT.failed);
+}

@@ -1,0 +1,42 @@
+/** Which tool is meant by a name: as it is listed, or in another of the styles that a gateway takes. Pure. */
+import { EXIT, Failure } from '../failure.ts';
+import type { Tool } from './mcp.ts';
+
+/** What separates server and tool in a name, in every style. */
+const SEPARATOR = /\.|:|__|\//;
+/** How different a name may be to be proposed, in edits. */
+const NEAR = 3;
+
+/** @throws Failure where there is none, with the nearest names */
+export function findTool(tools: readonly Tool[], wanted: string): Tool {
+  const exact = tools.find(({ name }) => name === wanted);
+  if (exact) return exact;
+  const plain = toPlain(wanted);
+  const [found, other] = tools.filter(({ name }) => toPlain(name) === plain);
+  if (found && !other) return found;
+  const near = tools
+    .map(({ name }) => ({ name, distance: distanceOf(name, wanted) }))
+    .filter(({ name, distance }) => distance <= NEAR || name.endsWith(wanted))
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, 3)
+    .map(({ name }) => name);
+  const hint = near.length > 0 ? `did you mean ${near.join(' or ')}?` : 'see portico tools';
+  throw new Failure(`there is no tool '${wanted}'; ${hint}`, EXIT.notFound);
+}
+
+const toPlain = (name: string) => name.replace(SEPARATOR, '.');
+
+/** Edits between two short texts; of long ones more than any that counts. */
+function distanceOf(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > NEAR || a.length > 200) return NEAR + 1;
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,132 @@
+/**
+ * One MCP request after the other at an endpoint of a gateway, in the era without sessions (2026-07-28): what `tools` and
+ * `call` need. What is under way is told as it comes; a call is sent once.
+ */
+import { fromRawMembers, rawMembers } from '../../../src/lib/json-spans.ts';
+import {
+  IMPLEMENTATION,
+  isObject,
+  META,
+  MODERN_VERSION,
+  type JsonObject,
+} from '../../../src/protocol.ts';
+import { EXIT, Failure } from '../failure.ts';
+import { Delivery } from '../stdio/delivery.ts';
+import { Door, readMessages, readRefusal } from '../stdio/door.ts';
+import { parseMessage, type HostRequest } from '../stdio/message.ts';
+import { refusedByGateway, toRelayError } from '../stdio/refusal.ts';
+import { Session } from '../stdio/session.ts';
+
+/** Most pages of tools that are read. */
+const MAX_PAGES = 1_000;
+const DENIED = new Set([401, 403]);
+
+/** A tool as its server describes it, under the name that the endpoint has for it. */
+export interface Tool extends JsonObject {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema?: JsonObject;
+}
+
+/** The result of a request. */
+export interface Answer {
+  result: JsonObject;
+  /** As it was sent: numbers with all their digits. */
+  text: string;
+}
+
+export type OnNotification = (method: string, params: JsonObject) => void;
+
+export class Mcp {
+  readonly #door: Door;
+  readonly #delivery: Delivery;
+
+  constructor(endpoint: URL, token: string) {
+    this.#door = new Door(endpoint, token);
+    this.#delivery = new Delivery(this.#door, new Session(this.#door, () => {}));
+  }
+
+  /** @throws Failure */
+  async listTools(): Promise<Tool[]> {
+    const tools: Tool[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const params = new Map<string, string>();
+      if (cursor !== undefined) params.set('cursor', JSON.stringify(cursor));
+      const { result } = await this.request('tools/list', params);
+      this.#delivery.learn(result);
+      tools.push(...((result['tools'] ?? []) as Tool[]));
+      if (typeof result['nextCursor'] !== 'string') break;
+      cursor = result['nextCursor'];
+    }
+    return tools;
+  }
+
+  /**
+   * Send one request and give its result.
+   * @param params raw JSON by key
+   * @throws Failure with what the gateway or the server says
+   */
+  async request(
+    method: string,
+    params: ReadonlyMap<string, string>,
+    onNotification: OnNotification = () => {},
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Answer> {
+    const request = toRequest(method, params);
+    let hasAnswer = false;
+    try {
+      const response = await this.#delivery.request(request, signal);
+      hasAnswer = true;
+      const messages = response.ok ? readMessages(response) : [await readRefusal(response)];
+      for await (const text of messages) {
+        const message = parse(text);
+        if (!response.ok && !isObject(message?.['error'])) {
+          throw refusedByGateway(response.status, message);
+        }
+        if (!message) continue;
+        if (isObject(message['error'])) throw toFailure(message['error'], response.status);
+        if (isObject(message['result'])) {
+          return { result: message['result'], text: rawMembers(text).get('result') ?? '{}' };
+        }
+        const told = message['params'];
+        onNotification(String(message['method']), isObject(told) ? told : {});
+      }
+    } catch (error) {
+      if (error instanceof Failure) throw error;
+      signal.throwIfAborted();
+      throw new Failure(toRelayError(error, this.#door.origin, hasAnswer).message);
+    }
+    throw new Failure('the gateway ended its answer without a result');
+  }
+}
+
+function toRequest(method: string, params: ReadonlyMap<string, string>): HostRequest {
+  const _meta = {
+    [META.protocolVersion]: MODERN_VERSION,
+    [META.clientInfo]: { name: 'portico-cli', version: IMPLEMENTATION.version },
+    [META.clientCapabilities]: {},
+    progressToken: 'progress',
+  };
+  const all = new Map([...params, ['_meta', JSON.stringify(_meta)]]);
+  const head = `{"jsonrpc":"2.0","id":1,"method":${JSON.stringify(method)}`;
+  const message = parseMessage(`${head},"params":${fromRawMembers(all)}}`);
+  if (message.kind === 'request') return message;
+  throw new Failure('the request cannot be written');
+}
+
+function parse(text: string): JsonObject | undefined {
+  try {
+    const message: unknown = JSON.parse(text);
+    return isObject(message) ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toFailure({ message, code }: JsonObject, status: number): Failure {
+  if (status === 401) return new Failure('the token is not known; see PORTICO_TOKEN', EXIT.denied);
+  const said = typeof message === 'string' ? message : `the call failed (${String(code)})`;
+  return new Failure(said, DENIED.has(status) ? EXIT.denied : EXIT.failed);
+}

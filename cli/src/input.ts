@@ -1,0 +1,35 @@
+/** Text that a command is given by the name of a file, where `-` is standard input. Bounded. */
+import { open } from 'node:fs/promises';
+import { EXIT, Failure } from './failure.ts';
+
+/** Longest text, in bytes: what a gateway takes at most, and more. */
+const MAX_BYTES = 16_777_216;
+
+/** @throws Failure where it cannot be read or is too long */
+export async function readInput(path: string): Promise<string> {
+  try {
+    if (path === '-') return await readAll(process.stdin);
+    const file = await open(path);
+    try {
+      return await readAll(file.createReadStream({ autoClose: false }));
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Failure(`${path} cannot be read (${code ?? String(error)})`, EXIT.usage);
+  }
+}
+
+async function readAll(source: AsyncIterable<Uint8Array | string>): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    const part = Buffer.from(chunk);
+    size += part.length;
+    if (size > MAX_BYTES) throw new Failure('the input is longer than 16 MiB', EXIT.usage);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}

@@ -1,0 +1,93 @@
+/** Rows as aligned columns of plain text. Outside text stays text: what cannot be seen is written out. Pure. */
+import { toVisible } from '../../../src/lib/visible-text.ts';
+
+const GAP = '  ';
+/** What takes two columns of a terminal. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}]/u;
+const COMBINING = /\p{M}/u;
+/** Narrower than this the last column is not cut, but left to the terminal to wrap. */
+const MIN_LAST = 12;
+
+/** Text in which nothing can move the cursor or hide; line ends stay. */
+export function visible(text: string): string {
+  return toVisible(text, () => false);
+}
+
+/** Columns that a text takes in a terminal. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text) {
+    if (!COMBINING.test(character)) width += WIDE.test(character) ? 2 : 1;
+  }
+  return width;
+}
+
+/** The beginning of a text that fits, with `…` where something was left out. */
+export function cut(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let kept = '';
+  for (const character of text) {
+    if (widthOf(kept + character) > columns - 1) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+/** A text in lines that fit, broken at spaces; a word that is longer is broken anywhere. At least one line. */
+export function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (widthOf(longer) <= columns) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    line = '';
+    for (const character of word) {
+      if (widthOf(line + character) > columns) {
+        lines.push(line);
+        line = '';
+      }
+      line += character;
+    }
+  }
+  return [...lines, line];
+}
+
+export interface TableLook {
+  /** Columns of the terminal that the last column has to fit in; it has all the room it wants without. */
+  columns?: number | undefined;
+  /** What becomes of a last column that does not fit. */
+  last?: 'cut' | 'wrap';
+  /** Colours the heading. */
+  paint?: (text: string) => string;
+}
+
+export function formatTable(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  { columns, last = 'cut', paint = text => text }: TableLook = {},
+): string {
+  const cells = rows.map(row => row.map(text => visible(text.replaceAll(/\s+/g, ' ').trim())));
+  const widths = heading.map((title, at) =>
+    Math.max(widthOf(title), ...cells.map(row => widthOf(row[at] ?? ''))),
+  );
+  const taken = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
+  const left = columns === undefined ? Infinity : columns - taken;
+  const pad = (text: string, at: number) => text + ' '.repeat((widths[at] ?? 0) - widthOf(text));
+  const toLines = (row: readonly string[]): string[] => {
+    const first = row.slice(0, -1).map(pad).join(GAP);
+    const text = row.at(-1) ?? '';
+    const tails = left < MIN_LAST ? [text] : last === 'wrap' ? wrap(text, left) : [cut(text, left)];
+    return tails.map((tail, at) => {
+      const head = at === 0 ? first : ' '.repeat(widthOf(first));
+      return `${head}${GAP}${tail}`.trimEnd();
+    });
+  };
+  return [paint(toLines(heading).join('\n')), ...cells.flatMap(toLines)]
+    .map(line => `${line}\n`)
+    .join('');
+}

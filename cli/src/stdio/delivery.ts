@@ -1,0 +1,98 @@
+/**
+ * How a message of the host gets to the gateway: under which headers, and what may be sent a second time. Only what was
+ * refused before anything came of it is: in a session that the gateway forgot (404), or without the headers that a tool
+ * wants mirrored (400 and -32020). Nothing else is ever sent twice.
+ */
+import { fromRawMembers, rawMembers } from '../../../src/lib/json-spans.ts';
+import { isObject, RPC, type JsonObject } from '../../../src/protocol.ts';
+import { readMessages, type Door } from './door.ts';
+import { legacyHeaders, modernHeaders } from './headers.ts';
+import type { HostRequest } from './message.ts';
+import { MirroredParams } from './mirrored-params.ts';
+import type { Session } from './session.ts';
+
+/** Most pages of tools that are looked through for one tool. */
+const MAX_PAGES = 100;
+const MAX_HELD_CHARS = 65_536;
+
+export class Delivery {
+  readonly #door: Door;
+  readonly #session: Session;
+  readonly #mirrored = new MirroredParams();
+
+  constructor(door: Door, session: Session) {
+    this.#door = door;
+    this.#session = session;
+  }
+
+  /** Learn from a list of tools that passes by. */
+  learn(result: JsonObject): void {
+    this.#mirrored.learn(result);
+  }
+
+  /** Send a request of either era. */
+  async request(request: HostRequest, signal: AbortSignal): Promise<Response> {
+    if (request.era === 'legacy') return this.legacy(request.text, signal);
+    const response = await this.#modern(request, signal);
+    if (response.status !== 400 || request.method !== 'tools/call') return response;
+    const body = (await response.text()).slice(0, MAX_HELD_CHARS);
+    if (codeOf(body) !== RPC.headerMismatch) return new Response(body, response);
+    await this.#learnTools(request, signal);
+    return this.#modern(request, signal);
+  }
+
+  /** Send a message of the legacy era within the session, if there is one. */
+  async legacy(text: string, signal: AbortSignal): Promise<Response> {
+    const session = this.#session.current;
+    const response = await this.#door.post(text, legacyHeaders(session), signal);
+    if (response.status !== 404 || session?.id === undefined) return response;
+    await response.body?.cancel();
+    const fresh = await this.#session.reopen(session);
+    return this.#door.post(text, legacyHeaders(fresh), signal);
+  }
+
+  #modern(request: HostRequest, signal: AbortSignal): Promise<Response> {
+    const mirrored =
+      request.method === 'tools/call' ? this.#mirrored.of(request.params['name']) : [];
+    return this.#door.post(request.text, modernHeaders(request, mirrored), signal);
+  }
+
+  /** Looks up what the tools of the gateway mirror, as the client of a call. */
+  async #learnTools(call: HostRequest, signal: AbortSignal): Promise<void> {
+    const meta = rawMembers(rawMembers(call.text).get('params') ?? '{}').get('_meta') ?? '{}';
+    let cursor: string | undefined;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const params = new Map([['_meta', meta]]);
+      if (cursor !== undefined) params.set('cursor', JSON.stringify(cursor));
+      const method = 'tools/list';
+      const head = `{"jsonrpc":"2.0","id":"portico-tools-${page}","method":"${method}"`;
+      const text = `${head},"params":${fromRawMembers(params)}}`;
+      const list: HostRequest = { ...call, text, method, params: {} };
+      const result = await this.#listed(list, signal);
+      if (!result) return;
+      this.learn(result);
+      if (typeof result['nextCursor'] !== 'string') return;
+      cursor = result['nextCursor'];
+    }
+  }
+
+  async #listed(list: HostRequest, signal: AbortSignal): Promise<JsonObject | undefined> {
+    let result: unknown;
+    for await (const text of readMessages(await this.#modern(list, signal))) {
+      const message: unknown = JSON.parse(text);
+      if (isObject(message) && 'result' in message) result = message['result'];
+    }
+    return isObject(result) ? result : undefined;
+  }
+}
+
+/** Code of the JSON-RPC error that a body holds. */
+function codeOf(body: string): unknown {
+  try {
+    const message: unknown = JSON.parse(body);
+    const error = isObject(message) ? message['error'] : undefined;
+    return isObject(error) ? error['code'] : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The headers under which a message of the host goes to the gateway. Pure.
+ * Source: MCP 2026-07-28, Streamable HTTP, Request Metadata; 2025-11-25, transports.
+ */
+import { toParamHeaders, type ParamHeader } from '../../../src/gateway/param-headers.ts';
+import { encodeHeaderValue } from '../../../src/lib/header-value.ts';
+import { rawMembers } from '../../../src/lib/json-spans.ts';
+import type { HostRequest } from './message.ts';
+
+/** A legacy session as the gateway knows it. */
+export interface OpenSession {
+  /** Undefined where the gateway keeps none. */
+  id: string | undefined;
+  protocolVersion: string;
+}
+
+/** Which member of `params` is repeated in `Mcp-Name`. */
+const NAMED: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+};
+
+/** Of a message of the legacy era; `session` is undefined before there is one. */
+export function legacyHeaders(session: OpenSession | undefined): Record<string, string> {
+  return {
+    ...(session ? { 'mcp-protocol-version': session.protocolVersion } : {}),
+    ...(session?.id === undefined ? {} : { 'mcp-session-id': session.id }),
+  };
+}
+
+/** Of a request of the modern era. @param mirrored what its tool wants in headers */
+export function modernHeaders(
+  { method, params, text, version }: HostRequest,
+  mirrored: readonly ParamHeader[],
+): Record<string, string> {
+  const key = Object.hasOwn(NAMED, method) ? NAMED[method] : undefined;
+  const name = key === undefined ? undefined : params[key];
+  const args = mirrored.length > 0 ? argumentsOf(text) : undefined;
+  return {
+    ...toParamHeaders(mirrored, args),
+    ...(version === undefined ? {} : { 'mcp-protocol-version': version }),
+    'mcp-method': method,
+    ...(typeof name === 'string' ? { 'mcp-name': encodeHeaderValue(name) } : {}),
+  };
+}
+
+/** The arguments of a call as they stand in its text, so that no number loses its digits. */
+function argumentsOf(text: string): string | undefined {
+  return rawMembers(rawMembers(text).get('params') ?? '{}').get('arguments');
+}

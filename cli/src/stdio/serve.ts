@@ -1,0 +1,36 @@
+/** The stdio face at work: what a host says on standard input goes to a gateway, what that says to standard output. */
+import { note, watchOutput, writeOut } from '../terminal.ts';
+import { Door } from './door.ts';
+import { readLines } from './lines.ts';
+import { Relay } from './relay.ts';
+
+/** Longest message of the host, in bytes. */
+const MAX_LINE_BYTES = 16_777_216;
+/** How long answers are waited for once the host says no more, in milliseconds. */
+const GRACE_MS = 5_000;
+
+/**
+ * Serve the host of this process until it says no more, goes away, or a signal comes.
+ * @param url endpoint of the gateway
+ * @param who begins the lines for people
+ */
+export async function serveStdio(url: URL, token: string, who: string): Promise<void> {
+  const say = (text: string) => note(`${who}: ${text}`);
+  const relay = new Relay({ door: new Door(url, token), write: writeOut, note: say });
+  const hurry = new AbortController();
+  const { promise: leaving, resolve: leave } = Promise.withResolvers<void>();
+  watchOutput(leave);
+  process.once('SIGTERM', leave).once('SIGINT', leave);
+  void leaving.then(() => hurry.abort());
+  await Promise.race([relayAll(relay, say), leaving]);
+  await relay.end(AbortSignal.any([hurry.signal, AbortSignal.timeout(GRACE_MS)]));
+}
+
+/** Take what the host says until it says no more. */
+async function relayAll(relay: Relay, say: (text: string) => void): Promise<void> {
+  try {
+    for await (const line of readLines(process.stdin, MAX_LINE_BYTES)) await relay.accept(line);
+  } catch (error) {
+    say(`the host broke off: ${String(error)}`);
+  }
+}

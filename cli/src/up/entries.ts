@@ -1,0 +1,36 @@
+/** What `portico up` makes of an `mcp.json`: programs to run here, and servers that a URL reaches. Nothing in it is lost silently. */
+import { parseServerConfig, type ConfiguredServer } from '../../../local/config-file.ts';
+import { parseMcpJson } from '../../../src/registry/mcp-json.ts';
+import { readConfig, type ServerConfig } from '../connect/config.ts';
+
+export interface Entries {
+  programs: ServerConfig[];
+  remotes: ConfiguredServer[];
+  /** Lines for people about what is left out, or unwise. */
+  notes: string[];
+}
+
+/**
+ * @param file its path: what messages call it, and where a relative `cwd` begins
+ * @throws Failure or StartError that says which entry is not right
+ */
+export function readEntries(
+  text: string,
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Entries {
+  const { servers: remotes, skipped } = parseServerConfig(text, file);
+  const parsed = parseMcpJson(text);
+  const entries = 'entries' in parsed ? parsed.entries : [];
+  const programNames = new Set(
+    entries
+      .filter(({ kind, isDisabled }) => kind === 'stdio' && !isDisabled)
+      .map(({ name }) => name),
+  );
+  const { servers: programs, warnings } =
+    programNames.size > 0 ? readConfig(text, file, env) : { servers: [], warnings: [] };
+  const notes = skipped
+    .filter(({ name }) => !programNames.has(name))
+    .map(({ name, reason }) => `${name} is left out: it ${reason}`);
+  return { programs, remotes, notes: [...notes, ...warnings] };
+}

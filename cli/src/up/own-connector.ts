@@ -1,0 +1,29 @@
+/** The connector that `portico up` is to its own gateway: enrolled once for a data folder, whatever port it listens on. */
+import { join } from 'node:path';
+import { findStoredToken, storeToken, toDeviceToken } from '../connect/device-tokens.ts';
+import { enrol } from '../connect/gateway-api.ts';
+import { Api } from '../gateway/api.ts';
+
+const NAME = 'this-machine';
+const FILE = 'connectors.json';
+
+/** @returns the device token @throws Failure */
+export async function enrolSelf(
+  dataDir: string,
+  origin: string,
+  adminToken: string,
+): Promise<string> {
+  const path = join(dataDir, FILE);
+  const known = await findStoredToken(path, NAME);
+  const enrolled = await enrol(origin, adminToken, NAME);
+  // The name is taken: by the one whose token is kept here.
+  if (!enrolled && known) return known.token;
+  if (!enrolled) {
+    // Its token was lost with the file: nobody else can be this connector.
+    await new Api(new URL(origin), adminToken).send('DELETE', `/api/v1/connectors/${NAME}`);
+    return enrolSelf(dataDir, origin, adminToken);
+  }
+  const token = toDeviceToken(enrolled.token, 'the answer of the gateway');
+  await storeToken(path, NAME, { name: NAME, token });
+  return token;
+}

@@ -1,0 +1,115 @@
+/**
+ * `portico up` at work: a gateway on a data folder, the programs of an `mcp.json` behind it, its URLs registered, and, if asked, the
+ * stdio face of it all. Owns the order of the start and of the end; however it ends, no process that it started is left.
+ */
+import { join } from 'node:path';
+import { lockDataFolder } from '../../../local/data-lock.ts';
+import { startGateway } from '../../../local/gateway.ts';
+import { openLogFile } from '../../../local/log-file.ts';
+import { isFreePort } from '../../../local/ports.ts';
+import { loadSecrets, makeDataFolder } from '../../../local/secrets.ts';
+import { createChildFace } from '../connect/child-face.ts';
+import { startRun, type Run } from '../connect/run.ts';
+import type { View } from '../connect/view.ts';
+import { EXIT, Failure } from '../failure.ts';
+import { Api } from '../gateway/api.ts';
+import type { Entries } from './entries.ts';
+import { loadGatewayFiles } from './files.ts';
+import { enrolSelf } from './own-connector.ts';
+import { registerRemotes, whenSettled } from './remotes.ts';
+
+export interface UpOptions {
+  entries: Entries;
+  dataDir: string;
+  /** 0 takes any free port. */
+  port: number;
+  environment: Readonly<Record<string, string | undefined>>;
+  drainMs: number;
+  createView(origin: string): View;
+}
+
+export interface Up {
+  origin: string;
+  adminToken: string;
+  /** Where the admin token is kept. */
+  secretsFile: string;
+  view: View;
+  /** Settles when the programs have ended, which they do after `stop`, or when the gateway sends the connector away. */
+  done: Promise<void>;
+  /** Lets what runs end, then the gateway. */
+  stop(): void;
+  /** Ends all programs at once. */
+  kill(): void;
+}
+
+const KEEPALIVE_MS = 20_000;
+/** What is not connected by then is left to come later. */
+const SETTLE_MS = 15_000;
+
+/** Start all of it. @throws Failure or StartError with what to do */
+export async function startUp(options: UpOptions): Promise<Up> {
+  const { entries, dataDir, port, environment } = options;
+  if (port !== 0 && !(await isFreePort(port))) {
+    throw new Failure(`port ${port} is taken; name another one with --port`, EXIT.failed);
+  }
+  await makeDataFolder(dataDir);
+  const unlock = lockDataFolder(dataDir);
+  const closing: (() => unknown)[] = [unlock];
+  const close = async () => {
+    for (const end of closing.splice(0).toReversed()) await end();
+  };
+  try {
+    const secrets = await loadSecrets(dataDir, environment['PORTICO_ADMIN_TOKEN'] || undefined);
+    const log = openLogFile(join(dataDir, 'log'));
+    const files = await loadGatewayFiles();
+    const gateway = { files, dataDir, port, secrets, environment, log };
+    const host = await startGateway(gateway, started => void closing.push(() => started.close()));
+    const origin = host.url;
+    const view = options.createView(origin);
+    for (const text of entries.notes) view.note(text, 'busy');
+    const api = new Api(new URL(origin), secrets.adminToken);
+    const run = await startPrograms(options, origin, secrets.adminToken, view);
+    for (const text of await registerRemotes(api, entries.remotes)) view.note(text, 'busy');
+    const names = [...entries.programs, ...entries.remotes].map(({ name }) => name);
+    for (const { name, status, last_error: reason } of await whenSettled(api, names, SETTLE_MS)) {
+      if (status !== 'CONNECTED') view.note(`${name} is ${status}${reason ? `: ${reason}` : ''}`);
+    }
+    await secrets.markTokenSeen();
+    return {
+      origin,
+      adminToken: secrets.adminToken,
+      secretsFile: secrets.file,
+      view,
+      done: run.done.finally(close),
+      stop: run.stop,
+      kill: run.kill,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The programs, behind the connector that this command is to its own gateway; without any, nothing that ends when it is told. */
+async function startPrograms(
+  { entries, dataDir, drainMs }: UpOptions,
+  origin: string,
+  adminToken: string,
+  view: View,
+): Promise<Run> {
+  if (entries.programs.length === 0) {
+    const { promise: done, resolve: stop } = Promise.withResolvers<void>();
+    return { done, stop, kill: stop };
+  }
+  const token = await enrolSelf(dataDir, origin, adminToken);
+  return startRun({
+    origin,
+    token,
+    servers: entries.programs,
+    createFace: createChildFace,
+    view,
+    isVerbose: false,
+    keepaliveMs: KEEPALIVE_MS,
+    drainMs,
+  });
+}

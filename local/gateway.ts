@@ -1,0 +1,70 @@
+/**
+ * A gateway on a data folder: the host with the folder's secrets and the settings of an environment, sure to answer. A setting that
+ * the Worker refuses becomes the reason why it does not.
+ */
+import type { GatewayFiles } from './gateway-files.ts';
+import { startHost, type Host } from './host.ts';
+import type { LogFile } from './log-file.ts';
+import type { Secrets } from './secrets.ts';
+import { StartError } from './start-error.ts';
+
+/** Variables of the environment that are no settings of the Worker. */
+const RESERVED = new Set([
+  'PORTICO_ADMIN_TOKEN',
+  'PORTICO_KEYS',
+  'PORTICO_MODE',
+  'PORTICO_URL',
+  'PORTICO_TOKEN',
+  'PORTICO_CONNECTOR_TOKEN',
+]);
+
+export interface GatewayOptions {
+  files: GatewayFiles;
+  dataDir: string;
+  port: number;
+  secrets: Pick<Secrets, 'keyRing' | 'adminToken'>;
+  environment: Readonly<Record<string, string | undefined>>;
+  log: LogFile;
+}
+
+/**
+ * Start a gateway and make sure that it answers.
+ * @param onStarted gets the host before it is asked anything, so that whoever stops can end it
+ * @throws StartError with the reason
+ */
+export async function startGateway(
+  { files, dataDir, port, secrets, environment, log }: GatewayOptions,
+  onStarted: (host: Host) => void = () => {},
+): Promise<Host> {
+  let said: string | undefined;
+  const host = await startHost({
+    files,
+    dataDir,
+    port,
+    log: {
+      ...log,
+      write(source, text) {
+        said = text;
+        log.write(source, text);
+      },
+    },
+    env: {
+      ...readSettings(environment),
+      PORTICO_KEYS: secrets.keyRing,
+      PORTICO_ADMIN_TOKEN: secrets.adminToken,
+    },
+  });
+  onStarted(host);
+  const response = await fetch(`${host.url}/health`);
+  const text = await response.text();
+  if (response.ok) return host;
+  const reason = said?.split(/jsg\.\w+: /).at(-1) ?? text.slice(0, 200);
+  throw new StartError(`The gateway answers ${response.status}: ${reason}`);
+}
+
+/** The settings of the Worker in an environment. */
+function readSettings(environment: GatewayOptions['environment']): Record<string, string> {
+  const isSetting = (entry: [string, string | undefined]): entry is [string, string] =>
+    entry[1] !== undefined && entry[0].startsWith('PORTICO_') && !RESERVED.has(entry[0]);
+  return Object.fromEntries(Object.entries(environment).filter(isSetting));
+}

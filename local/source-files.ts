@@ -1,0 +1,21 @@
+/** The files of a gateway made of this checkout: bundled at each start, so that what runs is what is read. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildAssets } from './assets.ts';
+import { bundleWorker } from './bundle.ts';
+import type { GatewayFiles } from './gateway-files.ts';
+import { readMigrations } from './migrations.ts';
+import { parseWorkerConfig } from './worker-config.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** @param script the Worker in one piece; without it `src/index.ts` is bundled */
+export async function readSourceFiles(script?: string): Promise<GatewayFiles> {
+  const [config, migrations] = await Promise.all([
+    readFile(join(ROOT, 'wrangler.toml'), 'utf8').then(parseWorkerConfig),
+    readMigrations(join(ROOT, 'migrations')),
+  ]);
+  const worker = script ?? bundleWorker(join(ROOT, 'src/index.ts'));
+  return { config, migrations, script: worker, assets: buildAssets() };
+}
