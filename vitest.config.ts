@@ -5,10 +5,11 @@
  */
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
+import { buildAssets } from './local/assets.ts';
 import { answerOutbound } from './test/fixtures/outbound.ts';
 
-/** The seed of tests that draw random values, where one is to be replayed (`test/unit/seeded.ts`). */
-const { PORTICO_TEST_SEED: seed } = process.env;
+/** The seed of tests that draw random values, where one is to be replayed (`test/unit/seeded.ts`), and how many they draw. */
+const { PORTICO_TEST_SEED: seed, PORTICO_TEST_INTERLEAVINGS: interleavings } = process.env;
 
 const reportFile = process.env.PORTICO_TEST_REPORT;
 
@@ -18,6 +19,9 @@ const testKeys = {
   keys: { k1: Buffer.alloc(32, 1).toString('base64') },
 };
 const testAdminToken = `portico_${Buffer.alloc(32, 2).toString('base64url')}`;
+
+// wrangler.toml names a folder of static files, which must be there.
+buildAssets();
 
 export default defineConfig({
   test: {
@@ -34,6 +38,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
           environment: 'node',
+          // For a machine that is busy; nothing here measures time.
+          testTimeout: 30_000,
           restoreMocks: true,
           sequence: { groupOrder: 1 },
         },
@@ -49,6 +55,9 @@ export default defineConfig({
                 PORTICO_MODE: 'local',
                 PORTICO_KEYS: JSON.stringify(testKeys),
                 PORTICO_ADMIN_TOKEN: testAdminToken,
+                // A test that ends waits for what its calls have left to tell.
+                PORTICO_REPORT_INTERVAL_MS: '50',
+                PORTICO_DRAIN_MS: '3000',
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
               },
               outboundService: answerOutbound,
@@ -58,9 +67,15 @@ export default defineConfig({
         test: {
           name: 'worker',
           // The workers of this project do not see the variables of the process.
-          env: seed === undefined ? {} : { PORTICO_TEST_SEED: seed },
+          env: {
+            ...(seed === undefined ? {} : { PORTICO_TEST_SEED: seed }),
+            ...(interleavings === undefined ? {} : { PORTICO_TEST_INTERLEAVINGS: interleavings }),
+          },
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/setup.ts'],
+          // For a machine that is busy; nothing here measures time.
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
           restoreMocks: true,
           sequence: { groupOrder: 2 },
         },

@@ -24,10 +24,10 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   // The MCP endpoint
   ['MCP-1', 'done', 'one URL, Streamable HTTP, five revisions, both eras'],
   ['MCP-2', 'done', 'the HTTP+SSE transport for old clients'],
-  ['MCP-3', 'started', 'endpoints for everything, for one server, for a toolset'],
+  ['MCP-3', 'done', 'endpoints for everything, for one server, for a toolset'],
   ['MCP-4', 'started', 'the whole protocol passes, extensions too'],
-  ['MCP-5', 'started', 'every kind of client with every kind of upstream'],
-  ['MCP-6', 'planned', 'the official conformance suite, no expected failures'],
+  ['MCP-5', 'done', 'every kind of client with every kind of upstream'],
+  ['MCP-6', 'started', 'the official conformance suite, no expected failures'],
   ['MCP-7', 'done', 'arguments, results and errors arrive as they were sent'],
   ['MCP-8', 'done', 'qualified names in every style, reversible'],
   ['MCP-9', 'done', 'unknown names: the right code, hidden looks like unknown'],
@@ -36,7 +36,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['MCP-12', 'done', 'a sick upstream harms no other'],
 
   // Upstreams
-  ['UP-1', 'started', 'all transports, the era negotiated once and remembered'],
+  ['UP-1', 'done', 'all transports, the era negotiated once and remembered'],
   ['UP-2', 'done', 'a forgotten session is opened anew, once; nothing is sent twice'],
   ['UP-3', 'started', 'timeouts, progress, a ceiling, cancellation to the upstream'],
   ['UP-4', 'started', 'every way to authenticate at a server'],
@@ -45,29 +45,29 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   // Registry and lifecycle
   ['REG-1', 'started', 'a server is registered, or every wrong field is named'],
   ['REG-2', 'started', 'servers are shown with status, edited and deleted'],
-  ['REG-3', 'planned', 'connect and disconnect, gracefully, at run time'],
-  ['REG-4', 'started', 'health checks, thresholds and numbers'],
+  ['REG-3', 'started', 'connect and disconnect, gracefully, at run time'],
+  ['REG-4', 'done', 'health checks, thresholds and numbers'],
   ['REG-5', 'started', 'discovery: quick, paged, awake to changes, pinned'],
   ['REG-6', 'started', 'mcp.json in all its shapes in, client snippets out'],
   ['REG-7', 'done', 'tools listed by server and called over REST'],
-  ['REG-8', 'started', 'an OpenAPI description; errors are problems with codes'],
+  ['REG-8', 'done', 'an OpenAPI description; errors are problems with codes'],
 
   // Access
-  ['ACC-1', 'started', 'bearer tokens: random, hashed, revoked within a second'],
-  ['ACC-2', 'started', 'principals, groups, scopes, and the first admin token'],
+  ['ACC-1', 'done', 'bearer tokens: random, hashed, revoked within a second'],
+  ['ACC-2', 'done', 'principals, groups, scopes, and the first admin token'],
   ['ACC-3', 'started', 'access rules, one decision for every way to a tool'],
-  ['ACC-4', 'planned', 'toolsets with their own names and URL'],
+  ['ACC-4', 'done', 'toolsets with their own names and URL'],
   ['ACC-5', 'planned', 'OAuth 2.1 for people who sign in with a browser'],
-  ['ACC-6', 'planned', 'exact rate limits, and a cheap shield before them'],
+  ['ACC-6', 'done', 'exact rate limits, and a cheap shield before them'],
 
   // Safety
-  ['SEC-1', 'started', 'credentials encrypted at rest, bound, with rotating keys'],
-  ['SEC-2', 'started', 'no token forwarded, no secret shown anywhere'],
+  ['SEC-1', 'done', 'credentials encrypted at rest, bound, with rotating keys'],
+  ['SEC-2', 'done', 'no token forwarded, no secret shown anywhere'],
   ['SEC-3', 'started', 'no request leaves for a private address or a redirect'],
   ['SEC-4', 'started', 'every limit is a setting with a clear error'],
-  ['SEC-5', 'started', 'Origin and Host are checked, CORS is an allow-list'],
-  ['SEC-6', 'planned', 'one audit row for each act, in a chain'],
-  ['SEC-7', 'planned', 'tool definitions are pinned and changes approved'],
+  ['SEC-5', 'done', 'Origin and Host are checked, CORS is an allow-list'],
+  ['SEC-6', 'done', 'one audit row for each call and each act, in chains'],
+  ['SEC-7', 'done', 'tool definitions are pinned and changes approved'],
   ['SEC-8', 'started', 'text of upstreams stays data'],
 
   // Find and classify
@@ -84,10 +84,10 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['LLM-6', 'planned', 'structured traces of every stage'],
 
   // stdio and the command line
-  ['CLI-1', 'planned', 'portico connect offers the stdio servers of a machine'],
-  ['CLI-2', 'planned', 'portico stdio for hosts that know nothing else'],
-  ['CLI-3', 'planned', 'portico up: all of it on one machine'],
-  ['CLI-4', 'planned', 'commands for people and, with --json, for programs'],
+  ['CLI-1', 'done', 'portico connect offers the stdio servers of a machine'],
+  ['CLI-2', 'done', 'portico stdio for hosts that know nothing else'],
+  ['CLI-3', 'done', 'portico up: all of it on one machine'],
+  ['CLI-4', 'started', 'commands for people and, with --json, for programs'],
 
   // Seen and run
   ['OPS-1', 'planned', 'a web console'],
@@ -96,10 +96,10 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
 
   // Story 1: add a server
   ['AG-US1-AC1', 'started', 'a valid configuration becomes a record'],
-  ['AG-US1-AC2', 'planned', 'a STDIO server is connected'],
+  ['AG-US1-AC2', 'done', 'a STDIO server is connected'],
   ['AG-US1-AC3', 'done', 'an SSE server is connected'],
   ['AG-US1-AC4', 'done', 'an HTTP server is connected'],
-  ['AG-US1-AC5', 'started', 'auto_connect connects at once'],
+  ['AG-US1-AC5', 'done', 'auto_connect connects at once'],
   ['AG-US1-AC6', 'done', 'a missing field gets 422'],
   ['AG-US1-AC7', 'done', 'a name that is taken gets 409'],
   ['AG-US1-AC8', 'started', 'registration takes two seconds at most'],
@@ -134,21 +134,21 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['AG-US4-AC8', 'done', 'calls side by side do not mix'],
 
   // Story 5: watch health
-  ['AG-US5-AC1', 'planned', 'checks run every 30 seconds, or as set'],
-  ['AG-US5-AC2', 'planned', 'health_check_url is asked where there is one'],
-  ['AG-US5-AC3', 'planned', 'else the last good message counts'],
-  ['AG-US5-AC4', 'started', 'the status follows the checks'],
-  ['AG-US5-AC5', 'planned', 'three failures in a row make an ERROR'],
-  ['AG-US5-AC6', 'started', 'the list of servers shows their health'],
-  ['AG-US5-AC7', 'planned', 'response time and error rate are exported'],
-  ['AG-US5-AC8', 'planned', 'a check ends after 5 seconds'],
+  ['AG-US5-AC1', 'done', 'checks run every 30 seconds, or as set'],
+  ['AG-US5-AC2', 'done', 'health_check_url is asked where there is one'],
+  ['AG-US5-AC3', 'done', 'else the last good message counts'],
+  ['AG-US5-AC4', 'done', 'the status follows the checks'],
+  ['AG-US5-AC5', 'done', 'three failures in a row make an ERROR'],
+  ['AG-US5-AC6', 'done', 'the list of servers shows their health'],
+  ['AG-US5-AC7', 'done', 'response time and error rate are exported'],
+  ['AG-US5-AC8', 'done', 'a check ends after 5 seconds'],
 
   // Story 6: connect and disconnect
-  ['AG-US6-AC1', 'planned', 'connect brings a server up'],
-  ['AG-US6-AC2', 'planned', 'disconnect takes it down in peace'],
-  ['AG-US6-AC3', 'planned', 'pending calls finish or time out'],
-  ['AG-US6-AC4', 'planned', 'its tools leave search'],
-  ['AG-US6-AC5', 'planned', 'and come back with it'],
+  ['AG-US6-AC1', 'done', 'connect brings a server up'],
+  ['AG-US6-AC2', 'done', 'disconnect takes it down in peace'],
+  ['AG-US6-AC3', 'done', 'pending calls finish or time out'],
+  ['AG-US6-AC4', 'started', 'its tools leave search'],
+  ['AG-US6-AC5', 'done', 'and come back with it'],
   ['AG-US6-AC6', 'started', 'delete removes the server and its tools'],
   ['AG-US6-AC7', 'planned', 'and skills are counted again'],
 
@@ -158,7 +158,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['AG-US7-AC3', 'planned', 'search shows both names'],
   ['AG-US7-AC4', 'done', 'a call takes either form'],
   ['AG-US7-AC5', 'done', 'tools are listed by server'],
-  ['AG-US7-AC6', 'planned', 'a rename renames the tools'],
+  ['AG-US7-AC6', 'done', 'a rename renames the tools'],
   ['AG-US7-AC7', 'planned', "the gateway's own tools have no prefix"],
 ];
 

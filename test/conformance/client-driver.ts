@@ -95,9 +95,13 @@ async function throughGateway(
   const connection = { transport_type: 'HTTP' as const, connection_config: { url } };
   const record = await api.createServer({ name, ...connection });
   try {
+    // A server that wants a sign-in says so at once; any other may take a second look.
+    const ends = readEnvironment('MCP_CONFORMANCE_SCENARIO').startsWith('auth/')
+      ? (['CONNECTED', 'ERROR'] as const)
+      : (['CONNECTED'] as const);
     const { status, last_error: error } = await api.waitForServer(
       record.id,
-      ['CONNECTED'],
+      ends,
       CONNECT_TIMEOUT_MS,
     );
     if (status !== 'CONNECTED') throw new Error(`The suite's server is ${status}: ${error ?? ''}`);

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApi } from '../../local/api.ts';
 import { startHost } from '../../local/host.ts';
+import { readSourceFiles } from '../../local/source-files.ts';
 import { loadSecrets } from '../../local/secrets.ts';
 import { startFixture } from './children.ts';
 import { startRelay } from './relay.ts';
@@ -33,8 +34,10 @@ export async function startGateway(): Promise<Gateway> {
     PORTICO_KEYS: keyRing,
     PORTICO_ADMIN_TOKEN: adminToken,
     PORTICO_CALL_TIMEOUT_MS: String(CALL_TIMEOUT_MS),
+    // The suite changes lists, and wants to see that at once.
+    PORTICO_TOOL_APPROVAL: 'trust',
   };
-  const host = await startHost({ dataDir, port: 0, env });
+  const host = await startHost({ files: await readSourceFiles(), dataDir, port: 0, env });
   return {
     origin: host.url,
     adminToken,

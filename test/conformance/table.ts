@@ -17,7 +17,7 @@ export interface Section {
   side: Side;
   requirements: Requirements;
   columns: Column[];
-  /** Scenarios that cannot pass yet, with the reason; they count as not passed, and are not run. */
+  /** Scenarios of what is not built, with its name. A run says which of them pass all the same. */
   waiting: ReadonlyMap<string, string>;
   /** Scenarios of this run; all that the revision names when undefined. */
   only: string | undefined;
@@ -30,7 +30,8 @@ const MARKS: Record<Outcome['status'], string> = {
   'not run': 'NOT RUN',
 };
 
-const outcomeOf = (column: Column, scenario: string): Outcome =>
+/** What a column says of a scenario. */
+export const outcomeOf = (column: Column, scenario: string): Outcome =>
   column.outcomes.get(scenario) ?? NOT_RUN;
 
 /** The scenarios of a section that count; one that was asked for by name counts always. */
@@ -43,7 +44,7 @@ function notScoredOf({ side, requirements, only }: Section): string[] {
 }
 
 /** The scenarios of a section that count in a column. */
-function countedIn(section: Section, column: Column): string[] {
+export function countedIn(section: Section, column: Column): string[] {
   return requiredOf(section).filter(name => !column.cannot?.has(name));
 }
 
@@ -56,8 +57,8 @@ function count(section: Section, column: Column): string {
 
 function mark(section: Section, column: Column, scenario: string): string {
   const waiting = section.waiting.get(scenario);
-  if (waiting !== undefined && !column.outcomes.has(scenario)) return waiting;
   const { status, warnings } = outcomeOf(column, scenario);
+  if (waiting !== undefined && status !== 'passed') return waiting;
   if (status !== 'passed' && column.cannot?.has(scenario)) return 'n/a';
   return warnings.length > 0 ? `${MARKS[status]} (${warnings.length} warned)` : MARKS[status];
 }
@@ -73,13 +74,14 @@ function toTable(rows: string[][]): string {
 function failuresOf(section: Section): string[] {
   const { columns } = section;
   return [...requiredOf(section), ...notScoredOf(section)].flatMap(scenario =>
-    columns.flatMap(column =>
-      column.cannot?.has(scenario)
+    columns.flatMap(column => {
+      if (section.waiting.has(scenario) && section.only === undefined) return [];
+      return column.cannot?.has(scenario)
         ? `- ${scenario}, ${column.title}: n/a, ${column.cannot.get(scenario)}`
         : outcomeOf(column, scenario).failures.map(
             failure => `- ${scenario}, ${column.title}: ${failure}`,
-          ),
-    ),
+          );
+    }),
   );
 }
 
@@ -100,16 +102,4 @@ export function toSectionText(section: Section): string {
   const failures = failuresOf(section);
   const why = failures.length === 0 ? '' : `\n\nWhat failed:\n\n${failures.join('\n')}`;
   return `## ${role}, ${requirements.revision}\n\n${toTable(rows)}${why}\n`;
-}
-
-/** Whether every required scenario that does not wait has passed in every column. */
-export function hasPassed(section: Section): boolean {
-  const { columns, waiting } = section;
-  return columns.every(column =>
-    countedIn(section, column).every(
-      scenario =>
-        outcomeOf(column, scenario).status === 'passed' ||
-        (waiting.has(scenario) && !column.outcomes.has(scenario)),
-    ),
-  );
 }

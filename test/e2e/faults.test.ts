@@ -32,6 +32,8 @@ beforeAll(async () => {
       PORTICO_CALL_TIMEOUT_MS: String(CALL_TIMEOUT_MS),
       PORTICO_MAX_ANSWER_BYTES: String(MAX_ANSWER_BYTES),
       PORTICO_DISCOVERY_INTERVAL_MS: '3600000',
+      // Every call here is meant to reach its server.
+      PORTICO_CIRCUIT_FAILURES: '1000000',
     },
   });
   for (const { name, era, answer } of shapes) {

@@ -33,7 +33,10 @@ const answers = new Map<number, (id: number, complete: string) => ScriptedAnswer
 let lastNumber = 0;
 
 beforeAll(async () => {
-  gateway = await startGateway({ env: { PORTICO_CALL_TIMEOUT_MS: '4000' } });
+  gateway = await startGateway({
+    // Every call here is meant to reach its server.
+    env: { PORTICO_CALL_TIMEOUT_MS: '4000', PORTICO_CIRCUIT_FAILURES: '1000000' },
+  });
   for (const era of ERAS) {
     const complete = era === 'modern' ? '"resultType":"complete",' : '';
     const scripted = await startScripted(

@@ -3,7 +3,7 @@ import { ListToolsResultSchema } from '@modelcontextprotocol/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadCorpus } from '../fixtures/corpora.ts';
 import { createRandom } from '../unit/seeded.ts';
-import { startGateway, type Gateway } from './gateway.ts';
+import { startGateway, TRUSTED, type Gateway } from './gateway.ts';
 import { listAllTools, open, textOf, type Era, type RawClient } from './raw-client.ts';
 import { resultText, startScripted, type ScriptedUpstream } from './scripted-upstream.ts';
 import { checkAnswer, findFaults } from './soundness.ts';
@@ -61,7 +61,7 @@ beforeAll(async () => {
       ({ id }) => ({ body: resultText(id, `{${complete}"content":[]}`) }),
     );
     upstreams.push(named, worded);
-    await gateway.register(`names-${era}`, named.url);
+    await gateway.register(`names-${era}`, named.url, TRUSTED);
     await gateway.register(`words-${era}`, worded.url);
   }
   const target = { url: `${gateway.origin}/mcp`, token: gateway.adminToken };

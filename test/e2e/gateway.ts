@@ -66,6 +66,8 @@ export interface Gateway {
   createToken(body: Record<string, unknown>): Promise<{ id: string; token: string }>;
   /** Ends the gateway and gives its exit code. */
   stop(): Promise<number | null>;
+  /** Ends all of it from one moment to the next, as a power cut does; the data stays. */
+  kill(): Promise<void>;
 }
 
 /** A token of the right format that no deployment knows. */
@@ -125,12 +127,14 @@ async function request(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  const isJson = /json/u.test(response.headers.get('content-type') ?? '');
+  const isJson = /[+/]json/u.test(response.headers.get('content-type') ?? '');
   const json = (isJson ? JSON.parse(text) : {}) as Record<string, unknown>;
   return { status: response.status, headers: response.headers, text, json };
 }
 
 const SERVERS = '/api/v1/aggregator/servers';
+/** Of a server whose tools change, or mislead by name, in a test that is about something else than their approval. */
+export const TRUSTED = { tool_approval: 'trust' };
 
 /** Starts a gateway and waits until it serves. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
@@ -196,6 +200,12 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       const answer = await api('POST', '/api/v1/tokens', body);
       if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
       return answer.json as unknown as { id: string; token: string };
+    },
+    kill: async () => {
+      const exit = once(child, 'exit');
+      endGroup(child);
+      await exit;
+      started.delete(child);
     },
     stop: async () => {
       const code = await endGateway(child);

@@ -17,11 +17,12 @@ let gateway: Gateway;
 
 const authorization = () => `Bearer ${gateway.adminToken}`;
 
-async function connect(query = ''): Promise<Client> {
+/** @param rest of the endpoint's URL after `/sse` */
+async function connect(rest = ''): Promise<Client> {
   const client = new Client({ name: 'old', version: '1.0.0' }, { capabilities: { sampling: {} } });
   const requestInit = { headers: { authorization: authorization() } };
   await client.connect(
-    new SSEClientTransport(new URL(`${gateway.origin}/sse${query}`), { requestInit }) as Transport,
+    new SSEClientTransport(new URL(`${gateway.origin}/sse${rest}`), { requestInit }) as Transport,
   );
   closing.push(() => client.close());
   return client;
@@ -71,6 +72,27 @@ describe('an old client', () => {
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('rich__echo');
     const result = await client.callTool({ name: 'rich__echo', arguments: { message: 'hi' } });
     expect(result.content).toEqual([{ type: 'text', text: 'Echo: hi' }]);
+  });
+
+  it('[MCP-2] [MCP-3] has one server alone at its endpoint, with its own names and URIs', async () => {
+    const client = await connect('/servers/new');
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toContain('test_simple_text');
+    expect(names.filter(name => name.includes('.'))).toEqual([]);
+    const heard: string[] = [];
+    client.setNotificationHandler(
+      ResourceUpdatedNotificationSchema,
+      ({ params }) => void heard.push(params.uri),
+    );
+    const uri = 'test://watched-resource';
+    expect((await client.readResource({ uri })).contents[0]?.uri).toBe(uri);
+    await client.subscribeResource({ uri });
+    await client.callTool({ name: 'test_trigger_resource_update', arguments: {} });
+    await until('the update is heard', 3_000, async () => (heard.length > 0 ? true : undefined));
+    expect(heard).toEqual([uri]);
+    await expect(client.callTool({ name: 'rich.echo', arguments: {} })).rejects.toThrow(
+      'Tool not found',
+    );
   });
 
   it('[MCP-2] [MCP-10] keeps one session at the upstream, and calls side by side do not mix', async () => {
@@ -190,8 +212,30 @@ describe('what is refused', () => {
     );
   });
 
-  it('[MCP-2] another method', async () => {
-    const answer = await post('/sse', ping);
+  it('[MCP-2] [MCP-9] the stream of a server that is not there, or not for the caller', async () => {
+    const { json } = await gateway.api('GET', '/api/v1/aggregator/servers');
+    const records = json['servers'] as { id: string; name: string }[];
+    const only = records.find(({ name }) => name === 'new')?.id;
+    const { token } = await gateway.createToken({ name: 'narrow', servers: [only] });
+    const ask = async (name: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await fetch(`${gateway.origin}/sse/servers/${name}`, { headers });
+      return [answer.status, answer.status === 404 ? await answer.text() : ''];
+    };
+    const [hidden, unknown] = [await ask('rich'), await ask('nowhere')];
+    expect(hidden[0]).toBe(404);
+    expect(hidden).toEqual(unknown);
+    const shown = new AbortController();
+    const stream = await fetch(`${gateway.origin}/sse/servers/new`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: shown.signal,
+    });
+    expect(stream.status).toBe(200);
+    shown.abort();
+  });
+
+  it.each(['/sse', '/sse/servers/new'])('[MCP-2] another method at %s', async path => {
+    const answer = await post(path, ping);
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET']);
   });
 });

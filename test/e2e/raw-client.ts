@@ -47,7 +47,7 @@ export interface Answer {
 }
 
 /** The `data` of each event of an event stream. */
-function eventsOf(text: string): string[] {
+export function eventsOf(text: string): string[] {
   return text
     .split(/\r?\n\r?\n/u)
     .map(block =>

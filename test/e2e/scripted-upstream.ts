@@ -40,7 +40,7 @@ export const resultText = (id: number, result: string): string =>
 export async function startScripted(
   era: Era,
   lists: Readonly<Record<string, { member: string; items: object[] }>>,
-  answer: (call: ScriptedCall) => ScriptedAnswer,
+  answer: (call: ScriptedCall) => ScriptedAnswer | Promise<ScriptedAnswer>,
 ): Promise<ScriptedUpstream> {
   let calls = 0;
   const modern = { resultType: 'complete', ttlMs: 1_000, cacheScope: 'private' };
@@ -67,9 +67,8 @@ export async function startScripted(
       calls += 1;
       const argumentsText = memberAt(text, 'params', 'arguments') ?? '{}';
       const given = (params['arguments'] ?? {}) as Record<string, unknown>;
-      return void send(
-        answer({ id, name: String(params['name']), argumentsText, arguments: given }),
-      );
+      const call = { id, name: String(params['name']), argumentsText, arguments: given };
+      return void Promise.resolve(answer(call)).then(send);
     }
     if (era === 'modern' && method === 'server/discover') {
       return void give({ ...base, supportedVersions: ['2026-07-28'], capabilities });

@@ -18,7 +18,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort, startFixture, until, type Upstream } from '../fixtures/start-fixture.ts';
-import { makeToken, startGateway, type Gateway } from './gateway.ts';
+import { makeToken, startGateway, TRUSTED, type Gateway } from './gateway.ts';
+import { readEvents } from './event-stream.ts';
 import { openLegacy } from './raw-client.ts';
 
 const identity = { name: 'streams', version: '1.0.0' };
@@ -91,9 +92,9 @@ beforeAll(async () => {
   ]);
   gateway = started;
   upstreams.push(old, modern);
-  await gateway.register('old', `${old.origin}/mcp`);
-  await gateway.register('sse', `${old.origin}/sse`, { transport_type: 'SSE' });
-  await gateway.register('new', `${modern.origin}/mcp`);
+  await gateway.register('old', `${old.origin}/mcp`, TRUSTED);
+  await gateway.register('sse', `${old.origin}/sse`, { transport_type: 'SSE', ...TRUSTED });
+  await gateway.register('new', `${modern.origin}/mcp`, TRUSTED);
 });
 
 afterEach(async () => {
@@ -156,53 +157,26 @@ describe.each(['old', 'sse', 'new'])('a resource of the upstream %s', server => 
   });
 });
 
-/** Reads a GET stream by hand until so many messages came; gives the id of the last event. */
-async function readEvents(
-  sessionId: string,
-  count: number,
-  lastEventId?: string,
-): Promise<{ methods: string[]; id: string }> {
-  const response = await fetch(endpoint(), {
-    headers: {
-      authorization: `Bearer ${adminToken}`,
-      accept: 'text/event-stream',
-      'mcp-session-id': sessionId,
-      ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
-    },
-  });
-  expect(response.status).toBe(200);
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  const methods = () => [...text.matchAll(/"method":"([^"]+)"/gu)].map(match => match[1] ?? '');
-  const ids = () => [...text.matchAll(/^id: (.+)$/gmu)].map(match => match[1] ?? '');
-  while (ids().length === 0 || methods().length < count) {
-    const { done, value } = (await reader?.read()) ?? { done: true };
-    if (done) break;
-    text += value;
-  }
-  await reader?.cancel();
-  return { methods: methods(), id: ids().at(-1) ?? '' };
-}
-
 describe('a stream that broke', () => {
   it('[MCP-11] [MCP-10] goes on after its last event, over a restart of the gateway', async () => {
-    const { sessionId = '' } = await openLegacy({ url: endpoint().href, token: adminToken });
-    const first = await readEvents(sessionId, 0);
+    const target = { url: endpoint().href, token: adminToken };
+    const { sessionId = '' } = await openLegacy(target);
+    const first = await readEvents(target, sessionId, 0);
     await trigger('new', 'test_trigger_tool_change');
-    const second = await readEvents(sessionId, 1, first.id);
+    const second = await readEvents(target, sessionId, 1, first.id);
     expect(second.methods).toEqual(['notifications/tools/list_changed']);
     await trigger('new', 'test_trigger_prompt_change');
     await new Promise(resolve => setTimeout(resolve, 1_000));
     await gateway.stop();
     gateway = await start();
-    const third = await readEvents(sessionId, 1, second.id);
+    const third = await readEvents(target, sessionId, 1, second.id);
     expect(third.methods).toEqual(['notifications/prompts/list_changed']);
     await gateway.register('late', `${upstreams[1]?.origin}/mcp`);
-    const fourth = await readEvents(sessionId, 3, third.id);
+    const fourth = await readEvents(target, sessionId, 3, third.id);
     expect(fourth.methods).toEqual(
       ['tools', 'resources', 'prompts'].map(list => `notifications/${list}/list_changed`),
     );
-    const again = await readEvents(sessionId, 5, first.id);
+    const again = await readEvents(target, sessionId, 5, first.id);
     expect(again.methods).toEqual([...second.methods, ...third.methods, ...fourth.methods]);
   });
 });

@@ -2,7 +2,8 @@
  * What an `AskingServer` is told to do in a call, what it saw of it, and the messages of both. A call's mark is unique, and all
  * that belongs to the call repeats it.
  */
-export const KINDS = ['http-legacy', 'sse-legacy', 'http-modern'] as const;
+/** `http-standing` asks on the standing stream of a session, and not at all where there is none. */
+export const KINDS = ['http-legacy', 'http-standing', 'sse-legacy', 'http-modern'] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** What a call is to do. */

@@ -4,6 +4,7 @@
  * call. It records calls, answers to them and cancellations. Used through `fakeUpstreams`.
  */
 import { fakeUpstreams } from './fake-upstreams.ts';
+import { createOutlet, waitFor, type Outlet } from './outlet.ts';
 import {
   event,
   MODERN_BASE,
@@ -26,11 +27,12 @@ export class AskingServer {
   readonly stray: Message[] = [];
   /** Streams of HTTP+SSE that are open. */
   openStreams = 0;
+  /** Sessions given out so far. */
+  sessions = 0;
   #questions = 0;
-  #sessions = 0;
   readonly #waiting = new Map<unknown, (given: Given) => void>();
   readonly #byRequest = new Map<unknown, SeenCall>();
-  readonly #streams = new Map<string, Send>();
+  readonly #streams = new Map<string, Outlet>();
 
   constructor(kind: Kind) {
     this.kind = kind;
@@ -43,17 +45,25 @@ export class AskingServer {
 
   readonly handle = async (request: Request): Promise<Response> => {
     const url = new URL(request.url);
-    if (request.method === 'GET') {
-      return url.pathname === '/sse'
-        ? this.#openStream(request.signal)
-        : new Response(null, { status: 405 });
-    }
+    const session = request.headers.get('mcp-session-id') ?? '';
+    if (request.method === 'GET') return this.#listen(url, session, request.signal);
     if (request.method === 'DELETE') return new Response(null);
     const message = (await request.json()) as Message;
     if (this.kind === 'sse-legacy') return this.#overStream(url, message);
     if (this.kind === 'http-modern') return this.#modern(message, request.signal);
-    return this.#legacy(message, request.signal);
+    return this.#legacy(message, request.signal, session);
   };
+
+  /** An HTTP+SSE connection, or the standing stream of a session. */
+  #listen(url: URL, session: string, signal: AbortSignal): Response {
+    if (url.pathname === '/sse') {
+      this.sessions += 1;
+      return this.#openStream(`s${this.sessions}`, signal, true);
+    }
+    if (this.kind !== 'http-standing' || session === '') return new Response(null, { status: 405 });
+    // A later stream takes over: that the memory of the one who listened is lost does not show here.
+    return this.#openStream(session, signal);
+  }
 
   /** What is the same in both eras; undefined for a call. */
   #ordinary({ id, method, params }: Message): object | undefined {
@@ -116,8 +126,8 @@ export class AskingServer {
     return call;
   }
 
-  /** A legacy call: questions are requests on its stream. */
-  async #run(call: SeenCall, send: Send): Promise<void> {
+  /** A legacy call: questions are requests on its stream, or where they are to `ask`. */
+  async #run(call: SeenCall, send: Send, ask = send): Promise<void> {
     const { mark, rounds, together, method, progress, hang } = call.plan;
     if (progress) {
       const params = { progressToken: call.progressToken, progress: 1 };
@@ -129,7 +139,7 @@ export class AskingServer {
         const id = `ask-${this.#questions}`;
         const answer = new Promise<Given>(resolve => this.#waiting.set(id, resolve));
         const params = questionParams(mark, round * together + i);
-        send({ jsonrpc: '2.0', id, method, params });
+        ask({ jsonrpc: '2.0', id, method, params });
         return answer;
       });
       call.answers.push(...(await Promise.all(asked)));
@@ -139,37 +149,34 @@ export class AskingServer {
     send({ jsonrpc: '2.0', id: call.id, result: toResult(call) });
   }
 
-  #legacy(message: Message, signal: AbortSignal): Response {
+  #legacy(message: Message, signal: AbortSignal, session: string): Response | Promise<Response> {
     if (this.#heard(message)) return new Response(null, { status: 202 });
     const ordinary = this.#ordinary(message);
     if (ordinary && message.method === 'initialize') {
-      this.#sessions += 1;
-      return Response.json(ordinary, { headers: { 'mcp-session-id': `s${this.#sessions}` } });
+      this.sessions += 1;
+      return Response.json(ordinary, { headers: { 'mcp-session-id': `s${this.sessions}` } });
     }
     if (ordinary) {
       return Response.json(ordinary, { status: message.method === 'server/discover' ? 400 : 200 });
     }
     const call = this.#begin(message);
-    const body = new ReadableStream<Uint8Array>({
-      start: controller => {
-        const send: Send = text => {
-          if (!call.cut) controller.enqueue(event(JSON.stringify(text)));
-        };
-        signal.addEventListener('abort', () => {
-          if (call.cut || call.done) return;
-          call.cut = true;
-          controller.error(new DOMException('aborted', 'AbortError'));
-        });
-        void (async () => {
-          await this.#run(call, send);
-          if (call.done) controller.close();
-        })();
-      },
-      cancel: () => {
-        if (!call.done) call.cut = true;
-      },
-    });
-    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    // What nobody listens to is lost, as with the 1.x SDK's server.
+    const standing: Send = asked => this.#streams.get(session)?.send(asked);
+    const ask = this.kind === 'http-standing' ? standing : undefined;
+    if (ask && call.plan.together > 1) return this.#asJson(call, ask, signal);
+    const onGone = () => (call.cut = true);
+    const outlet = createOutlet({ signal, isPolled: ask !== undefined, onGone });
+    void this.#run(call, outlet.send, ask).then(() => call.done && outlet.end());
+    return outlet.response;
+  }
+
+  /** An answer without a stream of its own. */
+  async #asJson(call: SeenCall, ask: Send, signal: AbortSignal): Promise<Response> {
+    const answers: object[] = [];
+    signal.addEventListener('abort', () => (call.cut = !call.done));
+    void this.#run(call, message => answers.push(message), ask);
+    await waitFor(() => answers.length > 0 || call.cut);
+    return Response.json(answers[0] ?? {});
   }
 
   /** A modern call: questions are its result, and the answers come with the same call again. */
@@ -209,33 +216,26 @@ export class AskingServer {
     return new Promise(() => {});
   }
 
-  #openStream(signal: AbortSignal): Response {
-    this.#sessions += 1;
-    const session = `s${this.#sessions}`;
+  #openStream(session: string, signal: AbortSignal, isNamed = false): Response {
     this.openStreams += 1;
-    const body = new ReadableStream<Uint8Array>({
-      start: controller => {
-        controller.enqueue(event(`/messages?session=${session}`, 'endpoint'));
-        this.#streams.set(session, message => controller.enqueue(event(JSON.stringify(message))));
-        signal.addEventListener('abort', () => {
-          if (!this.#streams.has(session)) return;
-          this.#closeStream(session);
-          controller.error(new DOMException('aborted', 'AbortError'));
-        });
+    const outlet = createOutlet({
+      signal,
+      isPolled: !isNamed,
+      onGone: () => {
+        this.openStreams -= 1;
+        if (this.#streams.get(session) === outlet) this.#streams.delete(session);
       },
-      cancel: () => this.#closeStream(session),
+      ...(isNamed ? { first: event(`/messages?session=${session}`, 'endpoint') } : {}),
     });
-    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
-  }
-
-  #closeStream(session: string): void {
-    if (this.#streams.delete(session)) this.openStreams -= 1;
+    this.#streams.get(session)?.end();
+    this.#streams.set(session, outlet);
+    return outlet.response;
   }
 
   #overStream(url: URL, message: Message): Response {
     const session = url.searchParams.get('session') ?? '';
     if (!this.#streams.has(session)) return new Response(null, { status: 404 });
-    const send: Send = text => this.#streams.get(session)?.(text);
+    const send: Send = text => this.#streams.get(session)?.send(text);
     const accepted = new Response(null, { status: 202 });
     if (this.#heard(message)) return accepted;
     const ordinary = this.#ordinary(message);

@@ -212,15 +212,13 @@ describe('a method', () => {
     }
   });
 
-  it('[MCP-1] that is a notification or a response gets 202 without a body', async () => {
-    const session = await initialize(portico);
-    for (const message of [
-      { jsonrpc: '2.0', method: 'notifications/initialized' },
-      { jsonrpc: '2.0', id: 1, result: {} },
-    ]) {
-      const response = await portico.post(message, { headers: inSession(session) });
-      expect(response.status).toBe(202);
-      expect(await response.text()).toBe('');
-    }
+  it('[MCP-1] that is a notification gets 202 without a body, an answer nobody waits for 400', async () => {
+    const headers = inSession(await initialize(portico));
+    const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    const notified = await portico.post(initialized, { headers });
+    expect([notified.status, await notified.text()]).toEqual([202, '']);
+    const unasked = await portico.post({ jsonrpc: '2.0', id: 1, result: {} }, { headers });
+    expect(unasked.status).toBe(400);
+    expect(await unasked.json()).toMatchObject({ error: { code: -32600 } });
   });
 });

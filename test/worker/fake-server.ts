@@ -52,6 +52,8 @@ export class FakeServer {
   readonly sessions = new Set<string>();
   readonly ended: string[] = [];
   tools: unknown[];
+  /** What it tells of itself at its next negotiation. */
+  instructions: string | undefined;
   /** Answers `tools/call`. */
   call: (post: SeenPost) => Response | Promise<Response> = post =>
     resultOf(post, {
@@ -119,7 +121,9 @@ export class FakeServer {
     const capabilities = { tools: { listChanged }, ...more };
     const base = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
     if (post.method === 'server/discover') {
-      return resultOf(post, { ...base, supportedVersions: ['2026-07-28'], capabilities });
+      const { instructions } = this;
+      const own = { supportedVersions: ['2026-07-28'], capabilities, instructions };
+      return resultOf(post, { ...base, ...own });
     }
     if (post.method === 'subscriptions/listen') return this.#listen();
     return this.#shared(post, base);
@@ -136,7 +140,8 @@ export class FakeServer {
       }
       const serverInfo = { name: 'fake', version: '1' };
       const capabilities = { tools: { listChanged }, ...more };
-      const result = { protocolVersion: '2025-11-25', capabilities, serverInfo };
+      const { instructions } = this;
+      const result = { protocolVersion: '2025-11-25', capabilities, serverInfo, instructions };
       return json({ jsonrpc: '2.0', id: post.id, result }, { headers });
     }
     if (post.method === 'server/discover') {

@@ -23,7 +23,13 @@ export function fakeUpstreams(upstreams: Readonly<Record<string, FakeUpstream>>)
       const fail = () => reject(new DOMException('The operation was aborted', 'AbortError'));
       request.signal.addEventListener('abort', fail, { once: true });
     });
-    return Promise.race([answer(request), aborted]);
+    const answering = Promise.resolve(answer(request));
+    // What comes for nobody is hung up on, as a connection would be.
+    const onLate = (response: Response) => {
+      if (request.signal.aborted && response.body?.locked === false) void response.body.cancel();
+    };
+    answering.then(onLate, () => undefined);
+    return Promise.race([answering, aborted]);
   });
   return seen;
 }

@@ -1,15 +1,20 @@
 /** The legacy GET stream: opened, fed, kept alive, resumed; over evictions, and to one connection at a time. */
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SealedIds } from '../../src/session/sealed-id.ts';
 import { createKeyRing } from '../../src/secrets/key-ring.ts';
-import { ADMIN, createPortico, createToken, initialize, inSession } from './portico.ts';
+import { ADMIN, createPortico, createToken, initialize, inSession, register } from './portico.ts';
 import { openGet, type OpenStream } from './streams.ts';
 
 const portico = createPortico();
 const open: OpenStream[] = [];
 const token = ADMIN;
+let serverId: string;
+
+beforeAll(async () => {
+  serverId = (await register(portico, 'server-1', { auto_connect: false })).id;
+});
 
 async function get(session: string, lastEventId?: string, more: { token?: string } = {}) {
   const stream = await openGet(portico, session, {
@@ -33,7 +38,7 @@ async function announce(
   ...lists: ('tools' | 'resources' | 'prompts')[]
 ): Promise<boolean> {
   const owner = await ownerOf(session);
-  return env.CLIENT_SESSION.getByName(owner).announce(owner, { serverId: 'server-1', lists });
+  return env.CLIENT_SESSION.getByName(owner).announce(owner, { serverId, lists });
 }
 
 const toolsChanged = 'notifications/tools/list_changed';

@@ -17,6 +17,7 @@ import {
   monitorOf,
   registerConnected,
   SERVERS,
+  TRUSTED,
   type RpcAnswer,
   type ServerView,
 } from './portico.ts';
@@ -52,8 +53,8 @@ async function addTool(name: keyof typeof servers, tool: string): Promise<number
 
 beforeAll(async () => {
   serveThem();
-  records.old = await registerConnected(portico, 'old');
-  records.new = await registerConnected(portico, 'new');
+  records.old = await registerConnected(portico, 'old', TRUSTED);
+  records.new = await registerConnected(portico, 'new', TRUSTED);
 });
 
 afterEach(async () => {
@@ -268,12 +269,12 @@ describe('many streams', () => {
       servers.old.lists.prompts.push({ name: `many-${round}` });
       await servers.old.tell(idOf('old'), changed('tools'));
       await Promise.all([
-        ...gets.map(stream => stream.until(2 * round, 5_000)),
-        ...listens.map(stream => stream.until(1 + 2 * round, 5_000)),
+        ...gets.map(stream => stream.until(2 * round, 20_000)),
+        ...listens.map(stream => stream.until(1 + 2 * round, 20_000)),
       ]);
     }
     const wanted = [changed('tools'), changed('prompts'), changed('tools'), changed('prompts')];
     for (const stream of gets) expect(stream.methods()).toEqual(wanted);
     for (const stream of listens) expect(stream.methods().slice(1)).toEqual(wanted);
-  }, 30_000);
+  }, 120_000);
 });

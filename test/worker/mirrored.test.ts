@@ -6,6 +6,7 @@ import {
   createPortico,
   modern,
   registerConnected,
+  TRUSTED,
   type Portico,
   type RpcAnswer,
 } from './portico.ts';
@@ -36,7 +37,7 @@ async function createMirror(era: 'legacy' | 'modern') {
   const server = new FakeServer({ era, tools });
   serve({ [own]: server });
   const portico = createPortico();
-  const record = await registerConnected(portico, own);
+  const record = await registerConnected(portico, own, TRUSTED);
   const call = (args: object, headers: Record<string, string>, name = 'query') => {
     const sent = modern('tools/call', { name: `${own}.${name}`, arguments: args });
     return portico.post(sent.message, { headers: { ...sent.headers, ...headers } });

@@ -10,6 +10,7 @@ import {
   register,
   registerConnected,
   SERVERS,
+  TRUSTED,
   whenServer,
   type Portico,
   type RpcAnswer,
@@ -111,7 +112,7 @@ describe('discovery', () => {
   it('[REG-5] keeps the last two catalogs of a server and no more', async () => {
     const server = new FakeServer();
     serve({ changing: server });
-    const { id } = await registerConnected(portico, 'changing');
+    const { id } = await registerConnected(portico, 'changing', TRUSTED);
     for (let version = 1; version <= 4; version += 1) {
       server.tools = toolsOf(version);
       await whenServer(portico, id, record => record.tool_count === version);
@@ -129,7 +130,7 @@ describe('a change', () => {
       const server = new FakeServer({ era, listChanged: true });
       const name = `telling-${era}`;
       serve({ [name]: server });
-      const { id } = await registerConnected(portico, name);
+      const { id } = await registerConnected(portico, name, TRUSTED);
       expect(server.isHeard).toBe(true);
       server.tools = toolsOf(3);
       await runInDurableObject(monitorOf(id), () =>
@@ -175,7 +176,6 @@ describe('a server that fails', () => {
       () => Promise.reject(new TypeError('connect ECONNREFUSED 10.0.0.7:443')),
       'upstream_unreachable',
     ],
-    ['refuses the credential', () => new Response('no', { status: 401 }), 'upstream_auth'],
     [
       'redirects',
       () => new Response(null, { status: 307, headers: { location: 'http://127.0.0.1:9/' } }),
@@ -255,7 +255,7 @@ describe('eviction', () => {
   it('[REG-5] leaves a monitor that looks again', async () => {
     const server = new FakeServer();
     serve({ evicted: server });
-    const { id } = await registerConnected(portico, 'evicted');
+    const { id } = await registerConnected(portico, 'evicted', TRUSTED);
     await evictDurableObject(monitorOf(id));
     server.tools = toolsOf(2);
     expect(await whenServer(portico, id, record => record.tool_count === 2)).toMatchObject({

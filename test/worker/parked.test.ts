@@ -20,7 +20,7 @@ import { loseMemory } from './lose-memory.ts';
 import { createPortico } from './portico.ts';
 
 const portico = createPortico();
-const KINDS = ['http-legacy', 'sse-legacy'] as const;
+const KINDS = ['http-legacy', 'http-standing', 'sse-legacy'] as const;
 /** The bound within which a server hears that nobody waits for its call. */
 const soon = { timeout: 2_000, interval: 10 };
 /** What `PORTICO_QUESTION_TIMEOUT_MS` is when nobody sets it. */
@@ -96,13 +96,14 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
     const { first, resume, seen, server } = await park(kind);
     const streams = server.openStreams;
     await vi.waitFor(() => expect(seen()).toMatchObject({ cancelled: true, done: false }), soon);
-    const isCut = () => (kind === 'http-legacy' ? seen()?.cut : server.openStreams < streams);
+    const isCut = () => (kind === 'sse-legacy' ? server.openStreams < streams : seen()?.cut);
     await vi.waitFor(() => expect(isCut()).toBe(true), soon);
     // The call's own time ends with the question's, a moment before it is forgotten.
     await new Promise(resolve => setTimeout(resolve, 100));
     const late = await resume(first, answersOf(first.questions, 'ada'));
     expect(reasonOf(late.answer)).toBe('call_gone');
-    expect(seen()).toMatchObject({ arrivals: 1, answers: [] });
+    expect(seen()?.arrivals).toBe(1);
+    expect(seen()?.answers.filter(({ result }) => result)).toEqual([]);
   });
 
   it('[MCP-5] [MCP-10] is lost with its object, and the retry is told so', async () => {

@@ -16,6 +16,8 @@ export const ADMIN = env.PORTICO_ADMIN_TOKEN ?? '';
 export const ORIGIN = 'http://127.0.0.1:8787';
 export const SERVERS = '/api/v1/aggregator/servers';
 export const MODERN = '2026-07-28';
+/** Of a server whose tools change while a test runs, which is about something else than their approval. */
+export const TRUSTED = { tool_approval: 'trust' };
 
 export interface Sent {
   token?: string | null;
@@ -82,6 +84,7 @@ export interface ServerView {
   name: string;
   status: string;
   tool_count: number;
+  held_tools: number;
   last_error: string | null;
   era: string | null;
 }

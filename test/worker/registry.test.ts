@@ -220,16 +220,14 @@ describe('a token without the scope', () => {
       expect(await response.json()).toMatchObject({ code: 'forbidden' });
     }
     expect(await dumpDatabase()).toBe(before);
-    expect((await portico.api('GET', SERVERS, undefined, { token: reader.token })).status).toBe(
-      200,
-    );
+    const read = await portico.api('GET', SERVERS, undefined, { token: reader.token });
+    expect(read.status).toBe(200);
   });
 
   it('[ACC-2] that may use tools only sees no server records', async () => {
     const member = await createToken(portico);
-    expect((await portico.api('GET', SERVERS, undefined, { token: member.token })).status).toBe(
-      403,
-    );
+    const read = await portico.api('GET', SERVERS, undefined, { token: member.token });
+    expect(read.status).toBe(403);
     expect(
       (await portico.api('GET', '/api/v1/tools', undefined, { token: member.token })).status,
     ).toBe(200);

@@ -4,7 +4,7 @@ declare namespace Cloudflare {
 
   interface GlobalProps {
     mainModule: typeof import('../../src/index.ts');
-    durableNamespaces: 'ClientSession' | 'ServerMonitor';
+    durableNamespaces: 'AccessNews' | 'AuditLog' | 'ClientSession' | 'Connector' | 'ServerMonitor';
   }
 
   interface Env extends PorticoEnv {

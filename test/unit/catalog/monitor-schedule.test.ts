@@ -1,10 +1,6 @@
-/** When a server is looked at next, and what failures make of its status. */
+/** When a server is checked or looked at next. */
 import { describe, expect, it } from 'vitest';
-import {
-  decideDelayMs,
-  decideStatus,
-  FAILURES_TO_ERROR,
-} from '../../../src/catalog/monitor-schedule.ts';
+import { decideDelayMs } from '../../../src/catalog/monitor-schedule.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const INTERVAL_MS = 30_000;
@@ -23,6 +19,10 @@ describe('decideDelayMs', () => {
     expect(latest).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000, 30_000]);
   });
 
+  it('[UP-5] comes back within a minute, however long the interval is', () => {
+    expect(decideDelayMs(30, 3_600_000, 1)).toBe(60_000);
+  });
+
   it(`[UP-5] takes off half at most and never waits longer than the interval (seed ${SEED})`, () => {
     const random = createRandom();
     for (let round = 0; round < 2_000; round += 1) {
@@ -34,21 +34,5 @@ describe('decideDelayMs', () => {
       expect(drawn).toBeLessThanOrEqual(latest);
       expect(latest).toBeLessThanOrEqual(intervalMs);
     }
-  });
-});
-
-describe('decideStatus', () => {
-  it('[AG-US5-AC4] a server that answered before has three failures', () => {
-    expect(FAILURES_TO_ERROR).toBe(3);
-    expect([1, 2, 3, 4].map(failures => decideStatus(true, failures))).toEqual([
-      'CONNECTED',
-      'CONNECTED',
-      'ERROR',
-      'ERROR',
-    ]);
-  });
-
-  it('[AG-US5-AC4] one that never answered has none', () => {
-    expect(decideStatus(false, 1)).toBe('ERROR');
   });
 });

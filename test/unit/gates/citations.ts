@@ -12,20 +12,19 @@ export interface Citation {
 const ID = /\[([A-Z]+-\d+|AG-US\d+-AC\d+)\]/g;
 
 /**
- * The ids that the titles of one test file cite. A title is the first argument of `it`, `test` or `describe`, also with
- * `.each`, `.concurrent` and the like; what is skipped or still to do proves nothing and is not read.
+ * The titles of one test file, as they are written. A title is the first argument of `it`, `test`, `describe` or `eachCell`, also
+ * with `.each`, `.concurrent` and the like; what is skipped or still to do proves nothing and is not read.
  */
-export function readCitations(path: string, text: string): Citation[] {
-  const found: Citation[] = [];
+export function readTitles(path: string, text: string): string[] {
+  const found: string[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node)) {
       const callee = node.expression.getText();
-      if (/^(it|test|describe)\b/.test(callee)) {
+      if (/^(it|test|describe|eachCell)\b/.test(callee)) {
         if (/^\w+(\.\w+)*\.(skip|todo)\b/.test(callee)) return;
         const title = node.arguments[0];
         if (title && (ts.isStringLiteralLike(title) || ts.isTemplateExpression(title))) {
-          for (const match of title.getText().matchAll(ID))
-            found.push({ id: match[1] ?? '', path });
+          found.push(title.getText());
         }
       }
     }
@@ -33,6 +32,13 @@ export function readCitations(path: string, text: string): Citation[] {
   };
   visit(ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true));
   return found;
+}
+
+/** The ids that the titles of one test file cite. */
+export function readCitations(path: string, text: string): Citation[] {
+  return readTitles(path, text).flatMap(title =>
+    [...title.matchAll(ID)].map(match => ({ id: match[1] ?? '', path })),
+  );
 }
 
 /** One sentence for each way in which manifest and citations do not agree. */

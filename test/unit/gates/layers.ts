@@ -30,10 +30,10 @@ const PLACES: readonly (readonly [RegExp, Layer])[] = [
   // Sessions at upstreams are opened over the network.
   [/^src\/session\/upstream-sessions\.ts$/, 'edge'],
   // What an edge promises, and policy on its data, is domain wherever it is kept: no I/O in these.
-  [/^src\/(upstream|llm|connectors)\/([a-z-]+-)?(port|schema|guard|frames)\.ts$/, 'domain'],
+  [/^src\/(upstream|llm|connectors)\/([a-z-]+-)?(port|schema|guard|frames|service)\.ts$/, 'domain'],
   [/^src\/(upstream|llm|connectors)\//, 'edge'],
   [
-    /^src\/(access|ask|audit|cache|catalog|gateway|health|limits|registry|search|secrets|session|skills|telemetry)\//,
+    /^src\/(access|ask|audit|cache|catalog|gateway|health|limits|pins|registry|search|secrets|session|skills|telemetry)\//,
     'domain',
   ],
 ];

@@ -43,6 +43,15 @@ const refused: readonly (readonly [path: string, text: string, rule: string])[] 
   ['src/health/b.ts', `export const a = (): void => console.log(1);`, 'no-console'],
   ['src/health/c.ts', 'export const a = 1;\n' + '//\n'.repeat(300), 'max-lines'],
   ['src/health/FooBar.ts', `export const a = 1;`, 'filename-case'],
+  ['cli/src/a.ts', `export const a = (): void => console.log(1);`, 'no-console'],
+  ['cli/src/b.ts', `export const a = (): void => console.error(1);`, 'no-console'],
+  [
+    'cli/src/c.ts',
+    `export const a = (): boolean => process.stdout.write('a');`,
+    'no-restricted-properties',
+  ],
+  ['cli/src/commands/d.ts', `export const { stdout } = process;`, 'no-restricted-properties'],
+  ['cli/src/stdio/e.ts', `export { stdout } from 'node:process';`, 'no-restricted-imports'],
   ['test/unit/a.test.ts', `import { it } from 'vitest';\nit('a', () => {});`, 'expect-expect'],
   [
     'test/unit/b.test.ts',
@@ -59,6 +68,8 @@ const allowed: readonly (readonly [path: string, text: string])[] = [
   ['src/mcp/ok.ts', `export { b } from '@modelcontextprotocol/server';`],
   ['src/upstream/ok.ts', `export { b } from '@modelcontextprotocol/client';`],
   ['src/connectors/connector-route.ts', `export { Hono } from 'hono';`],
+  ['cli/src/terminal.ts', `export const a = (): boolean => process.stdout.write('a');`],
+  ['cli/src/ok.ts', `export const a = (): boolean => process.stderr.write('a');`],
 ];
 
 let folder: string;

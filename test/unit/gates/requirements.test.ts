@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { PROBES } from '../../protocol/proofs.ts';
 import { requirements, type Requirement } from '../../requirements.ts';
 import { checkCitations, readCitations } from './citations.ts';
 import { listFiles } from './source-file.ts';
@@ -44,9 +45,8 @@ describe('the manifest', () => {
   });
 
   it('agrees with what the tests cite', () => {
-    const citations = listFiles(ROOT, 'test', ['.test.ts']).flatMap(path =>
-      readCitations(path, read(path)),
-    );
+    const paths = [...listFiles(ROOT, 'test', ['.test.ts']), ...listFiles(ROOT, PROBES, ['.ts'])];
+    const citations = paths.flatMap(path => readCitations(path, read(path)));
     expect(checkCitations(requirements, citations)).toEqual([]);
   });
 });

@@ -8,6 +8,7 @@ import type { Gateway, Naming, Reach } from '../../../src/gateway/gateway.ts';
 import { ServerFailure } from '../../../src/gateway/server-failure.ts';
 import { withAccess } from '../../../src/gateway/with-access.ts';
 import type { Server } from '../../../src/registry/server-schema.ts';
+import { createCaller } from '../access/callers.ts';
 import { catalogOf, createRecord } from './fakes.ts';
 
 const reach: Reach = {
@@ -20,19 +21,15 @@ const context: Parameters<Gateway['request']>[4] = {
   capabilities: {},
   questions: 'park',
 };
-const everything: Caller = {
-  principalId: 'p',
-  tokenId: 't',
-  scopes: new Set(['tools:read', 'tools:call']),
-};
-const narrowed: Caller = { ...everything, servers: new Set(['id-beta']) };
+const everything = createCaller();
+const narrowed = createCaller({ servers: ['id-beta'] });
 const dot: Naming = { kind: 'qualified', style: 'dot' };
 const underscore: Naming = { kind: 'qualified', style: 'underscore' };
 const ownOf = (key: string): Naming => ({ kind: 'own', serverId: `id-${key}` });
 
 function createGateway(more: Partial<CorePorts> = {}) {
   const calls: string[] = [];
-  const core = createCore({
+  const inner = createCore({
     catalogOf,
     call(to, request) {
       calls.push(`${to.name} ${request.params.get('name')}`);
@@ -40,6 +37,8 @@ function createGateway(more: Partial<CorePorts> = {}) {
     },
     ...more,
   });
+  const deaf = { agreed: [], ended: Promise.resolve() };
+  const core: Gateway = { ...inner, hearTasks: () => Promise.resolve(deaf) };
   return { core, guarded: withAccess(core), calls };
 }
 
@@ -179,7 +178,7 @@ describe('access', () => {
     const { guarded } = createGateway();
     const before = await listTools(guarded, everything, reach);
     expect(await listTools(guarded, narrowed, reach)).toHaveLength(1);
-    expect(await listTools(guarded, { ...everything, servers: new Set() }, reach)).toHaveLength(0);
+    expect(await listTools(guarded, createCaller({ servers: [] }), reach)).toHaveLength(0);
     expect(await listTools(guarded, everything, reach)).toBe(before);
     expect(before).toHaveLength(7);
   });
@@ -197,10 +196,7 @@ describe('access', () => {
 
   it('[ACC-3] can only make the reach smaller', async () => {
     const { guarded } = createGateway();
-    const wider: Caller = {
-      ...everything,
-      servers: new Set(['id-beta', 'id-alpha', 'id-elsewhere']),
-    };
+    const wider = createCaller({ servers: ['id-beta', 'id-alpha', 'id-elsewhere'] });
     const small: Reach = { servers: [createRecord('beta')] };
     const listed = await listTools(guarded, wider, small);
     expect(listed.map(({ name }) => name)).toEqual(['beta.echo']);

@@ -1,5 +1,6 @@
 /** Plain fakes for the core: records and their catalogs, without a database or a network. */
 import { EMPTY_CATALOG, parseCatalog } from '../../../src/catalog/catalog.ts';
+import { NO_CREDENTIAL } from '../../../src/registry/credential-schema.ts';
 import type { Server } from '../../../src/registry/server-schema.ts';
 
 /** Tools by server; the core is asked about these. */
@@ -18,9 +19,17 @@ export function createRecord(name: string, more: Partial<Server> = {}): Server {
     description: '',
     transportType: 'HTTP',
     url: 'https://a.example.com/mcp',
-    headersSealed: null,
+    credential: NO_CREDENTIAL,
     healthCheckUrl: null,
     autoConnect: true,
+    healthSettings: {},
+    disconnectedAt: null,
+    circuitRetryAt: null,
+    toolApproval: null,
+    pinsStamp: 'stamp',
+    heldTools: 0,
+    revision: 1,
+    generation: 1,
     status: name === 'off' ? 'DISCONNECTED' : 'CONNECTED',
     lastError: null,
     verdict: null,

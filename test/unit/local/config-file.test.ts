@@ -35,25 +35,24 @@ it('[REG-6] leaves out what has no URL to reach, and says why', () => {
       off: { url: 'https://a.example/mcp', disabled: true },
       odd: { url: 'https://a.example/mcp', type: 'pigeon' },
       broken: { url: 'not a url' },
-      headers: { url: 'https://a.example/mcp', headers: { a: 1 } },
+      headers: { url: 'https://a.example/mcp', headers: { a: {} } },
       text: 'https://a.example/mcp',
     },
   });
   expect(servers).toEqual([]);
   expect(skipped.map(({ name, reason }) => `${name} ${reason}`)).toEqual([
-    'stdio is a stdio server: it needs `portico connect`, which does not exist yet',
+    'stdio is a program: `portico connect` offers it',
     'off is disabled in the file',
-    'odd has an unknown type "pigeon"',
+    'odd is no transport; use "http", "sse" or "stdio" (mcpServers.odd.type)',
     'broken has no valid url',
-    'headers has headers that are not all text',
-    'text is not an object',
+    'headers is not a text (mcpServers.headers.headers.a)',
+    'text is not an object (mcpServers.text)',
   ]);
 });
 
 it.each([
   ['{', 'mcp.json is not valid JSON'],
   ['[]', 'mcp.json has no "mcpServers" and no "servers" object.'],
-  ['{"mcpServers": []}', 'mcp.json has no "mcpServers" and no "servers" object.'],
   ['null', 'mcp.json has no "mcpServers" and no "servers" object.'],
 ])('[REG-6] refuses the file %s in one line', (text, line) => {
   expect(() => parseServerConfig(text, 'mcp.json')).toThrow(line);

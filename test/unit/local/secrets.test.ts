@@ -3,7 +3,13 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { loadSecrets, makeDataFolder, makeToken } from '../../../local/secrets.ts';
+import {
+  addKey,
+  loadSecrets,
+  makeDataFolder,
+  makeToken,
+  readAdminToken,
+} from '../../../local/secrets.ts';
 
 let parent: string;
 let folder: string;
@@ -69,3 +75,28 @@ it.each(['', '{', '{}', '{"keyRing":{"active":"k2","keys":{}},"adminToken":"x"}'
     expect(await readFile(file, 'utf8')).toBe(text);
   },
 );
+
+it('[SEC-1] [OPS-3] adds a key that is active at the next start, and keeps the others', async () => {
+  const first = await loadSecrets(folder, undefined);
+  const { keys: before } = JSON.parse(first.keyRing);
+  expect(await addKey(folder)).toEqual({ id: 'k2', former: 'k1' });
+  expect(await addKey(folder)).toEqual({ id: 'k3', former: 'k2' });
+  await first.markTokenSeen();
+  const later = await loadSecrets(folder, undefined);
+  const { active, keys } = JSON.parse(later.keyRing);
+  expect([active, Object.keys(keys), keys.k1]).toEqual(['k3', ['k1', 'k2', 'k3'], before.k1]);
+  expect(new Set(Object.values(keys)).size).toBe(3);
+  for (const key of Object.values<string>(keys))
+    expect(Buffer.from(key, 'base64')).toHaveLength(32);
+  expect(later).toMatchObject({ adminToken: first.adminToken, isTokenUnseen: false });
+  expect(await readAdminToken(folder)).toBe(first.adminToken);
+  expect(await modeOf(later.file)).toBe(0o600);
+});
+
+it('[OPS-3] adds no key where there is no ring, or a damaged one', async () => {
+  await expect(addKey(folder)).rejects.toThrow('does not exist');
+  const file = join(folder, 'secrets.json');
+  await writeFile(file, '{');
+  await expect(addKey(folder)).rejects.toThrow('is damaged');
+  expect(await readFile(file, 'utf8')).toBe('{');
+});

@@ -8,9 +8,13 @@ it('[OPS-3] gives the local host every binding of wrangler.toml', () => {
   const config = parseWorkerConfig(text);
   expect(config.databases).toEqual({ DB: 'portico' });
   expect(config.namespaces).toEqual(['CATALOG']);
+  expect(config.assets).toBe('ASSETS');
   expect(config.objects).toEqual({
+    AUDIT_LOG: { className: 'AuditLog', useSQLite: true },
+    CONNECTOR: { className: 'Connector', useSQLite: true },
     CLIENT_SESSION: { className: 'ClientSession', useSQLite: true },
     SERVER_MONITOR: { className: 'ServerMonitor', useSQLite: true },
+    ACCESS_NEWS: { className: 'AccessNews', useSQLite: true },
   });
   expect(config.compatibilityDate).toMatch(/^\d{4}-\d\d-\d\d$/);
   expect(text).toContain(config.compatibilityDate);
@@ -26,6 +30,8 @@ it('reads comments, flags and classes without SQLite', () => {
       '[[durable_objects.bindings]]',
       'name = "O"',
       'class_name = "Old"',
+      '[assets]',
+      'binding = "FILES"',
     ].join('\r\n'),
   );
   expect(config.compatibilityFlags).toEqual(['a', 'b']);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { fromBase64Url, toBase64Url } from '../../../src/lib/base64url.ts';
 import { createKeyRing } from '../../../src/secrets/key-ring.ts';
-import { openHeaders, sealHeaders } from '../../../src/secrets/sealed-headers.ts';
+import { openAuth, openHeaders, sealCredential } from '../../../src/secrets/sealed-credential.ts';
 import { SealedIds } from '../../../src/session/sealed-id.ts';
 
 const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');
@@ -50,6 +50,21 @@ describe('seal and open', () => {
     const second = await ring.seal('credential', 'Bearer canary', 'row');
     expect(first).not.toBe(second);
     expect(Buffer.from(first.slice(3), 'base64url').toString('latin1')).not.toContain('canary');
+  });
+
+  it('[SEC-1] seals alike only what is equal, where it is asked to', async () => {
+    const sealed = await ring.sealAlike('task', 'text', 'row');
+    expect(await ring.sealAlike('task', 'text', 'row')).toBe(sealed);
+    expect(await ring.open('task', sealed, 'row')).toBe('text');
+    expect(await ring.open('task', sealed, 'ro')).toBeUndefined();
+    const others = await Promise.all([
+      ring.sealAlike('task', 'text', 'ro'),
+      ring.sealAlike('task', 'wtext', 'ro'),
+      ring.sealAlike('task', 'other', 'row'),
+      ring.sealAlike('state', 'text', 'row'),
+    ]);
+    const nonces = [sealed, ...others].map(text => text.slice(3, 3 + 16));
+    expect(new Set(nonces).size).toBe(nonces.length);
   });
 
   it('[SEC-1] does not open with another key, binding or purpose', async () => {
@@ -132,29 +147,32 @@ describe('hmacs', () => {
   });
 });
 
-describe('sealed headers', () => {
-  const url = 'https://a.example.com/mcp';
+describe('sealed credentials', () => {
+  const owner = { id: 'server-1', url: 'https://a.example.com/mcp' };
   const headers = { Authorization: 'Bearer canary', 'X-Key': 'k' };
 
-  it('[SEC-1] [UP-4] come back with their names in lower case', async () => {
-    const sealed = await sealHeaders(ring, 'server-1', url, headers);
-    expect(await openHeaders(ring, 'server-1', url, sealed)).toEqual({
-      authorization: 'Bearer canary',
-      'x-key': 'k',
-    });
-    expect(
-      await openHeaders(ring, 'server-1', 'https://a.example.com/other', sealed),
-    ).toBeDefined();
+  it('[SEC-1] [UP-4] come back as they were given, on every path of the origin', async () => {
+    const sealed = await sealCredential(ring, owner, 'headers', headers);
+    expect(await openHeaders(ring, owner, sealed)).toEqual(headers);
+    const elsewhere = { ...owner, url: 'https://a.example.com/other' };
+    expect(await openHeaders(ring, elsewhere, sealed)).toEqual(headers);
   });
 
   it.each([
-    ['another server', 'server-2', url],
+    ['another server', 'server-2', owner.url],
     ['another host', 'server-1', 'https://b.example.com/mcp'],
     ['another port', 'server-1', 'https://a.example.com:8443/mcp'],
     ['another scheme', 'server-1', 'http://a.example.com/mcp'],
-  ])('[SEC-1] do not open for %s', async (_what, serverId, address) => {
-    const sealed = await sealHeaders(ring, 'server-1', url, headers);
-    expect(await openHeaders(ring, serverId, address, sealed)).toBeUndefined();
+  ])('[SEC-1] do not open for %s', async (_what, id, url) => {
+    const sealed = await sealCredential(ring, owner, 'headers', headers);
+    expect(await openHeaders(ring, { id, url }, sealed)).toBeUndefined();
+  });
+
+  it('[SEC-1] do not open as another field of the same server', async () => {
+    const auth = { type: 'bearer', token: 'canary' } as const;
+    const sealed = await sealCredential(ring, owner, 'auth', auth);
+    expect(await openAuth(ring, owner, sealed)).toEqual(auth);
+    expect(await openHeaders(ring, owner, sealed)).toBeUndefined();
   });
 });
 

@@ -1,6 +1,13 @@
 /** Which notifications a piece of news becomes for one client. */
 import { describe, expect, it } from 'vitest';
-import { covers, mayHear, textsOf, type Subscription } from '../../../src/session/news.ts';
+import {
+  changedSince,
+  changedText,
+  covers,
+  mayHear,
+  updatedTexts,
+  type Subscription,
+} from '../../../src/session/news.ts';
 
 const subscription = (uri: string, more: Partial<Subscription> = {}): Subscription => ({
   serverId: 's',
@@ -15,11 +22,19 @@ const updated = (uri: string, params = `{"uri":${JSON.stringify(uri)}}`) => ({
 });
 
 describe('lists', () => {
-  it('[MCP-4] only those a client wants, in one order', () => {
-    const texts = textsOf({ serverId: 's', lists: ['prompts', 'tools'] }, ['tools'], []);
-    expect(texts.map(text => JSON.parse(text) as unknown)).toEqual([
+  it('[MCP-4] that are others than before are told of, in one order', () => {
+    const before = { tools: 'a', resources: 'b', prompts: 'c' };
+    const changed = changedSince(before, { tools: 'x', resources: 'b', prompts: 'y' });
+    expect(changed.map(list => JSON.parse(changedText(list)) as unknown)).toEqual([
       { jsonrpc: '2.0', method: 'notifications/tools/list_changed' },
+      { jsonrpc: '2.0', method: 'notifications/prompts/list_changed' },
     ]);
+  });
+
+  it('[MCP-4] that nobody knew before, or wants to know now, are not', () => {
+    expect(changedSince(undefined, { tools: 'x' })).toEqual([]);
+    expect(changedSince({ tools: 'a' }, {})).toEqual([]);
+    expect(changedSince({}, { tools: 'a' })).toEqual([]);
   });
 
   it('[MCP-9] of a server out of reach are not heard of', () => {
@@ -35,22 +50,20 @@ describe('lists', () => {
 describe('resources', () => {
   it('[MCP-4] [MCP-7] carry the URI the client used, and all else as it was sent', () => {
     const params = '{"uri":"file:///a","title":"t","x":1.0}';
-    const [text] = textsOf(
-      updated('file:///a', params),
-      [],
-      [subscription('file:///a', { as: 'S+file:///a', qualifier: 'S' })],
-    );
+    const [text] = updatedTexts(updated('file:///a', params), [
+      subscription('file:///a', { as: 'S+file:///a', qualifier: 'S' }),
+    ]);
     expect(text).toContain('"params":{"uri":"S+file:///a","title":"t","x":1.0}');
   });
 
   it('[MCP-4] of other servers or other URIs are not told', () => {
     const others = [subscription('file:///b'), subscription('file:///a', { serverId: 't' })];
-    expect(textsOf(updated('file:///a'), [], others)).toEqual([]);
+    expect(updatedTexts(updated('file:///a'), others)).toEqual([]);
   });
 
   it('[MCP-4] below the one subscribed to are told under their own URI, once', () => {
     const both = [subscription('file:///a', { as: 'q+file:///a', qualifier: 'q' })];
-    const texts = textsOf(updated('file:///a/b'), [], [...both, ...both]);
+    const texts = updatedTexts(updated('file:///a/b'), [...both, ...both]);
     expect(texts).toHaveLength(1);
     expect(texts[0]).toContain('"q+file:///a/b"');
   });

@@ -1,6 +1,9 @@
 /** Which addresses may be fetched: a table of the forms in which forbidden ones have been smuggled in. */
 import { describe, expect, it } from 'vitest';
 import { decideAddress } from '../../../src/upstream/guard.ts';
+import { loadCorpus } from '../../fixtures/corpora.ts';
+
+const corpus = loadCorpus('ssrf-urls');
 
 const PUBLIC = [
   'https://example.com',
@@ -77,6 +80,13 @@ const REFUSED = [
   'https://exa<mple.com/',
   'https://ex|ample.com/',
   'https://\u200b.com/',
+  // Names that no registry has, and public names that resolve to anything.
+  'https://a.b.c.XN--pokxncvks/',
+  'https://xn--a.example.com/',
+  'https://xn--99999999999999.example.com/',
+  'https://localtest.me/',
+  'https://127.0.0.1.nip.io/',
+  'https://307.r3dir.me/--to/?url=http://localhost',
   // Schemes.
   'http://example.com/',
   'http://mcp.example.com:443/',
@@ -225,3 +235,21 @@ it('[SEC-2] [SEC-3] no reason repeats the address', () => {
     expect(JSON.stringify(decision)).not.toContain(canary);
   }
 });
+
+describe(`[SEC-3] ${corpus.origin}`, () => {
+  it('refuses each address that must be refused, in production', () => {
+    const forbidden = corpus.cases.filter(({ expect: verdict }) => isForbidden(verdict));
+    const admitted = forbidden.filter(({ url }) => decideAddress(url, false).allowed);
+    expect(forbidden.length).toBeGreaterThan(5);
+    expect(admitted.map(({ url }) => url)).toEqual([]);
+  });
+
+  it('allows each that must be allowed', () => {
+    const allowed = corpus.cases.filter(({ expect: verdict }) => verdict === 'allow');
+    const refused = allowed.filter(({ url }) => !decideAddress(url, false).allowed);
+    expect(allowed.length).toBeGreaterThan(1);
+    expect(refused.map(({ url }) => url)).toEqual([]);
+  });
+});
+
+const isForbidden = (verdict: string) => verdict === 'block' || verdict === 'reject';

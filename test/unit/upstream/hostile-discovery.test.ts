@@ -7,6 +7,7 @@ import { KINDS } from '../../../src/catalog/catalog.ts';
 import { PorticoError } from '../../../src/errors/portico-error.ts';
 import { ToolSchema } from '../../../src/protocol.ts';
 import { createDeadline } from '../../../src/upstream/deadline.ts';
+import { direct } from '../../../src/upstream/outlet.ts';
 import { discover } from '../../../src/upstream/discover.ts';
 import { SessionForgotten } from '../../../src/upstream/exchange.ts';
 import { negotiate } from '../../../src/upstream/negotiate.ts';
@@ -27,7 +28,9 @@ const destination = {
   name: 's',
   url: 'https://s.example.com/mcp',
   headers: {},
+  hidden: [],
   credentialKey: 'k',
+  fetch: direct,
 };
 
 /** The body with which a request is answered; undefined answers by the book. */

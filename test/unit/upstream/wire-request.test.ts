@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { rawMembers } from '../../../src/lib/json-spans.ts';
 import { IMPLEMENTATION, META, MODERN_VERSION } from '../../../src/protocol.ts';
-import type { Destination } from '../../../src/upstream/destination.ts';
+import type { Address } from '../../../src/upstream/destination.ts';
 import { paramsFor, requestHeaders, requestText } from '../../../src/upstream/wire-request.ts';
 
 const envelope = {
@@ -14,11 +14,12 @@ const paramsOf = (value: unknown) => rawMembers(JSON.stringify(value));
 const metaOf = (params: Map<string, string>) =>
   JSON.parse(params.get('_meta') ?? 'null') as unknown;
 
-const destination: Destination = {
+const destination: Address = {
   serverId: 's',
   name: 'alpha',
   url: 'https://a.example.com/mcp',
   headers: { authorization: 'Bearer x' },
+  hidden: [],
   credentialKey: 'k',
 };
 

@@ -1,0 +1,68 @@
+/**
+ * Calls of the tool `count` (`fixtures/counting-stdio.ts`) whose ends are all seen: each has a key of its own, and ends within a
+ * bound with its answer, with an error that says why, or is a fault of the gateway. Judges one call; who calls when is the test's.
+ */
+import { readFile } from 'node:fs/promises';
+import type { Answer, CallResult, RawClient } from './raw-client.ts';
+
+/** Every call ends within this. */
+export const BOUND_MS = 20_000;
+
+export interface Ended {
+  key: string;
+  /** `lost`: the gateway itself was not there, or went away. */
+  kind: 'answered' | 'refused' | 'lost' | 'fault';
+  /** What the client saw of a call that was not answered. */
+  why: string;
+}
+
+/** Calls a program once. Never rejects. */
+export async function count(
+  client: RawClient,
+  program: string,
+  key: string,
+  ms: number,
+): Promise<Ended> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<Ended>(resolve => {
+    timer = setTimeout(resolve, BOUND_MS, { key, kind: 'fault', why: 'has no end' });
+  });
+  const calling = client.call(`${program}.count`, { key, ms }).then(
+    answer => toEnded(key, answer),
+    (error: unknown): Ended => ({ key, kind: 'lost', why: toText(error) }),
+  );
+  const ended = await Promise.race([calling, late]);
+  clearTimeout(timer);
+  return ended;
+}
+
+function toEnded(key: string, { status, text, message }: Answer): Ended {
+  const result = message.result as CallResult | undefined;
+  if (result && result.isError !== true) {
+    const isOwn = status === 200 && result.content[0]?.text === `did ${key}`;
+    return { key, kind: isOwn ? 'answered' : 'fault', why: text };
+  }
+  const reason = result?._meta?.['portico/reason'];
+  const said = result ? result.content[0]?.text : message.error?.message;
+  const isClear = (said ?? '') !== '' && (result === undefined || typeof reason === 'string');
+  return { key, kind: isClear ? 'refused' : 'fault', why: `${status} ${text}` };
+}
+
+const toText = (error: unknown): string =>
+  error instanceof Error ? `${error.message}: ${String(error.cause)}` : String(error);
+
+/** What a program wrote down. */
+export interface Counted {
+  /** Keys in the order of their execution. */
+  keys: string[];
+  /** Process ids of its runs, the latest last. */
+  pids: number[];
+}
+
+/** Reads what a program wrote down; nothing where it has not. */
+export async function readCounted(file: string): Promise<Counted> {
+  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n');
+  const after = (mark: string) =>
+    lines.filter(line => line.startsWith(mark)).map(line => line.slice(mark.length));
+  return { keys: after('did '), pids: after('started ').map(Number) };
+}

@@ -1,0 +1,17 @@
+/** The tags in the titles of all tests of the tree, read without running one. What is skipped proves nothing. */
+import { readFileSync } from 'node:fs';
+import { readTitles } from '../unit/gates/citations.ts';
+import { listFiles } from '../unit/gates/source-file.ts';
+import { readTags } from './cells.ts';
+import type { Tag } from './cells.ts';
+
+/** Probes of the matrix, which `test/e2e/matrix.test.ts` imports: tests, though not named so. */
+export const PROBES = 'test/e2e/matrix';
+
+/** @param root folder of the project, with a slash at its end */
+export function readProofs(root: string): Tag[] {
+  const paths = [...listFiles(root, 'test', ['.test.ts']), ...listFiles(root, PROBES, ['.ts'])];
+  return paths.flatMap(path =>
+    readTitles(path, readFileSync(`${root}${path}`, 'utf8')).flatMap(readTags),
+  );
+}

@@ -1,0 +1,24 @@
+/** Callers and what they are made of, without a database. */
+import { createPolicy, type AccessState, type Holder } from '../../../src/access/policy.ts';
+import type { Caller } from '../../../src/access/principal.ts';
+import type { Scope } from '../../../src/access/token.ts';
+
+/** No rules, no toolsets, open to members. */
+export const OPEN: AccessState = { posture: 'open', rules: [], toolsets: [] };
+
+/** Who holds a token without limits. */
+export function createHolder(more: Partial<Holder> = {}): Holder {
+  const limits = { servers: null, tools: null, toolsets: null };
+  return { principalId: 'p', groups: [], isAdmin: false, ...limits, ...more };
+}
+
+/** A caller with such a token. */
+export function createCaller(
+  more: Partial<Holder> = {},
+  scopes: Scope[] = ['tools:read', 'tools:call'],
+  state: AccessState = OPEN,
+): Caller {
+  const holder = createHolder(more);
+  const policy = createPolicy(holder, state);
+  return { principalId: holder.principalId, tokenId: 't', scopes: new Set(scopes), policy };
+}

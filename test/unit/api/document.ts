@@ -1,0 +1,67 @@
+/**
+ * The API and its OpenAPI document for unit tests: no store behind it, since neither needs one. The API is imported by its path,
+ * since the types of the Worker's runtime and those of Node do not fit into one program.
+ */
+
+/** What these tests use of the API. */
+export interface Api {
+  routes: { method: string; path: string }[];
+  request(url: string, init: RequestInit, env: object, context: object): Promise<Response>;
+}
+
+export interface Operation {
+  operationId?: string;
+  summary?: string;
+  tags?: string[];
+  security?: { bearer?: string[] }[];
+  parameters?: { name: string; in: string; required?: boolean; description?: string }[];
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, OpenApiResponse>;
+}
+
+export interface OpenApiResponse {
+  description: string;
+  headers?: Record<string, unknown>;
+  content?: Record<string, Media>;
+}
+
+interface Media {
+  schema?: Record<string, unknown>;
+  example?: unknown;
+}
+
+export interface OpenApi {
+  openapi: string;
+  tags: { name: string; description?: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
+}
+
+const config = { maxBodyBytes: 1_000_000, localMode: false, allowedOrigins: [] };
+const caller = { principalId: 'p', tokenId: 't', scopes: new Set(['admin']) };
+const snapshots = { load: () => Promise.resolve({ caller, servers: [] }) };
+const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} };
+
+/** The API with nothing behind it. */
+export async function createEmptyApi(): Promise<Api> {
+  const path = new URL('../../../src/api/api.ts', import.meta.url).href;
+  const { createApi } = (await import(path)) as { createApi(ports: object): Api };
+  return createApi({ config, snapshots });
+}
+
+/** The document as a client gets it. */
+export async function loadDocument(api: Api): Promise<OpenApi> {
+  const url = 'https://portico.example.com/openapi.json';
+  const headers = { authorization: `Bearer portico_${'a'.repeat(43)}` };
+  const response = await api.request(url, { headers }, {}, context);
+  return (await response.json()) as OpenApi;
+}
+
+/** Every operation with its method and path. */
+export const operationsOf = ({ paths }: OpenApi): [string, Operation][] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [
+      `${method.toUpperCase()} ${path}`,
+      operation,
+    ]),
+  );

@@ -1,0 +1,160 @@
+/** What the audit keeps of arguments: no secret, by schema, name or form; and no more than a bound of them. */
+import { describe, expect, it } from 'vitest';
+import { redactArguments, redactText } from '../../../src/audit/redact-arguments.ts';
+import { markedSchemaOf } from '../../../src/audit/secret-marks.ts';
+import { isSecretName } from '../../../src/audit/secret-patterns.ts';
+import { createRandom, SEED } from '../seeded.ts';
+
+const CANARY = 'hunter2-canary-5e1f';
+const itemOf = (schema: object) => ({
+  key: 'tool',
+  raw: new Map([['inputSchema', JSON.stringify(schema)]]),
+});
+const redact = (value: unknown, schema: object = {}) =>
+  redactArguments(JSON.stringify(value), markedSchemaOf(itemOf(schema)));
+
+/** Texts that hold a secret, in the forms that are known. */
+const SECRETS = [
+  `ghp_${'a1B2'.repeat(9)}`,
+  `github_pat_${'a1B2'.repeat(9)}`,
+  `sk-${'proj-abcDEF123'.repeat(2)}`,
+  'AKIAIOSFODNN7EXAMPLE',
+  'xoxb-123456789012-abcdefGHIJ',
+  `portico_${'A'.repeat(43)}`,
+  'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+  '-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----',
+  '-----BEGIN PRIVATE KEY-----\nMIIEow',
+  `AIza${'x'.repeat(35)}`,
+  `glpat-${'x'.repeat(20)}`,
+];
+const WRITTEN = [
+  `Bearer ${CANARY}`,
+  `authorization: bearer   ${CANARY}`,
+  `Basic ${CANARY}==`,
+  `https://a.example.com/x?api_key=${CANARY}&b=1`,
+  `postgres://me:${CANARY}@db.example.com/x`,
+  `mysql --password ${CANARY} -h x`,
+  `tool --api-key=${CANARY}`,
+  `PASSWORD='${CANARY} more'`,
+  `{"client_secret":"${CANARY}"}`,
+  `{\\"client_secret\\":\\"${CANARY}\\"}`,
+  `a: 1, Token: ${CANARY}`,
+  `github+file:///a?access_token=${CANARY}`,
+];
+
+describe('arguments in the audit', () => {
+  it.each(SECRETS)('[SEC-6] [SEC-2] hold no text of the form %s', secret => {
+    const kept = JSON.stringify(redact({ text: `before ${secret} after`, [secret]: [secret] }));
+    expect(kept).not.toContain(secret.slice(0, 24));
+    expect(kept).not.toContain('MIIEow');
+    expect(kept).toContain('before [redacted]');
+  });
+
+  it.each(WRITTEN)('[SEC-6] [SEC-2] hold no secret written as %s', text => {
+    expect(JSON.stringify(redact({ text, deep: [{ text }] }))).not.toContain(CANARY);
+    expect(redactText(text, 500)).not.toContain(CANARY);
+  });
+
+  it('[SEC-6] [SEC-2] hold nothing under the name of a secret, in any casing and with any separators', () => {
+    const names =
+      'password PassWord user-password api_key API.KEY apiKey x-api-key access_token refreshToken client-secret Authorization Cookie set-cookie privateKey private_key passphrase credentials pin otp auth jwt session_id';
+    for (const name of names.split(' ')) {
+      for (const value of [CANARY, 4_711_471_147, [CANARY], { a: CANARY, b: { c: CANARY } }]) {
+        const kept = redact({ a: { [name]: value } });
+        expect([name, kept]).toEqual([name, { arguments: { a: { [name]: '[redacted]' } } }]);
+      }
+    }
+    for (const name of [
+      'city',
+      'max_tokens',
+      'author',
+      'authority',
+      'spinner',
+      'keyboard',
+      'key',
+    ]) {
+      expect([name, isSecretName(name)]).toEqual([name, false]);
+    }
+    expect(redact({ has_password: true, token: null })).toEqual({
+      arguments: { has_password: true, token: null },
+    });
+  });
+
+  it.each<[string, object, unknown]>([
+    ['writeOnly', { properties: { a: { writeOnly: true } } }, { a: CANARY }],
+    ['format', { properties: { a: { format: 'password' } } }, { a: CANARY }],
+    ['x-secret', { properties: { a: { 'x-secret': true } } }, { a: { b: [CANARY] } }],
+    ['a list', { properties: { a: { items: { 'x-sensitive': true } } } }, { a: [CANARY, CANARY] }],
+    ['any other', { additionalProperties: { writeOnly: true } }, { whatever: CANARY }],
+    [
+      'a choice',
+      { anyOf: [{}, { oneOf: [{ properties: { a: { writeOnly: true } } }] }] },
+      { a: CANARY },
+    ],
+    [
+      'a reference',
+      { properties: { a: { $ref: '#/$defs/p' } }, $defs: { p: { format: 'password' } } },
+      { a: CANARY },
+    ],
+    [
+      'a loop',
+      { properties: { a: { $ref: '#' }, b: { writeOnly: true } } },
+      { a: { a: { b: CANARY } } },
+    ],
+    [
+      'escapes',
+      JSON.parse('{"properties":{"a":{"write\\u004fnly":true}}}') as object,
+      { a: CANARY },
+    ],
+  ])('[SEC-6] [SEC-2] hold nothing that the schema marks: %s', (_, schema, value) => {
+    expect(JSON.stringify(redact(value, schema))).not.toContain(CANARY);
+  });
+
+  it('[SEC-6] keep everything else as it was', () => {
+    const value = JSON.parse(
+      '{"s":"Graz","n":-1.5,"b":false,"z":null,"l":[1,{"__proto__":"x"}]}',
+    ) as unknown;
+    expect(JSON.stringify(redact(value).arguments)).toBe(JSON.stringify(value));
+  });
+
+  it(`[SEC-6] [SEC-4] are bounded, and say so (seed ${SEED})`, () => {
+    const random = createRandom();
+    const make = (depth: number): unknown => {
+      if (depth === 0 || random.chance(0.2)) return 'x'.repeat(random.below(2_000));
+      return random.chance(0.5)
+        ? Array.from({ length: random.below(12) }, () => make(depth - 1))
+        : Object.fromEntries(
+            Array.from({ length: random.below(12) }, (_, i) => [`k${i}`, make(depth - 1)]),
+          );
+    };
+    for (let round = 0; round < 200; round += 1) {
+      const value = make(random.below(5));
+      const text = JSON.stringify(value);
+      const kept = redactArguments(text, undefined);
+      expect(JSON.stringify(kept).length).toBeLessThan(6_000);
+      const isWhole = !('arguments_cut' in kept);
+      expect(isWhole ? kept.arguments : value).toEqual(value);
+    }
+    const long = redact({ note: 'y'.repeat(700), rest: 1 });
+    expect(long).toMatchObject({ arguments_cut: true, arguments: { rest: 1 } });
+    expect(redactArguments(`"${'x'.repeat(100_000)}"`, undefined)).toEqual({ arguments_cut: true });
+    expect(redactText('n'.repeat(1_000), 100)).toHaveLength(105);
+  });
+
+  it('[SEC-4] take no time that grows faster than they do', () => {
+    for (const piece of [
+      'token ',
+      'a'.repeat(60),
+      '"\\',
+      '-----BEGIN PRIVATE KEY',
+      ' '.repeat(50),
+      'eyJaaaa.',
+      'x://y',
+      '--a ',
+      'a=',
+    ]) {
+      const text = piece.repeat(Math.floor(60_000 / piece.length));
+      expect(redactText(text, 10).length).toBeLessThanOrEqual(15);
+    }
+  });
+});

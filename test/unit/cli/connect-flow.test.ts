@@ -1,0 +1,183 @@
+/** The parts that keep a connection within its bounds: backoff, credit, the way out, keep-alive, waiting. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createBackoff } from '../../../cli/src/connect/backoff.ts';
+import { Credit } from '../../../cli/src/connect/credit.ts';
+import { startKeepAlive } from '../../../cli/src/connect/keep-alive.ts';
+import { orAborted } from '../../../cli/src/connect/or-aborted.ts';
+import { MOST_QUEUED_BYTES, Outlet } from '../../../cli/src/connect/outlet.ts';
+import { MAX_FRAME_BYTES, WINDOW_BYTES } from '../../../src/connectors/frames.ts';
+import { createRandom, SEED } from '../seeded.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('[CLI-1] backoff', () => {
+  it('doubles from 0.2 s to 5 s', () => {
+    const backoff = createBackoff(() => 1);
+    const waits = Array.from({ length: 8 }, () => backoff.next(0));
+    expect(waits).toEqual([200, 400, 800, 1600, 3200, 5000, 5000, 5000]);
+  });
+
+  it('is drawn between half and all of it', () => {
+    expect(createBackoff(() => 0).next(0)).toBe(100);
+    const { next } = createRandom();
+    const backoff = createBackoff(next);
+    for (let most = 200; most < 100_000; most *= 2) {
+      const wait = backoff.next(0);
+      expect(wait).toBeGreaterThanOrEqual(Math.min(most, 5_000) / 2);
+      expect(wait).toBeLessThanOrEqual(Math.min(most, 5_000));
+    }
+  });
+
+  it('begins anew after a good connection only', () => {
+    const backoff = createBackoff(() => 1);
+    expect([0, 0, 9_999, 10_000, 0].map(livedMs => backoff.next(livedMs))).toEqual([
+      200, 400, 800, 200, 400,
+    ]);
+  });
+});
+
+describe('[CLI-1] credit', () => {
+  it(`is never overdrawn, and never stuck (seed ${SEED})`, async () => {
+    const random = createRandom();
+    const credit = new Credit();
+    let uncovered = 0;
+    let sent = 0;
+    const sizes = Array.from({ length: 400 }, () => 1 + random.below(65_536));
+    const sending = (async () => {
+      for (const size of sizes) {
+        expect(await credit.take(size)).toBe(true);
+        uncovered += size;
+        sent += 1;
+        expect(uncovered).toBeLessThanOrEqual(WINDOW_BYTES);
+      }
+    })();
+    while (sent < sizes.length) {
+      const covered = random.chance(0.2) ? uncovered : random.below(uncovered + 1);
+      uncovered -= covered;
+      credit.give(covered);
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    await sending;
+  });
+
+  it('is a window at most, however much is given', async () => {
+    const credit = new Credit();
+    credit.give(10 * WINDOW_BYTES);
+    expect(await credit.take(WINDOW_BYTES)).toBe(true);
+    const more = credit.take(1);
+    await expect(Promise.race([more, Promise.resolve('waits')])).resolves.toBe('waits');
+    credit.give(1);
+    await expect(more).resolves.toBe(true);
+  });
+
+  it('that is closed gives nothing', async () => {
+    const credit = new Credit();
+    await credit.take(WINDOW_BYTES);
+    const waiting = credit.take(1);
+    credit.close();
+    await expect(waiting).resolves.toBe(false);
+    await expect(credit.take(1)).resolves.toBe(false);
+  });
+});
+
+/** A socket whose queue only the test empties. */
+function createWire() {
+  const sent: number[] = [];
+  const wire = {
+    bufferedAmount: 0,
+    send(data: Uint8Array<ArrayBuffer> | string) {
+      wire.bufferedAmount += data.length;
+      sent.push(typeof data === 'string' ? -1 : (data[0] ?? 0));
+    },
+  };
+  return { wire, sent };
+}
+
+describe('[CLI-1] the way out', () => {
+  const frame = (mark: number) => new Uint8Array(MAX_FRAME_BYTES).fill(mark, 0, 1);
+  const most = Math.floor(MOST_QUEUED_BYTES / MAX_FRAME_BYTES);
+  const never = new AbortController().signal;
+
+  it('queues 8 MiB at most, and goes on in the order of those who wait', async () => {
+    const { wire, sent } = createWire();
+    const outlet = new Outlet(wire);
+    const all = Array.from({ length: 200 }, (_, at) => outlet.sendInTurn(frame(at), never));
+    expect(sent).toHaveLength(most);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(sent).toHaveLength(most);
+    wire.bufferedAmount -= 3 * MAX_FRAME_BYTES;
+    await vi.advanceTimersByTimeAsync(10);
+    expect(sent).toHaveLength(most + 3);
+    wire.bufferedAmount = 0;
+    await vi.advanceTimersByTimeAsync(10);
+    await Promise.all(all);
+    expect(sent).toEqual(Array.from({ length: 200 }, (_, at) => at));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('drops what nobody wants any more, and all when it is closed', async () => {
+    const { wire, sent } = createWire();
+    const outlet = new Outlet(wire);
+    wire.bufferedAmount = MOST_QUEUED_BYTES;
+    const gone = new AbortController();
+    const waiting = [outlet.sendInTurn(frame(1), gone.signal), outlet.sendInTurn(frame(2), never)];
+    gone.abort();
+    wire.bufferedAmount = 0;
+    await vi.advanceTimersByTimeAsync(10);
+    await Promise.all(waiting);
+    expect(sent).toEqual([2]);
+    wire.bufferedAmount = MOST_QUEUED_BYTES;
+    const late = outlet.sendInTurn(frame(3), never);
+    outlet.close();
+    await late;
+    outlet.send('text');
+    await outlet.sendInTurn(frame(4), never);
+    expect(sent).toEqual([2]);
+    expect(outlet).toMatchObject({ frames: 1, bytes: MAX_FRAME_BYTES });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('[CLI-1] keep-alive', () => {
+  it('gives up after two questions without a sign of life', () => {
+    const said: string[] = [];
+    const say = (what: string) => () => void said.push(what);
+    const keepAlive = startKeepAlive(100, say('ping'), say('dead'));
+    vi.advanceTimersByTime(250);
+    keepAlive.heard();
+    vi.advanceTimersByTime(200);
+    expect(said).toEqual(['ping', 'ping', 'ping', 'ping']);
+    vi.advanceTimersByTime(1000);
+    expect(said).toEqual(['ping', 'ping', 'ping', 'ping', 'dead']);
+    keepAlive.stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('[CLI-1] waiting for who may never answer', () => {
+  it('gives what came in time', async () => {
+    const late = vi.fn<(value: string) => void>();
+    const { signal } = new AbortController();
+    await expect(orAborted(Promise.resolve('a'), signal, late)).resolves.toEqual({ value: 'a' });
+    expect(late).not.toHaveBeenCalled();
+  });
+
+  it('gives what came too late to who clears it away', async () => {
+    const stopped = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const late = vi.fn<(value: string) => void>();
+    const waiting = orAborted(promise, stopped.signal, late);
+    stopped.abort();
+    await expect(waiting).resolves.toBe('aborted');
+    resolve('a');
+    await vi.waitFor(() => expect(late).toHaveBeenCalledWith('a'));
+    const failing = orAborted(Promise.reject(new Error('late')), stopped.signal);
+    await expect(failing).resolves.toBe('aborted');
+  });
+
+  it('fails as the work does', async () => {
+    const work = Promise.reject(new Error('broken'));
+    await expect(orAborted(work, new AbortController().signal)).rejects.toThrow('broken');
+  });
+});

@@ -1,0 +1,66 @@
+/** Which gateway, as whom: what is taken, what is refused before anything is sent. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  readGatewayUrl,
+  readToken,
+  requireToken,
+  toMcpUrl,
+} from '../../../cli/src/gateway-options.ts';
+
+describe('the URL', () => {
+  it.each([
+    [undefined, undefined, 'http://127.0.0.1:8787/mcp'],
+    [undefined, 'https://a.example', 'https://a.example/mcp'],
+    ['https://b.example/', 'https://a.example', 'https://b.example/mcp'],
+    ['https://b.example/mcp', '', 'https://b.example/mcp'],
+    ['https://b.example?names=colon#x', '', 'https://b.example/mcp?names=colon'],
+    ['https://b.example/mcp/servers/a', '', 'https://b.example/mcp/servers/a'],
+    ['http://localhost:1/mcp/toolsets/a', '', 'http://localhost:1/mcp/toolsets/a'],
+    ['http://[::1]:1', '', 'http://[::1]:1/mcp'],
+  ])('[CLI-2] [CLI-4] is %s before %s', (url, variable, expected) => {
+    expect(toMcpUrl(readGatewayUrl({ url }, { PORTICO_URL: variable })).href).toBe(expected);
+  });
+
+  it.each([
+    ['example.com', /is no URL/],
+    ['ftp://example.com', /is no URL/],
+    ['https://user:secret@a.example', /holds a credential/],
+    ['http://a.example', /in the clear/],
+    ['http://127.evil.example', /in the clear/],
+    ['http://localhost.example', /in the clear/],
+    ['https://a.example/api', /no endpoint/],
+    ['https://a.example/mcp/servers/a/b', /no endpoint/],
+  ])('[CLI-2] [CLI-4] is refused: %s', (url, message) => {
+    expect(() => readGatewayUrl({ url }, {})).toThrow(message);
+    expect(() => readGatewayUrl({ url }, {})).not.toThrow(/secret/);
+  });
+});
+
+describe('the token', () => {
+  it('[CLI-2] [CLI-4] is the option, else the file, else the environment', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-token-'));
+    const tokenFile = join(folder, 'token');
+    writeFileSync(tokenFile, 'from-file\n');
+    const env = { PORTICO_TOKEN: 'from-env' };
+    expect(readToken({ token: 'from-option', tokenFile }, env)).toBe('from-option');
+    expect(readToken({ tokenFile }, env)).toBe('from-file');
+    expect(readToken({}, env)).toBe('from-env');
+    expect(readToken({}, {})).toBeUndefined();
+    rmSync(folder, { recursive: true });
+    expect(() => readToken({ tokenFile }, env)).toThrow(/cannot be read \(ENOENT\)/);
+  });
+
+  it.each(['two words', 'line\nbreak', 'ümlaut', 'x'.repeat(5_000)])(
+    '[CLI-2] [CLI-4] is refused, and not shown: %j',
+    token => {
+      expect(() => readToken({ token }, {})).toThrow(/^the token holds characters/);
+    },
+  );
+
+  it('[CLI-2] [CLI-4] is asked for where there is none', () => {
+    expect(() => requireToken({}, { PORTICO_TOKEN: ' ' })).toThrow(/PORTICO_TOKEN/);
+  });
+});

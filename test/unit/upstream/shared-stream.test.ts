@@ -1,0 +1,139 @@
+/** What a server says on a stream that calls share: whom it is given to, handed on to, and what is answered. */
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { UpstreamMessage, UpstreamRequest } from '../../../src/upstream/message.ts';
+import { SharedStream, type Listener } from '../../../src/upstream/shared-stream.ts';
+
+let sent: { id: unknown; result?: unknown; error?: { code: number } }[];
+let stream: SharedStream;
+
+const open = (graceMs = 0) =>
+  new SharedStream({
+    graceMs,
+    async send(text) {
+      sent.push(JSON.parse(text) as (typeof sent)[number]);
+    },
+  });
+
+/** A call that hears what comes for it. */
+function listen(at: SharedStream, abilities = ['elicitation/create'], progressToken?: string) {
+  const heard: UpstreamMessage[] = [];
+  const listener: Listener = {
+    canBeAsked: method => abilities.includes(method),
+    progressToken,
+    put: message => void heard.push(message),
+  };
+  at.join(listener);
+  const asked = () => heard.filter(message => message.kind === 'request');
+  return { listener, heard, asked, leave: () => at.leave(listener) };
+}
+
+const question = (id: number, method = 'elicitation/create'): UpstreamRequest => ({
+  kind: 'request',
+  method,
+  id,
+  params: '{}',
+});
+const notification = (method: string, params: object) => ({
+  kind: 'notification' as const,
+  method,
+  text: JSON.stringify({ jsonrpc: '2.0', method, params }),
+});
+const yes = { result: '{"ok":true}' };
+const tick = () => new Promise(resolve => setTimeout(resolve, 0));
+
+beforeEach(() => {
+  sent = [];
+  stream = open();
+});
+
+describe('a question on a shared stream', () => {
+  it('[MCP-4] [MCP-5] goes to the call begun last that can be asked', async () => {
+    const [first, able, mute] = [listen(stream), listen(stream), listen(stream, [])];
+    stream.take(question(1));
+    expect([first, able, mute].map(({ asked }) => asked().length)).toEqual([0, 1, 0]);
+    await able.asked()[0]?.reply?.(yes);
+    expect(sent).toEqual([{ jsonrpc: '2.0', id: 1, result: { ok: true } }]);
+  });
+
+  it('[MCP-4] [MCP-5] that its call leaves open goes on, and only the last holder answers, once', async () => {
+    const calls = [listen(stream), listen(stream), listen(stream)];
+    stream.take(question(1));
+    calls[2]?.leave();
+    calls[1]?.leave();
+    expect(calls.map(({ asked }) => asked().length)).toEqual([1, 1, 1]);
+    await calls[2]?.asked()[0]?.reply?.(yes);
+    await calls[1]?.asked()[0]?.reply?.(yes);
+    expect(sent).toEqual([]);
+    await calls[0]?.asked()[0]?.reply?.(yes);
+    await calls[0]?.asked()[0]?.reply?.(yes);
+    calls[0]?.leave();
+    await tick();
+    expect(sent).toHaveLength(1);
+  });
+
+  it('[MCP-5] [UP-3] is answered with an error where no call is left, after the server heard of the end', async () => {
+    const call = listen(stream);
+    stream.take(question(1));
+    let tell = () => {};
+    stream.leave(call.listener, new Promise<void>(resolve => (tell = resolve)));
+    await tick();
+    expect(sent).toEqual([]);
+    tell();
+    await tick();
+    expect(sent).toMatchObject([{ id: 1, error: { code: -32603 } }]);
+    await call.asked()[0]?.reply?.(yes);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('[MCP-5] waits for a call that makes itself known late, but not for ever', async () => {
+    vi.useFakeTimers();
+    stream = open(100);
+    stream.take(question(1));
+    stream.take(question(2));
+    await vi.advanceTimersByTimeAsync(99);
+    const late = listen(stream);
+    await late.asked()[1]?.reply?.(yes);
+    late.leave();
+    await vi.advanceTimersByTimeAsync(99);
+    expect(sent.map(({ id }) => id)).toEqual([2]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(sent).toMatchObject([{ id: 2 }, { id: 1, error: { code: -32603 } }]);
+    vi.useRealTimers();
+  });
+
+  it('[MCP-5] that comes again is asked once, and a ping is answered here', async () => {
+    const call = listen(stream);
+    stream.take(question(1));
+    stream.take(question(1));
+    stream.take(question(2, 'ping'));
+    expect(call.asked()).toHaveLength(1);
+    expect(sent).toEqual([{ jsonrpc: '2.0', id: 2, result: {} }]);
+  });
+
+  it('[MCP-5] [SEC-4] is refused where too many wait', () => {
+    const call = listen(stream);
+    for (let id = 0; id < 201; id += 1) stream.take(question(id));
+    expect(call.asked()).toHaveLength(200);
+    expect(sent).toMatchObject([{ id: 200, error: { code: -32601 } }]);
+  });
+
+  it('[MCP-5] is gone with the stream', async () => {
+    const call = listen(stream);
+    stream.take(question(1));
+    stream.close();
+    call.leave();
+    await call.asked()[0]?.reply?.(yes);
+    await tick();
+    expect(sent).toEqual([]);
+  });
+});
+
+it('[MCP-4] progress goes to the call whose it is, a log message to the call begun last', () => {
+  const calls = [listen(stream, [], '"a"'), listen(stream, [], '1'), listen(stream)];
+  stream.take(notification('notifications/progress', { progressToken: 'a', progress: 1 }));
+  stream.take(notification('notifications/progress', { progressToken: 1, progress: 1 }));
+  stream.take(notification('notifications/progress', { progressToken: '1', progress: 1 }));
+  stream.take(notification('notifications/message', { level: 'info', data: 1 }));
+  stream.take(notification('notifications/tools/list_changed', {}));
+  expect(calls.map(({ heard }) => heard.length)).toEqual([1, 1, 1]);
+});

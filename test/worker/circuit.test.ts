@@ -1,0 +1,149 @@
+/** The circuit breaker where calls meet it: every isolate obeys what the monitor alone decides, and no call is ever the trial. */
+import { env } from 'cloudflare:workers';
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { FakeServer, serve } from './fake-server.ts';
+import {
+  createPortico,
+  modern,
+  monitorOf,
+  registerConnected,
+  SERVERS,
+  type RpcAnswer,
+} from './portico.ts';
+import { beat, callTool, readShown } from './health.ts';
+
+const portico = createPortico();
+/** Another isolate, which saw none of the failures. */
+const elsewhere = createPortico();
+afterEach(async () => {
+  await portico.settle();
+  await elsewhere.settle();
+});
+
+const fail = () => new Response('{}', { status: 500 });
+const call = (name: string, from = portico) =>
+  from.api('POST', '/api/v1/tools/call', { name: `${name}.echo` });
+
+/** A server that answered and then fails whatever it is asked, until its circuit is open. */
+async function openCircuit(name: string) {
+  const server = new FakeServer({ sessionful: false });
+  serve({ [name]: server });
+  const { id } = await registerConnected(portico, name);
+  server.outage = fail;
+  const codes = await callTool(portico, `${name}.echo`, 5);
+  await portico.settle();
+  await vi.waitFor(async () =>
+    expect((await readShown(portico, id)).health.circuit).not.toBe('closed'),
+  );
+  return { id, server, codes };
+}
+
+const rowOf = (id: string) =>
+  env.DB.prepare('SELECT circuit_retry_at FROM servers WHERE id = ?')
+    .bind(id)
+    .first<{ circuit_retry_at: number | null }>();
+
+describe('an open circuit', { timeout: 30_000 }, () => {
+  it('[UP-5] refuses calls before they leave, everywhere, and says when to come back', async () => {
+    const { server, codes } = await openCircuit('refused');
+    expect(codes.filter(code => code !== 'circuit_open')).not.toEqual([]);
+    const before = server.of('tools/call').length;
+    const rest = await call('refused', elsewhere);
+    expect([rest.status, await rest.json()]).toMatchObject([503, { code: 'circuit_open' }]);
+    expect(Number(rest.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    const { message, headers } = modern('tools/call', { name: 'refused.echo', arguments: {} });
+    const answer = await (await elsewhere.post(message, { headers })).json<RpcAnswer>();
+    expect(answer.result).toMatchObject({
+      isError: true,
+      _meta: { 'portico/reason': 'circuit_open' },
+    });
+    expect(answer.result?.content?.[0]?.text).toMatch(/^refused: .*\(circuit_open\)\. Retry after/);
+    expect(server.of('tools/call')).toHaveLength(before);
+  });
+
+  it('[UP-5] touches no object and no upstream for a refused call', async () => {
+    await openCircuit('untouched');
+    await call('untouched', elsewhere);
+    const monitors = vi.spyOn(env.SERVER_MONITOR, 'get');
+    const sessions = vi.spyOn(env.CLIENT_SESSION, 'get');
+    await call('untouched', elsewhere);
+    await elsewhere.settle();
+    expect([monitors.mock.calls.length, sessions.mock.calls.length]).toEqual([0, 0]);
+  });
+
+  it('[UP-5] is tried by the monitor in its time: longer after a bad trial, closed by a good one', async () => {
+    const { id, server } = await openCircuit('tried');
+    const opens = () =>
+      runInDurableObject(
+        monitorOf(id),
+        async (_, { storage }) =>
+          (await storage.get<{ circuit: { opens: number } }>('health'))?.circuit.opens ?? 0,
+      );
+    await vi.waitFor(
+      async () => {
+        await runDurableObjectAlarm(monitorOf(id));
+        expect(await opens()).toBeGreaterThanOrEqual(3);
+      },
+      { timeout: 8_000, interval: 20 },
+    );
+    const { circuit_retry_at: retryAt } = (await rowOf(id)) ?? {};
+    expect((retryAt ?? 0) - Date.now()).toBeGreaterThan(500);
+    server.outage = undefined;
+    await vi.waitFor(
+      async () => {
+        expect((await beat(portico, id)).circuit).toBe('closed');
+      },
+      { timeout: 8_000, interval: 20 },
+    );
+    expect(await rowOf(id)).toEqual({ circuit_retry_at: null });
+    expect(await readShown(portico, id)).toMatchObject({ status: 'CONNECTED' });
+    await vi.waitFor(async () => expect((await call('tried', elsewhere)).status).toBe(200), {
+      timeout: 2_000,
+    });
+  });
+
+  it('[UP-5] is closed by whoever connects the server anew, and gone with a disconnect', async () => {
+    const { id, server } = await openCircuit('anew');
+    await portico.api('POST', `${SERVERS}/${id}/disconnect`);
+    expect(await rowOf(id)).toEqual({ circuit_retry_at: null });
+    server.outage = undefined;
+    await portico.api('POST', `${SERVERS}/${id}/connect`);
+    await vi.waitFor(async () =>
+      expect(await readShown(portico, id)).toMatchObject({
+        status: 'CONNECTED',
+        health: { circuit: 'closed', consecutive_failures: 0 },
+      }),
+    );
+    await vi.waitFor(async () => expect((await call('anew')).status).toBe(200));
+  });
+});
+
+describe('a circuit stays closed', () => {
+  it('[UP-5] for refusals, challenges and errors that are no fault of the server', async () => {
+    const server = new FakeServer({ sessionful: false });
+    serve({ picky: server });
+    const { id } = await registerConnected(portico, 'picky');
+    for (const status of [400, 404, 401, 403, 429]) {
+      server.call = () => new Response('{}', { status });
+      await callTool(portico, 'picky.echo', 3);
+    }
+    await portico.settle();
+    expect((await readShown(portico, id)).health.circuit).toBe('closed');
+  });
+
+  it('[UP-5] for failures that are not in a row', async () => {
+    const server = new FakeServer({ sessionful: false });
+    serve({ mixed: server });
+    const { id } = await registerConnected(portico, 'mixed');
+    const answer = server.call;
+    let count = 0;
+    server.call = post => ((count += 1) % 5 === 0 ? answer(post) : fail());
+    await callTool(portico, 'mixed.echo', 4);
+    await portico.settle();
+    await callTool(portico, 'mixed.echo', 5);
+    await portico.settle();
+    await beat(portico, id);
+    expect((await readShown(portico, id)).health.circuit).toBe('closed');
+  });
+});

@@ -1,0 +1,56 @@
+/** A connector of the test with a program that is connected, and calls to it. */
+import { expect } from 'vitest';
+import { enrol, FakeMachine } from './fake-machine.ts';
+import { FakeServer, type FakeServerOptions } from './fake-server.ts';
+import { modern, SERVERS, TRUSTED, whenServer, type Portico, type RpcAnswer } from './portico.ts';
+
+/** Where a connector registers what it has. */
+export const SELF = '/api/v1/connectors/self/servers';
+
+/** What became of offers. */
+export interface Offered {
+  servers: {
+    name: string;
+    id: string | null;
+    registered_as: string | null;
+    problem: string | null;
+  }[];
+}
+
+/** Offer programs, as a connector does before it dials. */
+export const offer = (portico: Portico, token: string, ...names: string[]) =>
+  portico.api('PUT', SELF, { servers: names.map(name => ({ name })) }, { token });
+
+/** A connector whose machine has one server, connected. */
+export async function connectedProgram(
+  portico: Portico,
+  name: string,
+  options: FakeServerOptions = {},
+) {
+  const enrolled = await enrol(portico, `${name}-box`);
+  const { servers } = await (await offer(portico, enrolled.token, name)).json<Offered>();
+  const id = servers[0]?.id ?? '';
+  const server = new FakeServer(options);
+  const machine = new FakeMachine({ [name]: server.handle });
+  await portico.api('PATCH', `${SERVERS}/${id}`, TRUSTED);
+  expect(await machine.dial(portico, enrolled.token)).toBe(101);
+  await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
+  return { ...enrolled, connectorId: enrolled.id, id, server, machine };
+}
+
+/** Call a tool as a modern client. */
+export async function call(
+  portico: Portico,
+  name: string,
+  args: object = {},
+  sent: { signal?: AbortSignal } = {},
+) {
+  const { message, headers } = modern('tools/call', { name, arguments: args });
+  return portico.post(message, { headers, ...sent });
+}
+
+/** The first text of a result, or why there is none. */
+export const textOf = async (response: Response) => {
+  const { result, error } = await response.json<RpcAnswer>();
+  return result?.content?.[0]?.text ?? error?.message;
+};

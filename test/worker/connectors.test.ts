@@ -1,0 +1,193 @@
+/** Connectors in the Worker: enrolment, registration, one live machine, and what its line is for. */
+import { runDurableObjectAlarm } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { listChain } from '../../src/audit/audit-store.ts';
+import { toJsonFrame } from '../../src/connectors/frames.ts';
+import { call, connectedProgram, offer, SELF, textOf, type Offered } from './connected-program.ts';
+import { enrol, FakeMachine } from './fake-machine.ts';
+import { toolOf } from './fake-server.ts';
+import { ADMIN, createPortico, modern, SERVERS, whenServer, type ServerView } from './portico.ts';
+
+const portico = createPortico();
+
+interface Page {
+  connectors: { name: string }[];
+  next_cursor?: string;
+  total: number;
+}
+
+describe('enrolment', () => {
+  it('[CLI-1] [SEC-1] shows a device token once and stores none', async () => {
+    const { id, token } = await enrol(portico, 'once');
+    expect(token).toMatch(/^portico_device_[A-Za-z0-9_-]{43}$/);
+    const shown = await (await portico.api('GET', `/api/v1/connectors/${id}`)).text();
+    const { results } = await env.DB.prepare('SELECT * FROM connectors').all();
+    expect([shown, JSON.stringify(results)].filter(text => text.includes(token))).toEqual([]);
+    expect(JSON.parse(shown)).toMatchObject({
+      id,
+      name: 'once',
+      status: 'DISCONNECTED',
+      last_seen_at: null,
+    });
+    expect((await portico.api('POST', '/api/v1/connectors', { name: 'ONCE' })).status).toBe(409);
+    await enrol(portico, 'other');
+    const path = '/api/v1/connectors?limit=1';
+    const first = await (await portico.api('GET', path)).json<Page>();
+    const rest = await portico.api('GET', `${path}&cursor=${first.next_cursor}`);
+    const { connectors, total } = await rest.json<Page>();
+    const names = [...first.connectors, ...connectors].map(({ name }) => name);
+    expect([names, total]).toEqual([['once', 'other'], 2]);
+  });
+
+  it('[CLI-1] [ACC-2] takes a device token for nothing else, and no other token for one', async () => {
+    const { token } = await enrol(portico, 'narrow');
+    expect((await portico.api('GET', SERVERS, undefined, { token })).status).toBe(401);
+    expect((await portico.post(modern('tools/list').message, { token })).status).toBe(401);
+    for (const other of [ADMIN, null]) {
+      const refused = await portico.api('PUT', SELF, { servers: [] }, { token: other });
+      expect(refused.status).toBe(401);
+    }
+    expect(await new FakeMachine({}).dial(portico, `portico_device_${'x'.repeat(43)}`)).toBe(401);
+  });
+
+  it('[CLI-1] sends the machine of a revoked connector away', async () => {
+    const { connectorId, token, machine, id } = await connectedProgram(portico, 'revoked');
+    expect((await portico.api('DELETE', `/api/v1/connectors/${connectorId}`)).status).toBe(204);
+    await vi.waitFor(() => expect([machine.bye, machine.closeCode]).toEqual(['revoked', 4401]));
+    expect(await new FakeMachine({}).dial(portico, token)).toBe(401);
+    expect((await offer(portico, token, 'revoked')).status).toBe(401);
+    expect(await textOf(await call(portico, 'revoked.echo'))).toContain('not connected');
+    expect((await portico.api('DELETE', `${SERVERS}/${id}`)).status).toBe(204);
+  });
+});
+
+it('[CLI-1] sends the machine away where the word of its revocation is lost', async () => {
+  const { connectorId, machine } = await connectedProgram(portico, 'unsaid');
+  const line = env.CONNECTOR.getByName(connectorId);
+  const deaf = createPortico({
+    CONNECTOR: {
+      getByName: () => ({
+        expectRevocation: () => line.expectRevocation(),
+        revoke: () => Promise.reject(new Error('lost')),
+      }),
+    } as unknown as typeof env.CONNECTOR,
+  });
+  const path = `/api/v1/connectors/${connectorId}`;
+  expect((await deaf.api('DELETE', path)).status).toBe(500);
+  expect((await portico.api('GET', path)).status).toBe(404);
+  expect(machine.bye).toBeUndefined();
+  expect(await runDurableObjectAlarm(line)).toBe(true);
+  await vi.waitFor(() => expect([machine.bye, machine.closeCode]).toEqual(['revoked', 4401]));
+});
+
+describe('registration', () => {
+  it('[CLI-1] [REG-1] [SEC-6] registers what a connector offers, once, and tells of a name that is taken', async () => {
+    const { id: connector, token } = await enrol(portico, 'offers');
+    const taken = {
+      name: 'taken',
+      transport_type: 'HTTP',
+      connection_config: { url: 'https://taken.example.com/mcp' },
+    };
+    await portico.api('POST', SERVERS, { ...taken, auto_connect: false });
+    const first = await (await offer(portico, token, 'files-1', 'taken')).json<Offered>();
+    expect(first.servers[0]).toMatchObject({
+      name: 'files-1',
+      registered_as: 'files-1',
+      problem: null,
+    });
+    expect(first.servers[1]).toEqual({
+      name: 'taken',
+      id: null,
+      registered_as: null,
+      problem: 'A server named taken exists already',
+    });
+    const id = first.servers[0]?.id ?? '';
+    const rows = (await listChain(env.DB, 'admin', 1, 10_000)).filter(row => row.subject === id);
+    const by = { principalId: `connector:${connector}`, tokenId: connector };
+    expect(rows).toMatchObject([{ ...by, action: 'server.create', outcome: 'done' }]);
+    await portico.api('PATCH', `${SERVERS}/${id}`, { name: 'papers' });
+    const again = await (await offer(portico, token, 'files-1')).json<Offered>();
+    expect(again.servers).toEqual([
+      { name: 'files-1', id, registered_as: 'papers', problem: null },
+    ]);
+    const record = await (await portico.api('GET', `${SERVERS}/${id}`)).json<ServerView>();
+    expect(record).toMatchObject({
+      transport_type: 'STDIO',
+      connection_config: { server: 'files-1' },
+    });
+    const moved = { connection_config: { url: 'https://elsewhere.example.com/mcp' } };
+    expect((await portico.api('PATCH', `${SERVERS}/${id}`, moved)).status).toBe(422);
+  });
+
+  it('[REG-1] [CLI-1] says what to run where a command is registered without a connector', async () => {
+    const body = {
+      name: 'cmd',
+      transport_type: 'STDIO',
+      connection_config: { command: 'npx', args: [] },
+    };
+    const refused = await portico.api('POST', SERVERS, body);
+    expect(refused.status).toBe(422);
+    const { errors } = await refused.json<{ errors: { field: string; message: string }[] }>();
+    expect(errors.find(({ field }) => field === 'connection_config.connector')?.message).toContain(
+      'portico connect',
+    );
+    const unknown = { ...body, connection_config: { connector: 'nobody', server: 'x' } };
+    expect((await portico.api('POST', SERVERS, unknown)).status).toBe(422);
+    const { id } = await enrol(portico, 'by-hand');
+    const known = {
+      ...body,
+      name: 'by-hand',
+      connection_config: { connector: 'by-hand', server: 'x' },
+    };
+    const made = await portico.api('POST', SERVERS, known);
+    expect([
+      made.status,
+      (await made.json<{ connection_config: object }>()).connection_config,
+    ]).toEqual([
+      201,
+      { url: `connector://${id}/x`, headers: {}, auth: null, connector: id, server: 'x' },
+    ]);
+    expect((await portico.api('POST', SERVERS, { ...known, name: 'twice' })).status).toBe(409);
+  });
+});
+
+describe('the line', () => {
+  it('[CLI-1] belongs to the newest machine', async () => {
+    const { server, machine, token, id } = await connectedProgram(portico, 'newest');
+    const next = new FakeMachine({ newest: server.handle });
+    expect(await next.dial(portico, token)).toBe(101);
+    await vi.waitFor(() => expect([machine.bye, machine.closeCode]).toEqual(['replaced', 4409]));
+    await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
+    expect(await textOf(await call(portico, 'newest.echo', { n: 1 }))).toBe('{"n":1}');
+  });
+
+  it('[CLI-1] is looked at anew when a machine says that a server is another now', async () => {
+    const { server, machine, id } = await connectedProgram(portico, 'news');
+    server.tools = [toolOf('echo'), toolOf('more')];
+    machine.send(toJsonFrame('news', 0, { server: 'news' }));
+    await whenServer(portico, id, ({ tool_count: tools }) => tools === 2);
+    expect(server.tools).toHaveLength(2);
+  });
+
+  it('[CLI-1] ends with who does not speak its language', async () => {
+    const { token } = await enrol(portico, 'babble');
+    const machine = new FakeMachine({});
+    await machine.dial(portico, token);
+    machine.send(new Uint8Array([255, 0, 0, 0, 0]));
+    await vi.waitFor(() => expect([machine.bye, machine.closeCode]).toEqual(['protocol', 1002]));
+  });
+
+  it('[CLI-1] [ACC-1] is nothing for pages and plain requests', async () => {
+    const { token } = await enrol(portico, 'plain');
+    const authorization = `Bearer ${token}`;
+    expect((await portico.fetch('/connect', { headers: { authorization } })).status).toBe(400);
+    const headers = {
+      authorization,
+      upgrade: 'websocket',
+      'sec-websocket-protocol': 'portico.connector.v1',
+      origin: 'http://127.0.0.1:8787',
+    };
+    expect((await portico.fetch('/connect', { headers })).status).toBe(403);
+  });
+});

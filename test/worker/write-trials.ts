@@ -1,0 +1,84 @@
+/** What each route that writes is tried on: made anew for each try, so that no test depends on another. */
+import { expect } from 'vitest';
+import { itemsOf, listApprovals } from './approvals.ts';
+import { enrol } from './fake-machine.ts';
+import { FakeServer, serve } from './fake-server.ts';
+import { createToken, register, registerConnected, type Portico } from './portico.ts';
+
+export interface Trial {
+  /** Makes what the route acts on; gives what stands in the path. */
+  subject?(portico: Portico): Promise<string>;
+  /** The body, where the example of the document does not do. */
+  body?: unknown;
+  /** Makes the body, where it names what has to be there. */
+  makeBody?(portico: Portico): Promise<unknown>;
+}
+
+let made = 0;
+const server = async (portico: Portico, more: object = {}): Promise<string> =>
+  (await register(portico, `subject-${(made += 1)}`, { auto_connect: false, ...more })).id;
+const secretName = async (): Promise<string> => `TRIAL_${(made += 1)}`;
+async function secret(portico: Portico): Promise<string> {
+  const name = await secretName();
+  const body = { value: 'v', origins: ['https://mcp.example.com'] };
+  expect((await portico.api('PUT', `/api/v1/secrets/${name}`, body)).status).toBe(200);
+  return name;
+}
+const madeBy = (path: string, body: () => object) => async (portico: Portico) => {
+  const response = await portico.api('POST', path, body());
+  expect(response.status).toBe(201);
+  return (await response.json<{ id: string }>()).id;
+};
+const principal = madeBy('/api/v1/principals', () => ({ name: 'subject' }));
+const rule = madeBy('/api/v1/access/rules', () => ({
+  effect: 'deny',
+  subject: { kind: 'group', name: 'nobody' },
+}));
+const toolset = madeBy('/api/v1/toolsets', () => ({
+  name: `subject-${(made += 1)}`,
+  include: ['*.get_*'],
+}));
+const token = async (portico: Portico): Promise<string> => (await createToken(portico)).id;
+
+/** What decides on the tool of a server that holds it. */
+async function held(portico: Portico): Promise<unknown> {
+  const name = `holding-${(made += 1)}`;
+  serve({ [name]: new FakeServer() });
+  const { id } = await registerConnected(portico, name, { tool_approval: 'hold' });
+  return { items: itemsOf((await listApprovals(portico, id)).approvals) };
+}
+
+const SERVER = '/api/v1/aggregator/servers';
+
+/** By method and path, as the document has them. */
+export const TRIALS: Record<string, Trial> = {
+  [`POST ${SERVER}`]: {},
+  'POST /api/v1/aggregator/import': {
+    body: { mcpServers: { imported: { url: 'https://imported.example.com/mcp', disabled: true } } },
+  },
+  [`PATCH ${SERVER}/{id}`]: { subject: server },
+  [`DELETE ${SERVER}/{id}`]: { subject: server },
+  [`POST ${SERVER}/{id}/connect`]: { subject: server },
+  [`POST ${SERVER}/{id}/disconnect`]: { subject: server },
+  'POST /api/v1/connectors': {},
+  'DELETE /api/v1/connectors/{id}': {
+    subject: async portico => (await enrol(portico, `subject-${(made += 1)}`)).id,
+  },
+  'PUT /api/v1/secrets/{name}': { subject: secretName },
+  'DELETE /api/v1/secrets/{name}': { subject: secret },
+  'POST /api/v1/approvals/approve': { makeBody: held },
+  'POST /api/v1/approvals/reject': { makeBody: held },
+  'POST /api/v1/keys/rotate': {},
+  'POST /api/v1/tokens': {},
+  'POST /api/v1/tokens/{id}/rotate': { subject: token },
+  'DELETE /api/v1/tokens/{id}': { subject: token },
+  'POST /api/v1/principals': {},
+  'PATCH /api/v1/principals/{id}': { subject: principal },
+  'DELETE /api/v1/principals/{id}': { subject: principal },
+  'POST /api/v1/access/rules': {},
+  'PATCH /api/v1/access/rules/{id}': { subject: rule },
+  'DELETE /api/v1/access/rules/{id}': { subject: rule },
+  'POST /api/v1/toolsets': {},
+  'PATCH /api/v1/toolsets/{id}': { subject: toolset },
+  'DELETE /api/v1/toolsets/{id}': { subject: toolset },
+};
