@@ -50,6 +50,10 @@ function rpcBody(era: Era, id: number, method: string, params: Record<string, un
   return JSON.stringify({ jsonrpc: '2.0', id, method, params: withMeta });
 }
 
+/** The text of a `tools/call` of an echo tool; id and message are the number. */
+export const callBody = (era: Era, name: string, n: number): string =>
+  rpcBody(era, n, 'tools/call', { name, arguments: { message: String(n) } });
+
 function headText(
   route: Route,
   connection: number,
@@ -84,15 +88,20 @@ function fail(answer: Answer): never {
   throw new Error(`wrong answer: ${answer.head}\n\n${answer.body.toString('utf8', 0, 2_000)}`);
 }
 
+/** An answer that took long came as an event stream, whose one event it is. */
+function readCallAnswer(body: string): RpcAnswer {
+  const at = body.startsWith('{') ? 0 : body.indexOf('\ndata: ') + '\ndata: '.length;
+  return JSON.parse(body.slice(at));
+}
+
 /** `tools/call` of an echo tool by its qualified name; id and message are the request's number. */
 export function createCallExchange(route: Route, qualifiedName: string): Exchange {
-  const params = { name: qualifiedName, arguments: { message: String(NUMBER_MARK) } };
-  const body = rpcBody(route.era, NUMBER_MARK, 'tools/call', params);
+  const body = callBody(route.era, qualifiedName, NUMBER_MARK);
   return {
     write: createWrite(route, body, { 'Mcp-Method': 'tools/call', 'Mcp-Name': qualifiedName }),
     check(answer, n) {
       if (answer.status !== 200) fail(answer);
-      const { id, result }: RpcAnswer = JSON.parse(answer.body.toString());
+      const { id, result } = readCallAnswer(answer.body.toString());
       const right = id === n && result?.content?.[0]?.text === String(n) && !result.isError;
       if (!right) fail(answer);
     },

@@ -48,7 +48,7 @@ function open(port: number): Promise<Socket> {
 let lastNumber = 100_000_000;
 
 /** Numbers of equal length, so that every request of a kind has the same size; never given twice. */
-function nextNumber(): number {
+export function nextNumber(): number {
   lastNumber += 1;
   return lastNumber;
 }

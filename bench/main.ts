@@ -8,12 +8,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
+import { measureAudit } from './audit.ts';
 import { measureCeilings, measureRows } from './measure.ts';
 import type { Ceilings } from './measure.ts';
 import { HELP, parseOptions } from './options.ts';
 import type { Options } from './options.ts';
 import { profileCases } from './profile.ts';
 import { startBench } from './setup.ts';
+import { measureStdio } from './stdio.ts';
 import { toTable } from './table.ts';
 
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
@@ -34,6 +36,8 @@ function toNotes(options: Options, ceilings: Ceilings): string {
 async function run(options: Options): Promise<void> {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   await mkdir(RESULTS, { recursive: true });
+  if (options.audit) return void process.stdout.write(`${await measureAudit(options, say)}\n`);
+  if (options.stdio) return void process.stdout.write(`${await measureStdio(options, say)}\n`);
   say('starting the upstream, the relay and Portico');
   const bench = await startBench({ inspect: options.profile });
   try {

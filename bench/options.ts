@@ -10,6 +10,10 @@ export interface Options {
   /** Length of each slice of load. */
   secondsPerSlice: number;
   profile: boolean;
+  /** Compares Portico with the audit of calls and without it, in place of the relay. */
+  audit: boolean;
+  /** Compares a program behind a connector with the same program over its own stdin and stdout. */
+  stdio: boolean;
 }
 
 export const HELP = `npm run bench [-- options]
@@ -21,6 +25,8 @@ Prints a table and writes it to bench/results/latest.md and latest.json. Loopbac
   --seconds N    seconds per slice, 0.1 to 10 (default 0.3; a round has 16 slices)
   --quick        the same in under 40 seconds: --rounds 4 --seconds 0.2
   --profile      no table: CPU profiles of Portico to bench/results/, hottest functions printed
+  --audit        what the audit of calls costs: Portico with it against Portico without it
+  --stdio        a stdio server through portico connect and Portico against the same one called directly
   --help         this text
 `;
 
@@ -41,6 +47,8 @@ export function parseOptions(args: string[]): Options | undefined {
       seconds: { type: 'string' },
       quick: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
+      audit: { type: 'boolean', default: false },
+      stdio: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -50,5 +58,7 @@ export function parseOptions(args: string[]): Options | undefined {
     rounds: Math.floor(numberBetween('rounds', values.rounds ?? rounds, 1, 50)),
     secondsPerSlice: numberBetween('seconds', values.seconds ?? seconds, 0.1, 10),
     profile: values.profile,
+    audit: values.audit,
+    stdio: values.stdio,
   };
 }

@@ -22,6 +22,7 @@ import type { Era } from './exchanges.ts';
 import { bundleWorker } from '../local/bundle.ts';
 import { startHost } from '../local/host.ts';
 import type { Host } from '../local/host.ts';
+import { readSourceFiles } from '../local/source-files.ts';
 
 const UPSTREAM = fileURLToPath(new URL('./upstream.ts', import.meta.url));
 const RELAY = fileURLToPath(new URL('./relay.ts', import.meta.url));
@@ -41,6 +42,10 @@ export interface Bench {
   /** Legacy sessions, one per connection. */
   sessions: { portico: string[]; relay: string[] };
   inspectorPort(): Promise<number>;
+  /** Asks the REST API as the administrator. @param path below `/api/v1` */
+  request<T>(path: string, body?: unknown): Promise<T>;
+  /** Waits until a server is connected with so many tools. */
+  waitFor(name: string, toolCount: number): Promise<void>;
   /** How many requests of each era and method the upstream received so far. */
   counts(): Promise<Record<string, number>>;
   stop(): Promise<void>;
@@ -75,29 +80,43 @@ async function requestJson<T>(url: string, token: string, body?: unknown): Promi
   return JSON.parse(text);
 }
 
-async function registerServers(api: string, token: string, upstreamPort: number): Promise<void> {
-  for (const era of ['modern', 'legacy'] as const) {
-    for (let index = 1; index <= SERVERS_PER_ERA; index += 1) {
-      await requestJson(`${api}/aggregator/servers`, token, {
-        name: serverName(era, index),
-        transport_type: 'HTTP',
-        connection_config: { url: upstreamUrl(upstreamPort, era, index) },
-      });
-    }
-  }
+/** Waits until every server of these names is connected with so many tools. */
+async function waitForServers(
+  api: string,
+  token: string,
+  names: ReadonlySet<string>,
+  toolCount: number,
+): Promise<void> {
   const deadline = Date.now() + CONNECT_TIMEOUT_MS;
   for (;;) {
     const { servers } = await requestJson<{ servers: ServerRecord[] }>(
       `${api}/aggregator/servers`,
       token,
     );
-    const waiting = servers.filter(
-      server => server.status !== 'CONNECTED' || server.tool_count !== TOOLS_PER_SERVER,
+    const wanted = servers.filter(({ name }) => names.has(name));
+    const waiting = wanted.filter(
+      server => server.status !== 'CONNECTED' || server.tool_count !== toolCount,
     );
-    if (waiting.length === 0 && servers.length === SERVERS_PER_ERA * 2) return;
+    if (waiting.length === 0 && wanted.length === names.size) return;
     if (Date.now() > deadline) throw new Error(`not connected: ${JSON.stringify(waiting)}`);
     await sleep(100);
   }
+}
+
+async function registerServers(api: string, token: string, upstreamPort: number): Promise<void> {
+  const names = new Set<string>();
+  for (const era of ['modern', 'legacy'] as const) {
+    for (let index = 1; index <= SERVERS_PER_ERA; index += 1) {
+      const name = serverName(era, index);
+      names.add(name);
+      await requestJson(`${api}/aggregator/servers`, token, {
+        name,
+        transport_type: 'HTTP',
+        connection_config: { url: upstreamUrl(upstreamPort, era, index) },
+      });
+    }
+  }
+  await waitForServers(api, token, names, TOOLS_PER_SERVER);
 }
 
 async function openSession(url: string, token: string): Promise<string> {
@@ -146,8 +165,15 @@ async function startUpstream(): Promise<{ child: ChildProcess; port: number }> {
   return { child, port: message.port };
 }
 
-/** Starts everything a run needs; `inspect` opens the inspector, which costs time: for profiles only. */
-export async function startBench(options: { inspect: boolean }): Promise<Bench> {
+export interface BenchOptions {
+  /** Opens the inspector, which costs time: for profiles only. */
+  inspect?: boolean;
+  /** Settings of Portico beside those of every run. */
+  env?: Record<string, string>;
+}
+
+/** Starts everything a run needs. */
+export async function startBench(options: BenchOptions): Promise<Bench> {
   const adminToken = `portico_${randomBytes(32).toString('base64url')}`;
   const keys = { active: 'k1', keys: { k1: randomBytes(32).toString('base64') } };
   const dataDir = mkdtempSync(join(tmpdir(), 'portico-bench-'));
@@ -160,25 +186,27 @@ export async function startBench(options: { inspect: boolean }): Promise<Bench> 
   };
   try {
     const started = await startHost({
+      files: await readSourceFiles(),
       dataDir,
       port: 0,
       env: {
         PORTICO_KEYS: JSON.stringify(keys),
         PORTICO_ADMIN_TOKEN: adminToken,
         PORTICO_DISCOVERY_INTERVAL_MS: String(HOUR_MS),
+        PORTICO_HEALTH_INTERVAL_MS: String(HOUR_MS),
         PORTICO_SESSION_IDLE_MS: String(HOUR_MS),
+        ...options.env,
       },
       workers: [{ name: 'relay', script: await bundleWorker(RELAY) }],
-      inspect: options.inspect,
+      inspect: options.inspect ?? false,
     });
     host = started;
     const relayUrl = started.urlOf('relay');
-    await registerServers(`${started.url}/api/v1`, adminToken, upstream.port);
-    const { token } = await requestJson<{ token: string }>(
-      `${started.url}/api/v1/tokens`,
-      adminToken,
-      { name: 'bench' },
-    );
+    const api = `${started.url}/api/v1`;
+    await registerServers(api, adminToken, upstream.port);
+    const { token } = await requestJson<{ token: string }>(`${api}/tokens`, adminToken, {
+      name: 'bench',
+    });
     return {
       ports: {
         portico: Number(new URL(started.url).port),
@@ -191,6 +219,8 @@ export async function startBench(options: { inspect: boolean }): Promise<Bench> 
         relay: await openSessions(relayUrl + relayPath(upstream.port, 'legacy'), token),
       },
       inspectorPort: () => started.inspectorPort(),
+      request: (path, body) => requestJson(`${api}${path}`, adminToken, body),
+      waitFor: (name, toolCount) => waitForServers(api, adminToken, new Set([name]), toolCount),
       counts: async () => {
         const response = await fetch(`http://127.0.0.1:${upstream.port}/counts`);
         const counts: Record<string, number> = JSON.parse(await response.text());

@@ -28,16 +28,16 @@ export interface Pair {
   portico: Summary;
 }
 
-const HEADINGS = [
+/** What is compared: what a row calls relay, and what it calls Portico. */
+const SIDES = ['Relay', 'Portico'] as const;
+
+const toHeadings = (sides: readonly [string, string]): string[] => [
   'Request',
   'Clients',
-  'Relay p50',
-  'Portico p50',
+  ...sides.map(side => `${side} p50`),
   'Ratio',
-  'Relay p99',
-  'Portico p99',
-  'Relay req/s',
-  'Portico req/s',
+  ...sides.map(side => `${side} p99`),
+  ...sides.map(side => `${side} req/s`),
   'Ratio',
 ];
 
@@ -80,10 +80,13 @@ export function toRow(request: string, clients: number, pairs: Pair[]): Row {
 }
 
 const toMs = (value: number): string => `${value.toFixed(2)} ms`;
+/** Two decimals, or two digits where these would be none. */
+const toRatio = (value: number): string => (value < 0.1 ? value.toPrecision(2) : value.toFixed(2));
 const toCount = (value: number): string => Math.round(value).toLocaleString('en-US');
 
 /** Aligned Markdown: the same text is printed and written. */
-export function toTable(rows: Row[]): string {
+export function toTable(rows: Row[], sides: readonly [string, string] = SIDES): string {
+  const headings = toHeadings(sides);
   const cells = rows.map(row => [
     row.request,
     String(row.clients),
@@ -94,9 +97,9 @@ export function toTable(rows: Row[]): string {
     toMs(row.portico.p99Ms),
     toCount(row.relay.requestsPerSecond),
     toCount(row.portico.requestsPerSecond),
-    row.throughputRatio.toFixed(2),
+    toRatio(row.throughputRatio),
   ]);
-  const widths = HEADINGS.map((heading, column) =>
+  const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...cells.map(line => line[column]?.length ?? 0)),
   );
   const toCell = (cell: string, column: number): string =>
@@ -105,5 +108,5 @@ export function toTable(rows: Row[]): string {
   const rule = widths.map((width, column) =>
     column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
   );
-  return [toLine(HEADINGS), toLine(rule), ...cells.map(toLine)].join('\n');
+  return [toLine(headings), toLine(rule), ...cells.map(toLine)].join('\n');
 }
