@@ -14,6 +14,7 @@ import type { Ceilings } from './measure.ts';
 import { HELP, parseOptions } from './options.ts';
 import type { Options } from './options.ts';
 import { profileCases } from './profile.ts';
+import { measureSearch } from './search.ts';
 import { startBench } from './setup.ts';
 import { measureStdio } from './stdio.ts';
 import { toTable } from './table.ts';
@@ -38,6 +39,7 @@ async function run(options: Options): Promise<void> {
   await mkdir(RESULTS, { recursive: true });
   if (options.audit) return void process.stdout.write(`${await measureAudit(options, say)}\n`);
   if (options.stdio) return void process.stdout.write(`${await measureStdio(options, say)}\n`);
+  if (options.search) return void process.stdout.write(`${await measureSearch(say)}\n`);
   say('starting the upstream, the relay and Portico');
   const bench = await startBench({ inspect: options.profile });
   try {

@@ -14,6 +14,8 @@ export interface Options {
   audit: boolean;
   /** Compares a program behind a connector with the same program over its own stdin and stdout. */
   stdio: boolean;
+  /** Measures searches over 1,000 and 10,000 tools. */
+  search: boolean;
 }
 
 export const HELP = `npm run bench [-- options]
@@ -27,6 +29,7 @@ Prints a table and writes it to bench/results/latest.md and latest.json. Loopbac
   --profile      no table: CPU profiles of Portico to bench/results/, hottest functions printed
   --audit        what the audit of calls costs: Portico with it against Portico without it
   --stdio        a stdio server through portico connect and Portico against the same one called directly
+  --search       what a search over 1,000 and over 10,000 tools costs, warm and cold
   --help         this text
 `;
 
@@ -49,6 +52,7 @@ export function parseOptions(args: string[]): Options | undefined {
       profile: { type: 'boolean', default: false },
       audit: { type: 'boolean', default: false },
       stdio: { type: 'boolean', default: false },
+      search: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -60,5 +64,6 @@ export function parseOptions(args: string[]): Options | undefined {
     profile: values.profile,
     audit: values.audit,
     stdio: values.stdio,
+    search: values.search,
   };
 }

@@ -69,7 +69,8 @@ export function upstreamUrl(port: number, era: Era, index = 1): string {
   return `http://127.0.0.1:${port}/${era}/${index}`;
 }
 
-async function requestJson<T>(url: string, token: string, body?: unknown): Promise<T> {
+/** Asks the REST API. @throws Error with the answer where it is no success */
+export async function requestJson<T>(url: string, token: string, body?: unknown): Promise<T> {
   const response = await fetch(url, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -81,7 +82,7 @@ async function requestJson<T>(url: string, token: string, body?: unknown): Promi
 }
 
 /** Waits until every server of these names is connected with so many tools. */
-async function waitForServers(
+export async function waitForServers(
   api: string,
   token: string,
   names: ReadonlySet<string>,

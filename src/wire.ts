@@ -16,7 +16,7 @@ import { Catalogs } from './catalog/catalogs.ts';
 import { CONNECTOR_HEADER } from './connectors/connector-object.ts';
 import { ConnectorService } from './connectors/connector-service.ts';
 import { createDestinations } from './connectors/destinations.ts';
-import { parseConfig, type Env } from './env.ts';
+import { fetchAsset, parseConfig, type Env } from './env.ts';
 import { createCore } from './gateway/core.ts';
 import { withAccess } from './gateway/with-access.ts';
 import { isReadOnly } from './gateway/seen.ts';
@@ -29,7 +29,12 @@ import { withDraining, type OpenCallLine } from './health/draining.ts';
 import { withCircuit, withReports, type Call } from './health/live-calls.ts';
 import { HealthService } from './health/health-service.ts';
 import { ImportService } from './registry/import-service.ts';
+import type { Server } from './registry/server-schema.ts';
 import { ServerService } from './registry/server-service.ts';
+import { createEmbeddingSource } from './search/embedding-asset.ts';
+import { createFindTools } from './search/find-tools.ts';
+import { SearchIndex } from './search/search-index.ts';
+import { createSegmentPort } from './search/segment-kv.ts';
 import { ApprovalService } from './pins/approval-service.ts';
 import { withTasks } from './gateway/with-tasks.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
@@ -114,8 +119,17 @@ export function wire(env: Env): AppPorts {
     const headers = { upgrade: 'websocket' };
     return (await monitorOf(serverId).fetch('https://monitor/call', { headers })).webSocket;
   };
+  const catalogOf = (server: Server) => catalogs.of(server);
+  const embedding = createEmbeddingSource(path => fetchAsset(env, path));
+  const segments = createSegmentPort(env.CATALOG);
+  const index = new SearchIndex({ segments, embedding, catalogOf });
   const core = createCore({
-    catalogOf: server => catalogs.of(server),
+    catalogOf,
+    findTools: createFindTools({
+      segmentOf: server => index.segmentOf(server),
+      embedding,
+      skillsOf: servers => assignedSkills.of(servers),
+    }),
     call: withCircuit(withDraining(withReports(call, reports), openCallLine), () => Date.now()),
   });
   const tasking = withTasks(core, {
@@ -205,7 +219,7 @@ export function wire(env: Env): AppPorts {
     approvals: new ApprovalService({ db, acts, look: id => monitorOf(id).poke() }),
     audit: new AuditService(db, shard => auditLogOf(shard).keep(shard)),
     shield: env.SHIELD,
-    asset: path => env.ASSETS.fetch(new URL(path, 'https://assets.invalid')),
+    asset: path => fetchAsset(env, path),
     secrets,
     servers,
     connectors: new ConnectorService({

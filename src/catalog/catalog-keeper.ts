@@ -1,37 +1,58 @@
 /**
- * Keeps the catalogs of one server: each is stored before a row names it, and the one before the last is deleted when the next is
- * named, since requests may still be using the last.
+ * Keeps the catalogs of one server: each is stored with its part of the search index before a row names it, and the one before the
+ * last is deleted when the next is named, since requests may still be using the last.
  */
 import type { Looked } from '../upstream/watch.ts';
-import { catalogHash, toCatalogText } from './catalog.ts';
+import { catalogHash, parseCatalog, toCatalogText, type Catalog } from './catalog.ts';
 
 /** Where catalogs are. */
 export interface CatalogPort {
   put(serverId: string, hash: string, text: string): Promise<void>;
+  /** Deletes a catalog and what was made of it. */
   delete(serverId: string, hash: string): Promise<void>;
 }
 
+/** Makes a new catalog searchable. @param before hash of the catalog it comes after */
+export type IndexCatalog = (
+  serverId: string,
+  catalog: Catalog,
+  before: string | null,
+) => Promise<void>;
+
 const REPLACED_KEY = 'replaced';
 
-export class CatalogKeeper {
-  readonly #storage: DurableObjectStorage;
-  readonly #catalogs: CatalogPort;
+export interface KeeperPorts {
+  storage: DurableObjectStorage;
+  catalogs: CatalogPort;
+  index: IndexCatalog;
+}
 
-  constructor(storage: DurableObjectStorage, catalogs: CatalogPort) {
-    this.#storage = storage;
-    this.#catalogs = catalogs;
+export class CatalogKeeper {
+  readonly #ports: KeeperPorts;
+
+  constructor(ports: KeeperPorts) {
+    this.#ports = ports;
   }
 
   /**
    * Store what of a look may be offered.
-   * @param known hash of the catalog that is stored already, if it can be trusted to be
+   * @param named hash of the catalog that the row names
+   * @param rewrite whether also a catalog is stored that the row names already
    * @returns its hash
    */
-  async keep(serverId: string, looked: Looked, known: string | null): Promise<string> {
+  async keep(
+    serverId: string,
+    looked: Looked,
+    named: string | null,
+    rewrite: boolean,
+  ): Promise<string> {
     const { items, ttlMs, capabilities, instructions } = looked;
     const text = toCatalogText({ items, ttlMs, capabilities, instructions });
     const hash = await catalogHash(text);
-    if (hash !== known) await this.#catalogs.put(serverId, hash, text);
+    if (hash === named && !rewrite) return hash;
+    const { catalogs, index } = this.#ports;
+    await catalogs.put(serverId, hash, text);
+    await index(serverId, parseCatalog(hash, text), named);
     return hash;
   }
 
@@ -41,10 +62,11 @@ export class CatalogKeeper {
    * @param current hash of the one it names
    */
   async retire(serverId: string, replaced: string | null, current: string): Promise<void> {
-    const older = await this.#storage.get<string>(REPLACED_KEY);
+    const { storage, catalogs } = this.#ports;
+    const older = await storage.get<string>(REPLACED_KEY);
     if (older !== undefined && older !== replaced && older !== current) {
-      await this.#catalogs.delete(serverId, older);
+      await catalogs.delete(serverId, older);
     }
-    if (replaced !== null) await this.#storage.put(REPLACED_KEY, replaced);
+    if (replaced !== null) await storage.put(REPLACED_KEY, replaced);
   }
 }

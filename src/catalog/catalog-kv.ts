@@ -1,6 +1,6 @@
 /**
  * Catalog texts in KV under `catalog/{server}/{hash}`: written once, never changed, so that KV's
- * staleness does not matter.
+ * staleness does not matter. What is made of a catalog is under its key (`search/segment-kv.ts`) and goes with it.
  */
 import type { CatalogPort } from './catalog-keeper.ts';
 
@@ -23,20 +23,22 @@ function putCatalogText(
   return kv.put(key(serverId, hash), text);
 }
 
-function deleteCatalogText(kv: KVNamespace, serverId: string, hash: string): Promise<void> {
-  return kv.delete(key(serverId, hash));
-}
 
 /** The catalogs of one namespace, for the keeper. */
 export const createCatalogPort = (kv: KVNamespace): CatalogPort => ({
   put: (serverId, hash, text) => putCatalogText(kv, serverId, hash, text),
-  delete: (serverId, hash) => deleteCatalogText(kv, serverId, hash),
+  delete: (serverId, hash) => deleteUnder(kv, key(serverId, hash)),
 });
 
-/** Delete every catalog of a server, page by page. */
-export async function deleteCatalogs(kv: KVNamespace, serverId: string): Promise<void> {
+/** Delete every catalog of a server, and what is made of each. */
+export function deleteCatalogs(kv: KVNamespace, serverId: string): Promise<void> {
+  return deleteUnder(kv, key(serverId, ''));
+}
+
+/** Delete what is under a key, page by page. */
+async function deleteUnder(kv: KVNamespace, prefix: string): Promise<void> {
   for (;;) {
-    const page = await kv.list({ prefix: `catalog/${serverId}/` });
+    const page = await kv.list({ prefix });
     await Promise.all(page.keys.map(({ name }) => kv.delete(name)));
     if (page.list_complete || page.keys.length === 0) return;
   }

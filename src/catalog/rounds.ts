@@ -189,8 +189,7 @@ export class Rounds {
     const looked: Looked = await (await watchOf(server)).look(deadline);
     const admitted = await pins.admit(server, looked);
     const { items, verdict, warning } = admitted;
-    const known = rewrite ? null : server.catalogHash;
-    const catalogHash = await catalogs.keep(server.id, admitted, known);
+    const catalogHash = await catalogs.keep(server.id, admitted, server.catalogHash, rewrite);
     if (catalogHash !== server.catalogHash || !isOffered(server.status)) await teller.note(items);
     return { discovery: { verdict, catalogHash, toolCount: items.tools.length }, warning };
   }

@@ -8,7 +8,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { createDestinations } from '../connectors/destinations.ts';
-import { parseConfig, type Env } from '../env.ts';
+import { fetchAsset, parseConfig, type Env } from '../env.ts';
 import type { PorticoError } from '../errors/portico-error.ts';
 import type { CallReport } from '../health/call-report.ts';
 import { PendingCalls } from '../health/draining.ts';
@@ -18,6 +18,9 @@ import { findServer } from '../registry/server-store.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { Pinning } from '../pins/pinning.ts';
 import { isOffered } from '../registry/status.ts';
+import { createEmbeddingSource } from '../search/embedding-asset.ts';
+import { createIndexer } from '../search/search-index.ts';
+import { createSegmentPort } from '../search/segment-kv.ts';
 import type { WatchFailure } from '../session/streams.ts';
 import { createAccessTokenRecords } from '../secrets/access-token-store.ts';
 import { AccessTokens } from '../secrets/access-tokens.ts';
@@ -82,6 +85,7 @@ export class ServerMonitor extends DurableObject<Env> {
     createDeadline,
     defer: work => this.ctx.waitUntil(work),
   });
+  readonly #embedding = createEmbeddingSource(path => fetchAsset(this.env, path));
   readonly #rounds = this.#createRounds();
   #lookedAt = 0;
   #turn: Promise<unknown> = Promise.resolve();
@@ -203,7 +207,11 @@ export class ServerMonitor extends DurableObject<Env> {
       db: this.env.DB,
       health: this.#health,
       pins: new Pinning({ storage, db: this.env.DB, approval }),
-      catalogs: new CatalogKeeper(storage, createCatalogPort(this.env.CATALOG)),
+      catalogs: new CatalogKeeper({
+        storage,
+        catalogs: createCatalogPort(this.env.CATALOG),
+        index: createIndexer(createSegmentPort(this.env.CATALOG), this.#embedding),
+      }),
       teller: this.#teller,
       watchOf: server => this.#watch.of(server),
       hasWatch: () => this.#watch.current !== undefined,

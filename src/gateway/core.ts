@@ -8,6 +8,7 @@ import type { RawObject } from '../lib/json-spans.ts';
 import { Lru } from '../lib/lru.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { isOffered } from '../registry/status.ts';
+import type { FindTools } from '../search/find-tools.ts';
 import type { CallContext, CallReply } from '../upstream/call.ts';
 import type { OutboundRequest } from '../upstream/wire-request.ts';
 import type { CoreGateway, ListedItem, Listing, Naming, Reach } from './gateway.ts';
@@ -23,6 +24,7 @@ import { through } from './seen.ts';
 import { failingAs, toServerFailure } from './server-failure.ts';
 
 export interface CorePorts {
+  findTools: FindTools;
   catalogOf(server: Server): Catalog | Promise<Catalog>;
   /** @param name the server's own name of what is asked for, for the mirrored header */
   call(
@@ -87,6 +89,16 @@ export function createCore(ports: CorePorts): CoreGateway {
     },
 
     list: (_caller, reach, naming, kind) => list(reach, naming, kind),
+
+    async search(_caller, reach, naming, request) {
+      const { tools, ...counts } = await ports.findTools(reach, request);
+      const hits = tools.map(async ({ server, tool, score, skills }) => {
+        const item = (await seen(reach, server)).tools.byKey.get(tool);
+        return item && { ...presented(server, item, naming, 'tools'), score, skills };
+      });
+      const found = await Promise.all(hits);
+      return { hits: found.filter(hit => hit !== undefined), ...counts };
+    },
 
     async offer(_caller, reach, naming, tasks) {
       const offering = reach.servers.map(async server => {

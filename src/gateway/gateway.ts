@@ -9,6 +9,7 @@ import type { RawObject } from '../lib/json-spans.ts';
 import type { Era, JsonObject, LogLevel } from '../protocol.ts';
 import type { Subscription } from '../session/news.ts';
 import type { Server } from '../registry/server-schema.ts';
+import type { SearchRequest, SearchResult } from '../search/search.ts';
 import type { CallContext, CallReply } from '../upstream/call.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import type { NameStyle } from './qualified-name.ts';
@@ -121,6 +122,13 @@ export interface Gateway {
   visible(caller: Caller, reach: Reach): Promise<Reach>;
   /** All items of a kind within reach, sorted by the name of their server. */
   list(caller: Caller, reach: Reach, naming: Naming, kind: Kind): Promise<Listing>;
+  /** The tools within reach that fit a query best, as `list` names and describes them. */
+  search(
+    caller: Caller,
+    reach: Reach,
+    naming: Naming,
+    request: SearchRequest,
+  ): Promise<SearchResult>;
   /**
    * What `initialize` and `server/discover` tell of the servers within reach.
    * @param tasks the form of tasks that is offered, where servers of that era have them

@@ -45,6 +45,10 @@ export function withAccess(inner: Gateway): Gateway {
       requireScope(caller, 'tools:read');
       return inner.list(caller, narrowed(caller, reach), naming, kind);
     },
+    async search(caller, reach, naming, request) {
+      requireScope(caller, 'tools:read');
+      return inner.search(caller, narrowed(caller, reach), naming, request);
+    },
     async subscription(caller, reach, naming, uri) {
       requireScope(caller, 'tools:read');
       return inner.subscription(caller, narrowed(caller, reach), naming, uri);

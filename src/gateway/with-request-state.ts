@@ -65,6 +65,7 @@ export function withRequestState(
   return {
     visible: (...args) => inner.visible(...args),
     list: (...args) => inner.list(...args),
+    search: (...args) => inner.search(...args),
     offer: (...args) => inner.offer(...args),
     subscription: (...args) => inner.subscription(...args),
     hearTasks: (...args) => inner.hearTasks(...args),

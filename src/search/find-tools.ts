@@ -1,0 +1,117 @@
+/**
+ * A search over what a caller reaches: filters first, then the ranking, so that what is hidden or filtered out changes no count,
+ * no score and no order.
+ */
+import type { View } from '../access/view.ts';
+import type { Reach } from '../gateway/gateway.ts';
+import { Lru } from '../lib/lru.ts';
+import type { Server } from '../registry/server-schema.ts';
+import { isOffered } from '../registry/status.ts';
+import type { ServerSkills, SkillsOf, ToolSkills } from '../skills/tool-skills.ts';
+import type { EmbeddingSource } from './embedding-asset.ts';
+import { rank, type Searched } from './rank.ts';
+import type { SearchRequest } from './search.ts';
+import type { Segment } from './segment.ts';
+
+/** Filters of one segment that are remembered. */
+const MAX_MASKS = 16;
+
+export interface FindPorts {
+  segmentOf(server: Server): Segment | undefined | Promise<Segment | undefined>;
+  embedding: EmbeddingSource;
+  skillsOf: SkillsOf;
+}
+
+/** A tool that was found, by its server's own name of it. */
+export interface FoundTool {
+  server: Server;
+  tool: string;
+  score: number;
+  skills: ToolSkills | undefined;
+}
+
+export interface Found {
+  tools: readonly FoundTool[];
+  serversSearched: number;
+  toolsSearched: number;
+}
+
+/** One server that takes part. */
+interface Part extends Searched {
+  of: Server;
+  shown: Uint8Array;
+}
+
+export type FindTools = (reach: Reach, request: SearchRequest) => Promise<Found>;
+
+/** Search with the index and the skills there are. */
+export function createFindTools({ segmentOf, embedding, skillsOf }: FindPorts): FindTools {
+  return async (reach, request) => {
+    const servers = reach.servers.filter(server => takesPart(server, request));
+    const skills = await skillsOf(servers);
+    const parts = await Promise.all(
+      servers.map(async (server): Promise<Part | undefined> => {
+        const segment = await segmentOf(server);
+        if (!segment) return undefined;
+        const view = reach.views?.get(server.id);
+        const seen = maskOf(segment, view);
+        // A server of which nothing is seen is no server.
+        if (view && !view.rest && !seen.includes(1)) return undefined;
+        const shown = narrow(seen, segment, request, skills.get(server.id));
+        const { name, description } = server;
+        return { of: server, segment, shown, server: { name, description } };
+      }),
+    );
+    const searched = parts.filter(part => part !== undefined);
+    const ranked = rank(request.query, searched, await embedding(), request.limit);
+    const tools = ranked.flatMap(({ searched: index, tool: at, score }) => {
+      const part = searched[index];
+      if (!part) return [];
+      const tool = part.segment.nameOf(at);
+      return [{ server: part.of, tool, score, skills: skills.get(part.of.id)?.get(tool) }];
+    });
+    const toolsSearched = searched.reduce((sum, { shown }) => sum + countOf(shown), 0);
+    return { tools, serversSearched: searched.length, toolsSearched };
+  };
+}
+
+function takesPart({ id, name, status }: Server, { servers }: SearchRequest): boolean {
+  return isOffered(status) && (!servers || servers.includes(name) || servers.includes(id));
+}
+
+const remembered = new WeakMap<Segment, Lru<string, Uint8Array>>();
+
+/** Which tools of a segment are seen through a view. */
+function maskOf(segment: Segment, view: View | undefined): Uint8Array {
+  let masks = remembered.get(segment);
+  if (!masks) remembered.set(segment, (masks = new Lru(MAX_MASKS)));
+  const key = view?.key ?? '';
+  const known = masks.get(key);
+  if (known) return known;
+  const mask = new Uint8Array(segment.size).fill(1);
+  if (view && key !== '') {
+    for (let i = 0; i < mask.length; i++) {
+      mask[i] = Number(view.tool(segment.nameOf(i), segment.isReadOnly(i)));
+    }
+  }
+  masks.set(key, mask);
+  return mask;
+}
+
+/** What of the tools that are seen the filters of a request let through. */
+function narrow(
+  seen: Uint8Array,
+  segment: Segment,
+  { skill, readOnly }: SearchRequest,
+  skills: ServerSkills | undefined,
+): Uint8Array {
+  if (skill === undefined && !readOnly) return seen;
+  return seen.map((shown, i) => {
+    if (shown === 0 || (readOnly && !segment.isReadOnly(i))) return 0;
+    if (skill === undefined) return 1;
+    const assigned = skills?.get(segment.nameOf(i))?.skills ?? [];
+    return Number(assigned.some(({ id }) => id === skill));
+  });
+}
+
+const countOf = (mask: Uint8Array) => mask.reduce((sum, shown) => sum + shown, 0);
