@@ -1,5 +1,5 @@
 /**
- * Puts the static files of the Worker together in `dist/assets`: our pages and the renderer of the API's description from npm, with its licence. Run by
+ * Puts the static files of the Worker together in `dist/assets`: our pages, the table of the search, and the renderer of the API's description from npm, with its licence. Run by
  * wrangler before a deployment, and by the local host and the tests of the Worker at their start. A file that is there already is left alone, so that
  * several starts at once do not disturb each other.
  */
@@ -20,12 +20,22 @@ const RENDERER_FILES = [
 /** Make the folder and give its absolute path. */
 export function buildAssets(): string {
   const folder = join(ROOT, 'dist/assets');
-  const docs = join(folder, 'docs');
-  mkdirSync(docs, { recursive: true });
-  const pages = readdirSync(join(ROOT, 'pages/docs')).map(name => join(ROOT, 'pages/docs', name));
-  const renderer = RENDERER_FILES.map(name => join(ROOT, RENDERER, name));
-  for (const file of [...pages, ...renderer]) copyOnce(file, join(docs, basename(file)));
+  copyAll(
+    [...listPages('docs'), ...RENDERER_FILES.map(name => join(RENDERER, name))],
+    join(folder, 'docs'),
+  );
+  copyAll(listPages('search'), join(folder, 'search'));
   return folder;
+}
+
+function listPages(name: string): string[] {
+  const folder = join('pages', name);
+  return readdirSync(join(ROOT, folder)).map(file => join(folder, file));
+}
+
+function copyAll(files: string[], folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  for (const file of files) copyOnce(join(ROOT, file), join(folder, basename(file)));
 }
 
 function copyOnce(from: string, to: string): void {

@@ -1,0 +1,47 @@
+/**
+ * Words to the terms that are matched: stop words go, the rest is stemmed (Porter), terms are known by a hash of 32 bits.
+ * Pure; the same for definitions and for queries.
+ */
+import { stemmer } from 'stemmer';
+
+import { STOP_WORDS } from './stop-words.ts';
+import { toWords } from './words.ts';
+
+export const FNV_OFFSET = 0x811c9dc5;
+export const FNV_PRIME = 0x01000193;
+const ASCII_WORD = /^[a-z]+$/;
+
+/**
+ * The terms of a text in order, repeated as they are repeated; of an identifier its parts and the whole of it, so that
+ * `GitHub` is found by `github`.
+ * @param maxChars how much of the text is read
+ */
+export function toTerms(text: string, maxChars: number): string[] {
+  const terms: string[] = [];
+  for (const { whole, parts } of toWords(text, maxChars)) {
+    for (const part of parts) if (!STOP_WORDS.has(part)) terms.push(toStem(part));
+    if (parts.length > 1) terms.push(toStem(whole));
+  }
+  return terms;
+}
+
+/** Words of other alphabets and words with digits stay as they are. */
+function toStem(word: string): string {
+  return ASCII_WORD.test(word) ? stemmer(word) : word;
+}
+
+/** 32 bits of a text's code units (FNV-1a with a final mix): for look-up, not against an adversary. */
+export function hashText(text: string, seed = FNV_OFFSET): number {
+  let hash = seed;
+  for (let i = 0; i < text.length; i += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), FNV_PRIME);
+  }
+  return mix(hash);
+}
+
+/** The last step of `hashText`. */
+export function mix(state: number): number {
+  let hash = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

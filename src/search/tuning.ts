@@ -1,0 +1,37 @@
+/**
+ * The numbers of the ranking, found by `bench/retrieval` on one half of its requests (docs/decisions/0016-search-without-a-model.md). An argument of
+ * the functions that use them, so that the benchmark can try others.
+ */
+
+/** How much a field counts, and how much its length is held against it (0 to 1). */
+export interface FieldTuning {
+  weight: number;
+  lengthPenalty: number;
+}
+
+export interface Tuning {
+  /** Of a tool, in the order of the segment's fields. */
+  fields: readonly FieldTuning[];
+  serverName: FieldTuning;
+  serverDescription: FieldTuning;
+  /** BM25's k1: how soon more of the same word gains nothing. */
+  saturation: number;
+  /** How much the words count beside the vectors, which count 1. */
+  lexicalWeight: number;
+  semanticWeight: number;
+}
+
+export const TUNING: Tuning = {
+  fields: [
+    { weight: 2, lengthPenalty: 0.5 },
+    { weight: 1.5, lengthPenalty: 0.5 },
+    { weight: 1, lengthPenalty: 0.5 },
+    { weight: 0.3, lengthPenalty: 0.5 },
+    { weight: 0.3, lengthPenalty: 0.5 },
+  ],
+  serverName: { weight: 1, lengthPenalty: 0.5 },
+  serverDescription: { weight: 0.3, lengthPenalty: 0.5 },
+  saturation: 1.2,
+  lexicalWeight: 0.8,
+  semanticWeight: 1,
+};

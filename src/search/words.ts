@@ -1,0 +1,61 @@
+/**
+ * Text to words, the same for definitions and for queries: identifiers are split where a programmer would read a new word,
+ * compatibility forms and accents are unified, invisible characters vanish, scripts without spaces become pairs of letters.
+ * Bounded: a text is read up to a number of characters, a word up to another. Pure; nothing here fails, whatever it is given.
+ */
+
+/** One word as it is written without a break, in lower case, and the words it is made of: `getHTTPServer` of three. */
+export interface Word {
+  whole: string;
+  parts: readonly string[];
+}
+
+/** The longest word that is kept whole; a longer one is cut. */
+const MAX_WORD_CHARS = 40;
+const NON_ASCII = /[^\0-\x7f]/;
+/** What shows nothing: a word with one of them inside is the word without it. */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cs}]+/gu;
+const ACCENT = /[\u0300-\u036f]+/g;
+/** Letters and digits; those of scripts that are written without spaces apart from the others. */
+const RUN =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+|[[\p{L}\p{N}\p{M}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]]+/gv;
+const UNSPACED =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const HAS_CAMEL = /[^\p{Lu}]\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;
+/** `IDs` is one word. */
+const PLURAL_ACRONYM = /^\p{Lu}{2,}s$/u;
+const CAMEL_PART = /\p{Lu}+(?!\p{Ll})[^\p{Lu}]*|\p{Lu}?[^\p{Lu}]+|\p{Lu}/gu;
+
+/**
+ * The words of a text in order, stop words too.
+ * @param maxChars how much of the text is read, in UTF-16 code units
+ */
+export function toWords(text: string, maxChars: number): Word[] {
+  const words: Word[] = [];
+  for (const [run] of unify(text, maxChars).matchAll(RUN)) {
+    if (UNSPACED.test(run)) addPairs(run, words);
+    else words.push(toWord(run.slice(0, MAX_WORD_CHARS)));
+  }
+  return words;
+}
+
+function toWord(run: string): Word {
+  const whole = run.toLowerCase();
+  if (!HAS_CAMEL.test(run) || PLURAL_ACRONYM.test(run)) return { whole, parts: [whole] };
+  return { whole, parts: (run.match(CAMEL_PART) ?? [run]).map(part => part.toLowerCase()) };
+}
+
+function unify(text: string, maxChars: number): string {
+  const read = text.length > maxChars ? text.slice(0, maxChars) : text;
+  if (!NON_ASCII.test(read)) return read;
+  // One character can become eighteen.
+  const wide = read.normalize('NFKD').slice(0, 2 * maxChars);
+  return wide.replaceAll(ACCENT, '').replaceAll(INVISIBLE, '').normalize('NFC');
+}
+
+function addPairs(run: string, words: Word[]): void {
+  const letters = [...run];
+  const pairs =
+    letters.length === 1 ? letters : letters.slice(1).map((b, i) => `${letters[i]}${b}`);
+  for (const pair of pairs) words.push({ whole: pair, parts: [pair] });
+}
