@@ -73,7 +73,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   // Find and classify
   ['FIND-1', 'planned', 'search over all tools, ranked, fast at 10,000'],
   ['FIND-2', 'planned', 'an endpoint of three tools that finds the others'],
-  ['FIND-3', 'planned', 'skills for each tool, by LLM or without one'],
+  ['FIND-3', 'started', 'skills for each tool, by LLM or without one'],
 
   // LLM side
   ['LLM-1', 'planned', 'tools in the formats of the three LLM providers'],
@@ -114,14 +114,14 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['AG-US2-AC7', 'planned', 'relevance orders, not the server'],
 
   // Story 3: classify tools
-  ['AG-US3-AC1', 'planned', 'discovery starts classification'],
-  ['AG-US3-AC2', 'planned', 'one to three skills, each with a confidence'],
-  ['AG-US3-AC3', 'planned', 'the primary skill is the best of at least 0.5'],
-  ['AG-US3-AC4', 'planned', 'an unclassified tool is still found'],
-  ['AG-US3-AC5', 'planned', 'skill embeddings follow'],
-  ['AG-US3-AC6', 'planned', 'one tool within 3 seconds'],
-  ['AG-US3-AC7', 'planned', '50 tools within a minute'],
-  ['AG-US3-AC8', 'planned', 'a new skill waits for review'],
+  ['AG-US3-AC1', 'started', 'discovery starts classification'],
+  ['AG-US3-AC2', 'started', 'one to three skills, each with a confidence'],
+  ['AG-US3-AC3', 'started', 'the primary skill is the best of at least 0.5'],
+  ['AG-US3-AC4', 'started', 'an unclassified tool is still found'],
+  ['AG-US3-AC5', 'started', 'skill embeddings follow'],
+  ['AG-US3-AC6', 'started', 'one tool within 3 seconds'],
+  ['AG-US3-AC7', 'started', '50 tools within a minute'],
+  ['AG-US3-AC8', 'started', 'a new skill waits for review'],
 
   // Story 4: route calls
   ['AG-US4-AC1', 'done', 'a qualified name finds its server'],

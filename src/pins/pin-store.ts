@@ -3,11 +3,9 @@
  * made of what is there or not at all; statements of one write belong into one batch, the claim first.
  */
 import { z } from 'zod';
+import { toChunks } from '../lib/chunks.ts';
 import type { Neighbour, PinChange } from './judge.ts';
 import { PIN_KINDS, PIN_STATES, ReasonSchema, type Pin } from './pin.ts';
-
-/** Most characters of one bound value: texts of several pins go together up to this. */
-const MAX_CHUNK_CHARS = 400_000;
 
 /** Columns of a pin without its definitions. */
 export const PIN_SHAPE = {
@@ -162,18 +160,3 @@ const toCells = (change: PinChange): string =>
     change.rejectedFingerprint,
     change.reason && JSON.stringify(change.reason),
   ]);
-
-/** In order, each chunk as long as one value may be, or one cell. */
-function toChunks(cells: readonly string[]): string[][] {
-  const chunks: string[][] = [];
-  let chars = Infinity;
-  for (const cell of cells) {
-    if (chars + cell.length > MAX_CHUNK_CHARS) {
-      chunks.push([]);
-      chars = 0;
-    }
-    chunks.at(-1)?.push(cell);
-    chars += cell.length;
-  }
-  return chunks;
-}

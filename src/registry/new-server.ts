@@ -34,6 +34,8 @@ export function toNewServer(
     circuitRetryAt: null,
     pinsStamp: null,
     heldTools: 0,
+    skillsRevision: 0,
+    taxonomyRevision: 0,
     revision: 1,
     generation: 1,
   };

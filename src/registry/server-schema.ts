@@ -53,6 +53,10 @@ export interface Server {
   pinsStamp: string | null;
   /** Tools that wait for a decision. */
   heldTools: number;
+  /** Counts the writes of its tools' skills. */
+  skillsRevision: number;
+  /** Counts the edits of the taxonomy: the same for every server. */
+  taxonomyRevision: number;
   /** Counts edits: what an ETag is made of. */
   revision: number;
   /** Counts connects, disconnects and edits of how it is reached: what was found before is not written after. */

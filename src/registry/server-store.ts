@@ -51,6 +51,8 @@ const RowSchema = z
     tool_approval: ToolApprovalSchema.nullable(),
     pins_stamp: z.string().nullable(),
     held_tools: z.number(),
+    skills_revision: z.number(),
+    taxonomy_revision: z.number(),
     revision: z.number(),
     generation: z.number(),
   })
@@ -76,6 +78,8 @@ const RowSchema = z
     toolApproval: row.tool_approval,
     pinsStamp: row.pins_stamp,
     heldTools: row.held_tools,
+    skillsRevision: row.skills_revision,
+    taxonomyRevision: row.taxonomy_revision,
     revision: row.revision,
     generation: row.generation,
   }));
@@ -86,7 +90,7 @@ export function parseServers(rows: readonly unknown[]): Server[] {
 }
 
 /** What reads servers as `parseServers` takes them; conditions follow. */
-export const SELECT_SERVERS = `SELECT servers.*, ${REFERRED_COLUMNS} FROM servers`;
+export const SELECT_SERVERS = `SELECT servers.*, (SELECT revision FROM taxonomy) AS taxonomy_revision, ${REFERRED_COLUMNS} FROM servers`;
 
 /** All servers in the order of their names. */
 export function selectServers(db: D1Database): D1PreparedStatement {

@@ -28,6 +28,8 @@ export function createRecord(name: string, more: Partial<Server> = {}): Server {
     toolApproval: null,
     pinsStamp: 'stamp',
     heldTools: 0,
+    skillsRevision: 0,
+    taxonomyRevision: 1,
     revision: 1,
     generation: 1,
     status: name === 'off' ? 'DISCONNECTED' : 'CONNECTED',
