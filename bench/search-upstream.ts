@@ -5,12 +5,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-const VERBS = 'list get create update delete search export import archive share copy move merge send read'.split(' ');
+const VERBS =
+  'list get create update delete search export import archive share copy move merge send read'.split(
+    ' ',
+  );
 const THINGS =
   'issue repository branch message channel invoice payment customer order ticket calendar event document page table row file folder image video contact campaign report dashboard alert deployment container secret policy role'.split(
     ' ',
   );
-const PLACES = 'workspace project team account region organisation board space cluster database'.split(' ');
+const PLACES =
+  'workspace project team account region organisation board space cluster database'.split(' ');
 const PURPOSES = [
   'Use it before anything is changed.',
   'The answer names each of them with its state.',

@@ -54,7 +54,8 @@ async function search({ url }: Host, token: string, body: object): Promise<numbe
   );
   const elapsedMs = performance.now() - startedAt;
   const isNone = 'server_filter' in body;
-  if (isNone !== (metadata.total_tools_searched === 0)) throw new Error('a search missed its tools');
+  if (isNone !== (metadata.total_tools_searched === 0))
+    throw new Error('a search missed its tools');
   return elapsedMs;
 }
 

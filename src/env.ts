@@ -200,8 +200,3 @@ export function parseConfig(env: Env): Config {
     allowedOrigins: settings.PORTICO_ALLOWED_ORIGINS.split(',').filter(origin => origin !== ''),
   };
 }
-
-/** Read a static file of the deployment. @param path absolute, without a host */
-export function fetchAsset({ ASSETS }: Env, path: string): Promise<Response> {
-  return ASSETS.fetch(new URL(path, 'https://assets.invalid'));
-}

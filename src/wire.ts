@@ -16,7 +16,7 @@ import { Catalogs } from './catalog/catalogs.ts';
 import { CONNECTOR_HEADER } from './connectors/connector-object.ts';
 import { ConnectorService } from './connectors/connector-service.ts';
 import { createDestinations } from './connectors/destinations.ts';
-import { fetchAsset, parseConfig, type Env } from './env.ts';
+import { parseConfig, type Env } from './env.ts';
 import { createCore } from './gateway/core.ts';
 import { withAccess } from './gateway/with-access.ts';
 import { isReadOnly } from './gateway/seen.ts';
@@ -39,6 +39,7 @@ import { ApprovalService } from './pins/approval-service.ts';
 import { withTasks } from './gateway/with-tasks.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { RemoteAccessTokens } from './secrets/remote-access-tokens.ts';
+import { createKnownSkills } from './skills/known-skills.ts';
 import { Rotation } from './secrets/rotation.ts';
 import { SecretService } from './secrets/secret-service.ts';
 import { Cancellations } from './session/cancellations.ts';
@@ -65,6 +66,7 @@ export function wire(env: Env): AppPorts {
     throw new Error('PORTICO_ADMIN_TOKEN must be portico_ and 43 base64url characters');
   }
   const db = env.DB;
+  const wait = (ms: number) => scheduler.wait(ms);
   const monitorOf = (serverId: string) =>
     env.SERVER_MONITOR.get(env.SERVER_MONITOR.idFromName(serverId));
 
@@ -110,7 +112,7 @@ export function wire(env: Env): AppPorts {
   const reports = new CallReports({
     intervalMs: config.reportIntervalMs,
     send: (serverId, report) => monitorOf(serverId).report(report),
-    wait: ms => scheduler.wait(ms),
+    wait,
     now: () => Date.now(),
   });
   const call: Call = (server, request, name, context) =>
@@ -120,7 +122,7 @@ export function wire(env: Env): AppPorts {
     return (await monitorOf(serverId).fetch('https://monitor/call', { headers })).webSocket;
   };
   const catalogOf = (server: Server) => catalogs.of(server);
-  const embedding = createEmbeddingSource(path => fetchAsset(env, path));
+  const embedding = createEmbeddingSource(env.ASSETS, wait);
   const segments = createSegmentPort(env.CATALOG);
   const index = new SearchIndex({ segments, embedding, catalogOf });
   const core = createCore({
@@ -128,7 +130,7 @@ export function wire(env: Env): AppPorts {
     findTools: createFindTools({
       segmentOf: server => index.segmentOf(server),
       embedding,
-      skillsOf: servers => assignedSkills.of(servers),
+      skillsOf: createKnownSkills(db),
     }),
     call: withCircuit(withDraining(withReports(call, reports), openCallLine), () => Date.now()),
   });
@@ -140,7 +142,6 @@ export function wire(env: Env): AppPorts {
   const stating = withRequestState(tasking, { keys, lifetimeMs: config.questionTimeoutMs });
   const accessible = withAccess(stating);
   const shardOf = (principalId: string) => auditLogOf(callShard(principalId));
-  const wait = (ms: number) => scheduler.wait(ms);
   const ledger = new CallLedger({
     shardOf,
     ends: new CallEnds({ shardOf, wait, now: () => Date.now() }),
@@ -219,7 +220,7 @@ export function wire(env: Env): AppPorts {
     approvals: new ApprovalService({ db, acts, look: id => monitorOf(id).poke() }),
     audit: new AuditService(db, shard => auditLogOf(shard).keep(shard)),
     shield: env.SHIELD,
-    asset: path => fetchAsset(env, path),
+    asset: path => env.ASSETS.fetch(new URL(path, 'https://assets.invalid')),
     secrets,
     servers,
     connectors: new ConnectorService({

@@ -71,7 +71,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['SEC-8', 'started', 'text of upstreams stays data'],
 
   // Find and classify
-  ['FIND-1', 'planned', 'search over all tools, ranked, fast at 10,000'],
+  ['FIND-1', 'started', 'search over all tools, ranked, fast at 10,000'],
   ['FIND-2', 'planned', 'an endpoint of three tools that finds the others'],
   ['FIND-3', 'started', 'skills for each tool, by LLM or without one'],
 
@@ -105,13 +105,13 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['AG-US1-AC8', 'started', 'registration takes two seconds at most'],
 
   // Story 2: find tools over all servers
-  ['AG-US2-AC1', 'planned', 'search covers all connected servers'],
+  ['AG-US2-AC1', 'started', 'search covers all connected servers'],
   ['AG-US2-AC2', 'started', 'each hit names its server'],
-  ['AG-US2-AC3', 'planned', 'disconnected servers are left out'],
-  ['AG-US2-AC4', 'planned', 'server_filter narrows the search'],
+  ['AG-US2-AC3', 'started', 'disconnected servers are left out'],
+  ['AG-US2-AC4', 'started', 'server_filter narrows the search'],
   ['AG-US2-AC5', 'started', 'the total is the sum of the servers'],
   ['AG-US2-AC6', 'planned', '150 ms for 10 servers of 100 tools'],
-  ['AG-US2-AC7', 'planned', 'relevance orders, not the server'],
+  ['AG-US2-AC7', 'started', 'relevance orders, not the server'],
 
   // Story 3: classify tools
   ['AG-US3-AC1', 'started', 'discovery starts classification'],
@@ -155,7 +155,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   // Story 7: name collisions
   ['AG-US7-AC1', 'done', 'every tool is server.tool'],
   ['AG-US7-AC2', 'done', 'original_name keeps the name of the server'],
-  ['AG-US7-AC3', 'planned', 'search shows both names'],
+  ['AG-US7-AC3', 'started', 'search shows both names'],
   ['AG-US7-AC4', 'done', 'a call takes either form'],
   ['AG-US7-AC5', 'done', 'tools are listed by server'],
   ['AG-US7-AC6', 'done', 'a rename renames the tools'],

@@ -23,7 +23,6 @@ function putCatalogText(
   return kv.put(key(serverId, hash), text);
 }
 
-
 /** The catalogs of one namespace, for the keeper. */
 export const createCatalogPort = (kv: KVNamespace): CatalogPort => ({
   put: (serverId, hash, text) => putCatalogText(kv, serverId, hash, text),

@@ -8,7 +8,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { createDestinations } from '../connectors/destinations.ts';
-import { fetchAsset, parseConfig, type Env } from '../env.ts';
+import { parseConfig, type Env } from '../env.ts';
 import type { PorticoError } from '../errors/portico-error.ts';
 import type { CallReport } from '../health/call-report.ts';
 import { PendingCalls } from '../health/draining.ts';
@@ -19,8 +19,6 @@ import type { Server } from '../registry/server-schema.ts';
 import { Pinning } from '../pins/pinning.ts';
 import { isOffered } from '../registry/status.ts';
 import { createEmbeddingSource } from '../search/embedding-asset.ts';
-import { createIndexer } from '../search/search-index.ts';
-import { createSegmentPort } from '../search/segment-kv.ts';
 import type { WatchFailure } from '../session/streams.ts';
 import { createAccessTokenRecords } from '../secrets/access-token-store.ts';
 import { AccessTokens } from '../secrets/access-tokens.ts';
@@ -30,8 +28,8 @@ import { ClientCredentials } from '../upstream/client-credentials.ts';
 import { createDeadline } from '../upstream/deadline.ts';
 import { askHealthUrl } from '../upstream/health-check.ts';
 import { HeldWatch } from '../upstream/held-watch.ts';
-import { createCatalogPort, deleteCatalogs, findCatalogText } from './catalog-kv.ts';
-import { CatalogKeeper } from './catalog-keeper.ts';
+import { deleteCatalogs, findCatalogText } from './catalog-kv.ts';
+import { createCatalogKeeper } from './indexed-catalogs.ts';
 import { MonitorClock } from './monitor-clock.ts';
 import { ResourceEars } from './resource-ears.ts';
 import { Rounds, type Task } from './rounds.ts';
@@ -85,7 +83,7 @@ export class ServerMonitor extends DurableObject<Env> {
     createDeadline,
     defer: work => this.ctx.waitUntil(work),
   });
-  readonly #embedding = createEmbeddingSource(path => fetchAsset(this.env, path));
+  readonly #embedding = createEmbeddingSource(this.env.ASSETS, ms => scheduler.wait(ms));
   readonly #rounds = this.#createRounds();
   #lookedAt = 0;
   #turn: Promise<unknown> = Promise.resolve();
@@ -207,11 +205,7 @@ export class ServerMonitor extends DurableObject<Env> {
       db: this.env.DB,
       health: this.#health,
       pins: new Pinning({ storage, db: this.env.DB, approval }),
-      catalogs: new CatalogKeeper({
-        storage,
-        catalogs: createCatalogPort(this.env.CATALOG),
-        index: createIndexer(createSegmentPort(this.env.CATALOG), this.#embedding),
-      }),
+      catalogs: createCatalogKeeper(storage, this.env.CATALOG, this.#embedding),
       teller: this.#teller,
       watchOf: server => this.#watch.of(server),
       hasWatch: () => this.#watch.current !== undefined,

@@ -4,40 +4,45 @@
  */
 import { readEmbedding, type Embedding } from './embedding.ts';
 
-const PATH = '/search/embedding.bin';
+const URL_OF_IT = new URL('https://assets.invalid/search/embedding.bin');
 /** Whoever loads it is given up after this time, in milliseconds. */
 const LOAD_MS = 10_000;
 const LOOK_MS = 5;
 
-let held: Embedding | undefined;
-let loadingSince: number | undefined;
+/** What the isolate has of it. */
+const isolate: { held?: Embedding; loadingSince: number } = { loadingSince: 0 };
 
 export type EmbeddingSource = () => Promise<Embedding>;
 
+interface Assets {
+  fetch(url: URL): Promise<Response>;
+}
+
 /**
  * Where the embedding comes from.
- * @param fetchAsset reads a static file by its path
+ * @param assets the static files of the deployment
+ * @param wait settles after so many milliseconds
  */
 export function createEmbeddingSource(
-  fetchAsset: (path: string) => Promise<Response>,
+  assets: Assets,
+  wait: (ms: number) => Promise<void>,
 ): EmbeddingSource {
   return async () => {
-    while (!held && loadingSince !== undefined && Date.now() - loadingSince < LOAD_MS) {
-      await scheduler.wait(LOOK_MS);
-    }
-    return held ?? load(fetchAsset);
+    while (!isolate.held && Date.now() - isolate.loadingSince < LOAD_MS) await wait(LOOK_MS);
+    return isolate.held ?? load(assets);
   };
 }
 
 /** @throws Error where the deployment lacks the file */
-async function load(fetchAsset: (path: string) => Promise<Response>): Promise<Embedding> {
-  loadingSince = Date.now();
+async function load(assets: Assets): Promise<Embedding> {
+  isolate.loadingSince = Date.now();
   try {
-    const response = await fetchAsset(PATH);
-    if (!response.ok) throw new Error(`The static file ${PATH} is missing: build the assets`);
-    held = readEmbedding(await response.arrayBuffer());
-    return held;
+    const response = await assets.fetch(URL_OF_IT);
+    if (!response.ok)
+      throw new Error(`The static file ${URL_OF_IT.pathname} is missing: build the assets`);
+    isolate.held = readEmbedding(await response.arrayBuffer());
+    return isolate.held;
   } finally {
-    loadingSince = undefined;
+    isolate.loadingSince = 0;
   }
 }

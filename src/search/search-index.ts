@@ -35,7 +35,9 @@ export class SearchIndex {
   }
 
   async #load(server: Server, hash: string): Promise<Segment | undefined> {
-    const segment = (await findSegment(this.#ports.segments, server.id, hash)) ?? (await this.#make(server, hash));
+    const segment =
+      (await findSegment(this.#ports.segments, server.id, hash)) ??
+      (await this.#make(server, hash));
     if (segment) this.#held.set(hash, segment);
     return segment;
   }
@@ -82,5 +84,9 @@ export function toSegmentBytes(
   embedding: Embedding,
   previous?: Segment,
 ): Uint8Array<ArrayBuffer> {
-  return buildSegment(tools.items.map(({ raw }) => toSearchedTool(raw)), embedding, previous);
+  return buildSegment(
+    tools.items.map(({ raw }) => toSearchedTool(raw)),
+    embedding,
+    previous,
+  );
 }

@@ -114,7 +114,10 @@ describe('a search over all servers', () => {
   });
 
   it('[FIND-1] [AG-US2-AC1] [AG-US2-AC5] [AG-US2-AC7] covers every connected server, by relevance', async () => {
-    const { tools, metadata } = await search({ query: 'create an issue or post a message', limit: 50 });
+    const { tools, metadata } = await search({
+      query: 'create an issue or post a message',
+      limit: 50,
+    });
     expect(metadata).toEqual({ servers_searched: 3, total_tools_searched: TOTAL });
     const listed = await gateway.api('GET', '/api/v1/tools');
     expect(listed.json['total']).toBe(TOTAL);

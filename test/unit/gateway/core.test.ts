@@ -9,7 +9,7 @@ import { ServerFailure } from '../../../src/gateway/server-failure.ts';
 import { withAccess } from '../../../src/gateway/with-access.ts';
 import type { Server } from '../../../src/registry/server-schema.ts';
 import { createCaller } from '../access/callers.ts';
-import { catalogOf, createRecord } from './fakes.ts';
+import { catalogOf, createRecord, findNothing } from './fakes.ts';
 
 const reach: Reach = {
   servers: ['alpha', 'alpha__beta', 'beta', 'off'].map(name => createRecord(name)),
@@ -31,6 +31,7 @@ function createGateway(more: Partial<CorePorts> = {}) {
   const calls: string[] = [];
   const inner = createCore({
     catalogOf,
+    findTools: findNothing,
     call(to, request) {
       calls.push(`${to.name} ${request.params.get('name')}`);
       return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });

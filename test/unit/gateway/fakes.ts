@@ -1,6 +1,7 @@
 /** Plain fakes for the core: records and their catalogs, without a database or a network. */
 import { EMPTY_CATALOG, parseCatalog } from '../../../src/catalog/catalog.ts';
 import { NO_CREDENTIAL } from '../../../src/registry/credential-schema.ts';
+import type { FindTools } from '../../../src/search/find-tools.ts';
 import type { Server } from '../../../src/registry/server-schema.ts';
 
 /** Tools by server; the core is asked about these. */
@@ -42,6 +43,10 @@ export function createRecord(name: string, more: Partial<Server> = {}): Server {
     ...more,
   };
 }
+
+/** A search that finds nothing. */
+export const findNothing: FindTools = () =>
+  Promise.resolve({ tools: [], serversSearched: 0, toolsSearched: 0 });
 
 /** Its catalog. */
 export const catalogOf = ({ name, status, catalogHash }: Server) => {

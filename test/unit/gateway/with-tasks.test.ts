@@ -14,7 +14,7 @@ import { createKeyRing } from '../../../src/secrets/key-ring.ts';
 import type { CallContext, CallMessage, CallReply } from '../../../src/upstream/call.ts';
 import type { RawAnswer } from '../../../src/upstream/question.ts';
 import { createCaller } from '../access/callers.ts';
-import { catalogOf, createRecord } from './fakes.ts';
+import { catalogOf, createRecord, findNothing } from './fakes.ts';
 
 const RELATED = 'io.modelcontextprotocol/related-task';
 const keys = createKeyRing(
@@ -44,6 +44,7 @@ function gatewayOf(answer: CallReply) {
     [];
   const core = createCore({
     catalogOf,
+    findTools: findNothing,
     call(server, { params }, name, context) {
       const text = [...params].map(([member, raw]) => `${JSON.stringify(member)}:${raw}`).join();
       const parsed = JSON.parse(`{${text}}`) as Record<string, unknown>;
