@@ -1,0 +1,138 @@
+/** A search over a reach: filters come first, so that what is hidden or filtered out changes nothing of what is found. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { NOTHING, type View } from '../../../src/access/view.ts';
+import type { Reach } from '../../../src/gateway/gateway.ts';
+import type { Server } from '../../../src/registry/server-schema.ts';
+import { readEmbedding } from '../../../src/search/embedding.ts';
+import { createFindTools } from '../../../src/search/find-tools.ts';
+import type { SearchRequest } from '../../../src/search/search.ts';
+import { buildSegment, readSegment, type Segment } from '../../../src/search/segment.ts';
+import type { ToolSkills } from '../../../src/skills/tool-skills.ts';
+import { createRecord } from '../gateway/fakes.ts';
+
+const bytes = readFileSync(new URL('../../../pages/search/embedding.bin', import.meta.url));
+const embedding = readEmbedding(
+  bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength),
+);
+
+type Listed = [name: string, description: string, readOnly?: boolean];
+
+const TOOLS: Record<string, Listed[]> = {
+  tracker: [
+    ['create_issue', 'Create an issue in a project'],
+    ['list_issues', 'List the issues of a project', true],
+    ['delete_issue', 'Delete an issue for ever'],
+  ],
+  mail: [
+    ['send_mail', 'Send a mail to somebody'],
+    ['search_mail', 'Search the mail box', true],
+  ],
+  off: [['create_issue', 'Create an issue too']],
+};
+
+const skillsOfTool = (id: string): ToolSkills => ({
+  skills: [{ id, confidence: 0.9 }],
+  primary: id,
+  isClassified: true,
+  reason: undefined,
+  source: 'embedded',
+});
+const SKILLS = new Map([
+  [
+    'id-tracker',
+    new Map([
+      ['create_issue', skillsOfTool('issue_tracking')],
+      ['list_issues', skillsOfTool('issue_tracking')],
+    ]),
+  ],
+]);
+
+const segmentOf = (tools: readonly Listed[]): Segment => {
+  const searched = tools.map(([name, description, readOnly = false]) => ({
+    name,
+    description,
+    readOnly,
+    parameters: [],
+  }));
+  const segment = readSegment(buildSegment(searched, embedding).buffer);
+  if (!segment) throw new Error('no segment');
+  return segment;
+};
+
+/** A search over servers with these tools. */
+function createSearch(tools: Record<string, Listed[]> = TOOLS) {
+  const segments = new Map(Object.entries(tools).map(([name, of]) => [name, segmentOf(of)]));
+  return createFindTools({
+    segmentOf: ({ name }) => segments.get(name),
+    embedding: () => Promise.resolve(embedding),
+    skillsOf: servers =>
+      Promise.resolve(new Map(servers.map(({ id }) => [id, SKILLS.get(id) ?? new Map()]))),
+  });
+}
+
+const servers: Server[] = Object.keys(TOOLS).map(name => createRecord(name));
+const wanted = (more: Partial<SearchRequest> = {}): SearchRequest => ({
+  query: 'create an issue',
+  limit: 10,
+  ...more,
+});
+const namesOf = (found: { tools: readonly { server: Server; tool: string }[] }) =>
+  found.tools.map(({ server, tool }) => `${server.name}.${tool}`);
+
+/** Sees only tools that a rule lets through; of what is beside tools nothing. */
+const seeing = (key: string, tool: View['tool']): View => ({ key, rest: false, tool });
+
+describe('a search', () => {
+  it('[FIND-1] covers the connected servers and counts what took part', async () => {
+    const found = await createSearch()({ servers }, wanted());
+    expect(namesOf(found)[0]).toBe('tracker.create_issue');
+    expect(found.tools.length).toBe(5);
+    expect(found).toMatchObject({ serversSearched: 2, toolsSearched: 5 });
+  });
+
+  it('[FIND-1] is narrowed to servers by name or id, to tools that change nothing, to a skill', async () => {
+    const search = createSearch();
+    const byName = await search({ servers }, wanted({ servers: ['mail'] }));
+    expect(namesOf(byName).toSorted()).toEqual(['mail.search_mail', 'mail.send_mail']);
+    expect(await search({ servers }, wanted({ servers: ['id-mail'] }))).toEqual(byName);
+    const reading = await search({ servers }, wanted({ readOnly: true }));
+    expect(namesOf(reading).toSorted()).toEqual(['mail.search_mail', 'tracker.list_issues']);
+    expect(reading.toolsSearched).toBe(2);
+    const skilled = await search({ servers }, wanted({ skill: 'issue_tracking' }));
+    expect(namesOf(skilled)).toEqual(['tracker.create_issue', 'tracker.list_issues']);
+    expect(skilled.tools[0]?.skills?.primary).toBe('issue_tracking');
+    const none = await search({ servers }, wanted({ servers: ['nowhere'], skill: 'x' }));
+    expect(none).toEqual({ tools: [], serversSearched: 0, toolsSearched: 0 });
+  });
+
+  it('[FIND-1] [ACC-3] is to the last digit what it were without the hidden tools', async () => {
+    const views = new Map([
+      ['id-tracker', seeing('reads', (_name, isReadOnly) => isReadOnly)],
+      ['id-mail', seeing('none', () => false)],
+    ]);
+    const reach: Reach = { servers, views };
+    const without = createSearch({
+      tracker: (TOOLS['tracker'] ?? []).filter(([, , readOnly]) => readOnly),
+      off: [],
+    });
+    const bare = { servers: servers.filter(({ name }) => name !== 'mail') };
+    for (const query of ['create an issue', 'delete', 'send mail', 'zzz', '']) {
+      const found = await createSearch()(reach, wanted({ query }));
+      expect(found).toEqual(await without(bare, wanted({ query })));
+      expect(found).toMatchObject({ serversSearched: 1, toolsSearched: 1 });
+    }
+  });
+
+  it('[FIND-1] takes a server that is not indexed yet for an empty one', async () => {
+    const found = await createSearch({ mail: TOOLS['mail'] ?? [] })({ servers }, wanted());
+    expect(found).toMatchObject({ serversSearched: 1, toolsSearched: 2 });
+  });
+
+  it('[ACC-3] finds nothing at a server that is hidden as a whole', async () => {
+    const views = new Map([['id-tracker', NOTHING]]);
+    const found = await createSearch()({ servers, views }, wanted());
+    expect(namesOf(found).toSorted()).toEqual(['mail.search_mail', 'mail.send_mail']);
+    expect(found.serversSearched).toBe(1);
+  });
+});
