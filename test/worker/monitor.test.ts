@@ -10,6 +10,7 @@ import {
   register,
   registerConnected,
   SERVERS,
+  storedCatalogs,
   TRUSTED,
   whenServer,
   type Portico,
@@ -117,8 +118,10 @@ describe('discovery', () => {
       server.tools = toolsOf(version);
       await whenServer(portico, id, record => record.tool_count === version);
     }
-    const { keys } = await env.CATALOG.list({ prefix: `catalog/${id}/` });
-    expect(keys.length).toBeLessThanOrEqual(2);
+    const { catalogs, segments } = await storedCatalogs(id);
+    expect(catalogs.length).toBeLessThanOrEqual(2);
+    // Each with its part of the search index.
+    expect(segments.map(name => name.slice(0, name.lastIndexOf('/')))).toEqual(catalogs);
     expect(await listTools('changing')).toHaveLength(4);
   });
 });
@@ -227,7 +230,7 @@ describe('a catalog', () => {
     for (const { name } of (await env.CATALOG.list({ prefix: `catalog/${id}/` })).keys)
       await env.CATALOG.delete(name);
     expect(await listTools('lost')).toEqual(['tool-0', 'tool-1']);
-    expect((await env.CATALOG.list({ prefix: `catalog/${id}/` })).keys).toHaveLength(1);
+    expect((await storedCatalogs(id)).catalogs).toHaveLength(1);
   });
 
   it('[MCP-12] that nobody has any more does not hide the others, nor itself for ever', async () => {

@@ -79,6 +79,17 @@ export function createPortico(settings: Partial<Env> = {}): Portico {
 /** The object that looks after a server. */
 export const monitorOf = (serverId: string) => env.SERVER_MONITOR.getByName(serverId);
 
+/** Keys of what a server has in KV: its catalogs, and what is made of them for searches. */
+export async function storedCatalogs(serverId: string) {
+  const { keys } = await env.CATALOG.list({ prefix: `catalog/${serverId}/` });
+  const names = keys.map(({ name }) => name);
+  const isOfIndex = (name: string) => name.includes('/index-');
+  return {
+    catalogs: names.filter(name => !isOfIndex(name)),
+    segments: names.filter(isOfIndex),
+  };
+}
+
 export interface ServerView {
   id: string;
   name: string;

@@ -11,6 +11,7 @@ import {
   register,
   registerConnected,
   SERVERS,
+  storedCatalogs,
   whenServer,
   type ServerView,
 } from './portico.ts';
@@ -158,7 +159,8 @@ describe('delete', () => {
   it('[REG-2] [AG-US6-AC6] leaves no row, no catalog and no alarm', async () => {
     serve({ gone: new FakeServer() });
     const { id } = await registerConnected(portico, 'gone');
-    expect((await env.CATALOG.list({ prefix: `catalog/${id}/` })).keys).toHaveLength(1);
+    const { catalogs, segments } = await storedCatalogs(id);
+    expect([catalogs.length, segments.length]).toEqual([1, 1]);
     expect((await portico.api('DELETE', `${SERVERS}/${id}`)).status).toBe(204);
     expect(await env.DB.prepare('SELECT id FROM servers WHERE id = ?').bind(id).first()).toBeNull();
     expect((await env.CATALOG.list({ prefix: `catalog/${id}/` })).keys).toEqual([]);
