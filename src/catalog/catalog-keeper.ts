@@ -12,11 +12,12 @@ export interface CatalogPort {
   delete(serverId: string, hash: string): Promise<void>;
 }
 
-/** Makes a new catalog searchable. @param before hash of the catalog it comes after */
+/** Makes a catalog searchable. @param isNew whether it was stored just now */
 export type IndexCatalog = (
   serverId: string,
-  catalog: Catalog,
-  before: string | null,
+  hash: string,
+  readCatalog: () => Catalog,
+  isNew: boolean,
 ) => Promise<void>;
 
 const REPLACED_KEY = 'replaced';
@@ -49,10 +50,10 @@ export class CatalogKeeper {
     const { items, ttlMs, capabilities, instructions } = looked;
     const text = toCatalogText({ items, ttlMs, capabilities, instructions });
     const hash = await catalogHash(text);
-    if (hash === named && !rewrite) return hash;
+    const isNew = hash !== named || rewrite;
     const { catalogs, index } = this.#ports;
-    await catalogs.put(serverId, hash, text);
-    await index(serverId, parseCatalog(hash, text), named);
+    if (isNew) await catalogs.put(serverId, hash, text);
+    await index(serverId, hash, () => parseCatalog(hash, text), isNew);
     return hash;
   }
 

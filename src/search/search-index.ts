@@ -1,6 +1,6 @@
 /**
  * The search index: one segment for each catalog, named by the catalog's hash. An isolate takes a segment from its memory, else
- * from KV, where the server's monitor has put it, else makes it of the catalog. A catalog that changes costs the segment of its
+ * from KV, where the server's monitor has put it, else makes it of the catalog for itself. A catalog that changes costs the segment of its
  * server only, and of that only the tools whose text is another.
  */
 import type { Catalog } from '../catalog/catalog.ts';
@@ -35,9 +35,8 @@ export class SearchIndex {
   }
 
   async #load(server: Server, hash: string): Promise<Segment | undefined> {
-    const segment =
-      (await findSegment(this.#ports.segments, server.id, hash)) ??
-      (await this.#make(server, hash));
+    const bytes = await this.#ports.segments.find(server.id, hash);
+    const segment = (bytes && readSegment(bytes)) ?? (await this.#make(server, hash));
     if (segment) this.#held.set(hash, segment);
     return segment;
   }
@@ -46,34 +45,30 @@ export class SearchIndex {
   async #make(server: Server, hash: string): Promise<Segment | undefined> {
     const catalog = await this.#ports.catalogOf(server);
     if (catalog.hash !== hash) return undefined;
-    const bytes = toSegmentBytes(catalog, await this.#ports.embedding());
-    await this.#ports.segments.put(server.id, hash, bytes);
-    return readSegment(bytes.buffer);
+    return readSegment(toSegmentBytes(catalog, await this.#ports.embedding()).buffer);
   }
 }
 
-/** A stored segment, unless there is none or it is of another form. */
-export async function findSegment(
-  segments: SegmentPort,
-  serverId: string,
-  hash: string,
-): Promise<Segment | undefined> {
-  const bytes = await segments.find(serverId, hash);
-  return bytes && readSegment(bytes);
-}
-
 /**
- * Makes new catalogs searchable before anybody asks. What does not work here is no reason not to offer the catalog: it is made where
- * it is asked for, and there is an error where that does not work either.
+ * Makes the catalogs of one server searchable before anybody asks: each new one, and one that is stored already but has no segment of
+ * this form. What does not work here is no reason not to offer the catalog: it is tried again at the next look, made where it is asked
+ * for meanwhile, and there is an error where that does not work either.
  */
 export function createIndexer(segments: SegmentPort, embedding: EmbeddingSource): IndexCatalog {
-  return async (serverId, catalog, before) => {
+  let last: Segment | undefined;
+  let indexed: string | undefined;
+  return async (serverId, hash, readCatalog, isNew) => {
     try {
-      const previous = before === null ? undefined : await findSegment(segments, serverId, before);
-      const bytes = toSegmentBytes(catalog, await embedding(), previous);
-      await segments.put(serverId, catalog.hash, bytes);
+      if (!isNew && (indexed === hash || (await segments.has(serverId, hash)))) {
+        indexed = hash;
+        return;
+      }
+      const bytes = toSegmentBytes(readCatalog(), await embedding(), last);
+      await segments.put(serverId, hash, bytes);
+      indexed = hash;
+      last = readSegment(bytes.buffer);
     } catch {
-      // Whoever searches makes it, or is told why that does not work.
+      indexed = undefined;
     }
   };
 }

@@ -11,6 +11,7 @@ export const segmentKey = (serverId: string, hash: string): string =>
 /** Where segments are. */
 export interface SegmentPort {
   find(serverId: string, hash: string): Promise<ArrayBuffer | undefined>;
+  has(serverId: string, hash: string): Promise<boolean>;
   put(serverId: string, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
@@ -18,5 +19,7 @@ export interface SegmentPort {
 export const createSegmentPort = (kv: KVNamespace): SegmentPort => ({
   find: async (serverId, hash) =>
     (await kv.get(segmentKey(serverId, hash), 'arrayBuffer')) ?? undefined,
+  has: async (serverId, hash) =>
+    (await kv.list({ prefix: segmentKey(serverId, hash), limit: 1 })).keys.length > 0,
   put: (serverId, hash, bytes) => kv.put(segmentKey(serverId, hash), bytes),
 });
