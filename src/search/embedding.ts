@@ -1,11 +1,14 @@
 /**
- * A word-piece embedding: the vector of a text is the normalised sum of the vectors of its word pieces, found greedily, longest
- * first, in the words of `words.ts`. No model runs. The table is one file (`pages/search/embedding.bin`) read as it lies:
- * no string and no object for a piece, so 27,000 pieces cost their bytes and a table of slots.
+ * A word-piece embedding: the vector of a text is the normalised sum of the vectors of its word pieces, found greedily, longest first, in the words of
+ * `words.ts` that are no stop words. No model runs. The table is one file (`pages/search/embedding.bin`) read as it lies: no string and no object for a piece,
+ * so 27,000 pieces cost their bytes and a table of slots.
  *
- * File, little-endian: `PIEC`, version, an id of what follows, dimensions, count (32 bits each); count hashes of pieces (32 bits, of `hashText`, from `CONTINUED` for a
- * piece that goes on with a word); count scales (32-bit float); count × dimensions signed bytes. A vector is its bytes times its scale.
+ * File, little-endian: 32 bits each for `PIEC`, version, an id of what follows, dimensions, count of pieces, count of neighbours; then
+ * for each piece the hash of its text (from `CONTINUED` for a piece that goes on with a word), a scale (32-bit float), the hash of the term it is as a word, the
+ * place of its first neighbour (one more at the end); then a vector for each piece in signed bytes, to be multiplied by its scale; then the
+ * neighbours: a piece each (16 bits), then a similarity each (8 bits, 255 is 1). A piece's neighbours are words near it, nearest first.
  */
+import { STOP_WORDS } from './stop-words.ts';
 import { FNV_OFFSET, FNV_PRIME, mix } from './terms.ts';
 import { toWords } from './words.ts';
 
@@ -15,76 +18,57 @@ export interface Embedding {
   readonly id: number;
   /** Unit vector of a text; all zero where no piece is known. */
   embed(text: string): Float32Array;
-  /** The pieces of a word in lower case, as rows; none where it cannot be made of known pieces. */
-  toPieces(word: string): readonly number[];
-  /** Adds a piece's vector, weighed, to a sum of `dimensions` numbers. */
-  add(piece: number, weight: number, sum: Float32Array): void;
+  /** Words that mean about what this one does, as terms (`hashText` of a stem), nearest first; none where the word is not in the table as a whole. */
+  neighboursOf(word: string): Neighbour[];
+}
+
+/** A term near a word. */
+export interface Neighbour {
+  term: number;
+  /** Cosine, above 0 to 1. */
+  similarity: number;
 }
 
 export const EMBEDDING_MAGIC = 0x43454950;
-export const EMBEDDING_VERSION = 1;
-const HEADER_WORDS = 5;
-/** How much of a text is embedded, in characters. */
-const MAX_CHARS = 2_000;
+export const EMBEDDING_VERSION = 2;
+export const EMBEDDING_HEADER_WORDS = 6;
 /** Where the hash of a piece starts that goes on with a word. */
 export const CONTINUED = 0x2f0b4c47;
+/** How much of a text is embedded, in UTF-16 code units. */
+const MAX_CHARS = 2_000;
 const MAX_PIECE_CHARS = 24;
 
-/** Reads the file. Throws where it is malformed. */
+/** Reads the file; the bytes are not copied and must not change. Throws where they are malformed. */
 export function readEmbedding(bytes: ArrayBuffer): Embedding {
-  const header = new Uint32Array(bytes.slice(0, 4 * HEADER_WORDS));
-  const [magic, version, id = 0, dimensions = 0, count = 0] = header;
-  const size = 4 * (HEADER_WORDS + 2 * count) + count * dimensions;
-  if (magic !== EMBEDDING_MAGIC || version !== EMBEDDING_VERSION || bytes.byteLength !== size) {
-    throw new Error('the embedding is malformed or of another version');
-  }
-  const hashes = new Uint32Array(bytes, 4 * HEADER_WORDS, count);
-  const scales = new Float32Array(bytes, 4 * (HEADER_WORDS + count), count);
-  const rows = new Int8Array(bytes, 4 * (HEADER_WORDS + 2 * count), count * dimensions);
-  const find = toFinder(hashes);
-
-  const toPieces = (word: string): number[] => {
-    const pieces: number[] = [];
-    const ends = new Int32Array(MAX_PIECE_CHARS);
-    for (let start = 0; start < word.length;) {
-      const most = Math.min(word.length - start, MAX_PIECE_CHARS);
-      let state = start === 0 ? FNV_OFFSET : CONTINUED;
-      for (let i = 0; i < most; i += 1) {
-        state = Math.imul(state ^ word.charCodeAt(start + i), FNV_PRIME);
-        ends[i] = state;
-      }
-      let length = most;
-      let row = -1;
-      for (; length > 0; length -= 1) {
-        row = find(mix(ends[length - 1] ?? 0));
-        if (row >= 0) break;
-      }
-      if (row < 0) return [];
-      pieces.push(row);
-      start += length;
-    }
-    return pieces;
-  };
-
-  const add = (piece: number, weight: number, sum: Float32Array): void => {
-    const scale = (scales[piece] ?? 0) * weight;
-    const from = piece * dimensions;
-    for (let i = 0; i < dimensions; i += 1) {
-      sum[i] = (sum[i] ?? 0) + scale * (rows[from + i] ?? 0);
-    }
-  };
+  const table = toTable(bytes);
+  const { dimensions, id } = table;
+  const find = toFinder(table.hashes);
 
   const embed = (text: string): Float32Array => {
     const sum = new Float32Array(dimensions);
+    const addPieces = (pieces: readonly number[]) => {
+      for (const piece of pieces) addRow(table, piece, sum);
+    };
     for (const { whole, parts } of toWords(text, MAX_CHARS)) {
-      const known = toPieces(whole);
-      const pieces = parts.length > 1 && known.length !== 1 ? parts.flatMap(toPieces) : known;
-      for (const piece of pieces) add(piece, 1, sum);
+      const pieces = STOP_WORDS.has(whole) ? [] : toPieces(whole, find);
+      if (parts.length === 1 || pieces.length === 1) addPieces(pieces);
+      else for (const part of parts) if (!STOP_WORDS.has(part)) addPieces(toPieces(part, find));
     }
     return normalise(sum);
   };
 
-  return { dimensions, id, embed, toPieces, add };
+  const neighboursOf = (word: string): Neighbour[] => {
+    const [piece, ...more] = toPieces(word, find);
+    const neighbours: Neighbour[] = [];
+    if (piece === undefined || more.length > 0) return neighbours;
+    for (let i = table.starts[piece] ?? 0; i < (table.starts[piece + 1] ?? 0); i += 1) {
+      const term = table.terms[table.neighbours[i] ?? 0] ?? 0;
+      neighbours.push({ term, similarity: (table.similarities[i] ?? 0) / 255 });
+    }
+    return neighbours;
+  };
+
+  return { dimensions, id, embed, neighboursOf };
 }
 
 /** Makes a vector one of length 1, in place; one of length 0 stays. */
@@ -97,21 +81,83 @@ export function normalise(vector: Float32Array): Float32Array {
   return vector;
 }
 
+interface Table {
+  dimensions: number;
+  id: number;
+  hashes: Uint32Array;
+  scales: Float32Array;
+  terms: Uint32Array;
+  starts: Uint32Array;
+  rows: Int8Array;
+  neighbours: Uint16Array;
+  similarities: Uint8Array;
+}
+
+function toTable(bytes: ArrayBuffer): Table {
+  const [magic, version, id = 0, dimensions = 0, count = 0, links = 0] = new Uint32Array(
+    bytes.slice(0, 4 * EMBEDDING_HEADER_WORDS),
+  );
+  const size = 4 * (EMBEDDING_HEADER_WORDS + 4 * count + 1) + count * dimensions + 3 * links;
+  const isRight = magic === EMBEDDING_MAGIC && version === EMBEDDING_VERSION;
+  if (!isRight || bytes.byteLength !== size || (count * dimensions) % 4 !== 0) {
+    throw new Error('the embedding is malformed or of another version');
+  }
+  let at = 4 * EMBEDDING_HEADER_WORDS;
+  const next = (byteLength: number): number => (at += byteLength) - byteLength;
+  return {
+    dimensions,
+    id,
+    hashes: new Uint32Array(bytes, next(4 * count), count),
+    scales: new Float32Array(bytes, next(4 * count), count),
+    terms: new Uint32Array(bytes, next(4 * count), count),
+    starts: new Uint32Array(bytes, next(4 * (count + 1)), count + 1),
+    rows: new Int8Array(bytes, next(count * dimensions), count * dimensions),
+    neighbours: new Uint16Array(bytes, next(2 * links), links),
+    similarities: new Uint8Array(bytes, next(links), links),
+  };
+}
+
+type Find = (hash: number) => number;
+
+/** The pieces of a word in lower case; none where it cannot be made of known ones. */
+function toPieces(word: string, find: Find): number[] {
+  const pieces: number[] = [];
+  for (let start = 0; start < word.length;) {
+    let state = start === 0 ? FNV_OFFSET : CONTINUED;
+    let [piece, end] = [-1, start];
+    for (let i = start; i < word.length && i < start + MAX_PIECE_CHARS; i += 1) {
+      state = Math.imul(state ^ word.charCodeAt(i), FNV_PRIME);
+      const found = find(mix(state));
+      if (found >= 0) [piece, end] = [found, i + 1];
+    }
+    if (piece < 0) return [];
+    pieces.push(piece);
+    start = end;
+  }
+  return pieces;
+}
+
+function addRow({ dimensions, scales, rows }: Table, piece: number, sum: Float32Array): void {
+  const scale = scales[piece] ?? 0;
+  const from = piece * dimensions;
+  for (let i = 0; i < dimensions; i += 1) sum[i] = (sum[i] ?? 0) + scale * (rows[from + i] ?? 0);
+}
+
 /** A look-up from a hash to its place in the list, -1 where it is not there: open addressing in one typed array. */
-function toFinder(hashes: Uint32Array): (hash: number) => number {
+function toFinder(hashes: Uint32Array): Find {
   let slots = 16;
   while (slots < 2 * hashes.length) slots *= 2;
-  const table = new Int32Array(slots).fill(-1);
+  const places = new Int32Array(slots).fill(-1);
   const last = slots - 1;
   hashes.forEach((hash, place) => {
     let slot = hash & last;
-    while (table[slot] !== -1) slot = (slot + 1) & last;
-    table[slot] = place;
+    while (places[slot] !== -1) slot = (slot + 1) & last;
+    places[slot] = place;
   });
   return hash => {
     let slot = hash & last;
     for (;;) {
-      const place = table[slot] ?? -1;
+      const place = places[slot] ?? -1;
       if (place === -1 || hashes[place] === hash) return place;
       slot = (slot + 1) & last;
     }

@@ -1,7 +1,7 @@
 /**
  * Words and vectors to one number: each as its distance from the mean in standard deviations, over the tools that take part, then added with weights.
  */
-import type { Parts } from './part.ts';
+import { eachPlace, type Parts } from './part.ts';
 import type { Tuning } from './tuning.ts';
 
 /** Fused numbers of all places; -Infinity where the tool takes no part. */
@@ -20,15 +20,6 @@ export function toFused(
       tuning.semanticWeight * toDistance(cosines[place] ?? 0, vectors);
   });
   return fused;
-}
-
-/** Calls with each place whose tool takes part. */
-export function eachPlace(all: Parts, visit: (place: number) => void): void {
-  for (const { segment, shown, offset } of all.parts) {
-    for (let tool = 0; tool < segment.size; tool += 1) {
-      if (!shown || shown[tool]) visit(offset + tool);
-    }
-  }
 }
 
 interface Moments {

@@ -1,31 +1,31 @@
 /**
- * The parts that a search goes through, one for each catalog, with which tools of it take part. Everything that is counted for a search is counted here
- * over these tools alone: a tool that is hidden from the caller changes no number. Pure.
+ * The parts that a search goes through, one for each catalog, with which tools of it take part. Everything that is counted for a search is counted
+ * over these tools alone: a tool that is hidden from the caller changes no number. In the order of the servers' names, so that sums are the same
+ * to the last bit in whatever order the catalogs come. Pure.
  */
+import type { Embedding } from './embedding.ts';
 import { FIELD_COUNT } from './segment-layout.ts';
 import type { Segment } from './segment.ts';
-import { hashText, toTerms } from './terms.ts';
+import { toServerText, type SearchedServer, type ServerText } from './server-text.ts';
 
 export interface Searched {
   segment: Segment;
-  server: { name: string; description: string };
+  server: SearchedServer;
   /** Which tools take part, one byte for each, by place; absent: all. */
   shown?: Uint8Array;
 }
 
 /** One catalog in a search. */
 export interface Part {
+  /** Index of its `Searched`. */
+  searched: number;
   segment: Segment;
   shown: Uint8Array | undefined;
   /** How many tools take part. */
   count: number;
   /** Where its tools begin in the arrays of scores. */
   offset: number;
-  /** How often a term is in the server's name and in its description. */
-  serverName: ReadonlyMap<number, number>;
-  serverDescription: ReadonlyMap<number, number>;
-  serverNameLength: number;
-  serverDescriptionLength: number;
+  server: ServerText;
 }
 
 /** What is known of all tools that take part. */
@@ -33,6 +33,7 @@ export interface Parts {
   parts: readonly Part[];
   /** Places in the arrays of scores, of tools that take no part too. */
   places: number;
+  /** How many tools take part. */
   count: number;
   /** Mean number of terms of each field of a tool; of the server's name and its description. */
   meanLengths: Float64Array;
@@ -40,40 +41,50 @@ export interface Parts {
   meanServerDescription: number;
 }
 
-const MAX_SERVER_CHARS = 2_000;
-
 /** Lays out a search. */
-export function toParts(searched: readonly Searched[]): Parts {
-  const meanLengths = new Float64Array(FIELD_COUNT);
-  let [places, count, meanServerName, meanServerDescription] = [0, 0, 0, 0];
-  const parts = searched.map(({ segment, server, shown }): Part => {
-    const names = toTerms(server.name, MAX_SERVER_CHARS);
-    const descriptions = toTerms(server.description, MAX_SERVER_CHARS);
-    const part = {
-      segment,
-      shown,
-      count: addLengths(segment, shown, meanLengths),
-      offset: places,
-      serverName: toCounts(names),
-      serverDescription: toCounts(descriptions),
-      serverNameLength: names.length,
-      serverDescriptionLength: descriptions.length,
-    };
+export function toParts(searched: readonly Searched[], embedding: Embedding): Parts {
+  const sums = new Float64Array(FIELD_COUNT);
+  let [places, count, serverName, serverDescription] = [0, 0, 0, 0];
+  const order = [...searched.keys()].toSorted((a, b) =>
+    compareTexts(searched[a]?.server.name ?? '', searched[b]?.server.name ?? ''),
+  );
+  const parts = order.flatMap((index): Part[] => {
+    const one = searched[index];
+    if (!one) return [];
+    const { segment, shown } = one;
+    const server = toServerText(segment, one.server, embedding);
+    const shownCount = addLengths(segment, shown, sums);
+    const offset = places;
     places += segment.size;
-    count += part.count;
-    meanServerName += part.count * names.length;
-    meanServerDescription += part.count * descriptions.length;
-    return part;
+    count += shownCount;
+    serverName += shownCount * server.nameLength;
+    serverDescription += shownCount * server.descriptionLength;
+    return [{ searched: index, segment, shown, count: shownCount, offset, server }];
   });
   const most = Math.max(count, 1);
   return {
     parts,
     places,
     count,
-    meanLengths: meanLengths.map(sum => sum / most),
-    meanServerName: meanServerName / most,
-    meanServerDescription: meanServerDescription / most,
+    meanLengths: sums.map(sum => sum / most),
+    meanServerName: serverName / most,
+    meanServerDescription: serverDescription / most,
   };
+}
+
+/** By code units. */
+export function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Calls with each place whose tool takes part, in order. */
+export function eachPlace(all: Parts, visit: (place: number) => void): void {
+  for (const { segment, shown, offset } of all.parts) {
+    for (let tool = 0; tool < segment.size; tool += 1) {
+      if (!shown || shown[tool]) visit(offset + tool);
+    }
+  }
 }
 
 /** Adds the lengths of the fields of tools that take part, and counts these. */
@@ -87,13 +98,4 @@ function addLengths(segment: Segment, shown: Uint8Array | undefined, sums: Float
     }
   }
   return count;
-}
-
-function toCounts(terms: readonly string[]): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (const term of terms) {
-    const hash = hashText(term);
-    counts.set(hash, (counts.get(hash) ?? 0) + 1);
-  }
-  return counts;
 }

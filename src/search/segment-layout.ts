@@ -82,8 +82,14 @@ export function toArrays(bytes: ArrayBuffer, sizes: SegmentSizes): SegmentArrays
 export function writeHeader(bytes: ArrayBuffer, sizes: SegmentSizes, embeddingId: number): void {
   const { tools, terms, postings, nameUnits, dimensions } = sizes;
   new Uint32Array(bytes, 0, HEADER_WORDS).set([
-    ...[SEGMENT_MAGIC, SEGMENT_VERSION, embeddingId],
-    ...[tools, terms, postings, nameUnits, dimensions],
+    SEGMENT_MAGIC,
+    SEGMENT_VERSION,
+    embeddingId,
+    tools,
+    terms,
+    postings,
+    nameUnits,
+    dimensions,
   ]);
 }
 

@@ -25,8 +25,8 @@ export function toTerms(text: string, maxChars: number): string[] {
   return terms;
 }
 
-/** Words of other alphabets and words with digits stay as they are. */
-function toStem(word: string): string {
+/** A word in lower case to its stem; words of other alphabets and words with digits stay as they are. */
+export function toStem(word: string): string {
   return ASCII_WORD.test(word) ? stemmer(word) : word;
 }
 

@@ -16,22 +16,28 @@ export interface Tuning {
   serverDescription: FieldTuning;
   /** BM25's k1: how soon more of the same word gains nothing. */
   saturation: number;
-  /** How much the words count beside the vectors, which count 1. */
+  /** How much a neighbour of a word counts in its place, times its similarity. */
+  neighbourWeight: number;
+  /** How much the vector of a server's name counts beside the tool's, which counts 1. */
+  serverVectorWeight: number;
+  /** How much the words count, and the vectors. */
   lexicalWeight: number;
   semanticWeight: number;
 }
 
 export const TUNING: Tuning = {
   fields: [
-    { weight: 2, lengthPenalty: 0.5 },
-    { weight: 1.5, lengthPenalty: 0.5 },
+    { weight: 1, lengthPenalty: 0 },
+    { weight: 1, lengthPenalty: 0.5 },
     { weight: 1, lengthPenalty: 0.5 },
     { weight: 0.3, lengthPenalty: 0.5 },
     { weight: 0.3, lengthPenalty: 0.5 },
   ],
   serverName: { weight: 1, lengthPenalty: 0.5 },
-  serverDescription: { weight: 0.3, lengthPenalty: 0.5 },
-  saturation: 1.2,
-  lexicalWeight: 0.8,
+  serverDescription: { weight: 0.5, lengthPenalty: 0.75 },
+  saturation: 1.8,
+  neighbourWeight: 0.8,
+  serverVectorWeight: 0.5,
+  lexicalWeight: 0.6,
   semanticWeight: 1,
 };

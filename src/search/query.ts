@@ -1,0 +1,38 @@
+/**
+ * What is asked for: the terms of a query, each with words that mean about the same, and its vector. Bounded, whatever the query is. Pure.
+ */
+import type { Embedding, Neighbour } from './embedding.ts';
+import { STOP_WORDS } from './stop-words.ts';
+import { hashText, toStem } from './terms.ts';
+import { toWords } from './words.ts';
+
+/** One term of the query. */
+export interface QueryTerm {
+  term: number;
+  /** What counts in its place where a tool does not have it. */
+  neighbours: readonly Neighbour[];
+}
+
+export interface Query {
+  terms: readonly QueryTerm[];
+  vector: Float32Array;
+}
+
+/** How much of a query is read, in UTF-16 code units, and how many different terms of it count. */
+const MAX_QUERY_CHARS = 2_000;
+const MAX_QUERY_TERMS = 64;
+
+/** Reads a query. */
+export function toQuery(text: string, embedding: Embedding): Query {
+  const terms = new Map<number, QueryTerm>();
+  const add = (word: string): void => {
+    const term = hashText(toStem(word));
+    if (STOP_WORDS.has(word) || terms.has(term) || terms.size === MAX_QUERY_TERMS) return;
+    terms.set(term, { term, neighbours: embedding.neighboursOf(word) });
+  };
+  for (const { whole, parts } of toWords(text, MAX_QUERY_CHARS)) {
+    for (const part of parts) add(part);
+    add(whole);
+  }
+  return { terms: [...terms.values()], vector: embedding.embed(text.slice(0, MAX_QUERY_CHARS)) };
+}
