@@ -99,7 +99,7 @@ function toTable(bytes: ArrayBuffer): Table {
   );
   const size = 4 * (EMBEDDING_HEADER_WORDS + 4 * count + 1) + count * dimensions + 3 * links;
   const isRight = magic === EMBEDDING_MAGIC && version === EMBEDDING_VERSION;
-  if (!isRight || bytes.byteLength !== size || (count * dimensions) % 4 !== 0) {
+  if (!isRight || bytes.byteLength !== size || dimensions % 4 !== 0) {
     throw new Error('the embedding is malformed or of another version');
   }
   let at = 4 * EMBEDDING_HEADER_WORDS;

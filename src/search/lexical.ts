@@ -33,6 +33,11 @@ export function toLexicalScores(
   return scores;
 }
 
+/** The most that these terms could count among so many tools. */
+export function toCeiling(terms: readonly QueryTerm[], count: number): number {
+  return terms.length * toRarity(0, count);
+}
+
 /** The weight of a word that so many of all tools have. */
 function toRarity(matches: number, count: number): number {
   return Math.log(1 + (count - matches + 0.5) / (matches + 0.5));

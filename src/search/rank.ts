@@ -2,9 +2,10 @@
  * The ranking of a query: words (`lexical.ts`) and vectors (`semantic.ts`) fused (`fusion.ts`), over the tools that take part and nothing else. Pure;
  * the same query over the same tools gives the same answer, in whatever order the catalogs come.
  */
+import { toScore } from './calibration.ts';
 import type { Embedding } from './embedding.ts';
 import { toFused } from './fusion.ts';
-import { toLexicalScores } from './lexical.ts';
+import { toCeiling, toLexicalScores } from './lexical.ts';
 import { toBest } from './best.ts';
 import { toParts, type Searched } from './part.ts';
 import { toQuery } from './query.ts';
@@ -39,9 +40,18 @@ export function rank(
   const lexical = toLexicalScores(terms, all, tuning);
   const cosines = toCosines(vector, embedding.id, all, tuning);
   const fused = toFused(lexical, cosines, all, tuning);
-  return toBest(fused, all, limit).map(({ part, tool, value }) => ({
+  const best = toBest(fused, all, limit);
+  const [first] = best;
+  if (!first) return [];
+  const place = first.part.offset + first.tool;
+  const evidence = {
+    fused: first.value,
+    cosine: cosines[place] ?? 0,
+    coverage: (lexical[place] ?? 0) / Math.max(toCeiling(terms, all.count), 1e-6),
+  };
+  return best.map(({ part, tool, value }) => ({
     searched: part.searched,
     tool,
-    score: 1 / (1 + Math.exp(5 - value)),
+    score: toScore(value, evidence),
   }));
 }

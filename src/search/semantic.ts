@@ -2,6 +2,9 @@
 import type { Parts } from './part.ts';
 import type { Tuning } from './tuning.ts';
 
+/** 1 in a query's vector of whole numbers; with 4,096 dimensions of 127 a sum still has 31 bits. */
+const ONE = 4_096;
+
 /**
  * For each place the cosine with the tool and, weighed, with its server's name; 0 where the tool takes no part or its vector is of another embedding.
  * @param vector of length 1
@@ -14,6 +17,7 @@ export function toCosines(
 ): Float32Array {
   const cosines = new Float32Array(all.places);
   const dimensions = vector.length;
+  const whole = Int32Array.from(vector, value => Math.round(value * ONE));
   for (const { segment, shown, offset, server } of all.parts) {
     if (segment.embeddingId !== embeddingId || segment.dimensions !== dimensions) continue;
     const { vectors, vectorScales } = segment;
@@ -21,12 +25,21 @@ export function toCosines(
     for (let i = 0; i < dimensions; i += 1) shared += (vector[i] ?? 0) * (server.vector[i] ?? 0);
     for (let tool = 0; tool < segment.size; tool += 1) {
       if (shown && !shown[tool]) continue;
-      let sum = 0;
-      for (let i = 0, at = tool * dimensions; i < dimensions; i += 1, at += 1) {
-        sum += (vector[i] ?? 0) * (vectors[at] ?? 0);
-      }
-      cosines[offset + tool] = sum * (vectorScales[tool] ?? 0) + serverVectorWeight * shared;
+      const product = multiply(whole, vectors, tool * dimensions) / ONE;
+      cosines[offset + tool] = product * (vectorScales[tool] ?? 0) + serverVectorWeight * shared;
     }
   }
   return cosines;
+}
+
+/** In whole numbers and in four sums, which is several times as fast; the number of dimensions is a multiple of four. */
+function multiply(whole: Int32Array, vectors: Int8Array, from: number): number {
+  let [a, b, c, d] = [0, 0, 0, 0];
+  for (let i = 0, at = from; i < whole.length; i += 4, at += 4) {
+    a = (a + Math.imul(whole[i] as number, vectors[at] as number)) | 0;
+    b = (b + Math.imul(whole[i + 1] as number, vectors[at + 1] as number)) | 0;
+    c = (c + Math.imul(whole[i + 2] as number, vectors[at + 2] as number)) | 0;
+    d = (d + Math.imul(whole[i + 3] as number, vectors[at + 3] as number)) | 0;
+  }
+  return a + b + c + d;
 }
