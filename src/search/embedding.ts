@@ -37,6 +37,8 @@ export const CONTINUED = 0x2f0b4c47;
 /** How much of a text is embedded, in UTF-16 code units. */
 const MAX_CHARS = 2_000;
 const MAX_PIECE_CHARS = 24;
+/** How often one word counts: what is written more often says no more, and stuffing gains nothing. */
+const MAX_TIMES = 3;
 
 /** Reads the file; the bytes are not copied and must not change. Throws where they are malformed. */
 export function readEmbedding(bytes: ArrayBuffer): Embedding {
@@ -49,7 +51,11 @@ export function readEmbedding(bytes: ArrayBuffer): Embedding {
     const addPieces = (pieces: readonly number[]) => {
       for (const piece of pieces) addRow(table, piece, sum);
     };
+    const times = new Map<string, number>();
     for (const { whole, parts } of toWords(text, MAX_CHARS)) {
+      const before = times.get(whole) ?? 0;
+      if (before === MAX_TIMES) continue;
+      times.set(whole, before + 1);
       const pieces = STOP_WORDS.has(whole) ? [] : toPieces(whole, find);
       if (parts.length === 1 || pieces.length === 1) addPieces(pieces);
       else for (const part of parts) if (!STOP_WORDS.has(part)) addPieces(toPieces(part, find));

@@ -17,7 +17,8 @@ type Postings = Pick<
   'termHashes' | 'postingStarts' | 'postingTools' | 'frequencies' | 'lengths'
 >;
 
-const MAX_FREQUENCY = 255;
+/** How often a term counts in one field: what is written more often says no more, and stuffing gains nothing. */
+const MAX_FREQUENCY = 3;
 const MAX_LENGTH = 65_535;
 
 /** Postings of tools, by their place in the list. */

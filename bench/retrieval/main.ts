@@ -1,0 +1,77 @@
+/**
+ * `npm run bench:retrieval`: how well and how fast tools are found. Owns the run, its output (standard output and `bench/results/retrieval.md`) and its exit code: 1 with
+ * one line where something is missing, 2 for a wrong command line. No network.
+ */
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+import { readCorpus, readShippedEmbedding } from './corpus.ts';
+import { measureHostile } from './hostile.ts';
+import { measureQuality, measureScores } from './quality.ts';
+import { measureSpeed } from './speed.ts';
+import { tune } from './tune.ts';
+
+const CORPUS = fileURLToPath(new URL('../../../shared/corpora/retrieval', import.meta.url));
+const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
+const EMBEDDING = fileURLToPath(new URL('../../pages/search/embedding.bin', import.meta.url));
+const PARTS = ['quality', 'scores', 'speed', 'hostile'] as const;
+
+const HELP = `npm run bench:retrieval [-- options]
+
+How well requests find their tools, and what it costs. Prints tables and writes them to bench/results/retrieval.md.
+
+  --corpus FOLDER  tools and requests (default ../shared/corpora/retrieval beside the project)
+  --only PART      one of ${PARTS.join(', ')}
+  --tune           in place of all that: look for better numbers of the ranking, for some minutes
+  --help           this text
+`;
+
+function run(folder: string, only: string | undefined): string {
+  const embedding = readShippedEmbedding();
+  const corpora = ['gateway', 'metatool'].map(name => ({ name, corpus: readCorpus(folder, name) }));
+  const gateway = corpora[0]?.corpus ?? { servers: [], requests: [] };
+  const embeddingBytes = statSync(EMBEDDING).size;
+  const parts: Record<(typeof PARTS)[number], () => string[]> = {
+    quality: () => corpora.map(({ name, corpus }) => measureQuality(name, corpus, embedding)),
+    scores: () => corpora.map(({ name, corpus }) => measureScores(name, corpus, embedding)),
+    speed: () => [measureSpeed(folder, gateway.requests, embedding, embeddingBytes)],
+    hostile: () => [measureHostile(gateway, embedding)],
+  };
+  const wanted = PARTS.filter(part => only === undefined || part === only);
+  const machine = `Node ${process.version}, ${cpus().length} cores of ${cpus()[0]?.model ?? 'unknown'}.`;
+  return [machine, ...wanted.flatMap(part => parts[part]())].join('\n\n');
+}
+
+function main(args: string[]): void {
+  const { values } = parseArgs({
+    args,
+    options: {
+      corpus: { type: 'string', default: CORPUS },
+      only: { type: 'string' },
+      tune: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { corpus: folder, only } = values;
+  if (values.help) return void process.stdout.write(HELP);
+  if (only !== undefined && !PARTS.some(part => part === only)) {
+    throw new TypeError(`--only must be one of ${PARTS.join(', ')}, not ${only}`);
+  }
+  if (values.tune) {
+    const corpora = ['gateway', 'metatool'].map(name => readCorpus(folder, name));
+    return tune(corpora, readShippedEmbedding(), line => void process.stdout.write(`${line}\n`));
+  }
+  const text = run(folder, only);
+  mkdirSync(RESULTS, { recursive: true });
+  if (only === undefined) writeFileSync(`${RESULTS}retrieval.md`, `${text}\n`);
+  process.stdout.write(`${text}\n`);
+}
+
+try {
+  main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = error instanceof TypeError ? 2 : 1;
+}

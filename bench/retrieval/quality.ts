@@ -1,0 +1,91 @@
+/**
+ * How well requests are answered: words alone, vectors alone and both, for each kind of request and for the half of the requests that the
+ * ranking was tuned on and the other; and whether scores mean something.
+ */
+import type { Embedding } from '../../src/search/embedding.ts';
+import { rank } from '../../src/search/rank.ts';
+import { TUNING, type Tuning } from '../../src/search/tuning.ts';
+import { isTuned, toSearched, type Corpus } from './corpus.ts';
+import { MEASURES, percentileOf, toCalibrationError, toMeans, toMeasures } from './measures.ts';
+import { toTable } from './text-table.ts';
+import { createNonsense } from './nonsense.ts';
+
+/** What is compared. */
+export const VARIANTS: Record<string, Tuning> = {
+  'words alone, no neighbours': { ...TUNING, semanticWeight: 0, neighbourWeight: 0 },
+  'words alone': { ...TUNING, semanticWeight: 0 },
+  'vectors alone': { ...TUNING, lexicalWeight: 0 },
+  'fused, no neighbours': { ...TUNING, neighbourWeight: 0 },
+  fused: TUNING,
+};
+
+const MOST = 10_000;
+
+/** Answers all requests of a corpus: for each, ids and scores, best first. */
+export function createAnswerer(
+  corpus: Corpus,
+  embedding: Embedding,
+): (query: string, tuning: Tuning) => { id: string; score: number }[] {
+  const searched = corpus.servers.map(server => toSearched(server, embedding));
+  return (query, tuning) =>
+    rank(query, searched, embedding, MOST, tuning).map(({ searched: place, tool, score }) => ({
+      id: corpus.servers[place]?.tools[tool]?.id ?? '',
+      score,
+    }));
+}
+
+/** A table of one corpus. */
+export function measureQuality(name: string, corpus: Corpus, embedding: Embedding): string {
+  const answer = createAnswerer(corpus, embedding);
+  const kinds = [...new Set(corpus.requests.map(({ kind }) => kind))];
+  const rows = Object.entries(VARIANTS).flatMap(([variant, tuning]) => {
+    const results = corpus.requests.map(request => ({
+      request,
+      measures: toMeasures(
+        answer(request.query, tuning).map(({ id }) => id),
+        request.relevant,
+      ),
+    }));
+    const toRow = (label: string, of: typeof results): string[] => {
+      const means = toMeans(of.map(({ measures }) => measures));
+      return [variant, label, String(of.length), ...MEASURES.map(key => means[key].toFixed(3))];
+    };
+    const byHalf = (tuned: boolean) =>
+      results.filter(({ request }) => isTuned(request.query) === tuned);
+    const rest = [
+      toRow('tuned on', byHalf(true)),
+      toRow('other half', byHalf(false)),
+      ...kinds.map(kind =>
+        toRow(
+          kind,
+          results.filter(({ request }) => request.kind === kind),
+        ),
+      ),
+    ];
+    return [toRow('all', results), ...(variant === 'fused' ? rest : [])];
+  });
+  const headings = [name, 'requests', 'n', 'recall@1', 'recall@5', 'recall@10', 'nDCG@10', 'MRR'];
+  return toTable(headings, rows);
+}
+
+/** What scores say: of the first five of each request that was not tuned on, and of the first of nonsense. */
+export function measureScores(name: string, corpus: Corpus, embedding: Embedding): string {
+  const answer = createAnswerer(corpus, embedding);
+  const held = corpus.requests.filter(({ query }) => !isTuned(query));
+  const scored = held.flatMap(({ query, relevant }) =>
+    answer(query, TUNING)
+      .slice(0, 10)
+      .map(({ id, score }) => ({ score, right: relevant.has(id) })),
+  );
+  const firsts = held.map(({ query }) => answer(query, TUNING)[0]?.score ?? 0);
+  const nonsense = createNonsense(100).map(query => answer(query, TUNING)[0]?.score ?? 0);
+  const show = (values: number[]): string[] =>
+    [0.1, 0.5, 0.9, 1].map(share => percentileOf(values, share).toFixed(2));
+  return toTable(
+    [name, 'first: p10', 'p50', 'p90', 'most', 'calibration error'],
+    [
+      ['requests', ...show(firsts), toCalibrationError(scored).toFixed(3)],
+      ['nonsense', ...show(nonsense), ''],
+    ],
+  );
+}

@@ -1,0 +1,129 @@
+/**
+ * What the search costs in Node at several sizes: building and reading the index, its bytes, the first query and the ones after. The tools are those of the
+ * corpora under new names, so words are as common as they are there. Times are wall clock, and processor time beside it, for a machine that has other work.
+ */
+import type { Embedding } from '../../src/search/embedding.ts';
+import type { Searched } from '../../src/search/part.ts';
+import { rank } from '../../src/search/rank.ts';
+import { buildSegment, readSegment, type SearchedTool } from '../../src/search/segment.ts';
+import { readServers, type CorpusServer, type Request } from './corpus.ts';
+import { percentileOf } from './measures.ts';
+import { createSource } from './source.ts';
+import { toTable } from './text-table.ts';
+
+const SIZES = [
+  [10, 100],
+  [100, 100],
+  [10, 1_000],
+  [2, 5_000],
+] as const;
+const ROUNDS = 5;
+const LIMIT = 10;
+
+interface Made {
+  server: { name: string; description: string };
+  tools: SearchedTool[];
+}
+
+/** So many servers of so many tools, drawn from those that are given. */
+export function multiplyServers(
+  from: readonly CorpusServer[],
+  servers: number,
+  tools: number,
+): Made[] {
+  const below = createSource(7);
+  const all = from.flatMap(server => server.tools.map(({ tool }) => tool));
+  return Array.from({ length: servers }, (_, s) => ({
+    server: { name: `server ${s}`, description: from[s % from.length]?.description ?? '' },
+    tools: Array.from({ length: tools }, (__, t): SearchedTool => {
+      const tool = all[below(all.length)];
+      return { parameters: [], readOnly: false, ...tool, name: `${tool?.name ?? ''}_${t}` };
+    }),
+  }));
+}
+
+function toMs(value: number): string {
+  return value < 100 ? value.toFixed(1) : String(Math.round(value));
+}
+
+function toMb(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}
+
+/** The table. @param embeddingBytes of the file, which is in memory too */
+export function measureSpeed(
+  folder: string,
+  requests: readonly Request[],
+  embedding: Embedding,
+  embeddingBytes: number,
+): string {
+  const from = [
+    ...readServers(folder, 'gateway-tools.jsonl'),
+    ...readServers(folder, 'skill-labels.jsonl'),
+  ];
+  const rows = SIZES.map(([servers, tools]) => {
+    const made = multiplyServers(from, servers, tools);
+    const started = performance.now();
+    const built = made.map(one => buildSegment(one.tools, embedding));
+    const buildMs = performance.now() - started;
+    const again = performance.now();
+    made.forEach((one, i) =>
+      buildSegment(one.tools, embedding, readSegment(built[i]?.buffer ?? new ArrayBuffer())),
+    );
+    const rebuildMs = performance.now() - again;
+    const bytes = built.reduce((sum, one) => sum + one.byteLength, 0);
+    const reading = performance.now();
+    const searched = built.flatMap((one, i): Searched[] => {
+      const segment = readSegment(one.buffer);
+      const server = made[i]?.server;
+      return segment && server ? [{ segment, server }] : [];
+    });
+    const readMs = performance.now() - reading;
+    const [first = 0, ...later] = measureQueries(requests, searched, embedding);
+    const warm = later.slice(requests.length - 1);
+    const cpu = warm.map(one => one.cpuMs);
+    const wall = warm.map(one => one.wallMs);
+    return [
+      `${servers} × ${tools}`,
+      ...[buildMs, rebuildMs, readMs, typeof first === 'number' ? first : first.wallMs].map(toMs),
+      ...[0.5, 0.99].map(share => toMs(percentileOf(wall, share))),
+      toMs(cpu.reduce((sum, one) => sum + one, 0) / Math.max(cpu.length, 1)),
+      toMb(bytes),
+      toMb(bytes + embeddingBytes),
+    ];
+  });
+  return toTable(
+    [
+      'servers × tools',
+      'build ms',
+      'same again ms',
+      'read ms',
+      'first query ms',
+      'warm p50 ms',
+      'p99 ms',
+      'mean CPU ms',
+      'segments MB',
+      'with table MB',
+    ],
+    rows,
+  );
+}
+
+function measureQueries(
+  requests: readonly Request[],
+  searched: readonly Searched[],
+  embedding: Embedding,
+): { wallMs: number; cpuMs: number }[] {
+  const times: { wallMs: number; cpuMs: number }[] = [];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const { query } of requests) {
+      const cpu = process.cpuUsage();
+      const started = performance.now();
+      rank(query, searched, embedding, LIMIT);
+      const wallMs = performance.now() - started;
+      const { user, system } = process.cpuUsage(cpu);
+      times.push({ wallMs, cpuMs: (user + system) / 1_000 });
+    }
+  }
+  return times;
+}
