@@ -3,7 +3,12 @@
  */
 import type { Embedding } from './embedding.ts';
 import type { SegmentArrays } from './segment-layout.ts';
-import type { SearchedTool } from './searched-tool.ts';
+import {
+  MAX_DESCRIPTION_CHARS,
+  MAX_NAME_CHARS,
+  MAX_TITLE_CHARS,
+  type SearchedTool,
+} from './searched-tool.ts';
 import type { Segment } from './segment.ts';
 import { hashText } from './terms.ts';
 
@@ -45,8 +50,12 @@ function toPlaces(segment: Segment): Map<number, number> {
   return places;
 }
 
-function toEmbeddedText({ name, title, description }: SearchedTool): string {
-  return `${name} ${title ?? ''} ${description ?? ''}`;
+function toEmbeddedText({ name, title = '', description = '' }: SearchedTool): string {
+  return [
+    name.slice(0, MAX_NAME_CHARS),
+    title.slice(0, MAX_TITLE_CHARS),
+    description.slice(0, MAX_DESCRIPTION_CHARS),
+  ].join(' ');
 }
 
 function writeVector(vector: Float32Array, index: number, arrays: Vectors): void {

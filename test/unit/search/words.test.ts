@@ -1,0 +1,52 @@
+/** Text to words and terms: identifiers, forms, scripts, and texts made to break it. */
+import { describe, expect, it } from 'vitest';
+
+import { hashText, toTerms } from '../../../src/search/terms.ts';
+import { toWords } from '../../../src/search/words.ts';
+import { createRandom, SEED } from '../seeded.ts';
+
+const partsOf = (text: string): string[] => toWords(text, 10_000).flatMap(({ parts }) => parts);
+
+describe('words', () => {
+  it.each([
+    ['getHTTPServer', ['get', 'http', 'server']],
+    ['list_issues', ['list', 'issues']],
+    ['API-post-page', ['api', 'post', 'page']],
+    ['PRs and IDs', ['prs', 'and', 'ids']],
+    ['utf8 k8s', ['utf8', 'k8s']],
+    ['Café naïve', ['cafe', 'naive']],
+    ['ﬁle ＡＢＣ', ['file', 'abc']],
+    ['cre\u200bate de\u00adlete \u202Eevom', ['create', 'delete', 'evom']],
+    ['東京都', ['東京', '京都']],
+    ['GitHub仓库', ['git', 'hub', '仓库']],
+    ['שלום עולם', ['שלום', 'עולם']],
+    ['', []],
+    ['!!! — …', []],
+  ])('[FIND-1] splits %j', (text, words) => {
+    expect(partsOf(text)).toEqual(words);
+  });
+
+  it('[FIND-1] knows an identifier by its parts and as a whole', () => {
+    expect(toTerms('GitHub', 100)).toEqual(['git', 'hub', 'github']);
+    expect(toTerms('the searching of issues', 100)).toEqual(toTerms('Search issue', 100));
+  });
+
+  it('[FIND-1] reads no more of a text than it is told to', () => {
+    expect(toTerms('alpha '.repeat(1_000), 60)).toHaveLength(10);
+    expect(toTerms('\ufdfa'.repeat(1_000), 10).join('').length).toBeLessThanOrEqual(40);
+  });
+
+  it(`[FIND-1] takes any text, and the same text the same way (seed ${SEED})`, () => {
+    const random = createRandom();
+    for (let i = 0; i < 300; i += 1) {
+      const units = Array.from({ length: random.below(200) }, () =>
+        random.chance(0.5) ? random.below(128) : random.below(65_536),
+      );
+      const text = String.fromCharCode(...units);
+      const terms = toTerms(text, 1_000);
+      expect(terms).toEqual(toTerms(text, 1_000));
+      expect(terms.every(term => term.length > 0 && term.length <= 80)).toBe(true);
+      for (const term of terms) expect(hashText(term)).toBe(hashText(term) >>> 0);
+    }
+  });
+});
