@@ -23,7 +23,7 @@ export function createApp(ports: AppPorts): App {
   const api = createApi(ports);
 
   function mcp(request: Request, url: URL, context: ExecutionContext, part: EndpointPart = {}) {
-    const endpoint = () => parseEndpoint(url.pathname, url.searchParams.get('names'), part);
+    const endpoint = () => parseEndpoint(url, part);
     return handleMcp(request, url, endpoint, ports, work => context.waitUntil(work));
   }
 

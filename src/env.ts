@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { AccessNews } from './access/access-news-object.ts';
 import type { Posture } from './access/rule.ts';
+import type { ToolsShown } from './access/toolset.ts';
 import type { AuditLog } from './audit/audit-log-object.ts';
 import type { Limit } from './limits/token-bucket.ts';
 import type { Connector } from './connectors/connector-object.ts';
@@ -52,6 +53,7 @@ export interface Env {
   PORTICO_PAGE_SIZE?: string;
   PORTICO_POSTURE?: string;
   PORTICO_NAME_STYLE?: string;
+  PORTICO_TOOLS?: string;
   PORTICO_ALLOWED_ORIGINS?: string;
   PORTICO_AUDIT_CALLS?: string;
   PORTICO_AUDIT_DAYS?: string;
@@ -97,6 +99,8 @@ export interface Config {
   readonly posture: Posture;
   /** How names are written where neither the URL nor a toolset says. */
   readonly nameStyle: NameStyle;
+  /** Which tools an endpoint lists where neither the URL nor a toolset says. */
+  readonly tools: ToolsShown;
   /** Oldest policy or registry row a request is decided on, in milliseconds. */
   readonly snapshotMaxAgeMs: number;
   /** The same for a request that lists: who was just told of a change must not see the old list. */
@@ -142,6 +146,7 @@ const SettingsSchema = z.object({
   PORTICO_PAGE_SIZE: z.coerce.number().int().min(1).max(1_000).default(1_000),
   PORTICO_POSTURE: z.enum(['open', 'closed']).default('open'),
   PORTICO_NAME_STYLE: z.enum(['dot', 'colon', 'underscore']).default('dot'),
+  PORTICO_TOOLS: z.enum(['all', 'search']).default('all'),
   PORTICO_ALLOWED_ORIGINS: z.string().default(''),
   PORTICO_AUDIT_CALLS: z.enum(['on', 'off']).default('on'),
   PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),
@@ -187,6 +192,7 @@ export function parseConfig(env: Env): Config {
     pageSize: settings.PORTICO_PAGE_SIZE,
     posture: settings.PORTICO_POSTURE,
     nameStyle: settings.PORTICO_NAME_STYLE,
+    tools: settings.PORTICO_TOOLS,
     snapshotMaxAgeMs: 1000,
     listMaxAgeMs: 150,
     audit: {

@@ -20,7 +20,7 @@ export interface StoredToolset extends Toolset {
 const MAX_DEFINITION_CHARS = 131_072;
 
 const DescriptionSchema = z.string().max(2000);
-const { include, exclude, overrides, name_style, members } = DefinitionSchema.shape;
+const { include, exclude, overrides, name_style, tools: shown, members } = DefinitionSchema.shape;
 
 /** Body of `POST /api/v1/toolsets`. */
 export const CreateToolsetSchema = z.strictObject({
@@ -39,6 +39,7 @@ export const UpdateToolsetSchema = z
     exclude: exclude.unwrap(),
     overrides: overrides.unwrap(),
     name_style: name_style.unwrap().nullable(),
+    tools: shown.unwrap().nullable(),
     members: members.unwrap().nullable(),
   })
   .partial();

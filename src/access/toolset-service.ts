@@ -144,14 +144,12 @@ export class ToolsetService {
   /** The definition an edit makes; what it leaves as it was is not judged anew. */
   async #edit(
     before: Definition,
-    { name_style: style = before.name_style, members = before.members, ...given }: DefinitionEdit,
+    edit: DefinitionEdit,
     servers: readonly NamedServer[],
   ): Promise<Definition> {
-    const {
-      include = before.include,
-      exclude = before.exclude,
-      overrides = before.overrides,
-    } = given;
+    const { include = before.include, exclude = before.exclude } = edit;
+    const { overrides = before.overrides, members = before.members } = edit;
+    const { name_style: style = before.name_style, tools = before.tools } = edit;
     const stored = [
       ...before.include,
       ...before.exclude,
@@ -162,6 +160,7 @@ export class ToolsetService {
       exclude,
       overrides,
       ...(style ? { name_style: style } : {}),
+      ...(tools ? { tools } : {}),
       ...(members ? { members } : {}),
     };
     return this.#judge(after, withGone(servers, stored), before.members?.principals);

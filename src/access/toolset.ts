@@ -26,6 +26,10 @@ export const OverrideSchema = z.strictObject({
 });
 export type Override = z.infer<typeof OverrideSchema>;
 
+/** What a list of tools shows: the tools themselves, or three tools that find, describe and call them. */
+export const ToolsShownSchema = z.enum(['all', 'search']);
+export type ToolsShown = z.infer<typeof ToolsShownSchema>;
+
 const patterns = z.array(PatternSchema).max(500);
 
 /** What a toolset is, as it is stored. Patterns are qualified: `github.create_*`; `github` is the whole server. */
@@ -35,6 +39,8 @@ export const DefinitionSchema = z.strictObject({
   overrides: z.array(OverrideSchema).max(500).default([]),
   /** How names are written where the URL does not say; absent: as the deployment does. */
   name_style: z.enum(['dot', 'colon', 'underscore']).optional(),
+  /** What its endpoint lists where the URL does not say; absent: as the deployment does. */
+  tools: ToolsShownSchema.optional(),
   /** Who may use it beside holders of `admin`; absent: whoever may use its tools. */
   members: z
     .strictObject({

@@ -18,6 +18,7 @@ import type { Api, ApiEnv, ApiPorts } from './frame.ts';
 import { registerHealth } from './health.ts';
 import { registerKeys } from './keys.ts';
 import { registerPrincipals } from './principals.ts';
+import { registerSearch, SEARCH_PATH } from './search.ts';
 import { registerSecrets } from './secrets.ts';
 import { registerServers } from './servers.ts';
 import { registerTokens } from './tokens.ts';
@@ -41,11 +42,12 @@ export function createApi(ports: ApiPorts): Api {
   api.onError(async (error, context) => {
     const thrown = fromFramework(error);
     // Acts record their denials themselves.
-    if (thrown.code !== 'forbidden' || context.req.method !== 'GET') {
+    const { method, path } = context.req;
+    if (thrown.code !== 'forbidden' || (method !== 'GET' && path !== SEARCH_PATH)) {
       return toProblemResponse(thrown);
     }
     return toProblemResponse(
-      await noteDenial(ports, context.var.snapshot, context.req.path, thrown),
+      await noteDenial(ports, context.var.snapshot, path, thrown),
     );
   });
   api.notFound(() => toProblemResponse(new PorticoError('not_found', 'No such route')));
@@ -86,6 +88,7 @@ export function createApi(ports: ApiPorts): Api {
   registerKeys(api, ports);
   registerAccessExplain(api, ports);
   registerTools(api, ports);
+  registerSearch(api, ports);
   registerApprovals(api, ports);
   registerAudit(api, ports);
   registerAuditExport(api, ports);

@@ -33,6 +33,7 @@ const definition = {
   include: ['*.list_*', '*.get_*'],
   exclude: ['*.get_secret*'],
   name_style: 'underscore',
+  tools: 'search',
   members: { principals: [], groups: ['support'] },
 };
 const example = {
@@ -106,11 +107,11 @@ const update = updateRoute(
     ...needs('admin'),
     params,
   },
-  { schema: UpdateToolsetSchema.meta({ id: 'UpdateToolset' }), example: { name_style: null } },
+  { schema: UpdateToolsetSchema.meta({ id: 'UpdateToolset' }), example: { name_style: null, tools: null } },
   {
     description: 'The toolset as it is now',
     schema: ToolsetSchema,
-    example: { ...example, name_style: undefined, revision: 2 },
+    example: { ...example, name_style: undefined, tools: undefined, revision: 2 },
   },
   ['conflict'],
 );

@@ -90,6 +90,13 @@ export function createCore(ports: CorePorts): CoreGateway {
 
     list: (_caller, reach, naming, kind) => list(reach, naming, kind),
 
+    async find(_caller, reach, naming, name) {
+      const catalogOf = (server: Server) => seen(reach, server);
+      const found = await resolve(reach, naming, { kind: 'tool', name }, { catalogOf, list });
+      if (!found.item) throw new PorticoError('tool_not_found', `Tool not found: ${name}`);
+      return presented(found.server, found.item, naming, 'tools');
+    },
+
     async search(_caller, reach, naming, request) {
       const { tools, ...counts } = await ports.findTools(reach, request);
       const hits = tools.map(async ({ server, tool, score, skills }) => {

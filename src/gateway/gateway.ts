@@ -122,6 +122,11 @@ export interface Gateway {
   visible(caller: Caller, reach: Reach): Promise<Reach>;
   /** All items of a kind within reach, sorted by the name of their server. */
   list(caller: Caller, reach: Reach, naming: Naming, kind: Kind): Promise<Listing>;
+  /**
+   * The tool that a name stands for, as `list` names and describes it.
+   * @throws PorticoError where the tool is unknown or hidden (alike), as `request` does
+   */
+  find(caller: Caller, reach: Reach, naming: Naming, name: string): Promise<ListedItem>;
   /** The tools within reach that fit a query best, as `list` names and describes them. */
   search(
     caller: Caller,

@@ -45,6 +45,10 @@ export function withAccess(inner: Gateway): Gateway {
       requireScope(caller, 'tools:read');
       return inner.list(caller, narrowed(caller, reach), naming, kind);
     },
+    async find(caller, reach, naming, name) {
+      requireScope(caller, 'tools:read');
+      return inner.find(caller, narrowed(caller, reach), naming, name);
+    },
     async search(caller, reach, naming, request) {
       requireScope(caller, 'tools:read');
       return inner.search(caller, narrowed(caller, reach), naming, request);

@@ -36,6 +36,7 @@ export function withAudit(inner: Gateway, ledger: CallLedger): Gateway {
   return {
     visible: (...args) => inner.visible(...args),
     list: (...args) => inner.list(...args),
+    find: (...args) => inner.find(...args),
     search: (...args) => inner.search(...args),
     offer: (...args) => inner.offer(...args),
     subscription: (...args) => inner.subscription(...args),

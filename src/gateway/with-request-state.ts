@@ -65,6 +65,7 @@ export function withRequestState(
   return {
     visible: (...args) => inner.visible(...args),
     list: (...args) => inner.list(...args),
+    find: (...args) => inner.find(...args),
     search: (...args) => inner.search(...args),
     offer: (...args) => inner.offer(...args),
     subscription: (...args) => inner.subscription(...args),

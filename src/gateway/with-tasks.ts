@@ -149,6 +149,7 @@ export function withTasks(inner: CoreGateway, { taskIds, hearTasks }: TaskPorts)
 
     visible: (...args) => inner.visible(...args),
     list: (...args) => inner.list(...args),
+    find: (...args) => inner.find(...args),
     search: (...args) => inner.search(...args),
     offer: (...args) => inner.offer(...args),
     subscription: (...args) => inner.subscription(...args),

@@ -51,7 +51,7 @@ export async function findScope(
   { caller, servers }: Snapshot,
   { gateway, config }: Pick<McpPorts, 'gateway' | 'config'>,
 ): Promise<Scope> {
-  const scope = scopeOf(endpoint, caller, narrowed(caller, { servers }), config.nameStyle);
+  const scope = scopeOf(endpoint, caller, narrowed(caller, { servers }), config);
   const isThere = scope && (endpoint.serverName === undefined || (await isVisible(scope)));
   if (!isThere) throw new PorticoError('not_found', 'No such endpoint');
   return scope;

@@ -48,6 +48,11 @@ function completed(result: string, method: string): string {
   return `{${missingMembers(method)}${/^\s*\}/.test(rest) ? '' : ','}${rest}`;
 }
 
+/** The response to a call of a tool of the gateway's own. */
+export function ownResultResponse({ id, method, era }: Asked, result: string): Response {
+  return resultResponse(id, era === 'modern' ? completed(result, method) : result);
+}
+
 /** The request an answer is for. */
 export interface Asked {
   id: RequestId;

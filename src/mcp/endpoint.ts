@@ -1,7 +1,7 @@
 /** Which endpoint a request is for: all servers, one, or a toolset. Pure. */
 import type { Caller } from '../access/principal.ts';
 import { viewOfToolset } from '../access/policy.ts';
-import type { Toolset } from '../access/toolset.ts';
+import type { Toolset, ToolsShown } from '../access/toolset.ts';
 import { both, NOTHING, WHOLE } from '../access/view.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Naming, Reach } from '../gateway/gateway.ts';
@@ -18,58 +18,84 @@ export interface Endpoint {
   toolsetName?: string;
   /** How the URL wants names written; absent where it does not say. */
   style?: NameStyle;
+  /** Which tools the URL wants listed; absent where it does not say. */
+  tools?: ToolsShown;
 }
 
 /** The part of the path that names one server or one toolset. */
 export type EndpointPart = { serverName?: string; toolsetName?: string };
 
 const STYLES: readonly string[] = ['dot', 'colon', 'underscore'];
+const TOOLS: readonly string[] = ['all', 'search'];
 
-/** @throws PorticoError `invalid_params` for a name style that does not exist */
-export function parseEndpoint(
-  path: string,
-  names: string | null,
-  part: EndpointPart = {},
-): Endpoint {
+/**
+ * The endpoint of a URL's path, with what its query chooses.
+ * @throws PorticoError `invalid_params` for a name style or a choice of tools that does not exist
+ */
+export function parseEndpoint({ pathname, searchParams }: URL, part: EndpointPart = {}): Endpoint {
+  const names = searchParams.get('names');
+  const tools = searchParams.get('tools');
   if (names !== null && !STYLES.includes(names)) {
     throw new PorticoError('invalid_params', 'names must be dot, colon or underscore');
   }
-  return { path, ...part, ...(names === null ? {} : { style: names as NameStyle }) };
+  if (tools !== null && !TOOLS.includes(tools)) {
+    throw new PorticoError('invalid_params', 'tools must be all or search');
+  }
+  return {
+    path: pathname,
+    ...part,
+    ...(names === null ? {} : { style: names as NameStyle }),
+    ...(tools === null ? {} : { tools: tools as ToolsShown }),
+  };
 }
 
 /** What the endpoint makes of the registry: the servers it reaches and how it names tools. */
 export interface Scope {
   reach: Reach;
   naming: Naming;
+  tools: ToolsShown;
+}
+
+/** What an endpoint does where neither its URL nor a toolset says. */
+export interface EndpointDefaults {
+  nameStyle: NameStyle;
+  tools: ToolsShown;
 }
 
 /**
  * @param reach what the caller sees
- * @param defaultStyle how names are written where neither the URL nor a toolset says
  * @returns undefined where the endpoint's server or toolset does not exist for the caller
  */
 export function scopeOf(
-  { serverName, toolsetName, style }: Endpoint,
+  endpoint: Endpoint,
   caller: Caller,
   reach: Reach,
-  defaultStyle: NameStyle,
+  defaults: EndpointDefaults,
 ): Scope | undefined {
+  const { serverName, toolsetName } = endpoint;
+  const { style = defaults.nameStyle, tools = defaults.tools } = endpoint;
   if (toolsetName !== undefined) {
     const toolset = caller.policy.toolset(toolsetName);
-    return toolset && toolsetScope(toolset, reach, style ?? defaultStyle, style === undefined);
+    return toolset && toolsetScope(toolset, reach, endpoint, defaults);
   }
-  if (serverName === undefined) {
-    return { reach, naming: { kind: 'qualified', style: style ?? defaultStyle } };
-  }
+  if (serverName === undefined) return { reach, naming: { kind: 'qualified', style }, tools };
   const server = reach.servers.find(candidate => candidate.name === serverName);
   if (!server) return undefined;
-  return { reach: { ...reach, servers: [server] }, naming: { kind: 'own', serverId: server.id } };
+  const naming = { kind: 'own', serverId: server.id } as const;
+  return { reach: { ...reach, servers: [server] }, naming, tools };
 }
 
-function toolsetScope(toolset: Toolset, seen: Reach, style: NameStyle, mayChoose: boolean): Scope {
+function toolsetScope(
+  toolset: Toolset,
+  seen: Reach,
+  endpoint: Endpoint,
+  defaults: EndpointDefaults,
+): Scope {
   const { reach, renames } = selectedOf(toolset, seen);
-  const own = mayChoose ? toolset.definition.name_style : undefined;
-  return { reach, naming: { kind: 'qualified', style: own ?? style, renames } };
+  const { name_style: ownStyle, tools: ownTools } = toolset.definition;
+  const style = endpoint.style ?? ownStyle ?? defaults.nameStyle;
+  const tools = endpoint.tools ?? ownTools ?? defaults.tools;
+  return { reach, naming: { kind: 'qualified', style, renames }, tools };
 }
 
 interface Selected {

@@ -11,7 +11,7 @@ import type { Frame } from '../session/stream-frames.ts';
 import type { StreamOpening } from '../session/stream-opening.ts';
 import type { Streams } from '../session/streams.ts';
 import { audienceOf } from './endpoint.ts';
-import { lookAgain, mayTell, seenBy } from './own-lists.ts';
+import { changingLists, lookAgain, mayTell, seenBy } from './own-lists.ts';
 import type { Standing } from './requests.ts';
 import { streamResponse } from './stream-response.ts';
 
@@ -47,12 +47,13 @@ export async function openLegacyStream(
     throw new PorticoError('session_required', 'A stream needs an Mcp-Session-Id header');
   }
   const lastEventId = headers.get('last-event-id');
+  const lists = changingLists(standing.scope, LISTS);
   const opening: StreamOpening = {
     owner,
     kind: 'session',
     audience: audienceOf(standing.caller, standing.scope),
-    lists: LISTS,
-    seen: await seenBy(gateway, await rest.now(), LISTS),
+    lists,
+    seen: await seenBy(gateway, await rest.now(), lists),
     resources: [],
     ...(lastEventId === null ? {} : { lastEventId }),
   };
@@ -63,6 +64,6 @@ export async function openLegacyStream(
   };
   const socket = await streams.connect(opening);
   const look = async (news: readonly ListNews[]) =>
-    lookAgain(gateway, await rest.now(), LISTS, news);
+    lookAgain(gateway, await rest.now(), lists, news);
   return streamResponse(socket, { ...rest, opening, toText, farewell: '', look });
 }

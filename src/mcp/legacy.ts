@@ -15,6 +15,7 @@ import {
 import { resultResponse, thrownResponse } from './answer.ts';
 import { classify } from './classify.ts';
 import { setLogLevel } from './log-level.ts';
+import { toOwnOffer } from './meta-tools.ts';
 import { handleShared, noteDenial, type Exchange } from './requests.ts';
 import { subscribe } from './subscribe.ts';
 
@@ -41,7 +42,8 @@ export async function initializeResponse(
   // Tasks are of the last legacy revision only.
   const tasks = protocolVersion === LATEST_LEGACY_VERSION ? 'legacy' : undefined;
   const offer = await gateway.offer(caller, scope.reach, scope.naming, tasks);
-  const result = { protocolVersion, serverInfo: IMPLEMENTATION, ...offer };
+  const own = toOwnOffer(offer, scope);
+  const result = { protocolVersion, serverInfo: IMPLEMENTATION, ...own };
   return resultResponse(request.id, JSON.stringify(result), { 'mcp-session-id': sealedId });
 }
 

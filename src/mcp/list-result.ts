@@ -3,7 +3,7 @@ import { KIND_FACTS, type Kind } from '../catalog/catalog.ts';
 import type { ListedItem, Listing } from '../gateway/gateway.ts';
 import { pageOf } from '../gateway/page.ts';
 import { toQualifiedUri } from '../gateway/qualified-uri.ts';
-import { fromRawMembers, rawMembers } from '../lib/json-spans.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { IMPLEMENTATION, META, type Era } from '../protocol.ts';
 
 const MAX_PAGES_PER_LIST = 16;
@@ -14,7 +14,7 @@ const LIST_META = JSON.stringify({ [META.serverInfo]: IMPLEMENTATION });
  * What a modern list says beside its items. Private whatever its servers say: a token sees the
  * servers that it may use, so each list depends on the caller.
  */
-const modernMembers = (ttlMs: number) =>
+export const modernMembers = (ttlMs: number) =>
   `"resultType":"complete","ttlMs":${ttlMs},"cacheScope":"private","_meta":${LIST_META},`;
 
 const remembered = new WeakMap<Listing, Map<string, Uint8Array>>();
@@ -48,14 +48,19 @@ export function listResult(
 }
 
 /** An item as its server wrote it, under the name it has here. */
-function itemText({ name, server, item }: ListedItem, kind: Kind): string {
-  if (name === item.key) return fromRawMembers(item.raw);
+function itemText(item: ListedItem, kind: Kind): string {
+  return fromRawMembers(toOwnMembers(item, kind));
+}
+
+/** The same as raw members. */
+export function toOwnMembers({ name, server, item }: ListedItem, kind: Kind): RawObject {
+  if (name === item.key) return item.raw;
   const raw = new Map(item.raw).set(KIND_FACTS[kind].key, JSON.stringify(name));
   const meta = raw.get('_meta');
   if (kind === 'tools' && meta?.includes('resourceUri')) {
     raw.set('_meta', withQualifiedUi(meta, server.name));
   }
-  return fromRawMembers(raw);
+  return raw;
 }
 
 /**

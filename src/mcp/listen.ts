@@ -16,7 +16,7 @@ import { LISTS, type Subscription } from '../session/news.ts';
 import type { StreamOpening } from '../session/stream-opening.ts';
 import { listenOwner } from '../session/streams.ts';
 import { audienceOf, type Scope } from './endpoint.ts';
-import { lookAgain, mayTell, seenBy } from './own-lists.ts';
+import { changingLists, lookAgain, mayTell, seenBy } from './own-lists.ts';
 import type { Exchange } from './requests.ts';
 import { streamResponse, type LiveStream } from './stream-response.ts';
 import { requireTasks } from './tasks.ts';
@@ -48,7 +48,7 @@ export async function openListener(
   if (wanted.taskIds) requireTasks(request);
   const { id } = request;
   const owner = listenOwner(caller.principalId);
-  const lists = LISTS.filter(list => wanted[`${list}ListChanged`]);
+  const lists = changingLists(scope, LISTS).filter(list => wanted[`${list}ListChanged`]);
   const opening: StreamOpening = {
     owner,
     kind: 'listen',

@@ -9,6 +9,7 @@ import { IMPLEMENTATION, META, MODERN_VERSION, type RpcRequest } from '../protoc
 import { resultResponse, thrownResponse } from './answer.ts';
 import { openListener } from './listen.ts';
 import { requestedLogLevel } from './log-level.ts';
+import { toOwnOffer } from './meta-tools.ts';
 import { handleShared, noteDenial, type Exchange } from './requests.ts';
 
 const DISCOVER_TTL_MS = 5_000;
@@ -53,7 +54,7 @@ async function discoverResponse(
   const result = {
     resultType: 'complete',
     supportedVersions: [MODERN_VERSION],
-    ...offer,
+    ...toOwnOffer(offer, scope),
     ttlMs: DISCOVER_TTL_MS,
     cacheScope: 'private',
     _meta: { [META.serverInfo]: IMPLEMENTATION },

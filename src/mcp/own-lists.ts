@@ -11,6 +11,7 @@ import { fromRawMembers } from '../lib/json-spans.ts';
 import { isObject } from '../protocol.ts';
 import type { ListName, ListNews, Seen } from '../session/news.ts';
 import type { StreamSight } from '../session/stream-opening.ts';
+import type { Scope } from './endpoint.ts';
 import type { Standing } from './requests.ts';
 
 /** Templates count as resources. */
@@ -20,14 +21,27 @@ const KINDS_OF: Record<ListName, readonly Kind[]> = {
   prompts: ['prompts'],
 };
 
+/** The hash of a list of tools that is always the same. */
+const STATIC = 'static';
+
+/** Whether a list is the same for everybody, whatever the servers have. */
+const isStatic = ({ tools }: Scope, list: ListName) => list === 'tools' && tools === 'search';
+
+/** The lists of an endpoint that can change. */
+export function changingLists(scope: Scope, lists: readonly ListName[]): readonly ListName[] {
+  return lists.filter(list => !isStatic(scope, list));
+}
+
 /** A hash of each of these lists as the caller sees it; of none where it may not list. */
 export async function seenBy(
   gateway: Gateway,
-  { caller, scope: { reach, naming } }: Standing,
+  { caller, scope }: Standing,
   lists: readonly ListName[],
 ): Promise<Seen> {
   if (!hasScope(caller, 'tools:read')) return {};
+  const { reach, naming } = scope;
   const hashes = lists.map(async list => {
+    if (isStatic(scope, list)) return [list, STATIC] as const;
     const listings = KINDS_OF[list].map(kind => gateway.list(caller, reach, naming, kind));
     const parts = await Promise.all((await Promise.all(listings)).map(hashOf));
     return [list, parts.join(' ')] as const;
@@ -49,7 +63,8 @@ export async function lookAgain(
   const open = news.filter(
     ({ serverId }) => servers.some(({ id }) => id === serverId) && !views?.has(serverId),
   );
-  const told = [...new Set(open.flatMap(({ lists: changed }) => changed))];
+  const changed = new Set(open.flatMap(server => server.lists));
+  const told = changingLists(standing.scope, lists).filter(list => changed.has(list));
   return { seen: await seenBy(gateway, standing, lists), told };
 }
 

@@ -2,7 +2,7 @@
  * The requests both eras share: lists from the catalog, and what is relayed to the one server it is
  * about. A method that is in neither table is not known here.
  */
-import type { Caller } from '../access/principal.ts';
+import { requireScope, type Caller } from '../access/principal.ts';
 import { KIND_FACTS, KINDS, type Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { isCall, type Gateway, type Reference, type RelayedMethod } from '../gateway/gateway.ts';
@@ -11,9 +11,11 @@ import { isObject, type Era, type LogLevel, type RpcRequest } from '../protocol.
 import type { QuestionLine } from '../session/question-line.ts';
 import type { Streams } from '../session/streams.ts';
 import type { CallContext } from '../upstream/call.ts';
-import { replyResponse, resultBytesResponse, thrownText } from './answer.ts';
+import { ownResultResponse, replyResponse, resultBytesResponse, thrownText } from './answer.ts';
 import type { Scope } from './endpoint.ts';
 import { listResult } from './list-result.ts';
+import { notFoundText, toMetaCall } from './meta-calls.ts';
+import { metaListResult } from './meta-tools.ts';
 import { patiently } from './patient-response.ts';
 import { isAboutTask, taskReference, wantedTasks } from './tasks.ts';
 
@@ -77,25 +79,50 @@ export async function handleShared(
   params: RawObject,
   era: Era,
 ): Promise<Response | undefined> {
-  const { gateway, caller, scope, context, pageSize } = exchange;
-  const { reach, naming } = scope;
+  const { gateway, caller, scope, pageSize } = exchange;
+  const { reach, naming, tools } = scope;
   const kind = LISTS.get(request.method);
+  if (kind === 'tools' && tools === 'search') {
+    requireScope(caller, 'tools:read');
+    return resultBytesResponse(request.id, metaListResult(cursorOf(request), era));
+  }
   if (kind) {
     const list = await gateway.list(caller, reach, naming, kind);
     const result = listResult(list, kind, cursorOf(request), pageSize, era);
     return resultBytesResponse(request.id, result);
   }
+  const meta = await toMetaCall(exchange, request, params, era);
+  if (!meta) return relay(exchange, request, params, era);
+  const asked = { id: request.id, method: request.method, era };
+  if ('result' in meta) return ownResultResponse(asked, meta.result);
+  // What the client mirrored are the arguments of `call_tool`.
+  const { readHeader: _mirrored, ...rest } = exchange;
+  return relay(rest, meta.request, meta.params, era, thrown =>
+    ownResultResponse(asked, notFoundText(thrown)),
+  );
+}
+
+/** @param rescue answers what the gateway refused, or throws it again */
+async function relay(
+  exchange: Exchange,
+  request: RpcRequest,
+  params: RawObject,
+  era: Era,
+  rescue?: (thrown: unknown) => Response,
+): Promise<Response | undefined> {
+  const { gateway, caller, scope, context, readHeader, logLevel } = exchange;
+  const { reach, naming } = scope;
   const reference = await referenceOf(exchange, request, era);
   if (!reference) return undefined;
   const method = request.method as RelayedMethod;
-  const { readHeader, logLevel } = exchange;
   const tasks = tasksOf(request, reference, era);
   const header = readHeader ? { readHeader } : {};
   const relayed = { method, reference, params, logLevel, tasks, door: era, ...header };
   const asked = { id: request.id, method, era, tasks };
   const responding = gateway
     .request(caller, reach, naming, relayed, context)
-    .then(routed => replyResponse(routed, asked, exchange));
+    .then(routed => replyResponse(routed, asked, exchange))
+    .catch(rescue);
   if (!exchange.acceptsStream) return responding;
   return patiently(responding, thrown => thrownText(thrown, asked));
 }

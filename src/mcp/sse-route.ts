@@ -68,13 +68,16 @@ async function openStream(
   ports: McpPorts,
   defer: Defer,
 ): Promise<Response> {
-  const names = url.searchParams.get('names');
-  const endpoint = parseEndpoint(url.pathname, names, part);
+  const endpoint = parseEndpoint(url, part);
   await findScope(endpoint, snapshot, ports);
   const { caller } = snapshot;
   const { sealed, facts } = await ports.sessions.seal(caller);
   const socket = await ports.streams.connectRelay(facts.id);
-  const query = new URLSearchParams({ sessionId: sealed, ...(names === null ? {} : { names }) });
+  const query = new URLSearchParams({ sessionId: sealed });
+  for (const choice of ['names', 'tools']) {
+    const chosen = url.searchParams.get(choice);
+    if (chosen !== null) query.set(choice, chosen);
+  }
   const authorization = request.headers.get('authorization') ?? '';
   return sseResponse(socket, {
     endpoint: `${MESSAGES}?${query}`,

@@ -18,7 +18,11 @@ interface OpenApi {
 }
 
 /** Operations that read or call though their method is not GET; calls have an audit of their own. */
-const NO_ACTS = new Set(['POST /api/v1/tools/call', 'POST /api/v1/access/explain']);
+const NO_ACTS = new Set([
+  'POST /api/v1/tools/call',
+  'POST /api/v1/access/explain',
+  'POST /api/v1/search',
+]);
 
 const portico = createPortico();
 const rows = () => listChain(env.DB, 'admin', 1, 10_000);

@@ -1,0 +1,185 @@
+/**
+ * `POST /api/v1/search`: the tools that fit a query best, over all servers (PRD AG-US2); or the same as what a host's own search
+ * for tools has to answer (`search/tool-references.ts`). It writes nothing.
+ */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import {
+  MAX_FOUND,
+  MAX_NAME_CHARS,
+  MAX_QUERY_CHARS,
+  MAX_SERVERS,
+  USUAL_FOUND,
+} from '../search/limits.ts';
+import { toAnthropicResult, toOpenaiOutput } from '../search/tool-references.ts';
+import type { SearchHit, SearchRequest } from '../search/search.ts';
+import { ServerStatusSchema } from '../registry/status.ts';
+import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+
+export const SEARCH_PATH = '/api/v1/search';
+const text = z.string().max(MAX_NAME_CHARS);
+
+const SearchSchema = z
+  .strictObject({
+    query: z.string().trim().min(1).max(MAX_QUERY_CHARS).meta({
+      description: 'What the tool is wanted for, in any words',
+    }),
+    include_external: z.boolean().default(true).meta({
+      description: 'Every server is an external one: false searches none',
+    }),
+    server_filter: z.array(text).max(MAX_SERVERS).optional().meta({
+      description: 'Names or ids of the only servers to search; others match nothing',
+    }),
+    limit: z.number().int().min(1).max(MAX_FOUND).default(USUAL_FOUND),
+    skill: text.optional().meta({ description: 'Id of the only skill to search' }),
+    read_only: z.boolean().default(false).meta({
+      description: 'Search only tools that say that they change nothing',
+    }),
+  })
+  .meta({ id: 'Search' });
+
+const HitSchema = z
+  .object({
+    id: z.string().meta({ description: 'The id of its server, `/`, and its name there' }),
+    name: z.string().meta({ description: 'The qualified name: server.tool' }),
+    original_name: z.string().meta({ description: 'The name at its server' }),
+    description: z.string(),
+    score: z.number().min(0).max(1).meta({ description: 'Comparable across queries' }),
+    source_server: z.object({ id: z.string(), name: z.string(), status: ServerStatusSchema }),
+    skill_ids: z.array(z.string()),
+    primary_skill_id: z.string().nullable(),
+  })
+  .meta({ id: 'SearchHit' });
+
+const FoundSchema = z
+  .object({
+    query: z.string(),
+    tools: z.array(HitSchema).meta({ description: 'The best first' }),
+    metadata: z.object({
+      servers_searched: z.number().int(),
+      total_tools_searched: z.number().int(),
+    }),
+  })
+  .meta({ id: 'SearchResult' });
+
+const DEFINITION = z.looseObject({ name: z.string() });
+const AnthropicSchema = z
+  .object({
+    content: z.array(z.object({ type: z.literal('tool_reference'), tool_name: z.string() })),
+    tools: z.array(DEFINITION),
+  })
+  .meta({ id: 'AnthropicToolReferences' });
+const OpenaiSchema = z
+  .object({
+    type: z.literal('tool_search_output'),
+    execution: z.literal('client'),
+    status: z.literal('completed'),
+    tools: z.array(DEFINITION),
+  })
+  .meta({ id: 'OpenaiToolSearchOutput' });
+
+const search = createRoute({
+  method: 'post',
+  path: SEARCH_PATH,
+  operationId: 'searchTools',
+  tags: ['tools'],
+  summary: 'Search for tools',
+  description:
+    'The tools this token may use that fit a query best. With `format`, as the content of a tool result with the definitions it ' +
+    'refers to (`anthropic`), or as the item that answers a `tool_search_call` (`openai`; its `call_id` is yours to add), under ' +
+    'names that both take (`server__tool`).',
+  ...needs('tools:read'),
+  request: {
+    query: z.strictObject({ format: z.enum(['anthropic', 'openai']).optional() }),
+    body: bodyOf(SearchSchema, {
+      query: 'create a GitHub issue',
+      include_external: true,
+      server_filter: ['github-mcp', 'jira-mcp'],
+      limit: 10,
+    }),
+  },
+  responses: responsesOf(
+    200,
+    'What was found',
+    z.union([FoundSchema, AnthropicSchema, OpenaiSchema]),
+    {
+      errors: [...BODY_ERRORS, 'forbidden'],
+      example: {
+        query: 'create a GitHub issue',
+        tools: [
+          {
+            id: '0b9f2c1e-6f0a-4a57-9b1c-2f7d9f1f4a10/create_issue',
+            name: 'github-mcp.create_issue',
+            original_name: 'create_issue',
+            description: 'Create a new GitHub issue',
+            score: 0.95,
+            source_server: {
+              id: '0b9f2c1e-6f0a-4a57-9b1c-2f7d9f1f4a10',
+              name: 'github-mcp',
+              status: 'CONNECTED',
+            },
+            skill_ids: ['issue_tracking', 'code_management'],
+            primary_skill_id: 'issue_tracking',
+          },
+        ],
+        metadata: { servers_searched: 2, total_tools_searched: 45 },
+      },
+    },
+  ),
+});
+
+/** Add the route. */
+export function registerSearch(api: Api, { gateway }: ApiPorts): void {
+  api.openapi(search, async context => {
+    const { caller, servers } = context.var.snapshot;
+    const body = context.req.valid('json');
+    const { format } = context.req.valid('query');
+    // Hosts take letters, digits, `_` and `-` in a name.
+    const style = format === undefined ? 'dot' : 'underscore';
+    const naming = { kind: 'qualified', style } as const;
+    const found = await gateway.search(caller, { servers }, naming, toRequest(body));
+    if (format === 'anthropic') return context.json(toAnthropicResult(found.hits), 200);
+    if (format === 'openai') return context.json(toOpenaiOutput(found.hits), 200);
+    const metadata = {
+      servers_searched: found.serversSearched,
+      total_tools_searched: found.toolsSearched,
+    };
+    return context.json({ query: body.query, tools: found.hits.map(toView), metadata }, 200);
+  });
+}
+
+function toRequest(body: z.infer<typeof SearchSchema>): SearchRequest {
+  const { query, limit, skill, include_external: isAny, read_only: readOnly } = body;
+  const servers = isAny ? body.server_filter : [];
+  return {
+    query,
+    limit,
+    ...(servers ? { servers } : {}),
+    ...(skill === undefined ? {} : { skill }),
+    ...(readOnly ? { readOnly } : {}),
+  };
+}
+
+/** Longest description that is shown, in UTF-16 units. */
+const MAX_DESCRIPTION_CHARS = 2_000;
+
+/** Four digits tell scores apart that are not equal by chance. */
+const toShownScore = (score: number) => Math.round(score * 10_000) / 10_000;
+
+function toView({ name, server, item, score, skills }: SearchHit): z.infer<typeof HitSchema> {
+  const description: unknown = JSON.parse(item.raw.get('description') ?? '""');
+  return {
+    id: `${server.id}/${item.key}`,
+    name,
+    original_name: item.key,
+    description: cut(typeof description === 'string' ? description : ''),
+    score: toShownScore(score),
+    source_server: { id: server.id, name: server.name, status: server.status },
+    skill_ids: skills?.skills.map(({ id }) => id) ?? [],
+    primary_skill_id: skills?.primary ?? null,
+  };
+}
+
+/** The beginning of a text, no half of a character at its end. */
+const cut = (text: string) =>
+  text.slice(0, MAX_DESCRIPTION_CHARS).replace(/[\uD800-\uDBFF]$/, '');

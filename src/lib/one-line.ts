@@ -1,0 +1,18 @@
+/**
+ * Text of others on one short line, for a model or a table: white space is single spaces, what cannot be seen or moves what is
+ * beside it is gone, and what is too long ends in `…`. Pure.
+ */
+
+const SPACE = /[\s\p{Zl}\p{Zp}\u2800]+/gu;
+const HIDDEN = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu;
+/** What is looked at of a text, for each character of the line. */
+const LOOKED_AT = 4;
+
+/** @param maxChars in UTF-16 units, the `…` included */
+export function toOneLine(text: string, maxChars: number): string {
+  const begin = text.slice(0, maxChars * LOOKED_AT);
+  const line = begin.replaceAll(SPACE, ' ').replaceAll(HIDDEN, '').replaceAll(/ +/g, ' ').trim();
+  if (line.length <= maxChars) return begin.length < text.length ? `${line}…` : line;
+  // Half of a pair is no character.
+  return `${line.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
