@@ -77,6 +77,13 @@ export function toMcpUrl(url: URL): URL {
   return endpoint;
 }
 
+/** The same where all tools are listed, whatever is usual there. */
+export function toFullListUrl(url: URL): URL {
+  const endpoint = toMcpUrl(url);
+  if (!endpoint.searchParams.has('tools')) endpoint.searchParams.set('tools', 'all');
+  return endpoint;
+}
+
 /**
  * The token, or undefined where none is named.
  * @throws Failure where the file cannot be read or what is named is no token

@@ -3,7 +3,7 @@
  * beside it is gone, and what is too long ends in `…`. Pure.
  */
 
-const SPACE = /[\s\p{Zl}\p{Zp}\u2800]+/gu;
+const SPACE = /[\t-\r\u0085\p{Z}\u2800]+/gu;
 const HIDDEN = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 /** What is looked at of a text, for each character of the line. */
 const LOOKED_AT = 4;

@@ -268,6 +268,7 @@ it.each([
   ['servers', '--help'],
   ['servers', 'add', '--help'],
   ['tools', '--help'],
+  ['search', '--help'],
   ['call', '--help'],
   ['token', 'create', '--help'],
   ['import', '--help'],

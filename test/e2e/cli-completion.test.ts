@@ -25,7 +25,11 @@ async function complete(...words: string[]): Promise<string[]> {
 
 describe('bash', () => {
   it.each([
-    [['portico', 'ser'], ['servers']],
+    [
+      ['portico', 'se'],
+      ['search', 'servers'],
+    ],
+    [['portico', 'search', 'x', '--li'], ['--limit']],
     [
       ['portico', 'to'],
       ['tools', 'token'],

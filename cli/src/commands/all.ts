@@ -5,6 +5,7 @@ import { addCall } from './call.ts';
 import { addCompletion } from './completion.ts';
 import { addDoctor } from './doctor.ts';
 import { addImport } from './import.ts';
+import { addSearch } from './search.ts';
 import { addServers } from './servers.ts';
 import { addStdio } from './stdio.ts';
 import { addToken } from './token.ts';
@@ -20,6 +21,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addStdio,
   addServers,
   addTools,
+  addSearch,
   addCall,
   addToken,
   addImport,

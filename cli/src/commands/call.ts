@@ -10,7 +10,7 @@ import { EXIT, Failure } from '../failure.ts';
 import {
   addGatewayOptions,
   readTarget,
-  toMcpUrl,
+  toFullListUrl,
   type GatewayOptions,
 } from '../gateway-options.ts';
 import { findTool } from '../gateway/find-tool.ts';
@@ -54,7 +54,7 @@ async function callTool(
   options: GatewayOptions & CallFlags,
 ): Promise<void> {
   const { url, token } = readTarget(options);
-  const mcp = new Mcp(toMcpUrl(url), token);
+  const mcp = new Mcp(toFullListUrl(url), token);
   const tool = findTool(await mcp.listTools(), name);
   const schema = isObject(tool.inputSchema) ? tool.inputSchema : {};
   const parameters = readParameters(schema);

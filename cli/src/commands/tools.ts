@@ -5,7 +5,7 @@ import { describeTool } from '../call/describe.ts';
 import {
   addGatewayOptions,
   readTarget,
-  toMcpUrl,
+  toFullListUrl,
   type GatewayOptions,
 } from '../gateway-options.ts';
 import { findTool } from '../gateway/find-tool.ts';
@@ -42,7 +42,7 @@ export function addTools(program: Command): void {
 
 async function showTools(filter: string | undefined, options: Options): Promise<void> {
   const { url, token } = readTarget(options);
-  const tools = await new Mcp(toMcpUrl(url), token).listTools();
+  const tools = await new Mcp(toFullListUrl(url), token).listTools();
   if (options.schema !== undefined) {
     const tool = findTool(tools, options.schema);
     return options.json ? writeJson(tool) : writeOut(describeTool(tool, outputColumns()));
