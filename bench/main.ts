@@ -18,6 +18,7 @@ import { measureSearch } from './search.ts';
 import { startBench } from './setup.ts';
 import { measureStdio } from './stdio.ts';
 import { toTable } from './table.ts';
+import { measureTokens } from './tokens.ts';
 
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 
@@ -40,6 +41,7 @@ async function run(options: Options): Promise<void> {
   if (options.audit) return void process.stdout.write(`${await measureAudit(options, say)}\n`);
   if (options.stdio) return void process.stdout.write(`${await measureStdio(options, say)}\n`);
   if (options.search) return void process.stdout.write(`${await measureSearch(say)}\n`);
+  if (options.tokens) return void process.stdout.write(`${await measureTokens(say)}\n`);
   say('starting the upstream, the relay and Portico');
   const bench = await startBench({ inspect: options.profile });
   try {

@@ -16,6 +16,8 @@ export interface Options {
   stdio: boolean;
   /** Measures searches over 1,000 and 10,000 tools. */
   search: boolean;
+  /** Counts the tokens of lists of tools. */
+  tokens: boolean;
 }
 
 export const HELP = `npm run bench [-- options]
@@ -30,6 +32,7 @@ Prints a table and writes it to bench/results/latest.md and latest.json. Loopbac
   --audit        what the audit of calls costs: Portico with it against Portico without it
   --stdio        a stdio server through portico connect and Portico against the same one called directly
   --search       what a search over 1,000 and over 10,000 tools costs, warm and cold
+  --tokens       what tools/list costs a model, with all tools and with the three of ?tools=search
   --help         this text
 `;
 
@@ -53,6 +56,7 @@ export function parseOptions(args: string[]): Options | undefined {
       audit: { type: 'boolean', default: false },
       stdio: { type: 'boolean', default: false },
       search: { type: 'boolean', default: false },
+      tokens: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -65,5 +69,6 @@ export function parseOptions(args: string[]): Options | undefined {
     audit: values.audit,
     stdio: values.stdio,
     search: values.search,
+    tokens: values.tokens,
   };
 }

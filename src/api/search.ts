@@ -17,7 +17,7 @@ import { ServerStatusSchema } from '../registry/status.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 export const SEARCH_PATH = '/api/v1/search';
-const text = z.string().max(MAX_NAME_CHARS);
+const short = z.string().max(MAX_NAME_CHARS);
 
 const SearchSchema = z
   .strictObject({
@@ -27,11 +27,11 @@ const SearchSchema = z
     include_external: z.boolean().default(true).meta({
       description: 'Every server is an external one: false searches none',
     }),
-    server_filter: z.array(text).max(MAX_SERVERS).optional().meta({
+    server_filter: z.array(short).max(MAX_SERVERS).optional().meta({
       description: 'Names or ids of the only servers to search; others match nothing',
     }),
     limit: z.number().int().min(1).max(MAX_FOUND).default(USUAL_FOUND),
-    skill: text.optional().meta({ description: 'Id of the only skill to search' }),
+    skill: short.optional().meta({ description: 'Id of the only skill to search' }),
     read_only: z.boolean().default(false).meta({
       description: 'Search only tools that say that they change nothing',
     }),

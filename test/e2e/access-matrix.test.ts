@@ -1,16 +1,14 @@
 /** Six people, two hundred tools, every door: what one may not use does not exist, in bodies, headers, counts and cursors. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAllTools, open, textOf } from './raw-client.ts';
-import type { Answer, Era, RawClient } from './raw-client.ts';
+import type { Era, RawClient } from './raw-client.ts';
 import { RENAMED, SERVERS, startTeam, TOOL_NAMES } from './team.ts';
 import type { Person, ServerName, Team } from './team.ts';
+import { forEachTool, NOBODYS, seen } from './team-doors.ts';
 
 const NAMES = ['anybody', 'one server', 'some tools', 'intern', 'reader', 'triage'];
 const eras: Era[] = ['legacy', 'modern'];
 const SEPARATORS = ['.', ':', '__', '/'];
-/** A tool nobody has, with as many characters. */
-const NOBODYS = 'gone_00';
-const AT_ONCE = 8;
 
 let team: Team;
 beforeAll(async () => {
@@ -26,36 +24,12 @@ const personOf = (name: string): Person => {
 const connect = (person: Person, era: Era, path = '/mcp') =>
   open(era, { url: `${team.gateway.origin}${path}`, token: person.token });
 
-/** All of an answer but what differs from one answer to the next, with a name blanked out and its length with it. */
-function seen(
-  { status, headers, text }: Pick<Answer, 'status' | 'headers' | 'text'>,
-  name: string,
-) {
-  const length =
-    Number(headers.get('content-length')) - (text.split(name).length - 1) * name.length;
-  const kept = [...headers].filter(([header]) => header !== 'date' && header !== 'content-length');
-  return JSON.stringify([status, length, kept.toSorted(), text]).replaceAll(name, 'NAME');
-}
-
 /** What the upstream was asked to call, in all. */
 async function callsOf(server: ServerName): Promise<number> {
   const counts = Object.entries(await team.upstreams[server].counters());
   return counts
     .filter(([key]) => /^(?:tools\/call|prompts\/get|resources\/read|completion)/u.test(key))
     .reduce((sum, [, count]) => sum + count, 0);
-}
-
-/** Runs over all pairs of server and tool, some at once. */
-async function forEachTool(work: (server: ServerName, tool: string, i: number) => Promise<void>) {
-  const all = SERVERS.flatMap(server => TOOL_NAMES.map(tool => [server, tool] as const));
-  let next = 0;
-  const run = async () => {
-    for (let i = next++; i < all.length; i = next++) {
-      const [server, tool] = all[i] ?? ['alpha', ''];
-      await work(server, tool, i);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, run));
 }
 
 describe.each(NAMES)('%s', { timeout: 120_000 }, name => {

@@ -55,13 +55,6 @@ eachCell('[MCP-7] {errors as sent: * > *} keep code, message and data', async ce
   expect(refused).toMatchObject({ isError: true, content: [{ text: 'The tool refused' }] });
 });
 
-eachCell("[MCP-9] {unknown names: * > *} get the code of the client's era", async cell => {
-  const name = cell.of('nowhere');
-  await expect(cell.call(name)).rejects.toThrow(`Tool not found: ${name}`);
-  const code = cell.client.kind === 'modern' ? -32602 : -32601;
-  expect(cell.client.heard.at(-1)?.error?.code).toBe(code);
-});
-
 eachCell('[MCP-4] {trace context: * > *} reaches the server in _meta', async cell => {
   const trace = {
     traceparent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01',

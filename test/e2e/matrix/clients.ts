@@ -37,6 +37,8 @@ export interface Where {
   /** Name of the one server; all where absent. */
   server?: string;
   token: string;
+  /** Query of the endpoint's URL. */
+  query?: string;
 }
 
 export interface Asked {
@@ -107,8 +109,8 @@ function createAnswers(kind: ClientKind) {
   };
 }
 
-const urlOf = ({ origin, server }: Where, path: string) =>
-  new URL(`${origin}${path}${server === undefined ? '' : `/servers/${server}`}`);
+const urlOf = ({ origin, server, query = '' }: Where, path: string) =>
+  new URL(`${origin}${path}${server === undefined ? '' : `/servers/${server}`}${query}`);
 
 const init = ({ token }: Where) => ({
   requestInit: { headers: { authorization: `Bearer ${token}` } },

@@ -101,3 +101,10 @@ eachCell('[MCP-11] {Last-Event-ID: legacy > *} goes on after the last event', as
   const both = [...second.methods, ...third.methods];
   expect(again.methods.slice(0, both.length)).toEqual(both.slice(0, again.methods.length));
 });
+
+eachCell("[MCP-9] {unknown names: * > *} get the code of the client's era", async cell => {
+  const name = cell.of('nowhere');
+  await expect(cell.call(name)).rejects.toThrow(`Tool not found: ${name}`);
+  const code = cell.client.kind === 'modern' ? -32602 : -32601;
+  expect(cell.client.heard.at(-1)?.error?.code).toBe(code);
+});

@@ -13,6 +13,7 @@ import { startGateway, TRUSTED } from '../gateway.ts';
 import type { Gateway } from '../gateway.ts';
 import { connectors } from './clients.ts';
 import type { Json, MatrixClient } from './clients.ts';
+import { way } from './way.ts';
 
 /** Less than there are tools, so that every list of them is paged. */
 export const PAGE_SIZE = 60;
@@ -58,7 +59,11 @@ async function register(name: string, fixture: FixtureName, path: string, option
   await gateway.register(name, `${origin}${path}`, { transport_type, ...TRUSTED });
 }
 
-const where = () => ({ origin: gateway.origin, token: gateway.adminToken });
+const where = () => ({
+  origin: gateway.origin,
+  token: gateway.adminToken,
+  query: way.isThrough ? '?tools=search' : '',
+});
 
 async function listPages<Item>(
   client: MatrixClient,
@@ -123,8 +128,9 @@ export function eachCell(title: string, probe: (place: Place) => Promise<void>):
     throw new Error(`${title} names different cells, but runs in one set of them`);
   }
   const plain = title.replaceAll(/\{([^{}:]+):[^{}]+\}/g, '{$1}');
+  const how = way.isThrough ? '[FIND-2] through call_tool: ' : '';
   it.each(cells.map(cell => [toCellName(cell), cell] as const))(
-    `%s: ${plain.replaceAll('%', '%%')}`,
+    `%s: ${how}${plain.replaceAll('%', '%%')}`,
     async (_name, cell) => {
       const client = clients[cell.client];
       client.heard.length = 0;
@@ -146,11 +152,9 @@ export function eachCell(title: string, probe: (place: Place) => Promise<void>):
         },
         list: (method, member) => listPages(client, method, member),
         call: async (name, given = {}, more = {}, signal) => {
-          const result = await client.request(
-            'tools/call',
-            { name, arguments: given, ...more },
-            signal,
-          );
+          const asked = { name, arguments: given };
+          const called = way.isThrough ? { name: 'call_tool', arguments: asked } : asked;
+          const result = await client.request('tools/call', { ...called, ...more }, signal);
           return result as unknown as ToolResult;
         },
       });

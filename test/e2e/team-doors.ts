@@ -1,0 +1,33 @@
+/** What every matrix of access does: to go over all tools of the team, and to hold answers about hidden and unknown ones together. */
+import type { Answer } from './raw-client.ts';
+import { SERVERS, TOOL_NAMES, type ServerName } from './team.ts';
+
+/** A tool nobody has, with as many characters. */
+export const NOBODYS = 'gone_00';
+const AT_ONCE = 8;
+
+/** All of an answer but what differs from one answer to the next, with a name blanked out and its length with it. */
+export function seen(
+  { status, headers, text }: Pick<Answer, 'status' | 'headers' | 'text'>,
+  name: string,
+): string {
+  const length =
+    Number(headers.get('content-length')) - (text.split(name).length - 1) * name.length;
+  const kept = [...headers].filter(([header]) => header !== 'date' && header !== 'content-length');
+  return JSON.stringify([status, length, kept.toSorted(), text]).replaceAll(name, 'NAME');
+}
+
+/** Runs over all pairs of server and tool, some at once. */
+export async function forEachTool(
+  work: (server: ServerName, tool: string, i: number) => Promise<void>,
+): Promise<void> {
+  const all = SERVERS.flatMap(server => TOOL_NAMES.map(tool => [server, tool] as const));
+  let next = 0;
+  const run = async () => {
+    for (let i = next++; i < all.length; i = next++) {
+      const [server, tool] = all[i] ?? ['alpha', ''];
+      await work(server, tool, i);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, run));
+}
