@@ -72,7 +72,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
 
   // Find and classify
   ['FIND-1', 'started', 'search over all tools, ranked, fast at 10,000'],
-  ['FIND-2', 'planned', 'an endpoint of three tools that finds the others'],
+  ['FIND-2', 'done', 'an endpoint of three tools that finds the others'],
   ['FIND-3', 'started', 'skills for each tool, by LLM or without one'],
 
   // LLM side

@@ -133,9 +133,11 @@ it('[ACC-3] [FIND-1] [FIND-2] is answered in the same bytes whatever changes in 
   const [anybody] = people;
   if (!anybody) throw new Error('nobody is there');
   await until('the gateway has seen it', SOON_MS, async () => {
-    const { json } = await search(anybody, 'edition 1', { server_filter: ['beta'] });
-    const tools = json['tools'] as { description: string }[];
-    return tools.every(({ description }) => description.endsWith('edition 1')) || undefined;
+    const { json } = await search(anybody, 'write', { server_filter: ['beta'] });
+    const tools = json['tools'] as { original_name: string; description: string }[];
+    const found = tools.filter(tool => edited.includes(tool.original_name));
+    const isSeen = found.every(({ description }) => description.endsWith('edition 1'));
+    return (found.length > 0 && isSeen) || undefined;
   });
   const after = await Promise.all(people.map(look));
   const changed = NAMES.filter((_, i) => JSON.stringify(before[i]) !== JSON.stringify(after[i]));
