@@ -30,11 +30,11 @@ const SearchSchema = z.strictObject({
     .string('must be a string: say in a few words what the tool should do')
     .trim()
     .min(1, 'is empty; say in a few words what the tool should do')
-    .max(MAX_QUERY_CHARS, `may have ${MAX_QUERY_CHARS} characters; say it in fewer words`),
+    .max(MAX_QUERY_CHARS, `may have up to ${MAX_QUERY_CHARS} characters; say it in fewer words`),
   limit: z.int(range).min(1, range).max(MAX_FOUND, range).default(USUAL_FOUND),
   servers: z
     .array(z.string('must be a string: the name of a server'), 'must be a list of names of servers')
-    .max(MAX_SERVERS, `may name ${MAX_SERVERS} servers`)
+    .max(MAX_SERVERS, `may name up to ${MAX_SERVERS} servers`)
     .optional(),
   skill: z.string('must be a string: the id of a skill').max(MAX_NAME_CHARS).optional(),
 });

@@ -199,7 +199,7 @@ describe('search_tools', () => {
     [{ query: 'x', limit: 51 }, 'limit must be an integer from 1 to 50'],
     [{ query: 'x', servers: 'a' }, 'servers must be a list of names of servers'],
     [{ query: 'x', top: 3 }, 'does not know top; it takes query, limit, servers and skill'],
-    [{ query: 'x'.repeat(1_001) }, 'query may have 1000 characters; say it in fewer words'],
+    [{ query: 'x'.repeat(1_001) }, 'query may have up to 1000 characters; say it in fewer words'],
   ])('[FIND-2] says what is wrong with %j', async (given, said) => {
     const result = await use('modern', 'search_tools', given);
     expect(result).toMatchObject({ isError: true, _meta: { 'portico/reason': 'invalid_params' } });
