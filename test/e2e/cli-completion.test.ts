@@ -27,7 +27,7 @@ describe('bash', () => {
   it.each([
     [
       ['portico', 'se'],
-      ['search', 'servers'],
+      ['servers', 'search'],
     ],
     [['portico', 'search', 'x', '--li'], ['--limit']],
     [
