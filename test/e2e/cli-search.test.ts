@@ -51,11 +51,11 @@ it('[CLI-4] [FIND-1] says so where nothing fits, and ends well', async () => {
 });
 
 it.each([
-  [['search'], 2, /missing required argument/],
-  [['search', 'x', '--limit', 'many'], 2, /--limit must be a number from 1 to 50/],
-  [['search', 'x', '--limit', '51'], 2, /--limit must be a number from 1 to 50/],
-  [['search', 'x'.repeat(1_001)], 1, /query/],
-] as const)('[CLI-4] tells what is not right: %j', async (args, code, message) => {
+  ['no words', ['search'], 2, /missing required argument/],
+  ['no number', ['search', 'x', '--limit', 'many'], 2, /--limit must be a number from 1 to 50/],
+  ['too many', ['search', 'x', '--limit', '51'], 2, /--limit must be a number from 1 to 50/],
+  ['too long', ['search', 'x'.repeat(1_001)], 1, /query/],
+] as const)('[CLI-4] tells what is not right: %s', async (_title, args, code, message) => {
   const ran = await portico([...args]);
   expect(ran.code).toBe(code);
   expect(ran.err).toMatch(message);
