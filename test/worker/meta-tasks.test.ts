@@ -44,7 +44,7 @@ it('[FIND-2] [MCP-4] is told of by its id: legacy', async () => {
     ).json<RpcAnswer>();
   const called = { name: 'call_tool', arguments: { name: 'meta-tasks-old.echo' }, task: {} };
   const { result } = await send('tools/call', called);
-  const { taskId } = result?.['task'] as { taskId: string };
+  const { taskId } = (result ?? {})['task'] as { taskId: string };
   expect(taskId).not.toContain('own');
   expect((await send('tasks/get', { taskId })).result).toMatchObject({ taskId });
 });
