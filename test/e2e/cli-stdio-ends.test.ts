@@ -52,7 +52,7 @@ it('[CLI-2] ends all the same when that takes too long, or at a signal', async (
   await until('it has arrived', SOON_MS, async () =>
     countOf(gateway, 'tools/call') === 2 ? true : undefined,
   );
-  const exit = once(other.child, 'exit');
+  const exit = once(other.child, 'close');
   other.child.kill('SIGTERM');
   expect(await exit).toEqual([0, null]);
   expect(await host.end()).toBe(0);

@@ -95,7 +95,7 @@ it('[CLI-2] ends at a signal where the gateway takes nothing over', async () => 
   const { host } = await start(() => void (count += 1));
   host.send(...Array.from({ length: 300 }, (_, id) => modern(id, 'tools/call')));
   await until('as many wait as may', SOON_MS, async () => (count === 256 ? true : undefined));
-  const exit = once(host.child, 'exit');
+  const exit = once(host.child, 'close');
   host.child.kill('SIGTERM');
   expect(await exit).toEqual([0, null]);
   expect(host.lines).toEqual([]);

@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { text as readBody } from 'node:stream/consumers';
 import { WebSocketServer } from 'ws';
 import { SUBPROTOCOL } from '../../src/connectors/frames.ts';
+import { findFreePort } from '../fixtures/start-fixture.ts';
 import { Link } from './connector-link.ts';
 
 export const ORDINARY_TOKEN = `portico_device_${Buffer.alloc(32, 7).toString('base64url')}`;
@@ -31,10 +32,10 @@ export interface ConnectorGateway {
   close(): Promise<void>;
 }
 
-/** Listens on a port of loopback. */
+/** Listens on a port of loopback, which is its own also when it is started anew. */
 export async function startConnectorGateway(
   token = ORDINARY_TOKEN,
-  port = 0,
+  port?: number,
 ): Promise<ConnectorGateway> {
   const waiting: ((link: Link) => void)[] = [];
   const state: Omit<ConnectorGateway, 'origin' | 'nextLink' | 'close'> = {
@@ -54,7 +55,7 @@ export async function startConnectorGateway(
       state.links.push(link);
     });
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(port ?? (await findFreePort()), '127.0.0.1');
   await once(server, 'listening');
   const { port: listening } = server.address() as AddressInfo;
   return Object.assign(state, {

@@ -96,7 +96,8 @@ export function startStdio(url: string, token: string, args: readonly string[] =
   const reader = createInterface(child.stdout);
   reader.on('line', line => void lines.push(line));
   child.stderr.on('data', chunk => (errors += String(chunk)));
-  const exit = once(child, 'exit');
+  // With which all that it wrote has been read, which may be later than its exit.
+  const closed = once(child, 'close');
   const message: Host['message'] = fits =>
     until('a message came', SOON_MS, async () =>
       lines.map(line => JSON.parse(line) as Message).find(fits),
@@ -116,7 +117,7 @@ export function startStdio(url: string, token: string, args: readonly string[] =
     answer: id => message(each => each.method === undefined && each.id === id),
     end: async () => {
       child.stdin.end();
-      const [code] = await exit;
+      const [code] = await closed;
       hosts.delete(child);
       return code as number | null;
     },

@@ -36,7 +36,7 @@ async function runKeys(...args: string[]): Promise<{ code: number | null; text: 
   let text = '';
   child.stdout.on('data', chunk => (text += String(chunk)));
   child.stderr.on('data', chunk => (text += String(chunk)));
-  const [code] = (await once(child, 'exit')) as [number | null];
+  const [code] = (await once(child, 'close')) as [number | null];
   said.push(text);
   return { code, text };
 }
