@@ -74,8 +74,8 @@ export default defineConfig({
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/setup.ts'],
           // For a machine that is busy; nothing here measures time.
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           restoreMocks: true,
           sequence: { groupOrder: 2 },
         },
@@ -86,8 +86,9 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           environment: 'node',
           fileParallelism: false,
-          testTimeout: 60_000,
-          hookTimeout: 180_000,
+          // For a machine that is busy; they guard against waiting for ever.
+          testTimeout: 180_000,
+          hookTimeout: 300_000,
           sequence: { groupOrder: 3 },
         },
       },

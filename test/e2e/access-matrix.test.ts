@@ -32,7 +32,7 @@ async function callsOf(server: ServerName): Promise<number> {
     .reduce((sum, [, count]) => sum + count, 0);
 }
 
-describe.each(NAMES)('%s', { timeout: 120_000 }, name => {
+describe.each(NAMES)('%s', { timeout: 300_000 }, name => {
   it.each(eras)('[ACC-3] [MCP-9] lists just what may be used, page by page: %s', async era => {
     const person = personOf(name);
     const wanted = SERVERS.flatMap(server =>

@@ -38,11 +38,11 @@ async function listen(era: Era, token: string): Promise<Heard> {
 }
 
 const told = (what: string, streams: readonly Heard[], count: number) =>
-  until(what, 10_000, async () =>
+  until(what, 60_000, async () =>
     streams.every(stream => stream.methods().length >= count) ? true : undefined,
   );
 
-describe('notifications', { timeout: 60_000 }, () => {
+describe('notifications', { timeout: 300_000 }, () => {
   it.each(eras)(
     '[ACC-3] [MCP-4] of a tool reach those who see it, and no one else: %s',
     async era => {
@@ -82,7 +82,7 @@ describe('a cursor', () => {
   });
 });
 
-describe('time', { timeout: 120_000 }, () => {
+describe('time', { timeout: 300_000 }, () => {
   const PAIRS = 1_000;
   const MAX_MEDIAN_MS = 1;
 
@@ -105,7 +105,7 @@ describe('time', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a change by an administrator', { timeout: 60_000 }, () => {
+describe('a change by an administrator', { timeout: 300_000 }, () => {
   const api = (method: string, path: string, body?: unknown) =>
     team.gateway.api(method, path, body);
 
@@ -113,7 +113,7 @@ describe('a change by an administrator', { timeout: 60_000 }, () => {
   async function biting(act: () => Promise<unknown>, isDone: () => Promise<boolean>) {
     await act();
     const since = performance.now();
-    await until('the change bites', 10_000, async () => ((await isDone()) ? true : undefined));
+    await until('the change bites', 60_000, async () => ((await isDone()) ? true : undefined));
     return performance.now() - since;
   }
 
@@ -155,7 +155,7 @@ describe('a change by an administrator', { timeout: 60_000 }, () => {
       await told('both are told', [own], 2 + lists);
       await told('both are told', [other], lists);
       await api('POST', `/api/v1/aggregator/servers/${team.serverIds.beta}/connect`);
-      await until('it is back', 20_000, async () => ((await count()) === 200 ? true : undefined));
+      await until('it is back', 60_000, async () => ((await count()) === 200 ? true : undefined));
       await told('both are told that it is back', [other], 2 * lists);
     },
   );
@@ -169,7 +169,7 @@ describe('a change by an administrator', { timeout: 60_000 }, () => {
       async () => (await client.request('tools/list')).status === 401,
     );
     expect(refused).toBeLessThan(BITES_WITHIN_MS);
-    await until('its stream ends', 10_000, async () => own.isOver() || undefined);
+    await until('its stream ends', 60_000, async () => own.isOver() || undefined);
     expect([own.methods(), other.methods(), other.isOver()]).toEqual([[], [], false]);
   });
 });

@@ -54,7 +54,7 @@ describe('servers', () => {
       transport_type: 'HTTP',
     });
     expect(answer.text).not.toContain('hidden-4711');
-    const record = await gateway.waitFor(String(answer.json['id']), 'CONNECTED', 5_000);
+    const record = await gateway.waitFor(String(answer.json['id']), 'CONNECTED');
     expect(record).toMatchObject({ tool_count: richTools.length, era: 'legacy', last_error: null });
   });
 
@@ -189,7 +189,7 @@ describe('tools', () => {
     const id = (json['servers'] as { id: string; name: string }[]).find(
       s => s.name === 'events',
     )?.id;
-    const record = await gateway.waitFor(String(id), 'ERROR', 20_000);
+    const record = await gateway.waitFor(String(id), 'ERROR');
     expect(record.last_error).toContain('upstream_unreachable');
     expect(record.last_error).not.toContain('127.0.0.1');
     const answer = await call({ name: 'events.echo', arguments: given });

@@ -22,7 +22,7 @@ const AT_ONCE = 24;
 /** A row has its end within this time after its call was left alone, in milliseconds. */
 const SETTLED_MS = 60_000;
 /** For a machine that is busy. */
-const TIME_MS = 420_000;
+const TIME_MS = 900_000;
 
 interface Row {
   id: string;

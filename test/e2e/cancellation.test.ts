@@ -29,7 +29,7 @@ beforeAll(async () => {
     const transport_type = kind === 'sse-legacy' ? 'SSE' : 'HTTP';
     await gateway.register(kind, upstreams[kind].url, { transport_type });
   }
-}, 90_000);
+}, 300_000);
 
 afterAll(async () => {
   await gateway?.stop();
@@ -193,4 +193,4 @@ it('[MCP-5] [MCP-10] a gateway that ends ends parked calls, and says so when it 
   const text = await (await send(retry)).text();
   expect(text).toContain('call_gone');
   expect(seen()).toMatchObject({ arrivals: 1, answers: [], done: false });
-}, 60_000);
+}, 300_000);

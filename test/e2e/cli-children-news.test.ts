@@ -132,7 +132,7 @@ describe('[CLI-1] what a shared server tells', () => {
       await (
         await three.call('test_trigger_tool_change')
       ).over;
-      await until('the news', 20_000, async () =>
+      await until('the news', 60_000, async () =>
         expected.every((wanted, of) => count(of) === wanted) ? true : undefined,
       );
     };
@@ -163,7 +163,7 @@ describe('[CLI-1] what a shared server tells', () => {
     const stream = await (await openWireSession(stand.url)).listen();
     await until(
       'a comment',
-      20_000,
+      60_000,
       async () => stream.text().includes(': keep-alive') || undefined,
     );
     expect(stream.messages()).toEqual([]);
@@ -178,14 +178,14 @@ describe('[CLI-1] a modern server', () => {
     const client = openModern(stand);
     expect(textOf(await client.call('test_trigger_tool_change'))).toBe('Changed');
     for (const stream of streams) {
-      await until('the change', 20_000, async () => stream.methods().length > 0 || undefined);
+      await until('the change', 60_000, async () => stream.methods().length > 0 || undefined);
       expect(stream.methods()).toEqual(['notifications/tools/list_changed']);
     }
     streams[0]?.close();
     await client.call('test_trigger_prompt_change');
-    await until('the change', 20_000, async () => streams[1]?.methods().length === 2 || undefined);
+    await until('the change', 60_000, async () => streams[1]?.methods().length === 2 || undefined);
     await stand.server.child.stop();
-    await until('the end', 20_000, async () => streams[1]?.isOver() || undefined);
+    await until('the end', 60_000, async () => streams[1]?.isOver() || undefined);
     await stand.close();
   });
 

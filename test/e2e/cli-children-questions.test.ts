@@ -183,7 +183,7 @@ describe('[CLI-1] a question in mid-call', () => {
     await asking.heard('the question', isQuestion);
     await one.send({ method: 'notifications/cancelled', params: { requestId: 'gone' } });
     await asking.over;
-    const next = await until('a question', 20_000, async () => {
+    const next = await until('a question', 60_000, async () => {
       const call = await two.call('ask', { method: 'roots/list' });
       await call.heard('something', () => true);
       return call.messages().find(isQuestion) ? call : undefined;
@@ -218,14 +218,14 @@ describe('[CLI-1] a question in mid-call', () => {
     await two.call('ask-later', { method: 'roots/list' });
     const question = await stream.heard('the question', isQuestion);
     await one.send({ id: question['id'], result: { answered: true } });
-    await until('the answer', 20_000, async () =>
+    await until('the answer', 60_000, async () =>
       (await answersLater(two)).includes('answered') ? true : undefined,
     );
     expect(other.messages()).toEqual([]);
     const three = await openWireSession(stand.url, ALL);
     await three.listen();
     await two.call('ask-later', { method: 'roots/list' });
-    await until('a refusal', 20_000, async () =>
+    await until('a refusal', 60_000, async () =>
       (await answersLater(two)).includes('No client can be asked this') ? true : undefined,
     );
     await stand.close();

@@ -209,7 +209,7 @@ describe('token', () => {
     expect(list.out).toMatch(/^ada +\S+ +\d{4}-\d\d-\d\d +.*tools:read tools:call$/m);
     expect(list.out).not.toContain(value);
     expect(await portico(['token', 'revoke', 'ada'])).toMatchObject({ code: 0, out: '' });
-    await until('it is known no more', 5_000, async () => {
+    await until('it is known no more', 60_000, async () => {
       const { code } = await portico(['tools'], { env: { PORTICO_TOKEN: value } });
       return code === 3 ? true : undefined;
     });

@@ -8,7 +8,7 @@ import { ORDINARY_TOKEN, startConnectorGateway } from './connector-gateway.ts';
 import type { ConnectorGateway } from './connector-gateway.ts';
 import type { Link } from './connector-link.ts';
 
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 const ADMIN = 'portico_admin-of-this-test';
 
 let gateway: ConnectorGateway;

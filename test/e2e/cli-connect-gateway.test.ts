@@ -5,7 +5,7 @@ import { until } from '../fixtures/start-fixture.ts';
 import { ConnectStand, type ConnectProcess } from './connect-process.ts';
 import { startGateway, type Gateway } from './gateway.ts';
 
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 
 let gateway: Gateway;
 let stand: ConnectStand;

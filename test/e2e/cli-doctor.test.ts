@@ -170,7 +170,7 @@ describe('a token', () => {
     const { id, token } = await gateway.createToken({ name: 'short' });
     expect(await failures([], { PORTICO_TOKEN: token })).toEqual([]);
     await gateway.api('DELETE', `/api/v1/tokens/${id}`);
-    await until('it is known no more', 5_000, async () => {
+    await until('it is known no more', 60_000, async () => {
       const [found] = await failures([], { PORTICO_TOKEN: token });
       return found?.check === 'token' ? true : undefined;
     });

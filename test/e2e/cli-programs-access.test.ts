@@ -14,7 +14,7 @@ import { listAllTools, open, resultOf } from './raw-client.ts';
 import { create } from './team.ts';
 
 const SERVERS = '/api/v1/aggregator/servers';
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 
 let gateway: Gateway;
 let machine: Machine;
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const tools = { allow: ['read_*', 'list_directory'], deny: ['read_media_*'] };
   const programs = { files: { ...files, portico: { tools } }, memory, everything };
   connected = await connectPrograms(gateway, 'desk', programs);
-}, 120_000);
+}, 300_000);
 
 afterAll(async () => {
   await connected?.end('SIGTERM');

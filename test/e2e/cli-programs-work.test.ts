@@ -14,7 +14,7 @@ import type { McpClient } from './sdk-clients.ts';
 /** How long the server waits for output that does not come, in milliseconds; a busy machine is slow. */
 const OUTPUT_MS = 20_000;
 const WAIT_MS = 60_000;
-const TIME_MS = 120_000;
+const TIME_MS = 300_000;
 
 let gateway: Gateway;
 let machine: Machine;

@@ -29,7 +29,7 @@ beforeAll(async () => {
   [machine, gateway] = await Promise.all([makeMachine(), startGateway()]);
   connected = await connectPrograms(gateway, 'desk', machine.programs);
   await writeFile(join(machine.folder, 'note.txt'), 'what is in it');
-}, 120_000);
+}, 300_000);
 
 afterAll(async () => {
   await connected?.end('SIGTERM');
@@ -97,7 +97,7 @@ describe.each(ERAS)('a %s client', era => {
     const rows = async () => (await gateway.api('GET', path)).json['events'] as object[];
     const before = (await rows()).length;
     expect(textIn(await client.callTool(`${name}.${tool}`, given))).toContain(answers[name]);
-    const [row] = await until('the call has its row', 15_000, async () => {
+    const [row] = await until('the call has its row', 60_000, async () => {
       const found = await rows();
       return found.length === before + 1 ? found : undefined;
     });

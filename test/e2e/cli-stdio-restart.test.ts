@@ -7,7 +7,7 @@ import { findFreePort, startFixture, until } from '../fixtures/start-fixture.ts'
 import { makeToken, startGateway, TRUSTED } from './gateway.ts';
 import { hosts } from './stdio-clients.ts';
 
-const SOON_MS = 30_000;
+const SOON_MS = 60_000;
 
 it.each(['SDK 1.x', 'SDK 2.x auto'])(
   '[CLI-2] a host with the %s goes on after a restart',

@@ -12,7 +12,8 @@ import { MAIN } from './portico-command.ts';
 import { clients } from './sdk-clients.ts';
 import { hosts, type StdioHost } from './stdio-clients.ts';
 
-const SOON_MS = 15_000;
+/** Less than a call may take, and than there is between two looks at a server. */
+const SOON_MS = 20_000;
 const inspector = fileURLToPath(
   new URL(
     '../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
@@ -171,7 +172,7 @@ describe.each(['legacy', 'auto', 'modern'])('the Inspector in the %s era', era =
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [inspector, '--cli', process.execPath, MAIN, 'stdio', ...env, ...shape, ...args],
-      { env: { PATH: process.env['PATH'], HOME: home }, timeout: 30_000 },
+      { env: { PATH: process.env['PATH'], HOME: home }, timeout: 120_000 },
     );
     return (JSON.parse(stdout) as { result: unknown }).result;
   };

@@ -10,7 +10,7 @@ import { until } from '../fixtures/start-fixture.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url));
 const FIXTURE = fileURLToPath(new URL('../fixtures/stdio-tools.ts', import.meta.url));
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 
 export interface ConnectProcess {
   child: ChildProcess;

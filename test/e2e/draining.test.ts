@@ -25,7 +25,7 @@ beforeAll(async () => {
     const transport_type = kind === 'sse-legacy' ? 'SSE' : 'HTTP';
     ids[kind] = (await gateway.register(kind, upstreams[kind].url, { transport_type })).id;
   }
-}, 90_000);
+}, 300_000);
 
 afterAll(async () => {
   await gateway?.stop();
@@ -58,7 +58,7 @@ describe.each(KINDS)('a server of %s', kind => {
     await vi.waitFor(() => expect(seen()).toMatchObject({ ...heard, arrivals: 1 }), soon);
     await act(ids[kind], 'connect');
     await gateway.waitFor(ids[kind], 'CONNECTED');
-  }, 60_000);
+  }, 300_000);
 });
 
 describe.each(['legacy', 'modern'] as const)('a slow %s server', era => {
@@ -95,5 +95,5 @@ describe.each(['legacy', 'modern'] as const)('a slow %s server', era => {
     }
     expect(slow.calls()).toBe(20);
     await slow.close();
-  }, 60_000);
+  }, 300_000);
 });

@@ -15,8 +15,10 @@ import { afterAll } from 'vitest';
 import { findFreePort, stopAllFixtures, until } from '../fixtures/start-fixture.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const READY_TIMEOUT_MS = 60_000;
-const END_TIMEOUT_MS = 10_000;
+/** These guard against waiting for ever, on a machine that is busy too. */
+const READY_TIMEOUT_MS = 120_000;
+const END_TIMEOUT_MS = 60_000;
+const SOON_MS = 60_000;
 const started = new Set<ChildProcess>();
 
 // After the hooks of the file that imports this: whatever a failed set-up left is ended, by its id.
@@ -160,7 +162,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const api: Gateway['api'] = (method, path, body, token = adminToken) =>
     request(origin, token, method, path, body);
 
-  const waitFor: Gateway['waitFor'] = async (id, status, timeoutMs = 15_000) => {
+  const waitFor: Gateway['waitFor'] = async (id, status, timeoutMs = SOON_MS) => {
     let last = '';
     return until(`server ${id} is ${status}`, timeoutMs, async () => {
       const answer = await api('GET', `${SERVERS}/${id}`);
@@ -188,7 +190,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       const answer = await api('POST', SERVERS, body);
       if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
       const record = await waitFor(String(answer.json['id']), 'CONNECTED');
-      await until(`the tools of ${name} are listed`, 5_000, async () => {
+      await until(`the tools of ${name} are listed`, SOON_MS, async () => {
         const { json } = await api('GET', '/api/v1/tools');
         const servers = json['servers'] as { name: string; tools: object[] }[];
         const listed = servers.find(server => server.name === name)?.tools.length;

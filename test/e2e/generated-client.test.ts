@@ -38,7 +38,7 @@ beforeAll(async () => {
   const outfile = join(folder, 'drive.mjs');
   await build({ entryPoints: [join(folder, 'drive.ts')], outfile, bundle: true, format: 'esm' });
   driver = (await import(pathToFileURL(outfile).href)) as Driver;
-}, 180_000);
+}, 300_000);
 
 afterAll(async () => {
   await gateway?.stop();
@@ -105,7 +105,7 @@ it('[REG-8] [REG-1] [REG-2] [REG-3] [REG-7] [AG-US6-AC1] drives the whole life o
     ],
   });
   expect(driven['tools']).toContain('generated.echo');
-}, 180_000);
+}, 300_000);
 
 it('[REG-8] [ACC-1] [ACC-2] drives who may use it', async () => {
   const { origin, adminToken } = gateway;
@@ -121,4 +121,4 @@ it('[REG-8] [ACC-1] [ACC-2] drives who may use it', async () => {
     rotated: [401, 200],
     gone: [401, 401],
   });
-}, 180_000);
+}, 300_000);

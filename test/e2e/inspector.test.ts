@@ -40,7 +40,7 @@ async function inspect(era: string, path: string, ...args: string[]): Promise<un
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [inspector, '--cli', ...url, ...header, ...shape, ...args],
-    { env: { PATH: process.env['PATH'], HOME: home }, timeout: 30_000 },
+    { env: { PATH: process.env['PATH'], HOME: home }, timeout: 120_000 },
   );
   return (JSON.parse(stdout) as { result: unknown }).result;
 }

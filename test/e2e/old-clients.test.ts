@@ -88,7 +88,7 @@ describe('an old client', () => {
     expect((await client.readResource({ uri })).contents[0]?.uri).toBe(uri);
     await client.subscribeResource({ uri });
     await client.callTool({ name: 'test_trigger_resource_update', arguments: {} });
-    await until('the update is heard', 3_000, async () => (heard.length > 0 ? true : undefined));
+    await until('the update is heard', 60_000, async () => (heard.length > 0 ? true : undefined));
     expect(heard).toEqual([uri]);
     await expect(client.callTool({ name: 'rich.echo', arguments: {} })).rejects.toThrow(
       'Tool not found',
@@ -143,7 +143,7 @@ describe('an old client', () => {
     await client.subscribeResource({ uri: 'new+test://watched-resource' });
     await client.callTool({ name: 'new.test_trigger_resource_update', arguments: {} });
     await client.callTool({ name: 'new.test_trigger_tool_change', arguments: {} });
-    await until('both heard', 3_000, async () =>
+    await until('both heard', 60_000, async () =>
       heard.changes > 0 && heard.updates.length > 0 ? true : undefined,
     );
     expect(heard.updates).toEqual(['new+test://watched-resource']);
@@ -207,7 +207,7 @@ describe('what is refused', () => {
     expect((await post(path, ping)).status).toBe(202);
     expect(((await reader?.read())?.value ?? '').includes('"result":{}')).toBe(true);
     await reader?.cancel();
-    await until('the stream is gone', 5_000, async () =>
+    await until('the stream is gone', 60_000, async () =>
       (await post(path, ping)).status === 404 ? true : undefined,
     );
   });
@@ -247,7 +247,7 @@ it('[MCP-2] [MCP-10] the end of a stream ends its session', async () => {
   const before = (await rich?.counters())?.['sessions'] ?? 0;
   expect(before).toBeGreaterThan(0);
   await client.close();
-  await until('the upstream session ended', 5_000, async () =>
+  await until('the upstream session ended', 60_000, async () =>
     ((await rich?.counters())?.['sessions'] ?? before) < before ? true : undefined,
   );
 });

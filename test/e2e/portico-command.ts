@@ -11,8 +11,8 @@ import { endChild, until } from '../fixtures/start-fixture.ts';
 
 /** The sources of the command, for those who start it by themselves. */
 export const MAIN = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url));
-const RUN_TIMEOUT_MS = 50_000;
-const SOON_MS = 20_000;
+const RUN_TIMEOUT_MS = 120_000;
+const SOON_MS = 60_000;
 
 type Environment = Record<string, string | undefined>;
 

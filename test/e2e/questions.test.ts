@@ -81,7 +81,7 @@ beforeAll(async () => {
   await gateway.register('http-legacy', `${legacy.origin}/mcp`);
   await gateway.register('sse-legacy', `${legacy.origin}/sse`, { transport_type: 'SSE' });
   await gateway.register('http-modern', `${modern.origin}/mcp`);
-}, 90_000);
+}, 300_000);
 
 afterAll(() => gateway.stop());
 

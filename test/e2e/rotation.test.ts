@@ -133,7 +133,7 @@ describe('a key ring', () => {
     expect(active).toMatchObject({ id: 'k2', secrets: SECRETS, servers: 2, tokens: 5 });
     expect(former).toMatchObject({ id: 'k1', secrets: 0, servers: 0, access_tokens: 0, tokens: 0 });
     expect(await runKeys('rotate', '--url', gateway.origin)).toMatchObject({ code: 0 });
-  }, 240_000);
+  }, 300_000);
 
   it('[SEC-1] does without the old key afterwards: servers and tokens work', async () => {
     const file = join(data, 'secrets.json');
@@ -150,7 +150,7 @@ describe('a key ring', () => {
       ]);
     }
     expect(upstream.tokens).toHaveLength(1);
-  }, 120_000);
+  }, 300_000);
 
   it('[SEC-1] [SEC-2] keeps the canary out of every answer, log line and raw byte of storage', async () => {
     const paths = ['secrets', 'keys', 'aggregator/servers', 'tokens', 'tools'];
@@ -178,7 +178,7 @@ describe('a key ring', () => {
       .filter(({ name, parentPath }) => name.endsWith('.sqlite') && parentPath.includes('d1'))
       .map(({ name, parentPath }) => countOld(join(parentPath, name)));
     expect(old.filter(count => count !== undefined)).toEqual([{ rows: SECRETS, old: 0 }]);
-  }, 60_000);
+  }, 300_000);
 });
 
 /** Secrets in a database file, and those under the old key; undefined where the file has no such table. */

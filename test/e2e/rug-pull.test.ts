@@ -77,11 +77,11 @@ async function openListeners() {
     () => two.close(),
   );
   const untilHeard = (count: number) =>
-    until('both heard', 10_000, async () =>
+    until('both heard', 60_000, async () =>
       heard.legacy >= count && heard.modern >= count ? true : undefined,
     );
   // The GET stream of an SDK 1 client opens after `connect`, in the background.
-  await until('the stream of the legacy client is open', 10_000, async () => {
+  await until('the stream of the legacy client is open', 60_000, async () => {
     await new Promise(resolve => setTimeout(resolve, 150));
     return true;
   });
@@ -95,7 +95,7 @@ const offered = async (client: RawClient, server: string): Promise<string[]> => 
 };
 
 const untilOffered = (client: RawClient, server: string, names: readonly string[]) =>
-  until(`${server} offers ${names.join()}`, 10_000, async () =>
+  until(`${server} offers ${names.join()}`, 60_000, async () =>
     JSON.stringify(await offered(client, server)) === JSON.stringify(names) ? true : undefined,
   );
 

@@ -11,7 +11,7 @@ import {
   type ScriptedGateway,
 } from './scripted-gateway.ts';
 
-export const SOON_MS = 20_000;
+export const SOON_MS = 60_000;
 export const TOKEN = 'portico_test';
 export const VERSION = '2025-11-25';
 const closing: (() => Promise<unknown>)[] = [];

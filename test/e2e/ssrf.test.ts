@@ -72,7 +72,7 @@ interface Outcome {
 
 /** Waits for the outcome of a first look. */
 const settled = (id: string): Promise<Outcome> =>
-  until(`the outcome of ${id}`, 20_000, async () => {
+  until(`the outcome of ${id}`, 60_000, async () => {
     const { status, last_error: reason } = await recordOf(id);
     return status === 'CONNECTING' ? undefined : { status: String(status), reason: String(reason) };
   });
@@ -102,7 +102,7 @@ describe(`[SEC-3] ${corpus.origin}`, () => {
     }
     expect(left.slice(before)).toEqual([]);
     expect(forbidden.length).toBeGreaterThan(5);
-  }, 180_000);
+  }, 300_000);
 
   it('is not fetched where it came into the database by another way', async () => {
     const columns = 'transport_type, status, registered_at, updated_at';
@@ -120,7 +120,7 @@ describe(`[SEC-3] ${corpus.origin}`, () => {
       await portico.api('DELETE', `${SERVERS}/${id}`);
     });
     expect(left.slice(before)).toEqual([]);
-  }, 180_000);
+  }, 300_000);
 
   it('is fetched where it is allowed', async () => {
     for (const [i, url] of allowed.entries()) {
@@ -170,5 +170,5 @@ describe('[SEC-3] a server', () => {
     const own = left.filter(url => url.startsWith('https://stream-'));
     expect(own.filter(url => !url.endsWith('.example.com/sse'))).toEqual([]);
     expect(left.map(url => new URL(url).hostname).filter(isStranger)).toEqual([]);
-  }, 180_000);
+  }, 300_000);
 });

@@ -102,7 +102,7 @@ beforeAll(async () => {
     startGateway({ env: { PORTICO_STANDING_STREAM_MS: String(HOLD_MS) } }),
   ]);
   await gateway.register('standing', `${upstream.origin}/mcp`);
-}, 90_000);
+}, 300_000);
 
 afterEach(async () => {
   await Promise.allSettled(opened.splice(0).map(client => client.close()));
@@ -157,7 +157,7 @@ describe('a standing stream', () => {
     expect(open).toBeGreaterThan(0);
     await upstream.counters('?hangup=1');
     await client.call('nothing');
-    await until('it is open again', 10_000, async () =>
+    await until('it is open again', 60_000, async () =>
       ((await counters())['opened'] ?? 0) > before ? true : undefined,
     );
     expect(await client.call('form')).toBe('{"who":"lee"}');

@@ -46,7 +46,7 @@ it('[OPS-3] [ACC-2] makes an admin token once, and a second start keeps everythi
   expect(await ready(first.child)).toBe(true);
   const token = await until(
     'the token is shown',
-    10_000,
+    60_000,
     async () => TOKEN.exec(first.output())?.[0],
   );
   expect(first.output()).toContain(origin);
@@ -63,7 +63,7 @@ it('[OPS-3] [ACC-2] makes an admin token once, and a second start keeps everythi
   expect((await api('POST', '/api/v1/aggregator/servers', body)).status).toBe(201);
   const client = openModern({ url: `${origin}/mcp`, token });
   const works = () =>
-    until('the server works', 15_000, async () => {
+    until('the server works', 60_000, async () => {
       const answer = await client.call('kept.echo', { message: 'hi' });
       return textOf(answer) === 'Echo: hi' ? true : undefined;
     });
@@ -100,13 +100,13 @@ it('[OPS-3] [REG-6] registers the URL servers of a given mcp.json, once', async 
       const { json } = await gateway.api('GET', '/api/v1/aggregator/servers');
       return (json['servers'] as { name: string }[]).map(server => server.name).toSorted();
     };
-    await until(`servers of the ${round} start`, 15_000, async () =>
+    await until(`servers of the ${round} start`, 60_000, async () =>
       (await names()).length === 2 ? true : undefined,
     );
     expect(await names()).toEqual(['events', 'web']);
     const client = openModern({ url: `${gateway.origin}/mcp`, token: gateway.adminToken });
     for (const name of ['web', 'events']) {
-      await until(`${name} works`, 15_000, async () => {
+      await until(`${name} works`, 60_000, async () => {
         const answer = await client.call(`${name}.echo`, { message: 'hi' });
         return textOf(answer) === 'Echo: hi' ? true : undefined;
       });

@@ -56,7 +56,7 @@ export async function openStand(
     url: `http://127.0.0.1:${port}/mcp`,
     server,
     states,
-    reached: (what, test) => until(what, 30_000, async () => states.find(test)),
+    reached: (what, test) => until(what, 60_000, async () => states.find(test)),
     close: async () => {
       open.delete(stand);
       await server.child.stop();

@@ -76,7 +76,7 @@ async function trigger(server: string, tool: string): Promise<void> {
 
 /** The GET stream of an SDK 1 client opens after `connect`, in the background. */
 async function untilStreamsOpen(count: number): Promise<void> {
-  await until('the streams are open', 5_000, async () => {
+  await until('the streams are open', 60_000, async () => {
     await new Promise(resolve => setTimeout(resolve, 150));
     return count;
   });
@@ -116,7 +116,7 @@ describe.each(['old', 'sse', 'new'])('a change at the upstream %s', server => {
     const before = [first.heard.changes, second.heard.changes];
     const at = Date.now();
     await trigger(server, 'test_trigger_tool_change');
-    await until('both heard', 3_000, async () =>
+    await until('both heard', 60_000, async () =>
       first.heard.changes > (before[0] ?? 0) && second.heard.changes > (before[1] ?? 0)
         ? true
         : undefined,
@@ -141,12 +141,12 @@ describe.each(['old', 'sse', 'new'])('a resource of the upstream %s', server => 
     const listening = await modern.client.listen({ resourceSubscriptions: [qualified] });
     expect(listening.honoredFilter).toEqual({ resourceSubscriptions: [qualified] });
     await trigger(server, 'test_trigger_resource_update');
-    await until('all heard', 3_000, async () =>
+    await until('all heard', 60_000, async () =>
       [many, single, modern].every(({ heard }) => heard.updates.length > 0) ? true : undefined,
     );
     await many.client.unsubscribeResource({ uri: qualified });
     await trigger(server, 'test_trigger_resource_update');
-    await until('the others heard again', 3_000, async () =>
+    await until('the others heard again', 60_000, async () =>
       single.heard.updates.length > 1 && modern.heard.updates.length > 1 ? true : undefined,
     );
     expect(many.heard.updates).toEqual([qualified]);

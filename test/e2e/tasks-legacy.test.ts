@@ -80,7 +80,7 @@ async function make(client: Client, name: string, given: Record<string, unknown>
 }
 
 const ended = (client: Client, taskId: string) =>
-  until('the task has ended', 20_000, async () => {
+  until('the task has ended', 60_000, async () => {
     const task = await client.experimental.tasks.getTask(taskId);
     expect(task.taskId).toBe(taskId);
     return ['completed', 'failed', 'cancelled'].includes(task.status) ? task.status : undefined;

@@ -61,7 +61,7 @@ const resultIn = async (method: string, params: Record<string, unknown>) =>
   (await send(target(), method, params)).message.result ?? {};
 
 const statusOf = (taskId: string, status: string) =>
-  until(`the task is ${status}`, 10_000, async () => {
+  until(`the task is ${status}`, 60_000, async () => {
     const task = await resultIn('tasks/get', { taskId });
     return task['status'] === status ? task : undefined;
   });
@@ -194,7 +194,7 @@ describe('a stream of news', () => {
       [...text.matchAll(/^data: (.*)$/gmu)].map(
         ([, line]) => JSON.parse(line ?? '') as { method: string; params: Record<string, unknown> },
       );
-    await until('the stream is acknowledged', 10_000, async () => messages()[0]);
+    await until('the stream is acknowledged', 60_000, async () => messages()[0]);
     expect(messages()[0]?.params['notifications']).toEqual({
       toolsListChanged: true,
       taskIds: [taskId],
@@ -202,7 +202,7 @@ describe('a stream of news', () => {
     await statusOf(taskId, 'input_required');
     const inputResponses = { confirm: { action: 'accept', content: { confirm: true } } };
     await resultIn('tasks/update', { taskId, inputResponses });
-    const last = await until('the end was told', 10_000, async () =>
+    const last = await until('the end was told', 60_000, async () =>
       messages().find(({ params: { status } }) => status === 'completed'),
     );
     expect(last).toMatchObject({

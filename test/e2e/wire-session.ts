@@ -53,7 +53,7 @@ async function exchange(url: string, init: RequestInit): Promise<Wire> {
     type,
     messages,
     text: () => text,
-    heard: (what, test) => until(what, 30_000, async () => messages().find(test)),
+    heard: (what, test) => until(what, 60_000, async () => messages().find(test)),
     over,
     hangUp: () => controller.abort(),
   };

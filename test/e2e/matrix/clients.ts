@@ -73,7 +73,7 @@ const capabilities = {
 };
 /** What a client does not answer, so that the server takes it back. */
 export const UNANSWERED = 'never mind';
-const REQUEST_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
 const AnySchema = z.looseObject({});
 
 /** The answers of a client, which say who gave them. */

@@ -80,7 +80,7 @@ eachCell(
   async cell => {
     expect(textOf(await cell.call(cell.rich('withdraw')))).toBe('taken back');
     expect(JSON.stringify(cell.client.asked)).toContain(UNANSWERED);
-    await until('the client heard', 5_000, async () =>
+    await until('the client heard', 60_000, async () =>
       cell.client.asked[0]?.takenBack ? true : undefined,
     );
     // The ids of questions are the gateway's: nobody else's question is taken back by this.

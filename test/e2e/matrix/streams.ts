@@ -5,7 +5,7 @@ import type { Json } from './clients.ts';
 import { eachCell } from './stand.ts';
 import type { Place } from './stand.ts';
 
-const SOON_MS = 5_000;
+const SOON_MS = 60_000;
 const WATCHED = 'test://watched-resource';
 const LISTS = ['tools', 'prompts', 'resources'] as const;
 
