@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startFixture } from '../fixtures/start-fixture.ts';
 import type { Upstream } from '../fixtures/start-fixture.ts';
-import { makeToken, startGateway } from './gateway.ts';
+import { makeToken, QUIET, startGateway } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
 import { modernHeaders, open, openLegacy, openModern, post, requestBody } from './raw-client.ts';
 import { resumeLegacy, textOf } from './raw-client.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
     startGateway({
       env: {
         PORTICO_MAX_BODY_BYTES: String(MAX_BODY_BYTES),
-        PORTICO_DISCOVERY_INTERVAL_MS: '3600000',
+        ...QUIET,
       },
     }),
   ]);

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import type { Answer, CallResult, RawClient } from './raw-client.ts';
 
 /** Every call ends within this. */
-export const BOUND_MS = 20_000;
+export const BOUND_MS = 60_000;
 
 export interface Ended {
   key: string;

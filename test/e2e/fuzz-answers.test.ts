@@ -34,8 +34,8 @@ let lastNumber = 0;
 
 beforeAll(async () => {
   gateway = await startGateway({
-    // Every call here is meant to reach its server.
-    env: { PORTICO_CALL_TIMEOUT_MS: '4000', PORTICO_CIRCUIT_FAILURES: '1000000' },
+    // Every call here is meant to reach its server, and ends by its answer.
+    env: { PORTICO_CALL_TIMEOUT_MS: '100000', PORTICO_CIRCUIT_FAILURES: '1000000' },
   });
   for (const era of ERAS) {
     const complete = era === 'modern' ? '"resultType":"complete",' : '';

@@ -135,6 +135,11 @@ async function request(
 }
 
 const SERVERS = '/api/v1/aggregator/servers';
+/** Settings of a gateway that asks its servers nothing of its own accord while a test counts what they are asked. */
+export const QUIET = {
+  PORTICO_DISCOVERY_INTERVAL_MS: '3600000',
+  PORTICO_HEALTH_INTERVAL_MS: '3600000',
+};
 /** Of a server whose tools change, or mislead by name, in a test that is about something else than their approval. */
 export const TRUSTED = { tool_approval: 'trust' };
 

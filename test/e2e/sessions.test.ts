@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findFreePort, startFixture } from '../fixtures/start-fixture.ts';
 import type { Upstream } from '../fixtures/start-fixture.ts';
-import { makeToken, startGateway } from './gateway.ts';
+import { makeToken, QUIET, startGateway } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
 import { openLegacy, openModern, resumeLegacy, textOf } from './raw-client.ts';
 import type { RawClient } from './raw-client.ts';
@@ -16,7 +16,7 @@ let port: number;
 let upstream: Upstream;
 let gateway: Gateway;
 
-const start = () => startGateway({ data, port, adminToken });
+const start = () => startGateway({ data, port, adminToken, env: QUIET });
 const target = () => ({ url: `${gateway.origin}/mcp`, token: adminToken });
 const count = async (client: RawClient) => textOf(await client.call('rich.counter'));
 const endSession = (client: RawClient) =>

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture } from '../fixtures/start-fixture.ts';
 import type { Upstream } from '../fixtures/start-fixture.ts';
-import { startGateway } from './gateway.ts';
+import { QUIET, startGateway } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
 import { listAllTools, open, textOf } from './raw-client.ts';
 import { clients } from './sdk-clients.ts';
@@ -16,7 +16,7 @@ let gateway: Gateway;
 beforeAll(async () => {
   [upstream, gateway] = await Promise.all([
     startFixture('many-tools', { tools: TOOLS, page: 30 }),
-    startGateway({ env: { PORTICO_DISCOVERY_INTERVAL_MS: '3600000' } }),
+    startGateway({ env: QUIET }),
   ]);
   await Promise.all(
     serverNames.map(name => gateway.register(name, `${upstream.origin}/${name}/mcp`)),
