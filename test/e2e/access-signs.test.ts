@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../fixtures/start-fixture.ts';
+import { lastUnaware } from './biting.ts';
 import { hear } from './heard.ts';
 import type { Heard } from './heard.ts';
 import { listAllTools, open } from './raw-client.ts';
@@ -109,12 +110,10 @@ describe('a change by an administrator', { timeout: 300_000 }, () => {
   const api = (method: string, path: string, body?: unknown) =>
     team.gateway.api(method, path, body);
 
-  /** Does something, and waits until the next requests are answered by it; gives the time that took. */
+  /** Does something, and waits until requests are answered by it; gives the time at which the last one was sent that was not. */
   async function biting(act: () => Promise<unknown>, isDone: () => Promise<boolean>) {
     await act();
-    const since = performance.now();
-    await until('the change bites', 60_000, async () => ((await isDone()) ? true : undefined));
-    return performance.now() - since;
+    return lastUnaware(isDone);
   }
 
   it.each(eras)(
