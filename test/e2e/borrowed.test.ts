@@ -8,7 +8,7 @@ import type { Upstream } from '../fixtures/start-fixture.ts';
 import { createRandom, SEED, type Random } from '../unit/seeded.ts';
 import { startGateway } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
-import { hear } from './heard.ts';
+import { hear, settleNews } from './heard.ts';
 import { headersFor, openLegacy, post, requestBody, textOf } from './raw-client.ts';
 import type { Answer, RawClient, Target } from './raw-client.ts';
 import { send } from './task-client.ts';
@@ -35,8 +35,10 @@ beforeAll(async () => {
     startFixture('conformance-modern', { era: 'modern' }),
     startFixture('rich-legacy'),
   ]);
-  await gateway.register('modern', `${upstreams[0]?.origin}/mcp`);
-  await gateway.register('legacy', `${upstreams[1]?.origin}/mcp`);
+  await settleNews({ url: `${gateway.origin}/mcp`, token: gateway.adminToken }, [
+    () => gateway.register('modern', `${upstreams[0]?.origin}/mcp`),
+    () => gateway.register('legacy', `${upstreams[1]?.origin}/mcp`),
+  ]);
   ada = plain((await gateway.createToken({ name: 'ada' })).token);
   bob = plain((await gateway.createToken({ name: 'bob' })).token);
   [adas, bobs] = [await openLegacy(ada), await openLegacy(bob)];
@@ -44,8 +46,6 @@ beforeAll(async () => {
   task = String((await send(ada, 'tools/call', given)).message.result?.['taskId']);
   const asked = await send(ada, 'tools/call', { name: FORM, arguments: {} });
   state = String(asked.message.result?.['requestState']);
-  // What registering had to tell may come late.
-  await new Promise(resolve => setTimeout(resolve, 1_500));
 });
 
 afterAll(async () => {

@@ -12,7 +12,7 @@ import { MAIN } from './portico-command.ts';
 import { clients } from './sdk-clients.ts';
 import { hosts, type StdioHost } from './stdio-clients.ts';
 
-/** Less than a call may take, and than there is between two looks at a server. */
+/** Less than a call may take. */
 const SOON_MS = 20_000;
 const inspector = fileURLToPath(
   new URL(
@@ -21,13 +21,17 @@ const inspector = fileURLToPath(
   ),
 );
 const servers = ['legacy', 'modern'] as const;
+/** How often the tools of a server were changed. */
+const changes = { legacy: 0, modern: 0 };
 const upstreams: Upstream[] = [];
 let gateway: Gateway;
 let home: string;
 
 beforeAll(async () => {
   const [started, legacy, modern, richLegacy, richModern] = await Promise.all([
-    startGateway({ env: { PORTICO_KEEP_ALIVE_MS: '1000' } }),
+    startGateway({
+      env: { PORTICO_KEEP_ALIVE_MS: '1000', PORTICO_DISCOVERY_INTERVAL_MS: '3600000' },
+    }),
     startFixture('conformance-legacy'),
     startFixture('conformance-modern', { era: 'modern' }),
     startFixture('rich-legacy'),
@@ -124,7 +128,16 @@ describe.each(Object.entries(hosts))('a host with the %s', (_name, connect) => {
     await until('the host was told', SOON_MS, async () => {
       const { status } = await gateway.api('POST', '/api/v1/tools/call', body);
       expect(status).toBe(200);
+      changes[server] += 1;
       return host.changes() > before ? true : undefined;
+    });
+    // Who lists next finds nothing that is still changing.
+    await until('the last change is listed', SOON_MS, async () => {
+      const { json } = await gateway.api('GET', '/api/v1/tools');
+      const listed = json['servers'] as { name: string; tools: Record<string, string>[] }[];
+      const tools = listed.find(({ name }) => name === server)?.tools;
+      const changing = tools?.find(tool => tool['original_name'] === 'test_changing_tool');
+      return changing?.['description'] === `Changed ${changes[server]} times` || undefined;
     });
   });
 });

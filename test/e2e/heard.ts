@@ -1,4 +1,5 @@
 /** An open stream of either era, read as it comes: what is told on it, and when it ends. */
+import { until } from '../fixtures/start-fixture.ts';
 import { headersFor, modernHeaders, openLegacy, requestBody } from './raw-client.ts';
 import type { Era, Target } from './raw-client.ts';
 
@@ -49,6 +50,24 @@ export async function hear(era: Era, target: Target): Promise<Heard> {
     isOver: () => isOver,
     close: () => controller.abort(),
   };
+}
+
+/**
+ * Does what clients are told of, one thing after the other, each of which changes the tools of one server; returns when all of it has
+ * been told, so that streams which are opened later hear nothing of it.
+ */
+export async function settleNews(
+  target: Target,
+  acts: readonly (() => Promise<unknown>)[],
+): Promise<void> {
+  const stream = await hear('modern', target);
+  const count = () =>
+    stream.methods().filter(method => method === 'notifications/tools/list_changed').length;
+  for (const [i, act] of acts.entries()) {
+    await act();
+    await until('it is told', 60_000, async () => (count() > i ? true : undefined));
+  }
+  stream.close();
 }
 
 async function openGet(target: Target, signal: AbortSignal): Promise<Response> {

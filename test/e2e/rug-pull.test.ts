@@ -16,6 +16,7 @@ import { startFixture, until, type Upstream } from '../fixtures/start-fixture.ts
 import { startGateway, type Gateway } from './gateway.ts';
 import { open, textOf, type RawClient } from './raw-client.ts';
 import { startScripted, type ScriptedUpstream } from './scripted-upstream.ts';
+import { watchStream } from './watched-stream.ts';
 
 const ERAS = ['legacy', 'modern'] as const;
 const APPROVALS = '/api/v1/approvals';
@@ -66,7 +67,8 @@ async function openListeners() {
   const heard = { legacy: 0, modern: 0 };
   const one = new Client1(identity);
   one.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.legacy++);
-  await one.connect(new Http1(url, { requestInit: { headers } }) as Transport);
+  const { fetch, isOpen } = watchStream();
+  await one.connect(new Http1(url, { requestInit: { headers }, fetch }) as Transport);
   const two = new Client2(identity, { versionNegotiation: { mode: 'auto' } });
   two.setNotificationHandler('notifications/tools/list_changed', () => void heard.modern++);
   await two.connect(new Http2(url, { requestInit: { headers } }));
@@ -81,10 +83,7 @@ async function openListeners() {
       heard.legacy >= count && heard.modern >= count ? true : undefined,
     );
   // The GET stream of an SDK 1 client opens after `connect`, in the background.
-  await until('the stream of the legacy client is open', 60_000, async () => {
-    await new Promise(resolve => setTimeout(resolve, 150));
-    return true;
-  });
+  await isOpen;
   return { untilHeard };
 }
 

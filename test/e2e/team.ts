@@ -6,6 +6,7 @@ import { startFixture } from '../fixtures/start-fixture.ts';
 import type { Upstream } from '../fixtures/start-fixture.ts';
 import { startGateway } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
+import { settleNews } from './heard.ts';
 
 export const SERVERS = ['alpha', 'beta'] as const;
 export type ServerName = (typeof SERVERS)[number];
@@ -50,13 +51,15 @@ export async function startTeam(env: Record<string, string> = {}): Promise<Team>
   ]);
   const upstreams = { alpha, beta };
   const serverIds = { alpha: '', beta: '' };
-  for (const name of SERVERS) {
+  const register = async (name: ServerName) => {
     const more = { tool_approval: 'trust' };
     serverIds[name] = (await gateway.register(name, `${upstreams[name].origin}/mcp`, more)).id;
-  }
+  };
+  await settleNews(
+    { url: `${gateway.origin}/mcp`, token: gateway.adminToken },
+    SERVERS.map(name => () => register(name)),
+  );
   const people = await handOut(gateway);
-  // What registering had to tell may come late.
-  await new Promise(resolve => setTimeout(resolve, 1_000));
   return {
     gateway,
     upstreams,
