@@ -182,6 +182,9 @@ it('[CLI-1] [MCP-12] a program that never answers harms no other, and hears that
       .catch(() => 'given up'),
   );
   for (let round = 0; round < 10; round++) await callWhile(Promise.resolve());
+  await until('all have come', 60_000, async () => {
+    return textOf(await client.call('sick.hung')) === '20' || undefined;
+  });
   gone.abort();
   expect(new Set(await Promise.all(hanging))).toEqual(new Set(['given up']));
   await until('it heard of all', 60_000, async () => (await heard()).length === 20 || undefined);

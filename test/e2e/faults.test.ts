@@ -7,12 +7,19 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, until } from '../fixtures/start-fixture.ts';
 import type { Upstream } from '../fixtures/start-fixture.ts';
-import { startGateway } from './gateway.ts';
+import { QUIET, startGateway } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
 import { headersFor, modernHeaders, open, requestBody, resultOf, textOf } from './raw-client.ts';
 import type { Answer, Era, RawClient } from './raw-client.ts';
 
-const CALL_TIMEOUT_MS = 4_000;
+/**
+ * How long a call may take at two gateways: one for what ends by that time only, and one for all else, where no busy machine makes
+ * another fault of a fault.
+ */
+const CALL_TIMEOUT_MS = { hasty: 4_000, patient: 100_000 } as const;
+type Temper = keyof typeof CALL_TIMEOUT_MS;
+/** Less than a patient call may take: nothing but what is tested ends it by then. */
+const SOON_MS = 30_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const SECRET = 'fixture-credential-4711';
 const clientEras = ['legacy', 'modern'] as const;
@@ -22,32 +29,36 @@ const shapes = (['legacy', 'modern'] as const).flatMap(era =>
 type Shape = (typeof shapes)[number];
 
 const upstreams = new Map<string, Upstream>();
-const clients = {} as Record<Era, RawClient>;
-let gateway: Gateway;
+const clients = { hasty: {}, patient: {} } as Record<Temper, Record<Era, RawClient>>;
+const gateways: Gateway[] = [];
 let calls = 0;
 
 beforeAll(async () => {
-  gateway = await startGateway({
-    env: {
-      PORTICO_CALL_TIMEOUT_MS: String(CALL_TIMEOUT_MS),
-      PORTICO_MAX_ANSWER_BYTES: String(MAX_ANSWER_BYTES),
-      PORTICO_DISCOVERY_INTERVAL_MS: '3600000',
-      // Every call here is meant to reach its server.
-      PORTICO_CIRCUIT_FAILURES: '1000000',
-    },
-  });
   for (const { name, era, answer } of shapes) {
-    const upstream = await startFixture('faulty', { era, answer });
-    upstreams.set(name, upstream);
-    const headers = { Authorization: `Bearer ${SECRET}` };
-    await gateway.register(name, `${upstream.origin}/mcp`, { headers });
+    upstreams.set(name, await startFixture('faulty', { era, answer }));
   }
-  const target = { url: `${gateway.origin}/mcp`, token: gateway.adminToken };
-  for (const era of clientEras) clients[era] = await open(era, target);
+  for (const temper of ['hasty', 'patient'] as const) {
+    const gateway = await startGateway({
+      env: {
+        ...QUIET,
+        PORTICO_CALL_TIMEOUT_MS: String(CALL_TIMEOUT_MS[temper]),
+        PORTICO_MAX_ANSWER_BYTES: String(MAX_ANSWER_BYTES),
+        // Every call here is meant to reach its server.
+        PORTICO_CIRCUIT_FAILURES: '1000000',
+      },
+    });
+    gateways.push(gateway);
+    for (const [name, { origin }] of upstreams) {
+      const headers = { Authorization: `Bearer ${SECRET}` };
+      await gateway.register(name, `${origin}/mcp`, { headers });
+    }
+    const target = { url: `${gateway.origin}/mcp`, token: gateway.adminToken };
+    for (const era of clientEras) clients[temper][era] = await open(era, target);
+  }
 });
 
 afterAll(async () => {
-  await gateway?.stop();
+  await Promise.all(gateways.map(gateway => gateway.stop()));
   await Promise.all([...upstreams.values()].map(upstream => upstream.stop()));
 });
 
@@ -65,12 +76,13 @@ const countersOf = async (shape: Shape, key: string) =>
 async function inEveryCell(
   fault: string,
   only: (shape: Shape) => boolean = () => true,
+  temper: Temper = 'patient',
 ): Promise<Seen[]> {
   const cells = clientEras.flatMap(era => shapes.filter(only).map(shape => ({ era, shape })));
   return Promise.all(
     cells.map(async ({ era, shape }) => {
       const key = `${fault}-${era}-${++calls}`;
-      const answer = await clients[era].call(`${shape.name}.act`, { fault, key });
+      const answer = await clients[temper][era].call(`${shape.name}.act`, { fault, key });
       return { shape, answer, key, counters: await countersOf(shape, key) };
     }),
   );
@@ -139,13 +151,12 @@ const rows: [string, string, Expected][] = [
 
 describe('faults with a reason', () => {
   it.each(rows)('[MCP-12] [UP-2] [SEC-2] %s %s', async (_, fault, expected) => {
-    const started = performance.now();
-    for (const seen of await inEveryCell(fault)) {
+    const temper = expected === 'upstream_timeout' ? 'hasty' : 'patient';
+    for (const seen of await inEveryCell(fault, () => true, temper)) {
       expectReason(seen, typeof expected === 'string' ? expected : expected(seen.shape));
       expect(seen.counters['executions']).toBe(1);
       expect(seen.counters['redirected']).toBe(0);
     }
-    expect(performance.now() - started).toBeLessThan(CALL_TIMEOUT_MS + 4_000);
   });
 
   it('[SEC-4] F32 unknown resultType of a modern upstream', async () => {
@@ -203,7 +214,7 @@ describe('oddities that do no harm', () => {
 
   it('[UP-3] F50 closes the stream of an upstream that never does', async () => {
     for (const { shape, key } of await inEveryCell('never-closes')) {
-      const closed = until(`the stream of ${key} is closed`, 1_500, async () => {
+      const closed = until(`the stream of ${key} is closed`, SOON_MS, async () => {
         return (await countersOf(shape, key))['closed'] || undefined;
       });
       expect(await closed).toBe(1);
@@ -216,7 +227,10 @@ describe('oddities that do no harm', () => {
       for (const shape of only) {
         const key = `again-${era}-${shape.name}`;
         const before = await countersOf(shape, key);
-        const answer = await clients[era].call(`${shape.name}.act`, { fault: 'session-once', key });
+        const answer = await clients.patient[era].call(`${shape.name}.act`, {
+          fault: 'session-once',
+          key,
+        });
         expect(textOf(answer)).toBe(`did ${key}`);
         const after = await countersOf(shape, key);
         expect(after['executions']).toBe(2);
@@ -251,7 +265,7 @@ describe('oddities that do no harm', () => {
 describe('the client goes away', () => {
   /** Sends a modern call and gives the way to drop its connection at once. */
   function callAndKeep(name: string, given: object): () => void {
-    const { target } = clients.modern;
+    const { target } = clients.patient.modern;
     const params = JSON.stringify({ name, arguments: given });
     const headers = headersFor(target, modernHeaders('tools/call', name));
     const sent = request(target.url, { method: 'POST', headers: Object.fromEntries(headers) });
@@ -265,11 +279,11 @@ describe('the client goes away', () => {
     const count = async (counter: string) => (await countersOf(shape, key))[counter] || undefined;
     const { cancelled = 0 } = await countersOf(shape, key);
     const drop = callAndKeep(`${shape.name}.act`, { fault: 'hang-before-headers', key });
-    await until('the call arrived', 1_500, () => count('executions'));
+    await until('the call arrived', SOON_MS, () => count('executions'));
     drop();
-    expect(await until('the upstream sees the end', 1_000, () => count('closed'))).toBe(1);
+    expect(await until('the upstream sees the end', SOON_MS, () => count('closed'))).toBe(1);
     const expected = cancelled + (shape.era === 'legacy' ? 1 : 0);
-    const told = until('the upstream is told', 1_000, async () => {
+    const told = until('the upstream is told', SOON_MS, async () => {
       const now = (await countersOf(shape, key))['cancelled'];
       return now === expected ? now : undefined;
     });

@@ -1,4 +1,4 @@
-/** One upstream killed and one hung: the others answer in their own time, and the killed one comes back by itself. */
+/** One upstream killed and one hung: the others answer while it hangs, and the killed one comes back by itself. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, until } from '../fixtures/start-fixture.ts';
 import type { FixtureName, Upstream } from '../fixtures/start-fixture.ts';
@@ -6,8 +6,8 @@ import { startGateway } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
 import { open, resultOf, textOf } from './raw-client.ts';
 
-const CALL_TIMEOUT_MS = 2_500;
-const OWN_TIME_MS = 1_500;
+/** Long beside what the other calls take, on a machine that is busy too. */
+const CALL_TIMEOUT_MS = 12_000;
 const running = new Map<string, Upstream>();
 let gateway: Gateway;
 
@@ -36,11 +36,6 @@ afterAll(async () => {
   await Promise.all([...running.values()].map(upstream => upstream.stop()));
 });
 
-async function timed<T>(work: Promise<T>): Promise<[T, number]> {
-  const started = performance.now();
-  return [await work, performance.now() - started];
-}
-
 const killed = ['killed-legacy', 'killed-modern'] as const;
 
 describe.each(['legacy', 'modern'] as const)('%s client', era => {
@@ -52,38 +47,38 @@ describe.each(['legacy', 'modern'] as const)('%s client', era => {
       expect(textOf(answer)).toBe('Echo: before');
     }
 
-    const hung = timed(client.call('hung.act', { fault: 'hang-before-headers', key: era }));
+    let isHanging = true;
+    const hungAt = performance.now();
+    const hung = client.call('hung.act', { fault: 'hang-before-headers', key: era });
+    void hung.finally(() => (isHanging = false)).catch(() => undefined);
     for (const name of killed) {
       ports.set(name, running.get(name)?.port ?? 0);
       await running.get(name)?.stop();
     }
 
-    const [fine, fineMs] = await timed(client.call('fine.echo', { message: 'now' }));
+    const fine = await client.call('fine.echo', { message: 'now' });
     expect(textOf(fine)).toBe('Echo: now');
-    expect(fineMs).toBeLessThan(OWN_TIME_MS);
-    const [listed, listMs] = await timed(client.request('tools/list'));
+    const listed = await client.request('tools/list');
     expect(JSON.stringify(listed.message.result)).toContain('"fine.echo"');
-    expect(listMs).toBeLessThan(OWN_TIME_MS);
 
     for (const name of killed) {
-      const [dead, deadMs] = await timed(client.call(`${name}.echo`, { message: 'lost' }));
+      const dead = await client.call(`${name}.echo`, { message: 'lost' });
       expect(dead.status).toBe(200);
       expect(resultOf(dead)).toMatchObject({
         isError: true,
         _meta: { 'portico/reason': 'upstream_unreachable' },
       });
       expect(textOf(dead)).toContain(name);
-      expect(deadMs).toBeLessThan(OWN_TIME_MS);
     }
 
-    const [slow, slowMs] = await hung;
-    expect(resultOf(slow)._meta?.['portico/reason']).toBe('upstream_timeout');
-    expect(slowMs).toBeGreaterThan(CALL_TIMEOUT_MS * 0.9);
-    expect(slowMs).toBeLessThan(CALL_TIMEOUT_MS + 1_500);
+    // None of them waited for the one that hangs.
+    expect(isHanging).toBe(true);
+    expect(resultOf(await hung)._meta?.['portico/reason']).toBe('upstream_timeout');
+    expect(performance.now() - hungAt).toBeGreaterThan(CALL_TIMEOUT_MS * 0.9);
 
     for (const name of killed) {
       await run(name, name === 'killed-legacy' ? 'rich-legacy' : 'rich-modern', ports.get(name));
-      await until(`${name} works again`, 20_000, async () => {
+      await until(`${name} works again`, 60_000, async () => {
         const answer = await client.call(`${name}.echo`, { message: 'back' });
         return textOf(answer) === 'Echo: back' ? true : undefined;
       });
