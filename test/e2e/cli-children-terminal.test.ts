@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { until } from '../fixtures/start-fixture.ts';
 import { clients } from './sdk-clients.ts';
 import { closeStands, node, openStand } from './stdio-stand.ts';
 
@@ -27,7 +28,11 @@ it('[CLI-1] an interactive process of Desktop Commander goes on from call to cal
   expect(pid).toBeGreaterThan(0);
   const talk = (input: string) => call('interact_with_process', { pid, input, timeout_ms: 20_000 });
   await talk('let kept = 6');
-  expect(await talk('`answer: ${kept * 7}`')).toContain('answer: 42');
+  await talk('`answer: ${kept * 7}`');
+  await until('it answers', 60_000, async () => {
+    const text = await call('read_process_output', { pid, offset: -50 });
+    return text.includes('answer: 42') || undefined;
+  });
   expect(await call('force_terminate', { pid })).toContain('terminat');
   await client.close();
   await stand.close();

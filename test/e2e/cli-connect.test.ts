@@ -140,10 +140,11 @@ it('[CLI-1] comes back when the gateway restarts, and when it was not there yet'
 });
 
 it('[CLI-1] gives up a connection whose other end is silent, and dials again', async () => {
-  const [first, connecting] = await connect('--keepalive', '0.2');
-  await until30('two pings', () => first.pings >= 2);
+  const [, connecting] = await connect('--keepalive', '1');
+  // On a machine that is busy the first connection may have seemed silent already.
+  await until30('two pings', () => (gateway.links.at(-1)?.pings ?? 0) >= 2);
   const opened = gateway.nextLink();
-  first.freeze();
+  gateway.links.at(-1)?.freeze();
   await expect(textOf(callTool(await opened, 'tools', 'echo', { text: 'a' }))).resolves.toBe('a');
   await connecting.says('the gateway stopped answering; again in');
 });
@@ -154,7 +155,7 @@ it('[CLI-1] tells of a server that ended and came back', async () => {
   await until30('news', () => link.news.includes('tools'));
   await until30('a second start', () => stand.log('tools').filter(isStart).length === 2);
   await expect(textOf(callTool(link, 'tools', 'echo', { text: 'a' }))).resolves.toBe('a');
-  expect(connecting.output()).toContain('tools: ready');
+  await connecting.says('tools: ready');
 });
 
 const isStart = (line: string) => line.startsWith('started');
