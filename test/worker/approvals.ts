@@ -2,11 +2,12 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { expect, vi } from 'vitest';
 import {
+  PATIENT,
+  SERVERS,
   ask,
   createPortico,
   legacy,
   monitorOf,
-  SERVERS,
   type Portico,
   type RpcAnswer,
   type ServerView,
@@ -95,10 +96,7 @@ export async function listTools(server: string): Promise<string[]> {
 
 /** Until clients see these tools; nobody wakes the monitor for it. */
 export const whenListed = (server: string, names: readonly string[]) =>
-  vi.waitFor(async () => expect(await listTools(server)).toEqual(names), {
-    timeout: 4_000,
-    interval: 20,
-  });
+  vi.waitFor(async () => expect(await listTools(server)).toEqual(names), PATIENT);
 
 /** The answer to a call of a tool by its qualified name. */
 export async function call(era: 'legacy' | 'modern', name: string): Promise<RpcAnswer> {

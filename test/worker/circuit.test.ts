@@ -4,11 +4,12 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FakeServer, serve } from './fake-server.ts';
 import {
+  PATIENT,
+  SERVERS,
   createPortico,
   modern,
   monitorOf,
   registerConnected,
-  SERVERS,
   type RpcAnswer,
 } from './portico.ts';
 import { beat, callTool, readShown } from './health.ts';
@@ -33,8 +34,9 @@ async function openCircuit(name: string) {
   server.outage = fail;
   const codes = await callTool(portico, `${name}.echo`, 5);
   await portico.settle();
-  await vi.waitFor(async () =>
-    expect((await readShown(portico, id)).health.circuit).not.toBe('closed'),
+  await vi.waitFor(
+    async () => expect((await readShown(portico, id)).health.circuit).not.toBe('closed'),
+    PATIENT,
   );
   return { id, server, codes };
 }
@@ -80,27 +82,22 @@ describe('an open circuit', { timeout: 30_000 }, () => {
         async (_, { storage }) =>
           (await storage.get<{ circuit: { opens: number } }>('health'))?.circuit.opens ?? 0,
       );
-    await vi.waitFor(
-      async () => {
-        await runDurableObjectAlarm(monitorOf(id));
-        expect(await opens()).toBeGreaterThanOrEqual(3);
-      },
-      { timeout: 8_000, interval: 20 },
-    );
+    await vi.waitFor(async () => {
+      await runDurableObjectAlarm(monitorOf(id));
+      expect(await opens()).toBeGreaterThanOrEqual(3);
+    }, PATIENT);
     const { circuit_retry_at: retryAt } = (await rowOf(id)) ?? {};
     expect((retryAt ?? 0) - Date.now()).toBeGreaterThan(500);
     server.outage = undefined;
-    await vi.waitFor(
-      async () => {
-        expect((await beat(portico, id)).circuit).toBe('closed');
-      },
-      { timeout: 8_000, interval: 20 },
-    );
+    await vi.waitFor(async () => {
+      expect((await beat(portico, id)).circuit).toBe('closed');
+    }, PATIENT);
     expect(await rowOf(id)).toEqual({ circuit_retry_at: null });
     expect(await readShown(portico, id)).toMatchObject({ status: 'CONNECTED' });
-    await vi.waitFor(async () => expect((await call('tried', elsewhere)).status).toBe(200), {
-      timeout: 2_000,
-    });
+    await vi.waitFor(
+      async () => expect((await call('tried', elsewhere)).status).toBe(200),
+      PATIENT,
+    );
   });
 
   it('[UP-5] is closed by whoever connects the server anew, and gone with a disconnect', async () => {
@@ -109,13 +106,15 @@ describe('an open circuit', { timeout: 30_000 }, () => {
     expect(await rowOf(id)).toEqual({ circuit_retry_at: null });
     server.outage = undefined;
     await portico.api('POST', `${SERVERS}/${id}/connect`);
-    await vi.waitFor(async () =>
-      expect(await readShown(portico, id)).toMatchObject({
-        status: 'CONNECTED',
-        health: { circuit: 'closed', consecutive_failures: 0 },
-      }),
+    await vi.waitFor(
+      async () =>
+        expect(await readShown(portico, id)).toMatchObject({
+          status: 'CONNECTED',
+          health: { circuit: 'closed', consecutive_failures: 0 },
+        }),
+      PATIENT,
     );
-    await vi.waitFor(async () => expect((await call('anew')).status).toBe(200));
+    await vi.waitFor(async () => expect((await call('anew')).status).toBe(200), PATIENT);
   });
 });
 

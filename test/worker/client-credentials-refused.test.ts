@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { FakeAuthorizationServer } from './fake-authorization-server.ts';
 import { fakeUpstreams } from './fake-upstreams.ts';
-import { createPortico, monitorOf, register, SERVERS, whenServer } from './portico.ts';
+import { PATIENT, SERVERS, createPortico, monitorOf, register, whenServer } from './portico.ts';
 import { runDurableObjectAlarm } from 'cloudflare:test';
 
 const portico = createPortico();
@@ -188,18 +188,15 @@ describe('metadata that', () => {
           : new Response('no', { status: 401 }),
     });
     const { id } = await register(portico, 'turncoat', withAuth('turncoat'));
-    await vi.waitFor(() => expect(first.grants.length).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(first.grants.length).toBeGreaterThan(0), PATIENT);
     authority = second;
-    await vi.waitFor(
-      async () => {
-        await runDurableObjectAlarm(monitorOf(id));
-        const server = await portico.api('GET', `${SERVERS}/${id}`);
-        expect((await server.json<{ last_error: string }>()).last_error).toContain(
-          'names another authorization server than before',
-        );
-      },
-      { timeout: 4_500, interval: 200 },
-    );
+    await vi.waitFor(async () => {
+      await runDurableObjectAlarm(monitorOf(id));
+      const server = await portico.api('GET', `${SERVERS}/${id}`);
+      expect((await server.json<{ last_error: string }>()).last_error).toContain(
+        'names another authorization server than before',
+      );
+    }, PATIENT);
     expect([second.asked.length > 0, second.grants]).toEqual([true, []]);
   });
 });
@@ -228,11 +225,11 @@ describe('a client secret that is a named secret', () => {
     );
     expect(authority.grants).toEqual([]);
     expect((await put([authority.origin])).status).toBe(200);
-    await vi.waitFor(() => expect(authority.grants.length).toBeGreaterThan(0), { timeout: 4_000 });
+    await vi.waitFor(() => expect(authority.grants.length).toBeGreaterThan(0), PATIENT);
     await vi.waitFor(async () => {
       const { results } = await env.DB.prepare('SELECT token_origin FROM access_tokens').all();
       expect(results).toContainEqual({ token_origin: authority.origin });
-    });
+    }, PATIENT);
   });
 
   it.each([

@@ -7,7 +7,15 @@ import { toJsonFrame } from '../../src/connectors/frames.ts';
 import { call, connectedProgram, offer, SELF, textOf, type Offered } from './connected-program.ts';
 import { enrol, FakeMachine } from './fake-machine.ts';
 import { toolOf } from './fake-server.ts';
-import { ADMIN, createPortico, modern, SERVERS, whenServer, type ServerView } from './portico.ts';
+import {
+  ADMIN,
+  PATIENT,
+  SERVERS,
+  createPortico,
+  modern,
+  whenServer,
+  type ServerView,
+} from './portico.ts';
 
 const portico = createPortico();
 
@@ -54,7 +62,10 @@ describe('enrolment', () => {
   it('[CLI-1] sends the machine of a revoked connector away', async () => {
     const { connectorId, token, machine, id } = await connectedProgram(portico, 'revoked');
     expect((await portico.api('DELETE', `/api/v1/connectors/${connectorId}`)).status).toBe(204);
-    await vi.waitFor(() => expect([machine.bye, machine.closeCode]).toEqual(['revoked', 4401]));
+    await vi.waitFor(
+      () => expect([machine.bye, machine.closeCode]).toEqual(['revoked', 4401]),
+      PATIENT,
+    );
     expect(await new FakeMachine({}).dial(portico, token)).toBe(401);
     expect((await offer(portico, token, 'revoked')).status).toBe(401);
     expect(await textOf(await call(portico, 'revoked.echo'))).toContain('not connected');
@@ -78,7 +89,10 @@ it('[CLI-1] sends the machine away where the word of its revocation is lost', as
   expect((await portico.api('GET', path)).status).toBe(404);
   expect(machine.bye).toBeUndefined();
   expect(await runDurableObjectAlarm(line)).toBe(true);
-  await vi.waitFor(() => expect([machine.bye, machine.closeCode]).toEqual(['revoked', 4401]));
+  await vi.waitFor(
+    () => expect([machine.bye, machine.closeCode]).toEqual(['revoked', 4401]),
+    PATIENT,
+  );
 });
 
 describe('registration', () => {
@@ -157,7 +171,10 @@ describe('the line', () => {
     const { server, machine, token, id } = await connectedProgram(portico, 'newest');
     const next = new FakeMachine({ newest: server.handle });
     expect(await next.dial(portico, token)).toBe(101);
-    await vi.waitFor(() => expect([machine.bye, machine.closeCode]).toEqual(['replaced', 4409]));
+    await vi.waitFor(
+      () => expect([machine.bye, machine.closeCode]).toEqual(['replaced', 4409]),
+      PATIENT,
+    );
     await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
     expect(await textOf(await call(portico, 'newest.echo', { n: 1 }))).toBe('{"n":1}');
   });
@@ -175,7 +192,10 @@ describe('the line', () => {
     const machine = new FakeMachine({});
     await machine.dial(portico, token);
     machine.send(new Uint8Array([255, 0, 0, 0, 0]));
-    await vi.waitFor(() => expect([machine.bye, machine.closeCode]).toEqual(['protocol', 1002]));
+    await vi.waitFor(
+      () => expect([machine.bye, machine.closeCode]).toEqual(['protocol', 1002]),
+      PATIENT,
+    );
   });
 
   it('[CLI-1] [ACC-1] is nothing for pages and plain requests', async () => {

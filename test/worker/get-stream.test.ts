@@ -4,7 +4,15 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SealedIds } from '../../src/session/sealed-id.ts';
 import { createKeyRing } from '../../src/secrets/key-ring.ts';
-import { ADMIN, createPortico, createToken, initialize, inSession, register } from './portico.ts';
+import {
+  ADMIN,
+  PATIENT,
+  createPortico,
+  createToken,
+  initialize,
+  inSession,
+  register,
+} from './portico.ts';
 import { openGet, type OpenStream } from './streams.ts';
 
 const portico = createPortico();
@@ -109,7 +117,7 @@ describe('events', () => {
         (_object, { storage }) => storage.list({ prefix: 'stream/' }),
       );
       expect(left.size).toBe(1);
-    });
+    }, PATIENT);
     await announce(session, 'prompts');
     await first.until(1);
     expect([first.methods(), second.methods()]).toEqual([[promptsChanged], [toolsChanged]]);
@@ -135,7 +143,7 @@ describe('events', () => {
     const session = await initialize(quick);
     const stream = await openGet(quick, session, { token });
     open.push(stream);
-    await vi.waitFor(() => expect(stream.comments.length).toBeGreaterThan(2));
+    await vi.waitFor(() => expect(stream.comments.length).toBeGreaterThan(2), PATIENT);
   });
 
   it('[ACC-1] stop for a token that is revoked', async () => {
@@ -145,7 +153,7 @@ describe('events', () => {
     expect((await portico.api('DELETE', `/api/v1/tokens/${id}`)).status).toBe(204);
     await new Promise(resolve => setTimeout(resolve, 1_050));
     await announce(session, 'tools');
-    await vi.waitFor(() => expect(stream.ended()).toBe(true));
+    await vi.waitFor(() => expect(stream.ended()).toBe(true), PATIENT);
     expect(stream.messages()).toEqual([]);
   });
 });
@@ -160,7 +168,7 @@ describe('a session that ends', () => {
     });
     expect(ended.status).toBe(200);
     await portico.settle();
-    await vi.waitFor(() => expect(stream.ended()).toBe(true));
+    await vi.waitFor(() => expect(stream.ended()).toBe(true), PATIENT);
     const owner = await ownerOf(session);
     expect(
       await env.DB.prepare('SELECT owner FROM open_streams WHERE owner = ?').bind(owner).first(),
@@ -215,7 +223,7 @@ describe('resuming', () => {
       lastEventId = stream.lastId();
       await evictDurableObject(object, { webSockets: 'close' });
       await announce(session, 'resources');
-      await vi.waitFor(() => expect(stream.ended()).toBe(true));
+      await vi.waitFor(() => expect(stream.ended()).toBe(true), PATIENT);
       sent.push(toolsChanged, promptsChanged, resourcesChanged);
     }
     expect(seen).toEqual(sent.slice(0, -1));

@@ -10,10 +10,11 @@ import { isLegalStep, type ServerStatus } from '../../src/registry/status.ts';
 import { createRandom, type Random } from '../unit/seeded.ts';
 import { FakeServer } from './fake-server.ts';
 import {
+  PATIENT,
+  SERVERS,
   createPortico,
   modern,
   monitorOf,
-  SERVERS,
   whenServer,
   type Portico,
   type RpcAnswer,
@@ -216,7 +217,7 @@ export class LifecycleWorld {
       mustEqual((await env.CATALOG.list({ prefix: `catalog/${id}/` })).keys, []);
       // A fake stream does not notice that the memory is lost, as a connection would.
       if (await runInDurableObject(monitorOf(id), monitor => beginners.has(monitor)))
-        await vi.waitFor(() => mustEqual(upstream.isHeard, false), { timeout: 30_000 });
+        await vi.waitFor(() => mustEqual(upstream.isHeard, false), PATIENT);
     }
     await this.#checkRows();
   }

@@ -11,7 +11,7 @@ import {
   progress,
   responseTo,
 } from './live-calls.ts';
-import { ADMIN, ORIGIN, SERVERS } from './portico.ts';
+import { ADMIN, ORIGIN, PATIENT, SERVERS } from './portico.ts';
 
 describe('a client that goes away', () => {
   it.each([
@@ -55,10 +55,7 @@ describe('a client that goes away', () => {
     await reader?.cancel();
     await portico.settle();
     const [seen] = server.of('tools/call');
-    await vi.waitFor(() => expect(server.of('notifications/cancelled')).toHaveLength(1), {
-      timeout: 2_000,
-      interval: 10,
-    });
+    await vi.waitFor(() => expect(server.of('notifications/cancelled')).toHaveLength(1), PATIENT);
     const [cancelled] = server.of('notifications/cancelled');
     expect(cancelled?.params).toEqual({ requestId: seen?.id });
     expect(cancelled?.session).toBe(seen?.session);
@@ -92,10 +89,7 @@ describe('a connection that is dropped', () => {
       client.abort();
       const [seen] = server.of('tools/call');
       expect(seen).toBeDefined();
-      await vi.waitFor(() => expect(server.of('notifications/cancelled')).toHaveLength(1), {
-        timeout: 2_000,
-        interval: 10,
-      });
+      await vi.waitFor(() => expect(server.of('notifications/cancelled')).toHaveLength(1), PATIENT);
       expect(seen?.signal.aborted).toBe(true);
       expect(server.of('notifications/cancelled')[0]?.params).toEqual({ requestId: seen?.id });
     },
@@ -125,9 +119,6 @@ describe('a server that speaks in the middle of a call', () => {
     const { message, headers } = call(name, 'legacy');
     expect(await (await portico.post(message, { headers })).text()).toContain('done');
     await portico.settle();
-    await vi.waitFor(() => expect(server.of('tools/list').length).toBeGreaterThan(lists), {
-      timeout: 2_000,
-      interval: 20,
-    });
+    await vi.waitFor(() => expect(server.of('tools/list').length).toBeGreaterThan(lists), PATIENT);
   });
 });

@@ -53,6 +53,17 @@ export const parseEvents = (text: string) =>
         JSON.parse(data) as RpcAnswer & { method?: string; params?: { progress: number } },
     );
 
+/** The next events of an answer that is read as it comes; comments, which break a silence, are passed over. */
+export async function readNext(
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+): Promise<ReturnType<typeof parseEvents>> {
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    const events = parseEvents(new TextDecoder().decode(value));
+    if (done || events.length > 0) return events;
+  }
+}
+
 /** Bytes of an event stream that the test writes as it goes along. */
 export function createStream(post: SeenPost) {
   const encoder = new TextEncoder();

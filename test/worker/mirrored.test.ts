@@ -2,11 +2,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { FakeServer, serve, toolOf } from './fake-server.ts';
 import {
+  PATIENT,
+  TRUSTED,
   ask,
   createPortico,
   modern,
   registerConnected,
-  TRUSTED,
   type Portico,
   type RpcAnswer,
 } from './portico.ts';
@@ -122,7 +123,7 @@ it('[MCP-4] [REG-5] a server that refuses a header as its schema changed is look
   server.tools = [toolOf('query')];
   expect(await errorOf(await call({ region: 'a' }, { 'mcp-param-region': 'a' }))).toEqual(refusal);
   await portico.settle();
-  await vi.waitFor(async () => expect(await namesListed(portico, own)).toEqual(['query']), 4_000);
+  await vi.waitFor(async () => expect(await namesListed(portico, own)).toEqual(['query']), PATIENT);
   expect(server.of('tools/call')).toHaveLength(1);
 });
 

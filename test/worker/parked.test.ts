@@ -17,12 +17,10 @@ import {
 } from './asking-clients.ts';
 import { answerTo, type Plan } from './asking-script.ts';
 import { loseMemory } from './lose-memory.ts';
-import { createPortico } from './portico.ts';
+import { PATIENT, createPortico } from './portico.ts';
 
 const portico = createPortico();
 const KINDS = ['http-legacy', 'http-standing', 'sse-legacy'] as const;
-/** The bound within which a server hears that nobody waits for its call. */
-const soon = { timeout: 2_000, interval: 10 };
 /** What `PORTICO_QUESTION_TIMEOUT_MS` is when nobody sets it. */
 const QUESTION_TIMEOUT_MS = 600_000;
 
@@ -95,9 +93,9 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
     shortenQuestions(200);
     const { first, resume, seen, server } = await park(kind);
     const streams = server.openStreams;
-    await vi.waitFor(() => expect(seen()).toMatchObject({ cancelled: true, done: false }), soon);
+    await vi.waitFor(() => expect(seen()).toMatchObject({ cancelled: true, done: false }), PATIENT);
     const isCut = () => (kind === 'sse-legacy' ? server.openStreams < streams : seen()?.cut);
-    await vi.waitFor(() => expect(isCut()).toBe(true), soon);
+    await vi.waitFor(() => expect(isCut()).toBe(true), PATIENT);
     // The call's own time ends with the question's, a moment before it is forgotten.
     await new Promise(resolve => setTimeout(resolve, 100));
     const late = await resume(first, answersOf(first.questions, 'ada'));
@@ -126,9 +124,9 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
     const { signal } = client;
     const responses = answersOf(first.questions, 'ada');
     const going = callModern(portico, name, plan, { state: first.state, responses, signal });
-    await vi.waitFor(() => expect(seen()?.answers).toHaveLength(1), soon);
+    await vi.waitFor(() => expect(seen()?.answers).toHaveLength(1), PATIENT);
     client.abort();
-    await vi.waitFor(() => expect(seen()?.cancelled).toBe(true), soon);
+    await vi.waitFor(() => expect(seen()?.cancelled).toBe(true), PATIENT);
     expect(seen()).toMatchObject({ arrivals: 1, done: false });
     await going.catch(() => undefined);
   });

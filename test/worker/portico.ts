@@ -5,17 +5,24 @@
 import {
   createExecutionContext,
   runDurableObjectAlarm,
+  runInDurableObject,
   waitOnExecutionContext,
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import worker from '../../src/index.ts';
+import { SseParser } from '../../src/lib/sse-events.ts';
 import type { Env } from '../../src/env.ts';
 
 export const ADMIN = env.PORTICO_ADMIN_TOKEN ?? '';
 export const ORIGIN = 'http://127.0.0.1:8787';
 export const SERVERS = '/api/v1/aggregator/servers';
 export const MODERN = '2026-07-28';
+/**
+ * Of a wait for what must come: the time only guards against waiting for ever. It is less than a server's monitor rests between two
+ * looks, so that nothing passes that came by the clock.
+ */
+export const PATIENT = { timeout: 20_000, interval: 10 };
 /** Of a server whose tools change while a test runs, which is about something else than their approval. */
 export const TRUSTED = { tool_approval: 'trust' };
 
@@ -33,6 +40,19 @@ export interface Portico {
   post(message: unknown, sent?: Sent, path?: string): Promise<Response>;
   /** Everything that outlives its response has ended. */
   settle(): Promise<void>;
+}
+
+/**
+ * The same response. A call that takes long on a machine that is busy is answered with a stream of comments before its answer, which is
+ * what `json` reads then.
+ */
+function withJson(response: Response): Response {
+  if (!response.headers.get('content-type')?.includes('event-stream')) return response;
+  const json = async (): Promise<unknown> => {
+    const messages = new SseParser(2 ** 26).push(await response.text());
+    return JSON.parse(messages.at(-1)?.data ?? '');
+  };
+  return Object.defineProperty(response, 'json', { value: json });
 }
 
 /** @param settings replace bindings and settings of the Worker, not of its objects */
@@ -63,13 +83,15 @@ export function createPortico(settings: Partial<Env> = {}): Portico {
         headers: headersOf(sent),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
-    post: (message, sent = {}, path = '/mcp') =>
-      fetch(path, {
-        method: 'POST',
-        headers: headersOf(sent),
-        body: typeof message === 'string' ? message : JSON.stringify(message),
-        ...signalOf(sent),
-      }),
+    post: async (message, sent = {}, path = '/mcp') =>
+      withJson(
+        await fetch(path, {
+          method: 'POST',
+          headers: headersOf(sent),
+          body: typeof message === 'string' ? message : JSON.stringify(message),
+          ...signalOf(sent),
+        }),
+      ),
     async settle() {
       for (const context of contexts.splice(0)) await waitOnExecutionContext(context);
     },
@@ -123,14 +145,11 @@ export async function whenServer(
   isWanted: (server: ServerView) => boolean,
 ): Promise<ServerView> {
   await runDurableObjectAlarm(monitorOf(id));
-  return vi.waitFor(
-    async () => {
-      const server = await (await portico.api('GET', `${SERVERS}/${id}`)).json<ServerView>();
-      expect(server).toSatisfy(isWanted);
-      return server;
-    },
-    { timeout: 4_000, interval: 20 },
-  );
+  return vi.waitFor(async () => {
+    const server = await (await portico.api('GET', `${SERVERS}/${id}`)).json<ServerView>();
+    expect(server).toSatisfy(isWanted);
+    return server;
+  }, PATIENT);
 }
 
 /** Register a server and wait until it was discovered. */
@@ -141,6 +160,17 @@ export async function registerConnected(
 ): Promise<ServerView> {
   const { id } = await register(portico, name, more);
   return whenServer(portico, id, ({ status }) => status === 'CONNECTED');
+}
+
+/** The monitor of a connected server has told what there was to tell, and rests until its next round. */
+export async function whenQuiet(id: string): Promise<void> {
+  await vi.waitFor(async () => {
+    const left = await runInDurableObject(monitorOf(id), async (_, { storage }) => ({
+      alarm: await storage.getAlarm(),
+      news: [await storage.get('untold'), await storage.get('telling')],
+    }));
+    expect(left).toEqual({ alarm: expect.any(Number) as number, news: [undefined, undefined] });
+  }, PATIENT);
 }
 
 export interface CreatedToken {

@@ -6,7 +6,15 @@ import { WINDOW_BYTES } from '../../src/connectors/frames.ts';
 import { call, connectedProgram, textOf } from './connected-program.ts';
 import { FakeMachine } from './fake-machine.ts';
 import { resultOf, streamOf } from './fake-server.ts';
-import { createPortico, initialize, inSession, legacy, modern, whenServer } from './portico.ts';
+import {
+  PATIENT,
+  createPortico,
+  initialize,
+  inSession,
+  legacy,
+  modern,
+  whenServer,
+} from './portico.ts';
 
 const portico = createPortico();
 
@@ -59,10 +67,10 @@ describe.each(['legacy', 'modern'] as const)('a %s program', era => {
     const calling = call(portico, `${name}.echo`, {}, { signal: controller.signal }).catch(
       () => undefined,
     );
-    await vi.waitFor(() => expect(server.of('tools/call')).toHaveLength(1));
+    await vi.waitFor(() => expect(server.of('tools/call')).toHaveLength(1), PATIENT);
     controller.abort();
     await calling;
-    await vi.waitFor(() => expect(machine.of('reset').length).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(machine.of('reset').length).toBeGreaterThan(0), PATIENT);
   });
 
   it('[CLI-1] [UP-5] ends its calls when the line breaks, sends none twice, and is back with the machine', async () => {
@@ -71,7 +79,7 @@ describe.each(['legacy', 'modern'] as const)('a %s program', era => {
     const usual = server.call;
     server.call = () => new Promise(() => {});
     const calling = call(portico, `${name}.echo`);
-    await vi.waitFor(() => expect(server.of('tools/call')).toHaveLength(1));
+    await vi.waitFor(() => expect(server.of('tools/call')).toHaveLength(1), PATIENT);
     machine.cut();
     expect(await textOf(await calling)).toContain('connector broke');
     expect(server.of('tools/call')).toHaveLength(1);
@@ -92,7 +100,7 @@ describe.each(['legacy', 'modern'] as const)('a %s program', era => {
       return resultOf(post, { content: [{ type: 'text', text: 'at last' }] });
     };
     const calling = call(portico, `${name}.echo`);
-    await vi.waitFor(() => expect(server.of('tools/call')).toHaveLength(1));
+    await vi.waitFor(() => expect(server.of('tools/call')).toHaveLength(1), PATIENT);
     await evictDurableObject(env.CONNECTOR.getByName(connectorId));
     late.resolve();
     expect(await textOf(await calling)).toBe('at last');

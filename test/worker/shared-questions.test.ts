@@ -13,17 +13,16 @@ import {
   type Question,
 } from './asking-clients.ts';
 import { answerTo } from './asking-script.ts';
-import { createPortico } from './portico.ts';
+import { PATIENT, createPortico } from './portico.ts';
 
 const portico = createPortico();
-const soon = { timeout: 5_000, interval: 10 };
 
 async function asked({ questions }: LegacyCall, message: string): Promise<Question> {
   return vi.waitFor(() => {
     const found = questions.find(({ params }) => params.message === message);
     if (!found) throw new Error(`not asked ${message}`);
     return found;
-  }, soon);
+  }, PATIENT);
 }
 
 it('[MCP-4] [MCP-5] [UP-3] a question whose call is dropped is asked again on another call of the client', async () => {
@@ -34,7 +33,7 @@ it('[MCP-4] [MCP-5] [UP-3] a question whose call is dropped is asked again on an
   const asking = callLegacy(portico, name, { mark: 'asking', rounds: 2 }, { session });
   const { key } = await asked(asking, 'asking#0');
   const other = callLegacy(portico, name, { mark: 'other', hang: true }, { session });
-  await vi.waitFor(() => expect(server.call('other')).toBeDefined(), soon);
+  await vi.waitFor(() => expect(server.call('other')).toBeDefined(), PATIENT);
   expect(await give(key, 'asking#0')).toBe(202);
   const misdirected = await asked(other, 'asking#1');
   other.drop();
@@ -47,7 +46,7 @@ it('[MCP-4] [MCP-5] [UP-3] a question whose call is dropped is asked again on an
     { result: answerTo('asking#0', 'ada') },
     { result: answerTo('asking#1', 'ada') },
   ]);
-  await vi.waitFor(() => expect(server.call('other')?.cancelled).toBe(true), soon);
+  await vi.waitFor(() => expect(server.call('other')?.cancelled).toBe(true), PATIENT);
   expect(server.stray).toEqual([]);
 });
 
@@ -65,7 +64,7 @@ it.each(['http-legacy', 'sse-legacy'] as const)(
         done: false,
         answers: [{ error: { code: -32603 } }],
       });
-    }, soon);
+    }, PATIENT);
     expect(await giveAnswer(portico, session, key, answerTo('last#0', 'ada'))).toBe(400);
     expect(server.call('last')?.answers).toHaveLength(1);
     expect(server.stray).toEqual([]);

@@ -3,7 +3,7 @@
  * in the background, so that a test can wait for what comes.
  */
 import { expect, vi } from 'vitest';
-import { modern, type Portico, type Sent, inSession } from './portico.ts';
+import { PATIENT, modern, type Portico, type Sent, inSession } from './portico.ts';
 
 export interface Event {
   id: string | undefined;
@@ -20,7 +20,7 @@ export interface OpenStream {
   messages(): Message[];
   methods(): (string | undefined)[];
   /** Waits until so many messages came. */
-  until(count: number, timeoutMs?: number): Promise<Message[]>;
+  until(count: number): Promise<Message[]>;
   /** The id of the last event. */
   lastId(): string;
   ended(): boolean;
@@ -78,11 +78,8 @@ export function readStream(response: Response): OpenStream {
     comments,
     messages,
     methods: () => messages().map(({ method }) => method),
-    async until(count, timeoutMs = 2_000) {
-      await vi.waitFor(() => expect(messages().length).toBeGreaterThanOrEqual(count), {
-        timeout: timeoutMs,
-        interval: 10,
-      });
+    async until(count) {
+      await vi.waitFor(() => expect(messages().length).toBeGreaterThanOrEqual(count), PATIENT);
       return messages();
     },
     lastId: () => events.findLast(({ id }) => id !== undefined)?.id ?? '',
@@ -111,10 +108,7 @@ export async function openGet(
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/event-stream');
   const stream = readStream(response);
-  await vi.waitFor(() => expect(stream.events.length).toBeGreaterThan(0), {
-    timeout: 2_000,
-    interval: 5,
-  });
+  await vi.waitFor(() => expect(stream.events.length).toBeGreaterThan(0), PATIENT);
   return stream;
 }
 

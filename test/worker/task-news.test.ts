@@ -4,6 +4,7 @@
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
+  PATIENT,
   createPortico,
   createToken,
   modern,
@@ -53,7 +54,7 @@ async function listen(taskIds: string[], token?: string) {
   );
   const stream = readStream(response);
   open.push(stream);
-  const [acknowledged] = await stream.until(1, 8_000);
+  const [acknowledged] = await stream.until(1);
   const { taskIds: agreed } = (acknowledged?.params?.['notifications'] ?? {}) as {
     taskIds: string[];
   };
@@ -100,7 +101,7 @@ describe('a listener for tasks', () => {
     one.server.agrees = () => [];
     const { stream, agreed } = await listen([first]);
     expect([agreed, stream.ended()]).toEqual([[], false]);
-    await vi.waitFor(() => expect(one.server.listeners).toBe(1));
+    await vi.waitFor(() => expect(one.server.listeners).toBe(1), PATIENT);
   });
 
   it('[MCP-4] is told in good order that the server tells no more', async () => {
@@ -109,7 +110,7 @@ describe('a listener for tasks', () => {
     one.server.hangUp();
     const [, last] = await stream.until(2);
     expect(last).toMatchObject({ id: 1, result: { resultType: 'complete' } });
-    await vi.waitFor(() => expect(stream.ended()).toBe(true));
+    await vi.waitFor(() => expect(stream.ended()).toBe(true), PATIENT);
   });
 
   it('[MCP-4] is no longer listened for when it leaves', async () => {
@@ -117,7 +118,7 @@ describe('a listener for tasks', () => {
     const { stream } = await listen([await make(one, 'own-1')]);
     expect(one.server.listeners).toBe(1);
     await stream.close();
-    await vi.waitFor(() => expect(one.server.listeners).toBe(0));
+    await vi.waitFor(() => expect(one.server.listeners).toBe(0), PATIENT);
   });
 
   it('[MCP-4] [ACC-3] hears nothing more when the server is deleted', async () => {
