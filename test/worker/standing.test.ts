@@ -4,10 +4,17 @@ import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
 import { callLegacy, callModern, connectAsking, openSession, toldBy } from './asking-clients.ts';
 import { FakeServer, serve } from './fake-server.ts';
-import { createPortico, inSession, legacy, registerConnected, type Portico } from './portico.ts';
+import { holdTimers } from './held-timers.ts';
+import {
+  PATIENT,
+  createPortico,
+  inSession,
+  legacy,
+  registerConnected,
+  type Portico,
+} from './portico.ts';
 
 const portico = createPortico();
-const soon = { timeout: 5_000, interval: 10 };
 
 async function callEcho(at: Portico, name: string, session: string) {
   const call = legacy('tools/call', { name: `${name}.echo`, arguments: { a: 1 } });
@@ -35,10 +42,12 @@ it('[MCP-12] a warm call of a client that can be asked reaches no object', async
   const session = await openSession(portico);
   const call = (mark: string) => callLegacy(portico, name, { mark }, { session }).outcome;
   await call('cold');
+  // Calls that last this long ask their object for what it hears, or for a line.
+  const elapse = holdTimers(100, 250);
   const asked = vi.spyOn(env.CLIENT_SESSION, 'get');
   const outcome = await call('warm');
   expect(outcome && toldBy(outcome).mark).toBe('warm');
-  await new Promise(resolve => setTimeout(resolve, 200));
+  elapse();
   expect([asked.mock.calls, server.openStreams]).toEqual([[], 1]);
 });
 
@@ -61,5 +70,5 @@ it('[MCP-4] [MCP-5] [UP-2] calls side by side of callers without a session have 
   );
   const again = ['d', 'e', 'f'].map(mark => callModern(portico, name, { mark, rounds: 1 }));
   await Promise.all(again);
-  await vi.waitFor(() => expect(server.sessions).toBe(sessions), soon);
+  await vi.waitFor(() => expect(server.sessions).toBe(sessions), PATIENT);
 });
