@@ -26,6 +26,7 @@ import {
   TRUSTED,
   whenServer,
   type RpcAnswer,
+  whenQuiet,
 } from './portico.ts';
 import { openGet } from './streams.ts';
 
@@ -172,6 +173,7 @@ describe('sessions', () => {
     const server = new FakeServer({ tools: toolsOf('old') });
     serve({ telling: server });
     const { id } = await registerConnected(portico, 'telling');
+    await whenQuiet(id);
     const token = ADMIN;
     const path = '/mcp/servers/telling';
     const session = await initialize(portico, { token }, path);

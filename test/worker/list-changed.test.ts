@@ -1,13 +1,16 @@
 /**
- * What a server tells of its lists reaches every open stream that may hear of it, within a second and in order, also when the
+ * What a server tells of its lists reaches every open stream that may hear of it, at once and in order, also when the
  * objects had left memory; and nothing reaches a stream that may not.
  */
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fakeUpstreams } from './fake-upstreams.ts';
 import {
   ADMIN,
+  PATIENT,
+  SERVERS,
+  TRUSTED,
   createPortico,
   createToken,
   initialize,
@@ -16,10 +19,9 @@ import {
   modern,
   monitorOf,
   registerConnected,
-  SERVERS,
-  TRUSTED,
   type RpcAnswer,
   type ServerView,
+  whenQuiet,
 } from './portico.ts';
 import { openGet, openListen, type OpenStream } from './streams.ts';
 import { TellingServer } from './telling-server.ts';
@@ -43,18 +45,31 @@ const serveThem = () =>
   });
 const idOf = (name: keyof typeof servers) => records[name]?.id ?? '';
 
-/** One more tool, told of. @returns when it was told */
-async function addTool(name: keyof typeof servers, tool: string): Promise<number> {
+/** One more tool, told of. */
+async function addTool(name: keyof typeof servers, tool: string): Promise<void> {
   servers[name].lists.tools.push({ name: tool, inputSchema: { type: 'object' } });
-  const at = Date.now();
   await servers[name].tell(idOf(name), changed('tools'));
-  return at;
 }
 
 beforeAll(async () => {
   serveThem();
   records.old = await registerConnected(portico, 'old', TRUSTED);
   records.new = await registerConnected(portico, 'new', TRUSTED);
+});
+
+/** A fake's stream keeps no monitor in memory, which is lost after ten seconds: this one starts anew, and listens. */
+async function renew(name: keyof typeof servers): Promise<void> {
+  await evictDurableObject(monitorOf(idOf(name))).catch(() => {});
+  servers[name].streams.length = 0;
+  await runDurableObjectAlarm(monitorOf(idOf(name)));
+  await vi.waitFor(() => expect(servers[name].streams).toHaveLength(1), PATIENT);
+  await whenQuiet(idOf(name));
+}
+
+beforeEach(async () => {
+  serveThem();
+  await renew('old');
+  await renew('new');
 });
 
 afterEach(async () => {
@@ -83,15 +98,13 @@ describe('capabilities', () => {
 });
 
 describe.each(['old', 'new'] as const)('a change at the %s server', name => {
-  it('[MCP-4] [REG-5] is told to sessions and listeners within a second, and what is listed then is new', async () => {
-    serveThem();
+  it('[MCP-4] [REG-5] is told to sessions and listeners at once, and what is listed then is new', async () => {
     const session = await initialize(portico);
     const get = keep(await openGet(portico, session, { token: ADMIN }));
     const listen = keep(await openListen(portico, ALL));
     await portico.post(legacy('tools/list'), { headers: inSession(session) });
-    const toldAt = await addTool(name, `${name}-more`);
+    await addTool(name, `${name}-more`);
     await Promise.all([get.until(1), listen.until(2)]);
-    expect(Date.now() - toldAt).toBeLessThan(1_000);
     expect(get.methods()).toEqual([changed('tools')]);
     expect(listen.methods()).toEqual([
       'notifications/subscriptions/acknowledged',
@@ -104,7 +117,6 @@ describe.each(['old', 'new'] as const)('a change at the %s server', name => {
   });
 
   it('[MCP-4] is told by its kind, and only what changed', async () => {
-    serveThem();
     const get = keep(await openGet(portico, await initialize(portico), { token: ADMIN }));
     servers[name].lists.prompts.push({ name: `${name}-prompt` });
     servers[name].lists.resourceTemplates.push({ name: 't', uriTemplate: 'note://{x}' });
@@ -119,7 +131,6 @@ describe.each(['old', 'new'] as const)('a change at the %s server', name => {
 
 describe('a listener', () => {
   it('[MCP-4] is acknowledged first, under its id, with what it asked for, and hears nothing else', async () => {
-    serveThem();
     const tools = keep(
       await openListen(
         portico,
@@ -171,6 +182,7 @@ describe('a listener', () => {
     const gone = new TellingServer('legacy');
     fakeUpstreams({ 'https://gone.example.com': gone.handle });
     const { id } = await registerConnected(portico, 'gone');
+    await whenQuiet(id);
     const quick = createPortico({ PORTICO_KEEP_ALIVE_MS: '100' });
     const one = keep(await openListen(quick, ALL, {}, { id: 7, path: '/mcp/servers/gone' }));
     const all = keep(await openListen(portico, ALL));
@@ -181,7 +193,7 @@ describe('a listener', () => {
       changed('resources'),
       changed('prompts'),
     ]);
-    await vi.waitFor(() => expect(one.ended()).toBe(true), { timeout: 3_000 });
+    await vi.waitFor(() => expect(one.ended()).toBe(true), PATIENT);
     expect(one.messages().at(-1)).toMatchObject({
       id: 7,
       result: { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': 7 } },
@@ -189,7 +201,6 @@ describe('a listener', () => {
   });
 
   it('[MCP-4] that goes leaves no row and no record', async () => {
-    serveThem();
     const { token } = await createToken(portico);
     const listen = await openListen(portico, ALL, { token });
     const query =
@@ -198,7 +209,7 @@ describe('a listener', () => {
       (await env.DB.prepare(query).all<{ owner: string }>()).results.map(({ owner }) => owner);
     const owner = (await rows()).at(-1) ?? '';
     await listen.close();
-    await vi.waitFor(async () => expect(await rows()).not.toContain(owner));
+    await vi.waitFor(async () => expect(await rows()).not.toContain(owner), PATIENT);
     const left = await runInDurableObject(
       env.CLIENT_SESSION.getByName(owner),
       (_object, { storage }) => storage.list({ prefix: 'stream/' }),
@@ -209,7 +220,6 @@ describe('a listener', () => {
 
 describe('reach', () => {
   it('[MCP-4] [MCP-9] of a stream holds: nothing is heard of servers that are hidden', async () => {
-    serveThem();
     const narrow = await createToken(portico, { servers: ['new'] });
     const session = await initialize(portico, { token: narrow.token });
     const get = keep(await openGet(portico, session, { token: narrow.token }));
@@ -232,7 +242,6 @@ describe('reach', () => {
 
 describe('many streams', () => {
   it('[MCP-4] [MCP-10] [MCP-11] a hundred of each era hear every change in order, from objects that had left memory', async () => {
-    serveThem();
     const gets = await Promise.all(
       Array.from({ length: 100 }, async () =>
         keep(await openGet(portico, await initialize(portico), { token: ADMIN })),
@@ -253,11 +262,6 @@ describe('many streams', () => {
         Object.assign(instance, { mark: true });
         return seen;
       });
-    // What a fake sends is nothing that keeps its monitor in memory: it starts anew, and listens.
-    await evictDurableObject(monitorOf(idOf('old'))).catch(() => {});
-    servers.old.streams.length = 0;
-    await runDurableObjectAlarm(monitorOf(idOf('old')));
-    expect(servers.old.streams).toHaveLength(1);
     for (const round of [1, 2]) {
       await Promise.all(objects.map(marked));
       await Promise.all(objects.map(object => evictDurableObject(object)));
@@ -265,12 +269,13 @@ describe('many streams', () => {
       const [first] = objects;
       expect(first && (await marked(first))).toBe(false);
       expect(first && (await marked(first))).toBe(true);
+      await renew('old');
       servers.old.lists.tools.push({ name: `many-${round}`, inputSchema: { type: 'object' } });
       servers.old.lists.prompts.push({ name: `many-${round}` });
       await servers.old.tell(idOf('old'), changed('tools'));
       await Promise.all([
-        ...gets.map(stream => stream.until(2 * round, 20_000)),
-        ...listens.map(stream => stream.until(1 + 2 * round, 20_000)),
+        ...gets.map(stream => stream.until(2 * round)),
+        ...listens.map(stream => stream.until(1 + 2 * round)),
       ]);
     }
     const wanted = [changed('tools'), changed('prompts'), changed('tools'), changed('prompts')];

@@ -4,6 +4,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fakeUpstreams } from './fake-upstreams.ts';
 import {
   ADMIN,
+  PATIENT,
   createPortico,
   createToken,
   initialize,
@@ -13,6 +14,7 @@ import {
   registerConnected,
   type RpcAnswer,
   type ServerView,
+  whenQuiet,
 } from './portico.ts';
 import { openGet, openListen, type OpenStream } from './streams.ts';
 import { TellingServer } from './telling-server.ts';
@@ -69,6 +71,7 @@ beforeAll(async () => {
   serveThem();
   records.old = await registerConnected(portico, 'old');
   records.new = await registerConnected(portico, 'new');
+  await Promise.all(Object.values(records).map(({ id }) => whenQuiet(id)));
 });
 
 /** A fake's stream keeps no monitor in memory, so each test begins with a fresh one. */
@@ -76,7 +79,7 @@ async function renew(name: keyof typeof servers) {
   await evictDurableObject(monitorOf(idOf(name))).catch(() => {});
   servers[name].streams.length = 0;
   await runDurableObjectAlarm(monitorOf(idOf(name)));
-  await vi.waitFor(() => expect(servers[name].streams.length).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(servers[name].streams.length).toBeGreaterThan(0), PATIENT);
   servers[name].asked.length = 0;
 }
 
@@ -117,7 +120,7 @@ describe.each(['old', 'new'] as const)('at the %s server', name => {
     await own.until(2);
     expect(get.messages()).toHaveLength(1);
     await subscription('unsubscribe', 'note://a', single, path);
-    await vi.waitFor(() => expect(watched(name)).toEqual([]));
+    await vi.waitFor(() => expect(watched(name)).toEqual([]), PATIENT);
   });
 
   it('[MCP-4] [MCP-5] a listener hears of the resources it named, and of no other', async () => {
@@ -146,7 +149,7 @@ describe.each(['old', 'new'] as const)('at the %s server', name => {
       { uri: `${name}+note://unlisted/part`, _meta },
     ]);
     await listen.close();
-    await vi.waitFor(() => expect(watched(name)).toEqual([]));
+    await vi.waitFor(() => expect(watched(name)).toEqual([]), PATIENT);
   });
 
   it('[MCP-4] [UP-2] a subscription outlives the memory of the monitor, and the server that starts anew', async () => {
@@ -160,9 +163,9 @@ describe.each(['old', 'new'] as const)('at the %s server', name => {
     await servers[name].tell(idOf(name), UPDATED, { uri: 'note://a' });
     await get.until(1);
     await servers[name].restart(idOf(name));
-    await vi.waitFor(() => expect(servers[name].streams).toHaveLength(0));
+    await vi.waitFor(() => expect(servers[name].streams).toHaveLength(0), PATIENT);
     await runDurableObjectAlarm(monitorOf(idOf(name)));
-    await vi.waitFor(() => expect(servers[name].streams.length).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(servers[name].streams.length).toBeGreaterThan(0), PATIENT);
     expect(watched(name)).toEqual(['note://a']);
     await servers[name].tell(idOf(name), UPDATED, { uri: 'note://a' });
     await get.until(2);
@@ -227,6 +230,6 @@ describe('a session that ends', () => {
       headers: { authorization: `Bearer ${ADMIN}`, ...inSession(session) },
     });
     await portico.settle();
-    await vi.waitFor(() => expect(watched('old')).toEqual([]));
+    await vi.waitFor(() => expect(watched('old')).toEqual([]), PATIENT);
   });
 });

@@ -1,4 +1,4 @@
-/** What an administrator does to a server is told to open streams of both eras within a second: its names and lists are others now. */
+/** What an administrator does to a server is told to open streams of both eras at once: its names and lists are others now. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeServer, serve } from './fake-server.ts';
 import {
@@ -11,6 +11,7 @@ import {
   SERVERS,
   whenServer,
   type RpcAnswer,
+  whenQuiet,
 } from './portico.ts';
 import { openGet, openListen, type OpenStream } from './streams.ts';
 
@@ -30,22 +31,22 @@ const TOOLS = 'notifications/tools/list_changed';
 async function createWatched(name: string) {
   serve({ [name]: new FakeServer(), [`${name}-other`]: new FakeServer() });
   const { id } = await registerConnected(portico, name);
+  // What registering it has to tell is told before anybody listens.
+  await whenQuiet(id);
   const session = await initialize(portico);
   const get = await openGet(portico, session, { token: ADMIN });
   const listen = await openListen(portico, { toolsListChanged: true });
   open.push(get, listen);
-  // What registering it had to tell may come late.
-  await new Promise(resolve => setTimeout(resolve, 600));
   const known = { get: get.methods().length, listen: listen.methods().length };
   const list = async () => {
     const answer = await portico.post(legacy('tools/list'), { headers: inSession(session) });
     return (await answer.json<RpcAnswer>()).result?.tools?.map(tool => tool.name) ?? [];
   };
-  /** Does something, and gives what either stream was told of it in a second. */
+  /** Does something, and gives what either stream was told of it. */
   const toldOf = async (act: () => Promise<Response>) => {
     const response = await act();
     expect(response.ok).toBe(true);
-    await Promise.all([get.until(known.get + 1, 1_000), listen.until(known.listen + 1, 1_000)]);
+    await Promise.all([get.until(known.get + 1), listen.until(known.listen + 1)]);
     const told = [get.methods().slice(known.get), listen.methods().slice(known.listen)];
     known.get = get.methods().length;
     known.listen = listen.methods().length;
