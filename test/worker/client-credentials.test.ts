@@ -1,12 +1,12 @@
 /** Client credentials: where tokens come from, when they are fetched, and what is never fetched or said. */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { dumpDatabase } from './database.ts';
 import { FakeAuthorizationServer } from './fake-authorization-server.ts';
 import { FakeServer, type FakeServerOptions } from './fake-server.ts';
 import { fakeUpstreams } from './fake-upstreams.ts';
-import { createPortico, monitorOf, register, SERVERS, whenServer } from './portico.ts';
+import { createPortico, monitorOf, register, SERVERS, whenServer, whenQuiet } from './portico.ts';
 
 const portico = createPortico();
 const CANARY = 'canary-c11e97';
@@ -62,6 +62,8 @@ const connect = async (name: string, more: object = {}) => {
 const call = (name: string, at = createPortico()) =>
   at.api('POST', '/api/v1/tools/call', { name: `${name}.echo` });
 const basic = (id: string, secret: string) => `Basic ${btoa(`${id}:${secret}`)}`;
+
+afterEach(() => void vi.useRealTimers());
 
 describe('a token endpoint', () => {
   it('[UP-4] that is given is asked with scope, resource and audience', async () => {
@@ -166,6 +168,7 @@ describe('a token', () => {
     place('short', authority);
     const before = Date.now();
     const { id } = await connect('short', { token_url: `${authority.origin}/token` });
+    await whenQuiet(id);
     const alarm = await runInDurableObject(monitorOf(id), (_object, { storage }) =>
       storage.getAlarm(),
     );
@@ -180,6 +183,8 @@ describe('a token', () => {
       const authority = new FakeAuthorizationServer(name);
       const { server } = place(name, authority, { era });
       await connect(name, { token_url: `${authority.origin}/token` });
+      // What an isolate knows gets no older meanwhile: each still has the token that is refused.
+      vi.useFakeTimers({ toFake: ['Date'] });
       const isolates = Array.from({ length: 10 }, () => createPortico());
       for (const isolate of isolates) expect((await call(name, isolate)).status).toBe(200);
       const calls = server.of('tools/call').length;

@@ -1,7 +1,7 @@
 /** The health of a server as a test reads it. */
 import { runDurableObjectAlarm } from 'cloudflare:test';
-import { expect } from 'vitest';
-import { monitorOf, SERVERS, type Portico, type ServerView } from './portico.ts';
+import { expect, vi } from 'vitest';
+import { monitorOf, PATIENT, SERVERS, type Portico, type ServerView } from './portico.ts';
 
 export interface Health {
   state: string;
@@ -66,4 +66,24 @@ export async function callTool(portico: Portico, name: string, times = 1): Promi
     if (code !== undefined) codes.push(code);
   }
   return codes;
+}
+
+/**
+ * Rounds of a server that fails, until so many checks in a row have failed. Alarms of its own may come between those driven by hand, so
+ * that a count is passed over; what is shown together belongs together.
+ * @returns status and state of health by the failures so far
+ */
+export async function failTimes(
+  portico: Portico,
+  id: string,
+  count: number,
+): Promise<Map<number, [status: string, state: string]>> {
+  const seen = new Map<number, [string, string]>();
+  await vi.waitFor(async () => {
+    await runDurableObjectAlarm(monitorOf(id));
+    const { status, health } = await readShown(portico, id);
+    seen.set(health.consecutive_failures, [status, health.state]);
+    expect(health.consecutive_failures).toBeGreaterThanOrEqual(count);
+  }, PATIENT);
+  return seen;
 }

@@ -3,18 +3,21 @@ import { env } from 'cloudflare:workers';
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it, vi } from 'vitest';
 import { FakeServer, serve, toolOf } from './fake-server.ts';
+import { failTimes, readShown } from './health.ts';
 import {
+  PATIENT,
+  SERVERS,
+  TRUSTED,
   createPortico,
   legacy,
   monitorOf,
   register,
   registerConnected,
-  SERVERS,
   storedCatalogs,
-  TRUSTED,
   whenServer,
   type Portico,
   type RpcAnswer,
+  whenQuiet,
 } from './portico.ts';
 
 const portico = createPortico();
@@ -139,13 +142,10 @@ describe('a change', () => {
       await runInDurableObject(monitorOf(id), () =>
         server.tell('notifications/tools/list_changed'),
       );
-      await vi.waitFor(
-        async () => {
-          const record = await (await portico.api('GET', `${SERVERS}/${id}`)).json();
-          expect(record).toMatchObject({ tool_count: 3 });
-        },
-        { timeout: 4_000, interval: 20 },
-      );
+      await vi.waitFor(async () => {
+        const record = await (await portico.api('GET', `${SERVERS}/${id}`)).json();
+        expect(record).toMatchObject({ tool_count: 3 });
+      }, PATIENT);
       expect(await listTools(name)).toEqual(['tool-0', 'tool-1', 'tool-2']);
     },
   );
@@ -157,14 +157,10 @@ describe('a server that fails', () => {
     serve({ sick: server });
     const { id } = await registerConnected(portico, 'sick');
     server.outage = () => new Response('no', { status: 503 });
-    await runDurableObjectAlarm(monitorOf(id));
-    const first = await (await portico.api('GET', `${SERVERS}/${id}`)).json();
-    expect(first).toMatchObject({
-      status: 'CONNECTED',
-      last_error: expect.stringContaining('upstream_5xx') as unknown,
-    });
-    await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
-    const record = await whenServer(portico, id, ({ status }) => status === 'ERROR');
+    for (const [failures, [status]] of await failTimes(portico, id, 3)) {
+      expect([failures, status]).toEqual([failures, failures < 3 ? 'CONNECTED' : 'ERROR']);
+    }
+    const record = await readShown(portico, id);
     expect(record.last_error).toBe('upstream_5xx: The server answered 503');
     expect(await listTools('sick')).toEqual(['echo']);
     server.outage = undefined;
@@ -208,18 +204,16 @@ describe('a server that fails', () => {
     serve({ returning: server });
     const { id } = await register(portico, 'returning');
     await whenServer(portico, id, ({ status }) => status === 'ERROR');
+    await whenQuiet(id);
     const alarm = await runInDurableObject(monitorOf(id), (_object, { storage }) =>
       storage.getAlarm(),
     );
     expect(alarm ?? Infinity).toBeLessThan(Date.now() + 31_000);
     server.outage = undefined;
-    await vi.waitFor(
-      async () => {
-        const record = await (await portico.api('GET', `${SERVERS}/${id}`)).json();
-        expect(record).toMatchObject({ status: 'CONNECTED' });
-      },
-      { timeout: 10_000, interval: 50 },
-    );
+    await vi.waitFor(async () => {
+      const record = await (await portico.api('GET', `${SERVERS}/${id}`)).json();
+      expect(record).toMatchObject({ status: 'CONNECTED' });
+    }, PATIENT);
   });
 });
 

@@ -14,16 +14,21 @@ import {
   type LegacyCall,
 } from './asking-clients.ts';
 import { answerTo, KINDS, type Kind, type Plan } from './asking-script.ts';
-import { createPortico, createToken, inSession, legacy, type RpcAnswer } from './portico.ts';
+import {
+  PATIENT,
+  createPortico,
+  createToken,
+  inSession,
+  legacy,
+  type RpcAnswer,
+} from './portico.ts';
 
 const portico = createPortico();
-/** The bound within which a server hears that nobody waits for its call. */
-const soon = { timeout: 2_000, interval: 10 };
 const LEGACY_KINDS = ['http-legacy', 'http-standing', 'sse-legacy'] as const;
 
 /** The questions of a call, once there are so many. */
 async function asked({ questions }: LegacyCall, count = 1) {
-  await vi.waitFor(() => expect(questions.length).toBeGreaterThanOrEqual(count), soon);
+  await vi.waitFor(() => expect(questions.length).toBeGreaterThanOrEqual(count), PATIENT);
   return questions;
 }
 
@@ -122,11 +127,14 @@ describe.each(LEGACY_KINDS)('a client of %s', kind => {
       const { name, server } = await connectAsking(portico, kind);
       const session = await openSession(portico);
       const call = callLegacy(portico, name, { mark: 'gone', ...plan }, { session });
-      await vi.waitFor(() => expect(server.call('gone')).toBeDefined(), soon);
+      await vi.waitFor(() => expect(server.call('gone')).toBeDefined(), PATIENT);
       await asked(call, questions);
       call.drop();
-      await vi.waitFor(() => expect(server.call('gone')?.cancelled).toBe(true), soon);
       const cut = kind !== 'sse-legacy';
+      await vi.waitFor(
+        () => expect(server.call('gone')).toMatchObject({ cancelled: true, cut }),
+        PATIENT,
+      );
       expect(server.call('gone')).toMatchObject({ arrivals: 1, done: false, cut });
       await call.outcome;
     },
@@ -144,7 +152,7 @@ it.each(['http-legacy', 'sse-legacy'] as const)(
         code: -32021,
         data: { requiredCapabilities: { elicitation: {} } },
       });
-      await vi.waitFor(() => expect(server.call(mark)?.cancelled).toBe(true), soon);
+      await vi.waitFor(() => expect(server.call(mark)?.cancelled).toBe(true), PATIENT);
       expect(server.call(mark)).toMatchObject({ arrivals: 1, done: false });
       expect(server.call(mark)?.answers.filter(({ result }) => result)).toEqual([]);
     }
