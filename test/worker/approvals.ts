@@ -11,6 +11,7 @@ import {
   type Portico,
   type RpcAnswer,
   type ServerView,
+  whenQuiet,
 } from './portico.ts';
 
 export const APPROVALS = '/api/v1/approvals';
@@ -82,9 +83,13 @@ export async function decide(
 
 /** Have the server looked at now. @returns its record after that */
 export async function look(portico: Portico, id: string): Promise<ServerView> {
+  const read = async () => (await portico.api('GET', `${SERVERS}/${id}`)).json<ServerView>();
+  if ((await read()).status !== 'DISCONNECTED') await whenQuiet(id);
   await portico.api('POST', `${SERVERS}/${id}/connect`);
   await runDurableObjectAlarm(monitorOf(id));
-  return (await portico.api('GET', `${SERVERS}/${id}`)).json();
+  // The alarm may have come by itself, and its round be on its way still.
+  await whenQuiet(id);
+  return read();
 }
 
 /** The tools of a server's own endpoint, as a fresh isolate lists them. */

@@ -1,7 +1,7 @@
 /** The health of a server as a test reads it. */
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { expect, vi } from 'vitest';
-import { monitorOf, PATIENT, SERVERS, type Portico, type ServerView } from './portico.ts';
+import { monitorOf, PATIENT, SERVERS, whenQuiet, type Portico, type ServerView } from './portico.ts';
 
 export interface Health {
   state: string;
@@ -47,7 +47,10 @@ export async function readShown(
 
 /** One round of the server's monitor, whenever it would have come. @returns its health after that */
 export async function beat(portico: Portico, id: string): Promise<Health> {
+  await whenQuiet(id);
   await runDurableObjectAlarm(monitorOf(id));
+  // The alarm may have come by itself, and its round be on its way still.
+  await whenQuiet(id);
   return (await readShown(portico, id)).health;
 }
 

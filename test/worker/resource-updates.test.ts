@@ -166,7 +166,7 @@ describe.each(['old', 'new'] as const)('at the %s server', name => {
     await vi.waitFor(() => expect(servers[name].streams).toHaveLength(0), PATIENT);
     await runDurableObjectAlarm(monitorOf(idOf(name)));
     await vi.waitFor(() => expect(servers[name].streams.length).toBeGreaterThan(0), PATIENT);
-    expect(watched(name)).toEqual(['note://a']);
+    await vi.waitFor(() => expect(watched(name)).toEqual(['note://a']), PATIENT);
     await servers[name].tell(idOf(name), UPDATED, { uri: 'note://a' });
     await get.until(2);
     await subscription('unsubscribe', `${name}+note://a`, session);
