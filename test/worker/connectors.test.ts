@@ -1,5 +1,5 @@
 /** Connectors in the Worker: enrolment, registration, one live machine, and what its line is for. */
-import { runDurableObjectAlarm } from 'cloudflare:test';
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { listChain } from '../../src/audit/audit-store.ts';
@@ -79,7 +79,13 @@ it('[CLI-1] sends the machine away where the word of its revocation is lost', as
   const deaf = createPortico({
     CONNECTOR: {
       getByName: () => ({
-        expectRevocation: () => line.expectRevocation(),
+        // Its alarm waits until the test lets it come.
+        expectRevocation: async () => {
+          await line.expectRevocation();
+          await runInDurableObject(line, async (_, { storage }) =>
+            storage.setAlarm(((await storage.getAlarm()) ?? Number.NaN) + 60_000),
+          );
+        },
         revoke: () => Promise.reject(new Error('lost')),
       }),
     } as unknown as typeof env.CONNECTOR,
