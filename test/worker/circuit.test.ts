@@ -46,7 +46,7 @@ const rowOf = (id: string) =>
     .bind(id)
     .first<{ circuit_retry_at: number | null }>();
 
-describe('an open circuit', { timeout: 30_000 }, () => {
+describe('an open circuit', () => {
   it('[UP-5] refuses calls before they leave, everywhere, and says when to come back', async () => {
     const { server, codes } = await openCircuit('refused');
     expect(codes.filter(code => code !== 'circuit_open')).not.toEqual([]);

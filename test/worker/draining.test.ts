@@ -84,7 +84,7 @@ const act = async (id: string, verb: 'connect' | 'disconnect') => {
 const LATE = { content: [{ type: 'text', text: 'late' }] };
 const CUT = { isError: true, _meta: { 'portico/reason': 'server_disconnected' } };
 
-describe('a disconnect', { timeout: 30_000 }, () => {
+describe('a disconnect', () => {
   it.each(ERAS)(
     '[REG-3] [AG-US6-AC2] [AG-US6-AC3] counts a %s call under way and lets it end as it would have',
     async era => {
@@ -181,7 +181,7 @@ describe('a disconnect', { timeout: 30_000 }, () => {
   });
 });
 
-describe('a delete', { timeout: 30_000 }, () => {
+describe('a delete', () => {
   it('[REG-3] [AG-US6-AC6] drains too, and leaves nothing behind', async () => {
     const { id, held, call, begun } = await createHolding('deleted');
     const ending = call('modern', 1);

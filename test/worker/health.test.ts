@@ -130,7 +130,7 @@ describe('a server without one', () => {
     expect((await readShown(portico, id)).last_error).toBe(
       'upstream_timeout: The server did not answer within 5000 ms',
     );
-  }, 20_000);
+  });
 
   it.each([401, 403])(
     '[REG-4] that answers %i wants another credential and is not down, however often',

@@ -65,7 +65,7 @@ describe('disconnect and connect', () => {
       if (isUp) await whenServer(portico, id, server => server.status === 'CONNECTED');
       expect((await toolsOf()).includes('race.echo')).toBe(isUp);
     }
-  }, 20_000);
+  });
 
   it('[REG-3] the table itself refuses an illegal step', async () => {
     const { id } = await register(portico, 'illegal', { auto_connect: false });

@@ -281,5 +281,5 @@ describe('many streams', () => {
     const wanted = [changed('tools'), changed('prompts'), changed('tools'), changed('prompts')];
     for (const stream of gets) expect(stream.methods()).toEqual(wanted);
     for (const stream of listens) expect(stream.methods().slice(1)).toEqual(wanted);
-  }, 120_000);
+  });
 });

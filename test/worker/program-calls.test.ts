@@ -120,4 +120,4 @@ it('[CLI-1] the object hibernates in a call of 25 seconds, and the answer arrive
   expect(await (await call(portico, 'long.echo')).text()).toContain('after 25 seconds');
   // It slept, and its memory went: who answers by now is another instance.
   expect(await runInDurableObject(object, instance => known.has(instance))).toBe(false);
-}, 60_000);
+});

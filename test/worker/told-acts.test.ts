@@ -55,7 +55,7 @@ async function createWatched(name: string) {
   return { id, path: `${SERVERS}/${id}`, list, toldOf, get, known };
 }
 
-describe('open streams are told of', { timeout: 30_000 }, () => {
+describe('open streams are told of', () => {
   it('[REG-2] [MCP-4] [AG-US7-AC6] a rename, once, and list the new names', async () => {
     const { path, list, toldOf, get, known } = await createWatched('old-name');
     expect(await toldOf(() => elsewhere.api('PATCH', path, { name: 'new-name' }))).toEqual([
