@@ -1,7 +1,14 @@
 /** The health of a server as a test reads it. */
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { expect, vi } from 'vitest';
-import { monitorOf, PATIENT, SERVERS, whenQuiet, type Portico, type ServerView } from './portico.ts';
+import {
+  monitorOf,
+  PATIENT,
+  SERVERS,
+  whenQuiet,
+  type Portico,
+  type ServerView,
+} from './portico.ts';
 
 export interface Health {
   state: string;
