@@ -39,7 +39,8 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts'],
           environment: 'node',
           // For a machine that is busy; nothing here measures time.
-          testTimeout: 30_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           restoreMocks: true,
           sequence: { groupOrder: 1 },
         },
