@@ -46,9 +46,7 @@ export function createApi(ports: ApiPorts): Api {
     if (thrown.code !== 'forbidden' || (method !== 'GET' && path !== SEARCH_PATH)) {
       return toProblemResponse(thrown);
     }
-    return toProblemResponse(
-      await noteDenial(ports, context.var.snapshot, path, thrown),
-    );
+    return toProblemResponse(await noteDenial(ports, context.var.snapshot, path, thrown));
   });
   api.notFound(() => toProblemResponse(new PorticoError('not_found', 'No such route')));
   api.use(

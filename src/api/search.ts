@@ -181,5 +181,4 @@ function toView({ name, server, item, score, skills }: SearchHit): z.infer<typeo
 }
 
 /** The beginning of a text, no half of a character at its end. */
-const cut = (text: string) =>
-  text.slice(0, MAX_DESCRIPTION_CHARS).replace(/[\uD800-\uDBFF]$/, '');
+const cut = (text: string) => text.slice(0, MAX_DESCRIPTION_CHARS).replace(/[\uD800-\uDBFF]$/, '');

@@ -107,7 +107,10 @@ const update = updateRoute(
     ...needs('admin'),
     params,
   },
-  { schema: UpdateToolsetSchema.meta({ id: 'UpdateToolset' }), example: { name_style: null, tools: null } },
+  {
+    schema: UpdateToolsetSchema.meta({ id: 'UpdateToolset' }),
+    example: { name_style: null, tools: null },
+  },
   {
     description: 'The toolset as it is now',
     schema: ToolsetSchema,
