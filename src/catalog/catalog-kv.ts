@@ -2,6 +2,7 @@
  * Catalog texts in KV under `catalog/{server}/{hash}`: written once, never changed, so that KV's
  * staleness does not matter. What is made of a catalog is under its key (`search/segment-kv.ts`) and goes with it.
  */
+import { createSegmentPort } from '../search/segment-kv.ts';
 import type { CatalogPort } from './catalog-keeper.ts';
 
 const key = (serverId: string, hash: string) => `catalog/${serverId}/${hash}`;
@@ -23,8 +24,13 @@ function putCatalogText(
   return kv.put(key(serverId, hash), text);
 }
 
-/** The catalogs of one namespace, for the keeper. */
-export const createCatalogPort = (kv: KVNamespace): CatalogPort => ({
+/** What one namespace has of catalogs and of what is made of them. */
+export const createCatalogStorage = (kv: KVNamespace) => ({
+  catalogs: createCatalogPort(kv),
+  segments: createSegmentPort(kv),
+});
+
+const createCatalogPort = (kv: KVNamespace): CatalogPort => ({
   put: (serverId, hash, text) => putCatalogText(kv, serverId, hash, text),
   delete: (serverId, hash) => deleteUnder(kv, key(serverId, hash)),
 });

@@ -28,7 +28,7 @@ import { ClientCredentials } from '../upstream/client-credentials.ts';
 import { createDeadline } from '../upstream/deadline.ts';
 import { askHealthUrl } from '../upstream/health-check.ts';
 import { HeldWatch } from '../upstream/held-watch.ts';
-import { deleteCatalogs, findCatalogText } from './catalog-kv.ts';
+import { createCatalogStorage, deleteCatalogs, findCatalogText } from './catalog-kv.ts';
 import { createCatalogKeeper } from './indexed-catalogs.ts';
 import { MonitorClock } from './monitor-clock.ts';
 import { ResourceEars } from './resource-ears.ts';
@@ -205,7 +205,11 @@ export class ServerMonitor extends DurableObject<Env> {
       db: this.env.DB,
       health: this.#health,
       pins: new Pinning({ storage, db: this.env.DB, approval }),
-      catalogs: createCatalogKeeper(storage, this.env.CATALOG, this.#embedding),
+      catalogs: createCatalogKeeper(
+        storage,
+        createCatalogStorage(this.env.CATALOG),
+        this.#embedding,
+      ),
       teller: this.#teller,
       watchOf: server => this.#watch.of(server),
       hasWatch: () => this.#watch.current !== undefined,
