@@ -57,6 +57,14 @@ export interface Env {
   PORTICO_ALLOWED_ORIGINS?: string;
   PORTICO_AUDIT_CALLS?: string;
   PORTICO_AUDIT_DAYS?: string;
+  /** Address of an OpenAI-compatible API, up to `/v1`; with PORTICO_MODEL a model classifies tools. */
+  PORTICO_MODEL_URL?: string;
+  PORTICO_MODEL?: string;
+  /** Key of that API: a secret. */
+  PORTICO_MODEL_KEY?: string;
+  PORTICO_MODEL_TIMEOUT_MS?: string;
+  PORTICO_MODEL_CALLS_PER_DAY?: string;
+  PORTICO_MODEL_TOKENS_PER_DAY?: string;
   PORTICO_RATE_LIMIT?: string;
   PORTICO_RATE_BURST?: string;
   PORTICO_SERVER_RATE_LIMIT?: string;
@@ -109,8 +117,21 @@ export interface Config {
   readonly audit: { readonly calls: boolean; readonly retentionDays: number };
   /** How many calls one principal may make, in all and at one server; undefined is no limit. */
   readonly limits: { readonly principal: Limit | undefined; readonly server: Limit | undefined };
+  /** The language model there is; undefined where there is none. */
+  readonly model: ModelSettings | undefined;
   /** Origins of browsers that may call, beside the gateway's own. */
   readonly allowedOrigins: readonly string[];
+}
+
+/** How a language model is reached, and how much it may be used. */
+export interface ModelSettings {
+  readonly url: string;
+  readonly name: string;
+  readonly key: string | undefined;
+  /** Longest time of one request, in milliseconds. */
+  readonly timeoutMs: number;
+  /** What a day of UTC allows for one purpose. */
+  readonly perDay: { readonly calls: number; readonly tokens: number };
 }
 
 const milliseconds = (fallback: number) =>
@@ -150,6 +171,12 @@ const SettingsSchema = z.object({
   PORTICO_ALLOWED_ORIGINS: z.string().default(''),
   PORTICO_AUDIT_CALLS: z.enum(['on', 'off']).default('on'),
   PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),
+  PORTICO_MODEL_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
+  PORTICO_MODEL: z.string().max(200).default(''),
+  PORTICO_MODEL_KEY: z.string().max(4_096).default(''),
+  PORTICO_MODEL_TIMEOUT_MS: milliseconds(20_000),
+  PORTICO_MODEL_CALLS_PER_DAY: z.coerce.number().int().min(0).max(10_000_000).default(2_000),
+  PORTICO_MODEL_TOKENS_PER_DAY: z.coerce.number().int().min(0).max(1e12).default(5_000_000),
   PORTICO_RATE_LIMIT: calls,
   PORTICO_RATE_BURST: calls,
   PORTICO_SERVER_RATE_LIMIT: calls,
@@ -203,6 +230,28 @@ export function parseConfig(env: Env): Config {
       principal: toLimit(settings.PORTICO_RATE_LIMIT, settings.PORTICO_RATE_BURST),
       server: toLimit(settings.PORTICO_SERVER_RATE_LIMIT, 0),
     },
+    model: toModel(settings),
     allowedOrigins: settings.PORTICO_ALLOWED_ORIGINS.split(',').filter(origin => origin !== ''),
+  };
+}
+
+function toModel(settings: z.infer<typeof SettingsSchema>): ModelSettings | undefined {
+  const { PORTICO_MODEL_URL: url, PORTICO_MODEL: name } = settings;
+  if (url === '' && name === '') return undefined;
+  if (url === '' || name === '') {
+    throw new Error('Settings PORTICO_MODEL_URL and PORTICO_MODEL: both or neither');
+  }
+  if (settings.PORTICO_MODE === 'production' && !url.startsWith('https:')) {
+    throw new Error('Setting PORTICO_MODEL_URL: must be https');
+  }
+  return {
+    url,
+    name,
+    key: settings.PORTICO_MODEL_KEY || undefined,
+    timeoutMs: settings.PORTICO_MODEL_TIMEOUT_MS,
+    perDay: {
+      calls: settings.PORTICO_MODEL_CALLS_PER_DAY,
+      tokens: settings.PORTICO_MODEL_TOKENS_PER_DAY,
+    },
   };
 }

@@ -1,0 +1,59 @@
+/** The table `llm_usage`: what a model was used for, by day. The budget is kept by the statement that draws from it. */
+import { z } from 'zod';
+
+/** Days that are remembered. */
+const KEPT_DAYS = 31;
+
+export interface Usage {
+  calls: number;
+  tokens: number;
+}
+
+/**
+ * Draw one call and its likely tokens from the budget of a day.
+ * @returns whether there was enough left
+ */
+export async function drawUsage(
+  db: D1Database,
+  day: string,
+  purpose: string,
+  tokens: number,
+  most: Usage,
+): Promise<boolean> {
+  const { meta } = await db
+    .prepare(
+      `INSERT INTO llm_usage (day, purpose, calls, tokens) SELECT ?1, ?2, 1, ?3 WHERE ?4 >= 1 AND ?3 <= ?5
+       ON CONFLICT (day, purpose) DO UPDATE SET calls = calls + 1, tokens = tokens + excluded.tokens
+       WHERE calls + 1 <= ?4 AND tokens + excluded.tokens <= ?5`,
+    )
+    .bind(day, purpose, tokens, most.calls, most.tokens)
+    .run();
+  return meta.changes > 0;
+}
+
+/** The tokens turned out to be others than were drawn; days that are long past go. */
+export async function correctUsage(
+  db: D1Database,
+  day: string,
+  purpose: string,
+  difference: number,
+): Promise<void> {
+  const oldest = new Date(Date.parse(day) - KEPT_DAYS * 86_400_000).toISOString().slice(0, 10);
+  await db.batch([
+    db
+      .prepare('UPDATE llm_usage SET tokens = max(0, tokens + ?) WHERE day = ? AND purpose = ?')
+      .bind(difference, day, purpose),
+    db.prepare('DELETE FROM llm_usage WHERE day < ?').bind(oldest),
+  ]);
+}
+
+/** What was used on a day. */
+export async function findUsage(db: D1Database, day: string, purpose: string): Promise<Usage> {
+  const row = await db
+    .prepare('SELECT calls, tokens FROM llm_usage WHERE day = ? AND purpose = ?')
+    .bind(day, purpose)
+    .first();
+  return row === null
+    ? { calls: 0, tokens: 0 }
+    : z.object({ calls: z.number(), tokens: z.number() }).parse(row);
+}
