@@ -1,0 +1,36 @@
+/** Labelled tools as the trainer wants them: each twice, with all that is written about its server and with the server's name alone. */
+import type { Embedding } from '../../src/search/embedding.ts';
+import { toFeatures } from '../../src/skills/features.ts';
+import type { Labelled } from './labels.ts';
+import type { Skill } from './taxonomy.ts';
+import type { Sample } from './train.ts';
+
+/** What is known of a tool's server. */
+export const VIEWS = ['whole', 'short'] as const;
+export type View = (typeof VIEWS)[number];
+
+export interface Material {
+  samples: readonly Labelled[];
+  taxonomy: readonly Skill[];
+  embedding: Embedding;
+}
+
+/** A sample as the trainer wants it, for one view. */
+export interface Prepared extends Sample {
+  labelled: Labelled;
+  view: View;
+}
+
+/** Each sample in both views, one after the other. */
+export function prepare({ samples, taxonomy, embedding }: Material): Prepared[] {
+  const places = new Map(taxonomy.map(({ id }, i) => [id, i]));
+  return samples.flatMap(labelled =>
+    VIEWS.map(view => ({
+      labelled,
+      view,
+      features: toFeatures({ tool: labelled.tool, server: labelled.server[view] }, embedding),
+      labels: labelled.labels.flatMap(id => places.get(id) ?? []),
+      group: labelled.group,
+    })),
+  );
+}

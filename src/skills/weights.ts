@@ -1,0 +1,157 @@
+/**
+ * The trained half of the embedded classifier: one linear score for each skill of the default taxonomy, over the features of a tool. The
+ * file (`pages/search/skills.bin`) is made by `bench/skills/main.ts --write` and read as it lies. Pure.
+ *
+ * File, little-endian: `SKIL`, version, id of the embedding it was made with, length of the head (32 bits each); the head, JSON padded with
+ * spaces to a multiple of four; a 32-bit float for each skill; a byte for each bucket of terms, how rare it is; for each feature a signed
+ * byte for each skill, which times the skill's float is its weight.
+ */
+import { z } from 'zod';
+import { BUCKETS, type Features } from './features.ts';
+
+export const WEIGHTS_MAGIC = 0x4c494b53;
+export const WEIGHTS_VERSION = 1;
+const HEADER_BYTES = 16;
+
+/** How a score becomes a confidence: of `slope * score + offset` by the logistic function. */
+const CalibrationSchema = z.object({ slope: z.number(), offset: z.number() });
+export type Calibration = z.infer<typeof CalibrationSchema>;
+/** One where the registry describes the tool's server, one where its name is all there is. */
+const CalibrationsSchema = z.object({ described: CalibrationSchema, bare: CalibrationSchema });
+export type Calibrations = z.infer<typeof CalibrationsSchema>;
+
+const HeadSchema = z.object({
+  skills: z
+    .array(z.object({ id: z.string(), name: z.string() }))
+    .min(1)
+    .max(1_000),
+  /** Of the scores of trained skills. */
+  trained: CalibrationsSchema,
+  /** Of how near a tool is to the vector of a skill that was not trained. */
+  nearness: CalibrationsSchema,
+});
+export type WeightsHead = z.infer<typeof HeadSchema>;
+
+export interface Weights extends WeightsHead {
+  embeddingId: number;
+  /** The score of each skill, in the order of the head. */
+  score(features: Features): Float32Array;
+}
+
+/** The vectors among the features, and how strong each is. */
+const VECTORS = [
+  ['own', 1],
+  ['name', 0.5],
+  ['server', 1],
+] as const;
+/** How many buckets there are: of tools, then of servers. */
+export const ALL_BUCKETS = 2 * BUCKETS;
+/** How rare the terms of a bucket are, as a byte: so many steps for a unit. */
+export const RARITY_STEPS = 24;
+
+/** How many features there are for vectors of this length. */
+export const featureCount = (dimensions: number): number =>
+  VECTORS.length * dimensions + ALL_BUCKETS + 1;
+
+/** A tool's features as pairs of a number and its value. */
+export interface Numbered {
+  numbers: Int32Array;
+  values: Float32Array;
+}
+
+/** @param rarity of each bucket, as bytes */
+export function toNumbered(features: Features, rarity: Uint8Array, dimensions: number): Numbered {
+  const { terms, serverTerms } = features;
+  const size = VECTORS.length * dimensions + terms.length + serverTerms.length + 1;
+  const numbers = new Int32Array(size);
+  const values = new Float32Array(size);
+  let at = 0;
+  const add = (number: number, value: number) => {
+    numbers[at] = number;
+    values[at] = value;
+    at += 1;
+  };
+  VECTORS.forEach(([key, strength], group) => {
+    const vector = features[key];
+    for (let i = 0; i < dimensions; i += 1) {
+      add(group * dimensions + i, (vector[i] ?? 0) * strength);
+    }
+  });
+  const first = VECTORS.length * dimensions;
+  [terms, serverTerms].forEach((buckets, side) => {
+    const rarityOf = (bucket: number) => rarity[side * BUCKETS + bucket] ?? 0;
+    const length = Math.hypot(...buckets.map(rarityOf)) || 1;
+    for (const bucket of buckets) add(first + side * BUCKETS + bucket, rarityOf(bucket) / length);
+  });
+  add(first + ALL_BUCKETS, 1);
+  return { numbers, values };
+}
+
+/** Reads the file. Throws where it is malformed. @param dimensions of the embedding's vectors */
+export function readWeights(bytes: ArrayBuffer, dimensions: number): Weights {
+  const [magic, version, embeddingId = 0, headBytes = 0] = new Uint32Array(
+    bytes.slice(0, HEADER_BYTES),
+  );
+  if (magic !== WEIGHTS_MAGIC || version !== WEIGHTS_VERSION) {
+    throw new Error('the weights are malformed or of another version');
+  }
+  const text = new TextDecoder().decode(new Uint8Array(bytes, HEADER_BYTES, headBytes));
+  const head = HeadSchema.parse(JSON.parse(text));
+  const count = head.skills.length;
+  const at = HEADER_BYTES + headBytes;
+  const scales = new Float32Array(bytes, at, count);
+  const rarity = new Uint8Array(bytes, at + 4 * count, ALL_BUCKETS);
+  const rows = new Int8Array(bytes, at + 4 * count + ALL_BUCKETS);
+  if (rows.length !== count * featureCount(dimensions)) {
+    throw new Error('the weights are for another embedding');
+  }
+  return {
+    ...head,
+    embeddingId,
+    score(features) {
+      const sums = new Float32Array(count);
+      const { numbers, values } = toNumbered(features, rarity, dimensions);
+      numbers.forEach((feature, place) => {
+        const value = values[place] ?? 0;
+        const from = feature * count;
+        for (let i = 0; i < count; i += 1) sums[i] = (sums[i] ?? 0) + value * (rows[from + i] ?? 0);
+      });
+      return sums.map((sum, i) => sum * (scales[i] ?? 0));
+    },
+  };
+}
+
+/** The file of weights. @param weights for each feature the weight of each skill */
+export function toWeightsFile(
+  head: WeightsHead,
+  embeddingId: number,
+  rarity: Uint8Array,
+  weights: Float32Array,
+): Uint8Array<ArrayBuffer> {
+  const text = JSON.stringify(head);
+  const encoded = new TextEncoder().encode(text.padEnd(Math.ceil(text.length / 4) * 4));
+  const count = head.skills.length;
+  const scales = new Float32Array(count);
+  weights.forEach((weight, i) => {
+    scales[i % count] = Math.max(scales[i % count] ?? 0, Math.abs(weight) / 127);
+  });
+  const rows = Int8Array.from(weights, (weight, i) =>
+    Math.round(weight / (scales[i % count] || 1)),
+  );
+  const header = Uint32Array.of(WEIGHTS_MAGIC, WEIGHTS_VERSION, embeddingId, encoded.length);
+  const parts = [header, encoded, scales, rarity, rows].map(
+    ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength),
+  );
+  const file = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    file.set(part, at);
+    at += part.length;
+  }
+  return file;
+}
+
+/** A confidence, 0 to 1. */
+export function toLikelihood({ slope, offset }: Calibration, score: number): number {
+  return 1 / (1 + Math.exp(-(slope * score + offset)));
+}
