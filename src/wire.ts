@@ -39,7 +39,10 @@ import { ApprovalService } from './pins/approval-service.ts';
 import { withTasks } from './gateway/with-tasks.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { RemoteAccessTokens } from './secrets/remote-access-tokens.ts';
+import { CorrectionService } from './skills/correction-service.ts';
 import { createKnownSkills } from './skills/known-skills.ts';
+import { SkillService } from './skills/skill-service.ts';
+import { SuggestionService } from './skills/suggestion-service.ts';
 import { Rotation } from './secrets/rotation.ts';
 import { SecretService } from './secrets/secret-service.ts';
 import { Cancellations } from './session/cancellations.ts';
@@ -125,12 +128,13 @@ export function wire(env: Env): AppPorts {
   const embedding = createEmbeddingSource(env.ASSETS, wait);
   const segments = createSegmentPort(env.CATALOG);
   const index = new SearchIndex({ segments, embedding, catalogOf });
+  const skillsOf = createKnownSkills(db);
   const core = createCore({
     catalogOf,
     findTools: createFindTools({
       segmentOf: server => index.segmentOf(server),
       embedding,
-      skillsOf: createKnownSkills(db),
+      skillsOf,
     }),
     call: withCircuit(withDraining(withReports(call, reports), openCallLine), () => Date.now()),
   });
@@ -166,20 +170,21 @@ export function wire(env: Env): AppPorts {
     await env.ACCESS_NEWS.get(env.ACCESS_NEWS.idFromName('all')).changed();
   }
   const people = { db, acts, onAccessChanged };
+  const onFresh = () => snapshots.forgetServers();
 
   const secrets = new SecretService({
     db,
     keys,
     acts,
     localMode: config.localMode,
-    onFresh: () => snapshots.forgetServers(),
+    onFresh,
     onChanged: ids => Promise.allSettled(ids.map(id => monitorOf(id).poke())),
   });
   const servers = new ServerService({
     db,
     keys,
     localMode: config.localMode,
-    onFresh: () => snapshots.forgetServers(),
+    onFresh,
     acts,
     monitors: {
       expect: id => monitorOf(id).expect(id),
@@ -217,6 +222,16 @@ export function wire(env: Env): AppPorts {
       db,
       history: (id, before, limit) => monitorOf(id).history(before, limit),
     }),
+    skills: new SkillService({ db, acts, onFresh }),
+    suggestions: new SuggestionService({ db, acts, embedding, onFresh }),
+    corrections: new CorrectionService({
+      db,
+      acts,
+      catalogOf,
+      onFresh,
+      poke: id => monitorOf(id).poke(),
+    }),
+    skillsOf,
     approvals: new ApprovalService({ db, acts, look: id => monitorOf(id).poke() }),
     audit: new AuditService(db, shard => auditLogOf(shard).keep(shard)),
     shield: env.SHIELD,

@@ -24,6 +24,10 @@ const TAGS = [
   { name: 'tokens', description: 'Bearer tokens of clients and administrators.' },
   { name: 'access', description: 'Rules that say who may use what.' },
   { name: 'toolsets', description: 'Selections of tools with an endpoint of their own.' },
+  {
+    name: 'skills',
+    description: 'Classes of tools: the taxonomy, which tools are in it, and what is suggested.',
+  },
   { name: 'audit', description: 'What was done, by whom, in a chain that shows changes.' },
   {
     name: 'keys',

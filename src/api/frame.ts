@@ -22,6 +22,10 @@ import type { ApprovalService } from '../pins/approval-service.ts';
 import type { ImportService } from '../registry/import-service.ts';
 import type { ServerService } from '../registry/server-service.ts';
 import type { Rotation } from '../secrets/rotation.ts';
+import type { CorrectionService } from '../skills/correction-service.ts';
+import type { SkillService } from '../skills/skill-service.ts';
+import type { SuggestionService } from '../skills/suggestion-service.ts';
+import type { SkillsOf } from '../skills/tool-skills.ts';
 import type { SecretService } from '../secrets/secret-service.ts';
 
 export interface ApiPorts {
@@ -41,6 +45,10 @@ export interface ApiPorts {
   audit: AuditService;
   secrets: SecretService;
   rotation: Rotation;
+  skills: SkillService;
+  suggestions: SuggestionService;
+  corrections: CorrectionService;
+  skillsOf: SkillsOf;
 }
 
 export interface ApiEnv {

@@ -4,11 +4,13 @@ import { z } from 'zod';
 import { PorticoError } from '../errors/portico-error.ts';
 import { ERROR_CODES } from '../errors/table.ts';
 import { finalResponse } from '../gateway/final-response.ts';
-import type { Naming } from '../gateway/gateway.ts';
+import type { ListedItem, Naming } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { isObject } from '../protocol.ts';
 import { ServerStatusSchema } from '../registry/status.ts';
+import { skillsOfItem } from '../skills/count-tools.ts';
+import { SKILL_FIELDS, toSkillFields } from '../skills/skill-schema.ts';
 import { principalOwner } from '../session/sessions.ts';
 import { BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts, bodyOf } from './frame.ts';
 
@@ -18,6 +20,7 @@ const ToolViewSchema = z
   .looseObject({
     name: z.string().meta({ description: 'The qualified name: server.tool' }),
     original_name: z.string().meta({ description: 'The name at its server' }),
+    ...SKILL_FIELDS,
   })
   .meta({ id: 'Tool' });
 const ToolsViewSchema = z
@@ -68,8 +71,13 @@ const list = createRoute({
   summary: 'List tools by server',
   description: 'The tools this token may use, each as its server described it.',
   ...needs('tools:read'),
+  request: {
+    query: z.strictObject({
+      skill: z.string().max(63).optional().meta({ description: 'Id of a skill: only its tools' }),
+    }),
+  },
   responses: responsesOf(200, 'Servers with their tools', ToolsViewSchema, {
-    errors: ['forbidden'],
+    errors: ['forbidden', 'validation_failed'],
     example: {
       servers: [
         {
@@ -82,6 +90,9 @@ const list = createRoute({
               original_name: 'create_issue',
               description: 'Create an issue',
               inputSchema: { type: 'object', properties: { title: { type: 'string' } } },
+              skill_ids: ['issue_tracking', 'code_management'],
+              primary_skill_id: 'issue_tracking',
+              is_classified: true,
             },
           ],
         },
@@ -125,21 +136,27 @@ const call = createRoute({
 });
 
 /** Add the routes. */
-export function registerTools(api: Api, { gateway }: ApiPorts): void {
+export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
   api.openapi(list, async context => {
     const { caller, servers } = context.var.snapshot;
     const naming = { kind: 'qualified', style: 'dot' } as const;
-    const { items: tools } = await gateway.list(caller, { servers }, naming, 'tools');
-    const ofServer = Map.groupBy(tools, tool => tool.server.id);
+    const { items } = await gateway.list(caller, { servers }, naming, 'tools');
     const seen = await gateway.visible(caller, { servers });
+    const known = await skillsOf(seen.servers);
+    const { skill } = context.req.valid('query');
+    const isWanted = (tool: ListedItem) =>
+      skill === undefined || skillsOfItem(tool, known)?.skills.some(({ id }) => id === skill);
+    const tools = items.filter(isWanted);
+    const ofServer = Map.groupBy(tools, tool => tool.server.id);
     const byServer = seen.servers.map(server => ({
       id: server.id,
       name: server.name,
       status: server.status,
-      tools: (ofServer.get(server.id) ?? []).map(({ name, item }) => ({
-        ...(JSON.parse(fromRawMembers(item.raw)) as object),
-        name,
-        original_name: item.key,
+      tools: (ofServer.get(server.id) ?? []).map(tool => ({
+        ...(JSON.parse(fromRawMembers(tool.item.raw)) as object),
+        name: tool.name,
+        original_name: tool.item.key,
+        ...toSkillFields(skillsOfItem(tool, known)),
       })),
     }));
     return context.json({ servers: byServer, total: tools.length }, 200);

@@ -112,7 +112,10 @@ export class Rounds {
     await this.#inTurn(() => this.#write(server, finding, found));
     const { retryAt } = known.circuit;
     const next = this.#next(server, wantsLook, finding, known.failures);
-    return retryAt === null ? next : { ...next, wakeAt: retryAt };
+    // Whatever is made of a catalog beside is made of the row that names it.
+    const isNamed = found !== undefined && found.discovery.catalogHash !== server.catalogHash;
+    const wakeAt = isNamed ? Date.now() : retryAt;
+    return wakeAt === null ? next : { ...next, wakeAt };
   }
 
   /** Calls opened the circuit: every isolate hears of it. */

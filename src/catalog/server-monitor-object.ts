@@ -14,6 +14,7 @@ import type { CallReport } from '../health/call-report.ts';
 import { PendingCalls } from '../health/draining.ts';
 import { HealthLog } from '../health/health-log-store.ts';
 import { MonitorHealth, type History } from '../health/monitor-health.ts';
+import { createModel } from '../llm/model-of.ts';
 import { findServer } from '../registry/server-store.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { Pinning } from '../pins/pinning.ts';
@@ -24,6 +25,7 @@ import { createAccessTokenRecords } from '../secrets/access-token-store.ts';
 import { AccessTokens } from '../secrets/access-tokens.ts';
 import type { AccessTokenReply } from '../secrets/grant-schema.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
+import { createClassifying } from '../skills/create-classifying.ts';
 import { ClientCredentials } from '../upstream/client-credentials.ts';
 import { createDeadline } from '../upstream/deadline.ts';
 import { askHealthUrl } from '../upstream/health-check.ts';
@@ -40,10 +42,6 @@ import { Teller } from './teller.ts';
 const EXPECT_MS = 3_000;
 /** A poke within this time after a look waits for the rest of it, in milliseconds. */
 const POKE_GAP_MS = 200;
-/** Calls under way are counted this long after a disconnect, in milliseconds. */
-const COUNT_MS = 400;
-/** Failed calls in a row after which a check does not wait for its time. */
-const FAILURES_WORTH_A_CHECK = 3;
 /** Clients are told this long after the oldest list is gone, in milliseconds. */
 const TELL_MARGIN_MS = 50;
 
@@ -85,6 +83,15 @@ export class ServerMonitor extends DurableObject<Env> {
   });
   readonly #embedding = createEmbeddingSource(this.env.ASSETS, ms => scheduler.wait(ms));
   readonly #rounds = this.#createRounds();
+  readonly #classifying = createClassifying({
+    db: this.env.DB,
+    storage: this.ctx.storage,
+    assets: this.env.ASSETS,
+    embedding: this.#embedding,
+    model: this.#config.model && createModel(this.#config.model, this.env.DB, 'skills'),
+    findCatalog: (serverId, hash) => findCatalogText(this.env.CATALOG, serverId, hash),
+    wake: at => this.#clock.want({ wakeAt: at }),
+  });
   #lookedAt = 0;
   #turn: Promise<unknown> = Promise.resolve();
   #reading: Promise<unknown> = Promise.resolve();
@@ -104,11 +111,7 @@ export class ServerMonitor extends DurableObject<Env> {
   async follow(serverId: string): Promise<number> {
     const { server, isDown } = await this.#obey(serverId);
     if (!server) return 0;
-    if (server.status === 'DISCONNECTED') {
-      // Calls that began a moment ago show in a moment.
-      if (isDown) await scheduler.wait(COUNT_MS);
-      return this.#calls.size;
-    }
+    if (server.status === 'DISCONNECTED') return this.#calls.count(isDown);
     await this.#clock.want({ checkAt: Date.now(), lookAt: Date.now() });
     return 0;
   }
@@ -150,6 +153,7 @@ export class ServerMonitor extends DurableObject<Env> {
   /** The server is disconnected: nothing is asked of it, and its calls are drained. */
   async #rest({ disconnectedAt }: Server): Promise<void> {
     this.#watch.drop();
+    this.#classifying.stop();
     await this.#clock.clear();
     if (await this.#calls.drain(disconnectedAt ?? 0)) this.#takenDown += 1;
   }
@@ -158,6 +162,7 @@ export class ServerMonitor extends DurableObject<Env> {
   async #remove(serverId: string): Promise<void> {
     this.#takenDown += 1;
     this.#watch.drop();
+    this.#classifying.stop();
     const tell = await this.#teller.farewell(serverId);
     await this.#clock.clear();
     await this.#calls.drain(Date.now());
@@ -243,7 +248,7 @@ export class ServerMonitor extends DurableObject<Env> {
     return findCatalogText(this.env.CATALOG, serverId, hash);
   }
 
-  /** What an isolate saw of the server's calls. Failures in a row are worth a check, and so is good news of a failing server. */
+  /** What an isolate saw of the server's calls. */
   async report(report: CallReport): Promise<void> {
     const id = await this.ctx.storage.get<string>('serverId');
     if (id === undefined) return;
@@ -253,11 +258,7 @@ export class ServerMonitor extends DurableObject<Env> {
       await this.#clock.want({ wakeAt: retryAt });
       await this.#rounds.openCircuit({ id, generation: report.generation });
     }
-    const isFailing = await this.#health.isFailing();
-    const isNews = isFailing
-      ? report.lastGoodAt !== null
-      : report.failuresInRow >= FAILURES_WORTH_A_CHECK;
-    if (isNews) await this.#clock.want({ checkAt: now });
+    if (await this.#health.isWorthACheck(report)) await this.#clock.want({ checkAt: now });
   }
 
   /** The past of the server's health. @param before id of a check; those before it are given */
@@ -297,6 +298,7 @@ export class ServerMonitor extends DurableObject<Env> {
     // A look has a fresh access token.
     const { dueAt } = this.#tokens;
     if (dueAt !== undefined) await this.#clock.want({ lookAt: dueAt });
+    this.ctx.waitUntil(this.#classifying.follow(server));
     await this.#teller.tellChanges(serverId);
   }
 }

@@ -9,6 +9,8 @@ import type { Call } from './live-calls.ts';
 
 /** A call that lasts this long can be cut from now on, in milliseconds. */
 const LASTS_MS = 250;
+/** Calls under way are counted this long after a disconnect, in milliseconds. */
+const COUNT_MS = 400;
 const TAG = 'call';
 const CUT_AT = 'cutAt';
 
@@ -152,8 +154,9 @@ export class PendingCalls {
     return new Response(null, { status: 101, webSocket: worker });
   }
 
-  /** How many calls last. */
-  get size(): number {
+  /** How many calls last. @param isDown the server was taken down right now: calls that began a moment ago show in a moment */
+  async count(isDown: boolean): Promise<number> {
+    if (isDown) await scheduler.wait(COUNT_MS);
     return this.#open().length;
   }
 

@@ -36,6 +36,8 @@ export interface History {
 
 const KEY = 'health';
 const RECENT_MS = 60_000;
+/** Failed calls in a row after which a check does not wait for its time. */
+const FAILURES_WORTH_A_CHECK = 3;
 
 const begun = (generation: number, before?: Remembered): Remembered => ({
   generation,
@@ -94,6 +96,11 @@ export class MonitorHealth {
   /** Whether the last check failed. */
   async isFailing(): Promise<boolean> {
     return ((await this.#load())?.failures ?? 0) > 0;
+  }
+
+  /** Whether what an isolate saw is worth a check before its time: failures in a row, or good news of a server that fails. */
+  async isWorthACheck({ lastGoodAt, failuresInRow }: CallReport): Promise<boolean> {
+    return (await this.isFailing()) ? lastGoodAt !== null : failuresInRow >= FAILURES_WORTH_A_CHECK;
   }
 
   /**

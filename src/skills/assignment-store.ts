@@ -3,6 +3,7 @@
  * server's `skills_revision`, so that every isolate reads anew. What was corrected by hand is written over by another correction only.
  */
 import { z } from 'zod';
+import type { Condition } from '../audit/audit-store.ts';
 import { toChunks } from '../lib/chunks.ts';
 import {
   SOURCES,
@@ -87,11 +88,18 @@ export async function loadServerSkills(
   return found;
 }
 
-/** The server's rows changed: the last statement of each write of them. */
+/** The server's rows changed: the last statement of each write of them. Gives a row for {@link parseTouched}. */
 export function touchServerSkills(db: D1Database, serverId: string): D1PreparedStatement {
   return db
-    .prepare('UPDATE servers SET skills_revision = skills_revision + 1 WHERE id = ?')
+    .prepare(
+      'UPDATE servers SET skills_revision = skills_revision + 1 WHERE id = ? RETURNING skills_revision AS revision',
+    )
     .bind(serverId);
+}
+
+/** The revision after a write; undefined where the server is gone. */
+export function parseTouched(rows: readonly unknown[]): number | undefined {
+  return z.array(z.object({ revision: z.number() })).parse(rows)[0]?.revision;
 }
 
 /** What a classifier says of tools; what was corrected by hand stays, and so does nothing of a server that is gone. */
@@ -126,6 +134,50 @@ export function forgetAssignments(
       `DELETE FROM tool_skills WHERE server_id = ? AND source <> 'hand' AND tool IN (SELECT value FROM json_each(?))`,
     )
     .bind(serverId, JSON.stringify(tools.map(tool => JSON.stringify(tool))));
+}
+
+/** Put a tool into skills by hand, where the condition holds. */
+export function correctAssignment(
+  db: D1Database,
+  serverId: string,
+  { tool, fingerprint, skills }: Pick<Assignment, 'tool' | 'fingerprint' | 'skills'>,
+  when: Condition,
+  now: number,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO tool_skills (server_id, tool, fingerprint, skills, is_classified, reason, source, made_for, changed_at)
+       SELECT ?, ?, ?, ?, 1, NULL, 'hand', '', ? WHERE ${when.sql}
+       ON CONFLICT (server_id, tool) DO UPDATE SET fingerprint = excluded.fingerprint, skills = excluded.skills,
+         is_classified = 1, reason = NULL, source = 'hand', made_for = '', changed_at = excluded.changed_at`,
+    )
+    .bind(serverId, JSON.stringify(tool), fingerprint, skillsText(skills), now, ...when.params);
+}
+
+/** The tool was corrected by hand. */
+export function whenCorrected(serverId: string, tool: string): Condition {
+  return {
+    sql: `EXISTS (SELECT 1 FROM tool_skills WHERE server_id = ? AND tool = ? AND source = 'hand')`,
+    params: [serverId, JSON.stringify(tool)],
+  };
+}
+
+/** A correction is none any more: the tool is to be classified. */
+export function withdrawCorrection(
+  db: D1Database,
+  serverId: string,
+  tool: string,
+): D1PreparedStatement {
+  return db
+    .prepare(`DELETE FROM tool_skills WHERE server_id = ? AND tool = ? AND source = 'hand'`)
+    .bind(serverId, JSON.stringify(tool));
+}
+
+/** Everything of a server that was not corrected by hand is to be classified anew. */
+export function renewAssignments(db: D1Database, serverId: string): D1PreparedStatement {
+  return db
+    .prepare(`UPDATE tool_skills SET made_for = '' WHERE server_id = ? AND source <> 'hand'`)
+    .bind(serverId);
 }
 
 const toCells = ({ tool, fingerprint, skills, reason, source, madeFor }: Assignment): string =>
