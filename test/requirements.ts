@@ -114,14 +114,14 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['AG-US2-AC7', 'started', 'relevance orders, not the server'],
 
   // Story 3: classify tools
-  ['AG-US3-AC1', 'started', 'discovery starts classification'],
-  ['AG-US3-AC2', 'started', 'one to three skills, each with a confidence'],
-  ['AG-US3-AC3', 'started', 'the primary skill is the best of at least 0.5'],
+  ['AG-US3-AC1', 'done', 'discovery starts classification'],
+  ['AG-US3-AC2', 'done', 'one to three skills, each with a confidence'],
+  ['AG-US3-AC3', 'done', 'the primary skill is the best of at least 0.5'],
   ['AG-US3-AC4', 'started', 'an unclassified tool is still found'],
-  ['AG-US3-AC5', 'started', 'skill embeddings follow'],
-  ['AG-US3-AC6', 'started', 'one tool within 3 seconds'],
-  ['AG-US3-AC7', 'started', '50 tools within a minute'],
-  ['AG-US3-AC8', 'started', 'a new skill waits for review'],
+  ['AG-US3-AC5', 'done', 'skill embeddings follow'],
+  ['AG-US3-AC6', 'done', 'one tool within 3 seconds'],
+  ['AG-US3-AC7', 'done', '50 tools within a minute'],
+  ['AG-US3-AC8', 'done', 'a new skill waits for review'],
 
   // Story 4: route calls
   ['AG-US4-AC1', 'done', 'a qualified name finds its server'],

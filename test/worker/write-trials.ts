@@ -1,8 +1,10 @@
 /** What each route that writes is tried on: made anew for each try, so that no test depends on another. */
+import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
+import { writeSuggestions } from '../../src/skills/suggestion-store.ts';
 import { itemsOf, listApprovals } from './approvals.ts';
 import { enrol } from './fake-machine.ts';
-import { FakeServer, serve } from './fake-server.ts';
+import { FakeServer, serve, toolOf } from './fake-server.ts';
 import { createToken, register, registerConnected, type Portico } from './portico.ts';
 
 export interface Trial {
@@ -38,6 +40,25 @@ const toolset = madeBy('/api/v1/toolsets', () => ({
   name: `subject-${(made += 1)}`,
   include: ['*.get_*'],
 }));
+const skill = madeBy('/api/v1/skills', () => ({ name: `Subject ${(made += 1)}` }));
+/** A suggestion that waits, of a tool of a server. */
+async function suggestion(portico: Portico): Promise<string> {
+  const id = `subject_${(made += 1)}`;
+  const suggested = { id, name: id, description: '', tool: 'echo' };
+  await env.DB.batch(writeSuggestions(env.DB, await server(portico), ['echo'], [suggested], 0));
+  return id;
+}
+/** A server whose tool `tool` is there; where wanted, corrected. */
+async function withTool(portico: Portico, isCorrected: boolean): Promise<string> {
+  const name = `tooled-${(made += 1)}`;
+  serve({ [name]: new FakeServer({ tools: [toolOf('tool')] }) });
+  const { id } = await registerConnected(portico, name);
+  if (!isCorrected) return id;
+  const body = { skill_ids: ['weather'] };
+  const corrected = await portico.api('PUT', `${SERVER}/${id}/tools/tool/skills`, body);
+  expect(corrected.status).toBe(200);
+  return id;
+}
 const token = async (portico: Portico): Promise<string> => (await createToken(portico)).id;
 
 /** What decides on the tool of a server that holds it. */
@@ -78,6 +99,15 @@ export const TRIALS: Record<string, Trial> = {
   'POST /api/v1/access/rules': {},
   'PATCH /api/v1/access/rules/{id}': { subject: rule },
   'DELETE /api/v1/access/rules/{id}': { subject: rule },
+  'POST /api/v1/skills': {},
+  'PATCH /api/v1/skills/{id}': { subject: skill },
+  'DELETE /api/v1/skills/{id}': { subject: skill },
+  'POST /api/v1/skills/suggestions/{id}/approve': { subject: suggestion },
+  'POST /api/v1/skills/suggestions/{id}/merge': { subject: suggestion },
+  'POST /api/v1/skills/suggestions/{id}/reject': { subject: suggestion },
+  [`POST ${SERVER}/{id}/classify`]: { subject: server },
+  [`PUT ${SERVER}/{id}/tools/{tool}/skills`]: { subject: portico => withTool(portico, false) },
+  [`DELETE ${SERVER}/{id}/tools/{tool}/skills`]: { subject: portico => withTool(portico, true) },
   'POST /api/v1/toolsets': {},
   'PATCH /api/v1/toolsets/{id}': { subject: toolset },
   'DELETE /api/v1/toolsets/{id}': { subject: toolset },

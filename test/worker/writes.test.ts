@@ -49,7 +49,8 @@ const writes = await loadWrites();
 async function act(title: string, operation: Operation, token: string) {
   const [method = '', template = ''] = title.split(' ');
   const trial: Trial | undefined = TRIALS[title];
-  const path = template.replaceAll(/\{\w+\}/g, (await trial?.subject?.(portico)) ?? 'missing');
+  const subject = (await trial?.subject?.(portico)) ?? 'missing';
+  const path = template.replace('{tool}', 'tool').replaceAll(/\{\w+\}/g, subject);
   const [media] = Object.values(operation.requestBody?.content ?? {});
   const body = (await trial?.makeBody?.(portico)) ?? trial?.body ?? media?.example;
   const before = (await rows()).length;
