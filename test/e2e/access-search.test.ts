@@ -14,12 +14,12 @@ const NAMES = ['anybody', 'one server', 'some tools', 'intern', 'reader', 'triag
 const eras: Era[] = ['legacy', 'modern'];
 const QUERIES = ['read', 'write 07', 'edition 1', 'alpha read_03', 'beta write edition'];
 const MOST = 50;
-const SOON_MS = 20_000;
+const SOON_MS = 60_000;
 
 let team: Team;
 beforeAll(async () => {
   team = await startTeam();
-}, 60_000);
+});
 afterAll(() => team?.stop());
 
 const personOf = (name: string): Person => {
@@ -38,7 +38,7 @@ const search = ({ token }: Person, query: string, more: object = {}) =>
 const namesIn = (value: unknown) =>
   ((value as { tools?: { name: string }[] } | undefined)?.tools ?? []).map(({ name }) => name);
 
-describe.each(NAMES)('%s', { timeout: 120_000 }, name => {
+describe.each(NAMES)('%s', { timeout: 300_000 }, name => {
   it('[ACC-3] [FIND-1] finds over REST just what may be used, and counts no more', async () => {
     const person = personOf(name);
     const mine = allowed(person);
@@ -142,4 +142,4 @@ it('[ACC-3] [FIND-1] [FIND-2] is answered in the same bytes whatever changes in 
   const after = await Promise.all(people.map(look));
   const changed = NAMES.filter((_, i) => JSON.stringify(before[i]) !== JSON.stringify(after[i]));
   expect(changed).toEqual(['anybody']);
-}, 60_000);
+});
