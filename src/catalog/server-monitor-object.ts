@@ -12,7 +12,6 @@ import { parseConfig, type Env } from '../env.ts';
 import type { PorticoError } from '../errors/portico-error.ts';
 import type { CallReport } from '../health/call-report.ts';
 import { PendingCalls } from '../health/draining.ts';
-import { HealthLog } from '../health/health-log-store.ts';
 import { MonitorHealth, type History } from '../health/monitor-health.ts';
 import { createModel } from '../llm/model-of.ts';
 import { findServer } from '../registry/server-store.ts';
@@ -67,11 +66,7 @@ export class ServerMonitor extends DurableObject<Env> {
   });
   readonly #subscribers = new Subscribers(this.ctx.storage);
   readonly #clock = new MonitorClock(this.ctx.storage);
-  readonly #health = new MonitorHealth(
-    this.ctx.storage,
-    new HealthLog(this.ctx.storage.sql),
-    this.#config.circuitFailures,
-  );
+  readonly #health = new MonitorHealth(this.ctx.storage, this.#config.circuitFailures);
   readonly #calls = new PendingCalls(this.ctx, this.#config.drainMs);
   readonly #watch = this.#createWatch();
   readonly #ears = new ResourceEars({

@@ -5,7 +5,7 @@
 import type { CallReport } from './call-report.ts';
 import { CLOSED, decideCircuit, type Circuit, type CircuitEvent } from './circuit.ts';
 import { decisive, type Finding, type FindingKind } from './finding.ts';
-import type { HealthLog, LoggedCheck } from './health-log-store.ts';
+import { HealthLog, type LoggedCheck } from './health-log-store.ts';
 import { averageMsOf, JUDGED_MS, KEPT_MS, type CallSums } from './windows.ts';
 
 /** As it is stored, under one key. */
@@ -80,9 +80,9 @@ export class MonitorHealth {
   #held: Remembered | undefined;
 
   /** @param circuitFailures failures in a row that open the circuit */
-  constructor(storage: DurableObjectStorage, log: HealthLog, circuitFailures: number) {
+  constructor(storage: DurableObjectStorage, circuitFailures: number) {
     this.#storage = storage;
-    this.#log = log;
+    this.#log = new HealthLog(storage.sql);
     this.#circuitFailures = circuitFailures;
   }
 
