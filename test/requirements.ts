@@ -71,9 +71,9 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['SEC-8', 'started', 'text of upstreams stays data'],
 
   // Find and classify
-  ['FIND-1', 'started', 'search over all tools, ranked, fast at 10,000'],
+  ['FIND-1', 'done', 'search over all tools, ranked, fast at 10,000'],
   ['FIND-2', 'done', 'an endpoint of three tools that finds the others'],
-  ['FIND-3', 'started', 'skills for each tool, by LLM or without one'],
+  ['FIND-3', 'done', 'skills for each tool, by LLM or without one'],
 
   // LLM side
   ['LLM-1', 'planned', 'tools in the formats of the three LLM providers'],
@@ -105,19 +105,19 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['AG-US1-AC8', 'started', 'registration takes two seconds at most'],
 
   // Story 2: find tools over all servers
-  ['AG-US2-AC1', 'started', 'search covers all connected servers'],
-  ['AG-US2-AC2', 'started', 'each hit names its server'],
-  ['AG-US2-AC3', 'started', 'disconnected servers are left out'],
-  ['AG-US2-AC4', 'started', 'server_filter narrows the search'],
-  ['AG-US2-AC5', 'started', 'the total is the sum of the servers'],
-  ['AG-US2-AC6', 'planned', '150 ms for 10 servers of 100 tools'],
-  ['AG-US2-AC7', 'started', 'relevance orders, not the server'],
+  ['AG-US2-AC1', 'done', 'search covers all connected servers'],
+  ['AG-US2-AC2', 'done', 'each hit names its server'],
+  ['AG-US2-AC3', 'done', 'disconnected servers are left out'],
+  ['AG-US2-AC4', 'done', 'server_filter narrows the search'],
+  ['AG-US2-AC5', 'done', 'the total is the sum of the servers'],
+  ['AG-US2-AC6', 'done', '150 ms for 10 servers of 100 tools'],
+  ['AG-US2-AC7', 'done', 'relevance orders, not the server'],
 
   // Story 3: classify tools
   ['AG-US3-AC1', 'done', 'discovery starts classification'],
   ['AG-US3-AC2', 'done', 'one to three skills, each with a confidence'],
   ['AG-US3-AC3', 'done', 'the primary skill is the best of at least 0.5'],
-  ['AG-US3-AC4', 'started', 'an unclassified tool is still found'],
+  ['AG-US3-AC4', 'done', 'an unclassified tool is still found'],
   ['AG-US3-AC5', 'done', 'skill embeddings follow'],
   ['AG-US3-AC6', 'done', 'one tool within 3 seconds'],
   ['AG-US3-AC7', 'done', '50 tools within a minute'],
@@ -147,19 +147,19 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['AG-US6-AC1', 'done', 'connect brings a server up'],
   ['AG-US6-AC2', 'done', 'disconnect takes it down in peace'],
   ['AG-US6-AC3', 'done', 'pending calls finish or time out'],
-  ['AG-US6-AC4', 'started', 'its tools leave search'],
+  ['AG-US6-AC4', 'done', 'its tools leave search'],
   ['AG-US6-AC5', 'done', 'and come back with it'],
-  ['AG-US6-AC6', 'started', 'delete removes the server and its tools'],
-  ['AG-US6-AC7', 'planned', 'and skills are counted again'],
+  ['AG-US6-AC6', 'done', 'delete removes the server and its tools'],
+  ['AG-US6-AC7', 'done', 'and skills are counted again'],
 
   // Story 7: name collisions
   ['AG-US7-AC1', 'done', 'every tool is server.tool'],
   ['AG-US7-AC2', 'done', 'original_name keeps the name of the server'],
-  ['AG-US7-AC3', 'started', 'search shows both names'],
+  ['AG-US7-AC3', 'done', 'search shows both names'],
   ['AG-US7-AC4', 'done', 'a call takes either form'],
   ['AG-US7-AC5', 'done', 'tools are listed by server'],
   ['AG-US7-AC6', 'done', 'a rename renames the tools'],
-  ['AG-US7-AC7', 'planned', "the gateway's own tools have no prefix"],
+  ['AG-US7-AC7', 'done', "the gateway's own tools have no prefix"],
 ];
 
 /** All requirements, in the order of the document they are from. */

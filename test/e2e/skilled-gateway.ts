@@ -1,5 +1,5 @@
 /** What the tests of skills share: a gateway, servers whose tools are written down in files, and what is known of their skills. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -44,8 +44,11 @@ export async function startSkilled(env: Record<string, string> = {}): Promise<Sk
   const gateway = await startGateway({ env: { ...SOON, ...env } });
   const upstreams: Upstream[] = [];
   const fileOf = (name: string) => join(folder, `${name}.json`);
-  const change: SkilledGateway['change'] = (name, tools) =>
-    writeFile(fileOf(name), JSON.stringify(tools.map(toTool)));
+  const change: SkilledGateway['change'] = async (name, tools) => {
+    // The server may read it at any time.
+    await writeFile(`${fileOf(name)}.new`, JSON.stringify(tools.map(toTool)));
+    await rename(`${fileOf(name)}.new`, fileOf(name));
+  };
   const skillsOf: SkilledGateway['skillsOf'] = async id => {
     const { status, json } = await gateway.api('GET', `${SERVERS}/${id}/skills`);
     expect(status).toBe(200);

@@ -25,8 +25,8 @@ afterAll(async () => {
 const api: SkilledGateway['gateway']['api'] = (...args) => skilled.gateway.api(...args);
 
 describe('without a model', () => {
-  it('[AG-US3-AC1] [AG-US3-AC2] [AG-US3-AC3] [AG-US3-AC6] [FIND-3] tools are sorted when they are discovered', async () => {
-    const issue = await skilled.whenSkilled(id, 'create_issue', () => true, 3_000);
+  it('[AG-US3-AC1] [AG-US3-AC2] [AG-US3-AC3] [FIND-3] tools are sorted when they are discovered', async () => {
+    const issue = await skilled.whenSkilled(id, 'create_issue');
     expect(issue).toMatchObject({
       primary_skill_id: 'issue_tracking',
       is_classified: true,
@@ -108,5 +108,26 @@ describe('without a model', () => {
     for (const path of ['/api/v1/skills/suggestions', `${SERVERS}/${id}/skills`]) {
       expect((await api('GET', path, undefined, token)).status).toBe(403);
     }
+  });
+
+  it('[AG-US6-AC6] [AG-US6-AC7] [FIND-3] a server that goes takes its tools out of search and out of the counts of skills', async () => {
+    const gone = await skilled.add('gone', [['get_forecast', 'Get the weather forecast of a city']]);
+    await skilled.whenSkilled(gone, 'get_forecast');
+    const state = async () => {
+      const { json } = await api('GET', '/api/v1/skills/weather');
+      const found = await api('POST', '/api/v1/search', { query: 'forecast', server_filter: [gone] });
+      return [json['tool_count'], (found.json['tools'] as unknown[]).length];
+    };
+    const whenState = (...wanted: number[]) =>
+      until(`${wanted.join()} are counted and found`, 20_000, async () =>
+        JSON.stringify(await state()) === JSON.stringify(wanted) ? true : undefined,
+      );
+    await whenState(2, 1);
+    expect((await api('POST', `${SERVERS}/${gone}/disconnect`)).status).toBe(200);
+    await whenState(1, 0);
+    expect((await api('POST', `${SERVERS}/${gone}/connect`)).status).toBeLessThan(300);
+    await whenState(2, 1);
+    expect((await api('DELETE', `${SERVERS}/${gone}`)).status).toBe(204);
+    await whenState(1, 0);
   });
 });

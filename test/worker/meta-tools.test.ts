@@ -113,7 +113,7 @@ describe('the list of three', () => {
     }
   });
 
-  it('[FIND-2] is chosen by the URL, else by the toolset, else by the deployment', async () => {
+  it('[FIND-2] [AG-US7-AC7] is chosen by the URL, else by the toolset, else by the deployment', async () => {
     const searching = createPortico({ PORTICO_TOOLS: 'search' });
     const all = await namesAt('/mcp');
     expect(all).toHaveLength(5);
