@@ -126,8 +126,9 @@ export function createCountSkills({ gateway, skillsOf }: ApiPorts): CountSkills 
   return async ({ caller, servers }) => {
     const naming = { kind: 'qualified', style: 'dot' } as const;
     const { items } = await gateway.list(caller, { servers }, naming, 'tools');
-    const seen = [...new Set(items.map(({ server }) => server))];
-    return countTools(items, await skillsOf(seen));
+    // A list that is remembered has the servers as they were when it was made.
+    const seen = new Set(items.map(({ server }) => server.id));
+    return countTools(items, await skillsOf(servers.filter(({ id }) => seen.has(id))));
   };
 }
 
