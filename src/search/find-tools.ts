@@ -48,22 +48,24 @@ export type FindTools = (reach: Reach, request: SearchRequest) => Promise<Found>
 export function createFindTools({ segmentOf, embedding, skillsOf }: FindPorts): FindTools {
   return async (reach, request) => {
     const servers = reach.servers.filter(server => takesPart(server, request));
-    const skills = await skillsOf(servers);
-    const parts = await Promise.all(
-      servers.map(async (server): Promise<Part | undefined> => {
-        const segment = await segmentOf(server);
-        if (!segment) return undefined;
-        const view = reach.views?.get(server.id);
-        const seen = maskOf(segment, view);
-        // A server of which nothing is seen is no server.
-        if (view && !view.rest && !seen.includes(1)) return undefined;
-        const shown = narrow(seen, segment, request, skills.get(server.id));
-        const { name, description } = server;
-        return { of: server, segment, shown, server: { name, description } };
-      }),
-    );
+    const [skills, table, segments] = await Promise.all([
+      skillsOf(servers),
+      embedding(),
+      Promise.all(servers.map(segmentOf)),
+    ]);
+    const parts = servers.map((server, i): Part | undefined => {
+      const segment = segments[i];
+      if (!segment) return undefined;
+      const view = reach.views?.get(server.id);
+      const seen = maskOf(segment, view);
+      // A server of which nothing is seen is no server.
+      if (view && !view.rest && !seen.includes(1)) return undefined;
+      const shown = narrow(seen, segment, request, skills.get(server.id));
+      const { name, description } = server;
+      return { of: server, segment, shown, server: { name, description } };
+    });
     const searched = parts.filter(part => part !== undefined);
-    const ranked = rank(request.query, searched, await embedding(), request.limit);
+    const ranked = rank(request.query, searched, table, request.limit);
     const tools = ranked.flatMap(({ searched: index, tool: at, score }) => {
       const part = searched[index];
       if (!part) return [];

@@ -11,6 +11,7 @@ import {
   type Assigned,
   type ServerSkills,
   type Source,
+  type ToolSkills,
 } from './tool-skills.ts';
 
 /** What is known of one tool. */
@@ -73,19 +74,29 @@ export async function loadServerSkills(
       'SELECT server_id, tool, skills, source, reason FROM tool_skills WHERE server_id IN (SELECT value FROM json_each(?))',
     )
     .bind(JSON.stringify(serverIds))
-    .raw<[serverId: string, tool: string, skills: string, source: Source, reason: string | null]>();
-  const found = new Map(
-    serverIds.map(id => [id, new Map<string, ReturnType<typeof toToolSkills>>()]),
-  );
-  // Few texts differ: what is equal is kept once.
-  const known = new Map<string, ReturnType<typeof toToolSkills>>();
-  for (const [serverId, tool, skills, source, reason] of rows) {
-    const key = `${source} ${skills} ${reason}`;
-    let value = known.get(key);
-    if (!value) known.set(key, (value = toToolSkills(parseSkills(skills), source, reason)));
-    found.get(serverId)?.set(JSON.parse(tool) as string, value);
+    .raw<[serverId: string, tool: string, ...StoredSkills]>();
+  const found = new Map(serverIds.map(id => [id, new Map<string, StoredSkills>()]));
+  for (const [serverId, tool, ...stored] of rows) {
+    found.get(serverId)?.set(JSON.parse(tool) as string, stored);
   }
-  return found;
+  return new Map([...found].map(([id, tools]) => [id, toServerSkills(tools)]));
+}
+
+/** Skills as they are stored, with source and reason. */
+type StoredSkills = [skills: string, source: Source, reason: string | null];
+
+/** Most of a server's tools are never asked about: each is read when it is. */
+function toServerSkills(stored: ReadonlyMap<string, StoredSkills>): ServerSkills {
+  const read = new Map<string, ToolSkills>();
+  return {
+    get(tool) {
+      const row = stored.get(tool);
+      if (!row) return undefined;
+      let skills = read.get(tool);
+      if (!skills) read.set(tool, (skills = toToolSkills(parseSkills(row[0]), row[1], row[2])));
+      return skills;
+    },
+  };
 }
 
 /** The server's rows changed: the last statement of each write of them. Gives a row for {@link parseTouched}. */

@@ -29,7 +29,9 @@ export interface ToolSkills {
 }
 
 /** Skills of one server's tools, by the server's own names. A tool that is not there was not looked at yet. */
-export type ServerSkills = ReadonlyMap<string, ToolSkills>;
+export interface ServerSkills {
+  get(tool: string): ToolSkills | undefined;
+}
 
 /** Skills of the tools of servers, by the server's id. Reads no store while nothing changed. */
 export type SkillsOf = (servers: readonly Server[]) => Promise<ReadonlyMap<string, ServerSkills>>;

@@ -75,12 +75,12 @@ describe('skills of tools', () => {
     const { id, read } = await newServer();
     const batch = vi.spyOn(env.DB, 'prepare');
     const known = createKnownSkills(env.DB);
-    expect((await known([await read()])).get(id)?.size).toBe(0);
+    expect((await known([await read()])).get(id)?.get('forecast')).toBeUndefined();
     await write(id, [assigned('forecast')]);
     const server = await read();
     await known([server]);
     batch.mockClear();
-    expect((await known([server])).get(id)?.size).toBe(1);
+    expect((await known([server])).get(id)?.get('forecast')?.primary).toBe('weather');
     expect(batch).not.toHaveBeenCalled();
     await write(id, [assigned('forecast', { skills: [{ id: 'gaming', confidence: 1 }] })]);
     const after = (await known([await read()])).get(id)?.get('forecast');
