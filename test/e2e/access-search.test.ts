@@ -38,6 +38,41 @@ const search = ({ token }: Person, query: string, more: object = {}) =>
 const namesIn = (value: unknown) =>
   ((value as { tools?: { name: string }[] } | undefined)?.tools ?? []).map(({ name }) => name);
 
+interface Sorted {
+  name: string;
+  skill_ids: string[];
+  is_classified: boolean;
+}
+const read = async (path: string, token?: string) =>
+  (await team.gateway.api('GET', path, undefined, token)).json;
+const listSorted = async (path: string, token?: string) =>
+  ((await read(path, token))['servers'] as { tools: Sorted[] }[]).flatMap(({ tools }) => tools);
+const sortedNames = (tools: readonly Sorted[]) => tools.map(({ name }) => name).toSorted();
+
+describe.each(NAMES)('skills for %s', { timeout: 300_000 }, name => {
+  it('[ACC-3] [FIND-3] count and list just what may be used', async () => {
+    const { token } = personOf(name);
+    await until('all tools are sorted', SOON_MS, async () => {
+      const tools = await listSorted('/api/v1/tools');
+      return tools.length > 0 && tools.every(tool => tool.is_classified) ? true : undefined;
+    });
+    const mine = await listSorted('/api/v1/tools', token);
+    expect(sortedNames(mine)).toEqual(allowed(personOf(name)).toSorted());
+    const { skills } = (await read('/api/v1/skills', token)) as unknown as {
+      skills: { id: string; tool_count: number }[];
+    };
+    expect(skills.length).toBeGreaterThan(10);
+    const isIn = (id: string) => mine.filter(tool => tool.skill_ids.includes(id));
+    expect(skills.map(({ id, tool_count }) => [id, tool_count])).toEqual(
+      skills.map(({ id }) => [id, isIn(id).length]),
+    );
+    for (const { id } of skills) {
+      const found = await listSorted(`/api/v1/tools?skill=${id}`, token);
+      expect([id, sortedNames(found)]).toEqual([id, sortedNames(isIn(id))]);
+    }
+  });
+});
+
 describe.each(NAMES)('%s', { timeout: 300_000 }, name => {
   it('[ACC-3] [FIND-1] finds over REST just what may be used, and counts no more', async () => {
     const person = personOf(name);
