@@ -12,11 +12,14 @@ const TABLES = [
   'sessions',
 ];
 
-/** Every row of every table of ours, as text; when a token was last used is no change. */
+/** What changes by itself: when a token was last used, and how often a monitor wrote skills. */
+const BY_ITSELF = ['last_used_at', 'skills_revision'];
+
+/** Every row of every table of ours, as text, but for what changes by itself. */
 export async function dumpDatabase(): Promise<string> {
   const dumps = await env.DB.batch(TABLES.map(table => env.DB.prepare(`SELECT * FROM ${table}`)));
   const rows = dumps.map(({ results }) => results);
   return JSON.stringify(rows, (key, value: unknown) =>
-    key === 'last_used_at' ? undefined : value,
+    BY_ITSELF.includes(key) ? undefined : value,
   );
 }

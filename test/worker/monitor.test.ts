@@ -15,6 +15,7 @@ import {
   registerConnected,
   storedCatalogs,
   whenServer,
+  whenSorted,
   type Portico,
   type RpcAnswer,
   whenQuiet,
@@ -107,6 +108,7 @@ describe('discovery', () => {
   it('[REG-5] writes nothing where nothing has changed', async () => {
     serve({ same: new FakeServer() });
     const { id } = await registerConnected(portico, 'same');
+    await whenSorted(id);
     await whenQuiet(id);
     const read = () => env.DB.prepare('SELECT * FROM servers WHERE id = ?').bind(id).first();
     const before = await read();

@@ -173,6 +173,21 @@ export async function whenQuiet(id: string): Promise<void> {
   }, PATIENT);
 }
 
+/** The monitor of a connected server has classified what it offers, and noted that it has. */
+export async function whenSorted(id: string): Promise<void> {
+  await vi.waitFor(async () => {
+    const row = await env.DB.prepare(
+      'SELECT catalog_hash AS hash, skills_revision AS revision FROM servers WHERE id = ?',
+    )
+      .bind(id)
+      .first<{ hash: string; revision: number }>();
+    const done = await runInDurableObject(monitorOf(id), (_, { storage }) =>
+      storage.get<{ basis: string; skillsRevision: number }>('classified'),
+    );
+    expect([done?.basis.split(' ')[0], done?.skillsRevision]).toEqual([row?.hash, row?.revision]);
+  }, PATIENT);
+}
+
 export interface CreatedToken {
   id: string;
   token: string;
