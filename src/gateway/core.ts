@@ -101,7 +101,7 @@ export function createCore(ports: CorePorts): CoreGateway {
       const { tools, ...counts } = await ports.findTools(reach, request);
       const hits = tools.map(async ({ server, tool, score, skills }) => {
         const item = (await seen(reach, server)).tools.byKey.get(tool);
-        return item && { ...presented(server, item, naming, 'tools'), score, skills };
+        return item && { ...presented(server, item, naming, 'tools'), server, score, skills };
       });
       const found = await Promise.all(hits);
       return { hits: found.filter(hit => hit !== undefined), ...counts };

@@ -27,11 +27,14 @@ export interface Reach {
 export type Naming =
   { kind: 'qualified'; style: NameStyle; renames?: Renames } | { kind: 'own'; serverId: string };
 
+/** What a list tells of a server. Lists are remembered while these stay; whoever needs the rest takes the record of its own reach. */
+export type ListedServer = Pick<Server, 'id' | 'name'>;
+
 /** One item as it is presented, in the order of the list. */
 export interface ListedItem {
   /** Name, URI or URI template on this endpoint. */
   name: string;
-  server: Server;
+  server: ListedServer;
   item: CatalogItem;
 }
 

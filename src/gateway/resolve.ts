@@ -131,7 +131,8 @@ async function resolveShortened(
   const style = { kind: 'qualified', style: 'underscore' } as const;
   const listing = await ports.list(reach, style, kind === 'tool' ? 'tools' : 'prompts');
   const match = listing.items.find(candidate => candidate.name === name);
-  return match && { server: match.server, name: match.item.key, item: match.item };
+  const server = match && reach.servers.find(({ id }) => id === match.server.id);
+  return server && { server, name: match.item.key, item: match.item };
 }
 
 /**

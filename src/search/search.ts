@@ -1,5 +1,6 @@
 /** What a search for tools asks and answers, whichever face it came by. */
 import type { ListedItem } from '../gateway/gateway.ts';
+import type { Server } from '../registry/server-schema.ts';
 import type { ToolSkills } from '../skills/tool-skills.ts';
 
 export interface SearchRequest {
@@ -17,6 +18,7 @@ export interface SearchRequest {
 
 /** A tool as the endpoint lists it, and how well it fits. */
 export interface SearchHit extends ListedItem {
+  server: Server;
   /** From 0 to 1, comparable across queries. */
   score: number;
   /** Its skills; undefined where nothing has classified it yet. */

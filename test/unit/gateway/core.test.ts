@@ -102,6 +102,26 @@ describe('a name', () => {
     expect(listed).toHaveLength(7);
   });
 
+  it('[REG-2] that was changed to fit a host leads to the server as it is now, though the list is remembered', async () => {
+    const called: string[] = [];
+    const { guarded } = createGateway({
+      call({ url }) {
+        called.push(url);
+        return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
+      },
+    });
+    const before = { servers: [createRecord('alpha')] };
+    const names = (await listTools(guarded, everything, before, underscore)).map(
+      listed => listed.name,
+    );
+    const name = names.find(listed => listed.startsWith('alpha__x_y')) ?? '';
+    const url = 'https://moved.example.com/mcp';
+    const after = { servers: [createRecord('alpha', { url, revision: 2 })] };
+    await callTool(guarded, everything, before, name);
+    await callTool(guarded, everything, after, name);
+    expect(called).toEqual(['https://a.example.com/mcp', url]);
+  });
+
   it('[AG-US4-AC2] of a server itself needs no prefix', async () => {
     const { guarded, calls } = createGateway();
     await callTool(guarded, everything, reach, 'get.sum', ownOf('alpha'));
