@@ -53,12 +53,12 @@ it('[MCP-10] [UP-2] keeps a session and its upstream session over a restart of t
   const before = await openLegacy(target());
   const other = await openLegacy(target());
   expect([await count(before), await count(before)]).toEqual(['1', '2']);
-  const { initialized } = await upstream.counters();
+  const { sessionsCalled } = await upstream.counters();
   await gateway.stop();
   gateway = await start();
   const after = resumeLegacy(target(), before.sessionId);
   expect(await count(after)).toBe('3');
-  expect((await upstream.counters())['initialized']).toBe(initialized);
+  expect((await upstream.counters())['sessionsCalled']).toBe(sessionsCalled);
   const listed = await resumeLegacy(target(), other.sessionId).request('tools/list');
   expect(listed.message.result?.['tools']).toBeInstanceOf(Array);
 });
@@ -66,10 +66,10 @@ it('[MCP-10] [UP-2] keeps a session and its upstream session over a restart of t
 it('[UP-2] opens one new upstream session when the upstream forgot the old one', async () => {
   const client = await openLegacy(target());
   expect([await count(client), await count(client)]).toEqual(['1', '2']);
-  const { initialized = 0 } = await upstream.counters('/forget');
+  const { sessionsCalled = 0 } = await upstream.counters('/forget');
   expect(await count(client)).toBe('1');
   expect(await count(client)).toBe('2');
-  expect((await upstream.counters())['initialized']).toBe(initialized + 1);
+  expect((await upstream.counters())['sessionsCalled']).toBe(sessionsCalled + 1);
 });
 
 it('[MCP-10] ends a session on DELETE', async () => {
@@ -103,7 +103,7 @@ it('[MCP-10] serves a request without a session where none is needed', async () 
 it('[MCP-5] keeps an upstream session for a modern client too', async () => {
   const client = openModern(target());
   const first = Number(await count(client));
-  const { initialized } = await upstream.counters();
+  const { sessionsCalled } = await upstream.counters();
   expect(Number(await count(client))).toBe(first + 1);
-  expect((await upstream.counters())['initialized']).toBe(initialized);
+  expect((await upstream.counters())['sessionsCalled']).toBe(sessionsCalled);
 });
