@@ -19,15 +19,12 @@ export type Era = 'legacy' | 'modern';
 
 export const MODERN_VERSION = '2026-07-28';
 export const LATEST_LEGACY_VERSION = '2025-11-25';
-/** What a request without an `MCP-Protocol-Version` header is taken for (2025-11-25, transports). */
-export const UNSTATED_LEGACY_VERSION = '2025-03-26';
 export const LEGACY_VERSIONS: readonly string[] = [
   '2025-11-25',
   '2025-06-18',
   '2025-03-26',
   '2024-11-05',
 ];
-export const SUPPORTED_VERSIONS: readonly string[] = [MODERN_VERSION, ...LEGACY_VERSIONS];
 
 /** Reserved `_meta` keys of the modern era (2026-07-28, basic/index). */
 export const META = {

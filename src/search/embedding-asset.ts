@@ -2,9 +2,10 @@
  * The word-piece embedding, read from the deployment's static files once per isolate. The value is shared by all requests and
  * objects of the isolate, a promise never: who comes while another loads it waits for the value.
  */
+import { readStaticFile, type StaticFiles } from '../lib/static-file.ts';
 import { readEmbedding, type Embedding } from './embedding.ts';
 
-const URL_OF_IT = new URL('https://assets.invalid/search/embedding.bin');
+const PATH = '/search/embedding.bin';
 /** Whoever loads it is given up after this time, in milliseconds. */
 const LOAD_MS = 10_000;
 const LOOK_MS = 5;
@@ -14,17 +15,13 @@ const isolate: { held?: Embedding; loadingSince: number } = { loadingSince: 0 };
 
 export type EmbeddingSource = () => Promise<Embedding>;
 
-interface Assets {
-  fetch(url: URL): Promise<Response>;
-}
-
 /**
  * Where the embedding comes from.
  * @param assets the static files of the deployment
  * @param wait settles after so many milliseconds
  */
 export function createEmbeddingSource(
-  assets: Assets,
+  assets: StaticFiles,
   wait: (ms: number) => Promise<void>,
 ): EmbeddingSource {
   return async () => {
@@ -34,13 +31,10 @@ export function createEmbeddingSource(
 }
 
 /** @throws Error where the deployment lacks the file */
-async function load(assets: Assets): Promise<Embedding> {
+async function load(assets: StaticFiles): Promise<Embedding> {
   isolate.loadingSince = Date.now();
   try {
-    const response = await assets.fetch(URL_OF_IT);
-    if (!response.ok)
-      throw new Error(`The static file ${URL_OF_IT.pathname} is missing: build the assets`);
-    isolate.held = readEmbedding(await response.arrayBuffer());
+    isolate.held = readEmbedding(await readStaticFile(assets, PATH));
     return isolate.held;
   } finally {
     isolate.loadingSince = 0;

@@ -1,4 +1,5 @@
 /** The classification of one server's tools with the way a deployment has: by its model where there is one, else without. */
+import type { StaticFiles } from '../lib/static-file.ts';
 import type { Model } from '../llm/model-port.ts';
 import type { EmbeddingSource } from '../search/embedding-asset.ts';
 import { Classifying, type ClassifyingPorts } from './classifying.ts';
@@ -8,7 +9,7 @@ import { loadWeights } from './weights-asset.ts';
 
 export interface CreateClassifyingPorts extends Omit<ClassifyingPorts, 'way'> {
   /** The static files of the deployment. */
-  assets: { fetch(url: URL): Promise<Response> };
+  assets: StaticFiles;
   embedding: EmbeddingSource;
   model: Model | undefined;
 }
