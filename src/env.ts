@@ -13,9 +13,15 @@ import type { ClientSession } from './session/client-session-object.ts';
 import type { NameStyle } from './gateway/qualified-name.ts';
 import type { ServerMonitor } from './catalog/server-monitor-object.ts';
 import type { HealthDefaults } from './health/health-settings.ts';
+import {
+  MODEL_SETTINGS,
+  toModelSettings,
+  type ModelEnv,
+  type ModelSettings,
+} from './llm/model-settings.ts';
 import type { ToolApproval } from './pins/pin.ts';
 
-export interface Env {
+export interface Env extends ModelEnv {
   DB: D1Database;
   CATALOG: KVNamespace;
   CLIENT_SESSION: DurableObjectNamespace<ClientSession>;
@@ -57,14 +63,6 @@ export interface Env {
   PORTICO_ALLOWED_ORIGINS?: string;
   PORTICO_AUDIT_CALLS?: string;
   PORTICO_AUDIT_DAYS?: string;
-  /** Address of an OpenAI-compatible API, up to `/v1`; with PORTICO_MODEL a model classifies tools. */
-  PORTICO_MODEL_URL?: string;
-  PORTICO_MODEL?: string;
-  /** Key of that API: a secret. */
-  PORTICO_MODEL_KEY?: string;
-  PORTICO_MODEL_TIMEOUT_MS?: string;
-  PORTICO_MODEL_CALLS_PER_DAY?: string;
-  PORTICO_MODEL_TOKENS_PER_DAY?: string;
   PORTICO_RATE_LIMIT?: string;
   PORTICO_RATE_BURST?: string;
   PORTICO_SERVER_RATE_LIMIT?: string;
@@ -123,17 +121,6 @@ export interface Config {
   readonly allowedOrigins: readonly string[];
 }
 
-/** How a language model is reached, and how much it may be used. */
-export interface ModelSettings {
-  readonly url: string;
-  readonly name: string;
-  readonly key: string | undefined;
-  /** Longest time of one request, in milliseconds. */
-  readonly timeoutMs: number;
-  /** What a day of UTC allows for one purpose. */
-  readonly perDay: { readonly calls: number; readonly tokens: number };
-}
-
 const milliseconds = (fallback: number) =>
   z.coerce.number().int().min(1).max(86_400_000).default(fallback);
 const bytes = (fallback: number) =>
@@ -171,12 +158,7 @@ const SettingsSchema = z.object({
   PORTICO_ALLOWED_ORIGINS: z.string().default(''),
   PORTICO_AUDIT_CALLS: z.enum(['on', 'off']).default('on'),
   PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),
-  PORTICO_MODEL_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
-  PORTICO_MODEL: z.string().max(200).default(''),
-  PORTICO_MODEL_KEY: z.string().max(4_096).default(''),
-  PORTICO_MODEL_TIMEOUT_MS: milliseconds(20_000),
-  PORTICO_MODEL_CALLS_PER_DAY: z.coerce.number().int().min(0).max(10_000_000).default(2_000),
-  PORTICO_MODEL_TOKENS_PER_DAY: z.coerce.number().int().min(0).max(1e12).default(5_000_000),
+  ...MODEL_SETTINGS,
   PORTICO_RATE_LIMIT: calls,
   PORTICO_RATE_BURST: calls,
   PORTICO_SERVER_RATE_LIMIT: calls,
@@ -230,28 +212,7 @@ export function parseConfig(env: Env): Config {
       principal: toLimit(settings.PORTICO_RATE_LIMIT, settings.PORTICO_RATE_BURST),
       server: toLimit(settings.PORTICO_SERVER_RATE_LIMIT, 0),
     },
-    model: toModel(settings),
+    model: toModelSettings(settings, settings.PORTICO_MODE === 'local'),
     allowedOrigins: settings.PORTICO_ALLOWED_ORIGINS.split(',').filter(origin => origin !== ''),
-  };
-}
-
-function toModel(settings: z.infer<typeof SettingsSchema>): ModelSettings | undefined {
-  const { PORTICO_MODEL_URL: url, PORTICO_MODEL: name } = settings;
-  if (url === '' && name === '') return undefined;
-  if (url === '' || name === '') {
-    throw new Error('Settings PORTICO_MODEL_URL and PORTICO_MODEL: both or neither');
-  }
-  if (settings.PORTICO_MODE === 'production' && !url.startsWith('https:')) {
-    throw new Error('Setting PORTICO_MODEL_URL: must be https');
-  }
-  return {
-    url,
-    name,
-    key: settings.PORTICO_MODEL_KEY || undefined,
-    timeoutMs: settings.PORTICO_MODEL_TIMEOUT_MS,
-    perDay: {
-      calls: settings.PORTICO_MODEL_CALLS_PER_DAY,
-      tokens: settings.PORTICO_MODEL_TOKENS_PER_DAY,
-    },
   };
 }

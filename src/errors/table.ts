@@ -98,6 +98,9 @@ const table = {
   upstream_refused_address: upstream(502, 5036, 'The address of the server is not allowed'),
   call_gone: upstream(410, 4100, 'The call ended while it waited for input'),
   too_many_calls: upstream(503, 5038, 'Too many calls wait for input', { retryable: true }),
+  model_missing: entry(503, 5051, 'No language model is configured'),
+  model_failed: entry(502, 5052, 'The language model did not answer as it should'),
+  model_budget: entry(429, 4291, 'The budget for the language model is spent for today'),
   upstream_needs_input: upstream(502, 5037, 'The server asks for input this client cannot give'),
 } satisfies Record<string, ErrorEntry>;
 

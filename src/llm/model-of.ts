@@ -1,5 +1,5 @@
 /** The language model of a deployment, as its settings have it: within its budget, and asked again where that helps. */
-import type { ModelSettings } from '../env.ts';
+import type { ModelSettings } from './model-settings.ts';
 import { withBudget } from './budget-service.ts';
 import type { Model } from './model-port.ts';
 import { createOpenAiChat } from './openai-chat.ts';

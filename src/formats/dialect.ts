@@ -1,0 +1,87 @@
+/** What a dialect is: one way in which a model's API has tools, calls and results. Pure; who speaks over HTTP is `llm/`. */
+import type { SseEvent } from '../lib/sse-events.ts';
+import type { JsonObject } from '../protocol.ts';
+import type { HubCall, HubMessage, HubResult, HubTool } from './hub.ts';
+
+/** The dialects by the names they have in the API: `?format=`. */
+export const FORMATS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** Something of a tool that a dialect cannot say, and what became of it. */
+export interface Loss {
+  /** The tool's name at the gateway. */
+  tool: string;
+  /** JSON pointer into the tool's definition: `/name`, `/inputSchema/properties/a/format`. */
+  path: string;
+  /** `removed`: it is not there; `changed`: it is there as something near it. */
+  kind: 'removed' | 'changed';
+  /** What was done, in one line. */
+  detail: string;
+}
+
+/** Tools in a dialect. */
+export interface ExportedTools {
+  /** The value of `tools` in a request of the dialect. */
+  tools: readonly JsonObject[];
+  /** From the name in the dialect to that at the gateway; of every tool, also where both are the same. */
+  names: ReadonlyMap<string, string>;
+  losses: readonly Loss[];
+}
+
+/** A question to a model, but for who is asked and how. */
+export interface TurnRequest {
+  /** Trusted text only. */
+  system: string;
+  messages: readonly HubMessage[];
+  /** Absent where the model may call nothing. */
+  tools?: ExportedTools;
+  /** The answer must be JSON that fits this schema, where the dialect can hold the model to it. */
+  answer?: { name: string; schema: JsonObject };
+  maxTokens: number;
+}
+
+export interface TokenCount {
+  input: number;
+  output: number;
+}
+
+/** What a model answered. */
+export interface TurnReply {
+  text: string;
+  calls: readonly HubCall[];
+  /** For `HubMessage.raw`. */
+  raw: unknown;
+  /** `end`: it is done; `calls`: it waits for results; `length`: it was cut; `refused`: it would not. */
+  stop: 'end' | 'calls' | 'length' | 'refused';
+  /** As the API counted; undefined where it does not say. */
+  tokens: TokenCount | undefined;
+}
+
+/** Reads the events of a streamed answer, one after the other. */
+export interface TurnReader {
+  /** @returns the text that came with it, perhaps empty. @throws FormatError where the event is none of the dialect, or tells of a failure */
+  read(event: SseEvent): string;
+  /** @throws FormatError where the answer was not whole */
+  end(): TurnReply;
+}
+
+export interface Dialect {
+  readonly format: Format;
+  /** Definitions, brought down to what the dialect accepts. Deterministic: the same tools give the same names. */
+  toTools(tools: readonly HubTool[], options: { strict: boolean }): ExportedTools;
+  /** The body of a request, but for the model's name and for streaming. */
+  toRequest(request: TurnRequest): JsonObject;
+  /** @throws FormatError */
+  fromResponse(body: unknown): TurnReply;
+  createReader(): TurnReader;
+  /**
+   * The calls in what a caller has of a model's answer: a whole response, the message in it, or a list of calls.
+   * @throws FormatError where it is none of these
+   */
+  fromCalls(body: unknown): HubCall[];
+  /** The messages that tell a model of results, in the order of the calls; to be appended to its conversation. */
+  toResults(results: readonly HubResult[]): JsonObject[];
+}
+
+/** What came is not what the dialect has. */
+export class FormatError extends Error {}
