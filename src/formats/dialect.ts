@@ -26,6 +26,12 @@ export interface ExportedTools {
   /** From the name in the dialect to that at the gateway; of every tool, also where both are the same. */
   names: ReadonlyMap<string, string>;
   losses: readonly Loss[];
+  /**
+   * The arguments that a model gave for a definition in the dialect, as the tool itself takes them: properties under their own names, no
+   * null for what may only be left out. The same object where the definition says what the tool's says.
+   * @param name in the dialect
+   */
+  toArguments(name: string, given: JsonObject): JsonObject;
 }
 
 /** A question to a model, but for who is asked and how. */

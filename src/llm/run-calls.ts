@@ -3,6 +3,7 @@
  * with one is the result of that one, in words a model can correct itself by; the others go on.
  */
 import type { Caller } from '../access/principal.ts';
+import type { ExportedTools } from '../formats/dialect.ts';
 import type { HubCall, HubResult } from '../formats/hub.ts';
 import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
 import type { CallContext } from '../upstream/call.ts';
@@ -21,6 +22,8 @@ export interface CallsFor {
   context: Pick<CallContext, 'signal' | 'owner' | 'defer'>;
   /** The tools the model was shown, by the name in its dialect. */
   tools: ReadonlyMap<string, ListedItem>;
+  /** What leads arguments back to those of the tools (`ExportedTools.toArguments`); absent where the callers did so before. */
+  toArguments?: ExportedTools['toArguments'];
 }
 
 /** What is told of each call as it goes. */
