@@ -9,6 +9,7 @@ export type Layer =
   | 'protocol'
   | 'errors'
   | 'formats'
+  | 'settings'
   | 'domain'
   | 'store'
   | 'edge'
@@ -23,6 +24,8 @@ const PLACES: readonly (readonly [RegExp, Layer])[] = [
   [/^src\/env\.ts$/, 'env'],
   [/^src\/protocol\.ts$/, 'protocol'],
   [/^src\/(lib|errors|formats)\//, 'lib'],
+  // What a deployment may set: names, forms and bounds, for the one reader of them.
+  [/^src\/[a-z-]+\/[a-z-]+-settings\.ts$/, 'settings'],
   [/^src\/(app\.ts|(api|mcp|http)\/|connectors\/[a-z-]+-route\.ts)/, 'face'],
   [/^src\/[a-z-]+\/[a-z-]+-object\.ts$/, 'object'],
   [/^src\/[a-z-]+\/[a-z-]+-(store|kv)\.ts$/, 'store'],
@@ -38,7 +41,7 @@ const PLACES: readonly (readonly [RegExp, Layer])[] = [
   ],
 ];
 
-const foundation: readonly Layer[] = ['lib', 'protocol', 'errors', 'formats'];
+const foundation: readonly Layer[] = ['lib', 'protocol', 'errors', 'formats', 'settings'];
 
 /** What each layer may import for its values, and beside that for its types only. */
 const ALLOWED: Readonly<Record<Layer, { values: readonly Layer[]; types: readonly Layer[] }>> = {
@@ -46,6 +49,7 @@ const ALLOWED: Readonly<Record<Layer, { values: readonly Layer[]; types: readonl
   protocol: { values: ['lib'], types: [] },
   errors: { values: ['lib', 'protocol', 'errors'], types: [] },
   formats: { values: foundation, types: [] },
+  settings: { values: foundation, types: ['domain'] },
   // A store builds statements and parses rows; whoever batches the statements imports it.
   domain: { values: [...foundation, 'domain', 'store'], types: ['edge', 'object', 'env'] },
   store: { values: [...foundation, 'domain', 'store'], types: [] },
