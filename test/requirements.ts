@@ -76,10 +76,10 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['FIND-3', 'done', 'skills for each tool, by LLM or without one'],
 
   // LLM side
-  ['LLM-1', 'planned', 'tools in the formats of the three LLM providers'],
+  ['LLM-1', 'started', 'tools in the formats of the three LLM providers'],
   ['LLM-2', 'planned', 'their tool calls executed and answered'],
-  ['LLM-3', 'planned', 'a bounded conversation loop, REST and command line'],
-  ['LLM-4', 'planned', 'ask: one guarded step, evidence for each claim'],
+  ['LLM-3', 'started', 'a bounded conversation loop, REST and command line'],
+  ['LLM-4', 'started', 'ask: one guarded step, evidence for each claim'],
   ['LLM-5', 'planned', 'a result cache for read-only tools that opt in'],
   ['LLM-6', 'planned', 'structured traces of every stage'],
 
