@@ -2,6 +2,7 @@
  * A gateway on a data folder: the host with the folder's secrets and the settings of an environment, sure to answer. A setting that
  * the Worker refuses becomes the reason why it does not.
  */
+import { join, resolve } from 'node:path';
 import type { GatewayFiles } from './gateway-files.ts';
 import { startHost, type Host } from './host.ts';
 import type { LogFile } from './log-file.ts';
@@ -16,6 +17,7 @@ const RESERVED = new Set([
   'PORTICO_URL',
   'PORTICO_TOKEN',
   'PORTICO_CONNECTOR_TOKEN',
+  'PORTICO_TRACE_DIR',
 ]);
 
 export interface GatewayOptions {
@@ -41,6 +43,7 @@ export async function startGateway(
     files,
     dataDir,
     port,
+    traceDir: toTraceDir(environment['PORTICO_TRACE_DIR'], dataDir),
     log: {
       ...log,
       write(source, text) {
@@ -60,6 +63,12 @@ export async function startGateway(
   if (response.ok) return host;
   const reason = said?.split(/jsg\.\w+: /).at(-1) ?? text.slice(0, 200);
   throw new StartError(`The gateway answers ${response.status}: ${reason}`);
+}
+
+/** Where traces are kept: `off` is nowhere, and without a word it is beside the data. */
+function toTraceDir(setting: string | undefined, dataDir: string): string | undefined {
+  if (setting === 'off') return undefined;
+  return setting ? resolve(setting) : join(dataDir, 'traces');
 }
 
 /** The settings of the Worker in an environment. */

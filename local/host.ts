@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { V4WorkerOptions } from 'miniflare';
+import { Response, type V4WorkerOptions } from 'miniflare';
 import { trustedCertificates } from './certificates.ts';
 import type { GatewayFiles } from './gateway-files.ts';
 import type { LogFile } from './log-file.ts';
@@ -17,6 +17,7 @@ import { applyMigrations } from './migrations.ts';
 import type { Database, Migration } from './migrations.ts';
 import { baseOptions, isAddressInUse, startMiniflare } from './miniflare.ts';
 import { LOOPBACK, portTaken } from './ports.ts';
+import { createTraceFolder } from './trace-folder.ts';
 import type { WorkerConfig } from './worker-config.ts';
 
 const NETWORK_BINDING = 'LOCAL_NETWORK';
@@ -48,6 +49,8 @@ export interface HostOptions {
   /** Text bindings of Portico's Worker: PORTICO_KEYS, PORTICO_ADMIN_TOKEN and settings. Local mode is set here. */
   env: Record<string, string>;
   workers?: readonly ExtraWorker[];
+  /** Folder that traces go to; without it they go to none. */
+  traceDir?: string | undefined;
   /** Takes what workerd and the Worker say; without it they say nothing. */
   log?: LogFile;
   /** Opens the inspector, which costs time: for profiles only. */
@@ -90,7 +93,10 @@ export async function startHost(options: HostOptions): Promise<Host> {
           config,
           options.port,
           { ...options.env, PORTICO_MODE: 'local' },
-          { [config.assets]: { disk: { path: assets, writable: false } } },
+          {
+            [config.assets]: { disk: { path: assets, writable: false } },
+            ...toTraceService(options.traceDir),
+          },
         ),
         d1Databases: config.databases,
         kvNamespaces: toNamespaceIds(config.namespaces),
@@ -150,6 +156,13 @@ async function migrateOnce(
   } finally {
     await instance.dispose();
   }
+}
+
+/** A service of this process, not of workerd's disk: it gives files their mode and the folder its bounds. */
+function toTraceService(traceDir: string | undefined): V4WorkerOptions['serviceBindings'] {
+  if (traceDir === undefined) return {};
+  const folder = createTraceFolder(traceDir);
+  return { TRACES: async request => new Response(null, await folder(request)) };
 }
 
 function workerOptions(

@@ -19,9 +19,15 @@ import {
   type ModelEnv,
   type ModelSettings,
 } from './llm/model-settings.ts';
+import {
+  OTLP_SETTINGS,
+  toOtlpSettings,
+  type OtlpEnv,
+  type OtlpSettings,
+} from './telemetry/otlp-settings.ts';
 import type { ToolApproval } from './pins/pin.ts';
 
-export interface Env extends ModelEnv {
+export interface Env extends ModelEnv, OtlpEnv {
   DB: D1Database;
   CATALOG: KVNamespace;
   CLIENT_SESSION: DurableObjectNamespace<ClientSession>;
@@ -33,6 +39,8 @@ export interface Env extends ModelEnv {
   SHIELD?: RateLimit;
   /** Static files of the deployment. */
   ASSETS: Fetcher;
+  /** A folder of traces; the local host alone has one. */
+  TRACES?: Fetcher;
   /** `local` lets upstreams be on loopback over http; anything else is production. */
   PORTICO_MODE?: string;
   /** Key ring, JSON: see `secrets/key-ring.ts`. */
@@ -117,6 +125,8 @@ export interface Config {
   readonly limits: { readonly principal: Limit | undefined; readonly server: Limit | undefined };
   /** The language model there is; undefined where there is none. */
   readonly model: ModelSettings | undefined;
+  /** Where traces are sent; undefined where nowhere. */
+  readonly otlp: OtlpSettings | undefined;
   /** Origins of browsers that may call, beside the gateway's own. */
   readonly allowedOrigins: readonly string[];
 }
@@ -159,6 +169,7 @@ const SettingsSchema = z.object({
   PORTICO_AUDIT_CALLS: z.enum(['on', 'off']).default('on'),
   PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),
   ...MODEL_SETTINGS,
+  ...OTLP_SETTINGS,
   PORTICO_RATE_LIMIT: calls,
   PORTICO_RATE_BURST: calls,
   PORTICO_SERVER_RATE_LIMIT: calls,
@@ -213,6 +224,7 @@ export function parseConfig(env: Env): Config {
       server: toLimit(settings.PORTICO_SERVER_RATE_LIMIT, 0),
     },
     model: toModelSettings(settings, settings.PORTICO_MODE === 'local'),
+    otlp: toOtlpSettings(settings, settings.PORTICO_MODE === 'local'),
     allowedOrigins: settings.PORTICO_ALLOWED_ORIGINS.split(',').filter(origin => origin !== ''),
   };
 }

@@ -50,6 +50,8 @@ import { SealedIds } from './session/sealed-id.ts';
 import { Sessions } from './session/sessions.ts';
 import { Streams } from './session/streams.ts';
 import { UpstreamSessions } from './session/upstream-sessions.ts';
+import { createTracer } from './telemetry/create-tracer.ts';
+import { createTraceTransport } from './telemetry/trace-transport.ts';
 import { endSession } from './upstream/end-session.ts';
 import { hearTasks } from './upstream/hear-tasks.ts';
 import { Upstreams } from './upstream/upstreams.ts';
@@ -232,6 +234,10 @@ export function wire(env: Env): AppPorts {
       poke: id => monitorOf(id).poke(),
     }),
     skillsOf,
+    tracer: createTracer(
+      createTraceTransport({ otlp: config.otlp, folder: env.TRACES, wait }),
+      () => Date.now(),
+    ),
     approvals: new ApprovalService({ db, acts, look: id => monitorOf(id).poke() }),
     audit: new AuditService(db, shard => auditLogOf(shard).keep(shard)),
     shield: env.SHIELD,

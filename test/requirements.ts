@@ -81,7 +81,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['LLM-3', 'started', 'a bounded conversation loop, REST and command line'],
   ['LLM-4', 'started', 'ask: one guarded step, evidence for each claim'],
   ['LLM-5', 'planned', 'a result cache for read-only tools that opt in'],
-  ['LLM-6', 'planned', 'structured traces of every stage'],
+  ['LLM-6', 'started', 'structured traces of every stage'],
 
   // stdio and the command line
   ['CLI-1', 'done', 'portico connect offers the stdio servers of a machine'],

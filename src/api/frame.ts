@@ -27,6 +27,7 @@ import type { SkillService } from '../skills/skill-service.ts';
 import type { SuggestionService } from '../skills/suggestion-service.ts';
 import type { SkillsOf } from '../skills/tool-skills.ts';
 import type { SecretService } from '../secrets/secret-service.ts';
+import type { Tracer } from '../telemetry/tracer.ts';
 
 export interface ApiPorts {
   config: Config;
@@ -49,6 +50,7 @@ export interface ApiPorts {
   suggestions: SuggestionService;
   corrections: CorrectionService;
   skillsOf: SkillsOf;
+  tracer: Tracer;
 }
 
 export interface ApiEnv {

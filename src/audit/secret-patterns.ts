@@ -55,7 +55,8 @@ const SCHEMES = /\b(bearer|basic)\s{1,8}[A-Za-z0-9._~+/=-]{6,}/gi;
 /** A name with what stands between it and its value: as in addresses, headers, JSON and commands. */
 const NAMES =
   /(-{0,2}[A-Za-z][\w.-]{0,60})(?:\\{0,4}["']?\s{0,8}[=:]\s{0,8}\\{0,4}|(?<=-[\w.-]{1,60})\s{1,8})/g;
-const VALUE = /"[^"]*"|'[^']*'|[^\s&;,"'#{}[\]]+/y;
+/** A quote that is not closed, as in JSON that breaks off, hides all behind it. */
+const VALUE = /"[^"]*"?|'[^']*'?|[^\s&;,"'#{}[\]]+/y;
 /** Name and password of an address. */
 const USERINFO = /(\b[a-z][a-z0-9+.-]{0,40}:\/\/)[^\s/?#@]{1,200}@/gi;
 

@@ -10,6 +10,7 @@ import { addServers } from './servers.ts';
 import { addStdio } from './stdio.ts';
 import { addToken } from './token.ts';
 import { addTools } from './tools.ts';
+import { addTrace } from './trace.ts';
 import { addUp } from './up.ts';
 
 /** Adds one command to the program. */
@@ -23,6 +24,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addTools,
   addSearch,
   addCall,
+  addTrace,
   addToken,
   addImport,
   addDoctor,

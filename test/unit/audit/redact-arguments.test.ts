@@ -39,6 +39,8 @@ const WRITTEN = [
   `{"client_secret":"${CANARY}"}`,
   `{\\"client_secret\\":\\"${CANARY}\\"}`,
   `a: 1, Token: ${CANARY}`,
+  `{"password": "${CANARY}`,
+  `{'user': 'a', 'password': '${CANARY}, `,
   `github+file:///a?access_token=${CANARY}`,
 ];
 

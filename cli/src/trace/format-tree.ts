@@ -1,0 +1,118 @@
+/** A trace as a tree of text: what was done in what, how long it took, and what was decided. Outside text stays text. Pure. */
+import { cut, visible, widthOf } from '../output/table.ts';
+import type { SpanLine } from './read-traces.ts';
+
+export interface TreeLook {
+  /** Columns of the terminal; what does not fit is cut. All of it is shown without. */
+  columns?: number | undefined;
+  paint: {
+    title(text: string): string;
+    good(text: string): string;
+    bad(text: string): string;
+    dim(text: string): string;
+  };
+}
+
+interface Row {
+  /** The lines that lead to it. */
+  lead: string;
+  span: SpanLine;
+}
+
+/** Deeper spans are shown at this depth. */
+const MAX_DEPTH = 24;
+
+/** The spans of one trace: a heading, and a line for each. */
+export function formatTree(spans: readonly SpanLine[], look: TreeLook): string {
+  const rows = toRows(spans);
+  const names = rows.map(({ lead, span }) => `${lead}${plain(span.name)}`);
+  const times = rows.map(({ span }) => toDuration(span.duration_ms));
+  const nameWidth = Math.max(...names.map(widthOf));
+  const timeWidth = Math.max(...times.map(widthOf));
+  const lines = rows.map(({ span }, at) => {
+    const name = names[at] ?? '';
+    const time = times[at] ?? '';
+    const gap = ' '.repeat(nameWidth - widthOf(name) + 2 + timeWidth - widthOf(time));
+    const head = `${name}${gap}${time}`;
+    return head + toTail(span, look, widthOf(head));
+  });
+  return [toHeading(spans, look), ...lines, ''].join('\n');
+}
+
+function toHeading(spans: readonly SpanLine[], { paint }: TreeLook): string {
+  const [root] = spans;
+  const count = `${spans.length} span${spans.length === 1 ? '' : 's'}`;
+  const lost = spans.reduce((sum, span) => sum + (span.dropped_spans ?? 0), 0);
+  const more = lost === 0 ? '' : `, ${lost} more had no room`;
+  return `${paint.title(plain(root?.trace_id ?? ''))}  ${plain(root?.start ?? '')}  ${count}${more}`;
+}
+
+/** Decision, failure and attributes of a span, as far as there is room. */
+function toTail(span: SpanLine, { columns, paint }: TreeLook, taken: number): string {
+  const attributes = Object.entries(span.attributes ?? {}).map(
+    ([key, value]) => `${plain(key)}=${plain(String(value))}`,
+  );
+  const parts: [string, (text: string) => string][] = [];
+  const { decision, error } = span;
+  if (decision !== undefined) {
+    const isBad = error !== undefined || /^(?:refused|denied|rejected)/.test(decision);
+    parts.push([plain(decision), isBad ? paint.bad : paint.good]);
+  }
+  if (error !== undefined && error !== decision) parts.push([`error ${plain(error)}`, paint.bad]);
+  if (span.unfinished) parts.push(['unfinished', paint.bad]);
+  for (const attribute of attributes) parts.push([attribute, paint.dim]);
+  let room = columns === undefined ? Infinity : columns - taken;
+  let text = '';
+  for (const [part, colour] of parts) {
+    room -= 2;
+    if (room < 2) break;
+    const shown = cut(part, room);
+    room -= widthOf(shown);
+    text += `  ${colour(shown)}`;
+  }
+  return text;
+}
+
+/** Spans under their parents, in the order they began. One whose parent is not there is a root; none is shown twice or lost. */
+function toRows(spans: readonly SpanLine[]): Row[] {
+  const ids = new Set(spans.map(({ span_id: id }) => id));
+  const isRoot = ({ parent_span_id: parent, span_id: id }: SpanLine) =>
+    parent === undefined || parent === id || !ids.has(parent);
+  const byParent = Map.groupBy(
+    spans.filter(span => !isRoot(span)),
+    span => span.parent_span_id ?? '',
+  );
+  const rows: Row[] = [];
+  const shown = new Set<SpanLine>();
+  const add = (span: SpanLine, lead: string, below: string, depth: number) => {
+    if (shown.has(span)) return;
+    shown.add(span);
+    rows.push({ lead, span });
+    const children = byParent.get(span.span_id) ?? [];
+    for (const [at, child] of children.entries()) {
+      const isLast = at === children.length - 1;
+      const isDeep = depth >= MAX_DEPTH;
+      const next = `${below}${isLast ? '└─ ' : '├─ '}`;
+      add(
+        child,
+        isDeep ? lead : next,
+        isDeep ? below : `${below}${isLast ? '   ' : '│  '}`,
+        depth + 1,
+      );
+    }
+  };
+  for (const span of spans) if (isRoot(span)) add(span, '', '', 0);
+  // What is in a circle has no root.
+  for (const span of spans) add(span, '', '', 0);
+  return rows;
+}
+
+/** On one line, with nothing that could move the cursor. */
+const plain = (text: string): string => visible(text.replaceAll(/\s+/g, ' '));
+
+/** `950 ms`, `1.24 s`, `3 min 5 s`. */
+export function toDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(2)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}

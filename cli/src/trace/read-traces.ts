@@ -1,0 +1,98 @@
+/**
+ * Traces as they lie in a folder: files of NDJSON that a gateway on this machine wrote, named by time and id. What is no line of a span is
+ * left out, and counted.
+ */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { EXIT, Failure } from '../failure.ts';
+import { readInput } from '../input.ts';
+
+/** What `src/telemetry/to-ndjson.ts` writes. */
+const SpanSchema = z.looseObject({
+  trace_id: z.string().max(64),
+  span_id: z.string().max(64),
+  parent_span_id: z.string().max(64).optional(),
+  name: z.string(),
+  start: z.string(),
+  duration_ms: z.number(),
+  unfinished: z.boolean().optional(),
+  decision: z.string().optional(),
+  error: z.string().optional(),
+  attributes: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  dropped_attributes: z.number().optional(),
+  dropped_spans: z.number().optional(),
+});
+export type SpanLine = z.infer<typeof SpanSchema>;
+
+export interface TraceFile {
+  path: string;
+  /** When it began, as the name has it: its order is that of time. */
+  started: string;
+  traceId: string;
+}
+
+const FILE = /^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z)-([0-9a-f]{32})(?:-\d+)?\.ndjson$/;
+/** Files of one id that are read: an outer trace may have begun many. */
+const MAX_FILES = 100;
+
+/** The traces of folders, the oldest first; a folder that is not there has none. @throws Failure */
+export async function listTraces(folders: readonly string[]): Promise<TraceFile[]> {
+  const found: TraceFile[] = [];
+  for (const folder of folders) {
+    for (const name of await namesOf(folder)) {
+      const [, started, traceId] = FILE.exec(name) ?? [];
+      if (started !== undefined && traceId !== undefined) {
+        found.push({ path: join(folder, name), started, traceId });
+      }
+    }
+  }
+  return found.toSorted((a, b) => (a.started < b.started ? -1 : a.started > b.started ? 1 : 0));
+}
+
+async function namesOf(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return [];
+    throw new Failure(`${folder} cannot be read (${code})`, EXIT.usage);
+  }
+}
+
+/** The files of the trace that an id, or its beginning, names. @throws Failure where there is none or more than one */
+export function findTrace(files: readonly TraceFile[], id: string): TraceFile[] {
+  const named = files.filter(({ traceId }) => traceId.startsWith(id.toLowerCase()));
+  const ids = new Set(named.map(({ traceId }) => traceId));
+  if (ids.size === 0) throw new Failure(`no trace ${id}; see portico trace --list`, EXIT.notFound);
+  if (ids.size > 1) throw new Failure(`${ids.size} traces begin with ${id}`, EXIT.usage);
+  return named.slice(-MAX_FILES);
+}
+
+export interface ReadSpans {
+  spans: SpanLine[];
+  /** Lines that are no spans. */
+  odd: number;
+}
+
+/** The spans of files; `-` is standard input. @throws Failure where one cannot be read */
+export async function readSpans(paths: readonly string[]): Promise<ReadSpans> {
+  const read: ReadSpans = { spans: [], odd: 0 };
+  for (const path of paths) {
+    for (const line of (await readInput(path)).split('\n')) {
+      if (line.trim() === '') continue;
+      const span = SpanSchema.safeParse(parse(line));
+      if (span.success) read.spans.push(span.data);
+      else read.odd += 1;
+    }
+  }
+  return read;
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

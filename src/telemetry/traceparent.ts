@@ -1,0 +1,28 @@
+/**
+ * Where a caller's own trace comes in. Pure. What is not right is no parent: the trace begins here.
+ *
+ * Source: W3C Trace Context, §3.2 `traceparent`; MCP 2026-07-28 reserves the same key in `_meta` for it (SEP-414).
+ */
+
+export interface Parent {
+  /** 32 hex digits. */
+  traceId: string;
+  /** 16 hex digits. */
+  spanId: string;
+}
+
+/** The `_meta` key and the header that hold it. */
+export const TRACEPARENT = 'traceparent';
+/** A version that is newer may have more behind the flags. */
+const MAX_CHARS = 256;
+const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
+const ZEROS = /^0+$/;
+
+/** The trace and span that a `traceparent` names. */
+export function parseTraceparent(text: string | undefined): Parent | undefined {
+  if (text === undefined || text.length > MAX_CHARS) return undefined;
+  const [, version, traceId, spanId, more] = FORM.exec(text) ?? [];
+  if (version === undefined || traceId === undefined || spanId === undefined) return undefined;
+  if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
+  return ZEROS.test(traceId) || ZEROS.test(spanId) ? undefined : { traceId, spanId };
+}
