@@ -6,7 +6,11 @@ import { createModelServer } from '../../fixtures/model-server.ts';
 import type { ModelMode, Script } from '../../fixtures/model-script.ts';
 
 const handle = createModelServer(openAiApi, 'k');
-const post = (path: string, body: unknown, headers: Record<string, string> = { authorization: 'Bearer k' }) =>
+const post = (
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = { authorization: 'Bearer k' },
+) =>
   handle(
     new Request(`http://model${path}`, { method: 'POST', headers, body: JSON.stringify(body) }),
   );
