@@ -77,7 +77,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
 
   // LLM side
   ['LLM-1', 'started', 'tools in the formats of the three LLM providers'],
-  ['LLM-2', 'planned', 'their tool calls executed and answered'],
+  ['LLM-2', 'started', 'their tool calls executed and answered'],
   ['LLM-3', 'started', 'a bounded conversation loop, REST and command line'],
   ['LLM-4', 'started', 'ask: one guarded step, evidence for each claim'],
   ['LLM-5', 'planned', 'a result cache for read-only tools that opt in'],

@@ -71,10 +71,17 @@ export interface TurnReader {
   end(): TurnReply;
 }
 
+export interface ExportOptions {
+  /** The model is to be held to the schemas, where the dialect and the schema allow it. */
+  strict: boolean;
+  /** Names in the dialect by those at the gateway, where these tools are only some of those that were named together. */
+  names?: ReadonlyMap<string, string>;
+}
+
 export interface Dialect {
   readonly format: Format;
   /** Definitions, brought down to what the dialect accepts. Deterministic: the same tools give the same names. */
-  toTools(tools: readonly HubTool[], options: { strict: boolean }): ExportedTools;
+  toTools(tools: readonly HubTool[], options: ExportOptions): ExportedTools;
   /** The body of a request, but for the model's name and for streaming. */
   toRequest(request: TurnRequest): JsonObject;
   /** @throws FormatError */

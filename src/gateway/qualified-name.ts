@@ -7,12 +7,12 @@
  * `_`, and a name that changed or is too long ends in a hash of the whole, so it stays unique and
  * can be found again through the catalog.
  */
+import { SHORT_HASH_CHARS, shortHash } from '../lib/short-hash.ts';
 
 export type NameStyle = 'dot' | 'colon' | 'underscore';
 
 const SEPARATORS: Record<NameStyle, string> = { dot: '.', colon: ':', underscore: '__' };
 const MAX_UNDERSCORE_NAME = 64;
-const HASH_CHARS = 8;
 
 /** The name under which a tool is presented. */
 export function toQualifiedName(server: string, tool: string, style: NameStyle): string {
@@ -20,7 +20,7 @@ export function toQualifiedName(server: string, tool: string, style: NameStyle):
   if (style !== 'underscore') return name;
   const fitting = name.replaceAll(/[^A-Za-z0-9_-]/gu, '_');
   if (fitting === name && name.length <= MAX_UNDERSCORE_NAME) return name;
-  const head = fitting.slice(0, MAX_UNDERSCORE_NAME - HASH_CHARS - 1);
+  const head = fitting.slice(0, MAX_UNDERSCORE_NAME - SHORT_HASH_CHARS - 1);
   return `${head}_${shortHash(name)}`;
 }
 
@@ -43,18 +43,4 @@ export function parseQualifiedName(name: string): NameParts[] {
     guesses.push({ server: name.slice(0, i), tool: name.slice(i + 2) });
   }
   return guesses;
-}
-
-/** FNV-1a over UTF-16 units, twice with different offsets: short, stable, not for secrets. */
-function shortHash(text: string): string {
-  let a = 0x811c9dc5;
-  let b = 0x050c5d1f;
-  for (let i = 0; i < text.length; i += 1) {
-    const unit = text.charCodeAt(i);
-    a = Math.imul(a ^ unit, 0x01000193);
-    b = Math.imul(b ^ unit, 0x01000193);
-  }
-  const high = (a >>> 0).toString(16).padStart(8, '0').slice(0, 4);
-  const low = (b >>> 0).toString(16).padStart(8, '0').slice(0, 4);
-  return high + low;
 }

@@ -1,0 +1,44 @@
+/** Reads what a model's API sent: JSON that is checked by a schema before anybody uses it. Pure. */
+import type { z } from 'zod';
+import { FormatError } from './dialect.ts';
+
+/** Longest text of a streamed answer with its calls, in UTF-16 units. */
+export const MAX_STREAMED_CHARS = 4_000_000;
+
+/** @throws FormatError that names what was read, and nothing of what stood in it */
+export function readAs<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new FormatError(`${what} has another form at ${issue?.path.join('.') || 'its root'}`);
+}
+
+/** @throws FormatError */
+export function parseAs<T>(schema: z.ZodType<T>, text: string, what: string): T {
+  return readAs(schema, parseJson(text, what), what);
+}
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new FormatError(`${what} is not valid JSON`);
+  }
+}
+
+/** Text that comes in pieces. */
+export class Pieces {
+  #pieces: string[] = [];
+  #chars = 0;
+
+  /** @throws FormatError where there is too much */
+  add(piece: string): void {
+    this.#chars += piece.length;
+    if (this.#chars > MAX_STREAMED_CHARS) throw new FormatError('The answer is too long');
+    this.#pieces.push(piece);
+  }
+
+  get text(): string {
+    return this.#pieces.join('');
+  }
+}
