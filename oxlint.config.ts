@@ -44,7 +44,7 @@ const stores: Restriction = {
 };
 const above: Restriction = {
   regex:
-    '/(access|api|ask|audit|cache|catalog|connectors|gateway|health|http|limits|llm|mcp|registry|search|secrets|session|skills|telemetry|upstream)/|/(app|env)\\.ts$',
+    '/(access|api|ask|audit|cache|catalog|chat|connectors|gateway|health|http|limits|llm|mcp|registry|search|secrets|session|skills|telemetry|upstream)/|/(app|env)\\.ts$',
   message: 'lib, errors, protocol.ts and formats import nothing of ours above them.',
 };
 

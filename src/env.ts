@@ -7,6 +7,12 @@ import type { AccessNews } from './access/access-news-object.ts';
 import type { Posture } from './access/rule.ts';
 import type { ToolsShown } from './access/toolset.ts';
 import type { AuditLog } from './audit/audit-log-object.ts';
+import {
+  CHAT_SETTINGS,
+  toChatSettings,
+  type ChatEnv,
+  type ChatSettings,
+} from './chat/chat-settings.ts';
 import type { Limit } from './limits/token-bucket.ts';
 import type { Connector } from './connectors/connector-object.ts';
 import type { ClientSession } from './session/client-session-object.ts';
@@ -27,7 +33,7 @@ import {
 } from './telemetry/otlp-settings.ts';
 import type { ToolApproval } from './pins/pin.ts';
 
-export interface Env extends ModelEnv, OtlpEnv {
+export interface Env extends ModelEnv, OtlpEnv, ChatEnv {
   DB: D1Database;
   CATALOG: KVNamespace;
   CLIENT_SESSION: DurableObjectNamespace<ClientSession>;
@@ -125,6 +131,8 @@ export interface Config {
   readonly limits: { readonly principal: Limit | undefined; readonly server: Limit | undefined };
   /** The language model there is; undefined where there is none. */
   readonly model: ModelSettings | undefined;
+  /** What chats may use, and how long they are kept. */
+  readonly chat: ChatSettings;
   /** Where traces are sent; undefined where nowhere. */
   readonly otlp: OtlpSettings | undefined;
   /** Origins of browsers that may call, beside the gateway's own. */
@@ -170,6 +178,7 @@ const SettingsSchema = z.object({
   PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),
   ...MODEL_SETTINGS,
   ...OTLP_SETTINGS,
+  ...CHAT_SETTINGS,
   PORTICO_RATE_LIMIT: calls,
   PORTICO_RATE_BURST: calls,
   PORTICO_SERVER_RATE_LIMIT: calls,
@@ -224,6 +233,7 @@ export function parseConfig(env: Env): Config {
       server: toLimit(settings.PORTICO_SERVER_RATE_LIMIT, 0),
     },
     model: toModelSettings(settings, settings.PORTICO_MODE === 'local'),
+    chat: toChatSettings(settings),
     otlp: toOtlpSettings(settings, settings.PORTICO_MODE === 'local'),
     allowedOrigins: settings.PORTICO_ALLOWED_ORIGINS.split(',').filter(origin => origin !== ''),
   };

@@ -36,7 +36,7 @@ const PLACES: readonly (readonly [RegExp, Layer])[] = [
   [/^src\/(upstream|llm|connectors)\/([a-z-]+-)?(port|schema|guard|frames|service)\.ts$/, 'domain'],
   [/^src\/(upstream|llm|connectors)\//, 'edge'],
   [
-    /^src\/(access|ask|audit|cache|catalog|gateway|health|limits|pins|registry|search|secrets|session|skills|telemetry)\//,
+    /^src\/(access|ask|audit|cache|catalog|chat|gateway|health|limits|pins|registry|search|secrets|session|skills|telemetry)\//,
     'domain',
   ],
 ];

@@ -1,0 +1,91 @@
+/** What is told of a chat while it runs, and how it stands: the forms that its faces show. Pure. */
+import { toPreview } from './bounded-result.ts';
+import type { CallDecision, ChatState, StopReason, StoredCall } from './chat-state.ts';
+
+/** A call as its caller sees it. */
+export interface CallView {
+  id: string;
+  name: string;
+  /** Null where they could not be read. */
+  arguments: Record<string, unknown> | null;
+  decision: CallDecision;
+  /** Null until there is a result. */
+  is_error: boolean | null;
+  /** What became of it is not known. */
+  is_unknown?: true;
+}
+
+/** `idle`: it waits for a message. */
+export type ChatStatus = 'running' | 'waiting' | 'idle';
+
+export interface ChatView {
+  id: string;
+  status: ChatStatus;
+  /** Of the model, in this run; empty where there is none. */
+  answer: string;
+  /** Null while it runs. */
+  stop_reason: StopReason | null;
+  problem?: string;
+  steps: number;
+  calls: CallView[];
+  usage: { input_tokens: number; output_tokens: number; cost_usd: number | null };
+  /** Calls about which a person has to decide. */
+  pending?: CallView[];
+}
+
+export type ChatEvent =
+  | { type: 'chat'; id: string }
+  | { type: 'text'; text: string }
+  | { type: 'call'; call: CallView }
+  | { type: 'result'; id: string; name: string; is_error: boolean; preview: string }
+  | { type: 'approval'; pending: CallView[] }
+  | { type: 'done'; chat: ChatView };
+
+export function toCallView(stored: StoredCall): CallView {
+  const { id, tool, call, sent, decision, result, isUnknown } = stored;
+  return {
+    id,
+    name: tool,
+    arguments: sent ?? call.arguments ?? null,
+    decision,
+    is_error: result === undefined ? null : result['isError'] === true,
+    ...(isUnknown ? { is_unknown: true } : {}),
+  };
+}
+
+/** The result of a call as an event. */
+export function toResultEvent({ id, tool, result = {} }: StoredCall): ChatEvent {
+  return {
+    type: 'result',
+    id,
+    name: tool,
+    is_error: result['isError'] === true,
+    preview: toPreview(result),
+  };
+}
+
+export const pendingOf = (state: ChatState): CallView[] =>
+  state.turn.filter(({ place }) => place === 'waiting').map(toCallView);
+
+/** Digits that are shown of a cost in dollars, behind the point. */
+const COST_DIGITS = 6;
+
+export function toChatView(id: string, status: ChatStatus, state: ChatState): ChatView {
+  const { spent, stop, problem } = state;
+  const pending = pendingOf(state);
+  return {
+    id,
+    status,
+    answer: state.answer,
+    stop_reason: status === 'running' ? null : (stop ?? null),
+    ...(problem === undefined ? {} : { problem }),
+    steps: spent.steps,
+    calls: [...state.log, ...state.turn].map(toCallView),
+    usage: {
+      input_tokens: spent.inputTokens,
+      output_tokens: spent.outputTokens,
+      cost_usd: spent.costUsd === undefined ? null : Number(spent.costUsd.toFixed(COST_DIGITS)),
+    },
+    ...(pending.length > 0 ? { pending } : {}),
+  };
+}

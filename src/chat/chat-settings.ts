@@ -1,0 +1,74 @@
+/** The settings of a deployment that bound its chats: what a run may use, when a person is asked, and what is kept for how long. */
+import { z } from 'zod';
+
+export interface ChatEnv {
+  PORTICO_CHAT_STEPS?: string;
+  PORTICO_CHAT_CALLS?: string;
+  PORTICO_CHAT_TOKENS?: string;
+  PORTICO_CHAT_SECONDS?: string;
+  PORTICO_CHAT_COST?: string;
+  PORTICO_CHAT_APPROVAL?: string;
+  PORTICO_CHAT_HOURS?: string;
+  PORTICO_CHAT_KEPT?: string;
+}
+
+/** When a person is asked before a call, the least strict first. */
+export const APPROVALS = ['never', 'writes', 'always'] as const;
+export type Approval = (typeof APPROVALS)[number];
+
+/** What a run may use: a run is what one message sets off, over approvals and resumptions. */
+export interface Limits {
+  /** Questions to the model. */
+  readonly steps: number;
+  /** Calls of tools, also those that turn out not to be possible. */
+  readonly calls: number;
+  /** Tokens of all questions and answers. */
+  readonly tokens: number;
+  /** Seconds in which something is under way; waiting for a person does not count. */
+  readonly seconds: number;
+  /** US dollars; undefined is no bound. */
+  readonly costUsd: number | undefined;
+}
+
+export interface ChatSettings {
+  /** What a run may use; a request may ask for less. */
+  readonly limits: Limits;
+  /** A request may only be stricter. */
+  readonly approval: Approval;
+  /** How long a chat is kept after its last change, in milliseconds. */
+  readonly keptMs: number;
+  /** Most chats that are kept of one principal; the oldest gives way. */
+  readonly maxKept: number;
+}
+
+const count = (max: number, fallback: number) =>
+  z.coerce.number().int().min(1).max(max).default(fallback);
+
+/** The members of the settings' schema; what is largest here no deployment can exceed. */
+export const CHAT_SETTINGS = {
+  PORTICO_CHAT_STEPS: count(200, 16),
+  PORTICO_CHAT_CALLS: count(1_000, 32),
+  PORTICO_CHAT_TOKENS: count(100_000_000, 200_000),
+  PORTICO_CHAT_SECONDS: count(3_600, 300),
+  PORTICO_CHAT_COST: z.coerce.number().min(0).max(10_000).default(0),
+  PORTICO_CHAT_APPROVAL: z.enum(APPROVALS).default('writes'),
+  PORTICO_CHAT_HOURS: count(720, 24),
+  PORTICO_CHAT_KEPT: count(1_000, 50),
+};
+const SettingsSchema = z.object(CHAT_SETTINGS);
+
+/** The bounds of chats in a deployment. */
+export function toChatSettings(settings: z.infer<typeof SettingsSchema>): ChatSettings {
+  return {
+    limits: {
+      steps: settings.PORTICO_CHAT_STEPS,
+      calls: settings.PORTICO_CHAT_CALLS,
+      tokens: settings.PORTICO_CHAT_TOKENS,
+      seconds: settings.PORTICO_CHAT_SECONDS,
+      costUsd: settings.PORTICO_CHAT_COST === 0 ? undefined : settings.PORTICO_CHAT_COST,
+    },
+    approval: settings.PORTICO_CHAT_APPROVAL,
+    keptMs: settings.PORTICO_CHAT_HOURS * 3_600_000,
+    maxKept: settings.PORTICO_CHAT_KEPT,
+  };
+}

@@ -1,0 +1,116 @@
+/**
+ * Which tools a model is shown, and how its calls are made: those of the caller, as it is at that moment. Where there are more than a
+ * model takes well, those that fit the user's last message best, and those the chat has called already.
+ */
+import { hasScope, type Caller } from '../access/principal.ts';
+import { viewOfToolset } from '../access/policy.ts';
+import { NOTHING } from '../access/view.ts';
+import type { Dialect } from '../formats/dialect.ts';
+import type { HubCall, HubResult, HubTool } from '../formats/hub.ts';
+import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
+import type { CallsFor, CallsWatch } from '../llm/run-calls.ts';
+import type { Server } from '../registry/server-schema.ts';
+import { MAX_FOUND, MAX_QUERY_CHARS } from '../search/limits.ts';
+import { principalOwner } from '../session/sessions.ts';
+import type { ChatState } from './chat-state.ts';
+import type { Shown } from './loop.ts';
+
+/** Most tools that are shown to a model; of more, the best that a search finds are. */
+export const MAX_SHOWN_TOOLS = 128;
+
+/** What the caller may do at a moment. */
+export interface Rights {
+  caller: Caller;
+  servers: readonly Server[];
+}
+
+/** Who asks, for as long as its request lasts. */
+export interface Asker extends Rights {
+  /** What it may do now; undefined where its token is gone. */
+  rights(): Promise<Rights | undefined>;
+  /** Aborts when it goes away. */
+  signal: AbortSignal;
+  /** Runs work that outlives the response. */
+  defer(work: Promise<unknown>): void;
+}
+
+export interface ToolPorts {
+  gateway: Gateway;
+  /** How tools are named for models. */
+  naming: Naming;
+  listForModel(
+    gateway: Gateway,
+    caller: Caller,
+    reach: Reach,
+  ): Promise<{ tools: HubTool[]; items: ReadonlyMap<string, ListedItem> }>;
+  runCalls(calls: readonly HubCall[], to: CallsFor, watch?: CallsWatch): Promise<HubResult[]>;
+}
+
+/** What may be shown now; undefined where the caller may use nothing any more. */
+export async function findShown(
+  ports: ToolPorts,
+  asker: Asker,
+  dialect: Dialect,
+  state: ChatState,
+): Promise<Shown | undefined> {
+  const rights = await asker.rights();
+  if (!rights || !hasScope(rights.caller, 'tools:call')) return undefined;
+  if (!hasScope(rights.caller, 'tools:read')) return undefined;
+  const { gateway, listForModel, runCalls } = ports;
+  const { caller } = rights;
+  const reach = toReach(rights, state.only);
+  const { tools: all, items } = await listForModel(gateway, caller, reach);
+  const tools =
+    all.length <= MAX_SHOWN_TOOLS ? all : await choose(ports, caller, reach, state, all);
+  const exported = dialect.toTools(tools, { strict: false });
+  const byName = new Map<string, ListedItem>();
+  for (const [name, own] of exported.names) {
+    const item = items.get(own);
+    if (item) byName.set(name, item);
+  }
+  const owner = (serverId: string) => principalOwner(caller.principalId, serverId);
+  return {
+    tools: tools.length === 0 ? undefined : exported,
+    items: byName,
+    run: (calls, watch, signal) =>
+      runCalls(
+        calls,
+        { gateway, caller, reach, context: { signal, owner, defer: asker.defer }, tools: byName },
+        { onEnd: ({ id }, result) => watch(id, result) },
+      ),
+  };
+}
+
+/** The servers and tools that a chat is about; what is named and is not there, or hidden, matches nothing. */
+function toReach(
+  { caller, servers: all }: Rights,
+  { servers: wanted, toolset: name }: ChatState['only'],
+): Reach {
+  const isWanted = (server: Server) =>
+    wanted === undefined || wanted.includes(server.name) || wanted.includes(server.id);
+  const servers = all.filter(isWanted);
+  if (name === undefined) return { servers };
+  const toolset = caller.policy.toolset(name);
+  if (!toolset) return { servers: [] };
+  const views = new Map(servers.map(server => [server.id, viewOfToolset(toolset, server)]));
+  return { servers: servers.filter(({ id }) => views.get(id) !== NOTHING), views };
+}
+
+/** The tools that fit the last message best, and those that the chat has called, in the order of the list. */
+async function choose(
+  { gateway, naming }: ToolPorts,
+  caller: Caller,
+  reach: Reach,
+  state: ChatState,
+  all: readonly HubTool[],
+): Promise<HubTool[]> {
+  const said = state.messages.findLast(message => message.role === 'user');
+  const query = (said?.text ?? '').slice(0, MAX_QUERY_CHARS);
+  const { hits } = await gateway.search(caller, reach, naming, { query, limit: MAX_FOUND });
+  const wanted = new Set(hits.map(({ name }) => name));
+  for (const message of state.messages) {
+    if (message.role !== 'assistant') continue;
+    for (const { name } of message.calls) if (wanted.size < MAX_SHOWN_TOOLS) wanted.add(name);
+  }
+  return all.filter(({ name }) => wanted.has(name));
+}
