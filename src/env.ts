@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { AccessNews } from './access/access-news-object.ts';
 import type { Posture } from './access/rule.ts';
 import type { ToolsShown } from './access/toolset.ts';
+import { ASK_SETTINGS, toAskSettings, type AskEnv, type AskSettings } from './ask/ask-settings.ts';
 import type { AuditLog } from './audit/audit-log-object.ts';
 import {
   CHAT_SETTINGS,
@@ -33,7 +34,7 @@ import {
 } from './telemetry/otlp-settings.ts';
 import type { ToolApproval } from './pins/pin.ts';
 
-export interface Env extends ModelEnv, OtlpEnv, ChatEnv {
+export interface Env extends ModelEnv, OtlpEnv, ChatEnv, AskEnv {
   DB: D1Database;
   CATALOG: KVNamespace;
   CLIENT_SESSION: DurableObjectNamespace<ClientSession>;
@@ -129,6 +130,8 @@ export interface Config {
   readonly audit: { readonly calls: boolean; readonly retentionDays: number };
   /** How many calls one principal may make, in all and at one server; undefined is no limit. */
   readonly limits: { readonly principal: Limit | undefined; readonly server: Limit | undefined };
+  /** What bounds a request to ask. */
+  readonly ask: AskSettings;
   /** The language model there is; undefined where there is none. */
   readonly model: ModelSettings | undefined;
   /** What chats may use, and how long they are kept. */
@@ -172,13 +175,14 @@ const SettingsSchema = z.object({
   PORTICO_PAGE_SIZE: z.coerce.number().int().min(1).max(1_000).default(1_000),
   PORTICO_POSTURE: z.enum(['open', 'closed']).default('open'),
   PORTICO_NAME_STYLE: z.enum(['dot', 'colon', 'underscore']).default('dot'),
-  PORTICO_TOOLS: z.enum(['all', 'search']).default('all'),
+  PORTICO_TOOLS: z.enum(['all', 'search', 'ask']).default('all'),
   PORTICO_ALLOWED_ORIGINS: z.string().default(''),
   PORTICO_AUDIT_CALLS: z.enum(['on', 'off']).default('on'),
   PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),
   ...MODEL_SETTINGS,
   ...OTLP_SETTINGS,
   ...CHAT_SETTINGS,
+  ...ASK_SETTINGS,
   PORTICO_RATE_LIMIT: calls,
   PORTICO_RATE_BURST: calls,
   PORTICO_SERVER_RATE_LIMIT: calls,
@@ -232,6 +236,7 @@ export function parseConfig(env: Env): Config {
       principal: toLimit(settings.PORTICO_RATE_LIMIT, settings.PORTICO_RATE_BURST),
       server: toLimit(settings.PORTICO_SERVER_RATE_LIMIT, 0),
     },
+    ask: toAskSettings(settings),
     model: toModelSettings(settings, settings.PORTICO_MODE === 'local'),
     chat: toChatSettings(settings),
     otlp: toOtlpSettings(settings, settings.PORTICO_MODE === 'local'),

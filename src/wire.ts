@@ -6,6 +6,7 @@ import { isTokenForm } from './access/token.ts';
 import { ExplainService } from './access/explain-service.ts';
 import { TokenService } from './access/token-service.ts';
 import { ToolsetService } from './access/toolset-service.ts';
+import { createAsk } from './ask/create-ask.ts';
 import { Acts, ADMIN_SHARD } from './audit/acts.ts';
 import { AuditService } from './audit/audit-service.ts';
 import { CallEnds } from './audit/call-ends.ts';
@@ -52,6 +53,7 @@ import { Streams } from './session/streams.ts';
 import { UpstreamSessions } from './session/upstream-sessions.ts';
 import { createTracer } from './telemetry/create-tracer.ts';
 import { createTraceTransport } from './telemetry/trace-transport.ts';
+import { NO_TRACES } from './telemetry/tracer.ts';
 import { endSession } from './upstream/end-session.ts';
 import { hearTasks } from './upstream/hear-tasks.ts';
 import { Upstreams } from './upstream/upstreams.ts';
@@ -194,10 +196,14 @@ export function wire(env: Env): AppPorts {
     },
   });
 
+  const tracer = NO_TRACES;
+  const asking = { gateway, model: undefined, tracer, settings: config.ask };
+
   return {
     config,
     snapshots,
     gateway,
+    ...createAsk(db, acts, asking),
     sessions: new Sessions({
       db,
       sealedIds: new SealedIds(keys),

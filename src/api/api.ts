@@ -10,6 +10,8 @@ import { checkOrigin } from '../http/origin.ts';
 import { registerAccessRules } from './access-rules.ts';
 import { registerAccessExplain } from './access-explain.ts';
 import { registerApprovals } from './approvals.ts';
+import { ASK_PATH, registerAsk } from './ask.ts';
+import { registerAskAllowlist } from './ask-allowlist.ts';
 import { registerAudit } from './audit.ts';
 import { registerAuditExport } from './audit-export.ts';
 import { registerConnectors, SELF_PATH } from './connectors.ts';
@@ -29,6 +31,9 @@ import { registerTools } from './tools.ts';
 import { registerToolsets } from './toolsets.ts';
 import { registerTransfer } from './transfer.ts';
 
+/** Paths whose POST is no act. */
+const READING: ReadonlySet<string> = new Set([SEARCH_PATH, ASK_PATH]);
+
 /** Build the API. */
 export function createApi(ports: ApiPorts): Api {
   const api: Api = new OpenAPIHono<ApiEnv>({
@@ -46,7 +51,7 @@ export function createApi(ports: ApiPorts): Api {
     const thrown = fromFramework(error);
     // Acts record their denials themselves.
     const { method, path } = context.req;
-    if (thrown.code !== 'forbidden' || (method !== 'GET' && path !== SEARCH_PATH)) {
+    if (thrown.code !== 'forbidden' || (method !== 'GET' && !READING.has(path))) {
       return toProblemResponse(thrown);
     }
     return toProblemResponse(await noteDenial(ports, context.var.snapshot, path, thrown));
@@ -93,6 +98,8 @@ export function createApi(ports: ApiPorts): Api {
   registerSkills(api, ports);
   registerToolSkills(api, ports);
   registerSearch(api, ports);
+  registerAsk(api, ports);
+  registerAskAllowlist(api, ports);
   registerApprovals(api, ports);
   registerAudit(api, ports);
   registerAuditExport(api, ports);

@@ -11,6 +11,8 @@ import type { ExplainService } from '../access/explain-service.ts';
 import type { TokenService } from '../access/token-service.ts';
 import type { Scope } from '../access/token.ts';
 import type { ToolsetService } from '../access/toolset-service.ts';
+import type { AllowlistService } from '../ask/allowlist-service.ts';
+import type { AskService } from '../ask/ask-service.ts';
 import type { AuditService } from '../audit/audit-service.ts';
 import type { StoredConnector } from '../connectors/connector-schema.ts';
 import type { ConnectorService } from '../connectors/connector-service.ts';
@@ -51,6 +53,8 @@ export interface ApiPorts {
   corrections: CorrectionService;
   skillsOf: SkillsOf;
   tracer: Tracer;
+  ask: AskService;
+  askAllowlist: AllowlistService;
 }
 
 export interface ApiEnv {

@@ -26,7 +26,7 @@ export interface Endpoint {
 export type EndpointPart = { serverName?: string; toolsetName?: string };
 
 const STYLES: readonly string[] = ['dot', 'colon', 'underscore'];
-const TOOLS: readonly string[] = ['all', 'search'];
+const TOOLS: readonly string[] = ['all', 'search', 'ask'];
 
 /**
  * The endpoint of a URL's path, with what its query chooses.
@@ -39,7 +39,7 @@ export function parseEndpoint({ pathname, searchParams }: URL, part: EndpointPar
     throw new PorticoError('invalid_params', 'names must be dot, colon or underscore');
   }
   if (tools !== null && !TOOLS.includes(tools)) {
-    throw new PorticoError('invalid_params', 'tools must be all or search');
+    throw new PorticoError('invalid_params', 'tools must be all, search or ask');
   }
   return {
     path: pathname,

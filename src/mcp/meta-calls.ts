@@ -39,7 +39,7 @@ export async function toMetaCall(
   door: Era,
 ): Promise<MetaCall | undefined> {
   const name = request.method === 'tools/call' ? request.params?.['name'] : undefined;
-  if (exchange.scope.tools === 'all' || !isMetaTool(name)) return undefined;
+  if (exchange.scope.tools !== 'search' || !isMetaTool(name)) return undefined;
   try {
     if (name === 'call_tool') return toRealCall(request, params);
     return { result: await answer(exchange, name, request.params?.['arguments']) };

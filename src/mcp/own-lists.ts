@@ -25,7 +25,7 @@ const KINDS_OF: Record<ListName, readonly Kind[]> = {
 const STATIC = 'static';
 
 /** Whether a list is the same for everybody, whatever the servers have. */
-const isStatic = ({ tools }: Scope, list: ListName) => list === 'tools' && tools === 'search';
+const isStatic = ({ tools }: Scope, list: ListName) => list === 'tools' && tools !== 'all';
 
 /** The lists of an endpoint that can change. */
 export function changingLists(scope: Scope, lists: readonly ListName[]): readonly ListName[] {

@@ -3,6 +3,7 @@
  * about. A method that is in neither table is not known here.
  */
 import { requireScope, type Caller } from '../access/principal.ts';
+import type { AskService } from '../ask/ask-service.ts';
 import { KIND_FACTS, KINDS, type Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { isCall, type Gateway, type Reference, type RelayedMethod } from '../gateway/gateway.ts';
@@ -14,6 +15,8 @@ import type { CallContext } from '../upstream/call.ts';
 import { ownResultResponse, replyResponse, resultBytesResponse, thrownText } from './answer.ts';
 import type { Scope } from './endpoint.ts';
 import { listResult } from './list-result.ts';
+import { answerAsk, isAskCall } from './ask-calls.ts';
+import { askListResult } from './ask-tool.ts';
 import { notFoundText, toMetaCall } from './meta-calls.ts';
 import { metaListResult } from './meta-tools.ts';
 import { patiently } from './patient-response.ts';
@@ -30,6 +33,7 @@ export interface Exchange {
   caller: Caller;
   scope: Scope;
   gateway: Gateway;
+  ask: Pick<AskService, 'ask'>;
   context: CallContext;
   streams: Streams;
   /** What a stream that stays open needs. */
@@ -82,15 +86,17 @@ export async function handleShared(
   const { gateway, caller, scope, pageSize } = exchange;
   const { reach, naming, tools } = scope;
   const kind = LISTS.get(request.method);
-  if (kind === 'tools' && tools === 'search') {
+  if (kind === 'tools' && tools !== 'all') {
     requireScope(caller, 'tools:read');
-    return resultBytesResponse(request.id, metaListResult(cursorOf(request), era));
+    const listResultOf = tools === 'search' ? metaListResult : askListResult;
+    return resultBytesResponse(request.id, listResultOf(cursorOf(request), era));
   }
   if (kind) {
     const list = await gateway.list(caller, reach, naming, kind);
     const result = listResult(list, kind, cursorOf(request), pageSize, era);
     return resultBytesResponse(request.id, result);
   }
+  if (isAskCall(exchange, request)) return ask(exchange, request, era);
   const meta = await toMetaCall(exchange, request, params, era);
   if (!meta) return relay(exchange, request, params, era);
   const asked = { id: request.id, method: request.method, era };
@@ -100,6 +106,16 @@ export async function handleShared(
   return relay(rest, meta.request, meta.params, era, thrown =>
     ownResultResponse(asked, notFoundText(thrown)),
   );
+}
+
+/** Answers a call of `ask`, which takes as long as a model does. */
+function ask(exchange: Exchange, request: RpcRequest, era: Era): Promise<Response> {
+  const asked = { id: request.id, method: request.method, era };
+  const responding = answerAsk(exchange, request, era).then(result =>
+    ownResultResponse(asked, result),
+  );
+  if (!exchange.acceptsStream) return responding;
+  return patiently(responding, thrown => thrownText(thrown, asked));
 }
 
 /** @param rescue answers what the gateway refused, or throws it again */

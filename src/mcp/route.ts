@@ -3,6 +3,7 @@
  * who calls and what they reach, hands over to the era's handler. No request without a credential
  * gets past the first check, and nothing is dispatched before all checks have passed.
  */
+import type { AskService } from '../ask/ask-service.ts';
 import type { Snapshot, Snapshots } from '../access/snapshots.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
@@ -45,6 +46,7 @@ export interface McpPorts {
   config: Config;
   snapshots: Snapshots;
   gateway: Gateway;
+  ask: Pick<AskService, 'ask'>;
   sessions: Sessions;
   streams: Streams;
   cancellations: Cancellations;
@@ -187,6 +189,7 @@ function toExchange(admitted: Admitted, client: Client, ports: McpPorts): Exchan
     caller,
     scope,
     gateway: ports.gateway,
+    ask: ports.ask,
     context: { signal: request.signal, owner, defer, capabilities, questions },
     streams: ports.streams,
     listening: {

@@ -36,6 +36,7 @@ const rule = madeBy('/api/v1/access/rules', () => ({
   effect: 'deny',
   subject: { kind: 'group', name: 'nobody' },
 }));
+const allowed = madeBy('/api/v1/ask/allowlist', () => ({ server: '*', tool: 'read_*' }));
 const toolset = madeBy('/api/v1/toolsets', () => ({
   name: `subject-${(made += 1)}`,
   include: ['*.get_*'],
@@ -99,6 +100,8 @@ export const TRIALS: Record<string, Trial> = {
   'POST /api/v1/access/rules': {},
   'PATCH /api/v1/access/rules/{id}': { subject: rule },
   'DELETE /api/v1/access/rules/{id}': { subject: rule },
+  'POST /api/v1/ask/allowlist': {},
+  'DELETE /api/v1/ask/allowlist/{id}': { subject: allowed },
   'POST /api/v1/skills': {},
   'PATCH /api/v1/skills/{id}': { subject: skill },
   'DELETE /api/v1/skills/{id}': { subject: skill },

@@ -22,6 +22,7 @@ const NO_ACTS = new Set([
   'POST /api/v1/tools/call',
   'POST /api/v1/access/explain',
   'POST /api/v1/search',
+  'POST /api/v1/ask',
 ]);
 
 const portico = createPortico();

@@ -1,0 +1,95 @@
+/** `POST /api/v1/ask`: one request in words, judged, and at most one call (LLM-4). A refused plan is an answer like any other. */
+import { createRoute } from '@hono/zod-openapi';
+import { parseBearer } from '../access/token.ts';
+import { AskSchema, AskViewSchema, toAskText } from '../ask/ask-schema.ts';
+import type { AskStanding } from '../ask/ask-service.ts';
+import { PorticoError } from '../errors/portico-error.ts';
+import { principalOwner } from '../session/sessions.ts';
+import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+
+export const ASK_PATH = '/api/v1/ask';
+
+const ask = createRoute({
+  method: 'post',
+  path: ASK_PATH,
+  operationId: 'ask',
+  tags: ['ask'],
+  summary: 'Ask for one call',
+  description:
+    'The model of the deployment plans one call for a request in words. The plan is judged: its form, the live catalog as this token sees it, the ' +
+    'schema of the tool, the allow-list of the operator, side effects, the budget. Only a plan that all of them let through is called, once. A ' +
+    'request that was judged is answered with 200, whatever the verdict.',
+  ...needs('tools:call'),
+  request: {
+    body: bodyOf(AskSchema.meta({ id: 'Ask' }), {
+      request: 'find the document about travel expenses',
+      summarize: true,
+    }),
+  },
+  responses: responsesOf(
+    200,
+    'The verdict and what came of it',
+    AskViewSchema.meta({ id: 'AskResult' }),
+    {
+      errors: [
+        ...BODY_ERRORS,
+        'forbidden',
+        'model_missing',
+        'model_failed',
+        'model_budget',
+        'busy',
+      ],
+      example: {
+        verdict: {
+          decision: 'allowed',
+          stage: 'call',
+          reason: 'called',
+          message: 'The tool was called',
+        },
+        plan: { server: 'documents', tool: 'search_documents', args: { query: 'travel expenses' } },
+        result: {
+          content: [{ type: 'text', text: '{"documents":[{"id":"doc-1","title":"Travel"}]}' }],
+          structuredContent: { documents: [{ id: 'doc-1', title: 'Travel' }] },
+        },
+        typed: { status: 'valid' },
+        summary: {
+          claims: [{ text: 'One document is about travel.', evidence: '"title":"Travel"' }],
+          dropped: 0,
+        },
+        trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+        usage: { model: 'a-model', calls: 1, questions: 2, tokens: 912, elapsed_ms: 1_480 },
+      },
+    },
+  ),
+});
+
+/** Add the route. */
+export function registerAsk(api: Api, { ask: asking, snapshots }: ApiPorts): void {
+  api.openapi(ask, async context => {
+    const { caller, servers } = context.var.snapshot;
+    const { request, summarize, dry_run: dryRun } = context.req.valid('json');
+    const defer = (work: Promise<unknown>) => context.executionCtx.waitUntil(work);
+    async function again(): Promise<AskStanding> {
+      const token = parseBearer(context.req.header('authorization') ?? null);
+      const now = token === undefined ? undefined : await snapshots.load(token, undefined, defer);
+      if (!now) throw new PorticoError('unauthorized');
+      return { caller: now.caller, reach: { servers: now.servers } };
+    }
+    const outcome = await asking.ask({
+      caller,
+      reach: { servers },
+      request,
+      summarize,
+      dryRun,
+      door: 'rest',
+      context: {
+        signal: context.req.raw.signal,
+        owner: serverId => principalOwner(caller.principalId, serverId),
+        defer,
+      },
+      again,
+      parent: context.req.header('traceparent'),
+    });
+    return context.body(toAskText(outcome), 200, { 'content-type': 'application/json' });
+  });
+}

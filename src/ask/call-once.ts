@@ -1,0 +1,61 @@
+/** The one call of a request to ask: put to the gateway like anybody else's, once. What goes wrong is told by its code; nothing is tried again. */
+import type { Caller } from '../access/principal.ts';
+import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
+import type { ErrorCode } from '../errors/table.ts';
+import { finalResponse } from '../gateway/final-response.ts';
+import type { Gateway, Reach } from '../gateway/gateway.ts';
+import { ServerFailure } from '../gateway/server-failure.ts';
+import { toOneLine } from '../lib/one-line.ts';
+import { isObject, type Era, type JsonObject } from '../protocol.ts';
+import type { CallContext } from '../upstream/call.ts';
+import type { GuardedTool } from './guard.ts';
+
+export interface OneCall {
+  caller: Caller;
+  reach: Reach;
+  tool: GuardedTool;
+  args: JsonObject;
+  door: Era | 'rest';
+  context: Pick<CallContext, 'signal' | 'owner' | 'defer'>;
+  /** Time that the request has left, in milliseconds. */
+  leftMs: number;
+}
+
+export type Called = { raw: string; result: JsonObject } | { code: ErrorCode; message: string };
+
+const MAX_MESSAGE_CHARS = 500;
+
+export async function callOnce(gateway: Gateway, call: OneCall): Promise<Called> {
+  const { caller, reach, tool, args, door, context, leftMs } = call;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(Math.max(1, leftMs))]);
+  try {
+    const routed = await gateway.request(
+      caller,
+      reach,
+      { kind: 'own', serverId: tool.server.id },
+      {
+        method: 'tools/call',
+        reference: { kind: 'tool', name: tool.tool },
+        params: new Map([['arguments', JSON.stringify(args)]]),
+        door,
+      },
+      { ...context, signal, capabilities: {}, questions: 'ask' },
+    );
+    const response = await finalResponse(routed.reply);
+    if ('error' in response) {
+      const { message } = response.parsed;
+      return { code: 'upstream_4xx', message: toOneLine(String(message), MAX_MESSAGE_CHARS) };
+    }
+    if (response.parsed['resultType'] === 'input_required') {
+      routed.onReplaced?.('upstream_needs_input');
+      throw new PorticoError('upstream_needs_input', `${tool.server.name} asks for input`);
+    }
+    const result: unknown = JSON.parse(response.result);
+    return { raw: response.result, result: isObject(result) ? result : {} };
+  } catch (thrown) {
+    const { code, message } = toPorticoError(
+      thrown instanceof ServerFailure ? thrown.reason : thrown,
+    );
+    return { code, message };
+  }
+}

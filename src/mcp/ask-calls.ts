@@ -1,0 +1,76 @@
+/**
+ * Calls of `ask` on an endpoint that lists it: answered here, within what the endpoint reaches. What is wrong with the arguments, and a
+ * model that is missing or fails, is a result that a model can read; a refused plan is one too.
+ */
+import { AskSchema, toAskText, type AskBody, type AskOutcome } from '../ask/ask-schema.ts';
+import { PorticoError } from '../errors/portico-error.ts';
+import { toToolResultText } from '../errors/to-tool-result.ts';
+import type { Era, RpcRequest } from '../protocol.ts';
+import { ASK_NAME } from './ask-tool.ts';
+import type { Exchange } from './requests.ts';
+
+/** How failures of the tool are told: as a server of that name. */
+const OWN_NAME = 'portico';
+const READABLE: ReadonlySet<string> = new Set([
+  'invalid_params',
+  'model_missing',
+  'model_failed',
+  'model_budget',
+]);
+
+/** Whether a request is a call of `ask` on an endpoint that lists it. */
+export function isAskCall({ scope }: Exchange, request: RpcRequest): boolean {
+  return (
+    scope.tools === 'ask' &&
+    request.method === 'tools/call' &&
+    request.params?.['name'] === ASK_NAME
+  );
+}
+
+/** @returns the raw result. @throws PorticoError `forbidden`, and what is wrong beside the arguments and the model */
+export async function answerAsk(
+  exchange: Exchange,
+  request: RpcRequest,
+  door: Era,
+): Promise<string> {
+  const { gateway, caller, scope, context, ask, listening } = exchange;
+  try {
+    const { request: words, summarize, dry_run: dryRun } = parse(request.params?.['arguments']);
+    const outcome = await ask.ask({
+      caller,
+      reach: scope.reach,
+      request: words,
+      summarize,
+      dryRun,
+      door,
+      context: { signal: context.signal, owner: context.owner, defer: context.defer },
+      async again() {
+        const now = await listening.now();
+        return { caller: now.caller, reach: now.scope.reach };
+      },
+    });
+    return toResult(outcome);
+  } catch (thrown) {
+    if (!(thrown instanceof PorticoError)) throw thrown;
+    if (thrown.code === 'forbidden') {
+      await gateway.refused?.(caller, { method: request.method, subject: ASK_NAME, thrown, door });
+    }
+    if (READABLE.has(thrown.code)) return toToolResultText(thrown, OWN_NAME);
+    throw thrown;
+  }
+}
+
+function toResult(outcome: AskOutcome): string {
+  const text = toAskText(outcome);
+  const isError = outcome.verdict.decision === 'refused' || outcome.error !== undefined;
+  return `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${text},"isError":${isError}}`;
+}
+
+/** @throws PorticoError `invalid_params` */
+function parse(given: unknown): AskBody {
+  const parsed = AskSchema.safeParse(given ?? {});
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join('.') || 'arguments';
+  throw new PorticoError('invalid_params', `ask: ${where}: ${issue?.message}`);
+}

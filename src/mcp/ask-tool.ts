@@ -1,0 +1,71 @@
+/**
+ * The one tool of an endpoint that lists no others but `ask`: how it is described. The list is the same bytes for everybody, always, so
+ * that no server's text stands in it.
+ */
+import { MAX_LIST_TTL_MS } from '../catalog/catalog.ts';
+import { PorticoError } from '../errors/portico-error.ts';
+import type { Era } from '../protocol.ts';
+import { modernMembers } from './list-result.ts';
+
+export const ASK_NAME = 'ask';
+
+const ASK = {
+  name: ASK_NAME,
+  title: 'Ask',
+  description:
+    'Say in words what is wanted. One call of one tool is planned, checked against what the operator allows, and made; or it is said why not.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      request: { type: 'string', description: 'What is wanted, in any words' },
+      summarize: {
+        type: 'boolean',
+        default: false,
+        description: 'Also sum up the result, each claim with its evidence',
+      },
+      dry_run: { type: 'boolean', default: false, description: 'Only plan and judge' },
+    },
+    required: ['request'],
+  },
+  outputSchema: {
+    type: 'object',
+    properties: {
+      verdict: {
+        type: 'object',
+        properties: {
+          decision: { type: 'string', enum: ['allowed', 'refused', 'no_tool'] },
+          stage: { type: 'string' },
+          reason: { type: 'string' },
+          message: { type: 'string' },
+        },
+        required: ['decision', 'stage', 'reason', 'message'],
+      },
+      plan: { type: 'object' },
+      result: { type: 'object' },
+      error: { type: 'object' },
+      typed: { type: 'object' },
+      summary: { type: 'object' },
+      trace_id: { type: 'string' },
+      usage: { type: 'object' },
+    },
+    required: ['verdict', 'trace_id', 'usage'],
+  },
+  // What is called may change something, where the operator allows that.
+  annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+};
+
+const ITEMS = `"tools":${JSON.stringify([ASK])}`;
+const encoder = new TextEncoder();
+const RESULTS: Record<Era, Uint8Array> = {
+  legacy: encoder.encode(`{${ITEMS}}`),
+  modern: encoder.encode(`{${modernMembers(MAX_LIST_TTL_MS)}${ITEMS}}`),
+};
+
+/**
+ * The raw result of `tools/list`.
+ * @throws PorticoError `invalid_params` where there is a cursor: there is one page
+ */
+export function askListResult(cursor: string | undefined, era: Era): Uint8Array {
+  if (cursor === undefined) return RESULTS[era];
+  throw new PorticoError('invalid_params', 'The cursor is not valid; start again without one');
+}
