@@ -18,6 +18,8 @@ const problemOf = async (answer: Response): Promise<string> => {
   return ((await answer.json()) as { error: { message: string } }).error.message;
 };
 
+const BLOCK = ['content_block_start', 'content_block_delta', 'content_block_stop'];
+
 describe('the fake model of Anthropic', () => {
   const handle = createModelServer(anthropicApi, 'k');
   const headers = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01' };
@@ -39,9 +41,7 @@ describe('the fake model of Anthropic', () => {
       events.map(({ event }) => event).filter((name, at, all) => name !== all[at - 1]),
     ).toEqual([
       'message_start',
-      ...['content_block_start', 'content_block_delta', 'content_block_stop'],
-      ...['content_block_start', 'content_block_delta', 'content_block_stop'],
-      ...['content_block_start', 'content_block_delta', 'content_block_stop'],
+      ...Array.from({ length: 3 }, () => BLOCK).flat(),
       'message_delta',
       'message_stop',
     ]);
