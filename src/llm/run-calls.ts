@@ -1,11 +1,22 @@
 /**
  * Calls that a model made, put to the gateway like anybody else's: the same names, rights, limits and rows of the audit. What goes wrong
- * with one is the result of that one, in words a model can correct itself by; the others go on.
+ * with one is the result of that one, in words a model can correct itself by; the others go on. Results are cut to what a model can be
+ * given.
+ *
+ * Invariants: what the model was not shown is never dispatched, whether it is unknown or hidden; no call is dispatched twice, and none
+ * whose arguments cannot be read. Arguments leave as they were read and may have been looked at, never as text that was not.
  */
 import type { Caller } from '../access/principal.ts';
+import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
+import { toToolResultText } from '../errors/to-tool-result.ts';
+import { boundResult } from '../formats/bound-result.ts';
 import type { ExportedTools } from '../formats/dialect.ts';
-import type { HubCall, HubResult } from '../formats/hub.ts';
+import type { HubCall, HubResult, HubTool } from '../formats/hub.ts';
+import { finalResponse } from '../gateway/final-response.ts';
 import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
+import { ServerFailure } from '../gateway/server-failure.ts';
+import { toOneLine } from '../lib/one-line.ts';
+import { isObject, RPC, type JsonObject } from '../protocol.ts';
 import type { CallContext } from '../upstream/call.ts';
 
 /** How many calls of one turn are under way at once. */
@@ -13,6 +24,11 @@ export const MAX_PARALLEL_CALLS = 6;
 
 /** The style of names that every dialect takes. */
 export const MODEL_NAMING: Naming = { kind: 'qualified', style: 'underscore' };
+
+/** How failures of the gateway are told: as a server of that name. */
+const OWN_NAME = 'portico';
+const MAX_NAME_CHARS = 120;
+const MAX_MESSAGE_CHARS = 2_000;
 
 /** Who calls, within what. */
 export interface CallsFor {
@@ -30,4 +46,124 @@ export interface CallsFor {
 export interface CallsWatch {
   onStart?(call: HubCall): void;
   onEnd?(call: HubCall, result: HubResult): void;
+}
+
+/** A listed tool as MCP describes it; what is not as it should be of a description is left out. */
+export function toHubTool({ name, item }: ListedItem): HubTool {
+  const description: unknown = JSON.parse(item.raw.get('description') ?? 'null');
+  const schema: unknown = JSON.parse(item.raw.get('inputSchema') ?? 'null');
+  return {
+    name,
+    ...(typeof description === 'string' ? { description } : {}),
+    inputSchema: isObject(schema) ? schema : { type: 'object' },
+  };
+}
+
+/** The tools that a caller sees, as `MODEL_NAMING` names them, and the items by those names. */
+export async function listForModel(
+  gateway: Gateway,
+  caller: Caller,
+  reach: Reach,
+): Promise<{ tools: HubTool[]; items: ReadonlyMap<string, ListedItem> }> {
+  const { items } = await gateway.list(caller, reach, MODEL_NAMING, 'tools');
+  return { tools: items.map(toHubTool), items: new Map(items.map(item => [item.name, item])) };
+}
+
+/**
+ * The results of calls, in the order of the calls.
+ * @throws the reason of the signal, where that aborts; never for one call
+ */
+export async function runCalls(
+  calls: readonly HubCall[],
+  to: CallsFor,
+  watch: CallsWatch = {},
+): Promise<HubResult[]> {
+  const results: HubResult[] = [];
+  const waiting = calls.entries();
+  const work = async () => {
+    for (const [index, call] of waiting) {
+      to.context.signal.throwIfAborted();
+      watch.onStart?.(call);
+      const result = { id: call.id, name: call.name, result: await resultOf(call, to) };
+      results[index] = result;
+      watch.onEnd?.(call, result);
+    }
+  };
+  await Promise.all(Array.from({ length: MAX_PARALLEL_CALLS }, work));
+  to.context.signal.throwIfAborted();
+  return results;
+}
+
+async function resultOf(call: HubCall, to: CallsFor): Promise<JsonObject> {
+  try {
+    const listed = to.tools.get(call.name);
+    if (!listed) return await refused(call, to, new PorticoError('tool_not_found', unknown(call)));
+    if (call.arguments === undefined) {
+      const problem = call.problem ?? 'The arguments cannot be read';
+      return await refused(call, to, new PorticoError('invalid_params', problem), listed.name);
+    }
+    const given = to.toArguments?.(call.name, call.arguments) ?? call.arguments;
+    return boundResult(await dispatch(listed, given, to));
+  } catch (thrown) {
+    to.context.signal.throwIfAborted();
+    return toFailed(thrown);
+  }
+}
+
+const unknown = ({ name }: HubCall) =>
+  `There is no tool ${toOneLine(name, MAX_NAME_CHARS)}; call one of those you were given, by its exact name`;
+
+/** A call that never leaves has the row of its refusal, like any other. */
+async function refused(
+  { name }: HubCall,
+  { gateway, caller }: CallsFor,
+  thrown: PorticoError,
+  subject = name,
+): Promise<JsonObject> {
+  await gateway.refused?.(caller, { method: 'tools/call', subject, thrown, door: 'rest' });
+  return toFailed(thrown);
+}
+
+async function dispatch(
+  listed: ListedItem,
+  given: JsonObject,
+  { gateway, caller, reach, context }: CallsFor,
+): Promise<JsonObject> {
+  const routed = await gateway.request(
+    caller,
+    reach,
+    MODEL_NAMING,
+    {
+      method: 'tools/call',
+      reference: { kind: 'tool', name: listed.name },
+      params: new Map([['arguments', JSON.stringify(given)]]),
+      door: 'rest',
+    },
+    { ...context, capabilities: {}, questions: 'ask' },
+  );
+  const { reply, server } = routed;
+  const response = await finalResponse(reply);
+  if ('error' in response) throw new ServerFailure(server, toUpstreamError(response.parsed));
+  if (response.parsed['resultType'] === 'input_required') {
+    routed.onReplaced?.('upstream_needs_input');
+    throw new ServerFailure(server, new PorticoError('upstream_needs_input'));
+  }
+  const result = JSON.parse(routed.toResult?.(response.result) ?? response.result) as JsonObject;
+  return 'content' in result ? result : { content: [], ...result };
+}
+
+/** A JSON-RPC error of a server, with what to do about it where that is known. */
+function toUpstreamError({ code, message }: JsonObject): PorticoError {
+  const said = toOneLine(String(message), MAX_MESSAGE_CHARS);
+  const hint = code === RPC.invalidParams ? '; correct the arguments and call again' : '';
+  return new PorticoError('upstream_4xx', `${said} (${String(code)})${hint}`);
+}
+
+/** What went wrong as a result, never with the text of what is not one of our own errors. */
+function toFailed(thrown: unknown): JsonObject {
+  const isServer = thrown instanceof ServerFailure;
+  const text = isServer
+    ? toToolResultText(thrown.reason, thrown.server.name)
+    : toToolResultText(toPorticoError(thrown), OWN_NAME);
+  return JSON.parse(text) as JsonObject;
 }
