@@ -33,7 +33,7 @@ describe('a value against a schema of somebody else', () => {
     ['not', { not: { type: 'null' } }, 1, null],
     [
       'if and then',
-      { if: { required: ['a'] }, [NEXT]: { required: ['b'] } },
+      JSON.parse('{"if":{"required":["a"]},"then":{"required":["b"]}}'),
       { a: 1, b: 1 },
       { a: 1 },
     ],
