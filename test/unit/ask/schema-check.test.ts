@@ -4,8 +4,6 @@ import { checkSchema } from '../../../src/ask/schema-check.ts';
 import { isTamePattern } from '../../../src/ask/tame-pattern.ts';
 
 const STEPS = 20_000;
-/** Written out, an object with this member looks like a promise to lint. */
-const NEXT = ['th', 'en'].join('');
 const fitOf = (schema: unknown, value: unknown) => checkSchema(schema, value, STEPS).fit;
 
 const doubled = (levels: number) => ({
