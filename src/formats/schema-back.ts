@@ -54,7 +54,10 @@ class Back {
     const found: JsonObject = {};
     for (const [name, each] of Object.entries(named)) {
       const below = definitionsOf(fitting, name);
-      const isLeftOut = each === null && this.#way.dropsNulls && this.#standsForNone(fitting, name);
+      const isNull = each === null && this.#way.dropsNulls;
+      // A property of another alternative, where all of them were made one.
+      const isForeign = below.length === 0 && definitionsOf(all, name).length > 0;
+      const isLeftOut = isNull && (isForeign || this.#standsForNone(fitting, name));
       if (!isLeftOut) put(found, name, this.#value(each, below, depth + 1));
     }
     return found;

@@ -57,7 +57,8 @@ export function toClosed(
   if (required.length < all.length) {
     lose(step(path, 'required'), 'changed', 'lists each property');
   }
-  return { ...found, properties: widened, required: all, additionalProperties: false };
+  const rest = all.length > 0 || given !== undefined ? { required: all } : {};
+  return { ...found, properties: widened, ...rest, additionalProperties: false };
 }
 
 function checkClosable(schema: JsonObject, path: string, isRoot: boolean): void {

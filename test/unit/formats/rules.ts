@@ -1,0 +1,43 @@
+/** What the checks of all dialects' rules share: a walk over every schema in a schema. */
+import { isObject, type JsonObject } from '../../../src/protocol.ts';
+
+const SINGLE = [
+  'items',
+  'additionalProperties',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'propertyNames',
+];
+const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
+const MAPS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+
+export interface Found {
+  schema: JsonObject;
+  path: string;
+  depth: number;
+}
+
+export function* eachSchema(schema: unknown, path = '', depth = 0): Generator<Found> {
+  if (!isObject(schema)) return;
+  yield { schema, path, depth };
+  for (const key of SINGLE) yield* eachSchema(schema[key], `${path}/${key}`, depth + 1);
+  for (const key of LISTS) {
+    const list = schema[key];
+    if (!Array.isArray(list)) continue;
+    for (const [index, each] of list.entries()) {
+      yield* eachSchema(each, `${path}/${key}/${index}`, depth + 1);
+    }
+  }
+  for (const key of MAPS) {
+    const map = Object.hasOwn(schema, key) ? schema[key] : undefined;
+    if (!isObject(map)) continue;
+    for (const [name, each] of Object.entries(map)) {
+      yield* eachSchema(each, `${path}/${key}/${name}`, depth + 1);
+    }
+  }
+}
+
+export const lengthOf = (text: unknown): number => (typeof text === 'string' ? text.length : 0);
