@@ -27,6 +27,7 @@ import { registerSkills } from './skills.ts';
 import { registerSkillSuggestions } from './skill-suggestions.ts';
 import { registerTokens } from './tokens.ts';
 import { registerToolSkills } from './tool-skills.ts';
+import { registerToolFormats } from './tool-formats.ts';
 import { registerTools } from './tools.ts';
 import { registerToolsets } from './toolsets.ts';
 import { registerTransfer } from './transfer.ts';
@@ -94,6 +95,7 @@ export function createApi(ports: ApiPorts): Api {
   registerKeys(api, ports);
   registerAccessExplain(api, ports);
   registerTools(api, ports);
+  registerToolFormats(api, ports);
   registerSkillSuggestions(api, ports);
   registerSkills(api, ports);
   registerToolSkills(api, ports);

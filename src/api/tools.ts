@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { PorticoError } from '../errors/portico-error.ts';
 import { ERROR_CODES } from '../errors/table.ts';
 import { finalResponse } from '../gateway/final-response.ts';
-import type { ListedItem, Naming } from '../gateway/gateway.ts';
+import type { ListedItem, ListedServer, Naming } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { isObject } from '../protocol.ts';
@@ -13,6 +13,7 @@ import { skillsOfItem } from '../skills/count-tools.ts';
 import { SKILL_FIELDS, toSkillFields } from '../skills/skill-schema.ts';
 import { principalOwner } from '../session/sessions.ts';
 import { BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts, bodyOf } from './frame.ts';
+import { ExportedSchema, exportFor, FormatSchema } from './tool-formats.ts';
 
 const tags = ['tools'];
 
@@ -69,37 +70,53 @@ const list = createRoute({
   operationId: 'listTools',
   tags,
   summary: 'List tools by server',
-  description: 'The tools this token may use, each as its server described it.',
+  description:
+    'The tools this token may use, each as its server described it; or, with `format`, as the `tools` of a request to a model, their ' +
+    'schemas brought down to what its API takes, with a report of all that was changed or removed.',
   ...needs('tools:read'),
   request: {
     query: z.strictObject({
       skill: z.string().max(63).optional().meta({ description: 'Id of a skill: only its tools' }),
+      server: z
+        .string()
+        .max(200)
+        .optional()
+        .meta({ description: 'Name or id of a server: only its tools' }),
+      format: FormatSchema.optional(),
+      strict: z.enum(['true', 'false']).optional().meta({
+        description: 'With `format`: the model is to be held to the schemas, where that can be',
+      }),
     }),
   },
-  responses: responsesOf(200, 'Servers with their tools', ToolsViewSchema, {
-    errors: ['forbidden', 'validation_failed'],
-    example: {
-      servers: [
-        {
-          id: '0b9f2c1e-6f0a-4a57-9b1c-2f7d9f1f4a10',
-          name: 'github',
-          status: 'CONNECTED',
-          tools: [
-            {
-              name: 'github.create_issue',
-              original_name: 'create_issue',
-              description: 'Create an issue',
-              inputSchema: { type: 'object', properties: { title: { type: 'string' } } },
-              skill_ids: ['issue_tracking', 'code_management'],
-              primary_skill_id: 'issue_tracking',
-              is_classified: true,
-            },
-          ],
-        },
-      ],
-      total: 1,
+  responses: responsesOf(
+    200,
+    'Servers with their tools',
+    z.union([ToolsViewSchema, ExportedSchema]),
+    {
+      errors: ['forbidden', 'validation_failed'],
+      example: {
+        servers: [
+          {
+            id: '0b9f2c1e-6f0a-4a57-9b1c-2f7d9f1f4a10',
+            name: 'github',
+            status: 'CONNECTED',
+            tools: [
+              {
+                name: 'github.create_issue',
+                original_name: 'create_issue',
+                description: 'Create an issue',
+                inputSchema: { type: 'object', properties: { title: { type: 'string' } } },
+                skill_ids: ['issue_tracking', 'code_management'],
+                primary_skill_id: 'issue_tracking',
+                is_classified: true,
+              },
+            ],
+          },
+        ],
+        total: 1,
+      },
     },
-  }),
+  ),
 });
 
 const call = createRoute({
@@ -139,16 +156,22 @@ const call = createRoute({
 export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
   api.openapi(list, async context => {
     const { caller, servers } = context.var.snapshot;
-    const naming = { kind: 'qualified', style: 'dot' } as const;
-    const { items } = await gateway.list(caller, { servers }, naming, 'tools');
+    const { skill, server: only, format, strict } = context.req.valid('query');
     const seen = await gateway.visible(caller, { servers });
     const known = await skillsOf(seen.servers);
-    const { skill } = context.req.valid('query');
-    const isWanted = (tool: ListedItem) =>
+    const isNamed = ({ id, name }: ListedServer) => only === undefined || [id, name].includes(only);
+    const hasSkill = (tool: ListedItem) =>
       skill === undefined || skillsOfItem(tool, known)?.skills.some(({ id }) => id === skill);
+    const isWanted = (tool: ListedItem) => isNamed(tool.server) && hasSkill(tool) === true;
+    if (format !== undefined) {
+      const ask = { format, strict: strict === 'true', isWanted };
+      return context.json(await exportFor(gateway, caller, { servers }, ask), 200);
+    }
+    const naming = { kind: 'qualified', style: 'dot' } as const;
+    const { items } = await gateway.list(caller, { servers }, naming, 'tools');
     const tools = items.filter(isWanted);
     const ofServer = Map.groupBy(tools, tool => tool.server.id);
-    const byServer = seen.servers.map(server => ({
+    const byServer = seen.servers.filter(isNamed).map(server => ({
       id: server.id,
       name: server.name,
       status: server.status,

@@ -1,9 +1,13 @@
 /** The dialects by their names. */
+import { ANTHROPIC_RULES } from './anthropic-schema.ts';
 import { ANTHROPIC } from './anthropic.ts';
 import type { Dialect, Format } from './dialect.ts';
+import { GEMINI_RULES } from './gemini-schema.ts';
 import { GEMINI } from './gemini.ts';
+import { toFittingNames, type NameRule } from './names.ts';
 import { OPENAI_CHAT } from './openai-chat.ts';
 import { OPENAI_RESPONSES } from './openai-responses.ts';
+import { OPENAI_RULES } from './openai-schema.ts';
 
 const DIALECTS: Record<Format, Dialect> = {
   'openai-chat': OPENAI_CHAT,
@@ -14,3 +18,14 @@ const DIALECTS: Record<Format, Dialect> = {
 
 /** The dialect of a format. */
 export const dialectOf = (format: Format): Dialect => DIALECTS[format];
+
+const NAMES: Record<Format, NameRule> = {
+  'openai-chat': OPENAI_RULES.names,
+  'openai-responses': OPENAI_RULES.names,
+  anthropic: ANTHROPIC_RULES.names,
+  gemini: GEMINI_RULES.names,
+};
+
+/** The names that tools have in a format, by their own. */
+export const toDialectNames = (format: Format, names: Iterable<string>): Map<string, string> =>
+  toFittingNames(names, NAMES[format]);

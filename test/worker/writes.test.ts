@@ -20,6 +20,7 @@ interface OpenApi {
 /** Operations that read or call though their method is not GET; calls have an audit of their own. */
 const NO_ACTS = new Set([
   'POST /api/v1/tools/call',
+  'POST /api/v1/tools/execute',
   'POST /api/v1/access/explain',
   'POST /api/v1/search',
   'POST /api/v1/ask',

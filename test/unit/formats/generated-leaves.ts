@@ -73,3 +73,13 @@ export function enumNode(random: Random): Node {
   const typed = isText && random.chance(0.7) ? { type: 'string' } : {};
   return leaf({ ...typed, enum: [...values] }, values, random);
 }
+
+export const listOf = (values: readonly Value[]): Value => ({
+  own: values.map(each => each.own),
+  given: form => values.map(each => each.given(form)),
+});
+
+/** As `Object.fromEntries`, which takes `__proto__` for a name as well. */
+export function fromEntries(entries: readonly (readonly [string, unknown])[]): JsonObject {
+  return Object.fromEntries(entries);
+}

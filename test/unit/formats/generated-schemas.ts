@@ -6,7 +6,9 @@ import type { JsonObject } from '../../../src/protocol.ts';
 import type { Random } from '../seeded.ts';
 import {
   enumNode,
+  fromEntries,
   leaf,
+  listOf,
   numberNode,
   plain,
   stringNode,
@@ -288,16 +290,6 @@ class Generator {
     this.defs['Tree'] = { ...node, schema: tree };
     return node;
   }
-}
-
-const listOf = (values: readonly Value[]): Value => ({
-  own: values.map(each => each.own),
-  given: form => values.map(each => each.given(form)),
-});
-
-/** As `Object.fromEntries`, which takes `__proto__` for a name as well. */
-function fromEntries(entries: readonly (readonly [string, unknown])[]): JsonObject {
-  return Object.fromEntries(entries);
 }
 
 export const generateSchema = (random: Random): Generated => new Generator(random).root();

@@ -1,0 +1,199 @@
+/**
+ * Tools in the format of a model's API, and the calls that the model then made, executed (LLM-1, LLM-2): for agents that do not speak
+ * MCP. Both see and may what the token sees and may.
+ */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import type { Caller } from '../access/principal.ts';
+import { PorticoError } from '../errors/portico-error.ts';
+import { FORMATS, FormatError, type Dialect, type Format } from '../formats/dialect.ts';
+import { dialectOf, toDialectNames } from '../formats/dialects.ts';
+import type { HubCall } from '../formats/hub.ts';
+import { isFailed } from '../formats/result-parts.ts';
+import type { Gateway, ListedItem, Reach } from '../gateway/gateway.ts';
+import { MODEL_NAMING, runCalls, toHubTool } from '../llm/run-calls.ts';
+import { principalOwner } from '../session/sessions.ts';
+import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+
+export const FormatSchema = z.enum(FORMATS).meta({
+  description: 'Whose API: OpenAI Chat Completions or Responses, Anthropic Messages, Gemini',
+});
+
+const LossSchema = z
+  .object({
+    tool: z.string(),
+    path: z.string().meta({ description: 'JSON pointer into the definition of the tool' }),
+    kind: z.enum(['removed', 'changed']),
+    detail: z.string(),
+  })
+  .meta({ id: 'FormatLoss' });
+
+export const ExportedSchema = z
+  .object({
+    format: FormatSchema,
+    tools: z
+      .array(z.looseObject({}))
+      .meta({ description: 'The value of `tools` in a request to the model' }),
+    names: z
+      .record(z.string(), z.string())
+      .meta({ description: 'From each name in it to the name at the gateway' }),
+    losses: z.array(LossSchema).meta({ description: 'What the format cannot say of the tools' }),
+  })
+  .meta({ id: 'ExportedTools' });
+
+const ExecuteSchema = z
+  .strictObject({
+    format: FormatSchema,
+    strict: z.boolean().default(false).meta({ description: 'As the tools were exported' }),
+    calls: z
+      .array(z.looseObject({}))
+      .optional()
+      .meta({ description: 'The calls of the model, as its answer has them' }),
+    message: z.looseObject({}).optional().meta({ description: 'The message they stand in' }),
+    response: z.looseObject({}).optional().meta({ description: 'The whole answer of the API' }),
+  })
+  .refine(
+    ({ calls, message, response }) =>
+      [calls, message, response].filter(each => each !== undefined).length === 1,
+    'Give one of calls, message and response',
+  )
+  .meta({ id: 'ExecuteCalls' });
+
+const ExecutedSchema = z
+  .object({
+    results: z
+      .array(
+        z.object({
+          id: z.string(),
+          name: z.string().meta({ description: 'As the model called it' }),
+          tool: z.string().nullable().meta({ description: 'The name at the gateway' }),
+          is_error: z.boolean(),
+          result: z.looseObject({}).meta({ description: 'As MCP has it, cut to bounds' }),
+        }),
+      )
+      .meta({ description: 'In the order of the calls' }),
+    messages: z
+      .array(z.looseObject({}))
+      .meta({ description: 'To be appended to the conversation, after the answer of the model' }),
+  })
+  .meta({ id: 'ExecutedCalls' });
+
+const execute = createRoute({
+  method: 'post',
+  path: '/api/v1/tools/execute',
+  operationId: 'executeToolCalls',
+  tags: ['tools'],
+  summary: "Execute a model's tool calls",
+  description:
+    'The calls in an answer of a model whose `tools` were exported by `GET /api/v1/tools?format=`, executed in parallel. A call that ' +
+    'fails, or that cannot be read, has a result that says what to correct; the others are executed all the same.',
+  ...needs('tools:call'),
+  request: {
+    body: bodyOf(ExecuteSchema, {
+      format: 'openai-chat',
+      calls: [
+        {
+          id: 'call_1',
+          type: 'function',
+          function: { name: 'github__create_issue', arguments: '{"title":"It rains in"}' },
+        },
+      ],
+    }),
+  },
+  responses: responsesOf(
+    200,
+    'A result for each call, and the messages that tell',
+    ExecutedSchema,
+    {
+      errors: [...BODY_ERRORS, 'forbidden'],
+      example: {
+        results: [
+          {
+            id: 'call_1',
+            name: 'github__create_issue',
+            tool: 'github__create_issue',
+            is_error: false,
+            result: { content: [{ type: 'text', text: 'Created #123' }] },
+          },
+        ],
+        messages: [{ role: 'tool', tool_call_id: 'call_1', content: 'Created #123' }],
+      },
+    },
+  ),
+});
+
+/** What is asked of an export. */
+export interface ExportAsk {
+  format: Format;
+  strict: boolean;
+  isWanted(tool: ListedItem): boolean;
+}
+
+/** The tools that a caller sees, in a format; named as all of them together are, though only some are wanted. */
+export async function exportFor(
+  gateway: Gateway,
+  caller: Caller,
+  reach: Reach,
+  { format, strict, isWanted }: ExportAsk,
+): Promise<z.infer<typeof ExportedSchema>> {
+  const { items } = await gateway.list(caller, reach, MODEL_NAMING, 'tools');
+  const names = toDialectNames(
+    format,
+    items.map(({ name }) => name),
+  );
+  const wanted = items.filter(isWanted).map(toHubTool);
+  const exported = dialectOf(format).toTools(wanted, { strict, names });
+  return {
+    format,
+    tools: [...exported.tools],
+    names: Object.fromEntries(exported.names),
+    losses: [...exported.losses],
+  };
+}
+
+/** Add the route. */
+export function registerToolFormats(api: Api, { gateway }: ApiPorts): void {
+  api.openapi(execute, async context => {
+    const { format, strict, calls: listed, message, response } = context.req.valid('json');
+    const { caller, servers } = context.var.snapshot;
+    const dialect = dialectOf(format);
+    const calls = readCalls(dialect, listed ?? message ?? response);
+    const { items } = await gateway.list(caller, { servers }, MODEL_NAMING, 'tools');
+    const names = toDialectNames(
+      format,
+      items.map(({ name }) => name),
+    );
+    const tools = new Map(items.map(item => [names.get(item.name) ?? item.name, item]));
+    const called = new Set(calls.flatMap(({ name }) => tools.get(name) ?? []));
+    const exported = dialect.toTools([...called].map(toHubTool), { strict, names });
+    const results = await runCalls(calls, {
+      gateway,
+      caller,
+      reach: { servers },
+      context: {
+        signal: context.req.raw.signal,
+        owner: serverId => principalOwner(caller.principalId, serverId),
+        defer: work => context.executionCtx.waitUntil(work),
+      },
+      tools,
+      toArguments: (name, given) => exported.toArguments(name, given),
+    });
+    const told = results.map(({ id, name, result }) => ({
+      id,
+      name,
+      tool: tools.get(name)?.name ?? null,
+      is_error: isFailed(result),
+      result,
+    }));
+    return context.json({ results: told, messages: dialect.toResults(results) }, 200);
+  });
+}
+
+function readCalls(dialect: Dialect, body: unknown): HubCall[] {
+  try {
+    return dialect.fromCalls(body);
+  } catch (thrown) {
+    if (!(thrown instanceof FormatError)) throw thrown;
+    throw new PorticoError('validation_failed', thrown.message);
+  }
+}
