@@ -7,6 +7,7 @@ import { ExplainService } from './access/explain-service.ts';
 import { TokenService } from './access/token-service.ts';
 import { ToolsetService } from './access/toolset-service.ts';
 import { createAsk } from './ask/create-ask.ts';
+import { createChats } from './chat/create-chat.ts';
 import { Acts, ADMIN_SHARD } from './audit/acts.ts';
 import { AuditService } from './audit/audit-service.ts';
 import { CallEnds } from './audit/call-ends.ts';
@@ -22,6 +23,7 @@ import { createCore } from './gateway/core.ts';
 import { withAccess } from './gateway/with-access.ts';
 import { isReadOnly } from './gateway/seen.ts';
 import { withAudit } from './gateway/with-audit.ts';
+import { listForModel, MODEL_NAMING, runCalls } from './llm/run-calls.ts';
 import { createTaskIds } from './gateway/task-ids.ts';
 import { withRequestState } from './gateway/with-request-state.ts';
 import type { AppPorts } from './app.ts';
@@ -53,7 +55,6 @@ import { Streams } from './session/streams.ts';
 import { UpstreamSessions } from './session/upstream-sessions.ts';
 import { createTracer } from './telemetry/create-tracer.ts';
 import { createTraceTransport } from './telemetry/trace-transport.ts';
-import { NO_TRACES } from './telemetry/tracer.ts';
 import { endSession } from './upstream/end-session.ts';
 import { hearTasks } from './upstream/hear-tasks.ts';
 import { Upstreams } from './upstream/upstreams.ts';
@@ -196,7 +197,10 @@ export function wire(env: Env): AppPorts {
     },
   });
 
-  const tracer = NO_TRACES;
+  const tracer = createTracer(
+    createTraceTransport({ otlp: config.otlp, folder: env.TRACES, wait }),
+    () => Date.now(),
+  );
   const asking = { gateway, model: undefined, tracer, settings: config.ask };
 
   return {
@@ -204,6 +208,14 @@ export function wire(env: Env): AppPorts {
     snapshots,
     gateway,
     ...createAsk(db, acts, asking),
+    chats: createChats({
+      db,
+      keys,
+      settings: config.chat,
+      model: undefined,
+      tools: { gateway, naming: MODEL_NAMING, listForModel, runCalls },
+      tracer,
+    }),
     sessions: new Sessions({
       db,
       sealedIds: new SealedIds(keys),
@@ -240,10 +252,7 @@ export function wire(env: Env): AppPorts {
       poke: id => monitorOf(id).poke(),
     }),
     skillsOf,
-    tracer: createTracer(
-      createTraceTransport({ otlp: config.otlp, folder: env.TRACES, wait }),
-      () => Date.now(),
-    ),
+    tracer,
     approvals: new ApprovalService({ db, acts, look: id => monitorOf(id).poke() }),
     audit: new AuditService(db, shard => auditLogOf(shard).keep(shard)),
     shield: env.SHIELD,

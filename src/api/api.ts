@@ -14,6 +14,7 @@ import { ASK_PATH, registerAsk } from './ask.ts';
 import { registerAskAllowlist } from './ask-allowlist.ts';
 import { registerAudit } from './audit.ts';
 import { registerAuditExport } from './audit-export.ts';
+import { registerChat } from './chat.ts';
 import { registerConnectors, SELF_PATH } from './connectors.ts';
 import { registerDocument } from './document.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
@@ -102,6 +103,7 @@ export function createApi(ports: ApiPorts): Api {
   registerSearch(api, ports);
   registerAsk(api, ports);
   registerAskAllowlist(api, ports);
+  registerChat(api, ports);
   registerApprovals(api, ports);
   registerAudit(api, ports);
   registerAuditExport(api, ports);

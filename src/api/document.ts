@@ -23,6 +23,7 @@ const TAGS = [
   { name: 'principals', description: 'Who calls: people and programs, their groups and scopes.' },
   { name: 'tokens', description: 'Bearer tokens of clients and administrators.' },
   { name: 'ask', description: 'One guarded call in words, and what may be asked for.' },
+  { name: 'chat', description: 'Conversations with a language model that calls tools.' },
   { name: 'access', description: 'Rules that say who may use what.' },
   { name: 'toolsets', description: 'Selections of tools with an endpoint of their own.' },
   {

@@ -14,6 +14,7 @@ import type { ToolsetService } from '../access/toolset-service.ts';
 import type { AllowlistService } from '../ask/allowlist-service.ts';
 import type { AskService } from '../ask/ask-service.ts';
 import type { AuditService } from '../audit/audit-service.ts';
+import type { ChatService } from '../chat/chat-service.ts';
 import type { StoredConnector } from '../connectors/connector-schema.ts';
 import type { ConnectorService } from '../connectors/connector-service.ts';
 import type { Config } from '../env.ts';
@@ -55,6 +56,7 @@ export interface ApiPorts {
   tracer: Tracer;
   ask: AskService;
   askAllowlist: AllowlistService;
+  chats: ChatService;
 }
 
 export interface ApiEnv {

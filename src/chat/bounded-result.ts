@@ -5,7 +5,7 @@
 import { isObject, type JsonObject } from '../protocol.ts';
 
 /** Largest result that is kept whole, as JSON in UTF-16 units; of a larger one about as much text is kept. */
-export const MAX_RESULT_CHARS = 60_000;
+export const MAX_RESULT_CHARS = 250_000;
 /** Longest beginning of a result that is shown to who watches, in UTF-16 units. */
 const MAX_PREVIEW_CHARS = 500;
 

@@ -31,6 +31,8 @@ export interface ChatView {
   usage: { input_tokens: number; output_tokens: number; cost_usd: number | null };
   /** Calls about which a person has to decide. */
   pending?: CallView[];
+  /** Of the run that just ended. */
+  trace_id?: string;
 }
 
 export type ChatEvent =

@@ -43,6 +43,7 @@ export async function runChat(
   signal: AbortSignal,
 ): Promise<ChatView> {
   const { records, model, shown, now, span } = ports;
+  const rest = { claim, records, watcher, traceId: span.traceId };
   const controller = new AbortController();
   const end = (reason: StopReason) => controller.abort(reason);
   const onGone = () => end('stopped');
@@ -63,12 +64,12 @@ export async function runChat(
   try {
     const state = await runLoop(given, loop, controller.signal);
     span.end({ decision: state.stop ?? 'stopped' });
-    return await finish(claim, state, records, watcher);
+    return await finish(state, rest);
   } catch (thrown) {
     const state = interrupted(last, thrown instanceof ClaimLost ? 'stopped' : 'interrupted');
     span.end({ error: state.stop ?? 'interrupted' });
-    if (thrown instanceof ClaimLost) return tellDone(claim, state, watcher);
-    await finish(claim, state, records, watcher).catch(() => {});
+    if (thrown instanceof ClaimLost) return tellDone(state, rest);
+    await finish(state, rest).catch(() => {});
     throw thrown;
   } finally {
     clearTimeout(timer);
@@ -77,18 +78,20 @@ export async function runChat(
   }
 }
 
-async function finish(
-  claim: Claim,
-  state: ChatState,
-  records: ChatRecords,
-  watcher: Watcher,
-): Promise<ChatView> {
-  await records.write(claim, restOf(state), state);
-  return tellDone(claim, state, watcher);
+interface Rest {
+  claim: Claim;
+  records: ChatRecords;
+  watcher: Watcher;
+  traceId: string;
 }
 
-function tellDone({ id }: Claim, state: ChatState, { tell }: Watcher): ChatView {
-  const chat = toChatView(id, restOf(state), state);
-  tell({ type: 'done', chat });
+async function finish(state: ChatState, rest: Rest): Promise<ChatView> {
+  await rest.records.write(rest.claim, restOf(state), state);
+  return tellDone(state, rest);
+}
+
+function tellDone(state: ChatState, { claim, watcher, traceId }: Rest): ChatView {
+  const chat = { ...toChatView(claim.id, restOf(state), state), trace_id: traceId };
+  watcher.tell({ type: 'done', chat });
   return chat;
 }

@@ -119,6 +119,7 @@ export const ChatViewSchema = z
     pending: z.array(CallViewSchema).optional().meta({
       description: 'Calls that wait for a decision',
     }),
+    trace_id: z.string().optional().meta({ description: 'Of the run that just ended' }),
   })
   .meta({
     id: 'Chat',

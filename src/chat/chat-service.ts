@@ -133,7 +133,8 @@ export class ChatService {
     return {
       id: claim.id,
       run: watcher => {
-        const span = tracer.start('chat', { chat: claim.id, model: model.name }, asker.defer);
+        const about = { chat: claim.id, model: model.name };
+        const span = tracer.start('chat', about, asker.defer, asker.traceparent);
         const shown = (current: ChatState) => findShown(tools, asker, model.dialect, current);
         const ports = { records, model, shown, now, span };
         const running = runChat(claim, state, ports, watcher, asker.signal);

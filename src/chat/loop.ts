@@ -145,7 +145,13 @@ async function makeCalls(
   step: Span,
 ): Promise<ChatState> {
   const due = state.turn.filter(({ place }) => place === 'under_way');
-  const spans = new Map(due.map(({ id, tool }) => [id, step.child('tool.call', { tool })]));
+  const spans = new Map(
+    due.map(({ id, tool, decision }) => [
+      id,
+      // A name that is no tool of the caller's is none that a trace may tell.
+      step.child('tool.call', { tool: decision === 'unusable' ? undefined : tool, decision }),
+    ]),
+  );
   const ended = new Map<string, StoredCall>();
   const end = (id: string, { result }: HubResult) => {
     const stored = due.find(call => call.id === id);

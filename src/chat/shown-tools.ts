@@ -30,6 +30,8 @@ export interface Asker extends Rights {
   rights(): Promise<Rights | undefined>;
   /** Aborts when it goes away. */
   signal: AbortSignal;
+  /** Of the trace it is part of, where it has one (W3C Trace Context). */
+  traceparent: string | undefined;
   /** Runs work that outlives the response. */
   defer(work: Promise<unknown>): void;
 }

@@ -24,6 +24,10 @@ const NO_ACTS = new Set([
   'POST /api/v1/access/explain',
   'POST /api/v1/search',
   'POST /api/v1/ask',
+  'POST /api/v1/chat',
+  'POST /api/v1/chat/{id}',
+  'POST /api/v1/chat/{id}/stop',
+  'DELETE /api/v1/chat/{id}',
 ]);
 
 const portico = createPortico();

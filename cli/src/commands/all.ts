@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { addConnect } from './connect.ts';
 import { addCall } from './call.ts';
+import { addChat } from './chat.ts';
 import { addCompletion } from './completion.ts';
 import { addDoctor } from './doctor.ts';
 import { addImport } from './import.ts';
@@ -24,6 +25,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addTools,
   addSearch,
   addCall,
+  addChat,
   addTrace,
   addToken,
   addImport,

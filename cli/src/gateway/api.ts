@@ -2,11 +2,14 @@
  * The REST API of a gateway. Every answer that is no success becomes a `Failure` of one line with the exit code that belongs
  * to it. The token goes to the gateway only: no redirect is followed.
  */
+import { readEvents, type SseEvent } from '../../../src/lib/sse-events.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { reasonOf } from '../stdio/refusal.ts';
 
 const TIMEOUT_MS = 60_000;
 const PAGE_SIZE = 500;
+/** Largest event of a stream, in characters. */
+const MAX_EVENT_CHARS = 4_194_304;
 /** Most pages of a list that are read. */
 const MAX_PAGES = 1_000;
 
@@ -58,12 +61,17 @@ export class Api {
   }
 
   /** The answer, whatever its status. @throws Failure where there is none */
-  async send(method: string, path: string, text?: string): Promise<Response> {
+  async send(
+    method: string,
+    path: string,
+    text?: string,
+    signal: AbortSignal = AbortSignal.timeout(TIMEOUT_MS),
+  ): Promise<Response> {
     try {
       return await fetch(`${this.#origin}${path}`, {
         method,
         redirect: 'manual',
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal,
         headers: {
           ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
           ...(text === undefined ? {} : { 'content-type': 'application/json' }),
@@ -71,6 +79,7 @@ export class Api {
         ...(text === undefined ? {} : { body: text }),
       });
     } catch (error) {
+      if (signal.reason instanceof Failure) throw signal.reason;
       const hint = 'is it running, and is --url right? see portico doctor';
       throw new Failure(`${this.#origin} cannot be reached (${reasonOf(error)}); ${hint}`);
     }
@@ -91,6 +100,30 @@ export class Api {
 
   post<T>(path: string, body: unknown = {}): Promise<T> {
     return this.json<T>('POST', path, JSON.stringify(body));
+  }
+
+  /**
+   * The events that answer a request, as they come.
+   * @param signal hangs up; its reason is thrown where that is a `Failure`
+   * @throws Failure where the answer is no success, or breaks off
+   */
+  async *events(
+    path: string,
+    body: unknown,
+    signal: AbortSignal,
+  ): AsyncGenerator<SseEvent, void, undefined> {
+    const response = await this.send('POST', path, JSON.stringify(body), signal);
+    if (!response.ok) throw await toFailure(response, this.#origin);
+    if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      throw new Failure(`what answers at ${this.#origin} is no Portico gateway`);
+    }
+    try {
+      yield* readEvents(response.body, MAX_EVENT_CHARS, undefined, signal);
+    } catch (error) {
+      if (signal.reason instanceof Failure) throw signal.reason;
+      throw new Failure(`the gateway broke off (${reasonOf(error)})`);
+    }
+    if (signal.reason instanceof Failure) throw signal.reason;
   }
 
   /** All items of a list. @param member of a page that holds them */

@@ -1,0 +1,106 @@
+/** One exchange with a chat of a gateway: what is sent, and what is shown while the answer comes. */
+import type { CallView, ChatEvent, ChatView } from '../../../src/chat/chat-events.ts';
+import { EXIT, Failure } from '../failure.ts';
+import type { Api } from '../gateway/api.ts';
+import { note } from '../terminal.ts';
+import type { View } from './view.ts';
+
+const CHATS = '/api/v1/chat';
+/** Exit code of what was stopped by Ctrl-C, as shells have it. */
+export const STOPPED = 130;
+
+export const pathOf = (id: string) => `${CHATS}/${encodeURIComponent(id)}`;
+
+export class Talk {
+  readonly #api: Api;
+  readonly #view: View;
+  #id: string | undefined;
+
+  /** @param id of a chat that is gone on with */
+  constructor(api: Api, view: View, id?: string) {
+    this.#api = api;
+    this.#view = view;
+    this.#id = id;
+  }
+
+  get id(): string | undefined {
+    return this.#id;
+  }
+
+  /** How the chat stands that is gone on with. @throws Failure */
+  async look(id: string): Promise<ChatView> {
+    return this.#api.json<ChatView>('GET', pathOf(id));
+  }
+
+  /**
+   * Send a message or decisions, and show what comes of it.
+   * @param begin what else begins a chat, where there is none yet
+   * @throws Failure; one with the code `STOPPED` after Ctrl-C
+   */
+  async send(body: object, begin: object = {}): Promise<ChatView> {
+    const controller = new AbortController();
+    const onSignal = () => controller.abort(new Failure('stopped', STOPPED));
+    process.on('SIGINT', onSignal);
+    try {
+      const path = this.#id === undefined ? CHATS : pathOf(this.#id);
+      const more = this.#id === undefined ? begin : {};
+      const sent = { ...body, ...more, stream: true };
+      for await (const { event, data } of this.#api.events(path, sent, controller.signal)) {
+        const done = await this.#take(event, data);
+        if (done) return done;
+      }
+      throw new Failure('the gateway broke off');
+    } finally {
+      process.off('SIGINT', onSignal);
+      await this.#view.endLine();
+    }
+  }
+
+  async #take(type: string, data: string): Promise<ChatView | undefined> {
+    if (type === 'error') throw new Failure(detailOf(data));
+    const event = JSON.parse(data) as ChatEvent;
+    if (event.type === 'chat') this.#id = event.id;
+    if (event.type === 'done') return event.chat;
+    await this.#view.show(event);
+    return undefined;
+  }
+
+  /** How to go on with it, for people. */
+  tellHowToGoOn(): void {
+    if (this.#id !== undefined) note(`go on with: portico chat --resume ${this.#id}`);
+  }
+}
+
+function detailOf(data: string): string {
+  const { detail, title } = JSON.parse(data) as { detail?: string; title?: string };
+  return detail ?? title ?? 'the gateway failed';
+}
+
+/** What ended a run, for people; undefined where it answered. */
+export function toReason({ stop_reason: reason, problem }: ChatView): string | undefined {
+  if (reason === null || reason === 'answered') return undefined;
+  return problem ?? REASONS[reason];
+}
+
+const REASONS: Readonly<Record<Exclude<ChatView['stop_reason'], null | 'answered'>, string>> = {
+  steps: 'stopped: as many questions to the model as one run may have',
+  calls: 'stopped: as many calls as one run may make',
+  tokens: 'stopped: as many tokens as one run may use',
+  seconds: 'stopped: as long as one run may take',
+  cost: 'stopped: as much as one run may cost',
+  size: 'stopped: the conversation is as large as it may be',
+  approval: 'calls wait for a decision',
+  stopped: 'stopped',
+  interrupted: 'the gateway was interrupted',
+  revoked: 'stopped: the token may do nothing any more',
+  length: 'the answer is cut: it is as long as one may be',
+  refused: 'the model refused to answer',
+  model_failed: 'the model did not answer as it should',
+  model_budget: 'the budget for the model is spent for today',
+};
+
+/** The exit code of a command that ends with this. */
+export const exitOf = ({ stop_reason: reason }: ChatView): number =>
+  reason === 'revoked' ? EXIT.denied : EXIT.failed;
+
+export type { CallView, ChatView };

@@ -1,0 +1,55 @@
+/** What people see of a chat: the model's text as it comes on standard output, each call and each result in a line on standard error. */
+import colors from 'picocolors';
+import type { CallView, ChatEvent } from '../../../src/chat/chat-events.ts';
+import { toOneLine } from '../../../src/lib/one-line.ts';
+import { visible } from '../output/table.ts';
+import { note, outputColumns, writeOut } from '../terminal.ts';
+
+/** Longest line about a call, where the terminal does not say how wide it is. */
+const USUAL_COLUMNS = 100;
+const MIN_COLUMNS = 40;
+
+export class View {
+  readonly #isQuiet: boolean;
+  #isLineOpen = false;
+
+  /** @param isQuiet the text is not shown: a program gets it whole */
+  constructor(isQuiet: boolean) {
+    this.#isQuiet = isQuiet;
+  }
+
+  async show(event: ChatEvent): Promise<void> {
+    if (event.type === 'text') return this.#text(event.text);
+    if (event.type === 'call') return this.#line(colors.cyan('→'), toCallText(event.call));
+    if (event.type !== 'result') return undefined;
+    const mark = event.is_error ? colors.red('✗') : colors.green('←');
+    return this.#line(mark, `${event.name} ${event.preview}`);
+  }
+
+  /** What comes next begins a line. */
+  async endLine(): Promise<void> {
+    if (!this.#isLineOpen) return;
+    this.#isLineOpen = false;
+    await writeOut('\n');
+  }
+
+  async #text(text: string): Promise<void> {
+    if (this.#isQuiet || text === '') return;
+    this.#isLineOpen = !text.endsWith('\n');
+    await writeOut(outputColumns() === undefined ? text : visible(text));
+  }
+
+  async #line(mark: string, text: string): Promise<void> {
+    await this.endLine();
+    const columns = Math.max(MIN_COLUMNS, process.stderr.columns ?? USUAL_COLUMNS);
+    note(`${mark} ${toOneLine(text, columns - 3)}`);
+  }
+}
+
+const toCallText = ({ name, arguments: given }: CallView) => `${name} ${JSON.stringify(given)}`;
+
+/** A call that waits, with all of its arguments: what is approved is what is seen. */
+export function toQuestion({ name, arguments: given }: CallView): string {
+  const args = visible(JSON.stringify(given, null, 2));
+  return `${colors.bold(visible(name))} ${args}\n${colors.yellow('call it?')} [y/N] `;
+}

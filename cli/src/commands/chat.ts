@@ -1,0 +1,149 @@
+/** `portico chat`: speak with the gateway's language model, which calls the tools of the token. */
+import type { Command } from 'commander';
+import { again } from '../again.ts';
+import { askLine, askPerson, decideAll, nobody, type Decide } from '../chat/person.ts';
+import { readBeginning, readLimits, type ChatOptions } from '../chat/read-options.ts';
+import { exitOf, STOPPED, Talk, toReason, type ChatView } from '../chat/talk.ts';
+import { View } from '../chat/view.ts';
+import { EXIT, Failure } from '../failure.ts';
+import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';
+import { Api } from '../gateway/api.ts';
+import { readInput } from '../input.ts';
+import { note, writeJson } from '../terminal.ts';
+
+interface Options extends GatewayOptions, ChatOptions {
+  json?: boolean;
+  yes?: boolean;
+  no?: boolean;
+}
+
+const HELP = `
+Without a message, on a terminal, it goes on until you leave it with Ctrl-D.
+The answer goes to standard output; each call and what came of it is a line on
+standard error. Before a call of a tool that does not say that it changes
+nothing you are asked; where nobody can be, the call waits, and --resume goes on
+with it. Ctrl-C stops what runs; what was done is kept for a day.
+
+Exit codes: 0 answered, 1 stopped before that, 2 asked for wrongly, 3 not
+allowed, 4 no such chat, 130 stopped with Ctrl-C.
+
+Examples:
+  portico chat
+  portico chat 'which of my open issues are about rain?' --server github
+  git log -5 | portico chat --json | jq -r .answer
+  portico chat 'close the oldest one' --ask always --max-steps 5
+  portico chat --resume 5b0c6f5e-2f0b-4f5b-8f0b-8d4f0b7f4a10`;
+
+/** Adds `chat`. */
+export function addChat(program: Command): void {
+  addGatewayOptions(program.command('chat'))
+    .argument('[message]', 'what to ask; from standard input where it is no terminal')
+    .summary('let a language model use the tools')
+    .description("Speak with the gateway's language model, which calls the tools of your token.")
+    .option('--resume <id>', 'go on with a chat')
+    .option('--server <name>', 'only tools of this server; again for another', again)
+    .option('--toolset <name>', 'only tools of this toolset')
+    .option('--ask <when>', 'when you are asked before a call: writes, always or never')
+    .option('--yes', 'approve every call you would be asked about')
+    .option('--no', 'refuse every call you would be asked about')
+    .option('--max-steps <count>', 'most questions to the model')
+    .option('--max-calls <count>', 'most calls of tools')
+    .option('--max-tokens <count>', 'most tokens of all questions and answers')
+    .option('--max-seconds <count>', 'longest time')
+    .option('--max-cost <dollars>', 'highest cost, where the gateway knows prices')
+    .option('--json', 'print JSON for programs')
+    .addHelpText('after', HELP)
+    .action(chat);
+}
+
+async function chat(message: string | undefined, options: Options): Promise<void> {
+  if (options.yes && options.no) throw new Failure('--yes and --no exclude each other', EXIT.usage);
+  const { url, token } = readTarget(options);
+  const limits = readLimits(options);
+  const begin = readBeginning(options);
+  const talk = new Talk(new Api(url, token), new View(options.json === true), options.resume);
+  const send = (body: object) => talk.send({ ...body, ...(limits ? { limits } : {}) }, begin);
+  const decide = toDecide(options);
+  try {
+    const first = await readMessage(message, options);
+    if (first !== undefined || options.resume !== undefined) {
+      const view = await settle(send, decide, await start(talk, send, decide, first));
+      await show(view, options, talk);
+    }
+    if (first === undefined && isTerminal() && !options.json) await converse(talk, send, decide);
+  } catch (error) {
+    const { exitCode } = error as { exitCode?: unknown };
+    if (exitCode === STOPPED) talk.tellHowToGoOn();
+    throw error;
+  }
+}
+
+type Send = (body: object) => Promise<ChatView>;
+
+const isTerminal = () => process.stdin.isTTY && process.stderr.isTTY;
+
+function toDecide({ yes, no }: Options): Decide {
+  if (yes) return decideAll(true);
+  if (no) return decideAll(false);
+  return isTerminal() ? askPerson : nobody;
+}
+
+/** The one message of a command that has one. @throws Failure where there is none and nobody to write one */
+async function readMessage(given: string | undefined, { resume }: Options) {
+  if (given !== undefined) return given;
+  if (process.stdin.isTTY) return undefined;
+  const text = (await readInput('-')).trim();
+  if (text !== '') return text;
+  if (resume !== undefined) return undefined;
+  throw new Failure('there is no message; give one, or see --help', EXIT.usage);
+}
+
+/** Begins, or goes on where a chat stands. */
+async function start(talk: Talk, send: Send, decide: Decide, message: string | undefined) {
+  if (message !== undefined) return send({ message });
+  const view = await talk.look(talk.id ?? '');
+  if (view.status === 'running') throw new Failure('the chat is running');
+  if (view.pending) return settle(send, decide, view);
+  const rests = view.stop_reason === 'answered' || view.stop_reason === 'length';
+  return rests || view.stop_reason === 'refused' ? view : send({});
+}
+
+/** Decides about what waits, until nothing does or nobody decides. */
+async function settle(send: Send, decide: Decide, from: ChatView): Promise<ChatView> {
+  let view = from;
+  while (view.pending) {
+    const decisions = await decide(view.pending);
+    if (!decisions) break;
+    view = await send({ decisions });
+  }
+  return view;
+}
+
+/** The end of a command, or of one message. @throws Failure where it is no answer */
+async function show(view: ChatView, { json }: Options, talk: Talk): Promise<void> {
+  if (json) await writeJson(view);
+  const reason = toReason(view);
+  if (reason === undefined) return;
+  talk.tellHowToGoOn();
+  throw new Failure(reason, exitOf(view));
+}
+
+/** One message after the other, until the person leaves. */
+async function converse(talk: Talk, send: Send, decide: Decide): Promise<void> {
+  for (;;) {
+    const message = await askLine('› ');
+    if (message === undefined) break;
+    if (message.trim() === '') continue;
+    try {
+      const view = await settle(send, decide, await send({ message }));
+      const reason = toReason(view);
+      if (reason !== undefined) note(reason);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      note(error.message);
+      if (error.exitCode === EXIT.denied) throw error;
+    }
+  }
+  note('');
+  talk.tellHowToGoOn();
+}

@@ -1,0 +1,58 @@
+/**
+ * A chat as an event stream: what happens while it happens, the whole of it in the last event. Comments keep the connection alive. A client
+ * that goes away stops the run; what was done is kept.
+ */
+import type { ChatEvent } from '../chat/chat-events.ts';
+import type { ReadyChat } from '../chat/chat-service.ts';
+import { toPorticoError } from '../errors/portico-error.ts';
+import { toProblem } from '../errors/to-problem.ts';
+import { toSseText } from '../lib/sse-events.ts';
+
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};
+/** Most bytes that wait for a slow client before it is taken for gone. */
+const MAX_WAITING_BYTES = 8_388_608;
+
+/** @param onGone told when the client goes away */
+export function toChatStream(chat: ReadyChat, keepAliveMs: number, onGone: () => void): Response {
+  const encoder = new TextEncoder();
+  let isOver = false;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const write = (text: string) => {
+          if (isOver) return;
+          controller.enqueue(encoder.encode(text));
+          if ((controller.desiredSize ?? 0) >= 0) return;
+          isOver = true;
+          controller.error(new Error('The client does not read'));
+          onGone();
+        };
+        const tell = (event: ChatEvent) => write(toSseText(JSON.stringify(event), event.type));
+        const timer = setInterval(() => write(': keep-alive\n\n'), keepAliveMs);
+        const run = async () => {
+          tell({ type: 'chat', id: chat.id });
+          try {
+            await chat.run({ tell, isStreamed: true });
+          } catch (thrown) {
+            write(toSseText(JSON.stringify(toProblem(toPorticoError(thrown))), 'error'));
+          } finally {
+            clearInterval(timer);
+          }
+          if (!isOver) controller.close();
+          isOver = true;
+        };
+        void run();
+      },
+      cancel() {
+        isOver = true;
+        onGone();
+      },
+    },
+    { highWaterMark: MAX_WAITING_BYTES, size: chunk => chunk?.byteLength ?? 0 },
+  );
+  return new Response(body, { headers: HEADERS });
+}

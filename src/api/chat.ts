@@ -1,0 +1,179 @@
+/** `/api/v1/chat`: a conversation with the deployment's language model that calls the caller's tools (LLM-3). */
+import { createRoute } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { z } from 'zod';
+import { parseBearer } from '../access/token.ts';
+import type { ReadyChat } from '../chat/chat-service.ts';
+import { BeginChatSchema, ChatViewSchema, ContinueChatSchema } from '../chat/chat-schema.ts';
+import type { Asker } from '../chat/shown-tools.ts';
+import { toChatStream } from './chat-stream.ts';
+import { BODY_ERRORS, bodyOf, needs, responsesOf } from './frame.ts';
+import type { Api, ApiEnv, ApiPorts } from './frame.ts';
+
+const PATH = '/api/v1/chat';
+const tags = ['chat'];
+const NONE = 'No chat of yours has this id';
+
+const call = {
+  id: 'call_1',
+  name: 'github.search_issues',
+  arguments: { query: 'rain' },
+  decision: 'allowed',
+  is_error: false,
+};
+const waiting = {
+  id: 'call_2',
+  name: 'github.create_issue',
+  arguments: { title: 'It rains in' },
+  decision: 'waiting',
+  is_error: null,
+};
+const exampleChat = {
+  id: '5b0c6f5e-2f0b-4f5b-8f0b-8d4f0b7f4a10',
+  status: 'waiting',
+  answer: 'There is no such issue yet. I open one.',
+  stop_reason: 'approval',
+  steps: 2,
+  calls: [call, waiting],
+  usage: { input_tokens: 2_310, output_tokens: 96, cost_usd: null },
+  pending: [waiting],
+};
+const exampleMessage = 'Open an issue about the rain, unless there is one';
+const answers = responsesOf(200, 'How the chat stands once it stopped, or events', ChatViewSchema, {
+  errors: [...BODY_ERRORS, 'forbidden', 'model_missing', 'busy', 'not_found', 'conflict'],
+  example: exampleChat,
+});
+const params = z.object({ id: z.uuid() });
+const events =
+  'With `stream`, or `Accept: text/event-stream`, answers with events: `chat`, `text`, `call`, `result`, `approval`, and `done` with the whole at the end.';
+
+const begin = createRoute({
+  method: 'post',
+  path: PATH,
+  operationId: 'beginChat',
+  tags,
+  summary: 'Begin a chat',
+  description:
+    `The model answers a message and calls the tools this token may use to do so, within bounds. Each call is decided on, limited and recorded like any other. ${events} ` +
+    'A client that goes away stops it.',
+  ...needs('tools:call'),
+  request: { body: bodyOf(BeginChatSchema, { message: exampleMessage }) },
+  responses: answers,
+});
+
+const proceed = createRoute({
+  method: 'post',
+  path: `${PATH}/{id}`,
+  operationId: 'continueChat',
+  tags,
+  summary: 'Go on with a chat',
+  description:
+    'With a message, with decisions about calls that wait, or, without either, where it was stopped. A call that was under way when the gateway stopped is not sent again. ' +
+    events,
+  ...needs('tools:call'),
+  request: {
+    params,
+    body: bodyOf(ContinueChatSchema, { decisions: [{ call_id: 'call_2', approve: true }] }),
+  },
+  responses: answers,
+});
+
+const read = createRoute({
+  method: 'get',
+  path: `${PATH}/{id}`,
+  operationId: 'getChat',
+  tags,
+  summary: 'See how a chat stands',
+  description: 'Only whoever began it sees it.',
+  ...needs('tools:call'),
+  request: { params },
+  responses: responsesOf(200, 'The chat', ChatViewSchema, {
+    errors: ['forbidden', 'not_found', 'validation_failed'],
+    example: exampleChat,
+  }),
+});
+
+const stop = createRoute({
+  method: 'post',
+  path: `${PATH}/{id}/stop`,
+  operationId: 'stopChat',
+  tags,
+  summary: 'Stop a chat',
+  description:
+    'What runs ends soon, and its calls are cancelled; what was done is kept. One that rests stays as it is.',
+  ...needs('tools:call'),
+  request: { params },
+  responses: responsesOf(200, 'The chat, which may still be running for a moment', ChatViewSchema, {
+    errors: ['forbidden', 'not_found', 'validation_failed'],
+    example: exampleChat,
+  }),
+});
+
+const remove = createRoute({
+  method: 'delete',
+  path: `${PATH}/{id}`,
+  operationId: 'deleteChat',
+  tags,
+  summary: 'Delete a chat',
+  description: `Stops it where it runs. ${NONE}: 404.`,
+  ...needs('tools:call'),
+  request: { params },
+  responses: responsesOf(204, 'It is gone', undefined, {
+    errors: ['forbidden', 'not_found', 'validation_failed'],
+  }),
+});
+
+/** Add the routes. */
+export function registerChat(api: Api, { chats, config, snapshots }: ApiPorts): void {
+  const toAsker = (context: Context<ApiEnv>, signal: AbortSignal): Asker => {
+    const { caller, servers } = context.var.snapshot;
+    const token = parseBearer(context.req.header('authorization') ?? null);
+    const defer = (work: Promise<unknown>) => context.executionCtx.waitUntil(work);
+    return {
+      caller,
+      servers,
+      signal,
+      traceparent: context.req.header('traceparent'),
+      defer,
+      rights: async () => (token ? snapshots.load(token, undefined, defer) : undefined),
+    };
+  };
+
+  async function answer(
+    context: Context<ApiEnv>,
+    isStream: boolean,
+    start: (asker: Asker) => Promise<ReadyChat>,
+  ): Promise<Response> {
+    const gone = new AbortController();
+    const signal = AbortSignal.any([context.req.raw.signal, gone.signal]);
+    const chat = await start(toAsker(context, signal));
+    const wantsEvents =
+      isStream || (context.req.header('accept') ?? '').startsWith('text/event-stream');
+    if (wantsEvents) return toChatStream(chat, config.keepAliveMs, () => gone.abort());
+    const view = await chat.run({ tell: () => {}, isStreamed: false });
+    return context.json(view, 200);
+  }
+
+  api.openapi(begin, async context => {
+    const input = context.req.valid('json');
+    return answer(context, input.stream, asker => chats.begin(asker, input)) as never;
+  });
+  api.openapi(proceed, async context => {
+    const input = context.req.valid('json');
+    const { id } = context.req.valid('param');
+    return answer(context, input.stream, asker => chats.continue(asker, id, input)) as never;
+  });
+  api.openapi(read, async context => {
+    const { id } = context.req.valid('param');
+    return context.json(await chats.get(context.var.snapshot.caller, id), 200);
+  });
+  api.openapi(stop, async context => {
+    const { id } = context.req.valid('param');
+    return context.json(await chats.stop(context.var.snapshot.caller, id), 200);
+  });
+  api.openapi(remove, async context => {
+    const { id } = context.req.valid('param');
+    await chats.delete(context.var.snapshot.caller, id);
+    return context.body(null, 204);
+  });
+}
