@@ -1,8 +1,8 @@
 /** How a command ends that cannot do what it was asked for: one line on standard error, and an exit code. */
 import { CommanderError } from 'commander';
 
-/** Exit codes of every command: 0 done, 1 failed, 2 asked for wrongly, 3 not allowed, 4 not found. */
-export const EXIT = { failed: 1, usage: 2, denied: 3, notFound: 4 } as const;
+/** Exit codes of every command: 0 done, 1 failed, 2 asked for wrongly, 3 not allowed, 4 not found, 5 judged and refused. */
+export const EXIT = { failed: 1, usage: 2, denied: 3, notFound: 4, refused: 5 } as const;
 
 const CLOSED_OUTPUT = 141;
 const isClosedOutput = (error: unknown) => (error as { code?: unknown } | null)?.code === 'EPIPE';

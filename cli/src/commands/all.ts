@@ -1,6 +1,7 @@
 /** Every command, in the order of the help. */
 import type { Command } from 'commander';
 import { addConnect } from './connect.ts';
+import { addAsk } from './ask.ts';
 import { addCall } from './call.ts';
 import { addChat } from './chat.ts';
 import { addCompletion } from './completion.ts';
@@ -24,6 +25,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addServers,
   addTools,
   addSearch,
+  addAsk,
   addCall,
   addChat,
   addTrace,

@@ -1,0 +1,167 @@
+/** `portico ask`: say in words what is wanted; one call is planned, judged and made. Below it what may be asked for at all. */
+import type { Command } from 'commander';
+import colors from 'picocolors';
+import { EXIT, Failure } from '../failure.ts';
+import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';
+import { Api } from '../gateway/api.ts';
+import { formatAsked, type Asked } from '../output/asked.ts';
+import { formatTable } from '../output/table.ts';
+import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+
+interface Options extends GatewayOptions {
+  json?: boolean;
+}
+interface AskOptions extends Options {
+  dryRun?: boolean;
+  summary?: boolean;
+}
+interface AllowOptions extends Options {
+  sideEffects?: boolean;
+  group?: string;
+  principal?: string;
+  description?: string;
+}
+type Subject =
+  { kind: 'everyone' } | { kind: 'group'; name: string } | { kind: 'principal'; id: string };
+interface Entry {
+  id: string;
+  subject: Subject;
+  server: string;
+  tool: string;
+  side_effects: boolean;
+  description: string;
+}
+
+const ALLOWLIST = '/api/v1/ask/allowlist';
+
+const HELP = `
+The model of the gateway plans one call; the gateway judges the plan and makes the
+call only where an administrator allowed the tool. Put the request into quotes:
+its first word may be the name of a command above.
+
+Exit codes: 0 called (or no tool fits), 5 refused, 1 the call failed.
+
+Examples:
+  portico ask 'find the document about travel expenses'
+  portico ask 'which tickets about the VPN are open?' --summary
+  portico ask 'delete document doc-1' --dry-run
+  portico ask 'read policy passwords' --json | jq .verdict
+  portico ask allow documents 'search_*'
+  portico ask allow tickets close_ticket --side-effects --group support`;
+
+const ALLOW_HELP = `
+A pattern may hold "*". A tool that is not annotated read-only takes
+--side-effects and the exact names of its server and tool.
+
+Examples:
+  portico ask allow '*' 'search_*'
+  portico ask allow tickets close_ticket --side-effects --group support`;
+
+/** Adds `ask`. */
+export function addAsk(program: Command): void {
+  const ask = addGatewayOptions(program.command('ask'))
+    .argument('<words...>', 'what is wanted')
+    .summary('say in words what is wanted: one guarded call')
+    .description('Say in words what is wanted; one call is planned, judged and made.')
+    .option('--dry-run', 'only plan and judge; call nothing')
+    .option('--summary', 'also sum up the result, each claim with its evidence')
+    .option('--json', 'print JSON for programs')
+    .addHelpText('after', HELP)
+    .action(askFor);
+  const allow = ask
+    .command('allow <server> <tool>')
+    .description('Allow tools to be asked for.')
+    .option('--side-effects', 'also where the tool may change something')
+    .option('--group <name>', 'only for this group')
+    .option('--principal <id>', 'only for this principal')
+    .option('--description <text>', 'why')
+    .addHelpText('after', ALLOW_HELP);
+  shown(allow).action(allowTool);
+  const list = ask.command('list').description('List what may be asked for.');
+  shown(list)
+    .addHelpText('after', '\nExample:\n  portico ask list')
+    .action((_options: Options, command: Command) => listAllowed(command.optsWithGlobals()));
+  const remove = ask.command('remove <id>').description('Remove an entry, by its id.');
+  shown(remove)
+    .addHelpText('after', '\nExample:\n  portico ask remove 2c6e0d1a-8f5b-4a83-9f0e-6d1b2a3c4d55')
+    .action((id: string, _options: Options, command: Command) =>
+      removeEntry(id, command.optsWithGlobals()),
+    );
+}
+
+const shown = (command: Command) =>
+  addGatewayOptions(command).option('--json', 'print JSON for programs');
+
+const apiOf = (options: GatewayOptions) => {
+  const { url, token } = readTarget(options);
+  return new Api(url, token);
+};
+
+async function askFor(words: string[], options: AskOptions): Promise<void> {
+  const asked = await apiOf(options).post<Asked>('/api/v1/ask', {
+    request: words.join(' '),
+    ...(options.summary ? { summarize: true } : {}),
+    ...(options.dryRun ? { dry_run: true } : {}),
+  });
+  if (options.json) await writeJson(asked);
+  else {
+    const { data, notes } = formatAsked(asked, outputColumns() !== undefined);
+    for (const line of notes) note(line);
+    if (data !== '') await writeOut(data);
+  }
+  const { decision, message, reason } = asked.verdict;
+  if (decision === 'refused') throw new Failure(`refused: ${message} (${reason})`, EXIT.refused);
+  if (asked.error) throw new Failure(`${asked.error.message} (${asked.error.code})`);
+  if (asked.result?.isError === true) throw new Failure('the tool says that it failed');
+}
+
+async function allowTool(
+  server: string,
+  tool: string,
+  _own: AllowOptions,
+  command: Command,
+): Promise<void> {
+  const options = command.optsWithGlobals<AllowOptions>();
+  if (options.group !== undefined && options.principal !== undefined) {
+    throw new Failure('--group or --principal, not both', EXIT.usage);
+  }
+  const entry = await apiOf(options).post<Entry>(ALLOWLIST, {
+    server,
+    tool,
+    subject: toSubject(options),
+    ...(options.sideEffects ? { side_effects: true } : {}),
+    ...(options.description === undefined ? {} : { description: options.description }),
+  });
+  if (options.json) return writeJson(entry);
+  const what = entry.side_effects ? ', side effects included' : '';
+  note(`${entry.server} ${entry.tool} may be asked for${what}; ${entry.id}`);
+}
+
+function toSubject({ group, principal }: AllowOptions): Subject {
+  if (group !== undefined) return { kind: 'group', name: group };
+  return principal === undefined ? { kind: 'everyone' } : { kind: 'principal', id: principal };
+}
+
+async function listAllowed(options: Options): Promise<void> {
+  const entries = await apiOf(options).list<Entry>(ALLOWLIST, 'entries');
+  if (options.json) return writeJson(entries);
+  if (entries.length === 0) return note('nothing may be asked for yet; portico ask allow');
+  const rows = entries.map(({ id, subject, server, tool, side_effects: changes, description }) => [
+    server,
+    tool,
+    changes ? 'yes' : 'no',
+    subject.kind === 'everyone'
+      ? 'everyone'
+      : `${subject.kind} ${subject.kind === 'group' ? subject.name : subject.id}`,
+    id,
+    description,
+  ]);
+  const heading = ['SERVER', 'TOOL', 'SIDE EFFECTS', 'FOR', 'ID', 'DESCRIPTION'];
+  await writeOut(formatTable(heading, rows, { columns: outputColumns(), paint: colors.bold }));
+}
+
+async function removeEntry(id: string, options: Options): Promise<void> {
+  await apiOf(options).json('DELETE', `${ALLOWLIST}/${encodeURIComponent(id)}`);
+  if (options.json) return writeJson({ removed: id });
+  note(`${id} is removed`);
+}

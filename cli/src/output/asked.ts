@@ -1,0 +1,52 @@
+/** What became of a request to ask, as text for people: the output of the tool and its summary as data, plan and verdict as notes. Pure. */
+import { showResult } from '../call/show-result.ts';
+import { visible } from './table.ts';
+
+/** What the gateway answers, as far as it is shown here. */
+export interface Asked {
+  verdict: { decision: string; stage: string; reason: string; message: string };
+  plan?: { server: string; tool: string; args: object };
+  result?: Record<string, unknown>;
+  error?: { code: string; message: string };
+  typed?: { status: string; detail?: string };
+  summary?: { claims: { text: string; evidence: string }[]; dropped: number; problem?: string };
+  trace_id: string;
+  usage: { model: string; questions: number; tokens: number };
+}
+
+/** @param isForEyes what a tool gave goes to a terminal, where control characters would act */
+export function formatAsked(asked: Asked, isForEyes: boolean): { data: string; notes: string[] } {
+  const { verdict, plan, result, typed, summary, usage } = asked;
+  const notes: string[] = [];
+  let data = '';
+  if (plan) {
+    notes.push(visible(`plan: ${plan.server}.${plan.tool} ${JSON.stringify(plan.args)}`));
+  }
+  if (verdict.decision !== 'refused' && verdict.reason !== 'called') {
+    notes.push(visible(verdict.message));
+  }
+  if (result) {
+    const shown = showResult(result, isForEyes);
+    data += shown.text;
+    notes.push(...shown.notes);
+  }
+  if (typed?.status === 'mismatch' || typed?.status === 'absent') {
+    const detail = typed.detail === undefined ? '' : `: ${typed.detail}`;
+    notes.push(visible(`the result is not what the tool promises (${typed.status}${detail})`));
+  }
+  if (summary) {
+    const claims = summary.claims.map(
+      ({ text, evidence }) =>
+        `- ${visible(text)}\n  evidence: ${visible(JSON.stringify(evidence))}\n`,
+    );
+    if (claims.length > 0) data += `\nSummary\n${claims.join('')}`;
+    if (summary.dropped > 0) notes.push(`${summary.dropped} of the claims had no evidence`);
+    if (summary.problem !== undefined) notes.push(`no summary: ${visible(summary.problem)}`);
+  }
+  notes.push(
+    visible(
+      `${usage.model}: ${usage.tokens} tokens in ${usage.questions}; trace ${asked.trace_id}`,
+    ),
+  );
+  return { data, notes };
+}
