@@ -4,6 +4,13 @@
  */
 import { z } from 'zod';
 import type { AccessNews } from './access/access-news-object.ts';
+import {
+  CACHE_SETTINGS,
+  toCacheSettings,
+  type CacheEnv,
+  type CacheSettings,
+} from './cache/cache-settings.ts';
+import type { ResultCache } from './cache/result-cache-object.ts';
 import type { Posture } from './access/rule.ts';
 import type { ToolsShown } from './access/toolset.ts';
 import { ASK_SETTINGS, toAskSettings, type AskEnv, type AskSettings } from './ask/ask-settings.ts';
@@ -34,7 +41,7 @@ import {
 } from './telemetry/otlp-settings.ts';
 import type { ToolApproval } from './pins/pin.ts';
 
-export interface Env extends ModelEnv, OtlpEnv, ChatEnv, AskEnv {
+export interface Env extends ModelEnv, OtlpEnv, ChatEnv, AskEnv, CacheEnv {
   DB: D1Database;
   CATALOG: KVNamespace;
   CLIENT_SESSION: DurableObjectNamespace<ClientSession>;
@@ -42,6 +49,7 @@ export interface Env extends ModelEnv, OtlpEnv, ChatEnv, AskEnv {
   ACCESS_NEWS: DurableObjectNamespace<AccessNews>;
   AUDIT_LOG: DurableObjectNamespace<AuditLog>;
   CONNECTOR: DurableObjectNamespace<Connector>;
+  RESULT_CACHE: DurableObjectNamespace<ResultCache>;
   /** Limits requests of one address before anything is known of them; absent where none is wanted. */
   SHIELD?: RateLimit;
   /** Static files of the deployment. */
@@ -136,6 +144,8 @@ export interface Config {
   readonly model: ModelSettings | undefined;
   /** What chats may use, and how long they are kept. */
   readonly chat: ChatSettings;
+  /** How much the cache of results may hold. */
+  readonly cache: CacheSettings;
   /** Where traces are sent; undefined where nowhere. */
   readonly otlp: OtlpSettings | undefined;
   /** Origins of browsers that may call, beside the gateway's own. */
@@ -183,6 +193,7 @@ const SettingsSchema = z.object({
   ...OTLP_SETTINGS,
   ...CHAT_SETTINGS,
   ...ASK_SETTINGS,
+  ...CACHE_SETTINGS,
   PORTICO_RATE_LIMIT: calls,
   PORTICO_RATE_BURST: calls,
   PORTICO_SERVER_RATE_LIMIT: calls,
@@ -239,6 +250,7 @@ export function parseConfig(env: Env): Config {
     ask: toAskSettings(settings),
     model: toModelSettings(settings, settings.PORTICO_MODE === 'local'),
     chat: toChatSettings(settings),
+    cache: toCacheSettings(settings),
     otlp: toOtlpSettings(settings, settings.PORTICO_MODE === 'local'),
     allowedOrigins: settings.PORTICO_ALLOWED_ORIGINS.split(',').filter(origin => origin !== ''),
   };

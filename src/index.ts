@@ -5,6 +5,7 @@ import { wire } from './wire.ts';
 
 export { AuditLog } from './audit/audit-log-object.ts';
 export { Connector } from './connectors/connector-object.ts';
+export { ResultCache } from './cache/result-cache-object.ts';
 export { ClientSession } from './session/client-session-object.ts';
 export { ServerMonitor } from './catalog/server-monitor-object.ts';
 export { AccessNews } from './access/access-news-object.ts';

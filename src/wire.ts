@@ -13,6 +13,8 @@ import { AuditService } from './audit/audit-service.ts';
 import { CallEnds } from './audit/call-ends.ts';
 import { CallLedger } from './audit/call-ledger.ts';
 import { callShard } from './audit/call-schema.ts';
+import { CacheRuleService } from './cache/cache-rule-service.ts';
+import { shardOf as shardOfResult } from './cache/cache-shards.ts';
 import { findCatalogText } from './catalog/catalog-kv.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import { CONNECTOR_HEADER } from './connectors/connector-object.ts';
@@ -20,6 +22,7 @@ import { ConnectorService } from './connectors/connector-service.ts';
 import { createDestinations } from './connectors/destinations.ts';
 import { parseConfig, type Env } from './env.ts';
 import { createCore } from './gateway/core.ts';
+import { withCache } from './gateway/with-cache.ts';
 import { withAccess } from './gateway/with-access.ts';
 import { isReadOnly } from './gateway/seen.ts';
 import { withAudit } from './gateway/with-audit.ts';
@@ -143,7 +146,14 @@ export function wire(env: Env): AppPorts {
     }),
     call: withCircuit(withDraining(withReports(call, reports), openCallLine), () => Date.now()),
   });
-  const tasking = withTasks(core, {
+  const caching = withCache(core, {
+    shardOf: key => env.RESULT_CACHE.getByName(shardOfResult(key)),
+    keys,
+    maxResultBytes: config.cache.maxResultBytes,
+    waitMs: config.callTimeoutMs,
+    now: () => Date.now(),
+  });
+  const tasking = withTasks(caching, {
     taskIds: createTaskIds(keys),
     hearTasks: async (server, ids, hear, signal) =>
       hearTasks(await destinations.of(server), ids, hear, signal),
@@ -237,6 +247,7 @@ export function wire(env: Env): AppPorts {
     tokens: new TokenService({ ...people, keys }),
     rules: new RuleService(people),
     toolsets: new ToolsetService(people),
+    cacheRules: new CacheRuleService({ db, acts, onFresh }),
     rotation: new Rotation({ db, keys, acts }),
     health: new HealthService({
       db,

@@ -15,6 +15,7 @@ import { registerAskAllowlist } from './ask-allowlist.ts';
 import { registerAudit } from './audit.ts';
 import { registerAuditExport } from './audit-export.ts';
 import { registerChat } from './chat.ts';
+import { registerCacheRules } from './cache-rules.ts';
 import { registerConnectors, SELF_PATH } from './connectors.ts';
 import { registerDocument } from './document.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
@@ -92,6 +93,7 @@ export function createApi(ports: ApiPorts): Api {
   registerTokens(api, ports);
   registerAccessRules(api, ports);
   registerToolsets(api, ports);
+  registerCacheRules(api, ports);
   registerSecrets(api, ports);
   registerKeys(api, ports);
   registerAccessExplain(api, ports);

@@ -30,6 +30,10 @@ const TAGS = [
     name: 'skills',
     description: 'Classes of tools: the taxonomy, which tools are in it, and what is suggested.',
   },
+  {
+    name: 'cache',
+    description: 'Rules that say which tools may be answered with a result of before.',
+  },
   { name: 'audit', description: 'What was done, by whom, in a chain that shows changes.' },
   {
     name: 'keys',

@@ -15,6 +15,7 @@ import type { AllowlistService } from '../ask/allowlist-service.ts';
 import type { AskService } from '../ask/ask-service.ts';
 import type { AuditService } from '../audit/audit-service.ts';
 import type { ChatService } from '../chat/chat-service.ts';
+import type { CacheRuleService } from '../cache/cache-rule-service.ts';
 import type { StoredConnector } from '../connectors/connector-schema.ts';
 import type { ConnectorService } from '../connectors/connector-service.ts';
 import type { Config } from '../env.ts';
@@ -45,6 +46,7 @@ export interface ApiPorts {
   tokens: TokenService;
   explanations: ExplainService;
   rules: RuleService;
+  cacheRules: CacheRuleService;
   toolsets: ToolsetService;
   audit: AuditService;
   secrets: SecretService;

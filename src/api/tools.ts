@@ -3,6 +3,7 @@ import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { PorticoError } from '../errors/portico-error.ts';
 import { ERROR_CODES } from '../errors/table.ts';
+import { wishOfHeader } from '../cache/cache-wish.ts';
 import { finalResponse } from '../gateway/final-response.ts';
 import type { ListedItem, ListedServer, Naming } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
@@ -209,7 +210,13 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
         caller,
         { servers },
         naming,
-        { method: 'tools/call', reference, params, door: 'rest' },
+        {
+          method: 'tools/call',
+          reference,
+          params,
+          door: 'rest',
+          cache: wishOfHeader(context.req.header('cache-control')),
+        },
         { ...callContext, onDispatch: () => (dispatchedAt = performance.now()) },
       );
       const { reply, server } = routed;

@@ -133,7 +133,9 @@ export function createCore(ports: CorePorts): CoreGateway {
       };
       const { params } = outbound;
       await context.beforeDispatch?.(resolved);
-      const reply = await send(params);
+      const reply = context.dispatch
+        ? await context.dispatch(resolved, () => send(params))
+        : await send(params);
       const retry = (extra: RawObject) => send(new Map([...params, ...extra]));
       if (request.method !== 'resources/read') return { server, reply, retry };
       const qualifier = naming.kind === 'qualified' ? server.name : undefined;

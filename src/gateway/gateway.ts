@@ -4,6 +4,7 @@
  */
 import type { Caller } from '../access/principal.ts';
 import type { View } from '../access/view.ts';
+import type { CacheWish } from '../cache/cache-wish.ts';
 import type { CatalogItem, Kind } from '../catalog/catalog.ts';
 import type { RawObject } from '../lib/json-spans.ts';
 import type { Era, JsonObject, LogLevel } from '../protocol.ts';
@@ -80,17 +81,23 @@ export interface RelayedRequest {
   tasks?: Era | undefined;
   /** By which door it came, for the record. */
   door?: Era | 'rest';
+  /** What the caller says of results of before, where that is not in the params. */
+  cache?: CacheWish | undefined;
 }
 
 /** What a request's context holds for the gateway itself. */
 export interface RequestContext extends CallContext {
   /** Awaited right before the request leaves; what it throws keeps it from leaving. */
   beforeDispatch?(resolved: Resolved): Promise<void>;
+  /** In place of sending it: may answer without, or sends it once. */
+  dispatch?(resolved: Resolved, send: () => Promise<CallReply>): Promise<CallReply>;
 }
 
 export interface RoutedReply {
   server: Server;
   reply: CallReply;
+  /** The reply is a result of before: the server heard nothing of this request. */
+  isHit?: boolean;
   /** Make the same request again with more params: the next round of a multi round-trip request. */
   retry(extra: RawObject): Promise<CallReply>;
   /** Makes the server's raw result the endpoint's, where names in it have to change. */

@@ -154,7 +154,7 @@ class AuditedCall {
     if (this.#state !== 'left') return routed;
     return {
       ...routed,
-      reply: this.#watchReply(routed.reply),
+      reply: this.#watchReply(routed.reply, routed.isHit),
       retry: async extra => {
         try {
           return this.#watchReply(await routed.retry(extra));
@@ -167,9 +167,9 @@ class AuditedCall {
     };
   }
 
-  #watchReply(reply: CallReply): CallReply {
+  #watchReply(reply: CallReply, isHit = false): CallReply {
     if ('messages' in reply) return { messages: this.#watchMessages(reply.messages) };
-    this.#answer(reply.response);
+    this.#answer(reply.response, isHit);
     return reply;
   }
 
@@ -193,7 +193,7 @@ class AuditedCall {
   }
 
   /** The server answered; a caller that is asked by it may go on with the same call. */
-  #answer(response: RawResponse): void {
+  #answer(response: RawResponse, isHit = false): void {
     const { parsed } = response;
     const { resultType } = parsed;
     if (resultType === 'input_required' && this.#context.questions === 'ask') return;
@@ -202,7 +202,8 @@ class AuditedCall {
       return;
     }
     const result = TOLD_RESULTS.has(resultType) ? { result: resultType } : {};
-    this.#finish('done', null, { is_error: parsed['isError'] === true, ...result });
+    const cached = isHit ? { cached: true } : {};
+    this.#finish('done', null, { is_error: parsed['isError'] === true, ...result, ...cached });
   }
 
   #fails(code: ErrorCode): void {

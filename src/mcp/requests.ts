@@ -2,6 +2,7 @@
  * The requests both eras share: lists from the catalog, and what is relayed to the one server it is
  * about. A method that is in neither table is not known here.
  */
+import type { CacheWish } from '../cache/cache-wish.ts';
 import { requireScope, type Caller } from '../access/principal.ts';
 import type { AskService } from '../ask/ask-service.ts';
 import { KIND_FACTS, KINDS, type Kind } from '../catalog/catalog.ts';
@@ -52,6 +53,8 @@ export interface Exchange {
   readHeader?: (name: string) => string | null;
   /** Which log messages the client gets; absent where servers may decide. */
   logLevel?: LogLevel | 'none' | undefined;
+  /** What the request's headers say of results of before. */
+  cache?: CacheWish | undefined;
   /** Remembers the level of the client's session; absent where it has none. */
   setLogLevel?: (level: LogLevel) => Promise<void>;
 }
@@ -126,14 +129,14 @@ async function relay(
   era: Era,
   rescue?: (thrown: unknown) => Response,
 ): Promise<Response | undefined> {
-  const { gateway, caller, scope, context, readHeader, logLevel } = exchange;
+  const { gateway, caller, scope, context, readHeader, logLevel, cache } = exchange;
   const { reach, naming } = scope;
   const reference = await referenceOf(exchange, request, era);
   if (!reference) return undefined;
   const method = request.method as RelayedMethod;
   const tasks = tasksOf(request, reference, era);
   const header = readHeader ? { readHeader } : {};
-  const relayed = { method, reference, params, logLevel, tasks, door: era, ...header };
+  const relayed = { method, reference, params, logLevel, tasks, cache, door: era, ...header };
   const asked = { id: request.id, method, era, tasks };
   const responding = gateway
     .request(caller, reach, naming, relayed, context)

@@ -8,6 +8,7 @@ import type { Snapshot, Snapshots } from '../access/snapshots.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
 import type { Config } from '../env.ts';
+import { wishOfHeader } from '../cache/cache-wish.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { readJsonBody, type JsonBody } from '../http/json-body.ts';
 import { checkOrigin } from '../http/origin.ts';
@@ -198,6 +199,7 @@ function toExchange(admitted: Admitted, client: Client, ports: McpPorts): Exchan
     },
     pageSize: ports.config.pageSize,
     acceptsStream: acceptsStream(request),
+    cache: wishOfHeader(request.headers.get('cache-control')),
     ...(sessionId === undefined ? {} : inSession(sessionId, key, snapshot, ports)),
   };
 }

@@ -36,6 +36,7 @@ export function toNewServer(
     heldTools: 0,
     skillsRevision: 0,
     taxonomyRevision: 0,
+    cacheRules: [],
     revision: 1,
     generation: 1,
   };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Era } from '../protocol.ts';
 import { AuthSchema, AuthViewSchema, HeadersSchema, type Credential } from './credential-schema.ts';
+import type { CacheRule } from '../cache/cache-rule.ts';
 import { ToolApprovalSchema, type ToolApproval } from '../pins/pin.ts';
 import { parsePlace } from './connector-place.ts';
 import { isOffered, ServerStatusSchema, type ServerStatus } from './status.ts';
@@ -57,6 +58,8 @@ export interface Server {
   skillsRevision: number;
   /** Counts the edits of the taxonomy: the same for every server. */
   taxonomyRevision: number;
+  /** Which of its tools may be answered with a result of before. */
+  cacheRules: readonly CacheRule[];
   /** Counts edits: what an ETag is made of. */
   revision: number;
   /** Counts connects, disconnects and edits of how it is reached: what was found before is not written after. */

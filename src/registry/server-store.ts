@@ -15,6 +15,7 @@ import {
   SECRETS_EXIST,
   toCredential,
 } from './credential-store.ts';
+import { parseRulesOfServer, RULES_OF_SERVER } from '../cache/cache-rule-store.ts';
 import { ToolApprovalSchema } from '../pins/pin.ts';
 import { HealthSettingsSchema, NetworkTransportSchema, type Server } from './server-schema.ts';
 import { parsePlace } from './connector-place.ts';
@@ -53,6 +54,7 @@ const RowSchema = z
     held_tools: z.number(),
     skills_revision: z.number(),
     taxonomy_revision: z.number(),
+    cache_rules: z.string(),
     revision: z.number(),
     generation: z.number(),
   })
@@ -80,6 +82,7 @@ const RowSchema = z
     heldTools: row.held_tools,
     skillsRevision: row.skills_revision,
     taxonomyRevision: row.taxonomy_revision,
+    cacheRules: parseRulesOfServer(row.cache_rules),
     revision: row.revision,
     generation: row.generation,
   }));
@@ -90,7 +93,7 @@ export function parseServers(rows: readonly unknown[]): Server[] {
 }
 
 /** What reads servers as `parseServers` takes them; conditions follow. */
-export const SELECT_SERVERS = `SELECT servers.*, (SELECT revision FROM taxonomy) AS taxonomy_revision, ${REFERRED_COLUMNS} FROM servers`;
+export const SELECT_SERVERS = `SELECT servers.*, (SELECT revision FROM taxonomy) AS taxonomy_revision, ${RULES_OF_SERVER}, ${REFERRED_COLUMNS} FROM servers`;
 
 /** All servers in the order of their names. */
 export function selectServers(db: D1Database): D1PreparedStatement {

@@ -37,6 +37,11 @@ const rule = madeBy('/api/v1/access/rules', () => ({
   subject: { kind: 'group', name: 'nobody' },
 }));
 const allowed = madeBy('/api/v1/ask/allowlist', () => ({ server: '*', tool: 'read_*' }));
+/** A rule of the cache, for tools of a server of its own. */
+async function cacheRule(portico: Portico): Promise<string> {
+  const body = { server: await server(portico), tool: 'get', ttl_seconds: 60 };
+  return madeBy('/api/v1/cache/rules', () => body)(portico);
+}
 const toolset = madeBy('/api/v1/toolsets', () => ({
   name: `subject-${(made += 1)}`,
   include: ['*.get_*'],
@@ -102,6 +107,11 @@ export const TRIALS: Record<string, Trial> = {
   'DELETE /api/v1/access/rules/{id}': { subject: rule },
   'POST /api/v1/ask/allowlist': {},
   'DELETE /api/v1/ask/allowlist/{id}': { subject: allowed },
+  'POST /api/v1/cache/rules': {
+    makeBody: async portico => ({ server: await server(portico), tool: 'get', ttl_seconds: 60 }),
+  },
+  'PATCH /api/v1/cache/rules/{id}': { subject: cacheRule },
+  'DELETE /api/v1/cache/rules/{id}': { subject: cacheRule },
   'POST /api/v1/skills': {},
   'PATCH /api/v1/skills/{id}': { subject: skill },
   'DELETE /api/v1/skills/{id}': { subject: skill },

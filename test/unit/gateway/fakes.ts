@@ -31,6 +31,7 @@ export function createRecord(name: string, more: Partial<Server> = {}): Server {
     heldTools: 0,
     skillsRevision: 0,
     taxonomyRevision: 1,
+    cacheRules: [],
     revision: 1,
     generation: 1,
     status: name === 'off' ? 'DISCONNECTED' : 'CONNECTED',

@@ -12,6 +12,7 @@ it('[OPS-3] gives the local host every binding of wrangler.toml', () => {
   expect(config.objects).toEqual({
     AUDIT_LOG: { className: 'AuditLog', useSQLite: true },
     CONNECTOR: { className: 'Connector', useSQLite: true },
+    RESULT_CACHE: { className: 'ResultCache', useSQLite: true },
     CLIENT_SESSION: { className: 'ClientSession', useSQLite: true },
     SERVER_MONITOR: { className: 'ServerMonitor', useSQLite: true },
     ACCESS_NEWS: { className: 'AccessNews', useSQLite: true },
