@@ -4,7 +4,7 @@
  */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import type { Caller } from '../access/principal.ts';
+import { requireScope, type Caller } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { FORMATS, FormatError, type Dialect, type Format } from '../formats/dialect.ts';
 import { dialectOf, toDialectNames } from '../formats/dialects.ts';
@@ -14,6 +14,8 @@ import type { Gateway, ListedItem, Reach } from '../gateway/gateway.ts';
 import { MODEL_NAMING, runCalls, toHubTool } from '../llm/run-calls.ts';
 import { principalOwner } from '../session/sessions.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+
+const EXECUTE_PATH = '/api/v1/tools/execute';
 
 export const FormatSchema = z.enum(FORMATS).meta({
   description: 'Whose API: OpenAI Chat Completions or Responses, Anthropic Messages, Gemini',
@@ -80,13 +82,14 @@ const ExecutedSchema = z
 
 const execute = createRoute({
   method: 'post',
-  path: '/api/v1/tools/execute',
+  path: EXECUTE_PATH,
   operationId: 'executeToolCalls',
   tags: ['tools'],
   summary: "Execute a model's tool calls",
   description:
     'The calls in an answer of a model whose `tools` were exported by `GET /api/v1/tools?format=`, executed in parallel. A call that ' +
-    'fails, or that cannot be read, has a result that says what to correct; the others are executed all the same.',
+    'fails, or that cannot be read, has a result that says what to correct; the others are executed all the same. The token needs ' +
+    '`tools:read` as well.',
   ...needs('tools:call'),
   request: {
     body: bodyOf(ExecuteSchema, {
@@ -158,7 +161,7 @@ export function registerToolFormats(api: Api, { gateway }: ApiPorts): void {
     const { caller, servers } = context.var.snapshot;
     const dialect = dialectOf(format);
     const calls = readCalls(dialect, listed ?? message ?? response);
-    const { items } = await gateway.list(caller, { servers }, MODEL_NAMING, 'tools');
+    const items = await listCallable(gateway, caller, { servers });
     const names = toDialectNames(
       format,
       items.map(({ name }) => name),
@@ -187,6 +190,22 @@ export function registerToolFormats(api: Api, { gateway }: ApiPorts): void {
     }));
     return context.json({ results: told, messages: dialect.toResults(results) }, 200);
   });
+}
+
+/** What a caller may call is what it sees: it needs both scopes, and a refusal has its row. */
+async function listCallable(
+  gateway: Gateway,
+  caller: Caller,
+  reach: Reach,
+): Promise<readonly ListedItem[]> {
+  try {
+    requireScope(caller, 'tools:call');
+    return (await gateway.list(caller, reach, MODEL_NAMING, 'tools')).items;
+  } catch (thrown) {
+    const refusal = { method: 'tools/call', subject: EXECUTE_PATH, thrown, door: 'rest' } as const;
+    await gateway.refused?.(caller, refusal);
+    throw thrown;
+  }
 }
 
 function readCalls(dialect: Dialect, body: unknown): HubCall[] {
