@@ -16,15 +16,20 @@ const HEADERS = {
 /** Most bytes that wait for a slow client before it is taken for gone. */
 const MAX_WAITING_BYTES = 8_388_608;
 
+/** Longest silence: a client that closed its connection may show only when something is written to it. */
+const SILENCE_MS = 1_000;
+
 /** @param onGone told when the client goes away */
-export function toChatStream(chat: ReadyChat, keepAliveMs: number, onGone: () => void): Response {
+export function toChatStream(chat: ReadyChat, onGone: () => void): Response {
   const encoder = new TextEncoder();
   let isOver = false;
+  let isSilent = true;
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
         const write = (text: string) => {
           if (isOver) return;
+          isSilent = false;
           controller.enqueue(encoder.encode(text));
           if ((controller.desiredSize ?? 0) >= 0) return;
           isOver = true;
@@ -32,7 +37,10 @@ export function toChatStream(chat: ReadyChat, keepAliveMs: number, onGone: () =>
           onGone();
         };
         const tell = (event: ChatEvent) => write(toSseText(JSON.stringify(event), event.type));
-        const timer = setInterval(() => write(': keep-alive\n\n'), keepAliveMs);
+        const timer = setInterval(() => {
+          if (isSilent) write(': keep-alive\n\n');
+          isSilent = true;
+        }, SILENCE_MS);
         const run = async () => {
           tell({ type: 'chat', id: chat.id });
           try {

@@ -124,7 +124,7 @@ const remove = createRoute({
 });
 
 /** Add the routes. */
-export function registerChat(api: Api, { chats, config, snapshots }: ApiPorts): void {
+export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
   const toAsker = (context: Context<ApiEnv>, signal: AbortSignal): Asker => {
     const { caller, servers } = context.var.snapshot;
     const token = parseBearer(context.req.header('authorization') ?? null);
@@ -149,7 +149,7 @@ export function registerChat(api: Api, { chats, config, snapshots }: ApiPorts): 
     const chat = await start(toAsker(context, signal));
     const wantsEvents =
       isStream || (context.req.header('accept') ?? '').startsWith('text/event-stream');
-    if (wantsEvents) return toChatStream(chat, config.keepAliveMs, () => gone.abort());
+    if (wantsEvents) return toChatStream(chat, () => gone.abort());
     const view = await chat.run({ tell: () => {}, isStreamed: false });
     return context.json(view, 200);
   }

@@ -20,6 +20,8 @@ export class View {
 
   async show(event: ChatEvent): Promise<void> {
     if (event.type === 'text') return this.#text(event.text);
+    // One that waits is shown whole, by the question about it.
+    if (event.type === 'call' && event.call.decision === 'waiting') return undefined;
     if (event.type === 'call') return this.#line(colors.cyan('→'), toCallText(event.call));
     if (event.type !== 'result') return undefined;
     const mark = event.is_error ? colors.red('✗') : colors.green('←');
