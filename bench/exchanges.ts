@@ -51,8 +51,8 @@ function rpcBody(era: Era, id: number, method: string, params: Record<string, un
 }
 
 /** The text of a `tools/call` of an echo tool; id and message are the number. */
-export const callBody = (era: Era, name: string, n: number): string =>
-  rpcBody(era, n, 'tools/call', { name, arguments: { message: String(n) } });
+export const callBody = (era: Era, name: string, n: number, message = String(n)): string =>
+  rpcBody(era, n, 'tools/call', { name, arguments: { message } });
 
 function headText(
   route: Route,
@@ -94,15 +94,23 @@ function readCallAnswer(body: string): RpcAnswer {
   return JSON.parse(body.slice(at));
 }
 
-/** `tools/call` of an echo tool by its qualified name; id and message are the request's number. */
-export function createCallExchange(route: Route, qualifiedName: string): Exchange {
-  const body = callBody(route.era, qualifiedName, NUMBER_MARK);
+/**
+ * `tools/call` of an echo tool by its qualified name; the id is the request's number.
+ * @param message always the same; absent it is the number too
+ */
+export function createCallExchange(
+  route: Route,
+  qualifiedName: string,
+  message?: string,
+): Exchange {
+  const body = callBody(route.era, qualifiedName, NUMBER_MARK, message);
   return {
     write: createWrite(route, body, { 'Mcp-Method': 'tools/call', 'Mcp-Name': qualifiedName }),
     check(answer, n) {
       if (answer.status !== 200) fail(answer);
       const { id, result } = readCallAnswer(answer.body.toString());
-      const right = id === n && result?.content?.[0]?.text === String(n) && !result.isError;
+      const text = message ?? String(n);
+      const right = id === n && result?.content?.[0]?.text === text && !result.isError;
       if (!right) fail(answer);
     },
   };

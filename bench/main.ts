@@ -9,6 +9,7 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 import { measureAudit } from './audit.ts';
+import { measureCache } from './cache.ts';
 import { measureCeilings, measureRows } from './measure.ts';
 import type { Ceilings } from './measure.ts';
 import { HELP, parseOptions } from './options.ts';
@@ -39,6 +40,7 @@ async function run(options: Options): Promise<void> {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   await mkdir(RESULTS, { recursive: true });
   if (options.audit) return void process.stdout.write(`${await measureAudit(options, say)}\n`);
+  if (options.cache) return void process.stdout.write(`${await measureCache(options, say)}\n`);
   if (options.stdio) return void process.stdout.write(`${await measureStdio(options, say)}\n`);
   if (options.search) return void process.stdout.write(`${await measureSearch(say)}\n`);
   if (options.tokens) return void process.stdout.write(`${await measureTokens(say)}\n`);

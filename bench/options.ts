@@ -12,6 +12,8 @@ export interface Options {
   profile: boolean;
   /** Compares Portico with the audit of calls and without it, in place of the relay. */
   audit: boolean;
+  /** Compares calls that no rule of the result cache is for with those that miss it and those that hit. */
+  cache: boolean;
   /** Compares a program behind a connector with the same program over its own stdin and stdout. */
   stdio: boolean;
   /** Measures searches over 1,000 and 10,000 tools. */
@@ -30,6 +32,7 @@ Prints a table and writes it to bench/results/latest.md and latest.json. Loopbac
   --quick        the same in under 40 seconds: --rounds 4 --seconds 0.2
   --profile      no table: CPU profiles of Portico to bench/results/, hottest functions printed
   --audit        what the audit of calls costs: Portico with it against Portico without it
+  --cache        what the cache of results costs where it misses, and saves where it hits
   --stdio        a stdio server through portico connect and Portico against the same one called directly
   --search       what a search over 1,000 and over 10,000 tools costs, warm and cold
   --tokens       what tools/list costs a model, with all tools and with the three of ?tools=search
@@ -54,6 +57,7 @@ export function parseOptions(args: string[]): Options | undefined {
       quick: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       audit: { type: 'boolean', default: false },
+      cache: { type: 'boolean', default: false },
       stdio: { type: 'boolean', default: false },
       search: { type: 'boolean', default: false },
       tokens: { type: 'boolean', default: false },
@@ -67,6 +71,7 @@ export function parseOptions(args: string[]): Options | undefined {
     secondsPerSlice: numberBetween('seconds', values.seconds ?? seconds, 0.1, 10),
     profile: values.profile,
     audit: values.audit,
+    cache: values.cache,
     stdio: values.stdio,
     search: values.search,
     tokens: values.tokens,

@@ -3,7 +3,7 @@
  *
  * Owns: `POST /modern/{any}` (2026-07-28, stateless), `POST /legacy/{any}` (2025-11-25, one `Mcp-Session-Id` per
  * `initialize`), and `GET /counts`, which tells how often each method was received, so that a run can prove what
- * reached an upstream and what did not. Every path serves the same tools: `echo` and 99 generated ones.
+ * reached an upstream and what did not. Every path serves the same tools: `echo`, `read` and 98 generated ones.
  * Refuses: streams (GET on an MCP path is 405), a legacy request without its session (400, unknown: 404).
  * Ends by itself when the process that forked it goes away.
  */
@@ -37,7 +37,13 @@ const tools = [
       required: ['message'],
     },
   },
-  ...Array.from({ length: TOOLS_PER_SERVER - 1 }, (_, index) => ({
+  {
+    name: 'read',
+    description: 'Returns the message it was given, and says that it only reads.',
+    inputSchema: { type: 'object', properties: { message: { type: 'string' } } },
+    annotations: { readOnlyHint: true },
+  },
+  ...Array.from({ length: TOOLS_PER_SERVER - 2 }, (_, index) => ({
     name: `tool-${String(index + 1).padStart(2, '0')}`,
     description: `Generated tool ${index + 1}: looks like a usual one, with a few described arguments.`,
     inputSchema: {
@@ -56,7 +62,7 @@ const counts: Record<string, number> = {};
 
 function call(message: RpcMessage): Record<string, unknown> {
   const { name, arguments: input } = message.params ?? {};
-  if (name !== 'echo')
+  if (name !== 'echo' && name !== 'read')
     return { content: [{ type: 'text', text: `No tool ${name}` }], isError: true };
   return { content: [{ type: 'text', text: input?.message ?? '' }] };
 }
