@@ -43,10 +43,7 @@ export function formatAsked(asked: Asked, isForEyes: boolean): { data: string; n
     if (summary.dropped > 0) notes.push(`${summary.dropped} of the claims had no evidence`);
     if (summary.problem !== undefined) notes.push(`no summary: ${visible(summary.problem)}`);
   }
-  notes.push(
-    visible(
-      `${usage.model}: ${usage.tokens} tokens in ${usage.questions}; trace ${asked.trace_id}`,
-    ),
-  );
+  const used = `${usage.tokens} tokens, ${usage.questions} question${usage.questions === 1 ? '' : 's'}`;
+  notes.push(visible(`${usage.model}: ${used}; trace ${asked.trace_id}`));
   return { data, notes };
 }
