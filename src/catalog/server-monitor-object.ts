@@ -13,7 +13,7 @@ import type { PorticoError } from '../errors/portico-error.ts';
 import type { CallReport } from '../health/call-report.ts';
 import { PendingCalls } from '../health/draining.ts';
 import { MonitorHealth, type History } from '../health/monitor-health.ts';
-import { createModel } from '../llm/model-of.ts';
+import { modelsOf } from '../llm/create-models.ts';
 import { findServer } from '../registry/server-store.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { Pinning } from '../pins/pinning.ts';
@@ -83,7 +83,7 @@ export class ServerMonitor extends DurableObject<Env> {
     storage: this.ctx.storage,
     assets: this.env.ASSETS,
     embedding: this.#embedding,
-    model: this.#config.model && createModel(this.#config.model, this.env.DB, 'skills'),
+    model: modelsOf(this.env, this.#config.model, this.#keys).questions('skills'),
     findCatalog: (serverId, hash) => findCatalogText(this.env.CATALOG, serverId, hash),
     wake: at => this.#clock.want({ wakeAt: at }),
   });

@@ -1,8 +1,9 @@
 /**
- * A model with a budget: each attempt draws a call and its likely tokens from what a day of UTC allows, before it is sent, and is put right
- * by what it used. The budget is one for the deployment, whoever asks.
+ * A budget for a model: each attempt draws a call and its likely tokens from what a day of UTC allows, before it is sent, and is put right
+ * by what it used. What failed is taken to have used what was drawn, but for what a model surely does not count. One budget for each
+ * purpose in a deployment, whoever asks.
  */
-import { ModelFailure, type Model, type ModelQuestion } from './model-port.ts';
+import { ModelFailure, type ModelProblem } from './model-port.ts';
 import { correctUsage, drawUsage, type Usage } from './usage-store.ts';
 
 export interface BudgetOptions {
@@ -14,30 +15,38 @@ export interface BudgetOptions {
   now(): number;
 }
 
-const DAY_MS = 86_400_000;
-/** About how many characters are a token. */
-const CHARS_PER_TOKEN = 3;
+/**
+ * @param likely tokens that the work will use
+ * @param usedBy tokens it used
+ * @throws ModelFailure `budget` before the work, until the next day; what the work throws
+ */
+export type Budget = <T>(
+  likely: number,
+  work: () => Promise<T>,
+  usedBy: (done: T) => number,
+) => Promise<T>;
 
-/** @throws ModelFailure `budget` from `complete`, until the next day */
-export function withBudget(inner: Model, { db, purpose, perDay, now }: BudgetOptions): Model {
-  return {
-    name: inner.name,
-    async complete(question) {
-      const at = now();
-      const day = new Date(at).toISOString().slice(0, 10);
-      const likely = likelyTokens(question);
-      if (!(await drawUsage(db, day, purpose, likely, perDay))) {
-        throw new ModelFailure('budget', DAY_MS - (at % DAY_MS));
-      }
-      const answer = await inner.complete(question);
-      const { tokens } = answer;
-      if (tokens !== undefined && tokens !== likely) {
-        await correctUsage(db, day, purpose, tokens - likely);
-      }
-      return answer;
-    },
+const DAY_MS = 86_400_000;
+/** Answers that no tokens were counted for. */
+const USED_NOTHING: readonly ModelProblem[] = ['rate_limited', 'auth', 'no_key', 'not_found'];
+
+export function createBudget({ db, purpose, perDay, now }: BudgetOptions): Budget {
+  return async (likely, work, usedBy) => {
+    const at = now();
+    const day = new Date(at).toISOString().slice(0, 10);
+    if (!(await drawUsage(db, day, purpose, likely, perDay))) {
+      throw new ModelFailure('budget', DAY_MS - (at % DAY_MS));
+    }
+    const correct = async (used: number) => {
+      if (used !== likely) await correctUsage(db, day, purpose, used - likely);
+    };
+    try {
+      const done = await work();
+      await correct(usedBy(done));
+      return done;
+    } catch (thrown) {
+      if (thrown instanceof ModelFailure && USED_NOTHING.includes(thrown.problem)) await correct(0);
+      throw thrown;
+    }
   };
 }
-
-const likelyTokens = ({ system, user, maxTokens }: ModelQuestion<unknown>): number =>
-  Math.ceil((system.length + user.length) / CHARS_PER_TOKEN) + maxTokens;

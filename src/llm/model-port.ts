@@ -3,6 +3,7 @@
  * this file. A question that could not be answered throws `ModelFailure`, which says nothing of addresses or keys.
  */
 import type { z } from 'zod';
+import { PorticoError } from '../errors/portico-error.ts';
 
 export interface ModelQuestion<T> {
   /** What is always so: the task, the rules. Trusted text only. */
@@ -18,8 +19,8 @@ export interface ModelQuestion<T> {
 
 export interface ModelAnswer<T> {
   value: T;
-  /** Tokens of question and answer, as the model counted them; undefined where it does not say. */
-  tokens: number | undefined;
+  /** Tokens of question and answer, as the model counted them, or about as many where it does not say. */
+  tokens: number;
 }
 
 export interface Model {
@@ -28,18 +29,25 @@ export interface Model {
   complete<T>(question: ModelQuestion<T>): Promise<ModelAnswer<T>>;
 }
 
-/** Why there is no answer. `nonsense`: it does not fit the schema. `budget`: it may not be asked more today. */
-export type ModelProblem =
-  'timeout' | 'rate_limited' | 'unavailable' | 'refused' | 'nonsense' | 'budget';
-
-const TEXTS: Record<ModelProblem, string> = {
+const TEXTS = {
   timeout: 'The model did not answer in time',
+  aborted: 'The question to the model was given up',
   rate_limited: 'The model limits the rate',
   unavailable: 'The model cannot be reached or failed',
+  broken: 'The answer of the model broke off',
+  auth: 'The model does not take the key: see the setting PORTICO_MODEL_KEY',
+  no_key:
+    'There is no key for the model: the secret that the setting PORTICO_MODEL_KEY names is missing, or may not be sent to where the model is',
+  no_binding: 'The deployment has no binding AI to the models of the platform',
+  not_found:
+    'There is no such model: see the settings PORTICO_MODEL, PORTICO_MODEL_API and PORTICO_MODEL_URL',
   refused: 'The model refused the request',
   nonsense: 'The answer of the model does not have the form that was asked for',
   budget: 'The budget for the model is spent for today',
 };
+
+/** Why there is no answer. `nonsense`: it does not fit. `broken`: it ended before it was whole. `budget`: it may not be asked more today. */
+export type ModelProblem = keyof typeof TEXTS;
 
 export class ModelFailure extends Error {
   readonly problem: ModelProblem;
@@ -51,4 +59,22 @@ export class ModelFailure extends Error {
     this.problem = problem;
     this.retryAfterMs = retryAfterMs;
   }
+}
+
+/** What is told where there is no model, with what to set. */
+export const noModel = (): PorticoError =>
+  new PorticoError(
+    'model_missing',
+    'No language model is configured: set PORTICO_MODEL_API, PORTICO_MODEL and PORTICO_MODEL_KEY (or PORTICO_MODEL_URL for an OpenAI-compatible API)',
+  );
+
+/** A failure of a model as callers are told of it; anything else stays what it is. */
+export function toModelError(thrown: unknown): unknown {
+  if (!(thrown instanceof ModelFailure)) return thrown;
+  const { problem, message, retryAfterMs } = thrown;
+  const retry =
+    retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) };
+  return problem === 'budget'
+    ? new PorticoError('model_budget', message, retry)
+    : new PorticoError('model_failed', message, { ...retry, data: { problem } });
 }

@@ -1,63 +1,110 @@
-/** The settings of a deployment that say which language model it has, how it is reached and how much it may be used. */
+/** The settings of a deployment that say which language model it has, how it is reached, what it costs and how much it may be used. */
 import { z } from 'zod';
+import type { AiBinding } from './ai-port.ts';
+
+/** The APIs a model may speak. */
+export const MODEL_APIS = [
+  'openai',
+  'openai-responses',
+  'anthropic',
+  'gemini',
+  'workers-ai',
+] as const;
+export type ModelApi = (typeof MODEL_APIS)[number];
 
 export interface ModelEnv {
-  /** Address of an OpenAI-compatible API, up to `/v1`; with PORTICO_MODEL there is a model. */
+  /** One of `MODEL_APIS`; left out: `openai`, at PORTICO_MODEL_URL. */
+  PORTICO_MODEL_API?: string;
+  /** Address of the API with its version (`…/v1`); where PORTICO_MODEL_API is given, the provider's own is the default. */
   PORTICO_MODEL_URL?: string;
   PORTICO_MODEL?: string;
-  /** Key of that API: a secret. */
+  /** Key of that API: a secret, or `${NAME}` for a secret of the registry. */
   PORTICO_MODEL_KEY?: string;
+  /** Name of the model that makes vectors of texts. */
+  PORTICO_MODEL_EMBED?: string;
   PORTICO_MODEL_TIMEOUT_MS?: string;
   PORTICO_MODEL_CALLS_PER_DAY?: string;
   PORTICO_MODEL_TOKENS_PER_DAY?: string;
+  /** US dollars for a million tokens, of questions and of answers. */
+  PORTICO_MODEL_PRICE_INPUT?: string;
+  PORTICO_MODEL_PRICE_OUTPUT?: string;
+  /** The platform's own models. */
+  AI?: AiBinding;
 }
 
 /** How a language model is reached, and how much it may be used. */
 export interface ModelSettings {
-  readonly url: string;
+  readonly api: ModelApi;
+  /** Undefined where it is the provider's own. */
+  readonly url: string | undefined;
   readonly name: string;
+  /** As it was set; may name a secret. */
   readonly key: string | undefined;
-  /** Longest time of one request, in milliseconds. */
+  readonly embedModel: string | undefined;
+  /** Longest time in which nothing comes from it, in milliseconds. */
   readonly timeoutMs: number;
+  /** US dollars for a million tokens; undefined where they are not known. */
+  readonly prices: { readonly input: number; readonly output: number } | undefined;
   /** What a day of UTC allows for one purpose. */
   readonly perDay: { readonly calls: number; readonly tokens: number };
 }
 
+const price = z.union([z.literal(''), z.coerce.number().min(0).max(1_000_000)]).default('');
+
 /** The members of the settings' schema. */
 export const MODEL_SETTINGS = {
+  PORTICO_MODEL_API: z.enum(['', ...MODEL_APIS]).default(''),
   PORTICO_MODEL_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
   PORTICO_MODEL: z.string().max(200).default(''),
   PORTICO_MODEL_KEY: z.string().max(4_096).default(''),
-  PORTICO_MODEL_TIMEOUT_MS: z.coerce.number().int().min(1).max(86_400_000).default(20_000),
+  PORTICO_MODEL_EMBED: z.string().max(200).default(''),
+  PORTICO_MODEL_TIMEOUT_MS: z.coerce.number().int().min(1).max(86_400_000).default(60_000),
   PORTICO_MODEL_CALLS_PER_DAY: z.coerce.number().int().min(0).max(10_000_000).default(2_000),
   PORTICO_MODEL_TOKENS_PER_DAY: z.coerce.number().int().min(0).max(1e12).default(5_000_000),
+  PORTICO_MODEL_PRICE_INPUT: price,
+  PORTICO_MODEL_PRICE_OUTPUT: price,
 };
 const SettingsSchema = z.object(MODEL_SETTINGS);
+type Settings = z.infer<typeof SettingsSchema>;
 
 /**
  * The model of a deployment; undefined where it has none.
  * @throws Error that names the settings that do not go together
  */
-export function toModelSettings(
-  settings: z.infer<typeof SettingsSchema>,
-  localMode: boolean,
-): ModelSettings | undefined {
-  const { PORTICO_MODEL_URL: url, PORTICO_MODEL: name } = settings;
-  if (url === '' && name === '') return undefined;
-  if (url === '' || name === '') {
+export function toModelSettings(settings: Settings, localMode: boolean): ModelSettings | undefined {
+  const { PORTICO_MODEL_API: api, PORTICO_MODEL_URL: url, PORTICO_MODEL: name } = settings;
+  if (api === '' && url === '' && name === '') return undefined;
+  if (api === '' && (url === '' || name === '')) {
     throw new Error('Settings PORTICO_MODEL_URL and PORTICO_MODEL: both or neither');
   }
-  if (!localMode && !url.startsWith('https:')) {
+  if (name === '') {
+    throw new Error('Settings PORTICO_MODEL_API and PORTICO_MODEL: an API needs a model');
+  }
+  if (!localMode && url !== '' && !url.startsWith('https:')) {
     throw new Error('Setting PORTICO_MODEL_URL: must be https');
   }
   return {
-    url,
+    api: api || 'openai',
+    url: url || undefined,
     name,
     key: settings.PORTICO_MODEL_KEY || undefined,
+    embedModel: settings.PORTICO_MODEL_EMBED || undefined,
     timeoutMs: settings.PORTICO_MODEL_TIMEOUT_MS,
+    prices: toPrices(settings),
     perDay: {
       calls: settings.PORTICO_MODEL_CALLS_PER_DAY,
       tokens: settings.PORTICO_MODEL_TOKENS_PER_DAY,
     },
   };
+}
+
+function toPrices(settings: Settings): ModelSettings['prices'] {
+  const { PORTICO_MODEL_PRICE_INPUT: input, PORTICO_MODEL_PRICE_OUTPUT: output } = settings;
+  if (input === '' && output === '') return undefined;
+  if (input === '' || output === '') {
+    throw new Error(
+      'Settings PORTICO_MODEL_PRICE_INPUT and PORTICO_MODEL_PRICE_OUTPUT: both or neither',
+    );
+  }
+  return { input, output };
 }

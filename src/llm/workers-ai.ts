@@ -1,0 +1,250 @@
+/**
+ * A model of the platform's own AI binding, asked once. Requests are Chat Completions but for a few members; answers come in one of two
+ * forms, that of Chat Completions, or one of its own: `response`, `tool_calls` with a name and arguments, `usage`; both may stream.
+ *
+ * Source: developers.cloudflare.com/workers-ai, "Workers Bindings", "Traditional function calling", "JSON Mode" (the schema stands in
+ * `json_schema` itself; it does not stream), "Errors" (codes); types of @cloudflare/workers-types (`Ai`, `AiTextGenerationOutput`).
+ */
+import { z } from 'zod';
+import { dialectOf } from '../formats/dialects.ts';
+import {
+  FormatError,
+  type TurnReader,
+  type TurnReply,
+  type TurnRequest,
+} from '../formats/dialect.ts';
+import { readEvents } from '../lib/sse-events.ts';
+import type { JsonObject } from '../protocol.ts';
+import type { AiBinding } from './ai-port.ts';
+import { ModelFailure, type ModelProblem } from './model-port.ts';
+import type { OneAttempt } from './one-attempt.ts';
+import { toAborted, type Attempt } from './patience.ts';
+
+export interface WorkersAiOptions {
+  ai: AiBinding;
+  model: string;
+  /** The model for vectors; absent where none was configured. */
+  embedModel?: string | undefined;
+}
+
+const MAX_EVENT_CHARS = 2_097_152;
+const MAX_STREAM_CHARS = 16_777_216;
+/** Most texts of one request for vectors. */
+const MAX_TEXTS = 100;
+
+const dialect = dialectOf('openai-chat');
+
+const CallSchema = z.union([
+  z.looseObject({ function: z.looseObject({ name: z.string() }) }),
+  z.object({ name: z.string(), arguments: z.unknown() }),
+]);
+const OwnAnswerSchema = z.object({
+  /** An object where a schema was asked for. */
+  response: z.unknown(),
+  tool_calls: z.array(CallSchema).nullish(),
+  usage: z.unknown(),
+});
+type OwnAnswer = z.infer<typeof OwnAnswerSchema>;
+const EmbeddingsSchema = z.object({ data: z.array(z.array(z.number())) });
+
+/** By the codes of the table of errors; what is not there failed. */
+const PROBLEMS: Record<string, ModelProblem> = {
+  '3036': 'rate_limited',
+  '3040': 'rate_limited',
+  '5016': 'auth',
+  '5018': 'auth',
+  '3023': 'auth',
+  '3041': 'auth',
+  '5007': 'not_found',
+  '3042': 'not_found',
+  '3003': 'refused',
+  '3006': 'refused',
+  '5004': 'refused',
+  '5005': 'refused',
+};
+
+export function createWorkersAi({ ai, model, embedModel }: WorkersAiOptions): OneAttempt {
+  return {
+    dialect,
+    async chat(request, attempt, onText) {
+      const isStreamed = onText !== undefined && request.answer === undefined;
+      const answer = await run(ai, model, toInputs(request, isStreamed), attempt);
+      if (isStreamed && answer instanceof ReadableStream) {
+        return readStream(answer as ReadableStream<Uint8Array>, attempt, onText);
+      }
+      const reply = check(() => dialect.fromResponse(toCompletion(answer)));
+      if (reply.text !== '') onText?.(reply.text);
+      return reply;
+    },
+    ...(embedModel === undefined
+      ? {}
+      : {
+          embed: {
+            maxTexts: MAX_TEXTS,
+            async of(texts, attempt) {
+              const answer = await run(ai, embedModel, { text: texts }, attempt);
+              const { data } = EmbeddingsSchema.safeParse(answer);
+              if (data?.data.length !== texts.length) throw new ModelFailure('nonsense');
+              return data.data;
+            },
+          },
+        }),
+  };
+}
+
+/** The body of a chat completion as the binding takes it. */
+function toInputs(request: TurnRequest, isStreamed: boolean): Record<string, unknown> {
+  const { messages, tools } = dialect.toRequest(request);
+  return {
+    // A message without text has an empty one.
+    messages: (messages as JsonObject[]).map(message => ({
+      ...message,
+      content: message['content'] ?? '',
+    })),
+    max_tokens: request.maxTokens,
+    ...(tools === undefined ? {} : { tools }),
+    ...(request.answer
+      ? { response_format: { type: 'json_schema', json_schema: request.answer.schema } }
+      : {}),
+    ...(isStreamed ? { stream: true } : {}),
+  };
+}
+
+/** Who gives up does not wait for the binding. */
+async function run(
+  ai: AiBinding,
+  model: string,
+  inputs: Record<string, unknown>,
+  { signal, onSign }: Attempt,
+): Promise<unknown> {
+  if (signal.aborted) throw toAborted(signal);
+  const gone = Promise.withResolvers<never>();
+  const giveUp = () => gone.reject(toAborted(signal));
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    const answer = await Promise.race([ai.run(model, inputs, { signal }), gone.promise]);
+    onSign();
+    return answer;
+  } catch (thrown) {
+    if (thrown instanceof ModelFailure) throw thrown;
+    const [code = ''] = /\b[35]0\d\d\b/.exec(String(thrown)) ?? [];
+    throw new ModelFailure(PROBLEMS[code] ?? 'unavailable');
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+async function readStream(
+  body: ReadableStream<Uint8Array>,
+  { signal, onSign, onHandedOn }: Attempt,
+  onText: (text: string) => void,
+): Promise<TurnReply> {
+  const reader = createReader();
+  let chars = 0;
+  try {
+    for await (const event of readEvents(body, MAX_EVENT_CHARS, undefined, signal)) {
+      onSign();
+      chars += event.data.length;
+      if (chars > MAX_STREAM_CHARS) throw new ModelFailure('nonsense');
+      const text = check(() => reader.read(event));
+      if (text === '') continue;
+      onHandedOn();
+      onText(text);
+    }
+  } catch (thrown) {
+    if (signal.aborted) throw toAborted(signal);
+    throw thrown instanceof ModelFailure ? thrown : new ModelFailure('broken');
+  }
+  if (signal.aborted) throw toAborted(signal);
+  return check(() => reader.end(), 'broken');
+}
+
+/** Reads both forms of a stream; that of its own ends with `[DONE]` alone. */
+function createReader(): TurnReader {
+  const reader = dialect.createReader();
+  let calls = 0;
+  let isOwn = false;
+  return {
+    read(event) {
+      if (event.data.trim() === '[DONE]') {
+        if (!isOwn) return reader.read(event);
+        const finish_reason = calls > 0 ? 'tool_calls' : 'stop';
+        return reader.read(toEvent({ choices: [{ delta: {}, finish_reason }] }));
+      }
+      const chunk = parseJson(event.data);
+      if (isCompletion(chunk)) return reader.read(event);
+      isOwn = true;
+      const { response, tool_calls: written, usage } = toOwn(chunk);
+      const toolCalls = toCalls(written).map(call => ({ index: calls++, ...call }));
+      const delta = {
+        content: toText(response),
+        ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+      };
+      return reader.read(toEvent({ choices: [{ delta, finish_reason: null }], usage }));
+    },
+    end: () => reader.end(),
+  };
+}
+
+const toEvent = (data: object) => ({ event: 'message', data: JSON.stringify(data) });
+
+const isCompletion = (answer: unknown): boolean =>
+  typeof answer === 'object' && answer !== null && 'choices' in answer;
+
+/** @throws FormatError */
+function toOwn(answer: unknown): OwnAnswer {
+  const own = OwnAnswerSchema.safeParse(answer);
+  if (!own.success) throw new FormatError('The answer has another form');
+  return own.data;
+}
+
+/** Either form as a chat completion. @throws FormatError */
+function toCompletion(answer: unknown): unknown {
+  if (isCompletion(answer)) return answer;
+  const {
+    response,
+    tool_calls: written,
+    usage,
+  } = toOwn(typeof answer === 'string' ? { response: answer } : answer);
+  const calls = toCalls(written);
+  const message = {
+    content: toText(response),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+  };
+  const finish_reason = calls.length > 0 ? 'tool_calls' : 'stop';
+  return { choices: [{ message, finish_reason }], usage };
+}
+
+const toText = (response: unknown): string => {
+  if (response === undefined || response === null) return '';
+  return typeof response === 'string' ? response : JSON.stringify(response);
+};
+
+/** Its own calls have no id: they get one of the form its models know. */
+const toCalls = (written: OwnAnswer['tool_calls']): JsonObject[] =>
+  (written ?? []).map(call =>
+    'function' in call
+      ? (call as JsonObject)
+      : {
+          id: crypto.randomUUID().replaceAll('-', '').slice(0, 9),
+          type: 'function',
+          function: { name: call.name, arguments: toText(call.arguments) },
+        },
+  );
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new FormatError('The event is not valid JSON');
+  }
+}
+
+function check<T>(work: () => T, problem: 'nonsense' | 'broken' = 'nonsense'): T {
+  try {
+    return work();
+  } catch (thrown) {
+    if (thrown instanceof FormatError) throw new ModelFailure(problem);
+    throw thrown;
+  }
+}
