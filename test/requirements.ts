@@ -76,8 +76,8 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['FIND-3', 'done', 'skills for each tool, by LLM or without one'],
 
   // LLM side
-  ['LLM-1', 'started', 'tools in the formats of the three LLM providers'],
-  ['LLM-2', 'started', 'their tool calls executed and answered'],
+  ['LLM-1', 'done', 'tools in the formats of the three LLM providers'],
+  ['LLM-2', 'done', 'their tool calls executed and answered'],
   ['LLM-3', 'started', 'a bounded conversation loop, REST and command line'],
   ['LLM-4', 'started', 'ask: one guarded step, evidence for each claim'],
   ['LLM-5', 'started', 'a result cache for read-only tools that opt in'],
