@@ -27,7 +27,8 @@ const MAX_MESSAGE_CHARS = 500;
 
 export async function callOnce(gateway: Gateway, call: OneCall): Promise<Called> {
   const { caller, reach, tool, args, door, context, leftMs } = call;
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(Math.max(1, leftMs))]);
+  const deadline = AbortSignal.timeout(Math.max(1, leftMs));
+  const signal = AbortSignal.any([context.signal, deadline]);
   try {
     const routed = await gateway.request(
       caller,
@@ -53,9 +54,11 @@ export async function callOnce(gateway: Gateway, call: OneCall): Promise<Called>
     const result: unknown = JSON.parse(response.result);
     return { raw: response.result, result: isObject(result) ? result : {} };
   } catch (thrown) {
-    const { code, message } = toPorticoError(
-      thrown instanceof ServerFailure ? thrown.reason : thrown,
-    );
+    const isLate = deadline.aborted && !context.signal.aborted;
+    const failure = thrown instanceof ServerFailure ? thrown.reason : thrown;
+    const { code, message } = isLate
+      ? new PorticoError('upstream_timeout')
+      : toPorticoError(failure);
     return { code, message };
   }
 }
