@@ -26,6 +26,7 @@ import { withCache } from './gateway/with-cache.ts';
 import { withAccess } from './gateway/with-access.ts';
 import { isReadOnly } from './gateway/seen.ts';
 import { withAudit } from './gateway/with-audit.ts';
+import { modelsOf } from './llm/create-models.ts';
 import { listForModel, MODEL_NAMING, runCalls } from './llm/run-calls.ts';
 import { createTaskIds } from './gateway/task-ids.ts';
 import { withRequestState } from './gateway/with-request-state.ts';
@@ -211,7 +212,8 @@ export function wire(env: Env): AppPorts {
     createTraceTransport({ otlp: config.otlp, folder: env.TRACES, wait }),
     () => Date.now(),
   );
-  const asking = { gateway, model: undefined, tracer, settings: config.ask };
+  const models = modelsOf(env, config.model, keys);
+  const asking = { gateway, model: models.chat('ask'), tracer, settings: config.ask };
 
   return {
     config,
@@ -222,7 +224,7 @@ export function wire(env: Env): AppPorts {
       db,
       keys,
       settings: config.chat,
-      model: undefined,
+      model: models.chat('chat'),
       tools: { gateway, naming: MODEL_NAMING, listForModel, runCalls },
       tracer,
     }),
