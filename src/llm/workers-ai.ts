@@ -36,13 +36,13 @@ const dialect = dialectOf('openai-chat');
 
 const CallSchema = z.union([
   z.looseObject({ function: z.looseObject({ name: z.string() }) }),
-  z.object({ name: z.string(), arguments: z.unknown() }),
+  z.object({ name: z.string(), arguments: z.unknown().optional() }),
 ]);
 const OwnAnswerSchema = z.object({
   /** An object where a schema was asked for. */
-  response: z.unknown(),
+  response: z.unknown().optional(),
   tool_calls: z.array(CallSchema).nullish(),
-  usage: z.unknown(),
+  usage: z.unknown().optional(),
 });
 type OwnAnswer = z.infer<typeof OwnAnswerSchema>;
 const EmbeddingsSchema = z.object({ data: z.array(z.array(z.number())) });
