@@ -265,7 +265,7 @@ const nonce = () => crypto.randomUUID().replaceAll('-', '');
 const modelMissing = () =>
   new PorticoError(
     'model_missing',
-    'No language model is configured: set PORTICO_MODEL_URL and PORTICO_MODEL, and PORTICO_MODEL_KEY where the model wants a key (docs/operations.md)',
+    'No language model is configured: set PORTICO_MODEL_URL (or PORTICO_MODEL_API) and PORTICO_MODEL, and PORTICO_MODEL_KEY where the model wants a key (docs/operations.md)',
   );
 
 /** What went wrong with a model as the caller is told it. */
