@@ -80,6 +80,10 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['LLM-2', 'done', 'their tool calls executed and answered'],
   ['LLM-3', 'started', 'a bounded conversation loop, REST and command line'],
   ['LLM-4', 'done', 'ask: one guarded step, evidence for each claim'],
+  ['LLM-1', 'started', 'tools in the formats of the three LLM providers'],
+  ['LLM-2', 'started', 'their tool calls executed and answered'],
+  ['LLM-3', 'done', 'a bounded conversation loop, REST and command line'],
+  ['LLM-4', 'started', 'ask: one guarded step, evidence for each claim'],
   ['LLM-5', 'started', 'a result cache for read-only tools that opt in'],
   ['LLM-6', 'started', 'structured traces of every stage'],
 
