@@ -12,6 +12,9 @@ import type { HubCall } from '../formats/hub.ts';
 import { isFailed } from '../formats/result-parts.ts';
 import type { Gateway, ListedItem, Reach } from '../gateway/gateway.ts';
 import { MODEL_NAMING, runCalls, toHubTool } from '../llm/run-calls.ts';
+import { traceCalls } from '../telemetry/traced-calls.ts';
+import { TRACEPARENT } from '../telemetry/traceparent.ts';
+import type { JsonObject } from '../protocol.ts';
 import { principalOwner } from '../session/sessions.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
@@ -155,7 +158,7 @@ export async function exportFor(
 }
 
 /** Add the route. */
-export function registerToolFormats(api: Api, { gateway }: ApiPorts): void {
+export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): void {
   api.openapi(execute, async context => {
     const { format, strict, calls: listed, message, response } = context.req.valid('json');
     const { caller, servers } = context.var.snapshot;
@@ -169,18 +172,23 @@ export function registerToolFormats(api: Api, { gateway }: ApiPorts): void {
     const tools = new Map(items.map(item => [names.get(item.name) ?? item.name, item]));
     const called = new Set(calls.flatMap(({ name }) => tools.get(name) ?? []));
     const exported = dialect.toTools([...called].map(toHubTool), { strict, names });
-    const results = await runCalls(calls, {
+    const defer = (work: Promise<unknown>) => context.executionCtx.waitUntil(work);
+    const facts = { format, calls: calls.length };
+    const span = tracer.start('execute', facts, defer, context.req.header(TRACEPARENT));
+    const to = {
       gateway,
       caller,
       reach: { servers },
       context: {
         signal: context.req.raw.signal,
-        owner: serverId => principalOwner(caller.principalId, serverId),
-        defer: work => context.executionCtx.waitUntil(work),
+        owner: (serverId: string) => principalOwner(caller.principalId, serverId),
+        defer,
       },
       tools,
-      toArguments: (name, given) => exported.toArguments(name, given),
-    });
+      toArguments: (name: string, given: JsonObject) => exported.toArguments(name, given),
+    };
+    const watch = traceCalls(span, name => tools.get(name)?.name);
+    const results = await runCalls(calls, to, watch).finally(() => span.end());
     const told = results.map(({ id, name, result }) => ({
       id,
       name,
