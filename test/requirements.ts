@@ -84,7 +84,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['LLM-2', 'started', 'their tool calls executed and answered'],
   ['LLM-3', 'done', 'a bounded conversation loop, REST and command line'],
   ['LLM-4', 'started', 'ask: one guarded step, evidence for each claim'],
-  ['LLM-5', 'started', 'a result cache for read-only tools that opt in'],
+  ['LLM-5', 'done', 'a result cache for read-only tools that opt in'],
   ['LLM-6', 'started', 'structured traces of every stage'],
 
   // stdio and the command line

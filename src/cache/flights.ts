@@ -14,6 +14,9 @@ export const CLAIM_MS = 2_000;
 /** Most callers that wait for one flight; more go out by themselves. */
 export const MAX_WAITERS = 1_000;
 
+/** Most flights; past it those are forgotten whose leader is lost. */
+export const MAX_FLIGHTS = 10_000;
+
 interface Waiter {
   id: string;
   answer(taken: Taken): void;
@@ -50,6 +53,7 @@ export class Flights {
    */
   join(key: string, id: string, waitMs: number): Taken | Promise<Taken> {
     const flight = this.#flights.get(key);
+    if (!flight && !this.#hasRoom()) return { kind: 'alone' };
     if (!flight || (flight.waiters.length === 0 && flight.until <= this.#ports.now())) {
       this.#lead(key, { leader: '', until: 0, waiters: [], timer: undefined }, id, LEASE_MS);
       return { kind: 'lead', mustClaim: false };
@@ -87,6 +91,15 @@ export class Flights {
     const at = flight.waiters.findIndex(waiter => waiter.id === id);
     const [waiter] = at === -1 ? [] : flight.waiters.splice(at, 1);
     if (waiter) this.#answer(waiter, { kind: 'alone' });
+  }
+
+  #hasRoom(): boolean {
+    if (this.#flights.size < MAX_FLIGHTS) return true;
+    const now = this.#ports.now();
+    for (const [key, { waiters, until }] of this.#flights) {
+      if (waiters.length === 0 && until <= now) this.#flights.delete(key);
+    }
+    return this.#flights.size < MAX_FLIGHTS;
   }
 
   #pass(key: string, flight: Flight): void {

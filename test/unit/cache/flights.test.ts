@@ -1,7 +1,13 @@
 /** Single flight: who leads, who waits, and that nobody waits for ever. Time is the test's own. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Taken } from '../../../src/cache/cache-port.ts';
-import { CLAIM_MS, Flights, LEASE_MS, MAX_WAITERS } from '../../../src/cache/flights.ts';
+import {
+  CLAIM_MS,
+  Flights,
+  LEASE_MS,
+  MAX_FLIGHTS,
+  MAX_WAITERS,
+} from '../../../src/cache/flights.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const WAIT_MS = 30_000;
@@ -109,6 +115,18 @@ it('[LLM-5] nobody waits longer than it wants to, and only so many wait', async 
   expect(kindOf(`w${MAX_WAITERS - 1}`)).toBe('alone');
   flights.land('k', 'a', ENTRY);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it('[LLM-5] flights whose leaders are lost take no room for ever', async () => {
+  const { flights, settle } = createStand();
+  for (let at = 0; at < MAX_FLIGHTS; at += 1) void flights.join(`key ${at}`, 'a', WAIT_MS);
+  expect(flights.join('one more', 'a', WAIT_MS)).toEqual({ kind: 'alone' });
+  flights.renew('key 0', 'a');
+  await settle(LEASE_MS - 1);
+  flights.renew('key 0', 'a');
+  await settle(1);
+  expect(flights.join('one more', 'a', WAIT_MS)).toMatchObject({ kind: 'lead' });
+  expect(flights.join('key 0', 'b', WAIT_MS)).toBeInstanceOf(Promise);
 });
 
 it(`[LLM-5] in any order of events one leads at a time and everybody is answered (seed ${SEED})`, async () => {
