@@ -27,7 +27,6 @@ import { withAccess } from './gateway/with-access.ts';
 import { isReadOnly } from './gateway/seen.ts';
 import { withAudit } from './gateway/with-audit.ts';
 import { modelsOf } from './llm/create-models.ts';
-import { createModels } from './llm/create-models.ts';
 import { listForModel, MODEL_NAMING, runCalls } from './llm/run-calls.ts';
 import { createTaskIds } from './gateway/task-ids.ts';
 import { withRequestState } from './gateway/with-request-state.ts';
@@ -215,8 +214,6 @@ export function wire(env: Env): AppPorts {
   );
   const models = modelsOf(env, config.model, keys);
   const asking = { gateway, model: models.chat('ask'), tracer, settings: config.ask };
-  const models = createModels(config.model, { db, keys, ai: env.AI });
-  const asking = { gateway, model: undefined, tracer, settings: config.ask };
 
   return {
     config,

@@ -78,20 +78,16 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   // LLM side
   ['LLM-1', 'done', 'tools in the formats of the three LLM providers'],
   ['LLM-2', 'done', 'their tool calls executed and answered'],
-  ['LLM-3', 'started', 'a bounded conversation loop, REST and command line'],
-  ['LLM-4', 'done', 'ask: one guarded step, evidence for each claim'],
-  ['LLM-1', 'started', 'tools in the formats of the three LLM providers'],
-  ['LLM-2', 'started', 'their tool calls executed and answered'],
   ['LLM-3', 'done', 'a bounded conversation loop, REST and command line'],
-  ['LLM-4', 'started', 'ask: one guarded step, evidence for each claim'],
+  ['LLM-4', 'done', 'ask: one guarded step, evidence for each claim'],
   ['LLM-5', 'done', 'a result cache for read-only tools that opt in'],
-  ['LLM-6', 'started', 'structured traces of every stage'],
+  ['LLM-6', 'done', 'structured traces of every stage'],
 
   // stdio and the command line
   ['CLI-1', 'done', 'portico connect offers the stdio servers of a machine'],
   ['CLI-2', 'done', 'portico stdio for hosts that know nothing else'],
   ['CLI-3', 'done', 'portico up: all of it on one machine'],
-  ['CLI-4', 'started', 'commands for people and, with --json, for programs'],
+  ['CLI-4', 'done', 'commands for people and, with --json, for programs'],
 
   // Seen and run
   ['OPS-1', 'planned', 'a web console'],
