@@ -30,12 +30,6 @@ export function toParts(result: JsonObject): ResultPart[] {
   return parts.length === 0 ? [{ kind: 'text', text: NOTHING }] : parts;
 }
 
-/** The text of a result, with what stands for its other parts. */
-export const toText = (result: JsonObject): string =>
-  toParts(result)
-    .map(({ text }) => text)
-    .join('\n');
-
 /** `structuredContent`, unless the text of the result says the same, as it should. */
 function toStructuredText(
   { structuredContent: value }: JsonObject,

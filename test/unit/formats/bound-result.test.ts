@@ -5,8 +5,12 @@ import {
   MAX_RESULT_CHARS,
   MAX_RESULT_DATA_CHARS,
 } from '../../../src/formats/bound-result.ts';
-import { toText } from '../../../src/formats/result-parts.ts';
+import { toParts } from '../../../src/formats/result-parts.ts';
 
+const toText = (result: Record<string, unknown>) =>
+  toParts(result)
+    .map(part => part.text)
+    .join('\n');
 const text = (said: string) => ({ type: 'text', text: said });
 
 describe('a result', () => {
