@@ -265,6 +265,8 @@ describe('a stop', () => {
     const { model } = chats;
     const { adminToken, port } = chats.gateway;
     chats = await startChats(OPENAI, { data, model, port, adminToken });
+    const { adminToken } = chats.gateway;
+    chats = await startChats(OPENAI, { data, model, adminToken });
     const { json } = await get(id);
     expect(json).toMatchObject({ calls: [{ name: 'rich.hang' }] });
     const chat = await until('the chat may be gone on with', SOON_MS, async () =>
