@@ -82,9 +82,6 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['LLM-4', 'done', 'ask: one guarded step, evidence for each claim'],
   ['LLM-5', 'done', 'a result cache for read-only tools that opt in'],
   ['LLM-6', 'done', 'structured traces of every stage'],
-  ['LLM-4', 'started', 'ask: one guarded step, evidence for each claim'],
-  ['LLM-5', 'started', 'a result cache for read-only tools that opt in'],
-  ['LLM-6', 'started', 'structured traces of every stage'],
 
   // stdio and the command line
   ['CLI-1', 'done', 'portico connect offers the stdio servers of a machine'],

@@ -11,7 +11,7 @@ import { PorticoError } from '../errors/portico-error.ts';
 import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
 import { toOneLine } from '../lib/one-line.ts';
 import type { ChatModel } from '../llm/chat-port.ts';
-import { ModelFailure } from '../llm/model-port.ts';
+import { noModel, toModelError } from '../llm/model-port.ts';
 import { MAX_QUERY_CHARS } from '../search/limits.ts';
 import type { Era, JsonObject } from '../protocol.ts';
 import type { Span, Tracer } from '../telemetry/tracer.ts';
@@ -84,7 +84,7 @@ export class AskService {
     const { tracer, model, now } = this.#ports;
     requireScope(input.caller, 'tools:read');
     requireScope(input.caller, 'tools:call');
-    if (!model) throw modelMissing();
+    if (!model) throw noModel();
     const meter = new AskMeter(now);
     const facts = { door: input.door, model: model.name, dry_run: input.dryRun };
     const span = tracer.start('ask', facts, work => input.context.defer(work), input.parent);
@@ -95,7 +95,7 @@ export class AskService {
       const usage = { model: model.name, ...used, elapsedMs, cost: meter.cost };
       return { ...ended, traceId: span.traceId, usage };
     } catch (thrown) {
-      const told = toTold(thrown);
+      const told = toModelError(thrown);
       span.end({ error: told instanceof PorticoError ? told.code : 'internal' });
       throw told;
     }
@@ -128,7 +128,9 @@ export class AskService {
       most,
       input.context.signal,
     ).catch((thrown: unknown) => {
-      planning.end({ error: toTold(thrown) instanceof PorticoError ? 'model_failed' : 'internal' });
+      planning.end({
+        error: toModelError(thrown) instanceof PorticoError ? 'model_failed' : 'internal',
+      });
       throw thrown;
     });
     planning.set({ tokens: meter.spent.tokens });
@@ -261,16 +263,3 @@ function staged(span: Span, name: string, decide: () => AskReason | undefined) {
 }
 
 const nonce = () => crypto.randomUUID().replaceAll('-', '');
-
-const modelMissing = () =>
-  new PorticoError(
-    'model_missing',
-    'No language model is configured: set PORTICO_MODEL_URL (or PORTICO_MODEL_API) and PORTICO_MODEL, and PORTICO_MODEL_KEY where the model wants a key (docs/operations.md)',
-  );
-
-/** What went wrong with a model as the caller is told it. */
-function toTold(thrown: unknown): unknown {
-  if (!(thrown instanceof ModelFailure)) return thrown;
-  const code = thrown.problem === 'budget' ? 'model_budget' : 'model_failed';
-  return new PorticoError(code, thrown.message);
-}

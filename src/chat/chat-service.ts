@@ -6,6 +6,7 @@ import { hasScope, type Caller } from '../access/principal.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { ChatModel } from '../llm/chat-port.ts';
+import { noModel } from '../llm/model-port.ts';
 import type { Tracer } from '../telemetry/tracer.ts';
 import { leastOf, toApproval, toLimits } from './asked-limits.ts';
 import { toChatView, type ChatView } from './chat-events.ts';
@@ -148,10 +149,7 @@ export class ChatService {
   #model(): ChatModel {
     const { model } = this.#ports;
     if (model) return model;
-    throw new PorticoError(
-      'model_missing',
-      'No language model is configured: set PORTICO_MODEL_URL and PORTICO_MODEL',
-    );
+    throw noModel();
   }
 
   async #find({ principalId }: Caller, id: string): Promise<StoredChat> {

@@ -263,8 +263,6 @@ describe('a stop', () => {
     await chats.gateway.kill();
     await leave()?.catch(() => {});
     const { model } = chats;
-    const { adminToken, port } = chats.gateway;
-    chats = await startChats(OPENAI, { data, model, port, adminToken });
     const { adminToken } = chats.gateway;
     chats = await startChats(OPENAI, { data, model, adminToken });
     const { json } = await get(id);
