@@ -150,6 +150,9 @@ it(
       const prompts = JSON.stringify(await requestsTo(demo.model));
       const secrets = [token, demo.gateway.adminToken, VAULT_KEY];
       expect(secrets.filter(secret => prompts.includes(secret))).toEqual([]);
+      // What is hidden has a name there only where its attacker wrote it.
+      const isLeaked = prompts.includes(HIDDEN.tool) && !text.includes(HIDDEN.tool);
+      expect({ id, isLeaked }).toEqual({ id, isLeaked: false });
     }
     // Half of them need a call to be read at all.
     expect((await arrivedCalls()) - started).toBeGreaterThanOrEqual(50);

@@ -48,7 +48,8 @@ describe('ask without a model', () => {
     const asked = await portico.api('POST', '/api/v1/ask', { request: 'read note 1' });
     const { code, detail } = await asked.json<Problem>();
     expect([asked.status, code]).toEqual([503, 'model_missing']);
-    expect(detail).toMatch(/PORTICO_MODEL_URL.*PORTICO_MODEL.*PORTICO_MODEL_KEY/);
+    for (const setting of ['API', 'KEY', 'URL'])
+      expect(detail).toContain(`PORTICO_MODEL_${setting}`);
     const call = { name: 'notes.read_note', arguments: {} };
     expect((await portico.api('POST', '/api/v1/tools/call', call)).status).toBe(200);
     expect((await portico.api('POST', '/api/v1/search', { query: 'note' })).status).toBe(200);
