@@ -172,7 +172,8 @@ describe('who may', () => {
       name: 'short',
       scopes: ['tools:read', 'tools:call'],
     });
-    const calls = [{ name: 'rich__slow', arguments: { ms: 3_000 } }];
+    // Longer than it takes to revoke, on any machine.
+    const calls = [{ name: 'rich__slow', arguments: { ms: 12_000 } }];
     await chats.script({ turns: [{ calls }], repeat: 'last' });
     const running = chats.chat({ message }, undefined, token);
     await until('the model was asked', SOON_MS, async () =>

@@ -4,7 +4,8 @@
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { findFreePort, type Upstream } from '../fixtures/start-fixture.ts';
+import type { AddressInfo } from 'node:net';
+import type { Upstream } from '../fixtures/start-fixture.ts';
 import { readBody } from '../fixtures/serve.ts';
 
 /** How the system text of a question about skills begins. */
@@ -36,9 +37,9 @@ export async function openModelDoor(model: Upstream): Promise<ModelDoor> {
     });
     response.end(Buffer.from(await answer.arrayBuffer()));
   });
-  const port = await findFreePort();
-  server.listen(port, '127.0.0.1');
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
   return {
     origin: `http://127.0.0.1:${port}`,
     async stop() {

@@ -152,6 +152,8 @@ it('[LLM-5] an edit of the server leaves what was kept, and a restart of the gat
   await gateway.waitFor(serverId, 'CONNECTED');
   const second = await call('get', token);
   expect([second.isHit, second.serial === first.serial]).toEqual([false, false]);
+  // A result is kept beside its answer, not before it: one that is a hit is there.
+  expect((await call('get', token)).isHit).toBe(true);
   const { adminToken, port } = gateway;
   await gateway.stop();
   gateway = await startGateway({ env: QUIET, adminToken, data, port });
