@@ -43,7 +43,8 @@ const answers = responsesOf(200, 'How the chat stands once it stopped, or events
   errors: [...BODY_ERRORS, 'forbidden', 'model_missing', 'busy', 'not_found', 'conflict'],
   example: exampleChat,
 });
-const params = z.object({ id: z.uuid() });
+// Which id is none is for the service, which asks for the scope first.
+const params = z.object({ id: z.string().max(100).meta({ description: 'Id of the chat' }) });
 const events =
   'With `stream`, or `Accept: text/event-stream`, answers with events: `chat`, `text`, `call`, `result`, `approval`, and `done` with the whole at the end.';
 
