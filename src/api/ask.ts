@@ -1,11 +1,10 @@
 /** `POST /api/v1/ask`: one request in words, judged, and at most one call (LLM-4). A refused plan is an answer like any other. */
 import { createRoute } from '@hono/zod-openapi';
-import { parseBearer } from '../access/token.ts';
 import { AskSchema, AskViewSchema, toAskText } from '../ask/ask-schema.ts';
 import type { AskStanding } from '../ask/ask-service.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import { principalOwner } from '../session/sessions.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { callContextOf, snapshotNow } from './request-context.ts';
 
 export const ASK_PATH = '/api/v1/ask';
 
@@ -68,10 +67,8 @@ export function registerAsk(api: Api, { ask: asking, snapshots }: ApiPorts): voi
   api.openapi(ask, async context => {
     const { caller, servers } = context.var.snapshot;
     const { request, summarize, dry_run: dryRun } = context.req.valid('json');
-    const defer = (work: Promise<unknown>) => context.executionCtx.waitUntil(work);
     async function again(): Promise<AskStanding> {
-      const token = parseBearer(context.req.header('authorization') ?? null);
-      const now = token === undefined ? undefined : await snapshots.load(token, undefined, defer);
+      const now = await snapshotNow(context, snapshots);
       if (!now) throw new PorticoError('unauthorized');
       return { caller: now.caller, reach: { servers: now.servers } };
     }
@@ -82,11 +79,7 @@ export function registerAsk(api: Api, { ask: asking, snapshots }: ApiPorts): voi
       summarize,
       dryRun,
       door: 'rest',
-      context: {
-        signal: context.req.raw.signal,
-        owner: serverId => principalOwner(caller.principalId, serverId),
-        defer,
-      },
+      context: callContextOf(context),
       again,
       parent: context.req.header('traceparent'),
     });

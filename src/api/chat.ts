@@ -2,13 +2,13 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { parseBearer } from '../access/token.ts';
 import type { ReadyChat } from '../chat/chat-service.ts';
 import { BeginChatSchema, ChatViewSchema, ContinueChatSchema } from '../chat/chat-schema.ts';
 import type { Asker } from '../chat/shown-tools.ts';
 import { toChatStream } from './chat-stream.ts';
 import { BODY_ERRORS, bodyOf, needs, responsesOf } from './frame.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
+import { deferOf, snapshotNow } from './request-context.ts';
 
 const PATH = '/api/v1/chat';
 const tags = ['chat'];
@@ -128,15 +128,16 @@ const remove = createRoute({
 export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
   const toAsker = (context: Context<ApiEnv>, signal: AbortSignal): Asker => {
     const { caller, servers } = context.var.snapshot;
-    const token = parseBearer(context.req.header('authorization') ?? null);
-    const defer = (work: Promise<unknown>) => context.executionCtx.waitUntil(work);
     return {
       caller,
-      servers,
+      reach: { servers },
       signal,
       traceparent: context.req.header('traceparent'),
-      defer,
-      rights: async () => (token ? snapshots.load(token, undefined, defer) : undefined),
+      defer: deferOf(context),
+      async rights() {
+        const now = await snapshotNow(context, snapshots);
+        return now && { caller: now.caller, reach: { servers: now.servers } };
+      },
     };
   };
 

@@ -15,8 +15,8 @@ import { MODEL_NAMING, runCalls, toHubTool } from '../llm/run-calls.ts';
 import { traceCalls } from '../telemetry/traced-calls.ts';
 import { TRACEPARENT } from '../telemetry/traceparent.ts';
 import type { JsonObject } from '../protocol.ts';
-import { principalOwner } from '../session/sessions.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { callContextOf } from './request-context.ts';
 
 const EXECUTE_PATH = '/api/v1/tools/execute';
 
@@ -172,18 +172,15 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
     const tools = new Map(items.map(item => [names.get(item.name) ?? item.name, item]));
     const called = new Set(calls.flatMap(({ name }) => tools.get(name) ?? []));
     const exported = dialect.toTools([...called].map(toHubTool), { strict, names });
-    const defer = (work: Promise<unknown>) => context.executionCtx.waitUntil(work);
+    const callContext = callContextOf(context);
     const facts = { format, calls: calls.length };
-    const span = tracer.start('execute', facts, defer, context.req.header(TRACEPARENT));
+    const parent = context.req.header(TRACEPARENT);
+    const span = tracer.start('execute', facts, callContext.defer, parent);
     const to = {
       gateway,
       caller,
       reach: { servers },
-      context: {
-        signal: context.req.raw.signal,
-        owner: (serverId: string) => principalOwner(caller.principalId, serverId),
-        defer,
-      },
+      context: callContext,
       tools,
       toArguments: (name: string, given: JsonObject) => exported.toArguments(name, given),
     };

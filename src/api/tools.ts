@@ -4,16 +4,16 @@ import { z } from 'zod';
 import { PorticoError } from '../errors/portico-error.ts';
 import { ERROR_CODES } from '../errors/table.ts';
 import { wishOfHeader } from '../cache/cache-wish.ts';
-import { finalResponse } from '../gateway/final-response.ts';
-import type { ListedItem, ListedServer, Naming } from '../gateway/gateway.ts';
+import { callTool } from '../gateway/call-tool.ts';
+import type { ListedItem, ListedServer } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
-import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import { fromRawMembers, rawMembers } from '../lib/json-spans.ts';
 import { isObject } from '../protocol.ts';
 import { ServerStatusSchema } from '../registry/status.ts';
 import { skillsOfItem } from '../skills/count-tools.ts';
 import { SKILL_FIELDS, toSkillFields } from '../skills/skill-schema.ts';
-import { principalOwner } from '../session/sessions.ts';
 import { BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts, bodyOf } from './frame.ts';
+import { callContextOf } from './request-context.ts';
 import { ExportedSchema, exportFor, FormatSchema } from './tool-formats.ts';
 
 const tags = ['tools'];
@@ -190,42 +190,29 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
     const startedAt = performance.now();
     const input = context.req.valid('json');
     const isOwn = 'original_name' in input;
-    const naming: Naming = isOwn
-      ? { kind: 'own', serverId: input.server_id }
-      : { kind: 'qualified', style: 'dot' };
-    const reference = { kind: 'tool', name: isOwn ? input.original_name : input.name } as const;
     const body = rawMembers(await context.req.text());
-    const params: RawObject = new Map([['arguments', body.get('arguments') ?? '{}']]);
     const { caller, servers } = context.var.snapshot;
-    const callContext = {
-      signal: context.req.raw.signal,
-      owner: (serverId: string) => principalOwner(caller.principalId, serverId),
-      defer: (work: Promise<unknown>) => context.executionCtx.waitUntil(work),
-      capabilities: {},
-      questions: 'ask' as const,
-    };
     let dispatchedAt = performance.now();
     try {
-      const routed = await gateway.request(
+      const { server, response } = await callTool(gateway, {
         caller,
-        { servers },
-        naming,
-        {
-          method: 'tools/call',
-          reference,
-          params,
-          door: 'rest',
-          cache: wishOfHeader(context.req.header('cache-control')),
+        reach: { servers },
+        naming: isOwn
+          ? { kind: 'own', serverId: input.server_id }
+          : { kind: 'qualified', style: 'dot' },
+        name: isOwn ? input.original_name : input.name,
+        args: body.get('arguments') ?? '{}',
+        door: 'rest',
+        cache: wishOfHeader(context.req.header('cache-control')),
+        context: {
+          ...callContextOf(context),
+          onDispatch: () => (dispatchedAt = performance.now()),
         },
-        { ...callContext, onDispatch: () => (dispatchedAt = performance.now()) },
-      );
-      const { reply, server } = routed;
-      const response = await finalResponse(reply);
-      if ('error' in response) throw upstreamError(response.parsed);
-      if (response.parsed['resultType'] === 'input_required') {
-        routed.onReplaced?.('upstream_needs_input');
+      });
+      if (!response) {
         throw new PorticoError('upstream_needs_input', `${server.name} asks for input`);
       }
+      if ('error' in response) throw upstreamError(response.parsed);
       const metadata = {
         routed_to: server.name,
         routing_time_ms: round(dispatchedAt - startedAt),

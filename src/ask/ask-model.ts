@@ -1,11 +1,10 @@
 /** The two questions that ask puts to a model: for a plan and for a summary. Each within what is left of the request's budget. */
-import type { TurnReply } from '../formats/dialect.ts';
 import type { ChatModel } from '../llm/chat-port.ts';
+import { toLikelyTokens, type CountedReply } from '../llm/counted.ts';
 import { ModelFailure } from '../llm/model-port.ts';
 import type { JsonObject } from '../protocol.ts';
 import type { AskMeter } from './budget.ts';
 import { decideBudget, type AskBudget, type BudgetReason } from './guard.ts';
-import { likelyTokens } from './prompt.ts';
 
 export interface AskQuestion {
   system: string;
@@ -30,12 +29,12 @@ export async function askModel(
   signal: AbortSignal,
 ): Promise<{ text: string } | { reason: BudgetReason }> {
   const before = meter.spent;
-  const prompt = likelyTokens(system + message);
+  const prompt = toLikelyTokens(system.length + message.length);
   const reason = decideBudget(before, most, { questions: 1, tokens: prompt + MIN_ANSWER_TOKENS });
   if (reason) return { reason };
   const ends = AbortSignal.any([signal, AbortSignal.timeout(most.elapsedMs - before.elapsedMs)]);
   meter.ask();
-  let reply: TurnReply;
+  let reply: CountedReply;
   try {
     reply = await model.chat({
       system,
@@ -50,8 +49,7 @@ export async function askModel(
     if (late) return { reason: late };
     throw thrown;
   }
-  const tokens = reply.tokens ?? { input: prompt, output: likelyTokens(reply.text) };
-  meter.count(tokens, model.costOf(tokens));
+  meter.count(reply.tokens, model.costOf(reply.tokens));
   // What calls a tool by itself or was cut is no answer; the text is judged as it is.
   return { text: reply.calls.length > 0 || reply.stop !== 'end' ? '' : reply.text };
 }

@@ -2,7 +2,7 @@
 import type { Caller } from '../access/principal.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
-import { finalResponse } from '../gateway/final-response.ts';
+import { callTool } from '../gateway/call-tool.ts';
 import type { Gateway, Reach } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { toOneLine } from '../lib/one-line.ts';
@@ -30,26 +30,21 @@ export async function callOnce(gateway: Gateway, call: OneCall): Promise<Called>
   const deadline = AbortSignal.timeout(Math.max(1, leftMs));
   const signal = AbortSignal.any([context.signal, deadline]);
   try {
-    const routed = await gateway.request(
+    const { server, response } = await callTool(gateway, {
       caller,
       reach,
-      { kind: 'own', serverId: tool.server.id },
-      {
-        method: 'tools/call',
-        reference: { kind: 'tool', name: tool.tool },
-        params: new Map([['arguments', JSON.stringify(args)]]),
-        door,
-      },
-      { ...context, signal, capabilities: {}, questions: 'ask' },
-    );
-    const response = await finalResponse(routed.reply);
+      naming: { kind: 'own', serverId: tool.server.id },
+      name: tool.tool,
+      args: JSON.stringify(args),
+      door,
+      context: { ...context, signal },
+    });
+    if (!response) {
+      throw new PorticoError('upstream_needs_input', `${server.name} asks for input`);
+    }
     if ('error' in response) {
       const { message } = response.parsed;
       return { code: 'upstream_4xx', message: toOneLine(String(message), MAX_MESSAGE_CHARS) };
-    }
-    if (response.parsed['resultType'] === 'input_required') {
-      routed.onReplaced?.('upstream_needs_input');
-      throw new PorticoError('upstream_needs_input', `${tool.server.name} asks for input`);
     }
     const result: unknown = JSON.parse(response.result);
     return { raw: response.result, result: isObject(result) ? result : {} };

@@ -91,6 +91,3 @@ export function toSummaryMessage(request: string, output: string, nonce: string)
   const mark = markOf(nonce);
   return `${fenced(mark, 'request', request)}\n\n${fenced(mark, 'output', output)}\n\nYour claims:`;
 }
-
-/** Tokens that a text takes at most, where nobody counted them. */
-export const likelyTokens = (text: string): number => Math.ceil(text.length / 3);

@@ -1,20 +1,20 @@
 /**
  * What a conversation keeps of a tool's result: all of it where it is small, else the beginning of its texts, with a word on what is
- * missing. Pure. The tool's text stays data: it is a result in the dialect's own form, and nothing of ours is written into it but that word.
+ * missing. A model can be given more than that, images above all (`formats/bound-result.ts`), but a chat is stored whole. Pure. The tool's text stays data: it is a result in the dialect's own form, and nothing of ours is written into it but that word.
  */
 import { isObject, type JsonObject } from '../protocol.ts';
 
 /** Largest result that is kept whole, as JSON in UTF-16 units; of a larger one about as much text is kept. */
-export const MAX_RESULT_CHARS = 250_000;
+export const MAX_KEPT_CHARS = 250_000;
 /** Longest beginning of a result that is shown to who watches, in UTF-16 units. */
 const MAX_PREVIEW_CHARS = 500;
 
 /** @returns the result itself where it is small */
 export function toBoundedResult(result: JsonObject): JsonObject {
   const { length } = JSON.stringify(result);
-  if (length <= MAX_RESULT_CHARS) return result;
+  if (length <= MAX_KEPT_CHARS) return result;
   const kept = textOf(result)
-    .slice(0, MAX_RESULT_CHARS)
+    .slice(0, MAX_KEPT_CHARS)
     .replace(/[\uD800-\uDBFF]$/, '');
   const note = `The result was too large and is cut: ${length} characters, of which this is the beginning of its text.`;
   return {

@@ -1,5 +1,6 @@
 /** What a run may still use. Pure. A question is weighed before it is asked, by an estimate; what it really took is counted after it. */
-import type { TokenCount, TurnReply } from '../formats/dialect.ts';
+import type { TokenCount } from '../formats/dialect.ts';
+import { toLikelyTokens } from '../llm/counted.ts';
 import type { JsonObject } from '../protocol.ts';
 import type { Limits } from './chat-settings.ts';
 import type { Spent, StopReason } from './chat-state.ts';
@@ -8,14 +9,8 @@ import type { Spent, StopReason } from './chat-state.ts';
 export const MAX_ANSWER_TOKENS = 4_096;
 /** An answer that may have fewer is not asked for. */
 export const MIN_ANSWER_TOKENS = 64;
-/** About how many characters of JSON are a token. */
-const CHARS_PER_TOKEN = 3;
-
-/** About how many tokens a text is. */
-export const likelyTokens = (text: string): number => Math.ceil(text.length / CHARS_PER_TOKEN);
-
 /** Most tokens the next answer may have, or why there is no next one. */
-export type Allowance = { maxTokens: number; likelyInput: number } | { stop: StopReason };
+export type Allowance = { maxTokens: number } | { stop: StopReason };
 
 /**
  * @param request the body that would be sent, to be weighed
@@ -29,29 +24,26 @@ export function decideAllowance(
 ): Allowance {
   if (spent.steps >= limits.steps) return { stop: 'steps' };
   if (spent.ms >= limits.seconds * 1_000) return { stop: 'seconds' };
-  const likelyInput = likelyTokens(JSON.stringify(request));
+  const likelyInput = toLikelyTokens(JSON.stringify(request).length);
   const left = limits.tokens - spent.inputTokens - spent.outputTokens - likelyInput;
   if (left < MIN_ANSWER_TOKENS) return { stop: 'tokens' };
   const maxTokens = Math.min(MAX_ANSWER_TOKENS, left);
-  if (limits.costUsd === undefined) return { maxTokens, likelyInput };
+  if (limits.costUsd === undefined) return { maxTokens };
   const ofInput = costOf({ input: likelyInput, output: 0 });
   const ofThousand = costOf({ input: 0, output: 1_000 });
   if (ofInput === undefined || ofThousand === undefined) return { stop: 'cost' };
   const payable = limits.costUsd - (spent.costUsd ?? 0) - ofInput;
   const affordable = ofThousand === 0 ? maxTokens : Math.floor((payable / ofThousand) * 1_000);
   if (payable < 0 || affordable < MIN_ANSWER_TOKENS) return { stop: 'cost' };
-  return { maxTokens: Math.min(maxTokens, affordable), likelyInput };
+  return { maxTokens: Math.min(maxTokens, affordable) };
 }
 
-/** What was used once a question was answered; a model that does not count is estimated. */
-export function withReply(
+/** What was used once a question was answered. */
+export function withTokens(
   spent: Spent,
-  reply: TurnReply,
-  likelyInput: number,
+  tokens: TokenCount,
   costOf: (tokens: TokenCount) => number | undefined,
 ): Spent {
-  const output = () => likelyTokens(reply.text + JSON.stringify(reply.calls));
-  const tokens = reply.tokens ?? { input: likelyInput, output: output() };
   const cost = costOf(tokens);
   return {
     ...spent,

@@ -1,6 +1,6 @@
 /**
- * Chats: begin, go on, look at, stop, delete. Each is of the principal who began it; to everybody else it does not exist. What a chat does
- * is done by its calls, each of which is decided on, limited and recorded as any other call of that caller.
+ * Chats: begin, go on, look at, stop, delete. Each is of the principal who began it; to everybody else it does not exist. The calls of a
+ * chat are calls of that principal: access, limits and audit treat them as they treat every other.
  */
 import { hasScope, type Caller } from '../access/principal.ts';
 import { fieldProblem } from '../errors/field-problems.ts';

@@ -13,7 +13,7 @@ import type { ChatModel } from '../llm/chat-port.ts';
 import { ModelFailure } from '../llm/model-port.ts';
 import type { Span } from '../telemetry/tracer.ts';
 import { toBoundedResult } from './bounded-result.ts';
-import { decideAllowance, withReply } from './bounds.ts';
+import { decideAllowance, withTokens } from './bounds.ts';
 import { pendingOf, toCallView, toResultEvent, type ChatEvent } from './chat-events.ts';
 import {
   closeTurn,
@@ -193,7 +193,7 @@ async function ask(
   const costOf = model.costOf.bind(model);
   const allowed = decideAllowance(spent, limits, request, costOf);
   if ('stop' in allowed) return stopped(state, allowed.stop);
-  const { maxTokens, likelyInput } = allowed;
+  const { maxTokens } = allowed;
   const span = step.child('model.chat', { model: model.name });
   const onText = (text: string) => tell({ type: 'text', text });
   let reply;
@@ -206,9 +206,9 @@ async function ask(
     const reason = thrown.problem === 'budget' ? 'model_budget' : 'model_failed';
     return { ...stopped(state, reason), problem: thrown.message };
   }
-  span.set({ input_tokens: reply.tokens?.input, output_tokens: reply.tokens?.output });
+  span.set({ input_tokens: reply.tokens.input, output_tokens: reply.tokens.output });
   span.end({ decision: reply.stop });
-  const used = { ...state, spent: withReply(spent, reply, likelyInput, costOf) };
+  const used = { ...state, spent: withTokens(spent, reply.tokens, costOf) };
   const { text, calls, raw } = reply;
   const answered: ChatState = {
     ...used,

@@ -4,7 +4,7 @@
  */
 import { hasScope, type Caller } from '../access/principal.ts';
 import { viewOfToolset } from '../access/policy.ts';
-import { NOTHING } from '../access/view.ts';
+import { both, NOTHING, WHOLE } from '../access/view.ts';
 import type { Dialect } from '../formats/dialect.ts';
 import type { HubCall, HubResult, HubTool } from '../formats/hub.ts';
 import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
@@ -21,7 +21,8 @@ export const MAX_SHOWN_TOOLS = 128;
 /** What the caller may do at a moment. */
 export interface Rights {
   caller: Caller;
-  servers: readonly Server[];
+  /** What the door lets it reach. */
+  reach: Reach;
 }
 
 /** Who asks, for as long as its request lasts. */
@@ -85,16 +86,21 @@ export async function findShown(
 
 /** The servers and tools that a chat is about; what is named and is not there, or hidden, matches nothing. */
 function toReach(
-  { caller, servers: all }: Rights,
+  { caller, reach }: Rights,
   { servers: wanted, toolset: name }: ChatState['only'],
 ): Reach {
   const isWanted = (server: Server) =>
     wanted === undefined || wanted.includes(server.name) || wanted.includes(server.id);
-  const servers = all.filter(isWanted);
-  if (name === undefined) return { servers };
+  const servers = reach.servers.filter(isWanted);
+  if (name === undefined) return { ...reach, servers };
   const toolset = caller.policy.toolset(name);
   if (!toolset) return { servers: [] };
-  const views = new Map(servers.map(server => [server.id, viewOfToolset(toolset, server)]));
+  const views = new Map(
+    servers.map(server => {
+      const view = viewOfToolset(toolset, server);
+      return [server.id, both(reach.views?.get(server.id) ?? WHOLE, view)];
+    }),
+  );
   return { servers: servers.filter(({ id }) => views.get(id) !== NOTHING), views };
 }
 

@@ -2,7 +2,8 @@
  * A language model that holds a conversation and calls tools, as the domain asks it. How one is reached is for the adapters beside this
  * file. What could not be answered throws `ModelFailure`, which says nothing of addresses or keys.
  */
-import type { Dialect, TokenCount, TurnReply, TurnRequest } from '../formats/dialect.ts';
+import type { Dialect, TokenCount, TurnRequest } from '../formats/dialect.ts';
+import type { CountedReply } from './counted.ts';
 
 export interface ChatAsk extends TurnRequest {
   /** Ends the question: a time, or a caller that goes away. */
@@ -19,7 +20,7 @@ export interface ChatModel {
   /** What that many tokens cost, in US dollars; undefined where the deployment names no prices. */
   costOf(tokens: TokenCount): number | undefined;
   /** @throws ModelFailure */
-  chat(ask: ChatAsk): Promise<TurnReply>;
+  chat(ask: ChatAsk): Promise<CountedReply>;
   /** Vectors of texts; absent where none was configured for it. @throws ModelFailure */
   embed?(texts: readonly string[], signal: AbortSignal): Promise<number[][]>;
 }

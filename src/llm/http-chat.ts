@@ -2,13 +2,13 @@
  * A model behind an HTTP API, asked once: one POST, the answer whole or as events, checked by the dialect. No redirect is followed, so the
  * key goes nowhere else; everything is read up to a bound, and what a failed answer says is not passed on: it may tell of keys.
  */
-import { FormatError, type TurnReply } from '../formats/dialect.ts';
 import { BodyTooLarge, readText } from '../lib/read-text.ts';
-import { EventTooLarge, readEvents } from '../lib/sse-events.ts';
+import { EventTooLarge } from '../lib/sse-events.ts';
 import type { HttpApi } from './http-api.ts';
 import { ModelFailure } from './model-port.ts';
 import type { OneAttempt } from './one-attempt.ts';
 import { toAborted, type Attempt } from './patience.ts';
+import { readAs, readTurn } from './read-turn.ts';
 
 export interface HttpChatOptions {
   api: HttpApi;
@@ -23,9 +23,6 @@ export interface HttpChatOptions {
 
 /** Largest whole answer, in bytes. */
 const MAX_BYTES = 8_388_608;
-/** Largest event of a stream, and all of them together, in UTF-16 units. */
-const MAX_EVENT_CHARS = 2_097_152;
-const MAX_STREAM_CHARS = 16_777_216;
 /** How much of a refusal is looked into, in bytes. */
 const MAX_REFUSAL_BYTES = 65_536;
 /** A wait that a server asks for is believed up to this, in milliseconds. */
@@ -41,7 +38,12 @@ export function createHttpChat(options: HttpChatOptions): OneAttempt {
       const body = { ...api.toExtras(model, isStreamed), ...dialect.toRequest(request) };
       const response = await post(options, api.toPath(model, isStreamed), body, attempt);
       const isStream = response.headers.get('content-type')?.includes('text/event-stream');
-      if (isStreamed && isStream) return readStream(api, response, attempt, onText);
+      if (isStreamed && isStream) {
+        const { body: events } = response;
+        if (!events) throw new ModelFailure('broken');
+        const reader = dialect.createReader();
+        return during(attempt.signal, () => readTurn(events, reader, attempt, onText));
+      }
       const reply = await readWhole(response, attempt, answer => dialect.fromResponse(answer));
       // A server that cannot stream tells all at once.
       if (isStreamed && reply.text !== '') onText(reply.text);
@@ -98,16 +100,6 @@ async function during<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T
   }
 }
 
-/** What is not of the dialect makes no sense. */
-function check<T>(work: () => T, problem: 'nonsense' | 'broken' = 'nonsense'): T {
-  try {
-    return work();
-  } catch (thrown) {
-    if (thrown instanceof FormatError) throw new ModelFailure(problem);
-    throw thrown;
-  }
-}
-
 async function readWhole<T>(
   response: Response,
   { signal }: Attempt,
@@ -120,32 +112,7 @@ async function readWhole<T>(
   } catch {
     throw new ModelFailure('nonsense');
   }
-  return check(() => toAnswer(body));
-}
-
-async function readStream(
-  { dialect }: HttpApi,
-  { body }: Response,
-  { signal, onSign, onHandedOn }: Attempt,
-  onText: (text: string) => void,
-): Promise<TurnReply> {
-  if (!body) throw new ModelFailure('broken');
-  const reader = dialect.createReader();
-  let chars = 0;
-  return during(signal, async () => {
-    for await (const event of readEvents(body, MAX_EVENT_CHARS, undefined, signal)) {
-      onSign();
-      chars += event.data.length;
-      if (chars > MAX_STREAM_CHARS) throw new ModelFailure('nonsense');
-      const text = check(() => reader.read(event));
-      if (text === '') continue;
-      onHandedOn();
-      onText(text);
-    }
-    // A stream that was hung up on ends like any other.
-    if (signal.aborted) throw toAborted(signal);
-    return check(() => reader.end(), 'broken');
-  });
+  return readAs(() => toAnswer(body));
 }
 
 async function toFailure(response: Response, api: HttpApi): Promise<ModelFailure> {

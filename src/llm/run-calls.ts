@@ -12,11 +12,11 @@ import { toToolResultText } from '../errors/to-tool-result.ts';
 import { boundResult } from '../formats/bound-result.ts';
 import type { ExportedTools } from '../formats/dialect.ts';
 import type { HubCall, HubResult, HubTool } from '../formats/hub.ts';
-import { finalResponse } from '../gateway/final-response.ts';
+import { callTool } from '../gateway/call-tool.ts';
 import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { toOneLine } from '../lib/one-line.ts';
-import { isObject, RPC, type JsonObject } from '../protocol.ts';
+import { IMPLEMENTATION, isObject, RPC, type JsonObject } from '../protocol.ts';
 import type { CallContext } from '../upstream/call.ts';
 
 /** How many calls of one turn are under way at once. */
@@ -25,8 +25,6 @@ export const MAX_PARALLEL_CALLS = 6;
 /** The style of names that every dialect takes. */
 export const MODEL_NAMING: Naming = { kind: 'qualified', style: 'underscore' };
 
-/** How failures of the gateway are told: as a server of that name. */
-const OWN_NAME = 'portico';
 const MAX_NAME_CHARS = 120;
 const MAX_MESSAGE_CHARS = 2_000;
 
@@ -125,30 +123,16 @@ async function refused(
 }
 
 async function dispatch(
-  listed: ListedItem,
+  { name }: ListedItem,
   given: JsonObject,
   { gateway, caller, reach, context }: CallsFor,
 ): Promise<JsonObject> {
-  const routed = await gateway.request(
-    caller,
-    reach,
-    MODEL_NAMING,
-    {
-      method: 'tools/call',
-      reference: { kind: 'tool', name: listed.name },
-      params: new Map([['arguments', JSON.stringify(given)]]),
-      door: 'rest',
-    },
-    { ...context, capabilities: {}, questions: 'ask' },
-  );
-  const { reply, server } = routed;
-  const response = await finalResponse(reply);
+  const args = JSON.stringify(given);
+  const call = { caller, reach, naming: MODEL_NAMING, name, args, door: 'rest', context } as const;
+  const { server, response } = await callTool(gateway, call);
+  if (!response) throw new ServerFailure(server, new PorticoError('upstream_needs_input'));
   if ('error' in response) throw new ServerFailure(server, toUpstreamError(response.parsed));
-  if (response.parsed['resultType'] === 'input_required') {
-    routed.onReplaced?.('upstream_needs_input');
-    throw new ServerFailure(server, new PorticoError('upstream_needs_input'));
-  }
-  const result = JSON.parse(routed.toResult?.(response.result) ?? response.result) as JsonObject;
+  const result = JSON.parse(response.result) as JsonObject;
   return 'content' in result ? result : { content: [], ...result };
 }
 
@@ -164,6 +148,6 @@ function toFailed(thrown: unknown): JsonObject {
   const isServer = thrown instanceof ServerFailure;
   const text = isServer
     ? toToolResultText(thrown.reason, thrown.server.name)
-    : toToolResultText(toPorticoError(thrown), OWN_NAME);
+    : toToolResultText(toPorticoError(thrown), IMPLEMENTATION.name);
   return JSON.parse(text) as JsonObject;
 }

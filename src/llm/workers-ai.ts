@@ -13,12 +13,12 @@ import {
   type TurnReply,
   type TurnRequest,
 } from '../formats/dialect.ts';
-import { readEvents } from '../lib/sse-events.ts';
 import type { JsonObject } from '../protocol.ts';
 import type { AiBinding } from './ai-port.ts';
 import { ModelFailure, type ModelProblem } from './model-port.ts';
 import type { OneAttempt } from './one-attempt.ts';
 import { toAborted, type Attempt } from './patience.ts';
+import { readAs, readTurn } from './read-turn.ts';
 
 export interface WorkersAiOptions {
   ai: AiBinding;
@@ -27,8 +27,6 @@ export interface WorkersAiOptions {
   embedModel?: string | undefined;
 }
 
-const MAX_EVENT_CHARS = 2_097_152;
-const MAX_STREAM_CHARS = 16_777_216;
 /** Most texts of one request for vectors. */
 const MAX_TEXTS = 100;
 
@@ -72,7 +70,7 @@ export function createWorkersAi({ ai, model, embedModel }: WorkersAiOptions): On
       if (isStreamed && answer instanceof ReadableStream) {
         return readStream(answer as ReadableStream<Uint8Array>, attempt, onText);
       }
-      const reply = check(() => dialect.fromResponse(toCompletion(answer)));
+      const reply = readAs(() => dialect.fromResponse(toCompletion(answer)));
       if (reply.text !== '') onText?.(reply.text);
       return reply;
     },
@@ -136,27 +134,15 @@ async function run(
 
 async function readStream(
   body: ReadableStream<Uint8Array>,
-  { signal, onSign, onHandedOn }: Attempt,
+  attempt: Attempt,
   onText: (text: string) => void,
 ): Promise<TurnReply> {
-  const reader = createReader();
-  let chars = 0;
   try {
-    for await (const event of readEvents(body, MAX_EVENT_CHARS, undefined, signal)) {
-      onSign();
-      chars += event.data.length;
-      if (chars > MAX_STREAM_CHARS) throw new ModelFailure('nonsense');
-      const text = check(() => reader.read(event));
-      if (text === '') continue;
-      onHandedOn();
-      onText(text);
-    }
+    return await readTurn(body, createReader(), attempt, onText);
   } catch (thrown) {
-    if (signal.aborted) throw toAborted(signal);
+    if (attempt.signal.aborted) throw toAborted(attempt.signal);
     throw thrown instanceof ModelFailure ? thrown : new ModelFailure('broken');
   }
-  if (signal.aborted) throw toAborted(signal);
-  return check(() => reader.end(), 'broken');
 }
 
 /** Reads both forms of a stream; that of its own ends with `[DONE]` alone. */
@@ -237,14 +223,5 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     throw new FormatError('The event is not valid JSON');
-  }
-}
-
-function check<T>(work: () => T, problem: 'nonsense' | 'broken' = 'nonsense'): T {
-  try {
-    return work();
-  } catch (thrown) {
-    if (thrown instanceof FormatError) throw new ModelFailure(problem);
-    throw thrown;
   }
 }

@@ -4,13 +4,11 @@
  */
 import { AskSchema, toAskText, type AskBody, type AskOutcome } from '../ask/ask-schema.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import { toToolResultText } from '../errors/to-tool-result.ts';
 import type { Era, RpcRequest } from '../protocol.ts';
 import { ASK_NAME } from './ask-tool.ts';
+import { ownFailureText } from './own-tools.ts';
 import type { Exchange } from './requests.ts';
 
-/** How failures of the tool are told: as a server of that name. */
-const OWN_NAME = 'portico';
 const READABLE: ReadonlySet<string> = new Set([
   'invalid_params',
   'model_missing',
@@ -55,7 +53,7 @@ export async function answerAsk(
     if (thrown.code === 'forbidden') {
       await gateway.refused?.(caller, { method: request.method, subject: ASK_NAME, thrown, door });
     }
-    if (READABLE.has(thrown.code)) return toToolResultText(thrown, OWN_NAME);
+    if (READABLE.has(thrown.code)) return ownFailureText(thrown);
     throw thrown;
   }
 }

@@ -2,10 +2,7 @@
  * The one tool of an endpoint that lists no others but `ask`: how it is described. The list is the same bytes for everybody, always, so
  * that no server's text stands in it.
  */
-import { MAX_LIST_TTL_MS } from '../catalog/catalog.ts';
-import { PorticoError } from '../errors/portico-error.ts';
-import type { Era } from '../protocol.ts';
-import { modernMembers } from './list-result.ts';
+import { createOwnList } from './own-tools.ts';
 
 export const ASK_NAME = 'ask';
 
@@ -54,18 +51,4 @@ const ASK = {
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
 };
 
-const ITEMS = `"tools":${JSON.stringify([ASK])}`;
-const encoder = new TextEncoder();
-const RESULTS: Record<Era, Uint8Array> = {
-  legacy: encoder.encode(`{${ITEMS}}`),
-  modern: encoder.encode(`{${modernMembers(MAX_LIST_TTL_MS)}${ITEMS}}`),
-};
-
-/**
- * The raw result of `tools/list`.
- * @throws PorticoError `invalid_params` where there is a cursor: there is one page
- */
-export function askListResult(cursor: string | undefined, era: Era): Uint8Array {
-  if (cursor === undefined) return RESULTS[era];
-  throw new PorticoError('invalid_params', 'The cursor is not valid; start again without one');
-}
+export const askListResult = createOwnList([ASK]);

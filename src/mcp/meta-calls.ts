@@ -4,17 +4,15 @@
  * own name, and every byte of its arguments as it came. A real name is a call like on any other endpoint.
  */
 import { PorticoError } from '../errors/portico-error.ts';
-import { toToolResultText } from '../errors/to-tool-result.ts';
 import type { ListedItem } from '../gateway/gateway.ts';
 import { rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { isObject, type Era, type RpcRequest } from '../protocol.ts';
 import { parseCall, parseDescribe, parseSearch } from './meta-arguments.ts';
 import { describedText, foundText } from './meta-answers.ts';
 import { isMetaTool, type MetaTool } from './meta-tools.ts';
+import { ownFailureText } from './own-tools.ts';
 import type { Exchange } from './requests.ts';
 
-/** How failures of the three are told: as a server of that name. */
-const OWN_NAME = 'portico';
 /** What is wrong with a name, which a model can put right. */
 const NOT_FOUND: ReadonlySet<string> = new Set(['tool_not_found', 'tool_name_unprefixed']);
 
@@ -49,7 +47,7 @@ export async function toMetaCall(
       await gateway.refused?.(caller, { method: request.method, subject: name, thrown, door });
     }
     if (thrown instanceof PorticoError && thrown.code === 'invalid_params') {
-      return { result: toToolResultText(thrown, OWN_NAME) };
+      return { result: ownFailureText(thrown) };
     }
     return { result: notFoundText(thrown) };
   }
@@ -97,5 +95,5 @@ export function notFoundText(thrown: unknown): string {
   if (!(thrown instanceof PorticoError) || !NOT_FOUND.has(thrown.code)) throw thrown;
   const { code, message, extras } = thrown;
   const said = `${message}; find names with search_tools`;
-  return toToolResultText(new PorticoError(code, said, extras), OWN_NAME);
+  return ownFailureText(new PorticoError(code, said, extras));
 }

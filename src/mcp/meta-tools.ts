@@ -2,14 +2,11 @@
  * The three tools of an endpoint that lists no others (FIND-2): what they are called and how they are described. The list is the
  * same bytes for everybody, always, so that a host's prompt cache holds it and no server's text stands in it.
  */
-import { MAX_LIST_TTL_MS } from '../catalog/catalog.ts';
-import { PorticoError } from '../errors/portico-error.ts';
 import type { Offer } from '../gateway/gateway.ts';
-import type { Era } from '../protocol.ts';
 import { MAX_FOUND, USUAL_FOUND } from '../search/limits.ts';
 import type { Scope } from './endpoint.ts';
-import { modernMembers } from './list-result.ts';
 import { MAX_DESCRIBED } from './meta-arguments.ts';
+import { createOwnList } from './own-tools.ts';
 
 const text = (description: string) => ({ type: 'string', description });
 const texts = (description: string) => ({ type: 'array', items: { type: 'string' }, description });
@@ -101,21 +98,7 @@ export function isMetaTool(name: unknown): name is MetaTool {
   return NAMES.has(name);
 }
 
-const ITEMS = `"tools":${JSON.stringify(META_TOOLS)}`;
-const encoder = new TextEncoder();
-const RESULTS: Record<Era, Uint8Array> = {
-  legacy: encoder.encode(`{${ITEMS}}`),
-  modern: encoder.encode(`{${modernMembers(MAX_LIST_TTL_MS)}${ITEMS}}`),
-};
-
-/**
- * The raw result of `tools/list`.
- * @throws PorticoError `invalid_params` where there is a cursor: there is one page
- */
-export function metaListResult(cursor: string | undefined, era: Era): Uint8Array {
-  if (cursor === undefined) return RESULTS[era];
-  throw new PorticoError('invalid_params', 'The cursor is not valid; start again without one');
-}
+export const metaListResult = createOwnList(META_TOOLS);
 
 /** What an endpoint offers, where its list of tools never changes without saying that it does. */
 export function toOwnOffer(offer: Offer, { tools }: Scope): Offer {

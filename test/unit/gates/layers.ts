@@ -35,7 +35,7 @@ const PLACES: readonly (readonly [RegExp, Layer])[] = [
   // What an edge promises, and policy on its data, is domain wherever it is kept: no I/O in these.
   [/^src\/(upstream|llm|connectors)\/([a-z-]+-)?(port|schema|guard|frames|service)\.ts$/, 'domain'],
   // What a model does with tools goes through the gateway only.
-  [/^src\/llm\/run-calls\.ts$/, 'domain'],
+  [/^src\/llm\/(run-calls|counted)\.ts$/, 'domain'],
   [/^src\/(upstream|llm|connectors)\//, 'edge'],
   [
     /^src\/(access|ask|audit|cache|catalog|chat|gateway|health|limits|pins|registry|search|secrets|session|skills|telemetry)\//,

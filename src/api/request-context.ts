@@ -1,0 +1,34 @@
+/** What a route hands on of its request to what works for it. */
+import type { Context } from 'hono';
+import { parseBearer } from '../access/token.ts';
+import type { Snapshot, Snapshots } from '../access/snapshots.ts';
+import { principalOwner } from '../session/sessions.ts';
+import type { CallContext } from '../upstream/call.ts';
+import type { ApiEnv } from './frame.ts';
+
+/** Runs what outlives the response. */
+export const deferOf =
+  ({ executionCtx }: Context<ApiEnv>) =>
+  (work: Promise<unknown>): void =>
+    executionCtx.waitUntil(work);
+
+/** What a call needs of the request it is made for: it ends with it. */
+export function callContextOf(
+  context: Context<ApiEnv>,
+): Pick<CallContext, 'signal' | 'owner' | 'defer'> {
+  const { principalId } = context.var.snapshot.caller;
+  return {
+    signal: context.req.raw.signal,
+    owner: serverId => principalOwner(principalId, serverId),
+    defer: deferOf(context),
+  };
+}
+
+/** What the request's token may do by now; undefined where it is gone. */
+export async function snapshotNow(
+  context: Context<ApiEnv>,
+  snapshots: Snapshots,
+): Promise<Snapshot | undefined> {
+  const token = parseBearer(context.req.header('authorization') ?? null);
+  return token === undefined ? undefined : snapshots.load(token, undefined, deferOf(context));
+}

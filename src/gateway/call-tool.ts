@@ -1,0 +1,52 @@
+/**
+ * A call of a tool for those who take a whole result and cannot be asked anything: REST, models, ask. It is a request like any other;
+ * a server that wants to know something is told that nobody answers, and the row of the call says so.
+ */
+import type { Caller } from '../access/principal.ts';
+import type { CacheWish } from '../cache/cache-wish.ts';
+import type { Era } from '../protocol.ts';
+import type { Server } from '../registry/server-schema.ts';
+import type { CallContext } from '../upstream/call.ts';
+import type { RawResponse } from '../upstream/message.ts';
+import { finalResponse } from './final-response.ts';
+import type { Gateway, Naming, Reach } from './gateway.ts';
+
+export interface ToolCall {
+  caller: Caller;
+  reach: Reach;
+  naming: Naming;
+  /** As `naming` has it. */
+  name: string;
+  /** Raw JSON of the arguments. */
+  args: string;
+  door: Era | 'rest';
+  cache?: CacheWish | undefined;
+  context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'onDispatch'>;
+}
+
+export interface ToolAnswer {
+  server: Server;
+  /** Undefined where the server asks for input in place of a result. */
+  response: RawResponse | undefined;
+}
+
+/** @throws ServerFailure, PorticoError as `Gateway.request` */
+export async function callTool(
+  gateway: Pick<Gateway, 'request'>,
+  { caller, reach, naming, name, args, door, cache, context }: ToolCall,
+): Promise<ToolAnswer> {
+  const request = {
+    method: 'tools/call',
+    reference: { kind: 'tool', name },
+    params: new Map([['arguments', args]]),
+    door,
+    cache,
+  } as const;
+  const asking = { ...context, capabilities: {}, questions: 'ask' } as const;
+  const routed = await gateway.request(caller, reach, naming, request, asking);
+  const response = await finalResponse(routed.reply);
+  if (response.parsed['resultType'] !== 'input_required')
+    return { server: routed.server, response };
+  routed.onReplaced?.('upstream_needs_input');
+  return { server: routed.server, response: undefined };
+}
