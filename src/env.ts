@@ -185,7 +185,7 @@ const SettingsSchema = z.object({
   PORTICO_PAGE_SIZE: z.coerce.number().int().min(1).max(1_000).default(1_000),
   PORTICO_POSTURE: z.enum(['open', 'closed']).default('open'),
   PORTICO_NAME_STYLE: z.enum(['dot', 'colon', 'underscore']).default('dot'),
-  PORTICO_TOOLS: z.enum(['all', 'search', 'ask']).default('all'),
+  PORTICO_TOOLS: z.enum(['all', 'search', 'ask', 'chat']).default('all'),
   PORTICO_ALLOWED_ORIGINS: z.string().default(''),
   PORTICO_AUDIT_CALLS: z.enum(['on', 'off']).default('on'),
   PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),

@@ -26,8 +26,8 @@ export const OverrideSchema = z.strictObject({
 });
 export type Override = z.infer<typeof OverrideSchema>;
 
-/** What a list of tools shows: the tools themselves, three tools that find, describe and call them, or the one that is asked in words. */
-export const ToolsShownSchema = z.enum(['all', 'search', 'ask']);
+/** What a list of tools shows: the tools themselves, three tools that find, describe and call them, or the one that is asked in words, for one call or for a chat. */
+export const ToolsShownSchema = z.enum(['all', 'search', 'ask', 'chat']);
 export type ToolsShown = z.infer<typeof ToolsShownSchema>;
 
 const patterns = z.array(PatternSchema).max(500);

@@ -131,6 +131,7 @@ export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
     return {
       caller,
       reach: { servers },
+      door: 'rest',
       signal,
       traceparent: context.req.header('traceparent'),
       defer: deferOf(context),

@@ -180,6 +180,7 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
       gateway,
       caller,
       reach: { servers },
+      door: 'rest' as const,
       context: callContext,
       tools,
       toArguments: (name: string, given: JsonObject) => exported.toArguments(name, given),

@@ -9,6 +9,7 @@ import type { Dialect } from '../formats/dialect.ts';
 import type { HubCall, HubResult, HubTool } from '../formats/hub.ts';
 import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
 import type { CallsFor, CallsWatch } from '../llm/run-calls.ts';
+import type { Era } from '../protocol.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { MAX_FOUND, MAX_QUERY_CHARS } from '../search/limits.ts';
 import { principalOwner } from '../session/sessions.ts';
@@ -27,6 +28,7 @@ export interface Rights {
 
 /** Who asks, for as long as its request lasts. */
 export interface Asker extends Rights {
+  door: Era | 'rest';
   /** What it may do now; undefined where its token is gone. */
   rights(): Promise<Rights | undefined>;
   /** Aborts when it goes away. */
@@ -71,6 +73,7 @@ export async function findShown(
     const item = items.get(own);
     if (item) byName.set(name, item);
   }
+  const { door, defer } = asker;
   const owner = (serverId: string) => principalOwner(caller.principalId, serverId);
   return {
     tools: tools.length === 0 ? undefined : exported,
@@ -78,7 +81,7 @@ export async function findShown(
     run: (calls, watch, signal) =>
       runCalls(
         calls,
-        { gateway, caller, reach, context: { signal, owner, defer: asker.defer }, tools: byName },
+        { gateway, caller, reach, door, context: { signal, owner, defer }, tools: byName },
         { onEnd: ({ id }, result) => watch(id, result) },
       ),
   };

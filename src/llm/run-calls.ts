@@ -16,7 +16,7 @@ import { callTool } from '../gateway/call-tool.ts';
 import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { toOneLine } from '../lib/one-line.ts';
-import { IMPLEMENTATION, isObject, RPC, type JsonObject } from '../protocol.ts';
+import { IMPLEMENTATION, isObject, RPC, type Era, type JsonObject } from '../protocol.ts';
 import type { CallContext } from '../upstream/call.ts';
 
 /** How many calls of one turn are under way at once. */
@@ -33,6 +33,7 @@ export interface CallsFor {
   gateway: Gateway;
   caller: Caller;
   reach: Reach;
+  door: Era | 'rest';
   context: Pick<CallContext, 'signal' | 'owner' | 'defer'>;
   /** The tools the model was shown, by the name in its dialect. */
   tools: ReadonlyMap<string, ListedItem>;
@@ -114,21 +115,21 @@ const unknown = ({ name }: HubCall) =>
 /** A call that never leaves has the row of its refusal, like any other. */
 async function refused(
   { name }: HubCall,
-  { gateway, caller }: CallsFor,
+  { gateway, caller, door }: CallsFor,
   thrown: PorticoError,
   subject = name,
 ): Promise<JsonObject> {
-  await gateway.refused?.(caller, { method: 'tools/call', subject, thrown, door: 'rest' });
+  await gateway.refused?.(caller, { method: 'tools/call', subject, thrown, door });
   return toFailed(thrown);
 }
 
 async function dispatch(
   { name }: ListedItem,
   given: JsonObject,
-  { gateway, caller, reach, context }: CallsFor,
+  { gateway, caller, reach, door, context }: CallsFor,
 ): Promise<JsonObject> {
   const args = JSON.stringify(given);
-  const call = { caller, reach, naming: MODEL_NAMING, name, args, door: 'rest', context } as const;
+  const call = { caller, reach, naming: MODEL_NAMING, name, args, door, context };
   const { server, response } = await callTool(gateway, call);
   if (!response) throw new ServerFailure(server, new PorticoError('upstream_needs_input'));
   if ('error' in response) throw new ServerFailure(server, toUpstreamError(response.parsed));

@@ -53,6 +53,13 @@ export function ownResultResponse({ id, method, era }: Asked, result: string): R
   return resultResponse(id, era === 'modern' ? completed(result, method) : result);
 }
 
+/** What is relayed to a client: the reply of a server, or of the gateway's own tool in its place. */
+export type Relayable = Pick<RoutedReply, 'reply' | 'retry' | 'toResult' | 'onReplaced'> & {
+  server: { name: string };
+  /** The response where the client was asked and gave no answer; absent: that is a failure. */
+  onUnanswered?(): Promise<RawResponse>;
+};
+
 /** The request an answer is for. */
 export interface Asked {
   id: RequestId;
@@ -63,7 +70,7 @@ export interface Asked {
 }
 
 /** JSON text of an upstream's response for the client that asked. */
-function responseText(response: RawResponse, asked: Asked, routed: RoutedReply) {
+function responseText(response: RawResponse, asked: Asked, routed: Relayable) {
   const { toResult } = routed;
   const { id, era, method } = asked;
   if ('error' in response) {
@@ -84,7 +91,7 @@ function responseText(response: RawResponse, asked: Asked, routed: RoutedReply) 
 }
 
 /** What a client gets in place of a response that it could not take. */
-function replacedText(code: ErrorCode, asked: Asked, { server, onReplaced }: RoutedReply): string {
+function replacedText(code: ErrorCode, asked: Asked, { server, onReplaced }: Relayable): string {
   onReplaced?.(code);
   return failureText(new PorticoError(code), asked, server.name);
 }
@@ -132,7 +139,7 @@ export interface Taking {
 
 /** The reply of a request. Streams where the upstream streams and the client takes streams. */
 export async function replyResponse(
-  routed: RoutedReply,
+  routed: Relayable,
   asked: Asked,
   { acceptsStream, openLine: line, context }: Taking,
 ): Promise<Response> {
@@ -177,7 +184,7 @@ async function* startingWith(first: IteratorResult<string, void>, rest: Texts): 
 }
 
 /** The texts; what is thrown becomes the response, in the form the client expects. */
-async function* failingClearly(texts: Texts, asked: Asked, routed: RoutedReply): Texts {
+async function* failingClearly(texts: Texts, asked: Asked, routed: Relayable): Texts {
   const { server, onReplaced } = routed;
   let hasBegun = false;
   try {

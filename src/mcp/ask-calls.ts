@@ -2,11 +2,11 @@
  * Calls of `ask` on an endpoint that lists it: answered here, within what the endpoint reaches. What is wrong with the arguments, and a
  * model that is missing or fails, is a result that a model can read; a refused plan is one too.
  */
-import { AskSchema, toAskText, type AskBody, type AskOutcome } from '../ask/ask-schema.ts';
+import { AskSchema, toAskText, type AskOutcome } from '../ask/ask-schema.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Era, RpcRequest } from '../protocol.ts';
 import { ASK_NAME } from './ask-tool.ts';
-import { ownFailureText } from './own-tools.ts';
+import { ownFailureText, parseOwn, traceparentOf } from './own-tools.ts';
 import type { Exchange } from './requests.ts';
 
 const READABLE: ReadonlySet<string> = new Set([
@@ -16,15 +16,6 @@ const READABLE: ReadonlySet<string> = new Set([
   'model_budget',
 ]);
 
-/** Whether a request is a call of `ask` on an endpoint that lists it. */
-export function isAskCall({ scope }: Exchange, request: RpcRequest): boolean {
-  return (
-    scope.tools === 'ask' &&
-    request.method === 'tools/call' &&
-    request.params?.['name'] === ASK_NAME
-  );
-}
-
 /** @returns the raw result. @throws PorticoError `forbidden`, and what is wrong beside the arguments and the model */
 export async function answerAsk(
   exchange: Exchange,
@@ -32,8 +23,9 @@ export async function answerAsk(
   door: Era,
 ): Promise<string> {
   const { gateway, caller, scope, context, ask, listening } = exchange;
+  const given = request.params?.['arguments'];
   try {
-    const { request: words, summarize, dry_run: dryRun } = parse(request.params?.['arguments']);
+    const { request: words, summarize, dry_run: dryRun } = parseOwn(ASK_NAME, AskSchema, given);
     const outcome = await ask.ask({
       caller,
       reach: scope.reach,
@@ -42,6 +34,7 @@ export async function answerAsk(
       dryRun,
       door,
       context: { signal: context.signal, owner: context.owner, defer: context.defer },
+      parent: traceparentOf(request),
       async again() {
         const now = await listening.now();
         return { caller: now.caller, reach: now.scope.reach };
@@ -62,13 +55,4 @@ function toResult(outcome: AskOutcome): string {
   const text = toAskText(outcome);
   const isError = outcome.verdict.decision === 'refused' || outcome.error !== undefined;
   return `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${text},"isError":${isError}}`;
-}
-
-/** @throws PorticoError `invalid_params` */
-function parse(given: unknown): AskBody {
-  const parsed = AskSchema.safeParse(given ?? {});
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const where = issue?.path.join('.') || 'arguments';
-  throw new PorticoError('invalid_params', `ask: ${where}: ${issue?.message}`);
 }

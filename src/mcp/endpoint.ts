@@ -1,7 +1,7 @@
 /** Which endpoint a request is for: all servers, one, or a toolset. Pure. */
 import type { Caller } from '../access/principal.ts';
 import { viewOfToolset } from '../access/policy.ts';
-import type { Toolset, ToolsShown } from '../access/toolset.ts';
+import { ToolsShownSchema, type Toolset, type ToolsShown } from '../access/toolset.ts';
 import { both, NOTHING, WHOLE } from '../access/view.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Naming, Reach } from '../gateway/gateway.ts';
@@ -26,7 +26,7 @@ export interface Endpoint {
 export type EndpointPart = { serverName?: string; toolsetName?: string };
 
 const STYLES: readonly string[] = ['dot', 'colon', 'underscore'];
-const TOOLS: readonly string[] = ['all', 'search', 'ask'];
+const TOOLS: readonly string[] = ToolsShownSchema.options;
 
 /**
  * The endpoint of a URL's path, with what its query chooses.
@@ -39,7 +39,7 @@ export function parseEndpoint({ pathname, searchParams }: URL, part: EndpointPar
     throw new PorticoError('invalid_params', 'names must be dot, colon or underscore');
   }
   if (tools !== null && !TOOLS.includes(tools)) {
-    throw new PorticoError('invalid_params', 'tools must be all, search or ask');
+    throw new PorticoError('invalid_params', `tools must be one of ${TOOLS.join(', ')}`);
   }
   return {
     path: pathname,
@@ -54,6 +54,8 @@ export interface Scope {
   reach: Reach;
   naming: Naming;
   tools: ToolsShown;
+  /** Name of the toolset, where it is one's endpoint. */
+  toolset?: string;
 }
 
 /** What an endpoint does where neither its URL nor a toolset says. */
@@ -95,7 +97,8 @@ function toolsetScope(
   const { name_style: ownStyle, tools: ownTools } = toolset.definition;
   const style = endpoint.style ?? ownStyle ?? defaults.nameStyle;
   const tools = endpoint.tools ?? ownTools ?? defaults.tools;
-  return { reach, naming: { kind: 'qualified', style, renames }, tools };
+  const naming = { kind: 'qualified', style, renames } as const;
+  return { reach, naming, tools, toolset: toolset.name };
 }
 
 interface Selected {

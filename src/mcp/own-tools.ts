@@ -1,8 +1,10 @@
 /** What endpoints that list tools of the gateway's own share: the list, the same bytes for everybody, and how failures of such a tool are told. */
+import type { z } from 'zod';
 import { MAX_LIST_TTL_MS } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { toToolResultText } from '../errors/to-tool-result.ts';
-import { IMPLEMENTATION, type Era } from '../protocol.ts';
+import { IMPLEMENTATION, isObject, type Era, type RpcRequest } from '../protocol.ts';
+import { TRACEPARENT } from '../telemetry/traceparent.ts';
 import { modernMembers } from './list-result.ts';
 
 /** Gives the raw result of `tools/list`. @throws PorticoError `invalid_params` where there is a cursor: there is one page */
@@ -20,6 +22,22 @@ export function createOwnList(tools: readonly object[]): OwnList {
     if (cursor === undefined) return results[era];
     throw new PorticoError('invalid_params', 'The cursor is not valid; start again without one');
   };
+}
+
+/** The arguments of such a tool. @throws PorticoError `invalid_params`, in words a model can correct itself by */
+export function parseOwn<T>(tool: string, schema: z.ZodType<T>, given: unknown): T {
+  const parsed = schema.safeParse(given ?? {});
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join('.') || 'arguments';
+  throw new PorticoError('invalid_params', `${tool}: ${where}: ${issue?.message}`);
+}
+
+/** The trace a request is part of (2026-07-28, `_meta`, SEP-414). */
+export function traceparentOf({ params }: RpcRequest): string | undefined {
+  const meta = params?.['_meta'];
+  const parent = isObject(meta) ? meta[TRACEPARENT] : undefined;
+  return typeof parent === 'string' ? parent : undefined;
 }
 
 /** A failure of the gateway as the raw result of a tool: told as a server of its name would tell it. */

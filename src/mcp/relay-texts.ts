@@ -5,7 +5,6 @@
  * call, made again as that era wants it. A modern client gets `input_required` itself.
  */
 import { PorticoError } from '../errors/portico-error.ts';
-import type { RoutedReply } from '../gateway/gateway.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import type { JsonObject } from '../protocol.ts';
 import { canBeAsked } from '../session/askable.ts';
@@ -13,12 +12,13 @@ import type { QuestionLine } from '../session/question-line.ts';
 import type { CallMessage, CallReply } from '../upstream/call.ts';
 import type { RawResponse } from '../upstream/message.ts';
 import type { Question, RawAnswer } from '../upstream/question.ts';
+import type { Relayable } from './answer.ts';
 
 /** Rounds of questions one call may take. */
 const MAX_ROUNDS = 16;
 
 export interface Relayed {
-  routed: RoutedReply;
+  routed: Relayable;
   /** Opens the way on which answers come back; absent where the client cannot be asked. */
   openLine: (() => Promise<QuestionLine>) | undefined;
   /** What the client can be asked. */
@@ -42,18 +42,40 @@ export async function* relayTexts(relayed: Relayed): AsyncGenerator<string, void
   };
   try {
     let reply: CallReply = relayed.routed.reply;
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    for (let round = 1; ; round += 1) {
       const response: RawResponse = yield* untilResponse(reply, open);
       if (!relayed.openLine || !asksForInput(response)) {
         yield relayed.toText(response);
         return;
       }
-      const extra = yield* askAll(response, relayed.capabilities, open);
+      const extra = yield* answersTo(response, round, relayed, open);
+      if ('kind' in extra) {
+        yield relayed.toText(extra);
+        return;
+      }
       reply = await relayed.routed.retry(extra);
     }
-    throw new PorticoError('upstream_needs_input', 'The server never stops asking');
   } finally {
     line?.close();
+  }
+}
+
+/**
+ * The answers of the client as the next round carries them, or the response where it gives none.
+ * @throws PorticoError `upstream_needs_input` where that is a failure
+ */
+async function* answersTo(
+  response: RawResponse,
+  round: number,
+  { routed, capabilities }: Relayed,
+  open: () => Promise<QuestionLine>,
+): AsyncGenerator<string, RawObject | RawResponse, undefined> {
+  try {
+    if (round < MAX_ROUNDS) return yield* askAll(response, capabilities, open);
+    throw new PorticoError('upstream_needs_input', 'The server never stops asking');
+  } catch (thrown) {
+    if (!routed.onUnanswered || !(thrown instanceof PorticoError)) throw thrown;
+    return routed.onUnanswered();
   }
 }
 

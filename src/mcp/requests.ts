@@ -4,6 +4,7 @@
  */
 import type { CacheWish } from '../cache/cache-wish.ts';
 import { requireScope, type Caller } from '../access/principal.ts';
+import type { ToolsShown } from '../access/toolset.ts';
 import type { AskService } from '../ask/ask-service.ts';
 import { KIND_FACTS, KINDS, type Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
@@ -16,10 +17,13 @@ import type { CallContext } from '../upstream/call.ts';
 import { ownResultResponse, replyResponse, resultBytesResponse, thrownText } from './answer.ts';
 import type { Scope } from './endpoint.ts';
 import { listResult } from './list-result.ts';
-import { answerAsk, isAskCall } from './ask-calls.ts';
-import { askListResult } from './ask-tool.ts';
+import { answerAsk } from './ask-calls.ts';
+import { ASK_NAME, askListResult } from './ask-tool.ts';
+import { startChat, type ChatPort } from './chat-calls.ts';
+import { CHAT_NAME, chatListResult } from './chat-tool.ts';
 import { notFoundText, toMetaCall } from './meta-calls.ts';
 import { metaListResult } from './meta-tools.ts';
+import type { OwnList } from './own-tools.ts';
 import { patiently } from './patient-response.ts';
 import { isAboutTask, taskReference, wantedTasks } from './tasks.ts';
 
@@ -35,6 +39,7 @@ export interface Exchange {
   scope: Scope;
   gateway: Gateway;
   ask: Pick<AskService, 'ask'>;
+  chats: ChatPort;
   context: CallContext;
   streams: Streams;
   /** What a stream that stays open needs. */
@@ -58,6 +63,13 @@ export interface Exchange {
   /** Remembers the level of the client's session; absent where it has none. */
   setLogLevel?: (level: LogLevel) => Promise<void>;
 }
+
+/** What endpoints list that do not list the servers' tools. */
+const OWN_LISTS: Record<Exclude<ToolsShown, 'all'>, OwnList> = {
+  search: metaListResult,
+  ask: askListResult,
+  chat: chatListResult,
+};
 
 const LISTS: ReadonlyMap<string, Kind> = new Map(
   KINDS.map(kind => [KIND_FACTS[kind].method, kind]),
@@ -91,15 +103,15 @@ export async function handleShared(
   const kind = LISTS.get(request.method);
   if (kind === 'tools' && tools !== 'all') {
     requireScope(caller, 'tools:read');
-    const listResultOf = tools === 'search' ? metaListResult : askListResult;
-    return resultBytesResponse(request.id, listResultOf(cursorOf(request), era));
+    return resultBytesResponse(request.id, OWN_LISTS[tools](cursorOf(request), era));
   }
   if (kind) {
     const list = await gateway.list(caller, reach, naming, kind);
     const result = listResult(list, kind, cursorOf(request), pageSize, era);
     return resultBytesResponse(request.id, result);
   }
-  if (isAskCall(exchange, request)) return ask(exchange, request, era);
+  if (isCallOf(ASK_NAME, exchange, request)) return ask(exchange, request, era);
+  if (isCallOf(CHAT_NAME, exchange, request)) return chat(exchange, request, era);
   const meta = await toMetaCall(exchange, request, params, era);
   if (!meta) return relay(exchange, request, params, era);
   const asked = { id: request.id, method: request.method, era };
@@ -109,6 +121,21 @@ export async function handleShared(
   return relay(rest, meta.request, meta.params, era, thrown =>
     ownResultResponse(asked, notFoundText(thrown)),
   );
+}
+
+/** Whether a request is a call of the one tool that the endpoint lists, which it is named after. */
+function isCallOf(name: string, { scope }: Exchange, { method, params }: RpcRequest): boolean {
+  return scope.tools === name && method === 'tools/call' && params?.['name'] === name;
+}
+
+/** Answers a call of `chat`, on a stream where it takes long. */
+function chat(exchange: Exchange, request: RpcRequest, era: Era): Promise<Response> {
+  const asked = { id: request.id, method: request.method, era };
+  const responding = startChat(exchange, request, era).then(reply =>
+    replyResponse(reply, asked, exchange),
+  );
+  if (!exchange.acceptsStream) return responding;
+  return patiently(responding, thrown => thrownText(thrown, asked));
 }
 
 /** Answers a call of `ask`, which takes as long as a model does. */

@@ -35,6 +35,7 @@ import {
   toAnswer,
   type Client,
 } from './client.ts';
+import type { ChatPort } from './chat-calls.ts';
 import { classify, isModernVersion, type Classified } from './classify.ts';
 import { admit, liveSession, type Admitted } from './admit.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -48,6 +49,7 @@ export interface McpPorts {
   snapshots: Snapshots;
   gateway: Gateway;
   ask: Pick<AskService, 'ask'>;
+  chats: ChatPort;
   sessions: Sessions;
   streams: Streams;
   cancellations: Cancellations;
@@ -191,6 +193,7 @@ function toExchange(admitted: Admitted, client: Client, ports: McpPorts): Exchan
     scope,
     gateway: ports.gateway,
     ask: ports.ask,
+    chats: ports.chats,
     context: { signal: request.signal, owner, defer, capabilities, questions },
     streams: ports.streams,
     listening: {

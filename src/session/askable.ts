@@ -35,6 +35,12 @@ export function canBeAsked(capabilities: JsonObject, method: string): boolean {
   return needed !== undefined && capabilities[needed] !== undefined;
 }
 
+/** Whether it fills in forms. One that names no way of elicitation does (2025-11-25). */
+export function fillsForms({ elicitation }: JsonObject): boolean {
+  if (!isObject(elicitation)) return false;
+  return Object.keys(elicitation).length === 0 || elicitation['form'] !== undefined;
+}
+
 /** A short text that is equal for clients that can be asked the same; '' for those that cannot. */
 export function askableKey(capabilities: JsonObject): string {
   return Object.keys(capabilities).length === 0 ? '' : JSON.stringify(sorted(capabilities));

@@ -5,7 +5,7 @@ import { ChatRecords, LEASE_MS, MAX_RUNNING } from '../../src/chat/chat-records.
 import { NOTHING_SPENT, type ChatState } from '../../src/chat/chat-state.ts';
 import { createKeyRing } from '../../src/secrets/key-ring.ts';
 import { createPerson, rowsOf } from './call-rows.ts';
-import { createPortico } from './portico.ts';
+import { ask as toCall, createPortico, type RpcAnswer } from './portico.ts';
 
 const HOUR_MS = 3_600_000;
 const SECRET = 'what nobody but its principal may read';
@@ -155,4 +155,29 @@ describe('without a model', () => {
       expect(rows).toMatchObject([{ action: 'rest.chat', outcome: 'denied', code: 'forbidden' }]);
     }
   });
+
+  it.each(['legacy', 'modern'] as const)(
+    '[LLM-3] [ACC-2] so is its tool, and what is missing is said to a model: %s',
+    async era => {
+      const use = async (method: string, params: object, token?: string) => {
+        const { message, headers } = toCall(era, method, { ...params });
+        const sent = { headers, ...(token === undefined ? {} : { token }) };
+        return (await portico.post(message, sent, '/mcp?tools=chat')).json<RpcAnswer>();
+      };
+      const call = { name: 'chat', arguments: { message: 'Hello' } };
+      const listed = await use('tools/list', {});
+      expect(listed.result?.tools).toMatchObject([{ name: 'chat' }]);
+      const missing = await use('tools/call', call);
+      expect(missing.result).toMatchObject({
+        isError: true,
+        _meta: { 'portico/reason': 'model_missing' },
+      });
+      const person = await createPerson(portico, { scopes: ['tools:read'] });
+      expect((await use('tools/call', call, person.token)).error?.code).toBe(4030);
+      const rows = await rowsOf(portico, person);
+      expect(rows).toMatchObject([
+        { action: 'tool.call', subject: 'chat', outcome: 'denied', code: 'forbidden' },
+      ]);
+    },
+  );
 });

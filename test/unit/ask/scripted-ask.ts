@@ -84,9 +84,9 @@ export function scriptAsk(script: Script) {
       if (script.isLate) now += 1_000_000;
       const reply = replies.shift() ?? '';
       if (reply instanceof Error) throw reply;
-      const given = typeof reply === 'string' ? { text: reply } : reply;
-      const tokens = { input: 100, output: 20 };
-      return { text: '', calls: [], raw: undefined, stop: 'end', tokens, ...given };
+      const given: Partial<TurnReply> = typeof reply === 'string' ? { text: reply } : reply;
+      const { tokens = { input: 100, output: 20 }, ...said } = given;
+      return { text: '', calls: [], raw: undefined, stop: 'end', ...said, tokens };
     },
   };
   const seen = (reach: Reach) =>
