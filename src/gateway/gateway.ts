@@ -127,6 +127,7 @@ export interface Offer {
   instructions?: string;
 }
 
+/** A record of functions, none of which uses `this`: a decorator begins with those of the one below it. */
 export interface Gateway {
   /** The servers within reach of which the caller sees anything. */
   visible(caller: Caller, reach: Reach): Promise<Reach>;

@@ -34,13 +34,7 @@ const MAX_RENEWALS = 720;
 /** The gateway, with what goes through it recorded and limited. */
 export function withAudit(inner: Gateway, ledger: CallLedger): Gateway {
   return {
-    visible: (...args) => inner.visible(...args),
-    list: (...args) => inner.list(...args),
-    find: (...args) => inner.find(...args),
-    search: (...args) => inner.search(...args),
-    offer: (...args) => inner.offer(...args),
-    subscription: (...args) => inner.subscription(...args),
-    hearTasks: (...args) => inner.hearTasks(...args),
+    ...inner,
 
     async refused(caller, { method, subject = '', thrown, door }) {
       const code = codeOf(thrown);

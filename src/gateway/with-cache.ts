@@ -47,12 +47,7 @@ export function withCache(inner: CoreGateway, ports: FlightPorts): CoreGateway {
   }
 
   return {
-    visible: (...args) => inner.visible(...args),
-    list: (...args) => inner.list(...args),
-    find: (...args) => inner.find(...args),
-    search: (...args) => inner.search(...args),
-    offer: (...args) => inner.offer(...args),
-    subscription: (...args) => inner.subscription(...args),
+    ...inner,
 
     async request(caller, reach, naming, request, context) {
       if (request.method !== 'tools/call') {

@@ -63,13 +63,7 @@ export function withRequestState(
   }
 
   return {
-    visible: (...args) => inner.visible(...args),
-    list: (...args) => inner.list(...args),
-    find: (...args) => inner.find(...args),
-    search: (...args) => inner.search(...args),
-    offer: (...args) => inner.offer(...args),
-    subscription: (...args) => inner.subscription(...args),
-    hearTasks: (...args) => inner.hearTasks(...args),
+    ...inner,
 
     async request(caller, reach, naming, request, context) {
       if (context.questions !== 'park') {

@@ -122,6 +122,8 @@ export function withTasks(inner: CoreGateway, { taskIds, hearTasks }: TaskPorts)
   }
 
   return {
+    ...inner,
+
     async hearTasks(caller, reach, ids, hear, signal) {
       const byServer = await heldByServer(caller, reach, ids);
       const ears = await Promise.all(
@@ -146,13 +148,6 @@ export function withTasks(inner: CoreGateway, { taskIds, hearTasks }: TaskPorts)
         ended: ended.length === 0 ? Promise.resolve() : Promise.race(ended),
       };
     },
-
-    visible: (...args) => inner.visible(...args),
-    list: (...args) => inner.list(...args),
-    find: (...args) => inner.find(...args),
-    search: (...args) => inner.search(...args),
-    offer: (...args) => inner.offer(...args),
-    subscription: (...args) => inner.subscription(...args),
 
     request(caller, reach, naming, request, context) {
       const { tasks, reference } = request;
