@@ -6,6 +6,7 @@ import { hasScope, type Caller } from '../access/principal.ts';
 import { viewOfToolset } from '../access/policy.ts';
 import { both, NOTHING, WHOLE } from '../access/view.ts';
 import type { Dialect } from '../formats/dialect.ts';
+import { toDialectNames } from '../formats/dialects.ts';
 import type { HubCall, HubResult, HubTool } from '../formats/hub.ts';
 import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
 import type { CallsFor, CallsWatch } from '../llm/run-calls.ts';
@@ -13,7 +14,7 @@ import type { Era } from '../protocol.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { MAX_FOUND, MAX_QUERY_CHARS } from '../search/limits.ts';
 import { principalOwner } from '../session/sessions.ts';
-import type { ChatState } from './chat-state.ts';
+import type { ChatState, StoredCall } from './chat-state.ts';
 import type { Shown } from './loop.ts';
 
 /** Most tools that are shown to a model; of more, the best that a search finds are. */
@@ -65,9 +66,16 @@ export async function findShown(
   const { caller } = rights;
   const reach = toReach(rights, state.only);
   const { tools: all, items } = await listForModel(gateway, caller, reach);
+  // Named as all of them together are, so that a tool keeps its name whichever are shown beside it.
+  const names = toDialectNames(
+    dialect.format,
+    all.map(({ name }) => name),
+  );
+  const called = calledNames(state);
+  const isCalled = (name: string) => called.has(names.get(name) ?? name);
   const tools =
-    all.length <= MAX_SHOWN_TOOLS ? all : await choose(ports, caller, reach, state, all);
-  const exported = dialect.toTools(tools, { strict: false });
+    all.length <= MAX_SHOWN_TOOLS ? all : await choose(ports, caller, reach, state, all, isCalled);
+  const exported = dialect.toTools(tools, { strict: false, names });
   const byName = new Map<string, ListedItem>();
   for (const [name, own] of exported.names) {
     const item = items.get(own);
@@ -107,6 +115,23 @@ function toReach(
   return { servers: servers.filter(({ id }) => views.get(id) !== NOTHING), views };
 }
 
+/**
+ * The names in the dialect of the tools that a chat has called. A call about which nothing is decided yet may name any tool; it is none
+ * that was shown.
+ */
+function calledNames({ messages, turn }: ChatState): ReadonlySet<string> {
+  const isDecided = ({ decision }: StoredCall) =>
+    decision === 'waiting' || decision === 'allowed' || decision === 'approved';
+  const now = turn.filter(isDecided).map(({ call }) => call.name);
+  const past = turn.length === 0 ? messages : messages.slice(0, -1);
+  return new Set([
+    ...now,
+    ...past.flatMap(message =>
+      message.role === 'assistant' ? message.calls.map(({ name }) => name) : [],
+    ),
+  ]);
+}
+
 /** The tools that fit the last message best, and those that the chat has called, in the order of the list. */
 async function choose(
   { gateway, naming }: ToolPorts,
@@ -114,14 +139,13 @@ async function choose(
   reach: Reach,
   state: ChatState,
   all: readonly HubTool[],
+  isCalled: (name: string) => boolean,
 ): Promise<HubTool[]> {
   const said = state.messages.findLast(message => message.role === 'user');
   const query = (said?.text ?? '').slice(0, MAX_QUERY_CHARS);
   const { hits } = await gateway.search(caller, reach, naming, { query, limit: MAX_FOUND });
-  const wanted = new Set(hits.map(({ name }) => name));
-  for (const message of state.messages) {
-    if (message.role !== 'assistant') continue;
-    for (const { name } of message.calls) if (wanted.size < MAX_SHOWN_TOOLS) wanted.add(name);
-  }
-  return all.filter(({ name }) => wanted.has(name));
+  const found = new Set(hits.map(({ name }) => name));
+  const used = all.filter(({ name }) => !found.has(name) && isCalled(name));
+  const kept = new Set(used.slice(0, MAX_SHOWN_TOOLS - found.size));
+  return all.filter(tool => found.has(tool.name) || kept.has(tool));
 }
