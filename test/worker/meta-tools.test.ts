@@ -124,7 +124,10 @@ describe('the list of three', () => {
     expect(await namesAt('/mcp/toolsets/many')).toHaveLength(3);
     expect(await namesAt('/mcp/toolsets/many', {}, searching)).toEqual(THREE);
     const { status, answer } = await rpc('modern', 'tools/list', {}, '/mcp?tools=some');
-    expect([status, answer.error?.message]).toEqual([400, 'tools must be all, search or ask']);
+    expect([status, answer.error?.message]).toEqual([
+      400,
+      'tools must be one of all, search, ask, chat',
+    ]);
   });
 
   it('[FIND-2] [ACC-2] needs what any list needs, and has one page', async () => {
