@@ -58,7 +58,7 @@ export default defineConfig({
                 PORTICO_ADMIN_TOKEN: testAdminToken,
                 // A test that ends waits for what its calls have left to tell.
                 PORTICO_REPORT_INTERVAL_MS: '50',
-                PORTICO_DRAIN_MS: '3000',
+                PORTICO_DRAIN_MS: '8000',
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
               },
               outboundService: answerOutbound,

@@ -101,7 +101,9 @@ describe('time', { timeout: 300_000 }, () => {
       const second = await timed(pair % 2 ? 'beta.gone__01' : 'beta.write_01');
       differences.push(pair % 2 ? first - second : second - first);
     }
-    const median = differences.toSorted((a, b) => a - b)[PAIRS / 2] ?? Infinity;
+    const sorted = differences.toSorted((a, b) => a - b);
+    const [low = Infinity, high = Infinity] = sorted.slice(PAIRS / 2 - 1);
+    const median = (low + high) / 2;
     expect(Math.abs(median)).toBeLessThan(MAX_MEDIAN_MS);
   });
 });

@@ -39,7 +39,7 @@ describe('[CLI-1] the end of a child is the end of all that it started', () => {
     await openLegacy(stand);
     const pid = pidOf(stand);
     await stand.close();
-    expect(await isGone(pid)).toBe(true);
+    expect(await until('it is gone', 60_000, () => isGone(pid))).toBe(true);
   });
 
   it('also of the processes of one that is stopped', async () => {

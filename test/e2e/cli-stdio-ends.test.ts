@@ -56,7 +56,9 @@ it('[CLI-2] ends all the same when that takes too long, or at a signal', async (
   other.child.kill('SIGTERM');
   expect(await exit).toEqual([0, null]);
   expect(await host.end()).toBe(0);
-  expect(gateway.came.at(-1)?.method).toBe('DELETE');
+  await until('the session is ended', SOON_MS, async () =>
+    gateway.came.at(-1)?.method === 'DELETE' ? true : undefined,
+  );
   expect([host.lines.length, other.lines.length]).toEqual([1, 0]);
 });
 

@@ -57,6 +57,9 @@ it('[CLI-2] opens a forgotten session anew, once for all who find it gone, and d
     news().some(({ headers }) => headers['mcp-session-id'] === 'session-2') ? true : undefined,
   );
   expect(await host.end()).toBe(0);
+  await until('the session is ended', SOON_MS, async () =>
+    gateway.came.at(-1)?.method === 'DELETE' ? true : undefined,
+  );
   expect(gateway.came.at(-1)).toMatchObject({
     method: 'DELETE',
     headers: { 'mcp-session-id': 'session-2', 'mcp-protocol-version': VERSION },
@@ -151,7 +154,9 @@ it('[CLI-2] goes on with the standing stream after the last event', async () => 
     send(notification(n), `event-${n}`);
     if (n < 4) response.end();
   });
-  host.send(initialize, initialized);
+  host.send(initialize);
+  await host.answer(0);
+  host.send(initialized);
   await host.message(({ method }) => method === 'notifications/n4');
   const asked = gateway.came.filter(({ method }) => method === 'GET');
   expect(asked.map(({ headers }) => headers['last-event-id'])).toEqual([
@@ -170,8 +175,9 @@ it('[CLI-2] asks a gateway without a standing stream once', async () => {
     if (came.message.id === undefined) return void response.writeHead(202).end();
     sendText(response, resultText(came));
   });
-  host.send(initialize, initialized);
+  host.send(initialize);
   await host.answer(0);
+  host.send(initialized);
   await until('the stream was asked for', SOON_MS, async () =>
     gateway.came.some(({ method }) => method === 'GET') ? true : undefined,
   );

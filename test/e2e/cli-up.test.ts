@@ -133,7 +133,8 @@ it('[CLI-3] serves /mcp, keeps its data, and ends with all it started at a signa
   };
   const before = await until('all are connected', WAIT_MS, async () => {
     const found = await servers();
-    return found.every(({ status }) => status === 'CONNECTED') ? found : undefined;
+    const isWhole = found.length === 4 && found.every(({ status }) => status === 'CONNECTED');
+    return isWhole ? found : undefined;
   });
   expect(before.map(({ name, status }) => `${name} ${status}`)).toEqual([
     'database CONNECTED',

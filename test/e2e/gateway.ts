@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -81,6 +81,18 @@ function endGroup(child: ChildProcess): void {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
     // The group is gone already.
+  }
+}
+
+/** Ends the gateway under a start script, with all that it started: they have a group of their own. */
+async function endInner({ pid }: ChildProcess): Promise<void> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  for (const inner of children.trim().split(' ').filter(Boolean)) {
+    try {
+      process.kill(-Number(inner), 'SIGKILL');
+    } catch {
+      // It is gone already.
+    }
   }
 }
 
@@ -210,8 +222,15 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     },
     kill: async () => {
       const exit = once(child, 'exit');
-      endGroup(child);
+      await endInner(child);
+      // The script sees its end, so nothing holds the data any more.
       await exit;
+      await until('nothing listens any more', SOON_MS, () =>
+        fetch(origin).then(
+          () => undefined,
+          () => true,
+        ),
+      );
       started.delete(child);
     },
     stop: async () => {

@@ -23,6 +23,8 @@ beforeAll(async () => {
       env: {
         PORTICO_CALL_TIMEOUT_MS: String(CALL_TIMEOUT_MS),
         PORTICO_DISCOVERY_INTERVAL_MS: '1000',
+        // More than fail while a server is dead here.
+        PORTICO_CIRCUIT_FAILURES: '7',
       },
     }),
     run('fine', 'rich-legacy'),

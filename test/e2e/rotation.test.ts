@@ -60,9 +60,14 @@ const SERVED = '[{"type":"text","text":"served"}]';
 /** Calls at a steady rate until it is ended; gives what each of them came to. */
 function load(): () => Promise<string[]> {
   const calls: Promise<string>[] = [];
+  let open = 0;
   const timer = setInterval(() => {
+    // A machine that is busy gets no more than it answers.
+    if (open >= CALLS_PER_SECOND) return;
+    open += 1;
     const i = calls.length;
-    calls.push(call(i % 2 === 0 ? 'keyed' : 'granted', members[i % members.length] ?? ''));
+    const made = call(i % 2 === 0 ? 'keyed' : 'granted', members[i % members.length] ?? '');
+    calls.push(made.finally(() => (open -= 1)));
   }, 1_000 / CALLS_PER_SECOND);
   return () => {
     clearInterval(timer);

@@ -18,7 +18,7 @@ beforeAll(async () => {
     PORTICO_MODEL_URL: `${model.origin}/v1`,
     PORTICO_MODEL: 'scripted-1',
     PORTICO_MODEL_KEY: KEY,
-    PORTICO_MODEL_TIMEOUT_MS: '2500',
+    PORTICO_MODEL_TIMEOUT_MS: '12000',
   });
 });
 afterAll(async () => {
@@ -161,7 +161,7 @@ describe('a model that does not', () => {
     async (mode, reason) => {
       await model.counters(`?mode=${mode}`);
       const id = await skilled.add(`broken-${mode}`, [[`${mode}_forecast`, `Umbrella ${mode}`]]);
-      const known = await skilled.whenSkilled(id, `${mode}_forecast`);
+      const known = await skilled.whenSkilled(id, `${mode}_forecast`, undefined, 60_000);
       expect(known).toMatchObject({ is_classified: false, skills: [], reason, source: 'none' });
       const tools = await list();
       expect(tools.find(tool => tool.original_name === `${mode}_forecast`)).toMatchObject({

@@ -145,12 +145,15 @@ describe('a standing stream', () => {
       (await counters())['open'] === 0 ? true : undefined,
     );
     const { opened: before = 0 } = await counters();
-    expect(await client.call('form')).toBe('{"who":"eve"}');
-    expect(await client.call('form')).toBe('{"who":"eve"}');
+    const both = await Promise.all([client.call('form'), client.call('form')]);
+    expect(both).toEqual(['{"who":"eve"}', '{"who":"eve"}']);
     expect(await counters()).toMatchObject({ opened: before + 1, refused: 0 });
   });
 
   it('[UP-2] is gone on with where the server hangs up', async () => {
+    await until('no stream of before is open', 60_000, async () =>
+      (await counters())['open'] === 0 ? true : undefined,
+    );
     const client = await clients['legacy client']('lee');
     await client.call('form');
     const { opened: before = 0, open = 0 } = await upstream.counters();
@@ -171,8 +174,10 @@ describe('a standing stream', () => {
       ({ params }) => void heard.push(params.data),
     );
     const asking = await connect1(client, http1());
-    expect(await asking.call('tell')).toBe('"told"');
+    const answer = asking.call('tell');
     await until('it is heard', 60_000, async () => heard.length > 0 || undefined);
+    await upstream.counters('?release=1');
+    expect(await answer).toBe('"told"');
     expect(heard).toEqual(['told']);
   });
 

@@ -44,7 +44,7 @@ export async function openStand(
   spec: ChildSpec,
   more: { tools?: ToolRules; limits?: Partial<Limits> } = {},
 ): Promise<Stand> {
-  const limits = { probeMs: PROBE_MS, ...more.limits };
+  const limits = { probeMs: PROBE_MS, waitMs: PROBE_MS, ...more.limits };
   const server = new StdioServer({ spec, ...more, limits });
   const states: ServerState[] = [server.child.state];
   server.child.subscribe(state => states.push(state));

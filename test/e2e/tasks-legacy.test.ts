@@ -69,7 +69,7 @@ async function make(client: Client, name: string, given: Record<string, unknown>
   const stream = client.experimental.tasks.callToolStream(
     { name, arguments: given },
     CallToolResultSchema,
-    { task: { ttl: 30_000 } },
+    { task: { ttl: 600_000 } },
   );
   const first = await stream.next();
   await stream.return();
@@ -117,7 +117,7 @@ describe('a legacy client and its tasks', () => {
     async (_kind, path, prefix) => {
       const client = await connect(path);
       const task = await make(client, `${prefix}slow_compute`, { seconds: 0.2, label: 'one' });
-      expect(task).toMatchObject({ status: 'working', ttl: 30_000 });
+      expect(task).toMatchObject({ status: 'working', ttl: 600_000 });
       expect(await ended(client, task.taskId)).toBe('completed');
       const result = await resultOf(client, task.taskId);
       expect(textIn(result)).toBe('Computed one');

@@ -17,6 +17,7 @@ import {
   registerConnected,
   SERVERS,
   type RpcAnswer,
+  WHOLE,
 } from './portico.ts';
 
 const portico = createPortico();
@@ -131,7 +132,10 @@ describe('a token', () => {
       const answers = await Promise.all(
         ['hidden.secret', 'nobody.secret'].map(async name => {
           const call = ask(era, 'tools/call', { name });
-          const response = await portico.post(call.message, { token, headers: call.headers });
+          const response = await portico.post(call.message, {
+            token,
+            headers: { ...WHOLE, ...call.headers },
+          });
           return `${response.status} ${(await response.text()).replaceAll(name, 'NAME')}`;
         }),
       );

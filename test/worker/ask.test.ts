@@ -12,6 +12,7 @@ import {
   registerConnected,
   type Portico,
   type RpcAnswer,
+  WHOLE,
 } from './portico.ts';
 
 interface Entry {
@@ -80,7 +81,7 @@ async function rpc(
   through: Portico = portico,
 ): Promise<{ text: string; answer: RpcAnswer }> {
   const { message, headers } = toCall(era, method, params);
-  const sent = { headers, ...(token === undefined ? {} : { token }) };
+  const sent = { headers: { ...WHOLE, ...headers }, ...(token === undefined ? {} : { token }) };
   const text = await (await through.post(message, sent, path)).text();
   return { text, answer: JSON.parse(text) as RpcAnswer };
 }

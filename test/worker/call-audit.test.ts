@@ -3,7 +3,16 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createPerson, heldCalls, rowsOf, type Person } from './call-rows.ts';
 import { FakeServer, resultOf, serve, streamOf } from './fake-server.ts';
-import { call, connect, createStream, ERAS, portico, progress, responseTo } from './live-calls.ts';
+import {
+  call,
+  connect,
+  createStream,
+  ERAS,
+  portico,
+  progress,
+  readNext,
+  responseTo,
+} from './live-calls.ts';
 import {
   ask,
   createPortico,
@@ -11,6 +20,7 @@ import {
   inSession,
   legacy,
   modern,
+  PATIENT,
   registerConnected,
   SERVERS,
 } from './portico.ts';
@@ -75,7 +85,7 @@ describe.each(ERAS)('a call of a %s client', era => {
       const { message, headers } = call(name, era);
       const response = await portico.post(message, { headers, token: person.token });
       const reader = response.body?.getReader();
-      await reader?.read();
+      await readNext(reader);
       expect((await heldCalls(person)).map(({ outcome }) => outcome)).toContain(null);
       stream?.write({
         jsonrpc: '2.0',
@@ -182,7 +192,7 @@ describe.each(ERAS)('a call of a %s client', era => {
       const { message, headers } = call(name, era);
       const sent = { headers, token: person.token, signal: leaving.signal };
       const answering = portico.post(message, sent).catch(() => undefined);
-      await expect.poll(() => server.of('tools/call').length).toBe(1);
+      await expect.poll(() => server.of('tools/call').length, PATIENT).toBe(1);
       leaving.abort();
       await answering;
     });

@@ -12,7 +12,7 @@ import {
   responseTo,
   readNext,
 } from './live-calls.ts';
-import { ask, createPortico, type RpcAnswer } from './portico.ts';
+import { ask, createPortico, type RpcAnswer, WHOLE } from './portico.ts';
 
 describe.each(ERAS)('a call of a %s client', era => {
   it.each(ERAS)(
@@ -29,7 +29,7 @@ describe.each(ERAS)('a call of a %s client', era => {
         '{ "n" : 1.0, "big":12345678901234567890, "s":"\\u00e9\\/\\ud800", "__proto__":{"a":-0} }';
       const { message, headers } = call(name, era, { arguments: '@args' });
       const response = await portico.post(JSON.stringify(message).replace('"@args"', args), {
-        headers,
+        headers: { ...WHOLE, ...headers },
       });
       expect(response.status).toBe(200);
       const text = await response.text();

@@ -8,6 +8,7 @@ import { FakeServer, serve, toolOf } from './fake-server.ts';
 import {
   createPortico,
   monitorOf,
+  PATIENT,
   registerConnected,
   SERVERS,
   TRUSTED,
@@ -57,12 +58,14 @@ describe('a monitor', () => {
     const { id } = await connect(WEATHER);
     const known = await whenKnown(id, 'get_forecast');
     expect(known).toMatchObject({ source: 'embedded', skills: [{ id: 'weather' }] });
-    await vi.waitFor(async () =>
-      expect((await loadMembers(env.DB)).get('weather')).toContainEqual({
-        skillId: 'weather',
-        members: 1,
-        total: expect.any(Float32Array),
-      }),
+    await vi.waitFor(
+      async () =>
+        expect((await loadMembers(env.DB)).get('weather')).toContainEqual({
+          skillId: 'weather',
+          members: 1,
+          total: expect.any(Float32Array),
+        }),
+      PATIENT,
     );
   });
 
@@ -70,23 +73,17 @@ describe('a monitor', () => {
     const { id } = await connect(WEATHER);
     await whenKnown(id, 'get_forecast');
     await correct(id, 'get_forecast', 'gaming');
-    await vi.waitFor(
-      async () => {
-        await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
-        expect((await loadHandMembers(env.DB)).get('gaming')).toMatchObject([{ members: 1 }]);
-      },
-      { timeout: 10_000 },
-    );
+    await vi.waitFor(async () => {
+      await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
+      expect((await loadHandMembers(env.DB)).get('gaming')).toMatchObject([{ members: 1 }]);
+    }, PATIENT);
     const path = `${SERVERS}/${id}/tools/get_forecast/skills`;
     expect((await portico.api('DELETE', path)).status).toBe(204);
     await whenKnown(id, 'get_forecast');
-    await vi.waitFor(
-      async () => {
-        await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
-        expect((await loadHandMembers(env.DB)).get('gaming')).toBeUndefined();
-      },
-      { timeout: 10_000 },
-    );
+    await vi.waitFor(async () => {
+      await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
+      expect((await loadHandMembers(env.DB)).get('gaming')).toBeUndefined();
+    }, PATIENT);
   });
 
   it('[FIND-3] classifies anew when the taxonomy changed, and leaves what was corrected', async () => {
@@ -97,20 +94,17 @@ describe('a monitor', () => {
     const skill = { name: `Storms ${made}`, description: 'Weather warnings of a city' };
     expect((await portico.api('POST', '/api/v1/skills', skill)).status).toBe(201);
     await monitorOf(id).poke();
-    await vi.waitFor(
-      async () => {
-        await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
-        const rows = await listAssignments(env.DB, id);
-        const after = rows.find(row => row.tool === 'other');
-        expect(after?.madeFor).not.toBe(before?.madeFor);
-        expect(after?.skills.map(({ id: own }) => own)).toContain(`storms_${made}`);
-        expect(rows.find(row => row.tool === 'get_forecast')).toMatchObject({
-          source: 'hand',
-          skills: [{ id: 'gaming', confidence: 1 }],
-        });
-      },
-      { timeout: 10_000 },
-    );
+    await vi.waitFor(async () => {
+      await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
+      const rows = await listAssignments(env.DB, id);
+      const after = rows.find(row => row.tool === 'other');
+      expect(after?.madeFor).not.toBe(before?.madeFor);
+      expect(after?.skills.map(({ id: own }) => own)).toContain(`storms_${made}`);
+      expect(rows.find(row => row.tool === 'get_forecast')).toMatchObject({
+        source: 'hand',
+        skills: [{ id: 'gaming', confidence: 1 }],
+      });
+    }, PATIENT);
   });
 
   it('[FIND-3] leaves nothing of a server that is deleted', async () => {

@@ -160,7 +160,7 @@ describe('a disconnect', () => {
     await begun(1);
     await act(id, 'disconnect');
     await act(id, 'connect');
-    await new Promise(resolve => setTimeout(resolve, 3_500));
+    await new Promise(resolve => setTimeout(resolve, 8_500));
     expect(held[0]?.post.signal.aborted).toBe(false);
     held[0]?.release();
     expect(await answer).toMatchObject(LATE);

@@ -57,6 +57,18 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map(stream => stream.close()));
 });
 
+/** The session's object knows of so many open streams. */
+async function whenStreams(session: string, count: number): Promise<void> {
+  await vi.waitFor(async () => {
+    const owner = await ownerOf(session);
+    const left = await runInDurableObject(
+      env.CLIENT_SESSION.getByName(owner),
+      (_object, { storage }) => storage.list({ prefix: 'stream/' }),
+    );
+    expect(left.size).toBe(count);
+  }, PATIENT);
+}
+
 describe('opening', () => {
   const request = (headers: Record<string, string>) =>
     portico.fetch('/mcp', {
@@ -110,14 +122,7 @@ describe('events', () => {
     await announce(session, 'tools');
     await second.until(1);
     await second.close();
-    await vi.waitFor(async () => {
-      const owner = await ownerOf(session);
-      const left = await runInDurableObject(
-        env.CLIENT_SESSION.getByName(owner),
-        (_object, { storage }) => storage.list({ prefix: 'stream/' }),
-      );
-      expect(left.size).toBe(1);
-    }, PATIENT);
+    await whenStreams(session, 1);
     await announce(session, 'prompts');
     await first.until(1);
     expect([first.methods(), second.methods()]).toEqual([[promptsChanged], [toolsChanged]]);
@@ -127,6 +132,7 @@ describe('events', () => {
     const session = await initialize(portico);
     const early = await get(session);
     await early.close();
+    await whenStreams(session, 0);
     await announce(session, 'tools');
     await announce(session, 'prompts');
     const late = await get(session);
@@ -191,6 +197,7 @@ describe('resuming', () => {
     await stream.until(3);
     const ids = stream.events.map(({ id }) => id ?? '');
     await stream.close();
+    await whenStreams(session, 0);
     await announce(session, 'tools', 'prompts');
     const resumed = await get(session, ids[1]);
     await resumed.until(4);

@@ -9,6 +9,7 @@ import {
   parseEvents,
   portico,
   progress,
+  readNext,
   responseTo,
 } from './live-calls.ts';
 import { ADMIN, ORIGIN, PATIENT, SERVERS } from './portico.ts';
@@ -50,7 +51,7 @@ describe('a client that goes away', () => {
     const client = new AbortController();
     const response = await portico.post(message, { headers, signal: client.signal });
     const reader = response.body?.getReader();
-    await reader?.read();
+    await readNext(reader);
     client.abort();
     await reader?.cancel();
     await portico.settle();
@@ -84,8 +85,10 @@ describe('a connection that is dropped', () => {
         body: JSON.stringify(message),
         signal: client.signal,
       });
-      const response = await asked.catch(() => undefined);
-      await response?.body?.getReader().read();
+      const answered = asked.catch(() => undefined);
+      await vi.waitFor(() => expect(server.of('tools/call')).toHaveLength(1), PATIENT);
+      const response = await answered;
+      if (when === 'in the middle of it') await readNext(response?.body?.getReader());
       client.abort();
       const [seen] = server.of('tools/call');
       expect(seen).toBeDefined();

@@ -12,6 +12,7 @@ import {
   type Portico,
   type RpcAnswer,
   type Sent,
+  WHOLE,
 } from './portico.ts';
 
 const ERAS = ['legacy', 'modern'] as const;
@@ -40,7 +41,7 @@ async function send(
 ): Promise<{ status: number; text: string; answer: RpcAnswer }> {
   const params = { name: 'call_tool', arguments: given, ...more };
   const { message, headers } = ask(era, 'tools/call', params, 7);
-  const merged = { ...sent, headers: { ...headers, ...sent.headers } };
+  const merged = { ...sent, headers: { ...WHOLE, ...headers, ...sent.headers } };
   const response = await through.post(message, merged, path);
   const text = await response.text();
   return { status: response.status, text, answer: JSON.parse(text) as RpcAnswer };

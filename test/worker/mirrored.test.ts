@@ -10,6 +10,7 @@ import {
   registerConnected,
   type Portico,
   type RpcAnswer,
+  WHOLE,
 } from './portico.ts';
 
 const inputSchema = {
@@ -41,7 +42,7 @@ async function createMirror(era: 'legacy' | 'modern') {
   const record = await registerConnected(portico, own, TRUSTED);
   const call = (args: object, headers: Record<string, string>, name = 'query') => {
     const sent = modern('tools/call', { name: `${own}.${name}`, arguments: args });
-    return portico.post(sent.message, { headers: { ...sent.headers, ...headers } });
+    return portico.post(sent.message, { headers: { ...WHOLE, ...sent.headers, ...headers } });
   };
   const seen = () => {
     const { headers } = server.of('tools/call').at(-1) ?? {};

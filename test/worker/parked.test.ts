@@ -97,7 +97,7 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
     const isCut = () => (kind === 'sse-legacy' ? server.openStreams < streams : seen()?.cut);
     await vi.waitFor(() => expect(isCut()).toBe(true), PATIENT);
     // The call's own time ends with the question's, a moment before it is forgotten.
-    await new Promise(resolve => setTimeout(resolve, 100));
+    await new Promise(resolve => setTimeout(resolve, 3_000));
     const late = await resume(first, answersOf(first.questions, 'ada'));
     expect(reasonOf(late.answer)).toBe('call_gone');
     expect(seen()?.arrivals).toBe(1);

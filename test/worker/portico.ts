@@ -26,6 +26,9 @@ export const PATIENT = { timeout: 20_000, interval: 10 };
 /** Of a server whose tools change while a test runs, which is about something else than their approval. */
 export const TRUSTED = { tool_approval: 'trust' };
 
+/** Of a client that takes no stream, so that an answer that takes long is the same as another. */
+export const WHOLE = { accept: 'application/json' };
+
 export interface Sent {
   token?: string | null;
   headers?: Record<string, string>;
@@ -169,7 +172,9 @@ export async function whenQuiet(id: string): Promise<void> {
       alarm: await storage.getAlarm(),
       news: [await storage.get('untold'), await storage.get('telling')],
     }));
-    expect(left).toEqual({ alarm: expect.any(Number) as number, news: [undefined, undefined] });
+    expect(left.news).toEqual([undefined, undefined]);
+    // One that is due is a round that is about to begin.
+    expect(left.alarm ?? 0).toBeGreaterThan(Date.now());
   }, PATIENT);
 }
 

@@ -1,6 +1,6 @@
 /** Limits of calls: exact whatever happens at once, for a principal and for one at a server, and told in each door's own way. */
 import { evictDurableObject } from 'cloudflare:test';
-import { expect, it, describe } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createPerson, heldCalls, logOf, rowsOf } from './call-rows.ts';
 import { FakeServer, resultOf, serve } from './fake-server.ts';
 import { call, connect, ERAS } from './live-calls.ts';
@@ -11,22 +11,28 @@ import {
   legacy,
   registerConnected,
   type RpcAnswer,
+  WHOLE,
 } from './portico.ts';
 
 const reasonOf = ({ result }: RpcAnswer) => result?._meta?.['portico/reason'];
+
+afterEach(() => void vi.useRealTimers());
 
 describe('a limit of calls', () => {
   it('[ACC-6] of 100 lets exactly 100 of 1,000 calls at once pass', async () => {
     const { name, server } = await connect('modern');
     // Two isolates of one deployment.
-    const isolates = [0, 1].map(() => createPortico({ PORTICO_RATE_LIMIT: '100' }));
+    const isolates = [0, 1].map(() =>
+      createPortico({ PORTICO_RATE_LIMIT: '100', PORTICO_CALL_TIMEOUT_MS: '120000' }),
+    );
     const [portico = createPortico()] = isolates;
     const person = await createPerson(portico);
+    // Nothing is refilled meanwhile, however long they take.
+    vi.useFakeTimers({ toFake: ['Date'] });
     const answers = await Promise.all(
       Array.from({ length: 1_000 }, async (_, n) => {
         const { message, headers } = call(name, 'modern', { arguments: { n } });
-        // Whoever takes no stream gets no keep-alive in place of an answer that takes long.
-        const sent = { ...headers, accept: 'application/json' };
+        const sent = { ...headers, ...WHOLE };
         const response = await isolates[n % 2]?.post(message, {
           headers: sent,
           token: person.token,

@@ -1,9 +1,10 @@
 /** The result cache as a caller meets it: what is a hit and for whom, and what never is. */
 import { describe, expect, it } from 'vitest';
+import { look } from './approvals.ts';
 import { createPerson, rowsOf } from './call-rows.ts';
 import { callCached, connectCached, expectMiss, person, watchedCache } from './cached-servers.ts';
 import { resultOf } from './fake-server.ts';
-import { createPortico, SERVERS, whenServer } from './portico.ts';
+import { createPortico, SERVERS } from './portico.ts';
 
 const portico = createPortico();
 
@@ -61,7 +62,7 @@ describe('a tool', () => {
     await callCached(portico, name);
     expect((await callCached(portico, name)).note?.hit).toBe(true);
     server.tools = [{ name: 'get', inputSchema: { type: 'object' } }];
-    await whenServer(portico, id, ({ tool_count: tools }) => tools === 1);
+    expect((await look(portico, id)).tool_count).toBe(1);
     const fresh = createPortico();
     expect((await callCached(fresh, name)).note).toBeUndefined();
     expect(count()).toBe(2);

@@ -2,7 +2,13 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPerson, rowsOf } from './call-rows.ts';
 import { FakeServer, serve, toolOf } from './fake-server.ts';
-import { createPortico, createToken, registerConnected, type ServerView } from './portico.ts';
+import {
+  createPortico,
+  createToken,
+  PATIENT,
+  registerConnected,
+  type ServerView,
+} from './portico.ts';
 
 interface Found {
   query: string;
@@ -109,7 +115,9 @@ describe('the search', () => {
     expect(json.tools.map(({ name }) => name)).not.toContain('jira-mcp.create_ticket');
     expect(json.metadata).toEqual({ servers_searched: 2, total_tools_searched: 3 });
     await portico.api('POST', `${path}/connect`);
-    await expect.poll(() => namesOf({ query: 'jira ticket' })).toContain('jira-mcp.create_ticket');
+    await expect
+      .poll(() => namesOf({ query: 'jira ticket' }), PATIENT)
+      .toContain('jira-mcp.create_ticket');
   });
 
   it.each([

@@ -16,6 +16,7 @@ import {
   registerConnected,
   type RpcAnswer,
   type Sent,
+  WHOLE,
 } from './portico.ts';
 import { serveTasks, TaskServer, TASKS } from './task-server.ts';
 
@@ -45,7 +46,7 @@ async function send(
   const mirrored = named === undefined ? headers : { ...headers, 'mcp-name': String(named) };
   const response = await portico.post(
     message,
-    { ...sent, headers: { ...mirrored, ...sent.headers } },
+    { ...sent, headers: { ...WHOLE, ...mirrored, ...sent.headers } },
     sent.path,
   );
   const text = await response.text();

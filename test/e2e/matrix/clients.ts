@@ -89,7 +89,9 @@ function createAnswers(kind: ClientKind) {
     sample: async (params: unknown, signal: AbortSignal) => {
       const question = note('sampling/createMessage', params);
       if (JSON.stringify(params).includes(UNANSWERED)) {
-        await new Promise(resolve => signal.addEventListener('abort', resolve));
+        // Question and withdrawal may come in one chunk.
+        if (!signal.aborted)
+          await new Promise(resolve => signal.addEventListener('abort', resolve));
         question.takenBack = true;
       }
       const content = { type: 'text' as const, text: `sampled by ${kind}` };
