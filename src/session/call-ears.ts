@@ -14,6 +14,9 @@ import { FrameReader, toPieces } from './stream-frames.ts';
 
 /** A call that lasts this long hears the standing stream from now on, in milliseconds. */
 const LASTS_MS = 100;
+/** An object that is starting anew, or cannot be reached, is asked again after a rest: so long, and so often. */
+const AGAIN_MS = 250;
+const MOST_TRIES = 12;
 const PATH = '/ear';
 
 /** First message of a socket: which stream, for whom. */
@@ -27,6 +30,7 @@ export function openEar(object: () => SocketPort, opening: () => Opening): Ear {
   const messages = new Mailbox<UpstreamMessage>();
   let socket: WebSocket | undefined;
   let isOver = false;
+  let tries = 0;
   const open = async () => {
     const response = await object().fetch(`https://session${PATH}`, {
       headers: { upgrade: 'websocket' },
@@ -39,7 +43,13 @@ export function openEar(object: () => SocketPort, opening: () => Opening): Ear {
     hear(opened, messages);
     sendFrame(opened, '', JSON.stringify(opening()));
   };
-  const timer = setTimeout(() => void open().catch(() => {}), LASTS_MS);
+  const openSoon = (restMs: number): ReturnType<typeof setTimeout> =>
+    setTimeout(() => void open().catch(openAgain), restMs);
+  const openAgain = () => {
+    tries += 1;
+    if (!isOver && tries < MOST_TRIES) timer = openSoon(AGAIN_MS);
+  };
+  let timer = openSoon(LASTS_MS);
   return {
     take: () => messages.take(),
     close() {
