@@ -3,6 +3,7 @@ import { createRoute } from '@hono/zod-openapi';
 import { AskSchema, AskViewSchema, toAskText } from '../ask/ask-schema.ts';
 import type { AskStanding } from '../ask/ask-service.ts';
 import { PorticoError } from '../errors/portico-error.ts';
+import { TRACEPARENT } from '../telemetry/traceparent.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { callContextOf, snapshotNow } from './request-context.ts';
 
@@ -81,7 +82,7 @@ export function registerAsk(api: Api, { ask: asking, snapshots }: ApiPorts): voi
       door: 'rest',
       context: callContextOf(context),
       again,
-      parent: context.req.header('traceparent'),
+      parent: context.req.header(TRACEPARENT),
     });
     return context.body(toAskText(outcome), 200, { 'content-type': 'application/json' });
   });

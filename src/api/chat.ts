@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { ReadyChat } from '../chat/chat-service.ts';
 import { BeginChatSchema, ChatViewSchema, ContinueChatSchema } from '../chat/chat-schema.ts';
 import type { Asker } from '../chat/shown-tools.ts';
+import { TRACEPARENT } from '../telemetry/traceparent.ts';
 import { toChatStream } from './chat-stream.ts';
 import { BODY_ERRORS, bodyOf, needs, responsesOf } from './frame.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
@@ -133,7 +134,7 @@ export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
       reach: { servers },
       door: 'rest',
       signal,
-      traceparent: context.req.header('traceparent'),
+      traceparent: context.req.header(TRACEPARENT),
       defer: deferOf(context),
       async rights() {
         const now = await snapshotNow(context, snapshots);

@@ -1,6 +1,7 @@
 /**
  * What a conversation keeps of a tool's result: all of it where it is small, else the beginning of its texts, with a word on what is
- * missing. A model can be given more than that, images above all (`formats/bound-result.ts`), but a chat is stored whole. Pure. The tool's text stays data: it is a result in the dialect's own form, and nothing of ours is written into it but that word.
+ * missing. A model can be given more than that (`formats/bound-result.ts`), images above all, but a chat is stored whole. The tool's
+ * text stays data: nothing of ours is written into it but that word. Pure.
  */
 import { isObject, type JsonObject } from '../protocol.ts';
 

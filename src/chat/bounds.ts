@@ -9,6 +9,7 @@ import type { Spent, StopReason } from './chat-state.ts';
 export const MAX_ANSWER_TOKENS = 4_096;
 /** An answer that may have fewer is not asked for. */
 export const MIN_ANSWER_TOKENS = 64;
+
 /** Most tokens the next answer may have, or why there is no next one. */
 export type Allowance = { maxTokens: number } | { stop: StopReason };
 

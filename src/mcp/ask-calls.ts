@@ -6,7 +6,7 @@ import { AskSchema, toAskText, type AskOutcome } from '../ask/ask-schema.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Era, RpcRequest } from '../protocol.ts';
 import { ASK_NAME } from './ask-tool.ts';
-import { ownFailureText, parseOwn, traceparentOf } from './own-tools.ts';
+import { ownFailureText, ownResultText, parseOwn, traceparentOf } from './own-tools.ts';
 import type { Exchange } from './requests.ts';
 
 const READABLE: ReadonlySet<string> = new Set([
@@ -40,7 +40,7 @@ export async function answerAsk(
         return { caller: now.caller, reach: now.scope.reach };
       },
     });
-    return toResult(outcome);
+    return ownResultText(toAskText(outcome), hasFailed(outcome));
   } catch (thrown) {
     if (!(thrown instanceof PorticoError)) throw thrown;
     if (thrown.code === 'forbidden') {
@@ -51,8 +51,5 @@ export async function answerAsk(
   }
 }
 
-function toResult(outcome: AskOutcome): string {
-  const text = toAskText(outcome);
-  const isError = outcome.verdict.decision === 'refused' || outcome.error !== undefined;
-  return `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${text},"isError":${isError}}`;
-}
+const hasFailed = ({ verdict, error }: AskOutcome): boolean =>
+  verdict.decision === 'refused' || error !== undefined;

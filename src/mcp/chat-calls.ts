@@ -3,6 +3,7 @@
  * to allow the client is asked to fill in a form, in either era's way; where it cannot be asked, or the person decides nothing, the chat
  * waits: it is told so, and can be gone on with over REST or the terminal. What is done comes as progress, for who wants it.
  */
+import { z } from 'zod';
 import type { ChatEvent, ChatView } from '../chat/chat-events.ts';
 import { BeginChatSchema, ContinueChatSchema } from '../chat/chat-schema.ts';
 import type { ChatService, ReadyChat } from '../chat/chat-service.ts';
@@ -22,9 +23,8 @@ import type { RawResponse } from '../upstream/message.ts';
 import type { Relayable } from './answer.ts';
 import { toDecisions, toInputRequests } from './chat-questions.ts';
 import { CHAT_NAME } from './chat-tool.ts';
-import { ownFailureText, parseOwn, traceparentOf } from './own-tools.ts';
+import { ownFailureText, ownResultText, parseOwn, traceparentOf } from './own-tools.ts';
 import type { Exchange } from './requests.ts';
-import { z } from 'zod';
 
 export type ChatPort = Pick<ChatService, 'begin' | 'continue' | 'get'>;
 
@@ -75,6 +75,7 @@ class Round {
   readonly #request: RpcRequest;
   readonly #door: Era;
   readonly #gone = new AbortController();
+  /** The chat that it is about, as soon as that is known. */
   #chatId = '';
 
   constructor(exchange: Exchange, request: RpcRequest, door: Era) {
@@ -108,7 +109,10 @@ class Round {
     const asker = this.#toAsker();
     const { requestState: state } = round;
     if (state !== undefined) {
-      this.#chatId = String(state);
+      if (typeof state !== 'string') {
+        throw new PorticoError('invalid_params', 'params.requestState must be a string');
+      }
+      this.#chatId = state;
       const { pending = [] } = await chats.get(caller, this.#chatId);
       const decisions = toDecisions(round['inputResponses'], pending);
       if (!decisions) return undefined;
@@ -206,11 +210,8 @@ const toResponse = (result: string, parsed: JsonObject = {}): RawResponse => ({
   parsed,
 });
 
-function toResultText(view: ChatView): string {
-  const text = JSON.stringify(view);
-  const isError = FAILED.has(view.stop_reason);
-  return `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${text},"isError":${isError}}`;
-}
+const toResultText = (view: ChatView): string =>
+  ownResultText(JSON.stringify(view), FAILED.has(view.stop_reason));
 
 function progressTokenOf({ params }: RpcRequest): string | number | undefined {
   const meta = params?.['_meta'];

@@ -1,4 +1,4 @@
-/** What endpoints that list tools of the gateway's own share: the list, the same bytes for everybody, and how failures of such a tool are told. */
+/** What endpoints that list tools of the gateway's own share: the list, the same bytes for everybody, and how such a tool answers and fails. */
 import type { z } from 'zod';
 import { MAX_LIST_TTL_MS } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
@@ -39,6 +39,10 @@ export function traceparentOf({ params }: RpcRequest): string | undefined {
   const parent = isObject(meta) ? meta[TRACEPARENT] : undefined;
   return typeof parent === 'string' ? parent : undefined;
 }
+
+/** The raw result of such a tool. @param text JSON of what it answers, for programs and, as it is, for models */
+export const ownResultText = (text: string, isError: boolean): string =>
+  `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${text},"isError":${isError}}`;
 
 /** A failure of the gateway as the raw result of a tool: told as a server of its name would tell it. */
 export const ownFailureText = (error: PorticoError): string =>

@@ -2,10 +2,10 @@
  * The requests both eras share: lists from the catalog, and what is relayed to the one server it is
  * about. A method that is in neither table is not known here.
  */
-import type { CacheWish } from '../cache/cache-wish.ts';
 import { requireScope, type Caller } from '../access/principal.ts';
 import type { ToolsShown } from '../access/toolset.ts';
 import type { AskService } from '../ask/ask-service.ts';
+import type { CacheWish } from '../cache/cache-wish.ts';
 import { KIND_FACTS, KINDS, type Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { isCall, type Gateway, type Reference, type RelayedMethod } from '../gateway/gateway.ts';
@@ -15,12 +15,13 @@ import type { QuestionLine } from '../session/question-line.ts';
 import type { Streams } from '../session/streams.ts';
 import type { CallContext } from '../upstream/call.ts';
 import { ownResultResponse, replyResponse, resultBytesResponse, thrownText } from './answer.ts';
-import type { Scope } from './endpoint.ts';
-import { listResult } from './list-result.ts';
+import type { Asked } from './answer.ts';
 import { answerAsk } from './ask-calls.ts';
 import { ASK_NAME, askListResult } from './ask-tool.ts';
 import { startChat, type ChatPort } from './chat-calls.ts';
 import { CHAT_NAME, chatListResult } from './chat-tool.ts';
+import type { Scope } from './endpoint.ts';
+import { listResult } from './list-result.ts';
 import { notFoundText, toMetaCall } from './meta-calls.ts';
 import { metaListResult } from './meta-tools.ts';
 import type { OwnList } from './own-tools.ts';
@@ -128,23 +129,31 @@ function isCallOf(name: string, { scope }: Exchange, { method, params }: RpcRequ
   return scope.tools === name && method === 'tools/call' && params?.['name'] === name;
 }
 
-/** Answers a call of `chat`, on a stream where it takes long. */
+/** Answers a call of `chat`. */
 function chat(exchange: Exchange, request: RpcRequest, era: Era): Promise<Response> {
   const asked = { id: request.id, method: request.method, era };
   const responding = startChat(exchange, request, era).then(reply =>
     replyResponse(reply, asked, exchange),
   );
-  if (!exchange.acceptsStream) return responding;
-  return patiently(responding, thrown => thrownText(thrown, asked));
+  return whenReady(responding, asked, exchange);
 }
 
-/** Answers a call of `ask`, which takes as long as a model does. */
+/** Answers a call of `ask`. */
 function ask(exchange: Exchange, request: RpcRequest, era: Era): Promise<Response> {
   const asked = { id: request.id, method: request.method, era };
   const responding = answerAsk(exchange, request, era).then(result =>
     ownResultResponse(asked, result),
   );
-  if (!exchange.acceptsStream) return responding;
+  return whenReady(responding, asked, exchange);
+}
+
+/** A response that may take long: where the client takes a stream, it begins before it is there. */
+async function whenReady(
+  responding: Promise<Response>,
+  asked: Asked,
+  { acceptsStream }: Exchange,
+): Promise<Response> {
+  if (!acceptsStream) return responding;
   return patiently(responding, thrown => thrownText(thrown, asked));
 }
 
@@ -169,8 +178,7 @@ async function relay(
     .request(caller, reach, naming, relayed, context)
     .then(routed => replyResponse(routed, asked, exchange))
     .catch(rescue);
-  if (!exchange.acceptsStream) return responding;
-  return patiently(responding, thrown => thrownText(thrown, asked));
+  return whenReady(responding, asked, exchange);
 }
 
 /** What a request is about; one that does not say so rightly is refused, which is recorded. */
