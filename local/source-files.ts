@@ -1,10 +1,10 @@
-/** The files of a gateway made of this checkout: bundled at each start, so that what runs is what is read. */
+/** The files of a gateway made of this checkout: what runs is what is read, bundled anew where a file has changed. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildAssets } from './assets.ts';
-import { bundleWorker } from './bundle.ts';
 import type { GatewayFiles } from './gateway-files.ts';
+import { keptBundle } from './kept-bundle.ts';
 import { readMigrations } from './migrations.ts';
 import { parseWorkerConfig } from './worker-config.ts';
 
@@ -16,6 +16,6 @@ export async function readSourceFiles(script?: string): Promise<GatewayFiles> {
     readFile(join(ROOT, 'wrangler.toml'), 'utf8').then(parseWorkerConfig),
     readMigrations(join(ROOT, 'migrations')),
   ]);
-  const worker = script ?? bundleWorker(join(ROOT, 'src/index.ts'));
+  const worker = script ?? keptBundle(join(ROOT, 'src/index.ts'));
   return { config, migrations, script: worker, assets: buildAssets() };
 }
