@@ -1,15 +1,19 @@
 /**
- * Three test projects, from fastest to truest: `unit` (pure modules, in Node), `worker` (the Worker itself, in workerd,
- * with D1, KV and Durable Objects) and `e2e` (real processes over loopback). They run one after the other, so that a
- * latency measured by one is not the noise of another. PORTICO_TEST_REPORT names a file for a JSON report.
+ * The test projects, from fastest to truest: `unit` (pure modules, in Node), `worker` (the Worker itself, in workerd,
+ * with D1, KV and Durable Objects), `e2e` (real processes over loopback) and `e2e-timed` (those of them that hold something
+ * to a time). They run one after the other; only the files of `e2e-timed` have the machine to themselves.
+ * PORTICO_TEST_REPORT names a file for a JSON report.
  */
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 import { buildAssets } from './local/assets.ts';
 import { answerOutbound } from './test/fixtures/outbound.ts';
 
-/** The seed of tests that draw random values, where one is to be replayed (`test/unit/seeded.ts`), and how many they draw. */
-const { PORTICO_TEST_SEED: seed, PORTICO_TEST_INTERLEAVINGS: interleavings } = process.env;
+/** What tests that draw random values read (`test/unit/seeded.ts`). The workers of a project do not see the process's variables. */
+const DRAWS = ['PORTICO_TEST_SEED', 'PORTICO_TEST_SHARE', 'PORTICO_TEST_INTERLEAVINGS'];
+const drawsEnv = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => DRAWS.includes(name)),
+);
 
 const reportFile = process.env.PORTICO_TEST_REPORT;
 
@@ -19,6 +23,31 @@ const testKeys = {
   keys: { k1: Buffer.alloc(32, 1).toString('base64') },
 };
 const testAdminToken = `portico_${Buffer.alloc(32, 2).toString('base64url')}`;
+
+/** Files of tests that run at the same time. */
+const AT_ONCE = 2;
+/** End-to-end tests that hold the gateway to a time, or to a rate. */
+const TIMED = [
+  'access',
+  'access-signs',
+  'api',
+  'cli-load',
+  'cli-load-readers',
+  'cli-plug',
+  'cli-stdio-pressure',
+  'isolation',
+  'rotation',
+  'search',
+  'skills-model',
+  'ten-thousand-tools',
+].map(name => `test/e2e/${name}.test.ts`);
+/** Of both projects of end-to-end tests. The times are for a machine that is busy: they guard against waiting for ever. */
+const endToEnd = {
+  environment: 'node',
+  globalSetup: './test/e2e/setup.ts',
+  testTimeout: 180_000,
+  hookTimeout: 300_000,
+};
 
 // wrangler.toml names a folder of static files, which must be there.
 buildAssets();
@@ -38,6 +67,9 @@ export default defineConfig({
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
           environment: 'node',
+          maxWorkers: AT_ONCE,
+          // Pure modules keep nothing that a test could see of another.
+          isolate: false,
           // For a machine that is busy; nothing here measures time.
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -67,11 +99,10 @@ export default defineConfig({
         ],
         test: {
           name: 'worker',
-          // The workers of this project do not see the variables of the process.
-          env: {
-            ...(seed === undefined ? {} : { PORTICO_TEST_SEED: seed }),
-            ...(interleavings === undefined ? {} : { PORTICO_TEST_INTERLEAVINGS: interleavings }),
-          },
+          env: drawsEnv,
+          maxWorkers: AT_ONCE,
+          // To load the Worker takes longer than most files: they share it, and `setup.ts` empties what it keeps.
+          isolate: false,
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/setup.ts'],
           // For a machine that is busy; nothing here measures time.
@@ -83,14 +114,21 @@ export default defineConfig({
       },
       {
         test: {
+          ...endToEnd,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          environment: 'node',
-          fileParallelism: false,
-          // For a machine that is busy; they guard against waiting for ever.
-          testTimeout: 180_000,
-          hookTimeout: 300_000,
+          exclude: TIMED,
+          maxWorkers: AT_ONCE,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          ...endToEnd,
+          name: 'e2e-timed',
+          include: TIMED,
+          maxWorkers: 1,
+          sequence: { groupOrder: 4 },
         },
       },
     ],

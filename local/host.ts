@@ -132,11 +132,11 @@ export async function startHost(options: HostOptions): Promise<Host> {
  * Bring the database up to date before anything listens: an instance with nothing but the database. It is left out
  * when the note beside the database says that these very migrations were applied.
  */
-async function migrateOnce(
+export async function migrateOnce(
   storage: string,
   config: WorkerConfig,
   migrations: readonly Migration[],
-  log: LogFile | undefined,
+  log?: LogFile,
 ): Promise<string[]> {
   const note = join(storage, 'd1', 'migrations.sha256');
   const digest = createHash('sha256').update(JSON.stringify(migrations)).digest('hex');

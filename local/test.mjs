@@ -1,5 +1,6 @@
 /**
- * `npm test`: installs what is missing, the programs of the tests too, then runs every test project. Arguments go to vitest: `npm test -- test/unit`.
+ * `npm test`: installs what is missing, the programs of the tests too, then runs every test project. With `--whole` the tests that
+ * draw slow random cases draw all of them (`test/unit/seeded.ts`). Other arguments go to vitest: `npm test -- test/unit`.
  */
 import { join } from 'path';
 import { checkNode, ensureInstalled, findTool, root, runScript } from './bootstrap.mjs';
@@ -8,7 +9,9 @@ async function test() {
   checkNode();
   await ensureInstalled();
   await ensureInstalled(join(root, 'test', 'programs'));
-  runScript([findTool('vitest'), 'run'].concat(process.argv.slice(2)));
+  const args = process.argv.slice(2);
+  if (args.includes('--whole')) process.env.PORTICO_TEST_SHARE = '1';
+  runScript([findTool('vitest'), 'run'].concat(args.filter(arg => arg !== '--whole')));
 }
 
 test();

@@ -1,11 +1,11 @@
 /**
- * What one person holds, offered by another, ten thousand times: session ids, tasks, states, event ids, ids of requests and of
- * questions. Nothing of it opens anything, and the one it belongs to notices nothing.
+ * What one person holds, offered by another, ten thousand times or a share of it: session ids, tasks, states, event ids, ids of
+ * requests and of questions. Nothing of it opens anything, and the one it belongs to notices nothing.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture } from '../fixtures/start-fixture.ts';
 import type { Upstream } from '../fixtures/start-fixture.ts';
-import { createRandom, SEED, type Random } from '../unit/seeded.ts';
+import { createRandom, drawn, SEED, type Random } from '../unit/seeded.ts';
 import { startGateway } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
 import { hear, settleNews } from './heard.ts';
@@ -13,7 +13,7 @@ import { headersFor, openLegacy, post, requestBody, textOf } from './raw-client.
 import type { Answer, RawClient, Target } from './raw-client.ts';
 import { send } from './task-client.ts';
 
-const OFFERS = 10_000;
+const OFFERS = drawn(10_000);
 const AT_ONCE = 16;
 const CANARY = 'canary-of-ada-5e1f';
 const FORM = 'modern.test_input_required_result_elicitation';

@@ -1,6 +1,6 @@
 /**
- * Ten thousand calls under faults, with the gateway killed and started again in their midst: one row for each, with one end, soon, in
- * chains that show an edit and a deletion, and no secret in any of them.
+ * Ten thousand calls under faults, or a share of them, with the gateway killed and started again in their midst: one row for each,
+ * with one end, soon, in chains that show an edit and a deletion, and no secret in any of them.
  */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,14 +9,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, until } from '../fixtures/start-fixture.ts';
 import type { Upstream } from '../fixtures/start-fixture.ts';
-import { createRandom, SEED } from '../unit/seeded.ts';
+import { createRandom, drawn, SEED } from '../unit/seeded.ts';
 import { CANARY, KINDS, make } from './audited-calls.ts';
 import type { Callers, MadeCall } from './audited-calls.ts';
 import { startGateway } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
 import { openModern } from './raw-client.ts';
 
-const CALLS = 10_000;
+const CALLS = drawn(10_000);
 const CALLERS = 8;
 const AT_ONCE = 24;
 /** A row has its end within this time after its call was left alone, in milliseconds. */
@@ -140,7 +140,7 @@ afterAll(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-describe(`ten thousand calls under faults (seed ${SEED})`, () => {
+describe(`${CALLS} calls under faults (seed ${SEED})`, () => {
   it(
     '[SEC-6] have one row each with one end, also those the gateway was killed in',
     async () => {

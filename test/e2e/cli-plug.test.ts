@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort, until } from '../fixtures/start-fixture.ts';
-import { createRandom, SEED, type Random } from '../unit/seeded.ts';
+import { createRandom, drawn, SEED, type Random } from '../unit/seeded.ts';
 import { connectPrograms, fixtureProgram, type Connected } from './connected.ts';
 import { BOUND_MS, count, readCounted, type Ended } from './counted-calls.ts';
 import { makeToken, QUIET, startGateway, type Gateway } from './gateway.ts';
@@ -17,7 +17,7 @@ import { startTcpRelay, type TcpRelay } from './tcp-relay.ts';
 
 /** Everything is back this long after the plug is, on a machine that is busy too, and not because it was time for a look or a check. */
 const BACK_MS = 45_000;
-const GROUPS = [1, 2, 3, 4, 5];
+const GROUPS = Array.from({ length: drawn(5) }, (_, i) => i + 1);
 const MOMENTS = 10;
 /** Longest time from the calls to the pull, and from that to the end of it. */
 const PAUSE_MS = 600;

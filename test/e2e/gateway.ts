@@ -7,11 +7,11 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { findFreePort, stopAllFixtures, until } from '../fixtures/start-fixture.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -155,10 +155,17 @@ export const QUIET = {
 /** Of a server whose tools change, or mislead by name, in a test that is about something else than their approval. */
 export const TRUSTED = { tool_approval: 'trust' };
 
+/** A new data folder, whose database is up to date already (`setup.ts`). */
+async function makeDataFolder(): Promise<string> {
+  const data = await mkdtemp(join(tmpdir(), 'portico-e2e-'));
+  await cp(inject('migratedStorage'), join(data, 'storage'), { recursive: true });
+  return data;
+}
+
 /** Starts a gateway and waits until it serves. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const port = options.port ?? (await findFreePort());
-  const data = options.data ?? (await mkdtemp(join(tmpdir(), 'portico-e2e-')));
+  const data = options.data ?? (await makeDataFolder());
   const adminToken = options.adminToken ?? makeToken();
   const origin = `http://127.0.0.1:${port}`;
   const args = ['--port', String(port), '--data', data, '--no-demo', ...(options.args ?? [])];

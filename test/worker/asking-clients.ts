@@ -16,7 +16,7 @@ import {
 export const ASKABLE = { elicitation: { form: {} }, sampling: {}, roots: {} };
 
 const network: Record<string, AskingServer> = {};
-const shared = new Map<Kind, Connected>();
+const shared = new WeakMap<Portico, Map<Kind, Connected>>();
 
 /** An asking server that is connected, under a name of its own. */
 export interface Connected {
@@ -35,12 +35,14 @@ export async function connectAsking(portico: Portico, kind: Kind): Promise<Conne
   return { name, server, id };
 }
 
-/** The server of a kind that the tests of a file share. */
+/** The server of a kind that the tests of one Portico share. */
 export async function sharedAsking(portico: Portico, kind: Kind): Promise<Connected> {
-  const known = shared.get(kind);
+  const own = shared.get(portico) ?? new Map<Kind, Connected>();
+  shared.set(portico, own);
+  const known = own.get(kind);
   if (known) serveAsking(network);
   const connected = known ?? (await connectAsking(portico, kind));
-  shared.set(kind, connected);
+  own.set(kind, connected);
   return connected;
 }
 

@@ -1,10 +1,10 @@
 /** Random sequences of lifecycle acts, failures, evictions and restarts of upstreams: see `lifecycle-world.ts`. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SEED } from '../unit/seeded.ts';
+import { drawn, SEED } from '../unit/seeded.ts';
 import { serve } from './fake-server.ts';
 import { LifecycleWorld, watchSteps } from './lifecycle-world.ts';
 
-const SEQUENCES = 500;
+const SEQUENCES = drawn(500);
 const AT_ONCE = 20;
 const STEPS = 8;
 

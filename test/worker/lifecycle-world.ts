@@ -223,20 +223,17 @@ export class LifecycleWorld {
   }
 
   async #checkRows(): Promise<void> {
-    const ids = this.#members.map(({ id }) => id);
-    const { results: rows } = await env.DB.prepare('SELECT id FROM servers').all<{ id: string }>();
-    mustEqual(
-      rows.filter(({ id }) => ids.includes(id)),
-      [],
-    );
-    const { results: steps } = await env.DB.prepare('SELECT * FROM steps').all<{
-      server: string;
+    const own = JSON.stringify(this.#members.map(({ id }) => id));
+    const of = (sql: string) =>
+      env.DB.prepare(`${sql} IN (SELECT value FROM json_each(?))`).bind(own);
+    const { results: rows } = await of('SELECT id FROM servers WHERE id').all();
+    mustEqual(rows, []);
+    const { results: steps } = await of('SELECT before, after FROM steps WHERE server').all<{
       before: ServerStatus;
       after: ServerStatus;
     }>();
-    const own = steps.filter(({ server }) => ids.includes(server));
     mustEqual(
-      own.filter(({ before, after }) => !isLegalStep(before, after)),
+      steps.filter(({ before, after }) => !isLegalStep(before, after)),
       [],
     );
   }
