@@ -177,7 +177,8 @@ describe('other endpoints', () => {
 
 describe.each(['legacy', 'auto', 'modern'])('the Inspector in the %s era', era => {
   const inspect = async (...args: string[]): Promise<unknown> => {
-    const shape = ['--protocol-era', era, '--format', 'json', '--quiet'];
+    // On a machine that is busy a start may take longer than the Inspector waits by itself.
+    const shape = ['--protocol-era', era, '--format', 'json', '--quiet', '--connect-timeout', '0'];
     const env = [
       '-e',
       `PORTICO_URL=${gateway.origin}`,

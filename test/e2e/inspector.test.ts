@@ -36,7 +36,8 @@ afterAll(async () => {
 async function inspect(era: string, path: string, ...args: string[]): Promise<unknown> {
   const url = ['--server-url', `${gateway.origin}${path}`, '--transport', 'http'];
   const header = ['--header', `Authorization: Bearer ${gateway.adminToken}`];
-  const shape = ['--protocol-era', era, '--format', 'json', '--quiet'];
+  // On a machine that is busy a connection may take longer than the Inspector waits by itself.
+  const shape = ['--protocol-era', era, '--format', 'json', '--quiet', '--connect-timeout', '0'];
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [inspector, '--cli', ...url, ...header, ...shape, ...args],
