@@ -160,12 +160,13 @@ describe(`${CALLS} calls under faults (seed ${SEED})`, () => {
       const seen = await Promise.all(lost.map(hasArrived));
       const expected = [...over, ...lost.filter((_, i) => seen[i])];
       let missing = expected;
-      await until('every call has its row', SETTLED_MS, async () => {
+      const look = async () => {
         rows = await exportRows();
         const marks = new Set(rows.map(markOf));
         missing = expected.filter(({ mark }) => !marks.has(mark));
         return missing.length === 0 ? true : undefined;
-      }).catch(() => undefined);
+      };
+      await until('every call has its row', SETTLED_MS, look, 1_000).catch(() => undefined);
       expect(missing).toEqual([]);
 
       const byMark = Map.groupBy(rows, markOf);

@@ -215,7 +215,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
       const record = await waitFor(String(answer.json['id']), 'CONNECTED');
       await until(`the tools of ${name} are listed`, SOON_MS, async () => {
-        const { json } = await api('GET', '/api/v1/tools');
+        const { json } = await api('GET', `/api/v1/tools?server=${record.id}`);
         const servers = json['servers'] as { name: string; tools: object[] }[];
         const listed = servers.find(server => server.name === name)?.tools.length;
         return listed === record.tool_count ? true : undefined;
