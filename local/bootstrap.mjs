@@ -17,6 +17,8 @@ const OLDEST_NODE = 20;
 const ERROR_LINES = 8;
 /** A child that was told to end and did not is killed after this time. */
 const END_TIMEOUT_MS = 4000;
+/** Whether npm is still there is looked up this often. */
+const NPM_INTERVAL_MS = 500;
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const projectNode = join(
@@ -151,12 +153,25 @@ export function runScript(args, options) {
       if (ownGroup) setTimeout(() => child.kill('SIGKILL'), END_TIMEOUT_MS).unref();
     });
   }
+  if (ownGroup) endWithNpm(() => child.kill('SIGTERM'));
   child.on('error', error => fail(`✗ The project's Node could not be run: ${error.message}`));
   child.on('exit', (code, signal) => {
     if (ownGroup) killGroup(child.pid);
     if (signal === 'SIGKILL') process.stderr.write('✗ The process was killed (SIGKILL).\n');
     process.exit(code === null ? 128 + constants.signals[signal] : code);
   });
+}
+
+/** An npm that is told to end, and not by Ctrl-C, ends without a word to what it runs. */
+function endWithNpm(end) {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const npm = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === npm) return;
+    clearInterval(timer);
+    end();
+  }, NPM_INTERVAL_MS);
+  timer.unref();
 }
 
 function killGroup(pid) {

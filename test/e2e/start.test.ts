@@ -1,15 +1,18 @@
 /** `npm start` as a user meets it: first and second start, options, a taken port, Ctrl-C, and health. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findFreePort, startFixture, until } from '../fixtures/start-fixture.ts';
 import type { Upstream } from '../fixtures/start-fixture.ts';
 import { endGateway, spawnStart, startGateway } from './gateway.ts';
 import { openModern, textOf } from './raw-client.ts';
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TOKEN = /portico_[A-Za-z0-9_-]{43}/u;
 const folders: string[] = [];
 let modern: Upstream;
@@ -80,6 +83,22 @@ it('[OPS-3] [ACC-2] makes an admin token once, and a second start keeps everythi
   };
   expect(listed.servers).toMatchObject([{ name: 'kept' }]);
   await endGateway(second.child);
+});
+
+it('[OPS-3] ends with npm, whoever ends that', async () => {
+  const port = await findFreePort();
+  const args = ['--port', String(port), '--data', await newFolder(), '--no-demo'];
+  const npm = spawn('npm', ['start', '--silent', '--', ...args], { cwd: ROOT, stdio: 'ignore' });
+  const answers = () => fetch(`http://127.0.0.1:${port}/health`).then(({ ok }) => ok);
+  await until('the gateway serves', 120_000, async () => (await answers()) || undefined);
+  npm.kill('SIGTERM');
+  await until('nobody answers', 60_000, () =>
+    answers().then(
+      () => undefined,
+      () => true,
+    ),
+  );
+  await expect(answers()).rejects.toThrow('fetch failed');
 });
 
 it('[OPS-3] [REG-6] registers the URL servers of a given mcp.json, once', async () => {
