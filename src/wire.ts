@@ -38,10 +38,9 @@ import { HealthService } from './health/health-service.ts';
 import { ImportService } from './registry/import-service.ts';
 import type { Server } from './registry/server-schema.ts';
 import { ServerService } from './registry/server-service.ts';
+import { createSearch } from './search/create-search.ts';
 import { createEmbeddingSource } from './search/embedding-asset.ts';
-import { createFindTools } from './search/find-tools.ts';
-import { SearchIndex } from './search/search-index.ts';
-import { createSegmentPort } from './search/segment-kv.ts';
+import { createIndexParts } from './search/index-kv.ts';
 import { ApprovalService } from './pins/approval-service.ts';
 import { withTasks } from './gateway/with-tasks.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
@@ -135,14 +134,15 @@ export function wire(env: Env): AppPorts {
   };
   const catalogOf = (server: Server) => catalogs.of(server);
   const embedding = createEmbeddingSource(env.ASSETS, wait);
-  const segments = createSegmentPort(env.CATALOG);
-  const index = new SearchIndex({ segments, embedding, catalogOf });
   const skillsOf = createKnownSkills(db);
+  const models = modelsOf(env, config.model, keys);
   const core = createCore({
     catalogOf,
-    findTools: createFindTools({
-      segmentOf: server => index.segmentOf(server),
+    findTools: createSearch({
+      parts: createIndexParts(env.CATALOG),
       embedding,
+      embedder: models.embedder('search'),
+      catalogOf,
       skillsOf,
     }),
     call: withCircuit(withDraining(withReports(call, reports), openCallLine), () => Date.now()),
@@ -212,7 +212,6 @@ export function wire(env: Env): AppPorts {
     createTraceTransport({ otlp: config.otlp, folder: env.TRACES, wait }),
     () => Date.now(),
   );
-  const models = modelsOf(env, config.model, keys);
   const asking = { gateway, model: models.chat('ask'), tracer, settings: config.ask };
 
   return {

@@ -1,6 +1,6 @@
 /**
  * `npm run bench:retrieval`: how well and how fast tools are found. Owns the run, its output (standard output and `bench/results/retrieval.md`) and its exit code: 1 with
- * one line where something is missing, 2 for a wrong command line. No network.
+ * one line where something is missing, 2 for a wrong command line. No network, but for the model that `--model` names.
  */
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 
 import { readCorpus, readShippedEmbedding } from './corpus.ts';
 import { measureHostile } from './hostile.ts';
+import { measureModel, measureModelSpeed } from './model.ts';
 import { measureQuality, measureScores } from './quality.ts';
 import { measureSpeed } from './speed.ts';
 import { tune } from './tune.ts';
@@ -25,6 +26,9 @@ How well requests find their tools, and what it costs. Prints tables and writes 
   --corpus FOLDER  tools and requests (default ../shared/corpora/retrieval beside the project)
   --only PART      one of ${PARTS.join(', ')}
   --tune           in place of all that: look for better numbers of the ranking, for some minutes
+  --model URL      in place of all that: what a model for vectors adds, at this OpenAI-compatible address with its
+                   version, for example http://127.0.0.1:8000/v1; PORTICO_MODEL_KEY may hold its key
+  --model-name M   how the model is called there (default default)
   --help           this text
 `;
 
@@ -44,13 +48,26 @@ function run(folder: string, only: string | undefined): string {
   return [machine, ...wanted.flatMap(part => parts[part]())].join('\n\n');
 }
 
-function main(args: string[]): void {
+async function compareModel(folder: string, url: string, name: string): Promise<string> {
+  const embedding = readShippedEmbedding();
+  const options = { url, name, key: process.env['PORTICO_MODEL_KEY'] };
+  const gateway = readCorpus(folder, 'gateway');
+  return [
+    await measureModel('gateway', gateway, embedding, options),
+    await measureModel('metatool', readCorpus(folder, 'metatool'), embedding, options),
+    await measureModelSpeed(gateway, embedding, options),
+  ].join('\n\n');
+}
+
+async function main(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
       corpus: { type: 'string', default: CORPUS },
       only: { type: 'string' },
       tune: { type: 'boolean', default: false },
+      model: { type: 'string' },
+      'model-name': { type: 'string', default: 'default' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -63,6 +80,10 @@ function main(args: string[]): void {
     const corpora = ['gateway', 'metatool'].map(name => readCorpus(folder, name));
     return tune(corpora, readShippedEmbedding(), line => void process.stdout.write(`${line}\n`));
   }
+  if (values.model !== undefined) {
+    const compared = await compareModel(folder, values.model, values['model-name']);
+    return void process.stdout.write(`${compared}\n`);
+  }
   const text = run(folder, only);
   mkdirSync(RESULTS, { recursive: true });
   if (only === undefined) writeFileSync(`${RESULTS}retrieval.md`, `${text}\n`);
@@ -70,7 +91,7 @@ function main(args: string[]): void {
 }
 
 try {
-  main(process.argv.slice(2));
+  await main(process.argv.slice(2));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   process.exitCode = error instanceof TypeError ? 2 : 1;

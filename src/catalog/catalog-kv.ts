@@ -1,8 +1,8 @@
 /**
  * Catalog texts in KV under `catalog/{server}/{hash}`: written once, never changed, so that KV's
- * staleness does not matter. What is made of a catalog is under its key (`search/segment-kv.ts`) and goes with it.
+ * staleness does not matter. What is made of a catalog is under its key (`search/index-kv.ts`) and goes with it.
  */
-import { createSegmentPort } from '../search/segment-kv.ts';
+import { createIndexParts } from '../search/index-kv.ts';
 import type { CatalogPort } from './catalog-keeper.ts';
 
 const key = (serverId: string, hash: string) => `catalog/${serverId}/${hash}`;
@@ -27,7 +27,8 @@ function putCatalogText(
 /** What one namespace has of catalogs and of what is made of them. */
 export const createCatalogStorage = (kv: KVNamespace) => ({
   catalogs: createCatalogPort(kv),
-  segments: createSegmentPort(kv),
+  ...createIndexParts(kv),
+  findText: (serverId: string, hash: string) => findCatalogText(kv, serverId, hash),
 });
 
 const createCatalogPort = (kv: KVNamespace): CatalogPort => ({

@@ -1,13 +1,13 @@
 /** The keeper of a server's catalogs with all that it stores: catalogs, and their parts of the search index. */
 import type { EmbeddingSource } from '../search/embedding-asset.ts';
 import { createIndexer } from '../search/search-index.ts';
-import type { SegmentPort } from '../search/segment-kv.ts';
+import type { IndexPartPort } from '../search/index-parts.ts';
 import { CatalogKeeper, type CatalogPort } from './catalog-keeper.ts';
 
 /** @param storage of the server's object */
 export function createCatalogKeeper(
   storage: DurableObjectStorage,
-  { catalogs, segments }: { catalogs: CatalogPort; segments: SegmentPort },
+  { catalogs, segments }: { catalogs: CatalogPort; segments: IndexPartPort },
   embedding: EmbeddingSource,
 ): CatalogKeeper {
   return new CatalogKeeper({ storage, catalogs, index: createIndexer(segments, embedding) });

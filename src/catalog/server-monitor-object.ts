@@ -24,12 +24,12 @@ import { createAccessTokenRecords } from '../secrets/access-token-store.ts';
 import { AccessTokens } from '../secrets/access-tokens.ts';
 import type { AccessTokenReply } from '../secrets/grant-schema.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
-import { createClassifying } from '../skills/create-classifying.ts';
 import { ClientCredentials } from '../upstream/client-credentials.ts';
 import { createDeadline } from '../upstream/deadline.ts';
 import { askHealthUrl } from '../upstream/health-check.ts';
 import { HeldWatch } from '../upstream/held-watch.ts';
-import { createCatalogStorage, deleteCatalogs, findCatalogText } from './catalog-kv.ts';
+import { createAfterRounds } from './after-rounds.ts';
+import { createCatalogStorage, deleteCatalogs } from './catalog-kv.ts';
 import { createCatalogKeeper } from './indexed-catalogs.ts';
 import { MonitorClock } from './monitor-clock.ts';
 import { ResourceEars } from './resource-ears.ts';
@@ -76,15 +76,17 @@ export class ServerMonitor extends DurableObject<Env> {
     createDeadline,
     defer: work => this.ctx.waitUntil(work),
   });
+  readonly #stored = createCatalogStorage(this.env.CATALOG);
   readonly #embedding = createEmbeddingSource(this.env.ASSETS, ms => scheduler.wait(ms));
   readonly #rounds = this.#createRounds();
-  readonly #classifying = createClassifying({
+  readonly #after = createAfterRounds({
     db: this.env.DB,
     storage: this.ctx.storage,
+    parts: this.#stored,
+    findCatalog: this.#stored.findText,
     assets: this.env.ASSETS,
     embedding: this.#embedding,
-    model: modelsOf(this.env, this.#config.model, this.#keys).questions('skills'),
-    findCatalog: (serverId, hash) => findCatalogText(this.env.CATALOG, serverId, hash),
+    models: modelsOf(this.env, this.#config.model, this.#keys),
     wake: at => this.#clock.want({ wakeAt: at }),
   });
   #lookedAt = 0;
@@ -148,7 +150,7 @@ export class ServerMonitor extends DurableObject<Env> {
   /** The server is disconnected: nothing is asked of it, and its calls are drained. */
   async #rest({ disconnectedAt }: Server): Promise<void> {
     this.#watch.drop();
-    this.#classifying.stop();
+    await this.#after.stop();
     await this.#clock.clear();
     if (await this.#calls.drain(disconnectedAt ?? 0)) this.#takenDown += 1;
   }
@@ -157,7 +159,7 @@ export class ServerMonitor extends DurableObject<Env> {
   async #remove(serverId: string): Promise<void> {
     this.#takenDown += 1;
     this.#watch.drop();
-    this.#classifying.stop();
+    await this.#after.stop();
     const tell = await this.#teller.farewell(serverId);
     await this.#clock.clear();
     await this.#calls.drain(Date.now());
@@ -205,11 +207,7 @@ export class ServerMonitor extends DurableObject<Env> {
       db: this.env.DB,
       health: this.#health,
       pins: new Pinning({ storage, db: this.env.DB, approval }),
-      catalogs: createCatalogKeeper(
-        storage,
-        createCatalogStorage(this.env.CATALOG),
-        this.#embedding,
-      ),
+      catalogs: createCatalogKeeper(storage, this.#stored, this.#embedding),
       teller: this.#teller,
       watchOf: server => this.#watch.of(server),
       hasWatch: () => this.#watch.current !== undefined,
@@ -240,7 +238,7 @@ export class ServerMonitor extends DurableObject<Env> {
     const serverId = await this.ctx.storage.get<string>('serverId');
     if (serverId === undefined) return undefined;
     await this.#round(serverId, { check: false, look: true, rewrite: true, at: Date.now() });
-    return findCatalogText(this.env.CATALOG, serverId, hash);
+    return this.#stored.findText(serverId, hash);
   }
 
   /** What an isolate saw of the server's calls. */
@@ -293,7 +291,7 @@ export class ServerMonitor extends DurableObject<Env> {
     // A look has a fresh access token.
     const { dueAt } = this.#tokens;
     if (dueAt !== undefined) await this.#clock.want({ lookAt: dueAt });
-    this.ctx.waitUntil(this.#classifying.follow(server));
+    this.ctx.waitUntil(this.#after.follow(server));
     await this.#teller.tellChanges(serverId);
   }
 }

@@ -21,6 +21,4 @@ export interface ChatModel {
   costOf(tokens: TokenCount): number | undefined;
   /** @throws ModelFailure */
   chat(ask: ChatAsk): Promise<CountedReply>;
-  /** Vectors of texts; absent where none was configured for it. @throws ModelFailure */
-  embed?(texts: readonly string[], signal: AbortSignal): Promise<number[][]>;
 }

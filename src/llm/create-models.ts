@@ -9,6 +9,7 @@ import { ANTHROPIC_API } from './anthropic-api.ts';
 import { createBudget, type Budget } from './budget-service.ts';
 import type { ChatModel } from './chat-port.ts';
 import { toCounted, toInputTokens, toLikelyTokens, type CountedReply } from './counted.ts';
+import type { Embedder } from './embedder-port.ts';
 import { GEMINI_API } from './gemini-api.ts';
 import type { HttpApi } from './http-api.ts';
 import { createHttpChat } from './http-chat.ts';
@@ -38,6 +39,8 @@ export interface Models {
   chat(purpose: string): ChatModel | undefined;
   /** The same for single questions. */
   questions(purpose: string): Model | undefined;
+  /** A model for vectors; undefined where none is named. */
+  embedder(purpose: string): Embedder | undefined;
 }
 
 /** Longest time of a question with all its attempts, in milliseconds. */
@@ -60,7 +63,7 @@ export const modelsOf = (
 ): Models => createModels(settings, { db, ai, keys });
 
 export function createModels(settings: ModelSettings | undefined, ports: ModelsPorts): Models {
-  if (!settings) return { chat: () => undefined, questions: () => undefined };
+  if (!settings) return NO_MODELS;
   const { name, prices, perDay } = settings;
   const model = createOneAttempt(settings, ports);
   const {
@@ -81,27 +84,12 @@ export function createModels(settings: ModelSettings | undefined, ports: ModelsP
     chat(purpose) {
       const budget = budgetOf(purpose);
       const patiently = patienceOf(TURN_TOTAL_MS);
-      const embedding = model.embed;
       return {
         name,
         dialect: model.dialect,
         costOf,
         chat: ({ signal, onText, ...request }) =>
           patiently(signal, attempt => askOnce(model, budget, request, attempt, onText)),
-        ...(embedding
-          ? {
-              embed: (texts, signal) =>
-                embedAll(embedding, texts, some =>
-                  patiently(signal, attempt =>
-                    budget(
-                      toLikelyTokens(some.join('').length),
-                      () => embedding.of(some, attempt),
-                      () => toLikelyTokens(some.join('').length),
-                    ),
-                  ),
-                ),
-            }
-          : {}),
       };
     },
     questions(purpose) {
@@ -111,6 +99,26 @@ export function createModels(settings: ModelSettings | undefined, ports: ModelsP
         ask: (request, attempt) => askOnce(model, budget, request, attempt),
         patiently: patienceOf(QUESTION_TOTAL_MS),
       });
+    },
+    embedder(purpose) {
+      const { embed } = model;
+      if (!embed) return undefined;
+      const budget = budgetOf(purpose);
+      const patiently = patienceOf(TURN_TOTAL_MS);
+      return {
+        name: [settings.api, settings.url, settings.embedModel].join(' '),
+        maxTexts: embed.maxTexts,
+        embed(texts, signal) {
+          const tokens = toLikelyTokens(texts.join('').length);
+          const ask = (attempt: Attempt) =>
+            budget(
+              tokens,
+              () => embed.of(texts, attempt),
+              () => tokens,
+            );
+          return patiently(signal, ask);
+        },
+      };
     },
   };
 }
@@ -131,18 +139,6 @@ function askOnce(
   );
 }
 
-async function embedAll(
-  { maxTexts }: NonNullable<OneAttempt['embed']>,
-  texts: readonly string[],
-  embed: (some: readonly string[]) => Promise<number[][]>,
-): Promise<number[][]> {
-  const vectors: number[][] = [];
-  for (let from = 0; from < texts.length; from += maxTexts) {
-    vectors.push(...(await embed(texts.slice(from, from + maxTexts))));
-  }
-  return vectors;
-}
-
 function createOneAttempt(settings: ModelSettings, { db, keys, ai }: ModelsPorts): OneAttempt {
   const { api: apiName, name: model, embedModel } = settings;
   if (apiName === 'workers-ai') {
@@ -153,6 +149,12 @@ function createOneAttempt(settings: ModelSettings, { db, keys, ai }: ModelsPorts
   const findKey = () => findModelKey({ db, keys }, settings.key, url);
   return createHttpChat({ api, url, model, embedModel, findKey });
 }
+
+const NO_MODELS: Models = {
+  chat: () => undefined,
+  questions: () => undefined,
+  embedder: () => undefined,
+};
 
 /** A deployment that names the platform's models, but has no binding to them. */
 const NO_BINDING: AiBinding = { run: () => Promise.reject(new ModelFailure('no_binding')) };

@@ -21,7 +21,7 @@ export const GEMINI_API: HttpApi = {
   toExtras: () => ({}),
   isKeyRefusal: body => body.includes('API_KEY_INVALID'),
   embeddings: {
-    maxTexts: 100,
+    maxTexts: 64,
     toPath: model => pathOf(model, 'batchEmbedContents'),
     toBody: (model, texts) => ({
       requests: texts.map(text => ({ model: `models/${model}`, content: { parts: [{ text }] } })),

@@ -9,9 +9,11 @@ import type { Server } from '../registry/server-schema.ts';
 import { isOffered } from '../registry/status.ts';
 import type { ServerSkills, SkillsOf, ToolSkills } from '../skills/tool-skills.ts';
 import type { EmbeddingSource } from './embedding-asset.ts';
+import type { ModelSearch } from './model-search.ts';
 import { rank, type Searched } from './rank.ts';
 import type { SearchRequest } from './search.ts';
 import type { Segment } from './segment.ts';
+import { TUNING } from './tuning.ts';
 
 /** Filters of one segment that are remembered. */
 const MAX_MASKS = 16;
@@ -20,6 +22,8 @@ export interface FindPorts {
   segmentOf(server: Server): Segment | undefined | Promise<Segment | undefined>;
   embedding: EmbeddingSource;
   skillsOf: SkillsOf;
+  /** Where the deployment has a model for vectors. */
+  model?: ModelSearch | undefined;
 }
 
 /** A tool that was found, by its server's own name of it. */
@@ -45,13 +49,14 @@ interface Part extends Searched {
 export type FindTools = (reach: Reach, request: SearchRequest) => Promise<Found>;
 
 /** Search with the index and the skills there are. */
-export function createFindTools({ segmentOf, embedding, skillsOf }: FindPorts): FindTools {
+export function createFindTools({ segmentOf, embedding, skillsOf, model }: FindPorts): FindTools {
   return async (reach, request) => {
     const servers = reach.servers.filter(server => takesPart(server, request));
-    const [skills, table, segments] = await Promise.all([
+    const [skills, table, segments, modelVectors] = await Promise.all([
       skillsOf(servers),
       embedding(),
       Promise.all(servers.map(segmentOf)),
+      Promise.all(servers.map(server => model?.vectorsOf(server))),
     ]);
     const parts = servers.map((server, i): Part | undefined => {
       const segment = segments[i];
@@ -62,10 +67,13 @@ export function createFindTools({ segmentOf, embedding, skillsOf }: FindPorts): 
       if (view && !view.rest && !seen.includes(1)) return undefined;
       const shown = narrow(seen, segment, request, skills.get(server.id));
       const { name, description } = server;
-      return { of: server, segment, shown, server: { name, description } };
+      const vectors = modelVectors[i];
+      return { of: server, segment, shown, modelVectors: vectors, server: { name, description } };
     });
     const searched = parts.filter(part => part !== undefined);
-    const ranked = rank(request.query, searched, table, request.limit);
+    const isModelAsked = searched.some(part => part.modelVectors !== undefined);
+    const vector = isModelAsked ? await model?.vectorOf(request.query) : undefined;
+    const ranked = rank(request.query, searched, table, request.limit, TUNING, vector);
     const tools = ranked.flatMap(({ searched: index, tool: at, score }) => {
       const part = searched[index];
       if (!part) return [];

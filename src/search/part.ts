@@ -5,6 +5,7 @@
  */
 import type { Embedding } from './embedding.ts';
 import { FIELD_COUNT } from './segment-layout.ts';
+import type { ModelVectors } from './model-vectors.ts';
 import type { Segment } from './segment.ts';
 import { toServerText, type SearchedServer, type ServerText } from './server-text.ts';
 
@@ -13,6 +14,8 @@ export interface Searched {
   server: SearchedServer;
   /** Which tools take part, one byte for each, by place; absent: all. */
   shown?: Uint8Array;
+  /** What a model made of its first tools, or all. */
+  modelVectors?: ModelVectors | undefined;
 }
 
 /** One catalog in a search. */
@@ -21,6 +24,7 @@ export interface Part {
   searched: number;
   segment: Segment;
   shown: Uint8Array | undefined;
+  modelVectors: ModelVectors | undefined;
   /** How many tools take part. */
   count: number;
   /** Where its tools begin in the arrays of scores. */
@@ -51,7 +55,7 @@ export function toParts(searched: readonly Searched[], embedding: Embedding): Pa
   const parts = order.flatMap((index): Part[] => {
     const one = searched[index];
     if (!one) return [];
-    const { segment, shown } = one;
+    const { segment, shown, modelVectors } = one;
     const server = toServerText(segment, one.server, embedding);
     const shownCount = addLengths(segment, shown, sums);
     const offset = places;
@@ -59,7 +63,7 @@ export function toParts(searched: readonly Searched[], embedding: Embedding): Pa
     count += shownCount;
     serverName += shownCount * server.nameLength;
     serverDescription += shownCount * server.descriptionLength;
-    return [{ searched: index, segment, shown, count: shownCount, offset, server }];
+    return [{ searched: index, segment, shown, modelVectors, count: shownCount, offset, server }];
   });
   const most = Math.max(count, 1);
   return {

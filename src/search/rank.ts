@@ -1,5 +1,5 @@
 /**
- * The ranking of a query: words (`lexical.ts`) and vectors (`semantic.ts`) fused (`fusion.ts`), over the tools that take part and nothing else. Pure;
+ * The ranking of a query: words (`lexical.ts`) and vectors (`semantic.ts`), a model's too where there are some, fused (`fusion.ts`), over the tools that take part and nothing else. Pure;
  * the same query over the same tools gives the same answer, in whatever order the catalogs come.
  */
 import { toScore } from './calibration.ts';
@@ -9,7 +9,7 @@ import { toCeiling, toLexicalScores } from './lexical.ts';
 import { toBest } from './best.ts';
 import { toParts, type Searched } from './part.ts';
 import { toQuery } from './query.ts';
-import { toCosines } from './semantic.ts';
+import { toCosines, toModelCosines } from './semantic.ts';
 import { TUNING, type Tuning } from './tuning.ts';
 
 export type { Searched } from './part.ts';
@@ -27,6 +27,7 @@ export interface Ranked {
 /**
  * The best tools for a query, best first; equals by their server's name, then their own, in code units.
  * @param limit how many at most
+ * @param modelVector what the model of the tools' vectors made of the query; absent where it is not asked
  */
 export function rank(
   query: string,
@@ -34,12 +35,14 @@ export function rank(
   embedding: Embedding,
   limit: number,
   tuning: Tuning = TUNING,
+  modelVector?: Float32Array,
 ): Ranked[] {
   const all = toParts(searched, embedding);
   const { terms, vector } = toQuery(query, embedding);
   const lexical = toLexicalScores(terms, all, tuning);
   const cosines = toCosines(vector, embedding.id, all, tuning);
-  const fused = toFused(lexical, cosines, all, tuning);
+  const modelCosines = modelVector && toModelCosines(modelVector, all);
+  const fused = toFused(lexical, cosines, all, tuning, modelCosines);
   const best = toBest(fused, all, limit);
   const [first] = best;
   if (!first) return [];

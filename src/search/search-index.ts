@@ -9,13 +9,13 @@ import { Lru } from '../lib/lru.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { Embedding } from './embedding.ts';
 import type { EmbeddingSource } from './embedding-asset.ts';
-import type { SegmentPort } from './segment-kv.ts';
+import type { IndexPartPort } from './index-parts.ts';
 import { buildSegment, readSegment, toSearchedTool, type Segment } from './segment.ts';
 
 const MAX_SEGMENTS = 200;
 
 export interface IndexPorts {
-  segments: SegmentPort;
+  segments: IndexPartPort;
   embedding: EmbeddingSource;
   catalogOf(server: Server): Catalog | Promise<Catalog>;
 }
@@ -54,7 +54,7 @@ export class SearchIndex {
  * this form. What does not work here is no reason not to offer the catalog: it is tried again at the next look, made where it is asked
  * for meanwhile, and there is an error where that does not work either.
  */
-export function createIndexer(segments: SegmentPort, embedding: EmbeddingSource): IndexCatalog {
+export function createIndexer(segments: IndexPartPort, embedding: EmbeddingSource): IndexCatalog {
   let last: Segment | undefined;
   let indexed: string | undefined;
   return async (serverId, hash, readCatalog, isNew) => {

@@ -2,6 +2,7 @@
  * Where the parts of a segment lie in its bytes: one header of 32-bit numbers, then arrays in the order of their alignment, so that reading
  * is laying views over the bytes. Little-endian, as every platform this runs on. Pure.
  */
+import type { Vectors } from './vectors.ts';
 
 export const SEGMENT_MAGIC = 0x47455350;
 /** In the bytes and in the key they are kept under: another layout, another analysis of text or another meaning of a field is another version. */
@@ -21,17 +22,13 @@ export interface SegmentSizes {
 }
 
 /** The arrays of a segment. */
-export interface SegmentArrays {
+export interface SegmentArrays extends Vectors {
   /** Hashes of the terms, ascending. */
   termHashes: Uint32Array;
   /** Where the postings of a term begin; one more at the end. */
   postingStarts: Uint32Array;
   /** Where the name of a tool begins in `names`; one more at the end. */
   nameStarts: Uint32Array;
-  /** Two numbers a tool: the hash of the text its vector was made of. */
-  textHashes: Uint32Array;
-  /** A vector is its bytes times its scale. */
-  vectorScales: Float32Array;
   /** The tool of each posting, ascending for each term. */
   postingTools: Uint16Array;
   /** Terms of each field of each tool. */
@@ -41,7 +38,6 @@ export interface SegmentArrays {
   /** How often the term is in each field, for each posting. */
   frequencies: Uint8Array;
   flags: Uint8Array;
-  vectors: Int8Array;
 }
 
 const HEADER_WORDS = 8;

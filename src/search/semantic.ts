@@ -17,7 +17,7 @@ export function toCosines(
 ): Float32Array {
   const cosines = new Float32Array(all.places);
   const dimensions = vector.length;
-  const whole = Int32Array.from(vector, value => Math.round(value * ONE));
+  const whole = toWhole(vector);
   for (const { segment, shown, offset, server } of all.parts) {
     if (segment.embeddingId !== embeddingId || segment.dimensions !== dimensions) continue;
     const { vectors, vectorScales } = segment;
@@ -31,6 +31,32 @@ export function toCosines(
   }
   return cosines;
 }
+
+/**
+ * For each place the cosine with what a model made of the tool; NaN where the tool takes no part or there is nothing of this model; undefined where
+ * that is so for all.
+ * @param vector of length 1, of the same model
+ */
+export function toModelCosines(vector: Float32Array, all: Parts): Float32Array | undefined {
+  const cosines = new Float32Array(all.places).fill(NaN);
+  const dimensions = vector.length;
+  const whole = toWhole(vector);
+  let isEmpty = true;
+  for (const { segment, shown, offset, modelVectors } of all.parts) {
+    if (modelVectors?.dimensions !== dimensions) continue;
+    const { size, vectors, vectorScales } = modelVectors;
+    for (let tool = 0; tool < Math.min(size, segment.size); tool += 1) {
+      const scale = vectorScales[tool] ?? 0;
+      if (scale === 0 || (shown && !shown[tool])) continue;
+      cosines[offset + tool] = (multiply(whole, vectors, tool * dimensions) / ONE) * scale;
+      isEmpty = false;
+    }
+  }
+  return isEmpty ? undefined : cosines;
+}
+
+const toWhole = (vector: Float32Array): Int32Array =>
+  Int32Array.from(vector, value => Math.round(value * ONE));
 
 /** In whole numbers and in four sums, which is several times as fast; the number of dimensions is a multiple of four. */
 function multiply(whole: Int32Array, vectors: Int8Array, from: number): number {

@@ -23,6 +23,8 @@ export interface Tuning {
   /** How much the words count, and the vectors. */
   lexicalWeight: number;
   semanticWeight: number;
+  /** How much a model's vectors count, where there are some. */
+  modelWeight: number;
 }
 
 export const TUNING: Tuning = {
@@ -40,4 +42,5 @@ export const TUNING: Tuning = {
   serverVectorWeight: 0.5,
   lexicalWeight: 0.6,
   semanticWeight: 1,
+  modelWeight: 1,
 };

@@ -2,7 +2,6 @@
  * The semantic half of a segment: one unit vector for each tool, in signed bytes with a scale. A tool whose text is as it was keeps its vector. Pure.
  */
 import type { Embedding } from './embedding.ts';
-import type { SegmentArrays } from './segment-layout.ts';
 import {
   MAX_DESCRIPTION_CHARS,
   MAX_NAME_CHARS,
@@ -12,45 +11,39 @@ import {
 import type { Segment } from './segment.ts';
 import { hashText } from './terms.ts';
 
-type Vectors = Pick<SegmentArrays, 'textHashes' | 'vectorScales' | 'vectors'>;
+/** Vectors of the tools of one catalog, by their place in its list. */
+export interface Vectors {
+  /** Two numbers a tool: the hash of the text its vector was made of. */
+  textHashes: Uint32Array;
+  /** A vector is its bytes times its scale; with a scale of 0 there is none. */
+  vectorScales: Float32Array;
+  vectors: Int8Array;
+}
 
 const MOST = 127;
 const SECOND_SEED = 0x9e3779b9;
 
-/** Writes the vectors of tools, by their place in the list, into `arrays`. */
+/** Writes the vectors of tools into `arrays`. */
 export function toVectors(
   tools: readonly SearchedTool[],
   embedding: Embedding,
   arrays: Vectors,
   previous: Segment | undefined,
 ): void {
-  const { dimensions } = embedding;
-  const known =
-    previous?.embeddingId === embedding.id ? toPlaces(previous) : new Map<number, number>();
-  tools.forEach((tool, index) => {
-    const text = toEmbeddedText(tool);
-    const first = hashText(text);
-    const second = hashText(text, SECOND_SEED);
-    arrays.textHashes[2 * index] = first;
-    arrays.textHashes[2 * index + 1] = second;
-    const place = known.get(first);
-    if (previous && place !== undefined && previous.textHashes[2 * place + 1] === second) {
-      const from = dimensions * place;
-      arrays.vectors.set(previous.vectors.subarray(from, from + dimensions), dimensions * index);
-      arrays.vectorScales[index] = previous.vectorScales[place] ?? 0;
-    } else {
-      writeVector(embedding.embed(text), index, arrays);
-    }
+  const texts = tools.map(toEmbeddedText);
+  arrays.textHashes.set(hashTexts(texts));
+  const known = previous?.embeddingId === embedding.id ? previous : undefined;
+  findTexts(arrays.textHashes, known).forEach((place, index) => {
+    const small =
+      known && place >= 0
+        ? takeVector(known, place, embedding.dimensions)
+        : toSmallVector(embedding.embed(texts[index] ?? ''));
+    putVector(small, index, arrays);
   });
 }
 
-function toPlaces(segment: Segment): Map<number, number> {
-  const places = new Map<number, number>();
-  for (let i = 0; i < segment.size; i += 1) places.set(segment.textHashes[2 * i] ?? 0, i);
-  return places;
-}
-
-function toEmbeddedText({ name, title = '', description = '' }: SearchedTool): string {
+/** What of a tool has a vector. */
+export function toEmbeddedText({ name, title = '', description = '' }: SearchedTool): string {
   return [
     name.slice(0, MAX_NAME_CHARS),
     title.slice(0, MAX_TITLE_CHARS),
@@ -58,13 +51,47 @@ function toEmbeddedText({ name, title = '', description = '' }: SearchedTool): s
   ].join(' ');
 }
 
-function writeVector(vector: Float32Array, index: number, arrays: Vectors): void {
+/** A vector in signed bytes, to be multiplied by its scale. */
+export interface SmallVector {
+  scale: number;
+  bytes: Int8Array;
+}
+
+/** In signed bytes, the largest of which is as large as may be. */
+export function toSmallVector(vector: Float32Array): SmallVector {
   let largest = 0;
   for (const value of vector) largest = Math.max(largest, Math.abs(value));
   const scale = largest / MOST;
+  return { scale, bytes: Int8Array.from(vector, value => (scale ? Math.round(value / scale) : 0)) };
+}
+
+export function putVector({ scale, bytes }: SmallVector, index: number, arrays: Vectors): void {
   arrays.vectorScales[index] = scale;
-  if (scale === 0) return;
-  vector.forEach((value, i) => {
-    arrays.vectors[index * vector.length + i] = Math.round(value / scale);
+  arrays.vectors.set(bytes, index * bytes.length);
+}
+
+export function takeVector(from: Vectors, index: number, dimensions: number): SmallVector {
+  return {
+    scale: from.vectorScales[index] ?? 0,
+    bytes: from.vectors.subarray(dimensions * index, dimensions * (index + 1)),
+  };
+}
+
+/** What tells texts apart, as it stands in `textHashes`. */
+export function hashTexts(texts: readonly string[]): Uint32Array {
+  return Uint32Array.from({ length: 2 * texts.length }, (_, i) =>
+    hashText(texts[i >> 1] ?? '', i % 2 === 0 ? undefined : SECOND_SEED),
+  );
+}
+
+/** Where vectors of texts are among those that are known; -1 for a text that is not. */
+export function findTexts(hashes: Uint32Array, known: Vectors | undefined): Int32Array {
+  const places = new Map<number, number>();
+  const before = known?.textHashes ?? new Uint32Array();
+  for (let i = 0; 2 * i < before.length; i += 1) places.set(before[2 * i] ?? 0, i);
+  return Int32Array.from({ length: hashes.length / 2 }, (_, i) => {
+    const place = places.get(hashes[2 * i] ?? 0);
+    const isSame = place !== undefined && before[2 * place + 1] === hashes[2 * i + 1];
+    return isSame ? place : -1;
   });
 }

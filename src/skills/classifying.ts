@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import { sha256Hex } from '../lib/base64url.ts';
+import { toPutOffMs } from '../lib/put-off.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { isOffered } from '../registry/status.ts';
 import type { Embedding } from '../search/embedding.ts';
@@ -66,8 +67,6 @@ export interface ClassifyingPorts {
 const KEY = 'classified';
 /** What a row was made for that is no answer: it is asked about again. */
 const FAILED = 'failed';
-const FIRST_RETRY_MS = 30_000;
-const MAX_RETRY_MS = 3_600_000;
 
 /** What the last pass was made of. */
 const DoneSchema = z.object({
@@ -161,7 +160,7 @@ export class Classifying {
     if (isStopped()) return undefined;
     const last = await this.#finish(server, questions, known, done, revision);
     const failures = failure ? (done?.failures ?? 0) + 1 : 0;
-    const retryAt = failure ? Date.now() + toDelayMs(failures, failure.retryAfterMs) : null;
+    const retryAt = failure ? Date.now() + toPutOffMs(failures, failure.retryAfterMs) : null;
     return { ...last, basis: basisOf(server, taxonomy.revision, way), failures, retryAt };
   }
 
@@ -250,10 +249,6 @@ function isCurrent(done: Done | undefined, server: Server, way: Way): boolean {
   if (!done || done.basis !== basisOf(server, server.taxonomyRevision, way)) return false;
   return done.skillsRevision === server.skillsRevision && Date.now() < (done.retryAt ?? Infinity);
 }
-
-/** Doubling from half a minute up to an hour, and never before the time that was asked for. */
-const toDelayMs = (failures: number, leastMs: number): number =>
-  Math.max(leastMs, Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 20), MAX_RETRY_MS));
 
 const toPlain = (part: unknown): unknown =>
   typeof part === 'string'

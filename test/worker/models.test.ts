@@ -30,9 +30,12 @@ const ASK = {
 };
 /** Of each test its own, so that no other has drawn from it. */
 const purposeOf = () => `test-${crypto.randomUUID()}`;
-const chatOf = (settings: Partial<ModelSettings>, purpose: string, ai?: { run: Run }) => {
+const modelsOf = (settings: Partial<ModelSettings>, ai?: { run: Run }) => {
   const ports = { db: env.DB, keys, ai, wait: async () => {}, now: () => NOW };
-  const chat = createModels({ ...SETTINGS, ...settings }, ports).chat(purpose);
+  return createModels({ ...SETTINGS, ...settings }, ports);
+};
+const chatOf = (settings: Partial<ModelSettings>, purpose: string, ai?: { run: Run }) => {
+  const chat = modelsOf(settings, ai).chat(purpose);
   if (!chat) throw new Error('There is a model');
   return chat;
 };
@@ -122,10 +125,13 @@ describe('the budget of a day', () => {
     const [wire] = WIRES;
     vi.stubGlobal('fetch', createWireModel(wire?.fake ?? never()).fetch);
     const purpose = purposeOf();
-    const chat = chatOf({}, purpose);
-    const texts = Array.from({ length: 300 }, (_, i) => `text ${i}`);
-    expect(await chat.embed?.(texts, ASK.signal)).toHaveLength(300);
-    expect(await findUsage(env.DB, '2026-11-22', purpose)).toMatchObject({ calls: 2 });
+    const embedder = modelsOf({}).embedder(purpose);
+    const texts = Array.from({ length: 60 }, (_, i) => `text ${i}`);
+    expect(await embedder?.embed(texts, ASK.signal)).toHaveLength(60);
+    expect(await findUsage(env.DB, '2026-11-22', purpose)).toMatchObject({ calls: 1 });
+    const poor = modelsOf({ perDay: { calls: 9, tokens: 9 } }).embedder(purposeOf());
+    expect(await problemOf(poor?.embed(texts, ASK.signal) ?? never())).toBe('budget');
+    expect(modelsOf({ embedModel: undefined }).embedder(purpose)).toBeUndefined();
   });
 });
 
@@ -240,8 +246,8 @@ describe('the models of the platform', () => {
         [0, 1],
       ],
     }));
-    const chat = chatOf({ ...plain, api: 'workers-ai' }, purpose, { run });
-    expect(await chat.embed?.(['a', 'b'], ASK.signal)).toEqual([
+    const embedder = modelsOf({ ...plain, api: 'workers-ai' }, { run }).embedder(purpose);
+    expect(await embedder?.embed(['a', 'b'], ASK.signal)).toEqual([
       [1, 0],
       [0, 1],
     ]);

@@ -1,0 +1,134 @@
+/** Vectors of a server's tools, made after its rounds: whole or not at all, once for each text, and nothing after the end. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { catalogHash, toCatalogText } from '../../../src/catalog/catalog.ts';
+import { ModelFailure } from '../../../src/llm/model-port.ts';
+import type { IndexPartPort } from '../../../src/search/index-parts.ts';
+import { ModelIndexing } from '../../../src/search/model-indexing.ts';
+import { readModelVectors } from '../../../src/search/model-vectors.ts';
+import { createRecord } from '../gateway/fakes.ts';
+
+type Embed = (texts: readonly string[], signal: AbortSignal) => Promise<number[][]>;
+const good: Embed = async texts => texts.map(({ length }) => [length, 1, 2, 3]);
+
+/** The object of a server, whose memory can be lost; its catalogs, and what is stored beside them. */
+function createWorld() {
+  const catalogs = new Map<string, string>();
+  const stored = new Map<string, ArrayBuffer>();
+  const kept = new Map<string, string>();
+  const wakes: number[] = [];
+  const embed = vi.fn<Embed>(good);
+  const parts: IndexPartPort = {
+    find: async (_id, hash) => stored.get(hash),
+    has: async (_id, hash) => stored.has(hash),
+    put: async (_id, hash, bytes) => void stored.set(hash, bytes.buffer),
+  };
+  const wake = async (at: number) => void wakes.push(at);
+  const start = () =>
+    new ModelIndexing({
+      storage: {
+        get: async key => kept.get(key),
+        put: async (key, value) => void kept.set(key, value),
+      },
+      parts,
+      embedder: { name: 'm', maxTexts: 2, embed },
+      findCatalog: async (_id, hash) => catalogs.get(hash),
+      wake,
+    });
+  /** The server as its row has it, with a catalog of these tools. */
+  async function serve(...names: string[]) {
+    const tools = names.map(name => JSON.stringify({ name, inputSchema: { type: 'object' } }));
+    const items = { tools, resources: [], resourceTemplates: [], prompts: [] };
+    const text = toCatalogText({ items, ttlMs: {}, capabilities: {} });
+    const hash = await catalogHash(text);
+    catalogs.set(hash, text);
+    return { ...createRecord('tracker'), catalogHash: hash };
+  }
+  const askedOf = () => embed.mock.calls.flatMap(([texts]) => texts).map(text => text.trim());
+  return { start, serve, stored, kept, wakes, embed, askedOf };
+}
+
+beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
+afterEach(() => void vi.useRealTimers());
+
+describe('vectors of a server’s tools', () => {
+  it('[FIND-1] are stored whole, a few texts at once, and made once', async () => {
+    const world = createWorld();
+    const indexing = world.start();
+    const server = await world.serve('a', 'b', 'c');
+    await indexing.follow(server);
+    expect(world.embed.mock.calls.map(([texts]) => texts.length)).toEqual([2, 1]);
+    const bytes = world.stored.get(server.catalogHash);
+    expect(bytes && readModelVectors(bytes)).toMatchObject({ size: 3, dimensions: 4 });
+    await indexing.follow(server);
+    await world.start().follow(server);
+    expect(world.embed).toHaveBeenCalledTimes(2);
+  });
+
+  it('[FIND-1] that are known are taken over, also by an object that has lost its memory', async () => {
+    const world = createWorld();
+    await world.start().follow(await world.serve('a', 'b'));
+    await world.start().follow(await world.serve('b', 'new'));
+    expect(world.askedOf()).toEqual(['a', 'b', 'new']);
+  });
+
+  it('[FIND-1] are not stored in part: after a failure the rest is asked for, later and later', async () => {
+    const world = createWorld();
+    const indexing = world.start();
+    const server = await world.serve('a', 'b', 'c');
+    world.embed.mockImplementation((texts, signal) =>
+      texts.length === 1 ? Promise.reject(new ModelFailure('unavailable')) : good(texts, signal),
+    );
+    await indexing.follow(server);
+    expect(world.stored.size).toBe(0);
+    expect(world.wakes).toEqual([1_030_000]);
+    await indexing.follow(server);
+    expect(world.embed).toHaveBeenCalledTimes(2);
+    vi.setSystemTime(1_030_000);
+    await indexing.follow(server);
+    expect(world.wakes).toEqual([1_030_000, 1_090_000]);
+    vi.setSystemTime(1_090_000);
+    world.embed.mockImplementation(good);
+    await indexing.follow(server);
+    expect(world.askedOf()).toEqual(['a', 'b', 'c', 'c', 'c']);
+    expect(world.stored.size).toBe(1);
+  });
+
+  it('[FIND-1] wait as long as the model asks for', async () => {
+    const world = createWorld();
+    world.embed.mockRejectedValue(new ModelFailure('budget', 7_200_000));
+    await world.start().follow(await world.serve('a'));
+    expect(world.wakes).toEqual([8_200_000]);
+  });
+
+  it('[FIND-1] are not stored after the end, which waits for nothing but what is under way', async () => {
+    const world = createWorld();
+    const indexing = world.start();
+    world.embed.mockImplementation(
+      (_texts, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new ModelFailure('aborted')));
+        }),
+    );
+    const following = indexing.follow(await world.serve('a'));
+    await vi.waitFor(() => expect(world.embed).toHaveBeenCalled());
+    await indexing.stop();
+    expect([world.stored.size, world.kept.size, world.wakes]).toEqual([0, 0, []]);
+    await following;
+    await world.start().stop();
+  });
+
+  it('[FIND-1] are of what is offered: nothing is asked about a server that is not', async () => {
+    const world = createWorld();
+    const server = await world.serve('a');
+    const indexing = world.start();
+    await indexing.follow({ ...server, status: 'DISCONNECTED' });
+    await indexing.follow({ ...server, catalogHash: null });
+    await indexing.follow({ ...server, catalogHash: 'gone' });
+    expect(world.embed).not.toHaveBeenCalled();
+    const first = indexing.follow(server);
+    // A second round while the first one's vectors are being made.
+    await indexing.follow(server);
+    await first;
+    expect(world.embed).toHaveBeenCalledTimes(1);
+  });
+});

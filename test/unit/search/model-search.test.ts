@@ -1,0 +1,93 @@
+/** The part of a search that a model takes: it is not waited for long, not asked for nothing, and its absence breaks nothing. */
+import { describe, expect, it, vi } from 'vitest';
+import { ModelFailure } from '../../../src/llm/model-port.ts';
+import type { IndexPartPort } from '../../../src/search/index-parts.ts';
+import { createModelSearch } from '../../../src/search/model-search.ts';
+import { buildModelVectors } from '../../../src/search/model-vectors.ts';
+import { createRecord } from '../gateway/fakes.ts';
+import { toTool } from './made.ts';
+
+type Embed = (texts: readonly string[], signal: AbortSignal) => Promise<number[][]>;
+
+function start(embed: Embed) {
+  const stored = new Map<string, ArrayBuffer>();
+  const find = vi.fn<IndexPartPort['find']>(async (_id, hash) => stored.get(hash));
+  const parts: IndexPartPort = {
+    find,
+    has: async (_id, hash) => stored.has(hash),
+    put: async (_id, hash, bytes) => void stored.set(hash, bytes.buffer),
+  };
+  let now = 1_000_000;
+  const asked = vi.fn<Embed>(embed);
+  const search = createModelSearch(parts, { name: 'm', maxTexts: 10, embed: asked }, () => now);
+  return { search, parts, find, asked, pass: (ms: number) => (now += ms) };
+}
+const SERVER = { ...createRecord('tracker'), catalogHash: 'h1' };
+const good: Embed = async texts => texts.map(() => [1, 2, 3, 4]);
+
+describe('the vector of a query', () => {
+  it('[FIND-1] is the model’s, for what can be read of the query', async () => {
+    const { search, asked } = start(good);
+    expect(await search.vectorOf('x'.repeat(5_000))).toHaveLength(4);
+    expect(asked.mock.calls[0]?.[0]).toEqual(['x'.repeat(2_000)]);
+    expect(await search.vectorOf(' \n')).toBeUndefined();
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  it('[FIND-1] is waited for a second', async () => {
+    const limits: number[] = [];
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(ms => {
+      limits.push(ms);
+      return AbortSignal.abort(new DOMException('over', 'TimeoutError'));
+    });
+    const { search } = start(async (_texts, signal) => {
+      throw new ModelFailure(signal.aborted ? 'timeout' : 'broken');
+    });
+    expect(await search.vectorOf('a')).toBeUndefined();
+    expect(limits).toEqual([1_000]);
+    timeout.mockRestore();
+  });
+
+  it('[FIND-1] is not asked for again for ten seconds after a failure', async () => {
+    let isBroken = true;
+    const { search, asked, pass } = start(async texts => {
+      if (isBroken) throw new ModelFailure('unavailable');
+      return good(texts, new AbortController().signal);
+    });
+    expect(await search.vectorOf('a')).toBeUndefined();
+    isBroken = false;
+    pass(9_999);
+    expect(await search.vectorOf('a')).toBeUndefined();
+    expect(asked).toHaveBeenCalledTimes(1);
+    pass(1);
+    expect(await search.vectorOf('a')).toBeDefined();
+  });
+
+  it('[FIND-1] hides no fault of our own', async () => {
+    const { search } = start(() => Promise.reject(new TypeError('ours')));
+    await expect(search.vectorOf('a')).rejects.toThrow('ours');
+  });
+});
+
+describe('the vectors of tools', () => {
+  it('[FIND-1] are read once where they are there, and looked for every two seconds where not', async () => {
+    const { search, parts, find, pass } = start(good);
+    expect(await search.vectorsOf(SERVER)).toBeUndefined();
+    const embed = async (texts: readonly string[]) => good(texts, new AbortController().signal);
+    await parts.put('', 'h1', (await buildModelVectors([toTool('a')], embed, 10)).bytes);
+    pass(1_999);
+    expect(await search.vectorsOf(SERVER)).toBeUndefined();
+    expect(find).toHaveBeenCalledTimes(1);
+    pass(1);
+    expect(await search.vectorsOf(SERVER)).toMatchObject({ size: 1 });
+    expect(await search.vectorsOf(SERVER)).toMatchObject({ size: 1 });
+    expect(find).toHaveBeenCalledTimes(2);
+    expect(await search.vectorsOf({ ...SERVER, catalogHash: null })).toBeUndefined();
+  });
+
+  it('[FIND-1] that cannot be read are as if there were none', async () => {
+    const { search, parts } = start(good);
+    await parts.put('', 'h1', new Uint8Array(3));
+    expect(await search.vectorsOf(SERVER)).toBeUndefined();
+  });
+});
