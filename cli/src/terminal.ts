@@ -3,6 +3,8 @@
  * people only goes to standard error. Lint refuses `console` and `process.stdout` everywhere else in the command line.
  */
 
+import { createInterface } from 'node:readline';
+
 /** Write data. Resolves when the reader has taken it, so that nothing piles up; rejects where the reader is gone. */
 export function writeOut(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -29,3 +31,59 @@ export function outputColumns(): number | undefined {
 export function watchOutput(onGone: () => void): void {
   process.stdout.on('error', onGone);
 }
+
+/** Whether there is a person to ask. */
+export const isTerminal = (): boolean => process.stdin.isTTY && process.stderr.isTTY;
+
+/** A person who can be asked. Answers are undefined where it ends its input or presses Ctrl-C, now or before. */
+export interface Asked {
+  /** One line; what was written ahead, or pasted, counts. */
+  ask(question: string): Promise<string | undefined>;
+  /** The same where somebody has to decide: only what is written after the question was shown counts. */
+  confirm(question: string): Promise<string | undefined>;
+}
+
+/** Ask a person several things. */
+export async function withPerson<T>(work: (person: Asked) => Promise<T>): Promise<T> {
+  const { stdin: input, stderr: output } = process;
+  const lines = createInterface({ input, output, terminal: true });
+  const ahead: string[] = [];
+  let isGone = false;
+  let waiting: ((line: string | undefined) => void) | undefined;
+  const take = (line: string | undefined) => {
+    waiting?.(line);
+    waiting = undefined;
+  };
+  const leave = () => {
+    isGone = true;
+    take(undefined);
+  };
+  lines.on('line', line => (waiting ? take(line) : ahead.push(line)));
+  lines.once('close', leave);
+  lines.once('SIGINT', leave);
+  const ask = (question: string): Promise<string | undefined> => {
+    const line = ahead.shift();
+    if (line !== undefined) note(`${question}${line}`);
+    if (line !== undefined || isGone) return Promise.resolve(line);
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    waiting = resolve;
+    lines.setPrompt(question);
+    lines.prompt();
+    return promise;
+  };
+  try {
+    return await work({
+      ask,
+      confirm(question) {
+        ahead.length = 0;
+        return ask(question);
+      },
+    });
+  } finally {
+    lines.close();
+  }
+}
+
+/** Ask a person one thing. */
+export const askLine = (question: string): Promise<string | undefined> =>
+  withPerson(person => person.ask(question));

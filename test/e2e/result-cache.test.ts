@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { until } from '../fixtures/start-fixture.ts';
 import { createRandom, SEED } from '../unit/seeded.ts';
 import { QUIET, startGateway, TRUSTED, type Gateway } from './gateway.ts';
+import { runPortico } from './portico-command.ts';
 import { resultText, startScripted, type ScriptedUpstream } from './scripted-upstream.ts';
 
 interface Seen {
@@ -142,6 +143,22 @@ it('[LLM-5] [ACC-1] a token that was revoked gets no result of before', async ()
   expect((await gateway.api('DELETE', `/api/v1/tokens/${id}`)).status).toBe(204);
   const body = { name: 'data.shared', arguments: { key: 'revoked' } };
   expect((await gateway.api('POST', '/api/v1/tools/call', body, token)).status).toBe(401);
+});
+
+it('[LLM-5] [CLI-4] the command line takes what is kept, or has the call made', async () => {
+  const env = { PORTICO_URL: gateway.origin, PORTICO_TOKEN: await tokenOf('cli') };
+  const get = async (...words: string[]) => {
+    const { code, out, err } = await runPortico(['call', ...words], { env });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    return Number(out);
+  };
+  const first = await get('data.get');
+  expect(await get('data.get')).toBe(first);
+  const second = await get('data.get', '--no-cache');
+  expect(second).toBeGreaterThan(first);
+  // Its result took the place of the one before.
+  expect(await get('data.get')).toBe(second);
+  expect(await get('--no-cache', 'data.get')).toBeGreaterThan(second);
 });
 
 it('[LLM-5] an edit of the server leaves what was kept, and a restart of the gateway does not', async () => {

@@ -10,6 +10,8 @@ export interface CallFlags {
   args?: string | undefined;
   argsFile?: string | undefined;
   help?: boolean | undefined;
+  /** False: a cached result will not do. */
+  cache?: boolean | undefined;
 }
 
 const WITH_VALUE = new Map<string, 'args' | 'argsFile'>([
@@ -34,6 +36,7 @@ export function splitFlags(
     if (name === '' || isTheTools(name)) rest.push(word);
     else if (name === 'json' && given === undefined) own.json = true;
     else if (name === 'help' && given === undefined) own.help = true;
+    else if (name === 'no-cache' && given === undefined) own.cache = false;
     else if (key === undefined) rest.push(word);
     else {
       const value = given ?? words[at + 1];

@@ -1,6 +1,6 @@
 /** The person at the terminal: what it wants to say next, and what it decides about calls. Asked on standard error; standard output is data. */
-import { createInterface, type Interface } from 'node:readline/promises';
 import type { CallView } from '../../../src/chat/chat-events.ts';
+import { withPerson } from '../terminal.ts';
 import { toQuestion } from './view.ts';
 
 export interface Decision {
@@ -20,29 +20,13 @@ export const decideAll =
 export const nobody: Decide = async () => undefined;
 
 /** Asks about one call after the other; whoever leaves has decided nothing. */
-export const askPerson: Decide = async pending => {
-  const decisions: Decision[] = [];
-  for (const call of pending) {
-    const said = await askLine(toQuestion(call));
-    if (said === undefined) return undefined;
-    decisions.push({ call_id: call.id, approve: /^y(es)?$/i.test(said.trim()) });
-  }
-  return decisions;
-};
-
-/** One line that the person writes; undefined where it ends its input or presses Ctrl-C. */
-export async function askLine(question: string): Promise<string | undefined> {
-  const lines: Interface = createInterface({
-    input: process.stdin,
-    output: process.stderr,
-    terminal: true,
+export const askPerson: Decide = pending =>
+  withPerson(async person => {
+    const decisions: Decision[] = [];
+    for (const call of pending) {
+      const said = await person.confirm(toQuestion(call));
+      if (said === undefined) return undefined;
+      decisions.push({ call_id: call.id, approve: /^y(es)?$/i.test(said.trim()) });
+    }
+    return decisions;
   });
-  try {
-    const { promise: gone, resolve } = Promise.withResolvers<undefined>();
-    lines.once('close', () => resolve(undefined));
-    lines.once('SIGINT', () => resolve(undefined));
-    return await Promise.race([lines.question(question), gone]);
-  } finally {
-    lines.close();
-  }
-}

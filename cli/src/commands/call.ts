@@ -1,5 +1,7 @@
 /** `portico call`: call one tool, its arguments as flags that its schema makes. Exit code 1 where the tool says it failed. */
 import type { Command } from 'commander';
+import { CACHE_META } from '../../../src/cache/cache-wish.ts';
+import { answerQuestions } from '../call/answer-questions.ts';
 import { describeTool } from '../call/describe.ts';
 import { splitFlags, type CallFlags } from '../call/own-flags.ts';
 import { readParameters, takesOthers } from '../call/parameters.ts';
@@ -17,7 +19,7 @@ import { findTool } from '../gateway/find-tool.ts';
 import { Mcp, type Answer } from '../gateway/mcp.ts';
 import { readInput } from '../input.ts';
 import { visible } from '../output/table.ts';
-import { note, outputColumns, writeOut } from '../terminal.ts';
+import { isTerminal, note, outputColumns, withPerson, writeOut } from '../terminal.ts';
 
 const HELP = `
 After the tool's name stand its arguments as flags; portico call NAME --help
@@ -30,7 +32,14 @@ Examples:
   portico call github.create_issue --title 'It rains in' --labels bug
   portico call github.create_issue --help
   portico call weather.forecast --args '{"place": {"city": "Riga"}}' --days 3
-  echo '{"message": "hi"}' | portico call everything.echo --args-file - --json`;
+  echo '{"message": "hi"}' | portico call everything.echo --args-file - --json
+
+A tool that asks for input asks you, at a terminal; Ctrl-D leaves the question.`;
+
+/** Most rounds of questions that a call may ask. */
+const MAX_ROUNDS = 20;
+/** What a person at a terminal can do for a server. */
+const ELICITATION: JsonObject = { elicitation: { form: {}, url: {} } };
 
 /** Adds `call`. */
 export function addCall(program: Command): void {
@@ -42,6 +51,7 @@ export function addCall(program: Command): void {
     .option('--args <json>', 'arguments as JSON; flags are put into them')
     .option('--args-file <file>', 'the same from a file, or from standard input with -')
     .option('--json', 'print the whole result as JSON')
+    .option('--no-cache', 'have the call made, also where the gateway has its result cached')
     .passThroughOptions()
     .allowUnknownOption()
     .addHelpText('after', HELP)
@@ -54,12 +64,12 @@ async function callTool(
   options: GatewayOptions & CallFlags,
 ): Promise<void> {
   const { url, token } = readTarget(options);
-  const mcp = new Mcp(toFullListUrl(url), token);
+  const mcp = new Mcp(toFullListUrl(url), token, isTerminal() ? ELICITATION : {});
   const tool = findTool(await mcp.listTools(), name);
   const schema = isObject(tool.inputSchema) ? tool.inputSchema : {};
   const parameters = readParameters(schema);
   const { own, rest } = splitFlags(words, flag => findParameter(parameters, flag) !== undefined);
-  const { args, argsFile, json, help } = { ...options, ...own };
+  const { args, argsFile, json, help, cache } = { ...options, ...own };
   if (help) return writeOut(describeTool(tool, outputColumns()));
   const given = await readArguments(args, argsFile);
   const tree = readFlags(rest, parameters, takesOthers(schema), given);
@@ -68,7 +78,8 @@ async function callTool(
     throw new Failure(`${tool.name} needs ${missing.join(', ')}; see --help`, EXIT.usage);
   }
   const text = rest.length === 0 && given !== undefined ? given : toJsonText(tree);
-  const { result, text: raw } = await send(mcp, tool.name, text);
+  const meta = cache === false ? { [CACHE_META]: 'no-cache' } : {};
+  const { result, text: raw } = await send(mcp, tool.name, text, meta);
   if (json) await writeOut(`${raw}\n`);
   else {
     const shown = showResult(result, outputColumns() !== undefined);
@@ -78,18 +89,29 @@ async function callTool(
   if (result['isError'] === true) throw new Failure(`${tool.name} says that it failed`);
 }
 
-async function send(mcp: Mcp, name: string, text: string): Promise<Answer> {
+/** The call, round by round as its server asks. */
+async function send(mcp: Mcp, name: string, text: string, meta: JsonObject): Promise<Answer> {
+  const hangUp = new AbortController();
+  process.once('SIGINT', () => hangUp.abort(new Failure('cancelled', 130)));
+  const options = { onNotification: showProgress, signal: hangUp.signal, meta };
   const params = new Map([
     ['name', JSON.stringify(name)],
     ['arguments', text],
   ]);
-  const hangUp = new AbortController();
-  process.once('SIGINT', () => hangUp.abort(new Failure('cancelled', 130)));
-  const answer = await mcp.request('tools/call', params, showProgress, hangUp.signal);
-  if (answer.result['resultType'] !== 'input_required') return answer;
-  throw new Failure(
-    `${name} asks for input, which the command line cannot give; use an MCP client`,
-  );
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const answer = await mcp.request('tools/call', params, options);
+    const { resultType, inputRequests, requestState } = answer.result;
+    if (resultType !== 'input_required') return answer;
+    if (!isTerminal()) {
+      throw new Failure(`${name} asks for input; call it at a terminal, or use an MCP client`);
+    }
+    const responses = await withPerson(person =>
+      answerQuestions(name, inputRequests, { ...person, tell: note }),
+    );
+    params.set('inputResponses', JSON.stringify(responses));
+    if (requestState !== undefined) params.set('requestState', JSON.stringify(requestState));
+  }
+  throw new Failure(`${name} asked ${MAX_ROUNDS} times and was not content`);
 }
 
 /** What is under way, for people. */

@@ -1,7 +1,7 @@
 /** `portico chat`: speak with the gateway's language model, which calls the tools of the token. */
 import type { Command } from 'commander';
 import { again } from '../again.ts';
-import { askLine, askPerson, decideAll, nobody, type Decide } from '../chat/person.ts';
+import { askPerson, decideAll, nobody, type Decide } from '../chat/person.ts';
 import { readBeginning, readLimits, type ChatOptions } from '../chat/read-options.ts';
 import { exitOf, STOPPED, Talk, toReason, type ChatView } from '../chat/talk.ts';
 import { View } from '../chat/view.ts';
@@ -9,7 +9,7 @@ import { EXIT, Failure } from '../failure.ts';
 import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';
 import { Api } from '../gateway/api.ts';
 import { readInput } from '../input.ts';
-import { note, writeJson } from '../terminal.ts';
+import { askLine, isTerminal, note, writeJson } from '../terminal.ts';
 
 interface Options extends GatewayOptions, ChatOptions {
   json?: boolean;
@@ -79,8 +79,6 @@ async function chat(message: string | undefined, options: Options): Promise<void
 }
 
 type Send = (body: object) => Promise<ChatView>;
-
-const isTerminal = () => process.stdin.isTTY && process.stderr.isTTY;
 
 function toDecide({ yes, no }: Options): Decide {
   if (yes) return decideAll(true);

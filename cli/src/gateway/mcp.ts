@@ -38,11 +38,22 @@ export interface Answer {
 
 export type OnNotification = (method: string, params: JsonObject) => void;
 
+export interface RequestOptions {
+  onNotification?: OnNotification;
+  /** Hangs up, which cancels the request. */
+  signal?: AbortSignal;
+  /** Members of `_meta` beside those of every request. */
+  meta?: JsonObject;
+}
+
 export class Mcp {
   readonly #door: Door;
   readonly #delivery: Delivery;
+  readonly #capabilities: JsonObject;
 
-  constructor(endpoint: URL, token: string) {
+  /** @param capabilities what whoever runs it can do when a server asks */
+  constructor(endpoint: URL, token: string, capabilities: JsonObject = {}) {
+    this.#capabilities = capabilities;
     this.#door = new Door(endpoint, token);
     this.#delivery = new Delivery(this.#door, new Session(this.#door, () => {}));
   }
@@ -71,10 +82,10 @@ export class Mcp {
   async request(
     method: string,
     params: ReadonlyMap<string, string>,
-    onNotification: OnNotification = () => {},
-    signal: AbortSignal = new AbortController().signal,
+    options: RequestOptions = {},
   ): Promise<Answer> {
-    const request = toRequest(method, params);
+    const { onNotification, signal = new AbortController().signal, meta } = options;
+    const request = toRequest(method, params, { ...meta, ...toMeta(this.#capabilities) });
     let hasAnswer = false;
     try {
       const response = await this.#delivery.request(request, signal);
@@ -91,7 +102,7 @@ export class Mcp {
           return { result: message['result'], text: rawMembers(text).get('result') ?? '{}' };
         }
         const told = message['params'];
-        onNotification(String(message['method']), isObject(told) ? told : {});
+        onNotification?.(String(message['method']), isObject(told) ? told : {});
       }
     } catch (error) {
       if (error instanceof Failure) throw error;
@@ -102,14 +113,19 @@ export class Mcp {
   }
 }
 
-function toRequest(method: string, params: ReadonlyMap<string, string>): HostRequest {
-  const _meta = {
-    [META.protocolVersion]: MODERN_VERSION,
-    [META.clientInfo]: { name: 'portico-cli', version: IMPLEMENTATION.version },
-    [META.clientCapabilities]: {},
-    progressToken: 'progress',
-  };
-  const all = new Map([...params, ['_meta', JSON.stringify(_meta)]]);
+const toMeta = (capabilities: JsonObject): JsonObject => ({
+  [META.protocolVersion]: MODERN_VERSION,
+  [META.clientInfo]: { name: 'portico-cli', version: IMPLEMENTATION.version },
+  [META.clientCapabilities]: capabilities,
+  progressToken: 'progress',
+});
+
+function toRequest(
+  method: string,
+  params: ReadonlyMap<string, string>,
+  meta: JsonObject,
+): HostRequest {
+  const all = new Map([...params, ['_meta', JSON.stringify(meta)]]);
   const head = `{"jsonrpc":"2.0","id":1,"method":${JSON.stringify(method)}`;
   const message = parseMessage(`${head},"params":${fromRawMembers(all)}}`);
   if (message.kind === 'request') return message;
