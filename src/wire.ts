@@ -27,6 +27,7 @@ import { withAccess } from './gateway/with-access.ts';
 import { isReadOnly } from './gateway/seen.ts';
 import { withAudit } from './gateway/with-audit.ts';
 import { modelsOf } from './llm/create-models.ts';
+import { UsageService } from './llm/usage-service.ts';
 import { listForModel, MODEL_NAMING, runCalls } from './llm/run-calls.ts';
 import { createTaskIds } from './gateway/task-ids.ts';
 import { withRequestState } from './gateway/with-request-state.ts';
@@ -265,6 +266,7 @@ export function wire(env: Env): AppPorts {
     }),
     skillsOf,
     tracer,
+    usage: new UsageService(db, config.model),
     approvals: new ApprovalService({ db, acts, look: id => monitorOf(id).poke() }),
     audit: new AuditService(db, shard => auditLogOf(shard).keep(shard)),
     shield: env.SHIELD,

@@ -21,6 +21,7 @@ import { registerDocument } from './document.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
 import { registerHealth } from './health.ts';
 import { registerKeys } from './keys.ts';
+import { registerModel } from './model.ts';
 import { registerPrincipals } from './principals.ts';
 import { registerSearch, SEARCH_PATH } from './search.ts';
 import { registerSecrets } from './secrets.ts';
@@ -103,6 +104,7 @@ export function createApi(ports: ApiPorts): Api {
   registerSkills(api, ports);
   registerToolSkills(api, ports);
   registerSearch(api, ports);
+  registerModel(api, ports);
   registerAsk(api, ports);
   registerAskAllowlist(api, ports);
   registerChat(api, ports);

@@ -25,6 +25,7 @@ import type { HealthService } from '../health/health-service.ts';
 import type { ApprovalService } from '../pins/approval-service.ts';
 import type { ImportService } from '../registry/import-service.ts';
 import type { ServerService } from '../registry/server-service.ts';
+import type { UsageService } from '../llm/usage-service.ts';
 import type { Rotation } from '../secrets/rotation.ts';
 import type { CorrectionService } from '../skills/correction-service.ts';
 import type { SkillService } from '../skills/skill-service.ts';
@@ -56,6 +57,7 @@ export interface ApiPorts {
   corrections: CorrectionService;
   skillsOf: SkillsOf;
   tracer: Tracer;
+  usage: UsageService;
   ask: AskService;
   askAllowlist: AllowlistService;
   chats: ChatService;

@@ -4,7 +4,7 @@
  * purpose in a deployment, whoever asks.
  */
 import { ModelFailure, type ModelProblem } from './model-port.ts';
-import { correctUsage, drawUsage, type Usage } from './usage-store.ts';
+import { correctUsage, drawUsage, noteFailure, type Usage } from './usage-store.ts';
 
 export interface BudgetOptions {
   db: D1Database;
@@ -45,7 +45,11 @@ export function createBudget({ db, purpose, perDay, now }: BudgetOptions): Budge
       await correct(usedBy(done));
       return done;
     } catch (thrown) {
-      if (thrown instanceof ModelFailure && USED_NOTHING.includes(thrown.problem)) await correct(0);
+      if (thrown instanceof ModelFailure) {
+        const { problem } = thrown;
+        if (USED_NOTHING.includes(problem)) await correct(0);
+        if (problem !== 'aborted') await noteFailure(db, day, purpose, problem, now());
+      }
       throw thrown;
     }
   };

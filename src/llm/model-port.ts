@@ -49,6 +49,8 @@ const TEXTS = {
 /** Why there is no answer. `nonsense`: it does not fit. `broken`: it ended before it was whole. `budget`: it may not be asked more today. */
 export type ModelProblem = keyof typeof TEXTS;
 
+export const MODEL_PROBLEMS = Object.keys(TEXTS) as ModelProblem[];
+
 export class ModelFailure extends Error {
   readonly problem: ModelProblem;
   /** When to ask again, in milliseconds from now, where that is known. */

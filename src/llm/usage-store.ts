@@ -1,8 +1,24 @@
 /** The table `llm_usage`: what a model was used for, by day. The budget is kept by the statement that draws from it. */
 import { z } from 'zod';
+import { MODEL_PROBLEMS, type ModelProblem } from './model-port.ts';
+import type { ModelView } from './usage-schema.ts';
 
 /** Days that are remembered. */
 const KEPT_DAYS = 31;
+
+const RowSchema = z.object({
+  purpose: z.string(),
+  calls: z.number(),
+  tokens: z.number(),
+  failures: z.number(),
+  last_problem: z.enum(MODEL_PROBLEMS).nullable(),
+  last_failed_at: z
+    .number()
+    .nullable()
+    .transform(at => (at === null ? null : new Date(at).toISOString())),
+});
+/** As the API shows it. */
+export type PurposeUsage = ModelView['usage'][number];
 
 export interface Usage {
   calls: number;
@@ -45,6 +61,35 @@ export async function correctUsage(
       .bind(difference, day, purpose),
     db.prepare('DELETE FROM llm_usage WHERE day < ?').bind(oldest),
   ]);
+}
+
+/** A request failed. */
+export async function noteFailure(
+  db: D1Database,
+  day: string,
+  purpose: string,
+  problem: ModelProblem,
+  at: number,
+): Promise<void> {
+  await db
+    .prepare(
+      `UPDATE llm_usage SET failures = failures + 1, last_problem = ?, last_failed_at = ?
+       WHERE day = ? AND purpose = ?`,
+    )
+    .bind(problem, at, day, purpose)
+    .run();
+}
+
+/** What was used on a day, by purpose. */
+export async function listUsage(db: D1Database, day: string): Promise<PurposeUsage[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT purpose, calls, tokens, failures, last_problem, last_failed_at FROM llm_usage
+       WHERE day = ? ORDER BY purpose`,
+    )
+    .bind(day)
+    .all();
+  return z.array(RowSchema).parse(results);
 }
 
 /** What was used on a day. */

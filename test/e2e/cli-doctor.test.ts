@@ -245,3 +245,41 @@ it('[CLI-4] a Node without WebSocket', async () => {
     /^WebSocket: .*NODE_OPTIONS/,
   );
 });
+
+describe('a language model', () => {
+  it('[CLI-4] [LLM-3] that does not take its key is named, with the setting', async () => {
+    const model = await startFixture('scripted-vectors', { key: 'the-right-key' });
+    const own = await startGateway({
+      env: {
+        PORTICO_MODEL_URL: `${model.origin}/v1`,
+        PORTICO_MODEL: 'vectors-1',
+        PORTICO_MODEL_EMBED: 'vectors-1',
+        PORTICO_MODEL_KEY: 'another-key',
+      },
+    });
+    try {
+      const env = { PORTICO_URL: own.origin, PORTICO_TOKEN: own.adminToken };
+      expect((await doctor([], env)).out).toContain('✓ model: vectors-1; 0 calls today\n');
+      await own.register('rich', `${upstream.origin}/mcp`);
+      await until('the model was asked', 30_000, async () =>
+        ((await model.counters())['refused'] ?? 0) >= 2 ? true : undefined,
+      );
+      const { code, out } = await until('both purposes failed', 30_000, async () => {
+        const ran = await doctor([], env);
+        return ran.out.includes('model for index') && ran.out.includes('model for skills')
+          ? ran
+          : undefined;
+      });
+      expect(code).toBe(1);
+      expect(out).toMatch(/✗ model for index: auth; see PORTICO_MODEL_KEY\n/);
+      expect(out).not.toContain('another-key');
+    } finally {
+      await own.stop();
+      await model.stop();
+    }
+  });
+
+  it('[CLI-4] that is not there is not missed', async () => {
+    expect((await doctor()).out).toContain('- model: the gateway has none');
+  });
+});

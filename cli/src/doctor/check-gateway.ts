@@ -1,6 +1,7 @@
 /** Checks of the gateway: is it there, is it one, whose clock is right, what may the token do, how are the servers. */
 import { IMPLEMENTATION, isObject } from '../../../src/protocol.ts';
 import { Api, SERVERS, TOKENS, type ServerRecord } from '../gateway/api.ts';
+import { checkModel } from './check-model.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 
 /** More than this and tokens expire at another time than they say. */
@@ -115,7 +116,8 @@ async function checkToken(api: Api, token: string | undefined): Promise<Finding[
   if (!scopes.includes('servers:read')) {
     return [valid, skipped('servers', 'the token may not read servers')];
   }
-  return [valid, ...(await checkServers(api))];
+  const model = scopes.includes('admin') ? await checkModel(api) : [];
+  return [valid, ...(await checkServers(api)), ...model];
 }
 
 async function checkServers(api: Api): Promise<Finding[]> {

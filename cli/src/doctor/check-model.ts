@@ -1,0 +1,33 @@
+/** The check of the gateway's language model: is there one, does it take the key, is there budget left for today. */
+import type { ModelView } from '../../../src/llm/usage-schema.ts';
+import type { Api } from '../gateway/api.ts';
+import { failed, ok, skipped, type Finding } from './finding.ts';
+
+/** What does not pass by itself, and what to look at. */
+const LASTING: Readonly<Record<string, string>> = {
+  auth: 'PORTICO_MODEL_KEY',
+  no_key: 'PORTICO_MODEL_KEY and the origins of the secret it names',
+  no_binding: 'the binding AI of the Worker',
+  not_found: 'PORTICO_MODEL, PORTICO_MODEL_EMBED, PORTICO_MODEL_API and PORTICO_MODEL_URL',
+};
+
+/** @param api with a token that may see it */
+export async function checkModel(api: Api): Promise<Finding[]> {
+  const response = await api.send('GET', '/api/v1/model');
+  if (!response.ok) {
+    await response.body?.cancel();
+    return [skipped('model', `the gateway does not tell (${response.status})`)];
+  }
+  const { model, usage } = (await response.json()) as ModelView;
+  if (!model) return [skipped('model', 'the gateway has none: it does not need one')];
+  const bad = usage.flatMap(({ purpose, calls, tokens, last_problem: problem }) => {
+    const check = `model for ${purpose}`;
+    const settings = LASTING[problem ?? ''];
+    if (settings !== undefined) return [failed(check, `${problem}`, `see ${settings}`)];
+    if (calls < model.calls_per_day && tokens < model.tokens_per_day) return [];
+    const advice = 'wait until tomorrow (UTC), or raise PORTICO_MODEL_CALLS_PER_DAY';
+    return [failed(check, 'its budget for today is spent', advice)];
+  });
+  const calls = usage.reduce((sum, one) => sum + one.calls, 0);
+  return bad.length > 0 ? bad : [ok('model', `${model.name}; ${calls} calls today`)];
+}
