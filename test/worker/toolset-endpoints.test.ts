@@ -156,3 +156,26 @@ describe('a closed deployment', () => {
     expect((await portico.api('DELETE', `/api/v1/access/rules/${id}`)).status).toBe(204);
   });
 });
+
+describe('GET /api/v1/tools?toolset=', () => {
+  const get = async (query: string, sent: Sent = {}) => {
+    const response = await portico.api('GET', `/api/v1/tools?${query}`, undefined, sent);
+    const body = await response.json<{ names?: object; total?: number; code?: string }>();
+    return { status: response.status, ...body };
+  };
+
+  it('[ACC-6] [LLM-1] has the tools that it selects, by their own names, in each form', async () => {
+    const exported = await get('toolset=desk&format=openai-chat');
+    const own = ['tracker__create', 'tracker__list', 'wiki__list'];
+    expect(Object.values(exported.names ?? {}).toSorted()).toEqual(own);
+    expect(await get('toolset=desk')).toMatchObject({ total: 3 });
+    expect(await get('toolset=desk&server=wiki')).toMatchObject({ total: 1 });
+  });
+
+  it('[ACC-6] of other people is as one that is not there, to the byte', async () => {
+    expect(await get('toolset=private', { token: member })).toMatchObject({ total: 2 });
+    const hidden = await get('toolset=private', { token: stranger });
+    expect(hidden).toMatchObject({ status: 422, code: 'validation_failed' });
+    expect(await get('toolset=nowhere', { token: stranger })).toEqual(hidden);
+  });
+});
