@@ -34,6 +34,7 @@ const ask = createRoute({
       errors: [
         ...BODY_ERRORS,
         'forbidden',
+        'rate_limited',
         'model_missing',
         'model_failed',
         'model_budget',

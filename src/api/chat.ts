@@ -41,7 +41,15 @@ const exampleChat = {
 };
 const exampleMessage = 'Open an issue about the rain, unless there is one';
 const answers = responsesOf(200, 'How the chat stands once it stopped, or events', ChatViewSchema, {
-  errors: [...BODY_ERRORS, 'forbidden', 'model_missing', 'busy', 'not_found', 'conflict'],
+  errors: [
+    ...BODY_ERRORS,
+    'forbidden',
+    'model_missing',
+    'rate_limited',
+    'busy',
+    'not_found',
+    'conflict',
+  ],
   example: exampleChat,
 });
 // Which id is none is for the service, which asks for the scope first.

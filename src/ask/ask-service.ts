@@ -78,7 +78,7 @@ export class AskService {
   }
 
   /**
-   * @throws PorticoError `forbidden`; `model_missing`, `model_failed`, `model_budget` where there is no plan to judge; what `again` throws
+   * @throws PorticoError `forbidden`; `rate_limited`; `model_missing`, `model_failed`, `model_budget` where there is no plan to judge; what `again` throws
    */
   async ask(input: AskInput): Promise<AskOutcome> {
     const { tracer, model, now } = this.#ports;
@@ -109,6 +109,7 @@ export class AskService {
     const candidates = await this.#candidates(input, span);
     if (candidates.length === 0) return refused('candidates', 'nothing_allowed');
 
+    await this.#ports.gateway.spend?.(input.caller);
     const planning = span.child('ask.plan', { candidates: candidates.length });
     const answer = await askModel(
       model,

@@ -85,6 +85,18 @@ export class CallLedger {
     if (retryAfterMs !== undefined) throw limited(retryAfterMs, server);
   }
 
+  /**
+   * Takes a call from a principal's limit, without a call.
+   * @throws PorticoError `rate_limited`; `busy` where that is not known
+   */
+  async spend({ principalId }: Pick<Caller, 'principalId'>): Promise<void> {
+    const limits = this.#limitsFor(undefined);
+    if (limits.length === 0) return;
+    const ended = this.#ports.ends.take(principalId);
+    const { retryAfterMs } = await this.#ask(principalId, { principalId, limits, ended });
+    if (retryAfterMs !== undefined) throw limited(retryAfterMs, undefined);
+  }
+
   /** A call has ended; nobody waits for it. @param isLast nothing may be begun after this */
   end(
     principalId: string,

@@ -43,7 +43,7 @@ export class ChatService {
     this.#ports = ports;
   }
 
-  /** @throws PorticoError `forbidden`, `model_missing`, `validation_failed`, `busy` */
+  /** @throws PorticoError `forbidden`, `model_missing`, `validation_failed`, `rate_limited`, `busy` */
   async begin(asker: Asker, input: BeginChat): Promise<ReadyChat> {
     const { records, settings } = this.#ports;
     await this.#requireScopes(asker.caller, 'POST', asker.door);
@@ -67,6 +67,7 @@ export class ChatService {
       answer: '',
     };
     const state = withMessage(empty, input.message);
+    await this.#ports.tools.gateway.spend?.(asker.caller);
     const claim = await records.create(asker.caller.principalId, state);
     if (!claim) throw tooMany();
     return this.#ready(asker, claim, model, state);
@@ -84,6 +85,7 @@ export class ChatService {
       throw new PorticoError('payload_too_large', 'The chat is full; begin another');
     }
     const approve = stricter(state.approve, settings.approval);
+    await this.#ports.tools.gateway.spend?.(asker.caller);
     const claim = await records.claim(found, { ...state, approve });
     if (!claim) throw runs();
     return this.#ready(asker, claim, model, { ...state, approve });

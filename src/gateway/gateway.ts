@@ -178,6 +178,11 @@ export interface Gateway {
     request: RelayedRequest,
     context: RequestContext,
   ): Promise<RoutedReply>;
+  /**
+   * Takes a call from the caller's limit for work that is none but costs like one: a question to a model.
+   * @throws PorticoError `rate_limited`, `busy`
+   */
+  spend?(caller: Caller): Promise<void>;
   /** Told of what is refused before it is a request that could be put to a server. */
   refused?(caller: Caller, refusal: Refusal): Promise<void>;
 }

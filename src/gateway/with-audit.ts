@@ -36,6 +36,8 @@ export function withAudit(inner: Gateway, ledger: CallLedger): Gateway {
   return {
     ...inner,
 
+    spend: caller => ledger.spend(caller),
+
     async refused(caller, { method, subject = '', thrown, door }) {
       const code = codeOf(thrown);
       // What is wrong with a request that is no call is nothing to be recorded.
