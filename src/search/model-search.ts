@@ -6,6 +6,7 @@ import { Lru } from '../lib/lru.ts';
 import type { Embedder } from '../llm/embedder-port.ts';
 import { ModelFailure } from '../llm/model-port.ts';
 import type { Server } from '../registry/server-schema.ts';
+import { HeldVectors } from './held-vectors.ts';
 import type { IndexPartPort } from './index-parts.ts';
 import { readModelVectors, toModelVector, type ModelVectors } from './model-vectors.ts';
 
@@ -15,7 +16,9 @@ const QUERY_MS = 1_000;
 const PAUSE_MS = 10_000;
 /** Vectors that were not there are looked for again after this time, in milliseconds. */
 const LOOK_MS = 2_000;
-const MAX_CATALOGS = 200;
+/** Vectors for which there was no room are looked for again after this time, in milliseconds. */
+const FULL_MS = 60_000;
+const MAX_CATALOGS = 1_000;
 /** How much of a query is told to the model, in UTF-16 code units. */
 const MAX_QUERY_CHARS = 2_000;
 
@@ -31,19 +34,19 @@ export function createModelSearch(
   embedder: Embedder,
   now: () => number = Date.now,
 ): ModelSearch {
-  const held = new Lru<string, ModelVectors>(MAX_CATALOGS);
+  const held = new HeldVectors();
   const lookAt = new Lru<string, number>(MAX_CATALOGS);
   let askAt = 0;
   return {
     async vectorsOf({ id, catalogHash: hash }) {
       if (hash === null) return undefined;
-      const known = held.get(hash);
+      const known = held.get(hash, now());
       if (known || now() < (lookAt.get(hash) ?? 0)) return known;
       const bytes = await parts.find(id, hash);
       const vectors = bytes && readModelVectors(bytes);
-      if (vectors) held.set(hash, vectors);
-      else lookAt.set(hash, now() + LOOK_MS);
-      return vectors;
+      if (!vectors) lookAt.set(hash, now() + LOOK_MS);
+      else if (!held.set(hash, vectors, now())) lookAt.set(hash, now() + FULL_MS);
+      return held.get(hash, now());
     },
     async vectorOf(query) {
       const text = query.slice(0, MAX_QUERY_CHARS);

@@ -1,0 +1,37 @@
+/** Vectors in memory: bounded in bytes, and no catalog in use drives out another. */
+import { expect, it } from 'vitest';
+import { HeldVectors } from '../../../src/search/held-vectors.ts';
+import type { ModelVectors } from '../../../src/search/model-vectors.ts';
+
+const ofBytes = (byteLength: number): ModelVectors => ({
+  size: 1,
+  dimensions: byteLength,
+  textHashes: new Uint32Array(2),
+  vectorScales: new Float32Array(1),
+  vectors: new Int8Array(byteLength),
+});
+
+it('[FIND-1] vectors are held up to a bound, and what is not used makes room', () => {
+  const held = new HeldVectors(100);
+  const [a, b, c] = [ofBytes(60), ofBytes(40), ofBytes(50)];
+  expect([held.set('a', a, 0), held.set('b', b, 0)]).toEqual([true, true]);
+  // Both are in use: there is no room for a third, and neither goes.
+  expect(held.set('c', c, 59_999)).toBe(false);
+  expect([held.get('a', 59_999), held.get('b', 0), held.get('c', 0)]).toEqual([a, b, undefined]);
+  // By now only the first is in use.
+  expect(held.set('c', c, 60_000)).toBe(false);
+  expect(held.set('d', ofBytes(40), 60_000)).toBe(true);
+  expect([held.get('a', 60_000), held.get('b', 60_000)]).toEqual([a, undefined]);
+  expect(held.set('c', c, 200_000)).toBe(true);
+  expect([held.get('a', 200_000), held.get('c', 200_000)]).toEqual([undefined, c]);
+  expect(held.set('e', ofBytes(101), 900_000)).toBe(false);
+});
+
+it('[FIND-1] vectors that came twice at once are held once', () => {
+  const held = new HeldVectors(100);
+  const first = ofBytes(60);
+  held.set('a', first, 0);
+  held.set('a', ofBytes(60), 0);
+  expect(held.get('a', 0)).toBe(first);
+  expect(held.set('b', ofBytes(40), 0)).toBe(true);
+});
