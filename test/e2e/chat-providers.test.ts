@@ -23,12 +23,15 @@ const TASK: Script = {
 };
 const message = 'What does the handbook say of incidents, and which ticket is about the VPN?';
 
+/** A cent for each token. */
+const PRICES = { PORTICO_MODEL_PRICE_INPUT: '10000', PORTICO_MODEL_PRICE_OUTPUT: '10000' };
+
 describe.each(PROVIDERS)('a model that speaks $api', provider => {
   let chats: ChatGateway;
   let upstreams: Record<string, Upstream>;
 
   beforeAll(async () => {
-    chats = await startChats(provider);
+    chats = await startChats(provider, { env: PRICES });
     upstreams = await addDemo(chats, ['documents', 'tickets']);
   });
   afterAll(async () => {
@@ -71,6 +74,20 @@ describe.each(PROVIDERS)('a model that speaks $api', provider => {
     expect(told).toEqual(['chat', ...step, ...step, ...step, 'done']);
     const [search] = chat.calls;
     expect(search?.arguments).toEqual({ query: 'handbook für Vorfälle 😀' });
+  });
+
+  it('[LLM-3] costs no more than it may, and goes on where it may cost more', async () => {
+    const search = { name: 'documents__search_documents', arguments: { query: 'vpn' } };
+    const turn = { calls: [search], tokens: { input: 10_000, output: 100 } };
+    await chats.script({ turns: [turn], repeat: 'last' });
+    // What two questions cost, and not enough for a third.
+    const limits = { cost_usd: 202.05 };
+    const chat = await chats.chat({ message, limits });
+    expect(chat).toMatchObject({ stop_reason: 'cost', steps: 2, usage: { cost_usd: 202 } });
+    expect(await chats.requests()).toHaveLength(2);
+    const more = await chats.chat({ limits: { cost_usd: 303.05 } }, chat.id);
+    expect(more.stop_reason).toBe('cost');
+    expect((await chats.requests()).length).toBeGreaterThan(2);
   });
 
   it('[LLM-3] goes on with the conversation', async () => {
