@@ -63,6 +63,18 @@ describe('bash', () => {
   });
 });
 
+it.each([
+  ['bash', /^ {4}'portico[^']*'\) words='(.*)' ;;$/gm, /\S+/g],
+  ['zsh', /^ {4}'portico[^']*'\) names=\((.*)\) ;;$/gm, /(?<=(?:^| )')[^:' ]+(?=:)/g],
+  ['fish', /^(complete .*)$/gm, /^.*? (?:-l|-a|-F|-f).*?(?= -|$)/g],
+])('[CLI-4] %s is told of each word once', async (shell, list, word) => {
+  const { out } = await runPortico(['completion', shell]);
+  const lists = [...out.matchAll(list)].map(([, text = '']) => text.match(word) ?? []);
+  const told = shell === 'fish' ? [lists.flat()] : lists;
+  expect(told.flat().length).toBeGreaterThan(100);
+  for (const words of told) expect(words).toEqual([...new Set(words)]);
+});
+
 describe('other shells', () => {
   it('[CLI-4] zsh gets the same words, with what they are for', async () => {
     const { out, code } = await runPortico(['completion', 'zsh']);
@@ -77,6 +89,12 @@ describe('other shells', () => {
     const { out } = await runPortico(['completion', 'fish']);
     const at = String.raw`complete -c portico -n 'test (__portico_at) = \'portico import\''`;
     expect(out).toContain(`${at} -l on-conflict -x -a 'skip update fail' -d `);
+    // Files are offered where a file is wanted.
+    expect(out).toContain(`${at} -F\n`);
+    expect(out).toContain('\ncomplete -c portico -f\n');
+    expect(out).toMatch(/'portico call.*-l args-file -r -F /);
+    expect(out).toMatch(/'portico call.*-l args -x /);
+    expect(out).toMatch(/'portico call.*-l json -d /);
     expect(out).toContain(`-a 'doctor' -d 'find what is not right, and what to do'\n`);
   });
 

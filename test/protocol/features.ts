@@ -125,7 +125,10 @@ export const features: readonly Feature[] = [
       ['legacy, sse > modern, stdio-modern', 'removed in 2026-07-28'],
     ],
     missing: [
-      ['legacy, sse > legacy, sse, stdio', 'servers are not told; they ask again in each call'],
+      [
+        'legacy, sse > legacy, sse, stdio',
+        'the capability `roots.listChanged` is optional (2025-11-25, Roots) and not declared to servers; they ask again in each call',
+      ],
     ],
   },
   { id: 'several questions at once', requirements: ['MCP-4', 'MCP-5'] },

@@ -51,7 +51,7 @@ async function openAddress({ url }: JsonObject, person: Person): Promise<JsonObj
 async function fillIn({ requestedSchema }: JsonObject, person: Person): Promise<JsonObject> {
   const fields = toFields(requestedSchema);
   if (fields.length === 0) {
-    const answer = await decide(await person.confirm('Agree? [y/N] '), {});
+    const answer = decide(await person.confirm('Agree? [y/N] '), {});
     return answer['action'] === 'accept' ? { ...answer, content: {} } : answer;
   }
   const content: JsonObject = {};

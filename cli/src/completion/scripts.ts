@@ -64,20 +64,25 @@ compdef _portico portico
 `;
 }
 
+/** What fish is told of an option's value: nothing of files where it is none. */
+const FISH_VALUES = { none: '', text: ' -x', file: ' -r -F' };
+
 export function toFish(tree: readonly CommandWords[]): string {
-  const lines = tree.flatMap(({ path, words, choices }) => {
+  const lines = tree.flatMap(({ path, words, takesFile, choices }) => {
     const condition = `-n ${fishQuote(`test (__portico_at) = ${fishQuote(path)}`)}`;
     const values = new Map(choices.map(({ option, values: all }) => [option, all]));
-    return words.map(({ text, description }) => {
+    const files = takesFile ? [`complete -c portico ${condition} -F`] : [];
+    const offered = words.map(({ text, description, takes }) => {
       const about = `-d ${fishQuote(line(description))}`;
       if (!text.startsWith('-'))
         return `complete -c portico ${condition} -a ${fishQuote(text)} ${about}`;
       if (!text.startsWith('--'))
         return `complete -c portico ${condition} -s ${text.slice(1)} ${about}`;
       const given = values.get(text);
-      const choice = given ? ` -x -a ${fishQuote(given.join(' '))}` : '';
-      return `complete -c portico ${condition} -l ${text.slice(2)}${choice} ${about}`;
+      const value = given ? ` -x -a ${fishQuote(given.join(' '))}` : FISH_VALUES[takes ?? 'none'];
+      return `complete -c portico ${condition} -l ${text.slice(2)}${value} ${about}`;
     });
+    return [...files, ...offered];
   });
   return `# portico completion for fish: portico completion fish | source
 function __portico_at
@@ -91,6 +96,7 @@ function __portico_at
     end
     echo $at
 end
+complete -c portico -f
 ${lines.join('\n')}
 `;
 }
