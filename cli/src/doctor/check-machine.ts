@@ -6,7 +6,7 @@ import { parseMcpJson } from '../../../src/registry/mcp-json.ts';
 import { toTokenPath } from '../connect/device-tokens.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 
-const OLDEST_NODE = [22, 12] as const;
+const OLDEST_NODE = [22, 13] as const;
 const MAX_CONFIG_BYTES = 4_194_304;
 
 type Environment = Readonly<Record<string, string | undefined>>;

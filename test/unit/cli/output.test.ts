@@ -129,9 +129,9 @@ describe('a name', () => {
 
 describe('a machine', () => {
   it.each([
-    ['22.12.0', 'ok'],
+    ['22.13.0', 'ok'],
     ['24.0.0', 'ok'],
-    ['22.11.9', 'failed'],
+    ['22.12.9', 'failed'],
     ['20.19.0', 'failed'],
   ])('[CLI-4] with Node %s is %s', (version, state) => {
     expect(checkNode(version).state).toBe(state);
