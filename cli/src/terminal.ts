@@ -1,6 +1,6 @@
 /**
  * The one place that writes to standard output: data and nothing else, so that a program can read it. What is meant for
- * people only goes to standard error. Lint refuses `console` and `process.stdout` everywhere else in the command line.
+ * people only goes to standard error, and so do questions to the one at the terminal. Lint refuses `console` and `process.stdout` everywhere else in the command line.
  */
 
 import { createInterface } from 'node:readline';

@@ -1,17 +1,16 @@
 /** `/api/v1/tools`: the tools by server, and calling one (PRD AG-US4, AG-US7). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import { viewOfToolset } from '../access/policy.ts';
 import type { Caller } from '../access/principal.ts';
-import type { View } from '../access/view.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { ERROR_CODES } from '../errors/table.ts';
 import { wishOfHeader } from '../cache/cache-wish.ts';
 import { callTool } from '../gateway/call-tool.ts';
-import type { ListedItem, ListedServer } from '../gateway/gateway.ts';
+import type { ListedItem, ListedServer, Reach } from '../gateway/gateway.ts';
 import { isReadOnly } from '../gateway/seen.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
+import { withinToolset } from '../gateway/toolset-reach.ts';
 import { fromRawMembers, rawMembers } from '../lib/json-spans.ts';
 import { isObject } from '../protocol.ts';
 import { ServerStatusSchema } from '../registry/status.ts';
@@ -164,16 +163,16 @@ const call = createRoute({
 });
 
 /** Whether a toolset selects a tool; without one all are. @throws PorticoError where there is none of the name, or it is not the caller's */
-function toSelection({ policy }: Caller, name: string | undefined): (tool: ListedItem) => boolean {
+function toSelection(
+  { policy }: Caller,
+  servers: Reach['servers'],
+  name: string | undefined,
+): (tool: ListedItem) => boolean {
   if (name === undefined) return () => true;
   const toolset = policy.toolset(name);
   if (!toolset) throw fieldProblem('toolset', 'there is no such toolset');
-  const views = new Map<string, View>();
-  return ({ server, item }) => {
-    const view = views.get(server.id) ?? viewOfToolset(toolset, server);
-    views.set(server.id, view);
-    return view.tool(item.key, isReadOnly(item));
-  };
+  const { views } = withinToolset(toolset, { servers });
+  return ({ server, item }) => views.get(server.id)?.tool(item.key, isReadOnly(item)) === true;
 }
 
 /** Add the routes. */
@@ -181,7 +180,7 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
   api.openapi(list, async context => {
     const { caller, servers } = context.var.snapshot;
     const { skill, server: only, toolset, format, strict } = context.req.valid('query');
-    const isSelected = toSelection(caller, toolset);
+    const isSelected = toSelection(caller, servers, toolset);
     const seen = await gateway.visible(caller, { servers });
     const known = await skillsOf(seen.servers);
     const isNamed = ({ id, name }: ListedServer) => only === undefined || [id, name].includes(only);

@@ -3,12 +3,11 @@
  * model takes well, those that fit the user's last message best, and those the chat has called already.
  */
 import { hasScope, type Caller } from '../access/principal.ts';
-import { viewOfToolset } from '../access/policy.ts';
-import { both, NOTHING, WHOLE } from '../access/view.ts';
 import type { Dialect } from '../formats/dialect.ts';
 import { toDialectNames } from '../formats/dialects.ts';
 import type { HubCall, HubResult, HubTool } from '../formats/hub.ts';
 import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
+import { withinToolset } from '../gateway/toolset-reach.ts';
 import type { CallsFor, CallsWatch } from '../llm/run-calls.ts';
 import type { Era } from '../protocol.ts';
 import type { Server } from '../registry/server-schema.ts';
@@ -105,14 +104,7 @@ function toReach(
   const servers = reach.servers.filter(isWanted);
   if (name === undefined) return { ...reach, servers };
   const toolset = caller.policy.toolset(name);
-  if (!toolset) return { servers: [] };
-  const views = new Map(
-    servers.map(server => {
-      const view = viewOfToolset(toolset, server);
-      return [server.id, both(reach.views?.get(server.id) ?? WHOLE, view)];
-    }),
-  );
-  return { servers: servers.filter(({ id }) => views.get(id) !== NOTHING), views };
+  return toolset ? withinToolset(toolset, { ...reach, servers }) : { servers: [] };
 }
 
 /**

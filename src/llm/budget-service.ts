@@ -3,6 +3,7 @@
  * by what it used. What failed is taken to have used what was drawn, but for what a model surely does not count. One budget for each
  * purpose in a deployment, whoever asks.
  */
+import { endOfDay, toDay } from '../lib/utc-day.ts';
 import { ModelFailure, type ModelProblem } from './model-port.ts';
 import { correctUsage, drawUsage, noteFailure, type Usage } from './usage-store.ts';
 
@@ -26,16 +27,15 @@ export type Budget = <T>(
   usedBy: (done: T) => number,
 ) => Promise<T>;
 
-const DAY_MS = 86_400_000;
 /** Answers that no tokens were counted for. */
 const USED_NOTHING: readonly ModelProblem[] = ['rate_limited', 'auth', 'no_key', 'not_found'];
 
 export function createBudget({ db, purpose, perDay, now }: BudgetOptions): Budget {
   return async (likely, work, usedBy) => {
     const at = now();
-    const day = new Date(at).toISOString().slice(0, 10);
+    const day = toDay(at);
     if (!(await drawUsage(db, day, purpose, likely, perDay))) {
-      throw new ModelFailure('budget', DAY_MS - (at % DAY_MS));
+      throw new ModelFailure('budget', endOfDay(at) - at);
     }
     const correct = async (used: number) => {
       if (used !== likely) await correctUsage(db, day, purpose, used - likely);

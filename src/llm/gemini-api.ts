@@ -21,6 +21,7 @@ export const GEMINI_API: HttpApi = {
   toExtras: () => ({}),
   isKeyRefusal: body => body.includes('API_KEY_INVALID'),
   embeddings: {
+    // As with OpenAI: an answer with 3,072 numbers each is within its bound.
     maxTexts: 64,
     toPath: model => pathOf(model, 'batchEmbedContents'),
     toBody: (model, texts) => ({

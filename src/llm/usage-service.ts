@@ -1,10 +1,9 @@
 /** What the deployment's language model was used for today, and what it failed with (LLM-3). */
 import { requireScope, type Caller } from '../access/principal.ts';
+import { endOfDay, toDay } from '../lib/utc-day.ts';
 import type { ModelSettings } from './model-settings.ts';
 import type { ModelView } from './usage-schema.ts';
 import { listUsage } from './usage-store.ts';
-
-const DAY_MS = 86_400_000;
 
 export class UsageService {
   readonly #db: D1Database;
@@ -18,7 +17,7 @@ export class UsageService {
   /** @throws PorticoError `forbidden` without the scope `admin` */
   async view(caller: Caller, now: number): Promise<ModelView> {
     requireScope(caller, 'admin');
-    const day = new Date(now).toISOString().slice(0, 10);
+    const day = toDay(now);
     const settings = this.#settings;
     return {
       model: settings
@@ -31,7 +30,7 @@ export class UsageService {
           }
         : null,
       day,
-      ends_at: new Date(now - (now % DAY_MS) + DAY_MS).toISOString(),
+      ends_at: new Date(endOfDay(now)).toISOString(),
       usage: await listUsage(this.#db, day),
     };
   }

@@ -1,5 +1,6 @@
 /** The table `llm_usage`: what a model was used for, by day. The budget is kept by the statement that draws from it. */
 import { z } from 'zod';
+import { dayBefore } from '../lib/utc-day.ts';
 import { MODEL_PROBLEMS, type ModelProblem } from './model-port.ts';
 import type { ModelView } from './usage-schema.ts';
 
@@ -54,7 +55,7 @@ export async function correctUsage(
   purpose: string,
   difference: number,
 ): Promise<void> {
-  const oldest = new Date(Date.parse(day) - KEPT_DAYS * 86_400_000).toISOString().slice(0, 10);
+  const oldest = dayBefore(day, KEPT_DAYS);
   await db.batch([
     db
       .prepare('UPDATE llm_usage SET tokens = max(0, tokens + ?) WHERE day = ? AND purpose = ?')

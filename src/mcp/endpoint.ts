@@ -1,12 +1,11 @@
 /** Which endpoint a request is for: all servers, one, or a toolset. Pure. */
 import type { Caller } from '../access/principal.ts';
-import { viewOfToolset } from '../access/policy.ts';
 import { ToolsShownSchema, type Toolset, type ToolsShown } from '../access/toolset.ts';
-import { both, NOTHING, WHOLE } from '../access/view.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Naming, Reach } from '../gateway/gateway.ts';
 import type { NameStyle } from '../gateway/qualified-name.ts';
 import { Renames } from '../gateway/renames.ts';
+import { withinToolset } from '../gateway/toolset-reach.ts';
 import type { Audience } from '../session/news.ts';
 
 export interface Endpoint {
@@ -118,14 +117,8 @@ function selectedOf(toolset: Toolset, seen: Reach): Selected {
 }
 
 function select(toolset: Toolset, seen: Reach): Selected {
-  const views = new Map(
-    seen.servers.map(server => {
-      const view = viewOfToolset(toolset, server);
-      return [server.id, both(seen.views?.get(server.id) ?? WHOLE, view)];
-    }),
-  );
-  const servers = seen.servers.filter(({ id }) => views.get(id) !== NOTHING);
-  return { reach: { servers, views }, renames: new Renames(toolset.definition.overrides, servers) };
+  const reach = withinToolset(toolset, seen);
+  return { reach, renames: new Renames(toolset.definition.overrides, reach.servers) };
 }
 
 /** Of which servers a caller may hear on an endpoint, also of those still to come; what it hears of each is looked at again. */

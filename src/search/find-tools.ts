@@ -56,7 +56,7 @@ export function createFindTools({ segmentOf, embedding, skillsOf, model }: FindP
       skillsOf(servers),
       embedding(),
       Promise.all(servers.map(segmentOf)),
-      Promise.all(servers.map(server => model?.vectorsOf(server))),
+      model ? Promise.all(servers.map(model.vectorsOf)) : [],
     ]);
     const parts = servers.map((server, i): Part | undefined => {
       const segment = segments[i];
@@ -67,8 +67,8 @@ export function createFindTools({ segmentOf, embedding, skillsOf, model }: FindP
       if (view && !view.rest && !seen.includes(1)) return undefined;
       const shown = narrow(seen, segment, request, skills.get(server.id));
       const { name, description } = server;
-      const vectors = modelVectors[i];
-      return { of: server, segment, shown, modelVectors: vectors, server: { name, description } };
+      const about = { name, description };
+      return { of: server, segment, shown, modelVectors: modelVectors[i], server: about };
     });
     const searched = parts.filter(part => part !== undefined);
     const isModelAsked = searched.some(part => part.modelVectors !== undefined);

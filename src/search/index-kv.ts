@@ -7,25 +7,19 @@ import type { IndexPartPort, IndexParts } from './index-parts.ts';
 import { MODEL_VECTORS_VERSION } from './model-vectors.ts';
 import { SEGMENT_VERSION } from './segment.ts';
 
-/** Key of the segment of a catalog, in the form of this version. */
-export const segmentKey = (serverId: string, hash: string): string =>
-  `catalog/${serverId}/${hash}/index-${SEGMENT_VERSION}`;
-
 /** What one namespace has of the index. */
 export const createIndexParts = (kv: KVNamespace): IndexParts => ({
-  segments: createPort(kv, segmentKey),
-  modelVectorsOf(model) {
-    const part = `vectors-${MODEL_VECTORS_VERSION}-${shortHash(model)}`;
-    return createPort(kv, (serverId, hash) => `catalog/${serverId}/${hash}/${part}`);
-  },
+  segments: createPort(kv, `index-${SEGMENT_VERSION}`),
+  modelVectorsOf: model => createPort(kv, `vectors-${MODEL_VECTORS_VERSION}-${shortHash(model)}`),
 });
 
-const createPort = (
-  kv: KVNamespace,
-  keyOf: (serverId: string, hash: string) => string,
-): IndexPartPort => ({
-  find: async (serverId, hash) => (await kv.get(keyOf(serverId, hash), 'arrayBuffer')) ?? undefined,
-  has: async (serverId, hash) =>
-    (await kv.list({ prefix: keyOf(serverId, hash), limit: 1 })).keys.length > 0,
-  put: (serverId, hash, bytes) => kv.put(keyOf(serverId, hash), bytes),
-});
+function createPort(kv: KVNamespace, part: string): IndexPartPort {
+  const keyOf = (serverId: string, hash: string) => `catalog/${serverId}/${hash}/${part}`;
+  return {
+    find: async (serverId, hash) =>
+      (await kv.get(keyOf(serverId, hash), 'arrayBuffer')) ?? undefined,
+    has: async (serverId, hash) =>
+      (await kv.list({ prefix: keyOf(serverId, hash), limit: 1 })).keys.length > 0,
+    put: (serverId, hash, bytes) => kv.put(keyOf(serverId, hash), bytes),
+  };
+}

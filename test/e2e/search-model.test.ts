@@ -3,23 +3,15 @@
  * word is shared, is asked about what is new only, and its absence costs a search nothing but its help.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startFixture, until, type Upstream } from '../fixtures/start-fixture.ts';
-import { startSkilled, type SkilledGateway } from './skilled-gateway.ts';
-
-const KEY = 'model-key-0123456789';
+import { until, type Upstream } from '../fixtures/start-fixture.ts';
+import { startWithModel, type SkilledGateway } from './skilled-gateway.ts';
 
 let model: Upstream;
 let skilled: SkilledGateway;
 
 beforeAll(async () => {
-  model = await startFixture('scripted-vectors', { key: KEY });
-  skilled = await startSkilled({
-    PORTICO_MODEL_URL: `${model.origin}/v1`,
-    PORTICO_MODEL: 'none',
-    PORTICO_MODEL_EMBED: 'vectors-1',
-    PORTICO_MODEL_KEY: KEY,
-    PORTICO_MODEL_TIMEOUT_MS: '12000',
-  });
+  const env = { PORTICO_MODEL: 'none', PORTICO_MODEL_EMBED: 'vectors-1' };
+  ({ model, skilled } = await startWithModel('scripted-vectors', env));
 });
 afterAll(async () => {
   await skilled?.stop();

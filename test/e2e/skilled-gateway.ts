@@ -3,7 +3,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { startFixture, until, type Upstream } from '../fixtures/start-fixture.ts';
+import { startFixture, until, type FixtureName, type Upstream } from '../fixtures/start-fixture.ts';
 import { startGateway, type Gateway } from './gateway.ts';
 
 export interface SkilledTool {
@@ -33,6 +33,22 @@ export interface SkilledGateway {
     timeoutMs?: number,
   ): Promise<SkilledTool>;
   stop(): Promise<void>;
+}
+
+/** The same with a language model, which is a fixture that takes this key. */
+export async function startWithModel(
+  fixture: FixtureName,
+  env: Record<string, string>,
+): Promise<{ model: Upstream; skilled: SkilledGateway }> {
+  const key = 'model-key-0123456789';
+  const model = await startFixture(fixture, { key });
+  const skilled = await startSkilled({
+    PORTICO_MODEL_URL: `${model.origin}/v1`,
+    PORTICO_MODEL_KEY: key,
+    PORTICO_MODEL_TIMEOUT_MS: '12000',
+    ...env,
+  });
+  return { model, skilled };
 }
 
 const SERVERS = '/api/v1/aggregator/servers';

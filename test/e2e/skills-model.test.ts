@@ -3,23 +3,17 @@
  * slowly, not at all, with nonsense, and as a hostile text told it.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startFixture, until, type Upstream } from '../fixtures/start-fixture.ts';
-import { startSkilled, type SkilledGateway } from './skilled-gateway.ts';
+import { until, type Upstream } from '../fixtures/start-fixture.ts';
+import { startWithModel, type SkilledGateway } from './skilled-gateway.ts';
 
-const KEY = 'model-key-0123456789';
 const SERVERS = '/api/v1/aggregator/servers';
 
 let model: Upstream;
 let skilled: SkilledGateway;
 
 beforeAll(async () => {
-  model = await startFixture('scripted-model', { key: KEY });
-  skilled = await startSkilled({
-    PORTICO_MODEL_URL: `${model.origin}/v1`,
-    PORTICO_MODEL: 'scripted-1',
-    PORTICO_MODEL_KEY: KEY,
-    PORTICO_MODEL_TIMEOUT_MS: '12000',
-  });
+  const env = { PORTICO_MODEL: 'scripted-1' };
+  ({ model, skilled } = await startWithModel('scripted-model', env));
 });
 afterAll(async () => {
   await skilled?.stop();

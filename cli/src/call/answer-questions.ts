@@ -50,10 +50,7 @@ async function openAddress({ url }: JsonObject, person: Person): Promise<JsonObj
 
 async function fillIn({ requestedSchema }: JsonObject, person: Person): Promise<JsonObject> {
   const fields = toFields(requestedSchema);
-  if (fields.length === 0) {
-    const answer = decide(await person.confirm('Agree? [y/N] '), {});
-    return answer['action'] === 'accept' ? { ...answer, content: {} } : answer;
-  }
+  if (fields.length === 0) return decide(await person.confirm('Agree? [y/N] '), { content: {} });
   const content: JsonObject = {};
   for (const field of fields) {
     const said = await readField(field, person);

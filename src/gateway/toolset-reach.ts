@@ -1,0 +1,16 @@
+/** What a toolset leaves of what is seen: by the servers' own names of their tools, however the toolset calls them. Pure. */
+import { viewOfToolset } from '../access/policy.ts';
+import type { Toolset } from '../access/toolset.ts';
+import { both, NOTHING, WHOLE } from '../access/view.ts';
+import type { Reach } from './gateway.ts';
+
+/** The servers of which something is left, and the view on each. */
+export function withinToolset(toolset: Toolset, seen: Reach): Required<Reach> {
+  const views = new Map(
+    seen.servers.map(server => {
+      const view = viewOfToolset(toolset, server);
+      return [server.id, both(seen.views?.get(server.id) ?? WHOLE, view)];
+    }),
+  );
+  return { servers: seen.servers.filter(({ id }) => views.get(id) !== NOTHING), views };
+}
