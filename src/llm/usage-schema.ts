@@ -33,7 +33,7 @@ export const ModelViewSchema = z.object({
         last_problem: z
           .enum(MODEL_PROBLEMS)
           .nullable()
-          .meta({ description: 'What the last of them failed with' }),
+          .meta({ description: 'What the last request failed with; null where it did not' }),
         last_failed_at: z.iso.datetime().nullable(),
       }),
     )

@@ -27,7 +27,7 @@ export interface Usage {
 }
 
 /**
- * Draw one call and its likely tokens from the budget of a day.
+ * Draw one call and its likely tokens from the budget of a day; what the call before failed with is history.
  * @returns whether there was enough left
  */
 export async function drawUsage(
@@ -40,7 +40,7 @@ export async function drawUsage(
   const { meta } = await db
     .prepare(
       `INSERT INTO llm_usage (day, purpose, calls, tokens) SELECT ?1, ?2, 1, ?3 WHERE ?4 >= 1 AND ?3 <= ?5
-       ON CONFLICT (day, purpose) DO UPDATE SET calls = calls + 1, tokens = tokens + excluded.tokens
+       ON CONFLICT (day, purpose) DO UPDATE SET calls = calls + 1, tokens = tokens + excluded.tokens, last_problem = NULL
        WHERE calls + 1 <= ?4 AND tokens + excluded.tokens <= ?5`,
     )
     .bind(day, purpose, tokens, most.calls, most.tokens)

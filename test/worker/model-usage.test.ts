@@ -65,6 +65,15 @@ it('[LLM-3] [SEC-2] is told to administrators, with what failed', async () => {
     last_problem: 'not_found',
     last_failed_at: expect.stringContaining(view.day) as string,
   });
+  // What was mended is no problem any more.
+  await model.give({ turns: [{ text: 'hi' }] });
+  await chat.chat(ASK);
+  const { usage } = await (await portico.api('GET', '/api/v1/model')).json<ModelView>();
+  expect(usage.find(one => one.purpose === purpose)).toMatchObject({
+    failures: 2,
+    last_problem: null,
+    last_failed_at: expect.stringContaining(view.day) as string,
+  });
   const none = await createPortico().api('GET', '/api/v1/model');
   expect(await none.json()).toMatchObject({ model: null });
   const { token } = await createToken(portico, { scopes: ['tools:read'] });
