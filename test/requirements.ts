@@ -59,6 +59,9 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['ACC-4', 'done', 'toolsets with their own names and URL'],
   ['ACC-5', 'planned', 'OAuth 2.1 for people who sign in with a browser'],
   ['ACC-6', 'done', 'exact rate limits, and a cheap shield before them'],
+  ['ACC-7', 'planned', 'people sign in: invitation, OIDC, Access, passkeys'],
+  ['ACC-8', 'planned', 'each principal its own account at a server'],
+  ['ACC-9', 'started', 'a narrowed token is narrow on every route'],
 
   // Safety
   ['SEC-1', 'done', 'credentials encrypted at rest, bound, with rotating keys'],
@@ -69,11 +72,15 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['SEC-6', 'done', 'one audit row for each call and each act, in chains'],
   ['SEC-7', 'done', 'tool definitions are pinned and changes approved'],
   ['SEC-8', 'started', 'text of upstreams stays data'],
+  ['SEC-9', 'started', 'bytes, streams and sessions are bounded, a crash is not'],
+  ['SEC-10', 'started', 'the upstream reads what the gateway decided on'],
 
   // Find and classify
   ['FIND-1', 'done', 'search over all tools, ranked, fast at 10,000'],
   ['FIND-2', 'done', 'an endpoint of three tools that finds the others'],
   ['FIND-3', 'done', 'skills for each tool, by LLM or without one'],
+  ['FIND-4', 'planned', 'long prompts, typos, exact names, many tasks in one'],
+  ['FIND-5', 'planned', 'about two calls per task with the three tools'],
 
   // LLM side
   ['LLM-1', 'done', 'tools in the formats of the three LLM providers'],
@@ -93,6 +100,17 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['OPS-1', 'planned', 'a web console'],
   ['OPS-2', 'started', 'metrics, logs, traces, and a health answer'],
   ['OPS-3', 'started', 'start, test and deploy are one command each'],
+  ['OPS-4', 'planned', 'deploy, upgrade, roll back, back up, restore'],
+  ['OPS-5', 'planned', 'one server for a team'],
+  ['OPS-6', 'planned', 'configuration as code'],
+  ['OPS-7', 'planned', 'a trace, a log line and metrics for every request'],
+  ['OPS-8', 'planned', 'the command line covers the API'],
+
+  // Edge
+  ['EDGE-1', 'planned', 'a warm call waits for its server only'],
+  ['EDGE-2', 'planned', 'sixty cents per million calls'],
+  ['EDGE-3', 'planned', 'no one object or read becomes the limit'],
+  ['EDGE-4', 'planned', 'published figures are those of default settings'],
 
   // Story 1: add a server
   ['AG-US1-AC1', 'started', 'a valid configuration becomes a record'],
