@@ -1,52 +1,18 @@
 /**
  * Which addresses Portico may fetch: a pure decision, the one place for it (SEC-3). Only https to
  * public host names; in local mode also loopback, over http too. No credentials in an address.
- * A name that resolves to a private address is outside what a Worker can see; on Cloudflare the
- * platform refuses such addresses itself.
+ * What a name resolves to a Worker cannot see: names that stand for private addresses by convention
+ * are refused by a list (`private-names-guard.ts`), others the platform refuses on Cloudflare.
  */
 
 import punycode from 'punycode/punycode.js';
+import { INTERNAL_NAMES, isWithin, REDIRECTING_NAMES } from './private-names-guard.ts';
 
 export type AddressDecision = { allowed: true; url: URL } | { allowed: false; reason: string };
 
 const refuse = (reason: string): AddressDecision => ({ allowed: false, reason });
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-/** Suffixes of names that never belong to a public host (RFC 2606, 6761, 6762, 8375, 9476). */
-const PRIVATE_SUFFIXES = [
-  'localhost',
-  'local',
-  'internal',
-  'intranet',
-  'corp',
-  'home',
-  'lan',
-  'private',
-  'home.arpa',
-  'test',
-  'invalid',
-  'onion',
-  'alt',
-];
-/** Public names made to resolve to whatever address their label or their owner says: the ways around a look at the text. */
-const RESOLVE_ANYWHERE = [
-  '1u.ms',
-  'fuf.me',
-  'lacolhost.com',
-  'local.gd',
-  'localdev.me',
-  'localho.st',
-  'localtest.me',
-  'lvh.me',
-  'nip.io',
-  'r3dir.me',
-  'rbndr.us',
-  'sslip.io',
-  'traefik.me',
-  'vcap.me',
-  'xip.io',
-  'xip.name',
-];
 const HOST_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /**
@@ -77,10 +43,10 @@ export function decideAddress(address: string, localMode: boolean): AddressDecis
   if (host.length > 253 || labels.length < 2 || !labels.every(isHostLabel)) {
     return refuse('the host is not a public name');
   }
-  if (PRIVATE_SUFFIXES.some(suffix => host.endsWith(`.${suffix}`))) {
+  if (isWithin(INTERNAL_NAMES, host)) {
     return refuse('the host is not a public name');
   }
-  if (RESOLVE_ANYWHERE.some(name => host === name || host.endsWith(`.${name}`))) {
+  if (isWithin(REDIRECTING_NAMES, host)) {
     return refuse('the host resolves to addresses that are not its own');
   }
   return { allowed: true, url };
