@@ -9,23 +9,15 @@ import type { LogFile } from './log-file.ts';
 import type { Secrets } from './secrets.ts';
 import { StartError } from './start-error.ts';
 
-/** Variables of the environment that are no settings of the Worker. */
-const RESERVED = new Set([
-  'PORTICO_ADMIN_TOKEN',
-  'PORTICO_KEYS',
-  'PORTICO_MODE',
-  'PORTICO_URL',
-  'PORTICO_TOKEN',
-  'PORTICO_CONNECTOR_TOKEN',
-  'PORTICO_TRACE_DIR',
-]);
-
 export interface GatewayOptions {
   files: GatewayFiles;
   dataDir: string;
   port: number;
   secrets: Pick<Secrets, 'keyRing' | 'adminToken'>;
-  environment: Readonly<Record<string, string | undefined>>;
+  /** Settings of the Worker, checked. */
+  settings: Readonly<Record<string, string>>;
+  /** What PORTICO_TRACE_DIR says. */
+  traces: string | undefined;
   log: LogFile;
 }
 
@@ -35,7 +27,7 @@ export interface GatewayOptions {
  * @throws StartError with the reason
  */
 export async function startGateway(
-  { files, dataDir, port, secrets, environment, log }: GatewayOptions,
+  { files, dataDir, port, secrets, settings, traces, log }: GatewayOptions,
   onStarted: (host: Host) => void = () => {},
 ): Promise<Host> {
   let said: string | undefined;
@@ -43,7 +35,7 @@ export async function startGateway(
     files,
     dataDir,
     port,
-    traceDir: toTraceDir(environment['PORTICO_TRACE_DIR'], dataDir),
+    traceDir: toTraceDir(traces, dataDir),
     log: {
       ...log,
       write(source, text) {
@@ -52,7 +44,7 @@ export async function startGateway(
       },
     },
     env: {
-      ...readSettings(environment),
+      ...settings,
       PORTICO_KEYS: secrets.keyRing,
       PORTICO_ADMIN_TOKEN: secrets.adminToken,
     },
@@ -69,11 +61,4 @@ export async function startGateway(
 function toTraceDir(setting: string | undefined, dataDir: string): string | undefined {
   if (setting === 'off') return undefined;
   return setting ? resolve(setting) : join(dataDir, 'traces');
-}
-
-/** The settings of the Worker in an environment. */
-function readSettings(environment: GatewayOptions['environment']): Record<string, string> {
-  const isSetting = (entry: [string, string | undefined]): entry is [string, string] =>
-    entry[1] !== undefined && entry[0].startsWith('PORTICO_') && !RESERVED.has(entry[0]);
-  return Object.fromEntries(Object.entries(environment).filter(isSetting));
 }

@@ -22,6 +22,7 @@ import { isFreePort, portTaken } from './ports.ts';
 import { toReadyText } from './ready-text.ts';
 import { registerConfigured, registerDemo } from './registrations.ts';
 import { loadSecrets, makeDataFolder } from './secrets.ts';
+import { readSettings } from './settings.ts';
 import { StartError, toLine } from './start-error.ts';
 import { readSourceFiles } from './source-files.ts';
 import { createSteps } from './steps.ts';
@@ -44,6 +45,8 @@ async function start(): Promise<void> {
     join(ROOT, '.portico'),
   );
   const { dataDir, port } = options;
+  const settings = readSettings(process.env);
+  const traces = process.env['PORTICO_TRACE_DIR'];
   const config = options.configFile === undefined ? undefined : readConfig(options.configFile);
   if (!(await isFreePort(port))) throw portTaken(port);
   await makeDataFolder(dataDir);
@@ -60,7 +63,7 @@ async function start(): Promise<void> {
     'starting the gateway',
     async () =>
       startGateway(
-        { files: await readSourceFiles(), dataDir, port, secrets, environment: process.env, log },
+        { files: await readSourceFiles(), dataDir, port, secrets, settings, traces, log },
         ({ close }) => void stops.unshift(close),
       ),
     ({ applied }) =>

@@ -5,7 +5,8 @@
  * Invariant: what changed while it tells is told once more.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { parseConfig, type Env } from '../env.ts';
+import { parseConfig } from '../config.ts';
+import type { Env } from '../env.ts';
 import { listStreamOwners } from '../session/stream-store.ts';
 import { tellOwners } from '../session/tell-owners.ts';
 

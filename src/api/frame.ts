@@ -18,7 +18,7 @@ import type { ChatService } from '../chat/chat-service.ts';
 import type { CacheRuleService } from '../cache/cache-rule-service.ts';
 import type { StoredConnector } from '../connectors/connector-schema.ts';
 import type { ConnectorService } from '../connectors/connector-service.ts';
-import type { Config } from '../env.ts';
+import type { Config } from '../config.ts';
 import { errorEntry, type ErrorCode } from '../errors/table.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { HealthService } from '../health/health-service.ts';

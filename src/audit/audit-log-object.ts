@@ -7,7 +7,8 @@
  * are reachable only through the binding.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { parseConfig, type Env } from '../env.ts';
+import { parseConfig } from '../config.ts';
+import type { Env } from '../env.ts';
 import { BucketStore } from '../limits/bucket-store.ts';
 import { Acts } from './acts.ts';
 import { CallExport } from './call-export.ts';

@@ -6,7 +6,8 @@
  * the binding.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { parseConfig, type Env } from '../env.ts';
+import { parseConfig } from '../config.ts';
+import type { Env } from '../env.ts';
 import type { CacheShard, Entry, Taken } from './cache-port.ts';
 import { SHARDS } from './cache-shards.ts';
 import { EntryStore } from './entry-store.ts';

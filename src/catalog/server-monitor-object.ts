@@ -8,7 +8,8 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { createDestinations } from '../connectors/destinations.ts';
-import { parseConfig, type Env } from '../env.ts';
+import { parseConfig } from '../config.ts';
+import type { Env } from '../env.ts';
 import type { PorticoError } from '../errors/portico-error.ts';
 import type { CallReport } from '../health/call-report.ts';
 import { PendingCalls } from '../health/draining.ts';

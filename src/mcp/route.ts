@@ -7,7 +7,7 @@ import type { AskService } from '../ask/ask-service.ts';
 import type { Snapshot, Snapshots } from '../access/snapshots.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
-import type { Config } from '../env.ts';
+import type { Config } from '../config.ts';
 import { wishOfHeader } from '../cache/cache-wish.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { readJsonBody, type JsonBody } from '../http/json-body.ts';

@@ -9,7 +9,8 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { createDestinations } from '../connectors/destinations.ts';
-import { parseConfig, type Env } from '../env.ts';
+import { parseConfig } from '../config.ts';
+import type { Env } from '../env.ts';
 import type { RequestId } from '../protocol.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
 import { RemoteAccessTokens } from '../secrets/remote-access-tokens.ts';

@@ -96,6 +96,11 @@ async function endInner({ pid }: ChildProcess): Promise<void> {
   }
 }
 
+/** What the tests are told by variables is nothing to a gateway. */
+function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('PORTICO_')));
+}
+
 /** Starts `npm start`'s script; `output` collects both streams. An undefined variable is left out. */
 export function spawnStart(
   args: string[],
@@ -105,7 +110,7 @@ export function spawnStart(
     cwd: root,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
+    env: { ...withoutSettings(process.env), ...env },
   });
   started.add(child);
   let text = '';

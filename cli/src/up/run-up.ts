@@ -8,6 +8,7 @@ import { startGateway } from '../../../local/gateway.ts';
 import { openLogFile } from '../../../local/log-file.ts';
 import { isFreePort } from '../../../local/ports.ts';
 import { loadSecrets, makeDataFolder } from '../../../local/secrets.ts';
+import { readSettings } from '../../../local/settings.ts';
 import { createChildFace } from '../connect/child-face.ts';
 import { startRun, type Run } from '../connect/run.ts';
 import type { View } from '../connect/view.ts';
@@ -49,6 +50,7 @@ const SETTLE_MS = 15_000;
 /** Start all of it. @throws Failure or StartError with what to do */
 export async function startUp(options: UpOptions): Promise<Up> {
   const { entries, dataDir, port, environment } = options;
+  const settings = readSettings(environment);
   if (port !== 0 && !(await isFreePort(port))) {
     throw new Failure(`port ${port} is taken; name another one with --port`, EXIT.failed);
   }
@@ -62,7 +64,8 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const secrets = await loadSecrets(dataDir, environment['PORTICO_ADMIN_TOKEN'] || undefined);
     const log = openLogFile(join(dataDir, 'log'));
     const files = await loadGatewayFiles();
-    const gateway = { files, dataDir, port, secrets, environment, log };
+    const traces = environment['PORTICO_TRACE_DIR'];
+    const gateway = { files, dataDir, port, secrets, settings, traces, log };
     const host = await startGateway(gateway, started => void closing.push(() => started.close()));
     const origin = host.url;
     const view = options.createView(origin);

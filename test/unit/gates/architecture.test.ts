@@ -159,7 +159,7 @@ describe('rules', () => {
     ['src/catalog/a-kv.ts', `kv.CATALOG.get(k);`, file => rules.checkKv(file, ['CATALOG'])],
     ['src/wire.ts', `createKv(env.CATALOG);`, file => rules.checkKv(file, ['CATALOG'])],
     ['src/catalog/a-object.ts', `import type { Env } from '../env.ts';`, rules.checkEnv],
-    ['src/gateway/a.ts', `import type { Config } from '../env.ts';`, rules.checkEnv],
+    ['src/gateway/a.ts', `import type { Config } from '../config.ts';`, rules.checkEnv],
     ['src/api/a.ts', `import type { Context } from 'hono';`, rules.checkHono],
     ['src/mcp/a.ts', `import z from 'zod/v4';`, file => rules.checkPackages(file, ['zod'])],
     ['src/mcp/a.ts', `function f() { const s = new McpServer({}); }`, rules.checkModuleScope],

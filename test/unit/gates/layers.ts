@@ -21,7 +21,7 @@ export type Layer =
 /** The first pattern that a path matches decides. */
 const PLACES: readonly (readonly [RegExp, Layer])[] = [
   [/^src\/(index|wire)\.ts$/, 'root'],
-  [/^src\/env\.ts$/, 'env'],
+  [/^src\/(env|config)\.ts$/, 'env'],
   [/^src\/protocol\.ts$/, 'protocol'],
   [/^src\/(lib|errors|formats)\//, 'lib'],
   // What a deployment may set: names, forms and bounds, for the one reader of them.

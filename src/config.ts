@@ -1,0 +1,203 @@
+/**
+ * The settings of a deployment. `parseConfig` is the one place that reads them; it fails closed: a setting that is misspelt or not
+ * right stops every request. Pure: the local host checks an environment with it before it starts anything.
+ */
+import { z } from 'zod';
+import type { Posture } from './access/rule.ts';
+import type { ToolsShown } from './access/toolset.ts';
+import { ASK_SETTINGS, toAskSettings, type AskSettings } from './ask/ask-settings.ts';
+import { CACHE_SETTINGS, toCacheSettings, type CacheSettings } from './cache/cache-settings.ts';
+import { CHAT_SETTINGS, toChatSettings, type ChatSettings } from './chat/chat-settings.ts';
+import type { NameStyle } from './gateway/qualified-name.ts';
+import type { HealthDefaults } from './health/health-settings.ts';
+import { nearestName } from './lib/nearest-name.ts';
+import type { Limit } from './limits/token-bucket.ts';
+import { MODEL_SETTINGS, toModelSettings, type ModelSettings } from './llm/model-settings.ts';
+import type { ToolApproval } from './pins/pin.ts';
+import { OTLP_SETTINGS, toOtlpSettings, type OtlpSettings } from './telemetry/otlp-settings.ts';
+
+export interface Config {
+  /** Upstreams on loopback over plain http are allowed. */
+  readonly localMode: boolean;
+  /** Longest time of one call of an upstream, in milliseconds. */
+  readonly callTimeoutMs: number;
+  /** Longest time a server's question to a client waits for its answer, in milliseconds. */
+  readonly questionTimeoutMs: number;
+  /** Time between two discoveries of a connected server, in milliseconds. */
+  readonly discoveryIntervalMs: number;
+  /** How the tools of a server are approved that does not say it. */
+  readonly toolApproval: ToolApproval;
+  /** Failures in a row, of calls and checks, after which no call is sent to a server for a while. */
+  readonly circuitFailures: number;
+  /** Time that calls under way have when their server is disconnected, in milliseconds. */
+  readonly drainMs: number;
+  /** How long outcomes of calls are gathered before a server's monitor is told, in milliseconds. */
+  readonly reportIntervalMs: number;
+  /** How the health of a server is judged that has no settings of its own. */
+  readonly health: HealthDefaults;
+  /** Largest request body, in bytes. */
+  readonly maxBodyBytes: number;
+  /** Largest answer of an upstream that is read, in bytes. */
+  readonly maxAnswerBytes: number;
+  /** A legacy session ends after this time without a request, in milliseconds. */
+  readonly sessionIdleMs: number;
+  /** Time between two comments that keep an open stream alive, in milliseconds. */
+  readonly keepAliveMs: number;
+  /** The standing stream of a legacy server's session is held this long after a call, in milliseconds. */
+  readonly standingStreamMs: number;
+  /** How much of a legacy session's stream is kept for a client that resumes. */
+  readonly replay: { readonly maxEvents: number; readonly maxBytes: number };
+  /** Most items on one page of a list. */
+  readonly pageSize: number;
+  /** What callers may do where no access rule says anything. */
+  readonly posture: Posture;
+  /** How names are written where neither the URL nor a toolset says. */
+  readonly nameStyle: NameStyle;
+  /** Which tools an endpoint lists where neither the URL nor a toolset says. */
+  readonly tools: ToolsShown;
+  /** Oldest policy or registry row a request is decided on, in milliseconds. */
+  readonly snapshotMaxAgeMs: number;
+  /** The same for a request that lists: who was just told of a change must not see the old list. */
+  readonly listMaxAgeMs: number;
+  /** Whether calls are recorded, and how many days rows of the audit are kept; 0 keeps them for ever. */
+  readonly audit: { readonly calls: boolean; readonly retentionDays: number };
+  /** How many calls one principal may make, in all and at one server; undefined is no limit. */
+  readonly limits: { readonly principal: Limit | undefined; readonly server: Limit | undefined };
+  /** What bounds a request to ask. */
+  readonly ask: AskSettings;
+  /** The language model there is; undefined where there is none. */
+  readonly model: ModelSettings | undefined;
+  /** What chats may use, and how long they are kept. */
+  readonly chat: ChatSettings;
+  /** How much the cache of results may hold. */
+  readonly cache: CacheSettings;
+  /** Where traces are sent; undefined where nowhere. */
+  readonly otlp: OtlpSettings | undefined;
+  /** Origins of browsers that may call, beside the gateway's own. */
+  readonly allowedOrigins: readonly string[];
+}
+
+const milliseconds = (fallback: number) =>
+  z.coerce.number().int().min(1).max(86_400_000).default(fallback);
+const bytes = (fallback: number) =>
+  z.coerce.number().int().min(1024).max(67_108_864).default(fallback);
+
+/** 0 is none. */
+const calls = z.coerce.number().int().min(0).max(1_000_000).default(0);
+
+const toLimit = (perMinute: number, burst: number): Limit | undefined =>
+  perMinute === 0 ? undefined : { perMinute, burst: burst || perMinute };
+
+const SettingsSchema = z.object({
+  PORTICO_MODE: z.enum(['local', 'production']).default('production'),
+  PORTICO_CALL_TIMEOUT_MS: milliseconds(30_000),
+  PORTICO_QUESTION_TIMEOUT_MS: milliseconds(600_000),
+  PORTICO_DISCOVERY_INTERVAL_MS: milliseconds(30_000),
+  PORTICO_TOOL_APPROVAL: z.enum(['first', 'hold', 'trust']).default('first'),
+  PORTICO_HEALTH_INTERVAL_MS: milliseconds(30_000),
+  PORTICO_REPORT_INTERVAL_MS: milliseconds(2_000),
+  PORTICO_DRAIN_MS: milliseconds(30_000),
+  PORTICO_FAILURE_THRESHOLD: z.coerce.number().int().min(1).max(100).default(3),
+  PORTICO_CIRCUIT_FAILURES: z.coerce.number().int().min(1).max(1_000_000).default(5),
+  PORTICO_DEGRADED_ERROR_RATE: z.coerce.number().gt(0).max(1).default(0.2),
+  PORTICO_MAX_BODY_BYTES: bytes(4_194_304),
+  PORTICO_MAX_ANSWER_BYTES: bytes(16_777_216),
+  PORTICO_SESSION_IDLE_MS: milliseconds(1_800_000),
+  PORTICO_KEEP_ALIVE_MS: milliseconds(20_000),
+  PORTICO_STANDING_STREAM_MS: milliseconds(20_000),
+  PORTICO_REPLAY_EVENTS: z.coerce.number().int().min(1).max(10_000).default(256),
+  PORTICO_REPLAY_BYTES: bytes(1_048_576),
+  PORTICO_PAGE_SIZE: z.coerce.number().int().min(1).max(1_000).default(1_000),
+  PORTICO_POSTURE: z.enum(['open', 'closed']).default('open'),
+  PORTICO_NAME_STYLE: z.enum(['dot', 'colon', 'underscore']).default('dot'),
+  PORTICO_TOOLS: z.enum(['all', 'search', 'ask', 'chat']).default('all'),
+  PORTICO_ALLOWED_ORIGINS: z.string().default(''),
+  PORTICO_AUDIT_CALLS: z.enum(['on', 'off']).default('on'),
+  PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),
+  ...MODEL_SETTINGS,
+  ...OTLP_SETTINGS,
+  ...CHAT_SETTINGS,
+  ...ASK_SETTINGS,
+  ...CACHE_SETTINGS,
+  PORTICO_RATE_LIMIT: calls,
+  PORTICO_RATE_BURST: calls,
+  PORTICO_SERVER_RATE_LIMIT: calls,
+});
+
+/** The name of every setting of the Worker. */
+export const SETTING_NAMES: readonly string[] = [
+  ...Object.keys(SettingsSchema.shape),
+  'PORTICO_KEYS',
+  'PORTICO_ADMIN_TOKEN',
+];
+
+/**
+ * Refuse a misspelt setting: one that is not read would leave its default in force, be it `closed` or a limit. A name that is
+ * like no other passes, so that a deployment can go back to a version that does not know it yet.
+ */
+function refuseMisspelt(env: object): void {
+  for (const name of Object.keys(env)) {
+    if (!/^portico_/i.test(name) || SETTING_NAMES.includes(name)) continue;
+    const meant = nearestName(name, SETTING_NAMES);
+    if (meant) throw new Error(`Setting ${name} is not known; did you mean ${meant}?`);
+  }
+}
+
+/**
+ * Check the settings of an environment.
+ * @param env bindings and settings; what is no setting is not looked at
+ * @throws Error that names the setting that is not right
+ */
+export function parseConfig(env: object): Config {
+  refuseMisspelt(env);
+  const parsed = SettingsSchema.safeParse(env);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new Error(`Setting ${issue?.path.join('.')}: ${issue?.message}`);
+  }
+  const settings = parsed.data;
+  return {
+    localMode: settings.PORTICO_MODE === 'local',
+    callTimeoutMs: settings.PORTICO_CALL_TIMEOUT_MS,
+    questionTimeoutMs: settings.PORTICO_QUESTION_TIMEOUT_MS,
+    discoveryIntervalMs: settings.PORTICO_DISCOVERY_INTERVAL_MS,
+    toolApproval: settings.PORTICO_TOOL_APPROVAL,
+    circuitFailures: settings.PORTICO_CIRCUIT_FAILURES,
+    drainMs: settings.PORTICO_DRAIN_MS,
+    reportIntervalMs: settings.PORTICO_REPORT_INTERVAL_MS,
+    health: {
+      intervalMs: settings.PORTICO_HEALTH_INTERVAL_MS,
+      failureThreshold: settings.PORTICO_FAILURE_THRESHOLD,
+      degradedErrorRate: settings.PORTICO_DEGRADED_ERROR_RATE,
+    },
+    maxBodyBytes: settings.PORTICO_MAX_BODY_BYTES,
+    maxAnswerBytes: settings.PORTICO_MAX_ANSWER_BYTES,
+    sessionIdleMs: settings.PORTICO_SESSION_IDLE_MS,
+    keepAliveMs: settings.PORTICO_KEEP_ALIVE_MS,
+    standingStreamMs: settings.PORTICO_STANDING_STREAM_MS,
+    replay: {
+      maxEvents: settings.PORTICO_REPLAY_EVENTS,
+      maxBytes: settings.PORTICO_REPLAY_BYTES,
+    },
+    pageSize: settings.PORTICO_PAGE_SIZE,
+    posture: settings.PORTICO_POSTURE,
+    nameStyle: settings.PORTICO_NAME_STYLE,
+    tools: settings.PORTICO_TOOLS,
+    snapshotMaxAgeMs: 1000,
+    listMaxAgeMs: 150,
+    audit: {
+      calls: settings.PORTICO_AUDIT_CALLS === 'on',
+      retentionDays: settings.PORTICO_AUDIT_DAYS,
+    },
+    limits: {
+      principal: toLimit(settings.PORTICO_RATE_LIMIT, settings.PORTICO_RATE_BURST),
+      server: toLimit(settings.PORTICO_SERVER_RATE_LIMIT, 0),
+    },
+    ask: toAskSettings(settings),
+    model: toModelSettings(settings, settings.PORTICO_MODE === 'local'),
+    chat: toChatSettings(settings),
+    cache: toCacheSettings(settings),
+    otlp: toOtlpSettings(settings, settings.PORTICO_MODE === 'local'),
+    allowedOrigins: settings.PORTICO_ALLOWED_ORIGINS.split(',').filter(origin => origin !== ''),
+  };
+}

@@ -1,0 +1,31 @@
+/** Which known name somebody meant who wrote another one. Pure. */
+
+/** Longer names are not compared. */
+const MAX_CHARS = 64;
+/** Letters that may be wrong, missing or too many. */
+const MAX_EDITS = 2;
+
+/** @returns the known name that is at most two edits away, the nearest one; undefined where there is none */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  if (name.length > MAX_CHARS) return undefined;
+  const ranked = known
+    .filter(each => Math.abs(each.length - name.length) <= MAX_EDITS && each.length <= MAX_CHARS)
+    .map(each => ({ each, edits: countEdits(name.toUpperCase(), each.toUpperCase()) }))
+    .filter(({ edits }) => edits <= MAX_EDITS)
+    .toSorted((one, other) => one.edits - other.edits);
+  return ranked[0]?.each;
+}
+
+/** Levenshtein's distance, row by row. */
+function countEdits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

@@ -1,0 +1,58 @@
+/** Settings of an environment, as a start and a deployment take them. */
+import { describe, expect, it } from 'vitest';
+import { readSettings } from '../../../local/settings.ts';
+import { parseConfig, SETTING_NAMES } from '../../../src/config.ts';
+
+const config = (env: Record<string, string>) => () => parseConfig(env);
+
+describe('a start', () => {
+  it('[OPS-3] takes the settings of the Worker and nothing else', () => {
+    const taken = readSettings({
+      PATH: '/bin',
+      PORTICO_TOKEN: 'x',
+      PORTICO_URL: 'http://127.0.0.1:1',
+      PORTICO_ADMIN_TOKEN: 'x',
+      PORTICO_TRACE_DIR: 'off',
+      PORTICO_PAGE_SIZE: '10',
+      PORTICO_TOOLS: undefined,
+    });
+    expect(taken).toEqual({ PORTICO_PAGE_SIZE: '10' });
+  });
+
+  it.each([
+    ['PORTICO_POSTUR', 'closed', 'did you mean PORTICO_POSTURE?'],
+    ['PORTICO_RATE_LIMITS', '5', 'did you mean PORTICO_RATE_LIMIT?'],
+    ['portico_posture', 'closed', 'did you mean PORTICO_POSTURE?'],
+    ['PORTICO_TRACEDIR', 'off', 'did you mean PORTICO_TRACE_DIR?'],
+    ['PORTICO_COLOUR_OF_THE_HOUSE', 'red', 'docs/operations.md lists the settings'],
+  ])('[SEC-4] refuses the unknown setting %s', (name, value, advice) => {
+    expect(() => readSettings({ [name]: value })).toThrow(
+      `Setting ${name} is not known; ${advice}`,
+    );
+  });
+
+  it.each([
+    ['PORTICO_PAGE_SIZE', 'many'],
+    ['PORTICO_POSTURE', 'ajar'],
+    ['PORTICO_MODEL_URL', 'no address'],
+  ])('[SEC-4] names %s where its value is not right', (name, value) => {
+    expect(() => readSettings({ [name]: value })).toThrow(name);
+  });
+});
+
+describe('a deployment', () => {
+  it('[SEC-4] knows each of its settings', () => {
+    for (const name of SETTING_NAMES) expect(name).toMatch(/^PORTICO_[A-Z_]+$/);
+    expect(new Set(SETTING_NAMES).size).toBe(SETTING_NAMES.length);
+    expect(config({ PORTICO_KEYS: '{}', PORTICO_ADMIN_TOKEN: 'x' })).not.toThrow();
+  });
+
+  it('[SEC-4] refuses a misspelt setting', () => {
+    expect(config({ PORTICO_POSTUR: 'closed' })).toThrow('did you mean PORTICO_POSTURE?');
+    expect(config({ PORTICO_RATELIMIT: '5' })).toThrow('did you mean PORTICO_RATE_LIMIT?');
+  });
+
+  it('[SEC-4] lets a setting be that a newer version may know, and bindings', () => {
+    expect(config({ PORTICO_COLOUR_OF_THE_HOUSE: 'red', POSTURE: 'x' })).not.toThrow();
+  });
+});
