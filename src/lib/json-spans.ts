@@ -68,8 +68,9 @@ export function skipValue(text: string, at: number): number {
 /**
  * The members of the object whose text this is, raw.
  * @param text valid JSON text of one object
+ * @param onRepeat told of each key that was there before
  */
-export function rawMembers(text: string): RawObject {
+export function rawMembers(text: string, onRepeat?: (key: string) => void): RawObject {
   const members: RawObject = new Map();
   let i = skipSpace(text, skipSpace(text, 0) + 1);
   while (text.charCodeAt(i) !== CLOSE_BRACE) {
@@ -78,6 +79,7 @@ export function rawMembers(text: string): RawObject {
     i = skipSpace(text, keyEnd);
     if (text.charCodeAt(i) === COLON) i = skipSpace(text, i + 1);
     const valueEnd = skipValue(text, i);
+    if (onRepeat && members.has(key)) onRepeat(key);
     members.set(key, text.slice(i, valueEnd));
     i = skipSpace(text, valueEnd);
     if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);

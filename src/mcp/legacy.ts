@@ -4,7 +4,7 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse, toRpcErrorText } from '../errors/to-json-rpc.ts';
-import { rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import { rawElements } from '../lib/json-spans.ts';
 import {
   IMPLEMENTATION,
   isObject,
@@ -16,7 +16,7 @@ import { resultResponse, thrownResponse } from './answer.ts';
 import { classify } from './classify.ts';
 import { setLogLevel } from './log-level.ts';
 import { toOwnOffer } from './meta-tools.ts';
-import { handleShared, noteDenial, type Exchange } from './requests.ts';
+import { handleShared, noteDenial, paramsOf, type Exchange } from './requests.ts';
 import { subscribe } from './subscribe.ts';
 
 const MAX_BATCH = 50;
@@ -47,14 +47,15 @@ export async function initializeResponse(
   return resultResponse(request.id, JSON.stringify(result), { 'mcp-session-id': sealedId });
 }
 
-/** @param params raw params of the request */
+/** @param text the request as it came */
 export async function handleLegacy(
   exchange: Exchange,
   request: RpcRequest,
-  params: RawObject,
+  text: string,
 ): Promise<Response> {
   const { id, method } = request;
   try {
+    const params = await paramsOf(exchange, request, text, 'legacy');
     if (method === 'ping') return resultResponse(id, '{}');
     if (method === 'logging/setLevel') return await setLogLevel(exchange, request);
     if (SUBSCRIPTIONS.has(method)) return await subscribe(exchange, request);
@@ -94,7 +95,6 @@ async function answerOne(exchange: Exchange, element: string): Promise<string | 
     const error = new PorticoError('invalid_request', 'initialize may not be part of a batch');
     return toRpcErrorText(error, request.id, 'legacy');
   }
-  const params = rawMembers(rawMembers(element).get('params') ?? '{}');
-  const response = await handleLegacy({ ...exchange, acceptsStream: false }, request, params);
+  const response = await handleLegacy({ ...exchange, acceptsStream: false }, request, element);
   return response.text();
 }

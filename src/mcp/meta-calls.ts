@@ -5,12 +5,13 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import type { ListedItem } from '../gateway/gateway.ts';
-import { rawMembers, type RawObject } from '../lib/json-spans.ts';
+import type { RawObject } from '../lib/json-spans.ts';
 import { isObject, type Era, type RpcRequest } from '../protocol.ts';
 import { parseCall, parseDescribe, parseSearch } from './meta-arguments.ts';
 import { describedText, foundText } from './meta-answers.ts';
 import { isMetaTool, type MetaTool } from './meta-tools.ts';
 import { ownFailureText } from './own-tools.ts';
+import { readCallArguments } from './params.ts';
 import type { Exchange } from './requests.ts';
 
 /** What is wrong with a name, which a model can put right. */
@@ -73,7 +74,7 @@ async function answer(
 function toRealCall(request: RpcRequest, params: RawObject): RealCall {
   const given = request.params?.['arguments'];
   const name = parseCall(given);
-  const raw = rawMembers(params.get('arguments') ?? '{}');
+  const raw = readCallArguments(params.get('arguments'));
   const real = new Map(params).set('name', JSON.stringify(name));
   const parsed = { ...request.params, name };
   const own = raw.get('arguments');

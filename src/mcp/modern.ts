@@ -4,13 +4,12 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
-import type { RawObject } from '../lib/json-spans.ts';
 import { IMPLEMENTATION, META, MODERN_VERSION, type RpcRequest } from '../protocol.ts';
 import { resultResponse, thrownResponse } from './answer.ts';
 import { openListener } from './listen.ts';
 import { requestedLogLevel } from './log-level.ts';
 import { toOwnOffer } from './meta-tools.ts';
-import { handleShared, noteDenial, type Exchange } from './requests.ts';
+import { handleShared, noteDenial, paramsOf, type Exchange } from './requests.ts';
 
 const DISCOVER_TTL_MS = 5_000;
 
@@ -23,14 +22,15 @@ const REFUSED_WITH_STATUS = new Set([
   'internal',
 ]);
 
-/** @param params raw params of the request */
+/** @param text the request as it came */
 export async function handleModern(
   exchange: Exchange,
   request: RpcRequest,
-  params: RawObject,
+  text: string,
 ): Promise<Response> {
   const { id, method } = request;
   try {
+    const params = await paramsOf(exchange, request, text, 'modern');
     if (method === 'server/discover') return await discoverResponse(exchange, request);
     if (method === 'subscriptions/listen') return await openListener(exchange, request);
     const logLevel = requestedLogLevel(request);

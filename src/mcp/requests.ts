@@ -25,6 +25,7 @@ import { listResult } from './list-result.ts';
 import { notFoundText, toMetaCall } from './meta-calls.ts';
 import { metaListResult } from './meta-tools.ts';
 import type { OwnList } from './own-tools.ts';
+import { readParams } from './params.ts';
 import { patiently } from './patient-response.ts';
 import { isAboutTask, taskReference, wantedTasks } from './tasks.ts';
 
@@ -82,6 +83,25 @@ const RELAYED: ReadonlyMap<string, (request: RpcRequest) => Reference> = new Map
   ['resources/read', request => ({ kind: 'resource', name: text(request, 'uri') })],
   ['completion/complete', completionReference],
 ]);
+
+/**
+ * The raw params of a request; one that can be read in two ways is refused, which is recorded.
+ * @param body the request as it came
+ * @throws PorticoError `invalid_request`, `invalid_params`
+ */
+export async function paramsOf(
+  { gateway, caller }: Exchange,
+  { method }: RpcRequest,
+  body: string,
+  door: Era,
+): Promise<RawObject> {
+  try {
+    return readParams(body);
+  } catch (thrown) {
+    await gateway.refused?.(caller, { method, thrown, door });
+    throw thrown;
+  }
+}
 
 /** Whether a method goes to a server and so may last. */
 export function isRelayed(method: string): boolean {

@@ -12,7 +12,6 @@ import { wishOfHeader } from '../cache/cache-wish.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { readJsonBody, type JsonBody } from '../http/json-body.ts';
 import { checkOrigin } from '../http/origin.ts';
-import { rawMembers } from '../lib/json-spans.ts';
 import {
   isObject,
   isRequestId,
@@ -43,6 +42,7 @@ import { isRelayed, type Exchange, type Standing } from './requests.ts';
 import { handleBatch, handleLegacy, initializeResponse, negotiatedVersion } from './legacy.ts';
 import { openLegacyStream } from './legacy-stream.ts';
 import { handleModern } from './modern.ts';
+import { readParams } from './params.ts';
 
 export interface McpPorts {
   config: Config;
@@ -117,7 +117,6 @@ async function dispatch(
   body: JsonBody,
   ports: McpPorts,
 ): Promise<Response> {
-  const params = () => rawMembers(rawMembers(body.text).get('params') ?? '{}');
   if (classified.era === 'modern') {
     if (classified.kind === 'notification') return new Response(null, { status: 202 });
     const { headers } = admitted.request;
@@ -125,10 +124,11 @@ async function dispatch(
       ...toExchange(admitted, modernClient(classified.request), ports),
       readHeader: (name: string) => headers.get(name),
     };
-    return handleModern(exchange, classified.request, params());
+    return handleModern(exchange, classified.request, body.text);
   }
   checkLegacyVersion(admitted.request.headers);
   if (classified.kind === 'request' && classified.request.method === 'initialize') {
+    readParams(body.text);
     const version = negotiatedVersion(classified.request);
     const { snapshot, endpoint } = admitted;
     const askable = askableOf(classified.request.params?.['capabilities']);
@@ -146,7 +146,7 @@ async function dispatch(
   if (classified.kind === 'request') {
     const { request } = classified;
     const serve = (signal: AbortSignal) =>
-      handleLegacy({ ...exchange, context: { ...exchange.context, signal } }, request, params());
+      handleLegacy({ ...exchange, context: { ...exchange.context, signal } }, request, body.text);
     const { signal } = admitted.request;
     if (sessionId === undefined || !isRelayed(request.method)) return serve(signal);
     return ports.cancellations.serve(sessionOwner(sessionId), request.id, signal, serve);
