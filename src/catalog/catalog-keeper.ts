@@ -8,6 +8,7 @@ import { catalogHash, parseCatalog, toCatalogText, type Catalog } from './catalo
 /** Where catalogs are. */
 export interface CatalogPort {
   put(serverId: string, hash: string, text: string): Promise<void>;
+  find(serverId: string, hash: string): Promise<string | undefined>;
   /** Deletes a catalog and what was made of it. */
   delete(serverId: string, hash: string): Promise<void>;
 }
@@ -55,6 +56,11 @@ export class CatalogKeeper {
     if (isNew) await catalogs.put(serverId, hash, text);
     await index(serverId, hash, () => parseCatalog(hash, text), isNew);
     return hash;
+  }
+
+  /** The text of the catalog that a row names, where it is still there. */
+  async last(serverId: string, named: string | null): Promise<string | undefined> {
+    return named === null ? undefined : this.#ports.catalogs.find(serverId, named);
   }
 
   /**

@@ -33,6 +33,7 @@ export const createCatalogStorage = (kv: KVNamespace) => ({
 
 const createCatalogPort = (kv: KVNamespace): CatalogPort => ({
   put: (serverId, hash, text) => putCatalogText(kv, serverId, hash, text),
+  find: (serverId, hash) => findCatalogText(kv, serverId, hash),
   delete: (serverId, hash) => deleteUnder(kv, key(serverId, hash)),
 });
 

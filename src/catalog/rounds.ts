@@ -1,7 +1,8 @@
 /**
  * One round of a server's monitor: the check that is due, the look that is due, and what both make of the server's row. A check
  * asks the health address; without one a good message since the last check counts, else a light message is sent. A server that
- * was never discovered is looked at, whatever is due, and so is one to which there is no channel, whose changes are not heard.
+ * was never discovered is looked at, whatever is due, and so is one to which there is no channel, whose changes are not heard. A list that
+ * cannot be read degrades its server, keeps what it had before, and is looked at again with backoff; the other lists serve.
  *
  * Invariants: a catalog holds what is approved only; it is stored before a row names it; what was found is written only over the generation it was found at; the
  * server's row is written only where something about it changes, its line in `server_health` once a round.
@@ -15,7 +16,8 @@ import {
   type Finding,
 } from '../health/finding.ts';
 import { settingsOf, type HealthDefaults } from '../health/health-settings.ts';
-import type { MonitorHealth } from '../health/monitor-health.ts';
+import type { LookNotes } from '../health/lists.ts';
+import type { MonitorHealth, Remembered } from '../health/monitor-health.ts';
 import { decideState, decideStatus } from '../health/next-status.ts';
 import { errorRateOf, isElevated, mainReason } from '../health/windows.ts';
 import { upsertServerHealth } from '../health/server-health-store.ts';
@@ -30,8 +32,9 @@ import type { Pinning } from '../pins/pinning.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { isOffered } from '../registry/status.ts';
 import type { Deadline } from '../upstream/deadline.ts';
-import type { Looked, UpstreamWatch } from '../upstream/watch.ts';
+import type { UpstreamWatch } from '../upstream/watch.ts';
 import type { CatalogKeeper } from './catalog-keeper.ts';
+import { withLastLists } from './last-lists.ts';
 import { decideDelayMs } from './monitor-schedule.ts';
 import type { Due, Wanted } from './monitor-clock.ts';
 import type { Teller } from './teller.ts';
@@ -69,7 +72,7 @@ export interface Task extends Due {
 /** A look that succeeded. */
 interface Found {
   discovery: Discovery;
-  warning: string | null;
+  notes: LookNotes;
 }
 
 export class Rounds {
@@ -108,10 +111,10 @@ export class Rounds {
     const now = Date.now();
     const times = { now, dueAt: Math.max(now, task.at) };
     const { health } = this.#ports;
-    const known = await health.settle(server.generation, findings, found?.warning, times);
+    const known = await health.settle(server.generation, findings, found?.notes, times);
     await this.#inTurn(() => this.#write(server, finding, found));
     const { retryAt } = known.circuit;
-    const next = this.#next(server, wantsLook, finding, known.failures);
+    const next = this.#next(server, wantsLook, finding, known);
     // Whatever is made of a catalog beside is made of the row that names it.
     const isNamed = found !== undefined && found.discovery.catalogHash !== server.catalogHash;
     const wakeAt = isNamed ? Date.now() : retryAt;
@@ -129,7 +132,8 @@ export class Rounds {
   }
 
   /** When to check and look again; after a failure both come sooner. */
-  #next(server: Server, isLook: boolean, { kind }: Finding, failures: number): Wanted {
+  #next(server: Server, isLook: boolean, { kind }: Finding, known: Remembered): Wanted {
+    const { failures, missedLists } = known;
     const { intervalMs } = settingsOf(server.healthSettings, this.#ports.defaults);
     const now = Date.now();
     const random = Math.random();
@@ -142,7 +146,9 @@ export class Rounds {
     const lookMs = kind === 'good' ? discoveryIntervalMs : intervalMs;
     return {
       checkAt: now + decideDelayMs(0, intervalMs, random),
-      ...(isLook || kind !== 'good' ? { lookAt: now + decideDelayMs(0, lookMs, random) } : {}),
+      ...(isLook || kind !== 'good'
+        ? { lookAt: now + decideDelayMs(missedLists?.times ?? 0, lookMs, random) }
+        : {}),
     };
   }
 
@@ -189,12 +195,16 @@ export class Rounds {
 
   async #look(server: Server, deadline: Deadline, rewrite: boolean): Promise<Found> {
     const { watchOf, pins, catalogs, teller } = this.#ports;
-    const looked: Looked = await (await watchOf(server)).look(deadline);
-    const admitted = await pins.admit(server, looked);
+    const found = await (await watchOf(server)).look(deadline);
+    // What was listed before the server was reached in another way is not what it lists now.
+    const isKept = found.failed.length > 0 && isOffered(server.status);
+    const last = isKept ? await catalogs.last(server.id, server.catalogHash) : undefined;
+    const admitted = await pins.admit(server, withLastLists(found, last));
     const { items, verdict, warning } = admitted;
+    const notes = { warning, missed: found.failed.map(({ error }) => error) };
     const catalogHash = await catalogs.keep(server.id, admitted, server.catalogHash, rewrite);
     if (catalogHash !== server.catalogHash || !isOffered(server.status)) await teller.note(items);
-    return { discovery: { verdict, catalogHash, toolCount: items.tools.length }, warning };
+    return { discovery: { verdict, catalogHash, toolCount: items.tools.length }, notes };
   }
 
   /** Record what was found, where it differs from the row; and the check itself. */
@@ -205,6 +215,7 @@ export class Rounds {
     const { degradedErrorRate, failureThreshold } = settingsOf(server.healthSettings, defaults);
     const calls = health.judgedCalls(server.generation, now);
     const isHigh = isElevated(calls, degradedErrorRate);
+    const missed = known.missedLists ?? null;
     const isDiscovered = found !== undefined || server.catalogHash !== null;
     const status = decideStatus({
       status: server.status,
@@ -212,17 +223,17 @@ export class Rounds {
       finding: finding.kind,
       failures: known.failures,
       threshold: failureThreshold,
-      isElevated: isHigh,
+      isImpaired: isHigh || missed !== null,
     });
-    const trouble = finding.detail ?? (isHigh ? ELEVATED : null);
+    const trouble = finding.detail ?? missed?.detail ?? (isHigh ? ELEVATED : null);
     // What was never discovered is sent no calls that would have to be kept from it.
     const circuitRetryAt = isDiscovered ? known.circuit.retryAt : null;
     const judged: Judged = { status, lastError: trouble ?? known.warning, circuitRetryAt };
     const row = upsertServerHealth(db, {
       serverId: server.id,
       generation: server.generation,
-      state: decideState(status, finding.kind, isHigh),
-      reason: finding.reason ?? (isHigh ? mainReason(calls) : null),
+      state: decideState(status, finding.kind, isHigh || missed !== null),
+      reason: finding.reason ?? missed?.reason ?? (isHigh ? mainReason(calls) : null),
       checkedAt: now,
       responseTimeMs: known.responseTimeMs,
       errorRate: errorRateOf(calls),

@@ -5,6 +5,7 @@
 import type { CallReport } from './call-report.ts';
 import { CLOSED, decideCircuit, type Circuit, type CircuitEvent } from './circuit.ts';
 import { decisive, type Finding, type FindingKind } from './finding.ts';
+import { toMissedLists, type LookNotes, type MissedLists } from './lists.ts';
 import { HealthLog, type LoggedCheck } from './health-log-store.ts';
 import { averageMsOf, JUDGED_MS, KEPT_MS, type CallSums } from './windows.ts';
 
@@ -22,6 +23,8 @@ export interface Remembered {
   lastGoodAt: number | null;
   /** What the last look left out. */
   warning: string | null;
+  /** Lists that the last look could not read; absent as null, where it was stored before there were any. */
+  missedLists?: MissedLists | null;
   circuit: Circuit;
   /** Calls and failed ones since the server was registered. */
   callsTotal: number;
@@ -48,6 +51,7 @@ const begun = (generation: number, before?: Remembered): Remembered => ({
   failures: 0,
   lastGoodAt: null,
   warning: null,
+  missedLists: null,
   circuit: CLOSED,
   callsTotal: before?.callsTotal ?? 0,
   errorsTotal: before?.errorsTotal ?? 0,
@@ -145,13 +149,13 @@ export class MonitorHealth {
 
   /**
    * Take in what a round found.
-   * @param warning what a look left out; undefined where none was made
+   * @param look what a look left out and missed; undefined where none was made
    * @param times now, and what the round's alarm took it for: an open circuit is tried when it is due
    */
   async settle(
     generation: number,
     findings: readonly Finding[],
-    warning: string | null | undefined,
+    look: LookNotes | undefined,
     { now, dueAt }: { now: number; dueAt: number },
   ): Promise<Readonly<Remembered>> {
     await this.of(generation);
@@ -169,7 +173,10 @@ export class MonitorHealth {
       responseTimeMs: responseTimeMs ?? before.responseTimeMs,
       failures: kind === 'failed' ? before.failures + 1 : 0,
       lastGoodAt: isMessage ? now : before.lastGoodAt,
-      warning: warning === undefined ? before.warning : warning,
+      ...(look && {
+        warning: look.warning,
+        missedLists: toMissedLists(look.missed, before.missedLists ?? null),
+      }),
       circuit: this.#decideCircuit(before.circuit, findings.flatMap(toEvents), dueAt),
     };
     this.#held = next;

@@ -18,8 +18,8 @@ export interface Known {
   failures: number;
   /** Failed checks in a row that make an ERROR. */
   threshold: number;
-  /** More of its calls fail than may. */
-  isElevated: boolean;
+  /** More of its calls fail than may, or one of its lists cannot be read. */
+  isImpaired: boolean;
 }
 
 /**
@@ -27,25 +27,25 @@ export interface Known {
  * challenge to authenticate degrades and never counts as a failure.
  */
 export function decideStatus(known: Known): ServerStatus {
-  const { status, isDiscovered, finding, failures, threshold, isElevated } = known;
+  const { status, isDiscovered, finding, failures, threshold, isImpaired } = known;
   if (status === 'DISCONNECTED') return status;
   if (finding === 'auth_required') return 'DEGRADED';
   if (finding === 'failed') {
     const wasThere = status === 'CONNECTED' || status === 'DEGRADED';
     if (!wasThere || !isDiscovered || failures >= threshold) return 'ERROR';
-    return isElevated ? 'DEGRADED' : status;
+    return isImpaired ? 'DEGRADED' : status;
   }
   if (!isDiscovered) return status;
-  return isElevated ? 'DEGRADED' : 'CONNECTED';
+  return isImpaired ? 'DEGRADED' : 'CONNECTED';
 }
 
 /** @param status what the finding made of it */
 export function decideState(
   status: ServerStatus,
   finding: FindingKind,
-  isElevated: boolean,
+  isImpaired: boolean,
 ): HealthState {
   if (finding === 'auth_required') return 'auth_required';
   if (finding === 'failed') return status === 'ERROR' ? 'down' : 'failing';
-  return isElevated ? 'degraded' : 'healthy';
+  return isImpaired ? 'degraded' : 'healthy';
 }

@@ -3,7 +3,8 @@
  * Where neither what was found nor the pins nor the rule changed, it writes nothing and reads a digest of its own only.
  *
  * Invariants: the pins are written before a catalog is stored; they are written over those that were read, or read again; what was
- * found at another generation of the server than the row has is judged, but neither written nor remembered.
+ * found at another generation of the server than the row has, or without the list of its tools, is judged, but neither written nor
+ * remembered.
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { sha256Hex } from '../lib/base64url.ts';
@@ -55,7 +56,9 @@ export class Pinning {
     const { instructions } = looked;
     const own = instructions === undefined ? [] : [await toInstructions(server.id, instructions)];
     const definitions = [...tools.filter(tool => tool !== undefined), ...own];
-    const { judgement, stamp } = await this.#judge(server, definitions, approval);
+    // Of a list that could not be read nobody knows what is new in it, or gone.
+    const isPartial = looked.failed.some(({ kind }) => kind === 'tools');
+    const { judgement, stamp } = await this.#judge(server, definitions, approval, isPartial);
     const isAdmitted = (definition: Definition | undefined) =>
       definition ? judgement.admitted.has(definition.id) : approval === 'trust';
     const judged: Judged = {
@@ -74,6 +77,7 @@ export class Pinning {
     server: Server,
     definitions: readonly Definition[],
     approval: ToolApproval,
+    isPartial: boolean,
   ): Promise<{ judgement: Judgement; stamp?: string }> {
     const { db } = this.#options;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -91,7 +95,7 @@ export class Pinning {
         approval,
         isFirst,
       });
-      if (!isCurrent) return { judgement };
+      if (!isCurrent || isPartial) return { judgement };
       const { changes, forgotten, heldTools } = judgement;
       const isNothingNew = changes.length === 0 && forgotten.length === 0;
       if (isNothingNew && stamp !== null) return { judgement, stamp };

@@ -1,8 +1,10 @@
 /**
  * Reads what a server offers: every page of its tools, resources, templates and prompts, each item
  * as the raw JSON the server wrote. An item that is not valid is left out and counted; the others
- * stay. Bounds: pages, items and characters.
+ * stay. A list that fails is noted, and the others stay too; only where none can be read the whole
+ * fails. Bounds: pages, items and characters.
  */
+import { withoutSecretForms } from '../audit/secret-patterns.ts';
 import {
   KIND_FACTS,
   KINDS,
@@ -13,6 +15,7 @@ import {
 import { PorticoError } from '../errors/portico-error.ts';
 import { parseParamHeaders } from '../gateway/param-headers.ts';
 import { rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import { toOneLine } from '../lib/one-line.ts';
 import {
   PromptSchema,
   ResourceSchema,
@@ -22,6 +25,13 @@ import {
 } from '../protocol.ts';
 import type { Channel } from './channel.ts';
 import type { Deadline } from './deadline.ts';
+import { withoutSecrets } from './redact.ts';
+
+/** A list that could not be read, and why in one line. */
+export interface FailedList {
+  kind: Kind;
+  error: PorticoError;
+}
 
 export interface Discovered {
   /** Raw JSON of each item by kind, in the server's order, keys unique within a kind. */
@@ -29,6 +39,8 @@ export interface Discovered {
   ttlMs: ListTtls;
   /** One line where something was left out. */
   warning: string | null;
+  /** The lists that could not be read; there are no items of them. */
+  failed: readonly FailedList[];
 }
 
 export const MAX_PAGES = 500;
@@ -43,16 +55,20 @@ const SCHEMAS = {
   prompts: PromptSchema,
 };
 
+/** What of a server its lists are read with. */
+export interface Listing {
+  channel: Channel;
+  deadline: Deadline;
+  /** What a list's failure must not repeat. */
+  hidden: readonly string[];
+}
+
 /**
  * @param capabilities what the server says it has; tools are asked for in any case
- * @throws PorticoError with an `upstream_*` code; SessionForgotten
+ * @throws PorticoError with an `upstream_*` code where no list can be read; SessionForgotten
  */
-export async function discover(
-  channel: Channel,
-  capabilities: JsonObject,
-  deadline: Deadline,
-): Promise<Discovered> {
-  const items: Record<Kind, string[]> = {
+export async function discover(listing: Listing, capabilities: JsonObject): Promise<Discovered> {
+  const items: Discovered['items'] = {
     tools: [],
     resources: [],
     resourceTemplates: [],
@@ -60,17 +76,47 @@ export async function discover(
   };
   const ttlMs: ListTtls = {};
   const faults: string[] = [];
+  const failed: FailedList[] = [];
   let leftOut = 0;
-  for (const kind of KINDS) {
-    const isOffered = kind === 'tools' || capabilities[KIND_FACTS[kind].capability] !== undefined;
-    if (!isOffered) continue;
-    const listed = await listAll(channel, kind, deadline, faults);
+  const read = async (kind: Kind) => {
+    const listed = await listAll(listing, kind, faults).catch((error: unknown) => {
+      if (!(error instanceof PorticoError)) throw error;
+      return error;
+    });
+    if (listed instanceof PorticoError) return void failed.push({ kind, error: listed });
     items[kind] = listed.items;
     if (listed.ttlMs < MAX_LIST_TTL_MS) ttlMs[kind] = listed.ttlMs;
     leftOut += listed.leftOut;
-  }
-  return { items, ttlMs, warning: toWarning(leftOut, faults) };
+  };
+  const isOffered = (kind: Kind) => capabilities[KIND_FACTS[kind].capability] !== undefined;
+  const others = KINDS.filter(kind => kind !== 'tools' && isOffered(kind));
+  // Tools come before what may hang; of the others none waits for another.
+  await read('tools');
+  await Promise.all(others.map(read));
+  const [first] = failed;
+  if (first && failed.length > others.length) throw first.error;
+  const isMissed = ({ kind }: FailedList) => kind !== 'tools' || isOffered(kind);
+  return {
+    items,
+    ttlMs,
+    warning: toWarning(leftOut, faults),
+    failed: failed.filter(isMissed).map(toNamed),
+  };
 }
+
+/** What kinds are called in messages. */
+const WORDS: Record<Kind, string> = {
+  tools: 'tools',
+  resources: 'resources',
+  resourceTemplates: 'resource templates',
+  prompts: 'prompts',
+};
+
+/** Of several lists each says which one it is. */
+const toNamed = ({ kind, error: { code, message } }: FailedList): FailedList => ({
+  kind,
+  error: new PorticoError(code, `Its ${WORDS[kind]} cannot be listed: ${message}`),
+});
 
 /** One line; of the tools with an invalid annotation the first is named, with the reason. */
 function toWarning(leftOut: number, [fault]: readonly string[]): string | null {
@@ -78,7 +124,7 @@ function toWarning(leftOut: number, [fault]: readonly string[]): string | null {
   return `${leftOut} invalid items were left out${fault === undefined ? '' : ` (${fault})`}`;
 }
 
-async function listAll(channel: Channel, kind: Kind, deadline: Deadline, faults: string[]) {
+async function listAll(listing: Listing, kind: Kind, faults: string[]) {
   const items: string[] = [];
   const keys = new Set<string>();
   let leftOut = 0;
@@ -88,7 +134,7 @@ async function listAll(channel: Channel, kind: Kind, deadline: Deadline, faults:
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const params: RawObject = new Map();
     if (cursor !== undefined) params.set('cursor', JSON.stringify(cursor));
-    const { raw, nextCursor, ttlMs: pageTtlMs } = await listPage(channel, kind, params, deadline);
+    const { raw, nextCursor, ttlMs: pageTtlMs } = await listPage(listing, kind, params);
     ttlMs = Math.min(ttlMs, pageTtlMs);
     for (const text of raw) {
       const key = validKey(kind, text);
@@ -111,13 +157,14 @@ async function listAll(channel: Channel, kind: Kind, deadline: Deadline, faults:
   throw new PorticoError('upstream_too_large', `The list has more than ${MAX_PAGES} pages`);
 }
 
-async function listPage(channel: Channel, kind: Kind, params: RawObject, deadline: Deadline) {
-  const response = await channel.request(KIND_FACTS[kind].method, params, deadline);
+async function listPage({ channel, deadline, hidden }: Listing, kind: Kind, params: RawObject) {
+  const answered = await channel.request(KIND_FACTS[kind].method, params, deadline);
+  const response = withoutSecrets(answered, hidden);
   if ('error' in response) {
     // A server need not know the method of what it does not have.
     if (response.parsed['code'] === -32601)
       return { raw: [], nextCursor: undefined, ttlMs: MAX_LIST_TTL_MS };
-    throw new PorticoError('upstream_4xx', `The server refused to list its ${kind}`);
+    throw new PorticoError('upstream_4xx', `The server refused${toSaid(response.parsed)}`);
   }
   const { nextCursor, ttlMs } = response.parsed;
   if (!Array.isArray(response.parsed[kind])) {
@@ -128,6 +175,16 @@ async function listPage(channel: Channel, kind: Kind, params: RawObject, deadlin
     nextCursor: typeof nextCursor === 'string' ? nextCursor : undefined,
     ttlMs: toTtlMs(ttlMs),
   };
+}
+
+/** Most characters of a server's error that are told. */
+const MAX_SAID_CHARS = 200;
+
+/** What a server says of its error, without what looks like a secret. */
+function toSaid({ code, message }: JsonObject): string {
+  const text = typeof message === 'string' ? message.slice(0, 4 * MAX_SAID_CHARS) : '';
+  const said = toOneLine(withoutSecretForms(text), MAX_SAID_CHARS);
+  return ` (${String(code)}${said === '' ? '' : `: ${said}`})`;
 }
 
 /**

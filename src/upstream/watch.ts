@@ -169,7 +169,8 @@ export class UpstreamWatch {
     const { verdict, channel, capabilities, instructions } = negotiated;
     if (!this.#ear) await this.#listen(negotiated);
     await this.#subscribeAnew(negotiated, deadline);
-    const discovered = await discover(channel, capabilities, deadline);
+    const { hidden } = this.#destination;
+    const discovered = await discover({ channel, deadline, hidden }, capabilities);
     return { ...discovered, verdict, capabilities, instructions };
   }
 

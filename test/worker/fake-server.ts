@@ -59,6 +59,8 @@ export class FakeServer {
     resultOf(post, {
       content: [{ type: 'text', text: JSON.stringify(post.params['arguments'] ?? {}) }],
     });
+  /** Answers requests of a method, once the handshake is over. */
+  readonly answers = new Map<string, (post: SeenPost) => Response | Promise<Response>>();
   /** Answers a request in a session nobody has. */
   forgotten: (post: SeenPost) => Response = () =>
     json(
@@ -154,6 +156,8 @@ export class FakeServer {
   }
 
   #shared(post: SeenPost, base: object): Response | Promise<Response> {
+    const answer = this.answers.get(post.method);
+    if (answer) return answer(post);
     if (post.method === 'tools/list') {
       const from = Number(post.params['cursor'] ?? 0);
       const next = from + this.#options.pageSize;

@@ -13,7 +13,7 @@ const known = (more: Partial<Known>): Known => ({
   finding: 'good',
   failures: 0,
   threshold: 3,
-  isElevated: false,
+  isImpaired: false,
   ...more,
 });
 const failed = (failures: number, more: Partial<Known> = {}) =>
@@ -40,12 +40,12 @@ describe('decideStatus', () => {
   it('[AG-US5-AC4] [REG-4] recovers with the first good check, but not what was never discovered', () => {
     expect(decideStatus(known({ status: 'ERROR' }))).toBe('CONNECTED');
     expect(decideStatus(known({ status: 'DEGRADED' }))).toBe('CONNECTED');
-    expect(decideStatus(known({ status: 'ERROR', isElevated: true }))).toBe('DEGRADED');
+    expect(decideStatus(known({ status: 'ERROR', isImpaired: true }))).toBe('DEGRADED');
     expect(decideStatus(known({ status: 'ERROR', isDiscovered: false }))).toBe('ERROR');
   });
 
   it('[REG-4] degrades for elevated errors and for a challenge, which is never down', () => {
-    expect(decideStatus(known({ isElevated: true }))).toBe('DEGRADED');
+    expect(decideStatus(known({ isImpaired: true }))).toBe('DEGRADED');
     for (const status of ['CONNECTING', 'CONNECTED', 'DEGRADED', 'ERROR'] as const) {
       expect(decideStatus(known({ status, finding: 'auth_required', failures: 9 }))).toBe(
         'DEGRADED',
@@ -63,7 +63,7 @@ describe('decideStatus', () => {
         finding: random.pick(FINDING_KINDS),
         failures: random.below(6),
         threshold: 1 + random.below(5),
-        isElevated: random.chance(0.3),
+        isImpaired: random.chance(0.3),
       });
       expect(isLegalStep(status, next)).toBe(true);
       expect(next === 'DISCONNECTED').toBe(status === 'DISCONNECTED');

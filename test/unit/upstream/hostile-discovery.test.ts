@@ -95,7 +95,7 @@ async function faultOf(name: string): Promise<string[]> {
   try {
     const options = { transport: 'http', maxBytes: 1_000_000 } as const;
     const { channel, capabilities } = await negotiate(destination, options, deadline);
-    const { items, ttlMs } = await discover(channel, capabilities, deadline);
+    const { items, ttlMs } = await discover({ channel, deadline, hidden: [] }, capabilities);
     const invalid = items.tools.filter(text => !ToolSchema.safeParse(JSON.parse(text)).success);
     const isTime = KINDS.every(
       kind => Number.isInteger(ttlMs[kind] ?? 0) && (ttlMs[kind] ?? 0) >= 0,

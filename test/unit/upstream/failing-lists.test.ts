@@ -1,0 +1,61 @@
+/** Discovery of a server of which a list never comes: what has come by then counts. */
+import { afterEach, expect, it, vi } from 'vitest';
+import { MODERN_VERSION } from '../../../src/protocol.ts';
+import { createHttpChannel } from '../../../src/upstream/channel.ts';
+import { createDeadline } from '../../../src/upstream/deadline.ts';
+import { discover } from '../../../src/upstream/discover.ts';
+import { direct } from '../../../src/upstream/outlet.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const destination = {
+  serverId: 's',
+  name: 's',
+  url: 'https://s.example.com/mcp',
+  headers: {},
+  hidden: [],
+  credentialKey: 'k',
+  fetch: direct,
+};
+
+/** Puts a server on the network that is silent when it is asked for `silent`, and says when that was. */
+function serve(silent: string, onSilent: () => void): void {
+  vi.spyOn(globalThis, 'fetch').mockImplementation((_input, init) => {
+    const text = typeof init?.body === 'string' ? init.body : '{}';
+    const { id, method } = JSON.parse(text) as { id: unknown; method: string };
+    if (method === silent) {
+      onSilent();
+      return new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    }
+    const result = {
+      tools: [{ name: 'a', inputSchema: { type: 'object' } }],
+      prompts: [{ name: 'p' }],
+    };
+    const resources = { resources: [], resourceTemplates: [] };
+    return Promise.resolve(
+      Response.json({ jsonrpc: '2.0', id, result: { ...result, ...resources } }),
+    );
+  });
+}
+
+it.each(['resources/list', 'prompts/list'])(
+  '[MCP-12] a %s that hangs takes no other list with it',
+  async silent => {
+    // The time is over when the list was asked for and nothing else is left to come.
+    const deadline = createDeadline(60_000);
+    serve(silent, () => setTimeout(() => deadline.end(), 50));
+    const channel = createHttpChannel(
+      destination,
+      { era: 'modern', protocolVersion: MODERN_VERSION },
+      1_000_000,
+    );
+    const capabilities = { tools: {}, resources: {}, prompts: {} };
+    const found = await discover({ channel, deadline, hidden: [] }, capabilities);
+    expect(found.items.tools).toHaveLength(1);
+    expect(found.items.prompts).toHaveLength(silent === 'prompts/list' ? 0 : 1);
+    expect(found.failed.map(({ kind }) => kind)).toEqual([silent.split('/')[0]]);
+    deadline.release();
+  },
+);
