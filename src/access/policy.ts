@@ -53,6 +53,10 @@ export interface Policy {
   explain(server: NamedServer, tool: string, isReadOnly: boolean): Verdict;
   /** Ids of the only servers the caller can ever see; null where that depends on more. */
   servers: readonly string[] | null;
+  /** The token's limits as a text, equal for equal limits; empty where it has none. */
+  limits: string;
+  /** Whether the token's limits hold a whole server. Rules do not count: they say who may use tools. */
+  administers(server: NamedServer): boolean;
 }
 
 type Levels = readonly (readonly AccessRule[])[];
@@ -78,6 +82,8 @@ export function createPolicy(holder: Holder, state: AccessState): Policy {
 
   return {
     servers: holder.servers,
+    limits: toLimitsKey(holder),
+    administers: server => limits(server).every(([, view]) => view === WHOLE),
     toolset: name => (chosen ?? usable).find(toolset => toolset.name === name),
     viewOf(server) {
       let view = known.get(server);
@@ -108,6 +114,12 @@ export function viewOfToolset({ definition }: Toolset, server: NamedServer): Vie
   const parse = (patterns: readonly string[]): QualifiedPattern[] =>
     patterns.map(parseQualifiedPattern);
   return selectionOf(server, parse(include), parse(exclude));
+}
+
+/** Lists are sorted, since their order means nothing. */
+function toLimitsKey({ servers, tools, toolsets }: Holder): string {
+  const limits = [servers, tools, toolsets].map(list => list && list.toSorted());
+  return limits.every(list => list === null) ? '' : JSON.stringify(limits);
 }
 
 function mayUse(

@@ -4,7 +4,7 @@
  *
  * Invariants: exactly one row for each act; a row that says `done` exists exactly where the change does.
  */
-import { requireScope, type Actor } from '../access/principal.ts';
+import { requireScope, requireServerScope, type Actor } from '../access/principal.ts';
 import type { Scope } from '../access/token.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import type { JsonObject } from '../protocol.ts';
@@ -17,6 +17,8 @@ export interface Act {
   action: string;
   /** Id of what is acted on, or its name where it has none yet. */
   subject: string;
+  /** It concerns single servers, and finds only those that the caller administers; else a token with limits is refused. */
+  isOfServers?: true;
 }
 
 /** Statements that belong to an act, and what must be true for it. */
@@ -66,7 +68,8 @@ export class Acts {
   ): Promise<T> {
     let isDone = false;
     try {
-      requireScope(caller, scope);
+      if (act.isOfServers) requireServerScope(caller, scope);
+      else requireScope(caller, scope);
       return await work(async change => {
         const event = toEvent(caller, act, { outcome: 'done', detail: change.detail ?? {} });
         isDone = await this.#write(event, change.when, change.statements);

@@ -1,8 +1,9 @@
 /**
- * Chats: begin, go on, look at, stop, delete. Each is of the principal who began it; to everybody else it does not exist. The calls of a
- * chat are calls of that principal: access, limits and audit treat them as they treat every other.
+ * Chats: begin, go on, look at, stop, delete. Each is of the principal who began it; to everybody else it does not exist. To a token with
+ * limits a chat exists where it was last run with the same limits, since it holds results of tools. The calls of a chat are calls of its
+ * principal: access, limits and audit treat them as they treat every other.
  */
-import { hasScope, type Caller } from '../access/principal.ts';
+import { hasLimits, hasScope, type Caller } from '../access/principal.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { ChatModel } from '../llm/chat-port.ts';
@@ -66,7 +67,7 @@ export class ChatService {
       only: input.tools,
       answer: '',
     };
-    const state = withMessage(empty, input.message);
+    const state = ranBy(asker.caller, withMessage(empty, input.message));
     await this.#ports.tools.gateway.spend?.(asker.caller);
     const claim = await records.create(asker.caller.principalId, state);
     if (!claim) throw tooMany();
@@ -80,7 +81,7 @@ export class ChatService {
     const found = await this.#find(asker.caller, id);
     const model = this.#model();
     if (this.#isAlive(found)) throw runs();
-    const state = this.#toGoOn(found, input, model);
+    const state = ranBy(asker.caller, this.#toGoOn(found, input, model));
     if (!isStorable(state)) {
       throw new PorticoError('payload_too_large', 'The chat is full; begin another');
     }
@@ -118,6 +119,7 @@ export class ChatService {
   /** @throws PorticoError `forbidden`, `not_found` */
   async delete(caller: Caller, id: string): Promise<void> {
     await this.#requireScopes(caller, 'DELETE');
+    if (hasLimits(caller)) await this.#find(caller, id);
     if (!(await this.#ports.records.delete(caller.principalId, id))) throw noSuchChat();
   }
 
@@ -154,9 +156,11 @@ export class ChatService {
     throw noModel();
   }
 
-  async #find({ principalId }: Caller, id: string): Promise<StoredChat> {
-    const found = await this.#ports.records.find(principalId, id);
-    if (!found) throw noSuchChat();
+  async #find(caller: Caller, id: string): Promise<StoredChat> {
+    const found = await this.#ports.records.find(caller.principalId, id);
+    if (!found || (hasLimits(caller) && found.state.within !== caller.policy.limits)) {
+      throw noSuchChat();
+    }
     return found;
   }
 
@@ -182,6 +186,14 @@ export class ChatService {
     await this.#ports.tools.gateway.refused?.(caller, { method, subject, thrown, door });
     throw thrown;
   }
+}
+
+/** The state, of a run by this caller. */
+function ranBy(
+  { policy: { limits } }: Caller,
+  { within: _before, ...state }: ChatState,
+): ChatState {
+  return limits === '' ? state : { ...state, within: limits };
 }
 
 const noSuchChat = () => new PorticoError('not_found', 'No such chat');

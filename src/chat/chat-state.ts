@@ -84,6 +84,8 @@ export interface ChatState {
   spent: Spent;
   limits: Limits;
   approve: Approval;
+  /** Limits of the token that it was last run with, as `Policy.limits`; absent where it had none. */
+  within?: string;
   /** The only tools that are shown. */
   only: { servers?: readonly string[] | undefined; toolset?: string | undefined };
   /** Absent while it runs. */

@@ -2,7 +2,7 @@
  * Connectors: enrol, read, revoke; and what a connector does itself with its device token: register the servers it offers.
  * Each verb that writes is one act with its audit row.
  */
-import { requireScope, type Actor, type Caller } from '../access/principal.ts';
+import { hasLimits, hasScope, requireScope, type Actor, type Caller } from '../access/principal.ts';
 import type { Acts } from '../audit/acts.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
 import { PorticoError } from '../errors/portico-error.ts';
@@ -121,7 +121,9 @@ export class ConnectorService {
     caller: Caller,
     { connection_config: { connector: key, server }, ...input }: CreateStdioServer,
   ): Promise<Server> {
-    const connector = await findConnector(this.#ports.db, key);
+    // Who may not register servers does not learn which connectors there are; the registration refuses it.
+    const mayCreate = hasScope(caller, 'servers:write') && !hasLimits(caller);
+    const connector = mayCreate ? await findConnector(this.#ports.db, key) : { id: key };
     if (!connector) throw fieldProblem('connection_config.connector', 'there is no such connector');
     const place = { connectorId: connector.id, server };
     return this.#ports.servers.createOnConnector(caller, place, input);

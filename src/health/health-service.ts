@@ -1,5 +1,5 @@
 /** The health of servers, read: beside their records from one table, the history of one from its monitor. */
-import { requireScope, type Caller } from '../access/principal.ts';
+import { administers, requireServerScope, type Caller } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { findServer } from '../registry/server-store.ts';
 import type { Server } from '../registry/server-schema.ts';
@@ -50,8 +50,9 @@ export class HealthService {
     id: string,
     { before, limit }: { before?: number | undefined; limit: number },
   ): Promise<HealthHistory> {
-    requireScope(caller, 'servers:read');
-    if (!(await findServer(this.#ports.db, id))) {
+    requireServerScope(caller, 'servers:read');
+    const server = await findServer(this.#ports.db, id);
+    if (!server || !administers(caller, server)) {
       throw new PorticoError('not_found', 'No such server');
     }
     const { checks, windows } = await this.#ports.history(id, before, limit);
@@ -68,11 +69,13 @@ export class HealthService {
   }
 
   /**
-   * The health of all servers for a scraper; one read.
+   * The health of all servers that the caller administers for a scraper; one read.
    * @throws PorticoError `forbidden`
    */
   async metrics(caller: Caller): Promise<string> {
-    requireScope(caller, 'servers:read');
-    return toMetricsText(await listServersWithHealth(this.#ports.db), Date.now());
+    requireServerScope(caller, 'servers:read');
+    const servers = await listServersWithHealth(this.#ports.db);
+    const shown = servers.filter(server => administers(caller, server));
+    return toMetricsText(shown, Date.now());
   }
 }

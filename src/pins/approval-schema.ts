@@ -63,7 +63,10 @@ const ReasonViewSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('look_alike'),
     server_id: z.string(),
-    name: z.string().meta({ description: 'The approved tool that it can be taken for' }),
+    name: z.string().meta({
+      description:
+        'The approved tool that it can be taken for; empty, as its server, where it lies outside of the limits of the token',
+    }),
   }),
 ]);
 

@@ -4,11 +4,12 @@
  * again, since only they offer tools.
  */
 import type { Acts } from '../audit/acts.ts';
-import { requireScope, type Caller } from '../access/principal.ts';
+import { requireServerScope, type Caller } from '../access/principal.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { sha256Hex } from '../lib/base64url.ts';
 import { toListPage, type ListPage } from '../lib/page.ts';
+import { administeredIds } from '../registry/administered.ts';
 import { parseTotal } from '../registry/server-list-store.ts';
 import type { Approve, DecisionItem, Reject } from './approval-schema.ts';
 import {
@@ -19,7 +20,7 @@ import {
   type Demands,
 } from './decision-store.ts';
 import { pinId } from './definition.ts';
-import { WAITING } from './pin.ts';
+import { WAITING, type Pin } from './pin.ts';
 import {
   findPins,
   findWholePin,
@@ -75,17 +76,22 @@ export class ApprovalService {
     limit: number,
     after?: PinPosition,
   ): Promise<PinPage> {
-    requireScope(caller, 'servers:read');
+    requireServerScope(caller, 'servers:read');
     const { db } = this.#ports;
+    const serverIds = await administeredIds(db, caller);
+    const within = { ...filter, serverIds };
     const [page, total, stamps] = await db.batch([
-      selectPinPage(db, filter, after, limit + 1),
-      selectPinTotal(db, filter),
+      selectPinPage(db, within, after, limit + 1),
+      selectPinTotal(db, within),
       selectStamp(db, filter.serverId ?? ''),
     ]);
     const stamp = parseStamp(stamps?.results ?? []);
-    if (filter.serverId !== undefined && stamp === undefined) throw noServer();
+    if (filter.serverId !== undefined) {
+      if (stamp === undefined || !isWithin(serverIds, filter.serverId)) throw noServer();
+    }
+    const pins = parsePins(page?.results ?? []).map(pin => withReasonWithin(serverIds, pin));
     return {
-      ...toListPage(parsePins(page?.results ?? []), limit, ({ changedAt, id }) => [changedAt, id]),
+      ...toListPage(pins, limit, ({ changedAt, id }) => [changedAt, id]),
       total: parseTotal(total?.results ?? []),
       ...(stamp ? { version: stamp } : {}),
     };
@@ -93,10 +99,12 @@ export class ApprovalService {
 
   /** @throws PorticoError `forbidden`, `not_found` */
   async get(caller: Caller, id: string): Promise<WholePin> {
-    requireScope(caller, 'servers:read');
-    const pin = await findWholePin(this.#ports.db, id);
-    if (!pin) throw noPin();
-    return pin;
+    requireServerScope(caller, 'servers:read');
+    const { db } = this.#ports;
+    const serverIds = await administeredIds(db, caller);
+    const pin = await findWholePin(db, id);
+    if (!pin || !isWithin(serverIds, pin.serverId)) throw noPin();
+    return withReasonWithin(serverIds, pin);
   }
 
   /** @throws PorticoError `forbidden`, `not_found`, `conflict` (a name misleads), `precondition_failed`, `busy` */
@@ -123,8 +131,12 @@ export class ApprovalService {
     const decided = await acts.perform(
       caller,
       'servers:write',
-      { action: `tool.${verb}`, subject },
+      { action: `tool.${verb}`, subject, isOfServers: true },
       async commit => {
+        const within = await administeredIds(db, caller);
+        if (!serverIds.every(id => isWithin(within, id))) {
+          throw 'items' in input ? noPin() : noServer();
+        }
         const decisions =
           'items' in input
             ? await this.#pick(input.items)
@@ -200,6 +212,17 @@ export class ApprovalService {
     };
     return decisions.some(isStale) ? changedMeanwhile() : misleading();
   }
+}
+
+/** @param serverIds those that the caller administers; undefined: all */
+const isWithin = (serverIds: readonly string[] | undefined, serverId: string): boolean =>
+  serverIds?.includes(serverId) ?? true;
+
+/** A pin without the name of a tool that its caller does not administer. */
+function withReasonWithin<T extends Pin>(serverIds: readonly string[] | undefined, pin: T): T {
+  const { reason } = pin;
+  if (reason?.kind !== 'look_alike' || isWithin(serverIds, reason.serverId)) return pin;
+  return { ...pin, reason: { ...reason, serverId: '', name: '' } };
 }
 
 /** A pin and what is decided on. */

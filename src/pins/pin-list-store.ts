@@ -18,6 +18,7 @@ export interface WholePin extends ListedPin {
 /** Which pins; what is absent lets every one through. */
 export interface PinFilter {
   serverId?: string | undefined;
+  serverIds?: readonly string[] | undefined;
   states?: readonly PinState[] | undefined;
   kind?: PinKind | undefined;
 }
@@ -33,12 +34,14 @@ const RowSchema = z
 const FROM = 'FROM pins JOIN servers ON servers.id = pins.server_id';
 const SELECT = `SELECT ${PIN_COLUMNS}, pins.server_id, servers.name AS server_name`;
 const MATCHES = `(?1 IS NULL OR pins.server_id = ?1) AND (?2 IS NULL OR pins.kind = ?2)
-  AND (?3 IS NULL OR pins.state IN (SELECT value FROM json_each(?3)))`;
+  AND (?3 IS NULL OR pins.state IN (SELECT value FROM json_each(?3)))
+  AND (?4 IS NULL OR pins.server_id IN (SELECT value FROM json_each(?4)))`;
 
-const toParams = ({ serverId, states, kind }: PinFilter) => [
+const toParams = ({ serverId, states, kind, serverIds }: PinFilter) => [
   serverId ?? null,
   kind ?? null,
   states ? JSON.stringify(states) : null,
+  serverIds ? JSON.stringify(serverIds) : null,
 ];
 
 /** Where a page ended. */
@@ -55,8 +58,8 @@ export function selectPinPage(
 ): D1PreparedStatement {
   return db
     .prepare(
-      `${SELECT} ${FROM} WHERE ${MATCHES} AND (?4 IS NULL OR pins.changed_at < ?4 OR (pins.changed_at = ?4 AND pins.id > ?5))
-       ORDER BY pins.changed_at DESC, pins.id LIMIT ?6`,
+      `${SELECT} ${FROM} WHERE ${MATCHES} AND (?5 IS NULL OR pins.changed_at < ?5 OR (pins.changed_at = ?5 AND pins.id > ?6))
+       ORDER BY pins.changed_at DESC, pins.id LIMIT ?7`,
     )
     .bind(...toParams(filter), after?.changedAt ?? null, after?.id ?? null, limit);
 }

@@ -1,6 +1,8 @@
 /** An edit of a server: the record it makes, and what of it has to be connected anew. */
 import { fieldProblem } from '../errors/field-problems.ts';
+import { PorticoError } from '../errors/portico-error.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
+import { namesIn } from '../secrets/references.ts';
 import { applyCredential, dropped } from './credential.ts';
 import type { Credential } from './credential-schema.ts';
 import type { Server, UpdateServer } from './server-schema.ts';
@@ -52,6 +54,24 @@ export function refuseMove({ transportType }: Server, patch: UpdateServer): void
     patch.transport_type === undefined ? 'connection_config' : 'transport_type',
     'a program is configured on the machine of its connector; register the other server under another name',
   );
+}
+
+/**
+ * What a token with limits may not change of a server within them: its name, by which rules and tokens of others find it, the
+ * addresses it is reached at, what its access tokens are for, and which secrets of the deployment are sent there.
+ * @throws PorticoError `forbidden`
+ */
+export function refuseBeyondLimits({ credential: { view } }: Server, patch: UpdateServer): void {
+  const { url, headers, auth } = patch.connection_config ?? {};
+  const isElsewhere = [patch.name, patch.health_check_url, patch.transport_type, url].some(
+    given => given !== undefined,
+  );
+  const known = new Set([...view.secrets.headers, ...view.secrets.auth]);
+  const texts = [...Object.values(headers ?? {}), ...Object.values(auth ?? {})];
+  const isForeign = (text = '') => namesIn(text)?.every(name => known.has(name)) !== true;
+  const isGranted = auth?.type === 'client_credentials';
+  if (!isElsewhere && !isGranted && !texts.some(isForeign)) return;
+  throw new PorticoError('forbidden', 'This needs a token without limits');
 }
 
 /** What stays of a credential when the address changes. */

@@ -5,17 +5,30 @@
  */
 import type { Acts, Commit } from '../audit/acts.ts';
 import { editRecord } from '../access/edits.ts';
-import { requireScope, type Actor, type Caller } from '../access/principal.ts';
+import {
+  administers,
+  hasLimits,
+  requireServerScope,
+  type Actor,
+  type Caller,
+} from '../access/principal.ts';
 import { refuseFields } from '../errors/field-problems.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { deleteServerHealth } from '../health/server-health-store.ts';
 import { toListPage, type ListPage } from '../lib/page.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { decideAddress } from '../upstream/guard.ts';
+import { administeredIds } from './administered.ts';
 import { applyCredential, checkCredential } from './credential.ts';
 import { NO_CREDENTIAL } from './credential-schema.ts';
 import { toNewServer, type ServerInput } from './new-server.ts';
-import { applyUpdate, changedFields, keptCredential, refuseMove } from './server-edit.ts';
+import {
+  applyUpdate,
+  changedFields,
+  keptCredential,
+  refuseBeyondLimits,
+  refuseMove,
+} from './server-edit.ts';
 import { toPlaceUrl, type ConnectorPlace } from './connector-place.ts';
 import type { CreateServer, CreateStdioServer, Server, UpdateServer } from './server-schema.ts';
 import {
@@ -117,11 +130,12 @@ export class ServerService {
     limit: number,
     afterName?: string,
   ): Promise<ListPage<Server> & { total: number }> {
-    requireScope(caller, 'servers:read');
+    requireServerScope(caller, 'servers:read');
     const { db } = this.#ports;
+    const within = { ...filter, ids: await administeredIds(db, caller) };
     const [page, total] = await db.batch([
-      selectServerPage(db, filter, afterName, limit + 1),
-      selectServerTotal(db, filter),
+      selectServerPage(db, within, afterName, limit + 1),
+      selectServerTotal(db, within),
     ]);
     this.#ports.onFresh();
     const servers = parseServers(page?.results ?? []);
@@ -131,17 +145,17 @@ export class ServerService {
     };
   }
 
-  /** All servers in the order of their names, for an export. */
+  /** All servers that the caller administers in the order of their names, for an export. */
   async listAll(caller: Caller): Promise<Server[]> {
-    requireScope(caller, 'servers:read');
+    requireServerScope(caller, 'servers:read');
     const { results } = await selectServers(this.#ports.db).all();
-    return parseServers(results);
+    return parseServers(results).filter(server => administers(caller, server));
   }
 
   /** @throws PorticoError `forbidden`, `not_found` */
   async get(caller: Caller, id: string): Promise<Server> {
-    requireScope(caller, 'servers:read');
-    const server = await this.#find(id);
+    requireServerScope(caller, 'servers:read');
+    const server = await this.#find(caller, id);
     this.#ports.onFresh();
     return server;
   }
@@ -152,13 +166,14 @@ export class ServerService {
    * @throws PorticoError `forbidden`, `not_found`, `validation_failed`, `conflict`, `precondition_failed`
    */
   update(caller: Caller, id: string, patch: UpdateServer, ifRevision?: number): Promise<Server> {
-    const act = { action: 'server.update', subject: id };
+    const act = { action: 'server.update', subject: id, isOfServers: true } as const;
     return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
       this.#checkAddresses(patch.connection_config?.url, patch.health_check_url ?? undefined);
-      await this.#find(id);
+      await this.#find(caller, id);
       await this.#ports.monitors.expect(id);
-      const find = () => this.#find(id);
+      const find = () => this.#find(caller, id);
       return editRecord(find, ifRevision, async before => {
+        if (hasLimits(caller)) refuseBeyondLimits(before, patch);
         refuseMove(before, patch);
         const { url = before.url, ...given } = patch.connection_config ?? {};
         await checkCredential(this.#ports, { id, url }, keptCredential(before, url), given);
@@ -185,13 +200,13 @@ export class ServerService {
    * @returns its status after that
    */
   connect(caller: Caller, id: string): Promise<ServerStatus> {
-    const act = { action: 'server.connect', subject: id };
+    const act = { action: 'server.connect', subject: id, isOfServers: true } as const;
     return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
-      await this.#find(id);
+      await this.#find(caller, id);
       await this.#ports.monitors.expect(id);
       await this.#step(commit, id, CONNECTABLE, updateConnecting(this.#ports.db, id, Date.now()));
       await this.#changed(id);
-      return (await this.#find(id)).status;
+      return (await this.#find(caller, id)).status;
     });
   }
 
@@ -200,9 +215,9 @@ export class ServerService {
    * @returns how many calls that is
    */
   disconnect(caller: Caller, id: string): Promise<number> {
-    const act = { action: 'server.disconnect', subject: id };
+    const act = { action: 'server.disconnect', subject: id, isOfServers: true } as const;
     return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
-      await this.#find(id);
+      await this.#find(caller, id);
       await this.#ports.monitors.expect(id);
       const { db } = this.#ports;
       await this.#step(commit, id, DISCONNECTABLE, updateDisconnected(db, id, Date.now()));
@@ -212,9 +227,9 @@ export class ServerService {
 
   /** @throws PorticoError `forbidden`, `not_found` */
   delete(caller: Caller, id: string): Promise<void> {
-    const act = { action: 'server.delete', subject: id };
+    const act = { action: 'server.delete', subject: id, isOfServers: true } as const;
     return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
-      const { name } = await this.#find(id);
+      const { name } = await this.#find(caller, id);
       await this.#ports.monitors.expect(id);
       const isDone = await commit({
         when: whenStatus(id, ServerStatusSchema.options),
@@ -245,9 +260,12 @@ export class ServerService {
     return id === undefined ? 0 : this.#ports.monitors.follow(id);
   }
 
-  async #find(id: string): Promise<Server> {
+  /** @throws PorticoError `not_found` where there is none, or the caller does not administer it */
+  async #find(caller: Actor, id: string): Promise<Server> {
     const server = await findServer(this.#ports.db, id);
-    if (!server) throw new PorticoError('not_found', 'No such server');
+    if (!server || !administers(caller, server)) {
+      throw new PorticoError('not_found', 'No such server');
+    }
     return server;
   }
 

@@ -2,7 +2,7 @@
  * What administrators do about the skills of tools: look at them with confidence and reason, correct one by hand, withdraw that, have a server's
  * tools classified anew. Each that writes is one act; the server's monitor does the rest.
  */
-import { requireScope, type Caller } from '../access/principal.ts';
+import { administers, requireServerScope, type Caller } from '../access/principal.ts';
 import type { Acts } from '../audit/acts.ts';
 import type { Condition } from '../audit/audit-store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -46,8 +46,8 @@ export class CorrectionService {
 
   /** All that is known of a server's tools, by their names. @throws PorticoError `forbidden`, `not_found` */
   async list(caller: Caller, serverId: string): Promise<Assignment[]> {
-    requireScope(caller, 'servers:read');
-    await this.#find(serverId);
+    requireServerScope(caller, 'servers:read');
+    await this.#find(caller, serverId);
     const rows = await listAssignments(this.#ports.db, serverId);
     return rows.toSorted((a, b) => (a.tool < b.tool ? -1 : 1));
   }
@@ -64,9 +64,9 @@ export class CorrectionService {
     skillIds: readonly string[],
   ): Promise<Assignment> {
     const { db, acts, catalogOf } = this.#ports;
-    const act = { action: 'tool.correct', subject: serverId };
+    const act = { action: 'tool.correct', subject: serverId, isOfServers: true } as const;
     const corrected = await acts.perform(caller, 'servers:write', act, async commit => {
-      const item = (await catalogOf(await this.#find(serverId))).tools.byKey.get(tool);
+      const item = (await catalogOf(await this.#find(caller, serverId))).tools.byKey.get(tool);
       if (!item || tool.length > MAX_TOOL_NAME_CHARS) throw noTool();
       const fingerprint = await fingerprintOf(fromRawMembers(item.raw));
       const skills = skillIds.map(id => ({ id, confidence: 1 }));
@@ -80,7 +80,7 @@ export class CorrectionService {
         detail: { tool: tool.slice(0, MAX_TOLD_CHARS), skills: [...skillIds] },
       });
       if (!isDone) {
-        await this.#find(serverId);
+        await this.#find(caller, serverId);
         throw fieldProblem('skill_ids', 'names a skill there is not');
       }
       return { tool, fingerprint, skills, reason: null, source: 'hand' as const, madeFor: '' };
@@ -92,8 +92,13 @@ export class CorrectionService {
   /** The tool is classified again. @throws PorticoError `forbidden`, `not_found` where it was not corrected */
   async withdraw(caller: Caller, serverId: string, tool: string): Promise<void> {
     const { db, acts } = this.#ports;
-    const act = { action: 'tool.withdraw_correction', subject: serverId };
+    const act = {
+      action: 'tool.withdraw_correction',
+      subject: serverId,
+      isOfServers: true,
+    } as const;
     await acts.perform(caller, 'servers:write', act, async commit => {
+      if (!(await this.#mayFind(caller, serverId))) throw noTool();
       const isDone = await commit({
         when: whenCorrected(serverId, tool),
         statements: [withdrawCorrection(db, serverId, tool), touchServerSkills(db, serverId)],
@@ -107,8 +112,9 @@ export class CorrectionService {
   /** Have everything that was not corrected classified anew. @throws PorticoError `forbidden`, `not_found` */
   async classify(caller: Caller, serverId: string): Promise<void> {
     const { db, acts } = this.#ports;
-    const act = { action: 'server.classify', subject: serverId };
+    const act = { action: 'server.classify', subject: serverId, isOfServers: true } as const;
     await acts.perform(caller, 'servers:write', act, async commit => {
+      await this.#find(caller, serverId);
       const isDone = await commit({
         when: isThere(serverId),
         statements: [renewAssignments(db, serverId), touchServerSkills(db, serverId)],
@@ -123,10 +129,16 @@ export class CorrectionService {
     await this.#ports.poke(serverId);
   }
 
-  async #find(serverId: string): Promise<Server> {
-    const server = await findServer(this.#ports.db, serverId);
+  /** @throws PorticoError `not_found` where there is none, or the caller does not administer it */
+  async #find(caller: Caller, serverId: string): Promise<Server> {
+    const server = await this.#mayFind(caller, serverId);
     if (!server) throw noServer();
     return server;
+  }
+
+  async #mayFind(caller: Caller, serverId: string): Promise<Server | undefined> {
+    const server = await findServer(this.#ports.db, serverId);
+    return server && administers(caller, server) ? server : undefined;
   }
 }
 

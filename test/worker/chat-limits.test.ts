@@ -1,0 +1,103 @@
+/** Chats of one principal by tokens with other limits: a chat holds results of tools, so it is seen only with the limits it was last run with. */
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/access/principal.ts';
+import { ChatRecords } from '../../src/chat/chat-records.ts';
+import { BeginChatSchema, ContinueChatSchema } from '../../src/chat/chat-schema.ts';
+import { ChatService } from '../../src/chat/chat-service.ts';
+import type { Asker, ToolPorts } from '../../src/chat/shown-tools.ts';
+import { createKeyRing } from '../../src/secrets/key-ring.ts';
+import { NO_TRACES } from '../../src/telemetry/tracer.ts';
+import { createCaller } from '../unit/access/callers.ts';
+import { scriptedModel } from '../unit/chat/scripted-chat.ts';
+
+const tools = {
+  gateway: {},
+  naming: { kind: 'qualified', style: 'underscore' },
+  listForModel: async () => ({ tools: [], items: new Map() }),
+  runCalls: async () => [],
+} as unknown as ToolPorts;
+const NO_TOOLS = { names: new Map(), tools: [], losses: [] };
+const model = scriptedModel([{ text: 'the secret of the hidden server' }]);
+const dialect = { ...model.dialect, toTools: () => NO_TOOLS } as unknown as typeof model.dialect;
+const chats = new ChatService({
+  records: new ChatRecords({
+    db: env.DB,
+    keys: createKeyRing(env.PORTICO_KEYS),
+    keptMs: 3_600_000,
+    maxKept: 9,
+    now: () => Date.now(),
+  }),
+  settings: {
+    limits: { steps: 3, calls: 3, tokens: 9_999, seconds: 60, costUsd: undefined },
+    approval: 'never',
+    keptMs: 3_600_000,
+    maxKept: 9,
+  },
+  model: { ...model, dialect },
+  tools,
+  tracer: NO_TRACES,
+  now: () => Date.now(),
+});
+
+const wide = createCaller();
+const narrow = createCaller({ servers: ['b', 'a'] });
+/** The same limits, as another token has them. */
+const equal = createCaller({ servers: ['a', 'b'] });
+const other = createCaller({ tools: ['a.*'] });
+
+const askerOf = (caller: Caller): Asker => ({
+  caller,
+  reach: { servers: [] },
+  door: 'rest',
+  signal: new AbortController().signal,
+  traceparent: undefined,
+  rights: async () => ({ caller, reach: { servers: [] } }),
+  defer: () => undefined,
+});
+
+async function begin(caller: Caller): Promise<string> {
+  const ready = await chats.begin(askerOf(caller), BeginChatSchema.parse({ message: 'Hello' }));
+  await ready.run({ tell: () => undefined, isStreamed: false });
+  return ready.id;
+}
+async function proceed(caller: Caller, id: string): Promise<void> {
+  const input = ContinueChatSchema.parse({ message: 'Go on' });
+  const ready = await chats.continue(askerOf(caller), id, input);
+  await ready.run({ tell: () => undefined, isStreamed: false });
+}
+
+const UNKNOWN = { code: 'not_found', message: 'No such chat' };
+
+describe('a chat', () => {
+  it('[ACC-9] [LLM-3] of a token without limits is none to one with limits, whatever it does', async () => {
+    const id = await begin(wide);
+    expect((await chats.get(wide, id)).answer).toContain('the secret');
+    for (const caller of [narrow, other]) {
+      await expect(chats.get(caller, id)).rejects.toMatchObject(UNKNOWN);
+      await expect(chats.stop(caller, id)).rejects.toMatchObject(UNKNOWN);
+      await expect(chats.delete(caller, id)).rejects.toMatchObject(UNKNOWN);
+      await expect(proceed(caller, id)).rejects.toMatchObject(UNKNOWN);
+    }
+    expect((await chats.get(wide, id)).status).toBe('idle');
+  });
+
+  it('[ACC-9] [LLM-3] of a token with limits is there for equal limits, and for none', async () => {
+    const id = await begin(narrow);
+    for (const caller of [narrow, equal, wide])
+      expect((await chats.get(caller, id)).answer).toContain('the secret');
+    await expect(chats.get(other, id)).rejects.toMatchObject(UNKNOWN);
+    await proceed(equal, id);
+    expect((await chats.stop(narrow, id)).status).toBe('idle');
+    await expect(chats.delete(other, id)).rejects.toMatchObject(UNKNOWN);
+    await chats.delete(equal, id);
+    await expect(chats.get(narrow, id)).rejects.toMatchObject(UNKNOWN);
+  });
+
+  it('[ACC-9] [LLM-3] that was gone on with by a wider token is gone for the narrow one', async () => {
+    const id = await begin(narrow);
+    await proceed(wide, id);
+    await expect(chats.get(narrow, id)).rejects.toMatchObject(UNKNOWN);
+    expect((await chats.get(wide, id)).status).toBe('idle');
+  });
+});
