@@ -20,7 +20,7 @@ export async function buildCli(): Promise<string> {
   rmSync(here('dist'), { recursive: true, force: true });
   const { metafile } = buildSync({
     absWorkingDir: ROOT,
-    entryPoints: { portico: here('src/main.ts') },
+    entryPoints: { portico: here('src/portico.ts') },
     outdir: here('dist'),
     outExtension: { '.js': '.mjs' },
     bundle: true,

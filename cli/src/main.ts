@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** The `portico` command: what each command does is in `commands/`. */
 import { Command } from 'commander';
 import { COMMANDS } from './commands/all.ts';

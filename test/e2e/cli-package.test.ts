@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OLDEST_NODE } from '../../cli/src/oldest-node.ts';
 import { startFixture, type Upstream } from '../fixtures/start-fixture.ts';
 import { startGateway, type Gateway } from './gateway.ts';
 import { runPortico, type Ran } from './portico-command.ts';
@@ -87,6 +88,29 @@ describe('the package', () => {
     const text = await readFile(join(ROOT, 'cli', 'package.json'), 'utf8');
     const { version } = JSON.parse(text) as { version: string };
     expect((await portico('--version')).out).toBe(`${version}\n`);
+  });
+
+  it('[CLI-4] refuses a Node that is too old before it does anything', async () => {
+    const pretend = 'Object.defineProperty(process.versions, "node", {value: "20.19.4"})';
+    const { code, out, err } = await runPortico(['connect', '--enroll', 'old-machine'], {
+      main: join(installed, 'node_modules', '.bin', 'portico'),
+      cwd: installed,
+      env: {
+        HOME: folder,
+        PORTICO_URL: gateway.origin,
+        PORTICO_TOKEN: gateway.adminToken,
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(pretend)}`,
+      },
+    });
+    expect({ code, out, err }).toEqual({
+      code: 1,
+      out: '',
+      err: 'portico: needs Node.js 22.13 or newer, and this is 20.19.4; get a newer one from https://nodejs.org\n',
+    });
+    const { json } = await gateway.api('GET', '/api/v1/connectors');
+    expect(json['connectors']).toEqual([]);
+    const text = await readFile(join(ROOT, 'cli', 'package.json'), 'utf8');
+    expect(text).toContain(`"node": ">=${OLDEST_NODE.join('.')}"`);
   });
 
   it('[CLI-4] speaks to a gateway', async () => {
