@@ -109,6 +109,8 @@ it('[LLM-6] [CLI-4] is printed as a tree, listed, and given to programs', async 
   expect(calls[0]).toMatch(/^├─ tool\.call +\S+ m?s {2}done {2}tool=rich__echo$/);
   expect(calls[1]).toMatch(/^└─ tool\.call +\S+ m?s {2}error/);
   expect((await runPortico(['trace', TRACE.slice(0, 8)], { env })).out).toBe(tree.out);
+  const none = await runPortico(['trace', '--list', '--dir', '/no/such/folder']);
+  expect(none).toMatchObject({ code: 0, out: '', err: 'no trace in /no/such/folder\n' });
   const list = await runPortico(['trace', '--list', '--dir', folder()]);
   expect(list.out).toMatch(new RegExp(`^TRACE .*\n${TRACE.slice(0, 12)} .* execute`));
   const spans = (await runPortico(['trace', '--json'], { env })).json<{ name: string }[]>();

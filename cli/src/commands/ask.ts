@@ -35,9 +35,9 @@ interface Entry {
 const ALLOWLIST = '/api/v1/ask/allowlist';
 
 const HELP = `
-The model of the gateway plans one call; the gateway judges the plan and makes the
-call only where an administrator allowed the tool. Put the request into quotes:
-its first word may be the name of a command above.
+The model of the gateway plans one call; the gateway judges the plan and makes
+the call only where an administrator allowed the tool. Put the request into
+quotes: its first word may be the name of a command above.
 
 Exit codes: 0 called (or no tool fits), 5 refused, 1 the call failed.
 

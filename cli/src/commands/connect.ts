@@ -15,24 +15,30 @@ import { EXIT, Failure } from '../failure.ts';
 import { readGatewayUrl, readToken, requireToken } from '../gateway-options.ts';
 
 const HELP = `
-The file is an mcp.json of any client. Its programs are run; what has a URL is left out, since \`portico import\` registers
-it at the gateway. In command, args, env and cwd \${NAME} is a variable of the environment. Keep secrets in env: others on this
-machine can read args. An entry may say more under a key of its own:
+The file is an mcp.json of any client. Its programs are run; what has a URL is
+left out, since \`portico import\` registers it at the gateway. In command, args,
+env and cwd \${NAME} is a variable of the environment. Keep secrets in env:
+others on this machine can read args. An entry may say more under its own key:
 
   "files": {
-    "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."],
-    "portico": {"description": "Notes of the team", "tools": {"allow": ["read_*"], "deny": ["read_media_file"]}}
+    "command": "npx",
+    "args": ["-y", "@modelcontextprotocol/server-filesystem", "."],
+    "portico": {
+      "description": "Notes of the team",
+      "tools": {"allow": ["read_*"], "deny": ["read_media_file"]}
+    }
   }
 
-Once for each machine, with a token that may write servers; the token of the device is kept in
-~/.config/portico/connectors.json:
-  PORTICO_TOKEN=portico_… portico connect --url https://portico.example.com --enroll laptop
+Once for each machine, with a token that may write servers; the token of the
+device is kept in ~/.config/portico/connectors.json:
+  export PORTICO_URL=https://portico.example.com
+  PORTICO_TOKEN=portico_… portico connect --enroll laptop
 
 From then on:
-  portico connect --url https://portico.example.com
+  portico connect
 
 Where nothing is kept, say in a container:
-  PORTICO_CONNECTOR_TOKEN=portico_device_… portico connect --config /etc/portico/mcp.json
+  PORTICO_CONNECTOR_TOKEN=portico_device_… portico connect --config mcp.json
 
 Ctrl-C ends it when what runs has ended; a second one ends it at once.`;
 

@@ -1,7 +1,7 @@
 /** `portico import`: the servers of an mcp.json into the registry. Shows what it would do, and does it with `--yes`. */
 import { Option, type Command } from 'commander';
 import colors from 'picocolors';
-import { Failure } from '../failure.ts';
+import { EXIT, Failure } from '../failure.ts';
 import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';
 import { Api } from '../gateway/api.ts';
 import { readInput } from '../input.ts';
@@ -82,7 +82,10 @@ async function importFile(file: string, options: Options): Promise<void> {
       }),
     );
   }
-  const bad = entries.filter(({ action }) => action === 'invalid' || action === 'failed').length;
-  if (bad > 0) throw new Failure(`${bad} of ${entries.length} entries are not right`);
+  const bad = entries.filter(({ action }) => action === 'invalid' || action === 'failed');
+  if (bad.length > 0) {
+    const code = bad.some(({ action }) => action === 'failed') ? EXIT.failed : EXIT.usage;
+    throw new Failure(`${bad.length} of ${entries.length} entries are not right`, code);
+  }
   if (!options.yes && !options.json) note('nothing is done yet; do it with --yes');
 }

@@ -22,6 +22,13 @@ interface AddOptions extends Options {
   wait: boolean;
 }
 
+interface EditOptions extends Options {
+  name?: string;
+  header?: string[];
+  description?: string;
+  wait: boolean;
+}
+
 /** How long `add` and `connect` look at what becomes of a server, in milliseconds. */
 const SETTLE_MS = 20_000;
 const LOOK_MS = 200;
@@ -31,6 +38,7 @@ Examples:
   portico servers
   portico servers --json | jq -r '.[].name'
   portico servers add docs https://docs.example.com/mcp
+  portico servers edit docs https://docs.example.com/v2/mcp
   portico servers disconnect github`;
 
 const ADD_HELP = `
@@ -42,6 +50,15 @@ Examples:
   portico servers add old https://old.example.com/sse --sse
   portico servers add github https://mcp.example.com/mcp \\
     --header 'Authorization: Bearer \${GITHUB_TOKEN}'`;
+
+const EDIT_HELP = `
+What is not named stays. Headers replace those of before; a URL of another host
+drops them, unless new ones come along.
+
+Examples:
+  portico servers edit github --name hub
+  portico servers edit github https://mcp.example.com/v2/mcp
+  portico servers edit github --header 'Authorization: Bearer \${GITHUB_TOKEN}'`;
 
 /** Adds `servers`. */
 export function addServers(program: Command): void {
@@ -66,6 +83,15 @@ export function addServers(program: Command): void {
     .option('--no-wait', 'do not wait for its tools')
     .addHelpText('after', ADD_HELP);
   shown(add).action(addServer);
+  const edit = servers
+    .command('edit <server> [url]')
+    .description('Change a server: where it is, what it is called, what is sent to it.')
+    .option('--name <name>', 'another name; its tools are renamed with it')
+    .option('--header <line>', 'as with add, in place of all headers; again for another', again)
+    .option('--description <text>', 'what it is for')
+    .option('--no-wait', 'do not wait for its tools')
+    .addHelpText('after', EDIT_HELP);
+  shown(edit).action(editServer);
   for (const verb of ['connect', 'disconnect', 'remove'] as const) {
     const command = servers
       .command(`${verb} <server>`)
@@ -126,6 +152,29 @@ async function addServer(name: string, url: string, options: AddOptions): Promis
   });
   const mustSettle = options.connect && options.wait;
   await tell(mustSettle ? await settled(api, record) : record, options);
+}
+
+async function editServer(
+  server: string,
+  address: string | undefined,
+  options: EditOptions,
+): Promise<void> {
+  const { name, description } = options;
+  const headers = readHeaders(options.header ?? [], process.env);
+  const config = { ...(address ? { url: address } : {}), ...(headers ? { headers } : {}) };
+  const patch = {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(Object.keys(config).length > 0 ? { connection_config: config } : {}),
+  };
+  if (Object.keys(patch).length === 0) {
+    throw new Failure('name what to change: a URL, --name, --header, --description', EXIT.usage);
+  }
+  const api = apiOf(options);
+  const known = findRecord('server', server, await api.list<ServerRecord>(SERVERS, 'servers'));
+  const path = `${SERVERS}/${known.id}`;
+  const record = await api.json<ServerRecord>('PATCH', path, JSON.stringify(patch));
+  await tell(options.wait ? await settled(api, record) : record, options);
 }
 
 async function change(

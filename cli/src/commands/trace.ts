@@ -23,15 +23,16 @@ const SHOWN_ID = 12;
 const ID = /^[0-9a-f]{4,32}$/i;
 
 const HELP = `
-A gateway on this machine keeps a trace of each ask, chat and execution: what was done in
-what, how long it took and what was decided. Without an argument it is the newest one.
-The folder is --dir, else PORTICO_TRACE_DIR, else those of npm start and portico up.
+A gateway on this machine keeps a trace of each ask, chat and execution: what
+was done in what, how long it took and what was decided. Without an argument it
+is the newest one. The folder is --dir, else PORTICO_TRACE_DIR, else those of
+npm start (.portico/traces here) and of portico up.
 
 Examples:
   portico trace
   portico trace --list
   portico trace 4bf92f35
-  portico trace ./traces/2026-11-22T10-15-00.000Z-4bf92f3577b34da6a3ce929d0e0e4736.ndjson
+  portico trace ./traces/2026-11-22T10-15-00.000Z-4bf92f3577b34da6.ndjson
   portico trace --json | jq -r '.[] | select(.error) | .name'`;
 
 /** Adds `trace`. */
@@ -76,14 +77,15 @@ async function pathsOf(which: string | undefined, options: Options): Promise<str
 }
 
 async function showList(options: Options): Promise<void> {
-  const files = (await listTraces(foldersOf(options))).slice(-MAX_LISTED).toReversed();
+  const folders = foldersOf(options);
+  const files = (await listTraces(folders)).slice(-MAX_LISTED).toReversed();
   const roots: SpanLine[] = [];
   for (const { path } of files) {
     const [root] = (await readSpans([path])).spans;
     if (root !== undefined) roots.push(root);
   }
   if (options.json) return writeJson(roots);
-  if (roots.length === 0) return note('no traces yet');
+  if (roots.length === 0) return note(`no trace in ${folders.join(' or ')}`);
   const rows = roots.map(root => [
     root.trace_id.slice(0, SHOWN_ID),
     root.start,

@@ -24,13 +24,15 @@ interface Options {
 const DEFAULT_PORT = 8787;
 
 const HELP = `
-The file is an mcp.json of any client ("mcpServers" or "servers"): its programs are run
-here, its URLs are registered, and all of them are one server at one URL. What is stored
-lies in a folder of the user and stays.
+The file is an mcp.json of any client ("mcpServers" or "servers"): its programs
+are run here, its URLs are registered, and all of them are one server at one
+URL. What is stored lies in a folder of the user and stays.
 
 With --stdio it is a stdio server too, for a host that starts it:
 
-  {"mcpServers": {"all": {"command": "portico", "args": ["up", "--config", "/path/mcp.json", "--stdio"]}}}
+  {"mcpServers": {"all": {
+    "command": "portico",
+    "args": ["up", "--config", "/path/mcp.json", "--stdio"]}}}
 
 Examples:
   portico up --config mcp.json

@@ -162,6 +162,8 @@ export function findRecord<T extends { id: string; name: string }>(
 }
 
 const EXIT_OF: Readonly<Record<number, number>> = {
+  400: EXIT.usage,
+  422: EXIT.usage,
   401: EXIT.denied,
   403: EXIT.denied,
   404: EXIT.notFound,

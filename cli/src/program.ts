@@ -1,0 +1,27 @@
+/** The tree of all commands. */
+import { Command } from 'commander';
+import { COMMANDS } from './commands/all.ts';
+
+const HELP = `
+Exit codes: 0 done, 1 failed, 2 asked for wrongly, 3 not allowed, 4 not found,
+5 judged and refused.
+
+Examples:
+  portico up --config mcp.json
+  portico tools
+  portico call everything.echo --message hi
+  portico doctor`;
+
+/** Makes it; it does nothing before it is given a command line. */
+export function createProgram(): Command {
+  const program = new Command('portico')
+    .description('One URL and one token in front of all MCP servers of a team.')
+    .version('0.1.0')
+    .showHelpAfterError('(see --help)')
+    // What stands after the name of a tool is the tool's.
+    .enablePositionalOptions()
+    .exitOverride()
+    .addHelpText('after', HELP);
+  for (const add of COMMANDS) add(program);
+  return program;
+}

@@ -1,0 +1,53 @@
+/** The help texts of every command: what fits a terminal of 80 columns. */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { createProgram } from '../../../cli/src/program.ts';
+
+const COLUMNS = 80;
+
+/** A command and all below it. */
+const withAll = (command: Command): Command[] => [command, ...command.commands.flatMap(withAll)];
+
+/** The help as it is printed, with what stands after it. */
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({
+    writeOut: part => void (text += part),
+    getOutHelpWidth: () => COLUMNS,
+    getOutHasColors: () => false,
+  });
+  command.outputHelp();
+  return text;
+}
+
+const pathOf = (command: Command): string =>
+  command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+
+const commands = withAll(createProgram());
+const tooWide = (text: string) => text.split('\n').filter(line => [...line].length > COLUMNS);
+
+describe('help', () => {
+  it('[CLI-4] is there for every command', () => {
+    expect(commands.length).toBeGreaterThan(25);
+  });
+
+  it.each(commands.map(command => [pathOf(command), command] as const))(
+    '[CLI-4] of %s fits a terminal',
+    (path, command) => {
+      const text = helpOf(command);
+      expect(text).toContain(`Usage: ${path}`);
+      expect(tooWide(text)).toEqual([]);
+    },
+  );
+
+  it.each(['help.txt', 'keys-help.txt'])('[OPS-3] of local/%s fits a terminal', file => {
+    const text = readFileSync(new URL(`../../../local/${file}`, import.meta.url), 'utf8');
+    expect(text).toMatch(/^Usage: npm /);
+    expect(tooWide(text)).toEqual([]);
+  });
+
+  it('[CLI-4] says what exit codes mean', () => {
+    expect(helpOf(createProgram())).toMatch(/Exit codes: 0 done, 1 failed, 2 /);
+  });
+});
