@@ -4,11 +4,21 @@
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { withdraw } from './running.ts';
 import { StartError } from './start-error.ts';
+
+/** Another gateway has the data folder. */
+export class FolderTaken extends StartError {
+  constructor(folder: string) {
+    super(
+      `Another gateway uses the data folder ${folder}. Stop it, or give this one its own with --data DIR`,
+    );
+  }
+}
 
 /**
  * Take the data folder for this process; gives the function that lets go of it.
- * @throws StartError when another gateway has it
+ * @throws FolderTaken when another gateway has it
  */
 export function lockDataFolder(folder: string): () => void {
   const lock = new DatabaseSync(join(folder, 'lock'));
@@ -16,9 +26,19 @@ export function lockDataFolder(folder: string): () => void {
     lock.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch {
     lock.close();
-    throw new StartError(
-      `Another gateway uses the data folder ${folder}. Stop it, or give this one its own with --data DIR`,
-    );
+    throw new FolderTaken(folder);
   }
+  withdraw(folder);
   return () => lock.close();
+}
+
+/** Whether a gateway has the data folder. */
+export function isFolderTaken(folder: string): boolean {
+  try {
+    lockDataFolder(folder)();
+    return false;
+  } catch (error) {
+    if (error instanceof FolderTaken) return true;
+    throw error;
+  }
 }

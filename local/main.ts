@@ -21,6 +21,7 @@ import { parseOptions } from './options.ts';
 import { isFreePort, portTaken } from './ports.ts';
 import { toReadyText } from './ready-text.ts';
 import { registerConfigured, registerDemo } from './registrations.ts';
+import { announce } from './running.ts';
 import { loadSecrets, makeDataFolder } from './secrets.ts';
 import { readSettings } from './settings.ts';
 import { StartError, toLine } from './start-error.ts';
@@ -71,6 +72,7 @@ async function start(): Promise<void> {
         ? 'gateway started'
         : `gateway started, database made up to date (${applied.length} migrations)`,
   );
+  stops.unshift(announce(dataDir, host.url));
   const api = createApi(host.url, secrets.adminToken);
   if (demo !== undefined) await registerDemo(demo, api, steps);
   if (config !== undefined) await registerConfigured(config, api, steps);

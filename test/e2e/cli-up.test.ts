@@ -113,6 +113,44 @@ it('[CLI-3] [CLI-2] is a stdio server in front of one SSE and three stdio server
   );
 });
 
+it('[CLI-3] [CLI-2] serves a second host of the same folder by the gateway that runs', async () => {
+  const data = join(folder, 'shared-data');
+  const connect = async (name: string) => {
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: argsOf('--data', data, '--stdio'),
+      env: environment(),
+      stderr: 'ignore',
+    });
+    const client = new Client1({ name, version: '1.0.0' });
+    await client.connect(transport, { timeout: WAIT_MS });
+    return client;
+  };
+  const read = async (client: Client1) => {
+    const path = join(folder, 'note.txt');
+    return until('the file is read', WAIT_MS, async () => {
+      const { content } = await client.callTool({
+        name: 'fs-home.read_text_file',
+        arguments: { path },
+      });
+      return JSON.stringify(content).includes('kept here') || undefined;
+    });
+  };
+  // Both at once: whoever comes second waits for the other.
+  const [claude, cursor] = await Promise.all([connect('claude'), connect('cursor')]);
+  expect(await Promise.all([read(claude), read(cursor)])).toEqual([true, true]);
+  const gateways = (await processesOfTest()).length;
+  const third = await connect('vscode');
+  expect(await read(third)).toBe(true);
+  // One process more: the command itself, no gateway and no program.
+  expect((await processesOfTest()).length).toBe(gateways + 1);
+  await Promise.all([claude, cursor, third].map(client => client.close()));
+  await until('nothing is left', WAIT_MS, async () =>
+    (await processesOfTest()).length === 0 ? true : undefined,
+  );
+  expect(existsSync(join(data, 'running.json'))).toBe(false);
+});
+
 it('[CLI-3] serves /mcp, keeps its data, and ends with all it started at a signal', async () => {
   const port = String(await findFreePort());
   const data = join(folder, 'http-data');

@@ -9,6 +9,8 @@ import { untilSignalled } from '../connect/signals.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { serveStdio } from '../stdio/serve.ts';
 import { note } from '../terminal.ts';
+import type { Entries } from '../up/entries.ts';
+import type { Joined } from '../up/join.ts';
 import type { Up } from '../up/run-up.ts';
 
 interface Options {
@@ -28,7 +30,8 @@ The file is an mcp.json of any client ("mcpServers" or "servers"): its programs
 are run here, its URLs are registered, and all of them are one server at one
 URL. What is stored lies in a folder of the user and stays.
 
-With --stdio it is a stdio server too, for a host that starts it:
+With --stdio it is a stdio server too, for a host that starts it; where several
+hosts do, all but the first join the gateway that runs already:
 
   {"mcpServers": {"all": {
     "command": "portico",
@@ -75,16 +78,36 @@ async function runUp(options: Options): Promise<void> {
   const file = resolve(options.config);
   const entries = readEntries(readFile(options.config), file, process.env);
   const started = untilStarted();
-  const up = await start(options, entries);
+  const up = await startOrJoin(options, entries);
+  if (!('view' in up)) {
+    started();
+    if (!options.quiet) note(`joined the gateway of this folder, ${up.origin}; its file counts`);
+    return serveHost(options, up);
+  }
   const ended = untilSignalled(up);
   started();
   up.view.note(`ready: ${up.origin}/mcp; the admin token is in ${up.secretsFile}`);
   if (options.stdio) {
-    const url = new URL(`/mcp?names=${options.names}`, up.origin);
-    await serveStdio(url, up.adminToken, 'portico up');
+    await serveHost(options, up);
     up.stop();
   }
   await ended;
+}
+
+function serveHost({ names }: Options, { origin, adminToken }: Joined): Promise<void> {
+  return serveStdio(new URL(`/mcp?names=${names}`, origin), adminToken, 'portico up');
+}
+
+/** Hosts each start the same command: with --stdio all but the first join the gateway that has the folder. */
+async function startOrJoin(options: Options, entries: Entries): Promise<Up | Joined> {
+  try {
+    return await start(options, entries);
+  } catch (error) {
+    if (!options.stdio) throw error;
+    const { joinRunning } = await import('../up/join.ts');
+    const joined = await joinRunning(error, dataDirOf(options));
+    return joined ?? start(options, entries);
+  }
 }
 
 /** A signal before all of it runs ends it at once. What starts the gateway leaves signals to who handles them by then. */
@@ -95,14 +118,11 @@ function untilStarted(): () => void {
   return () => signals.forEach(signal => process.off(signal, onSignal));
 }
 
-async function start(
-  options: Options,
-  entries: Parameters<typeof import('../up/run-up.ts').startUp>[0]['entries'],
-): Promise<Up> {
+async function start(options: Options, entries: Entries): Promise<Up> {
   const { startUp } = await load();
   return startUp({
     entries,
-    dataDir: options.data === undefined ? defaultData(process.env) : resolve(options.data),
+    dataDir: dataDirOf(options),
     port: options.port ?? (options.stdio ? 0 : DEFAULT_PORT),
     environment: process.env,
     drainMs: options.drain * 1000,
@@ -137,6 +157,9 @@ function readPort(text: string): number {
   if (port <= 65_535) return port;
   throw new Failure(`--port must be a number from 0 to 65535, not '${text}'`, EXIT.usage);
 }
+
+const dataDirOf = ({ data }: Options): string =>
+  data === undefined ? defaultData(process.env) : resolve(data);
 
 function defaultData(env: Readonly<Record<string, string | undefined>>): string {
   const folder = env['XDG_DATA_HOME'] || join(env['HOME'] || homedir(), '.local', 'share');

@@ -7,6 +7,7 @@ import { lockDataFolder } from '../../../local/data-lock.ts';
 import { startGateway } from '../../../local/gateway.ts';
 import { openLogFile } from '../../../local/log-file.ts';
 import { isFreePort } from '../../../local/ports.ts';
+import { announce } from '../../../local/running.ts';
 import { loadSecrets, makeDataFolder } from '../../../local/secrets.ts';
 import { readSettings } from '../../../local/settings.ts';
 import { createChildFace } from '../connect/child-face.ts';
@@ -51,9 +52,6 @@ const SETTLE_MS = 15_000;
 export async function startUp(options: UpOptions): Promise<Up> {
   const { entries, dataDir, port, environment } = options;
   const settings = readSettings(environment);
-  if (port !== 0 && !(await isFreePort(port))) {
-    throw new Failure(`port ${port} is taken; name another one with --port`, EXIT.failed);
-  }
   await makeDataFolder(dataDir);
   const unlock = lockDataFolder(dataDir);
   const closing: (() => unknown)[] = [unlock];
@@ -61,6 +59,9 @@ export async function startUp(options: UpOptions): Promise<Up> {
     for (const end of closing.splice(0).toReversed()) await end();
   };
   try {
+    if (port !== 0 && !(await isFreePort(port))) {
+      throw new Failure(`port ${port} is taken; name another one with --port`, EXIT.failed);
+    }
     const secrets = await loadSecrets(dataDir, environment['PORTICO_ADMIN_TOKEN'] || undefined);
     const log = openLogFile(join(dataDir, 'log'));
     const files = await loadGatewayFiles();
@@ -68,6 +69,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const gateway = { files, dataDir, port, secrets, settings, traces, log };
     const host = await startGateway(gateway, started => void closing.push(() => started.close()));
     const origin = host.url;
+    closing.push(announce(dataDir, origin));
     const view = options.createView(origin);
     for (const text of entries.notes) view.note(text, 'busy');
     const api = new Api(new URL(origin), secrets.adminToken);

@@ -1,0 +1,27 @@
+/** A second `portico up --stdio` on one data folder: it joins the gateway that runs there. */
+import { FolderTaken, isFolderTaken } from '../../../local/data-lock.ts';
+import { findRunning } from '../../../local/running.ts';
+import { readAdminToken } from '../../../local/secrets.ts';
+
+export interface Joined {
+  origin: string;
+  adminToken: string;
+}
+
+/** How long a gateway that is just starting is waited for, in milliseconds. */
+const WAIT_MS = 60_000;
+
+/**
+ * The gateway that has the folder, once it serves.
+ * @param error why this command could not start one
+ * @returns undefined where it is gone by now, so that this command can start one
+ * @throws the error where it is of another kind, or nothing serves there
+ */
+export async function joinRunning(error: unknown, dataDir: string): Promise<Joined | undefined> {
+  if (!(error instanceof FolderTaken)) throw error;
+  const origin = await findRunning(dataDir, () => isFolderTaken(dataDir), WAIT_MS);
+  if (origin === undefined && !isFolderTaken(dataDir)) return undefined;
+  const adminToken = origin && (await readAdminToken(dataDir));
+  if (!origin || !adminToken) throw error;
+  return { origin, adminToken };
+}
