@@ -2,7 +2,7 @@
  * The deprecated HTTP+SSE transport for old clients: `GET /sse`, or `/sse/servers/{server}` for one
  * server and `/sse/toolsets/{toolset}` for a toolset, opens a stream that first names the endpoint for messages; `POST /messages` takes one and
  * answers 202; what it is answered with comes on the stream. A message goes by the client's object to the Worker that holds the stream, where
- * `sse-session.ts` serves it as Streamable HTTP does. Source: MCP 2024-11-05, transports.
+ * `sse-session.ts` serves it as Streamable HTTP does, with the credential that the message came with. Source: MCP 2024-11-05, transports.
  */
 import { parseBearer } from '../access/token.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
@@ -78,7 +78,7 @@ async function openStream(
     const chosen = url.searchParams.get(choice);
     if (chosen !== null) query.set(choice, chosen);
   }
-  const authorization = request.headers.get('authorization') ?? '';
+  const own = request.headers.get('authorization') ?? '';
   return sseResponse(socket, {
     endpoint: `${MESSAGES}?${query}`,
     signal: request.signal,
@@ -86,7 +86,8 @@ async function openStream(
     isAllowed: async () =>
       (await admit(request, ports, defer)).caller.principalId === caller.principalId,
     defer,
-    serve: (method, headers, signal, body) => {
+    authorization: own,
+    serve: (method, { authorization = own, ...headers }, signal, body) => {
       const init = { method, headers: { ...headers, authorization }, signal };
       const inner = new Request(url, body === undefined ? init : { ...init, body });
       return handleMcp(inner, url, () => endpoint, ports, defer);
@@ -105,6 +106,9 @@ async function takeMessage(
   const facts = await sessions.facts(sealed);
   if (facts?.principalId !== caller.principalId) throw new PorticoError('session_not_found');
   const { text } = await readJsonBody(request, config.maxBodyBytes);
-  if (!(await streams.relay(facts.id, text))) throw new PorticoError('session_not_found');
+  // The stream may be another token's of the same principal: the message acts with its own.
+  const authorization = request.headers.get('authorization') ?? '';
+  if (!(await streams.relay(facts.id, text, authorization)))
+    throw new PorticoError('session_not_found');
   return new Response('Accepted', { status: 202 });
 }

@@ -14,11 +14,13 @@ export interface SseTerms {
   /** Aborts when the client goes away. */
   signal: AbortSignal;
   keepAliveMs: number;
+  /** The `Authorization` header that opened the stream. */
+  authorization: string;
   /** Whether the caller may still use the stream. */
   isAllowed(): Promise<boolean>;
   /** Runs work that outlives the stream. */
   defer(work: Promise<unknown>): void;
-  /** Serves a request of Streamable HTTP. */
+  /** Serves a request of Streamable HTTP, with the credential that opened the stream unless the headers have another. */
   serve(
     method: 'POST' | 'GET' | 'DELETE',
     headers: Record<string, string>,
@@ -70,7 +72,7 @@ class SseSession {
     const frames = new FrameReader();
     this.#socket.addEventListener('message', ({ data }) => {
       const frame = typeof data === 'string' ? frames.push(data) : undefined;
-      if (frame) void this.#receive(frame.text).catch(() => this.end());
+      if (frame) void this.#receive(frame.text, frame.id).catch(() => this.end());
     });
     this.#socket.addEventListener('close', () => this.end());
     this.#socket.addEventListener('error', () => this.end());
@@ -108,7 +110,8 @@ class SseSession {
     else this.end();
   }
 
-  async #receive(text: string): Promise<void> {
+  /** @param authorization of the POST that brought the message */
+  async #receive(text: string, authorization: string): Promise<void> {
     const message: unknown = JSON.parse(text);
     const { method, id, params } = isObject(message) ? message : {};
     if (method === 'notifications/cancelled' && isObject(params)) {
@@ -118,11 +121,15 @@ class SseSession {
     const call = new AbortController();
     if (isRequestId(id) && typeof method === 'string') this.#calls.set(id, call);
     try {
-      const response = await this.#terms.serve('POST', this.#headers(), call.signal, text);
+      const headers = { ...this.#headers(), authorization };
+      const response = await this.#terms.serve('POST', headers, call.signal, text);
       const opened = response.headers.get('mcp-session-id');
       // What is wrong with an answer or a notification is nothing to be answered on a stream.
       const isAnswered = !isObject(message) || (id !== undefined && typeof method === 'string');
-      await this.#forward(response, call.signal, isAnswered);
+      await this.#forward(response, call.signal, isAnswered, isRequestId(id) ? id : null);
+      const isGone = response.status === 401 || response.status === 404;
+      // What another token may not do is no end of this one's stream.
+      if (isGone && authorization === this.#terms.authorization) this.end();
       if (opened !== null && this.#sessionId === undefined) await this.#listen(opened);
     } finally {
       if (isRequestId(id) && this.#calls.get(id) === call) this.#calls.delete(id);
@@ -139,12 +146,16 @@ class SseSession {
   }
 
   /** What was answered, message by message; nothing where the call was cancelled. */
-  async #forward(response: Response, signal: AbortSignal, isAnswered = true): Promise<void> {
+  async #forward(
+    response: Response,
+    signal: AbortSignal,
+    isAnswered = true,
+    id: RequestId | null = null,
+  ): Promise<void> {
     const type = response.headers.get('content-type') ?? '';
     if (!type.includes('text/event-stream') || !response.body) {
       const text = await response.text();
-      if (isAnswered && text !== '' && !signal.aborted) this.#write(toSseText(text));
-      if (response.status === 401 || response.status === 404) this.end();
+      if (isAnswered && text !== '' && !signal.aborted) this.#write(toSseText(underId(text, id)));
       return;
     }
     const body = response.body.pipeThrough(new TransformStream(), { signal });
@@ -170,4 +181,12 @@ class SseSession {
     this.#controller?.enqueue(this.#encoder.encode(text));
     if ((this.#controller?.desiredSize ?? 0) < 0) this.end();
   }
+}
+
+const NO_ID = '{"jsonrpc":"2.0","id":null,';
+
+/** A refusal under the id of its request, also where the request was refused before it was read: a stream has no other way to tell. */
+function underId(text: string, id: RequestId | null): string {
+  if (id === null || !text.startsWith(NO_ID)) return text;
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${text.slice(NO_ID.length)}`;
 }

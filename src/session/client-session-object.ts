@@ -160,8 +160,8 @@ export class ClientSession extends DurableObject<Env> {
   }
 
   /** A message for the Worker that holds an old client's stream. @returns false where none does */
-  relay(text: string): boolean {
-    return relay(this.ctx, text);
+  relay(text: string, authorization: string): boolean {
+    return relay(this.ctx, text, authorization);
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {

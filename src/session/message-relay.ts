@@ -13,10 +13,13 @@ export function acceptRelay(state: DurableObjectState): Response {
   return new Response(null, { status: 101, webSocket: worker });
 }
 
-/** Hand on a message. @returns false where no Worker holds the stream */
-export function relay(state: DurableObjectState, text: string): boolean {
+/**
+ * Hand on a message under the credential it came with.
+ * @returns false where no Worker holds the stream
+ */
+export function relay(state: DurableObjectState, text: string, authorization: string): boolean {
   const socket = state.getWebSockets(TAG).find(({ readyState }) => readyState === WebSocket.OPEN);
   if (!socket) return false;
-  for (const piece of toPieces({ id: '', text })) socket.send(piece);
+  for (const piece of toPieces({ id: authorization, text })) socket.send(piece);
   return true;
 }

@@ -46,9 +46,13 @@ export class Streams {
     return this.#socket(relayOwner(id), 'relay');
   }
 
-  /** Hand a client's message to the Worker that holds its stream. @returns false where none does */
-  relay(id: string, text: string): Promise<boolean> {
-    return this.#object(relayOwner(id)).relay(text);
+  /**
+   * Hand a client's message to the Worker that holds its stream.
+   * @param authorization the header it came with, which it acts with
+   * @returns false where no Worker holds the stream
+   */
+  relay(id: string, text: string, authorization: string): Promise<boolean> {
+    return this.#object(relayOwner(id)).relay(text, authorization);
   }
 
   /** Have a server tell an object of a resource. @returns why it will not, if so */
