@@ -17,11 +17,11 @@ import { canSubscribe, toOffer } from './offer.ts';
 import { toQualifiedName } from './qualified-name.ts';
 import { toQualifiedUri } from './qualified-uri.ts';
 import { toOutbound } from './outbound.ts';
-import { toReadResult } from './read-result.ts';
 import { described } from './renames.ts';
 import { resolve } from './resolve.ts';
 import { through } from './seen.ts';
 import { failingAs, toServerFailure } from './server-failure.ts';
+import { resultChanges } from './to-result.ts';
 
 export interface CorePorts {
   findTools: FindTools;
@@ -137,9 +137,8 @@ export function createCore(ports: CorePorts): CoreGateway {
         ? await context.dispatch(resolved, () => send(params))
         : await send(params);
       const retry = (extra: RawObject) => send(new Map([...params, ...extra]));
-      if (request.method !== 'resources/read') return { server, reply, retry };
-      const qualifier = naming.kind === 'qualified' ? server.name : undefined;
-      return { server, reply, retry, toResult: text => toReadResult(text, qualifier) };
+      const toResult = resultChanges(request, resolved, naming);
+      return { server, reply, retry, ...(toResult && { toResult }) };
     },
   };
 }

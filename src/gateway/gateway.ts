@@ -100,8 +100,8 @@ export interface RoutedReply {
   isHit?: boolean;
   /** Make the same request again with more params: the next round of a multi round-trip request. */
   retry(extra: RawObject): Promise<CallReply>;
-  /** Makes the server's raw result the endpoint's, where names in it have to change. */
-  toResult?: (result: string) => string;
+  /** Makes the server's raw result, given parsed too, the endpoint's and its client's, where something in it has to change. */
+  toResult?: (result: string, parsed: JsonObject) => string;
   /** Told where the caller gets an error of ours in place of the server's response. */
   onReplaced?(code: ErrorCode): void;
 }

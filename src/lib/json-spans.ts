@@ -65,6 +65,19 @@ export function skipValue(text: string, at: number): number {
   }
 }
 
+/** Whether arrays and objects are in each other deeper than so many levels; a scalar has none. */
+export function isDeeper(text: string, levels: number): boolean {
+  let depth = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) i = skipString(text, i) - 1;
+    else if (c === OPEN_BRACE || c === OPEN_BRACKET) depth += 1;
+    else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth -= 1;
+    if (depth > levels) return true;
+  }
+  return false;
+}
+
 /**
  * The members of the object whose text this is, raw.
  * @param text valid JSON text of one object

@@ -85,7 +85,7 @@ function responseText(response: RawResponse, asked: Asked, routed: Relayable) {
     return replacedText('upstream_needs_input', asked, routed);
   }
   const isWhole = resultType === undefined || resultType === 'complete';
-  const result = toResult && isWhole ? toResult(response.result) : response.result;
+  const result = toResult && isWhole ? toResult(response.result, response.parsed) : response.result;
   const isLegacyResult = era === 'modern' && resultType === undefined;
   return resultText(id, isLegacyResult ? completed(result, method) : result);
 }

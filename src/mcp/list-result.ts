@@ -1,6 +1,7 @@
 /** Results of lists as UTF-8, remembered per list: the same list is asked for often. */
 import { KIND_FACTS, type Kind } from '../catalog/catalog.ts';
 import type { ListedItem, Listing } from '../gateway/gateway.ts';
+import { toLegacyTool } from '../gateway/legacy-tool.ts';
 import { pageOf } from '../gateway/page.ts';
 import { toQualifiedUri } from '../gateway/qualified-uri.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
@@ -39,12 +40,18 @@ export function listResult(
   const held = known.get(key);
   if (held) return held;
   const page = pageOf(list.items, cursor, pageSize);
-  const items = page.items.map(item => itemText(item, kind)).join(',');
+  const items = page.items.map(item => itemText(forEra(item, kind, era), kind)).join(',');
   const next = page.nextCursor === undefined ? '' : `,"nextCursor":"${page.nextCursor}"`;
   const members = era === 'modern' ? modernMembers(list.ttlMs) : '';
   const made = new TextEncoder().encode(`{${members}"${kind}":[${items}]${next}}`);
   if (known.size < MAX_PAGES_PER_LIST) known.set(key, made);
   return made;
+}
+
+/** An item as clients of an era take it. */
+function forEra(listed: ListedItem, kind: Kind, era: Era): ListedItem {
+  if (era === 'modern' || kind !== 'tools') return listed;
+  return { ...listed, item: toLegacyTool(listed.item) };
 }
 
 /** An item as its server wrote it, under the name it has here. */

@@ -14,9 +14,10 @@ import {
 } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { parseParamHeaders } from '../gateway/param-headers.ts';
-import { rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import { isDeeper, rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { toOneLine } from '../lib/one-line.ts';
 import {
+  isObject,
   PromptSchema,
   ResourceSchema,
   ResourceTemplateSchema,
@@ -46,6 +47,8 @@ export interface Discovered {
 export const MAX_PAGES = 500;
 /** Most items of one kind. */
 export const MAX_ITEMS = 5_000;
+/** Validators of clients, and our own, go down an item level by level. */
+const MAX_ITEM_DEPTH = 200;
 export const MAX_CATALOG_CHARS = 20_000_000;
 
 const SCHEMAS = {
@@ -118,7 +121,7 @@ const toNamed = ({ kind, error: { code, message } }: FailedList): FailedList => 
   error: new PorticoError(code, `Its ${WORDS[kind]} cannot be listed: ${message}`),
 });
 
-/** One line; of the tools with an invalid annotation the first is named, with the reason. */
+/** One line; the first of them is named, with the reason. */
 function toWarning(leftOut: number, [fault]: readonly string[]): string | null {
   if (leftOut === 0) return null;
   return `${leftOut} invalid items were left out${fault === undefined ? '' : ` (${fault})`}`;
@@ -137,10 +140,9 @@ async function listAll(listing: Listing, kind: Kind, faults: string[]) {
     const { raw, nextCursor, ttlMs: pageTtlMs } = await listPage(listing, kind, params);
     ttlMs = Math.min(ttlMs, pageTtlMs);
     for (const text of raw) {
-      const key = validKey(kind, text);
-      const fault = kind === 'tools' && key !== undefined ? headerFault(key, text) : undefined;
-      if (fault !== undefined) faults.push(fault);
-      if (key === undefined || keys.has(key) || fault !== undefined) {
+      const { key, fault } = readItem(kind, text, keys);
+      if (fault !== undefined) {
+        faults.push(`${JSON.stringify(key.slice(0, MAX_NAMED_CHARS))}: ${fault}`);
         leftOut += 1;
         continue;
       }
@@ -196,18 +198,28 @@ function toTtlMs(value: unknown): number {
   return Math.max(0, Math.floor(Math.min(value, MAX_LIST_TTL_MS) / 1_000) * 1_000);
 }
 
-/** Why a tool is invalid by its `x-mcp-header` annotations, if it is. */
-function headerFault(name: string, text: string): string | undefined {
-  const parsed = parseParamHeaders(rawMembers(text).get('inputSchema') ?? '{}');
-  return 'invalid' in parsed
-    ? `${JSON.stringify(name.slice(0, 64))}: ${parsed.invalid}`
-    : undefined;
+/** Most characters of an item's name, and of where its fault is, that are told. */
+const MAX_NAMED_CHARS = 64;
+
+/** The key of an item, and why it is left out where it is none or would keep a client from the whole list. */
+function readItem(kind: Kind, text: string, others: ReadonlySet<string>) {
+  if (isDeeper(text, MAX_ITEM_DEPTH)) {
+    return { key: '?', fault: `nested deeper than ${MAX_ITEM_DEPTH} levels` };
+  }
+  const item: unknown = JSON.parse(text);
+  const value = isObject(item) ? item[KIND_FACTS[kind].key] : undefined;
+  const key = typeof value === 'string' ? value : '';
+  if (others.has(key)) return { key, fault: 'listed twice' };
+  const parsed = SCHEMAS[kind].safeParse(item);
+  if (parsed.success && key !== '') {
+    return { key, fault: kind === 'tools' ? headerFault(text) : undefined };
+  }
+  const path = parsed.error?.issues[0]?.path.join('.').slice(0, MAX_NAMED_CHARS);
+  return { key, fault: `invalid${path ? ` at ${JSON.stringify(path)}` : ''}` };
 }
 
-/** The item's key where the item is one, by the SDK's schema. */
-function validKey(kind: Kind, text: string): string | undefined {
-  const item: unknown = JSON.parse(text);
-  if (!SCHEMAS[kind].safeParse(item).success) return undefined;
-  const key = (item as JsonObject)[KIND_FACTS[kind].key];
-  return typeof key === 'string' && key !== '' ? key : undefined;
+/** Why a tool is invalid by its `x-mcp-header` annotations, if it is. */
+function headerFault(text: string): string | undefined {
+  const parsed = parseParamHeaders(rawMembers(text).get('inputSchema') ?? '{}');
+  return 'invalid' in parsed ? parsed.invalid : undefined;
 }

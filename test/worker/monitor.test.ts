@@ -73,7 +73,8 @@ describe('discovery', () => {
     expect(text).toContain('"\\u00e9\\/"');
   });
 
-  it('[REG-5] [MCP-12] leaves invalid tools out and says how many', async () => {
+  it('[REG-5] [MCP-12] leaves invalid tools out and names the first', async () => {
+    const deep: unknown = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000));
     const tools = [
       toolOf('good'),
       { name: 'no-schema' },
@@ -82,11 +83,15 @@ describe('discovery', () => {
       null,
       toolOf(''),
       toolOf('good'),
+      { ...toolOf('deep'), inputSchema: { type: 'object', default: deep } },
       toolOf('fine'),
     ];
     serve({ partly: new FakeServer({ tools }) });
     const record = await registerConnected(portico, 'partly');
-    expect(record).toMatchObject({ tool_count: 2, last_error: '6 invalid items were left out' });
+    expect(record).toMatchObject({
+      tool_count: 2,
+      last_error: '7 invalid items were left out ("no-schema": invalid at "inputSchema")',
+    });
     expect(await listTools('partly')).toEqual(['good', 'fine']);
   });
 
