@@ -74,7 +74,7 @@ describe('discovery', () => {
   });
 
   it('[REG-5] [MCP-12] leaves invalid tools out and names the first', async () => {
-    const deep: unknown = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000));
+    const deep = '{"properties":{"a":'.repeat(1_500) + '{}' + '}}'.repeat(1_500);
     const tools = [
       toolOf('good'),
       { name: 'no-schema' },
@@ -83,7 +83,10 @@ describe('discovery', () => {
       null,
       toolOf(''),
       toolOf('good'),
-      { ...toolOf('deep'), inputSchema: { type: 'object', default: deep } },
+      {
+        ...toolOf('deep'),
+        inputSchema: { type: 'object', properties: { a: JSON.parse(deep) as object } },
+      },
       toolOf('fine'),
     ];
     serve({ partly: new FakeServer({ tools }) });
