@@ -25,7 +25,7 @@ import type { Env } from './env.ts';
 import { createCore } from './gateway/core.ts';
 import { withCache } from './gateway/with-cache.ts';
 import { withAccess } from './gateway/with-access.ts';
-import { isReadOnly } from './gateway/seen.ts';
+import { createTrial } from './gateway/trial.ts';
 import { withAudit } from './gateway/with-audit.ts';
 import { modelsOf } from './llm/create-models.ts';
 import { UsageService } from './llm/usage-service.ts';
@@ -80,6 +80,7 @@ export function wire(env: Env): AppPorts {
   }
   const db = env.DB;
   const wait = (ms: number) => scheduler.wait(ms);
+  const now = () => Date.now();
   const monitorOf = (serverId: string) =>
     env.SERVER_MONITOR.get(env.SERVER_MONITOR.idFromName(serverId));
 
@@ -115,9 +116,9 @@ export function wire(env: Env): AppPorts {
     callTimeoutMs: config.callTimeoutMs,
     maxAnswerBytes: config.maxAnswerBytes,
     async onSuspect(serverId) {
-      const now = Date.now();
-      if (now - (suspected.get(serverId) ?? 0) < SUSPECT_GAP_MS) return;
-      suspected.set(serverId, now);
+      const at = now();
+      if (at - (suspected.get(serverId) ?? 0) < SUSPECT_GAP_MS) return;
+      suspected.set(serverId, at);
       await monitorOf(serverId).poke();
     },
   });
@@ -242,10 +243,9 @@ export function wire(env: Env): AppPorts {
     principals: new PrincipalService(people),
     explanations: new ExplainService({
       db,
-      async isReadOnly(server, tool) {
-        const item = (await catalogs.of(server)).tools.byKey.get(tool);
-        return item && isReadOnly(item);
-      },
+      catalogOf,
+      tryTool: createTrial({ catalogOf, now }),
+      now,
     }),
     tokens: new TokenService({ ...people, keys }),
     rules: new RuleService(people),

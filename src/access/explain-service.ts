@@ -1,34 +1,41 @@
-/** Why somebody may use a tool or not, for administrators. Decides with the very policy that requests are decided with. */
+/** Why somebody may use a tool or not, for administrators: finds what the question is about and has the case explained. */
 import { PorticoError } from '../errors/portico-error.ts';
-import { findNamed } from './server-names.ts';
-import type { NamedServer } from './pattern.ts';
-import { createPolicy, type AccessState, type Holder, type Verdict } from './policy.ts';
-import { holderOf, requireScope, type Caller } from './principal.ts';
+import { pinId } from '../pins/definition.ts';
+import { findPins } from '../pins/pin-list-store.ts';
 import type { Server } from '../registry/server-schema.ts';
+import { explainCase, type CasePorts, type Explained } from './explain-case.ts';
+import { createPolicy, type AccessState } from './policy.ts';
+import { requireScope, SETUP_TOKEN, toCaller, type Caller } from './principal.ts';
 import { findPrincipal } from './principal-store.ts';
+import { findNamed } from './server-names.ts';
+import { isExpired } from './token-schema.ts';
+import { MEMBER_SCOPES } from './token.ts';
 import { findToken } from './token-list-store.ts';
 
 /** Whose right is asked for: a token's, or that of a principal with a token without limits. */
 export type Whose = { token: string } | { principal: string };
 
-/** What is asked about: a tool by its own name. */
+/** What is asked about: a tool by its own name, at its server, or at the endpoint of a toolset. */
 export interface Question {
   server: string;
   tool: string;
+  toolset?: string | undefined;
 }
 
-export interface ExplainPorts {
+export interface ExplainPorts extends CasePorts {
   db: D1Database;
-  /** Whether a tool says that it changes nothing; undefined where the server has no such tool now. */
-  isReadOnly(server: Server, tool: string): Promise<boolean | undefined>;
 }
 
-export interface Explanation extends Verdict {
-  server: NamedServer;
-  /** Undefined where the server has no such tool now: decided as for one that is not read-only. */
-  isReadOnly: boolean | undefined;
+export interface Explanation extends Explained {
+  server: Server;
   principalId: string;
   groups: readonly string[];
+}
+
+interface Asked {
+  caller: Caller;
+  groups: readonly string[];
+  isExpired: boolean;
 }
 
 export class ExplainService {
@@ -40,36 +47,47 @@ export class ExplainService {
 
   /**
    * @param servers the registry
-   * @throws PorticoError `forbidden`, `not_found` where token, principal or server do not exist
+   * @throws PorticoError `forbidden`, `not_found` where token, principal, server or toolset do not exist
    */
   async explain(
     caller: Caller,
     whose: Whose,
-    { server: key, tool }: Question,
+    { server: key, tool, toolset: toolsetKey }: Question,
     servers: readonly Server[],
     state: AccessState,
   ): Promise<Explanation> {
     requireScope(caller, 'admin');
-    const holder = await this.#holder(whose);
+    const asked = await this.#asked(whose, state);
     const server = findNamed(key, servers);
     if (!server) throw new PorticoError('not_found', 'No such server');
-    const isReadOnly = await this.#ports.isReadOnly(server, tool);
-    const verdict = createPolicy(holder, state).explain(server, tool, isReadOnly ?? false);
-    const { principalId, groups } = holder;
-    return { ...verdict, server, isReadOnly, principalId, groups };
+    const toolset = toolsetKey === undefined ? undefined : findNamed(toolsetKey, state.toolsets);
+    if (toolsetKey !== undefined && !toolset)
+      throw new PorticoError('not_found', 'No such toolset');
+    const pinState = await this.#pinState(server.id, tool);
+    const found = await explainCase({ ...asked, server, tool, pinState, toolset }, this.#ports);
+    return { ...found, server, principalId: asked.caller.principalId, groups: asked.groups };
   }
 
-  async #holder(whose: Whose): Promise<Holder> {
-    const { db } = this.#ports;
+  async #pinState(serverId: string, tool: string) {
+    const [pin] = await findPins(this.#ports.db, [await pinId(serverId, 'tool', tool)]);
+    return pin?.state;
+  }
+
+  async #asked(whose: Whose, state: AccessState): Promise<Asked> {
+    const { db, now } = this.#ports;
     if ('token' in whose) {
-      const token = await findToken(db, whose.token);
+      const token = whose.token === SETUP_TOKEN.id ? SETUP_TOKEN : await findToken(db, whose.token);
       if (!token) throw new PorticoError('not_found', 'No such token');
-      return holderOf(token);
+      const { groups } = token;
+      return { caller: toCaller(token, state), groups, isExpired: isExpired(token, now()) };
     }
     const principal = await findPrincipal(db, whose.principal);
     if (!principal) throw new PorticoError('not_found', 'No such principal');
-    const { id: principalId, groups, scopes } = principal;
-    const isAdmin = scopes?.includes('admin') ?? false;
-    return { principalId, groups, isAdmin, servers: null, tools: null, toolsets: null };
+    const { id: principalId, groups } = principal;
+    const scopes = new Set(principal.scopes ?? MEMBER_SCOPES);
+    const isAdmin = scopes.has('admin');
+    const limits = { servers: null, tools: null, toolsets: null };
+    const policy = createPolicy({ principalId, groups, isAdmin, ...limits }, state);
+    return { caller: { principalId, tokenId: '', scopes, policy }, groups, isExpired: false };
   }
 }

@@ -45,12 +45,22 @@ export interface Verdict {
   ruleId?: string;
 }
 
+/** One of the reasons there are for or against the use of a tool, whatever the others say. */
+export interface Reason {
+  by: Verdict['by'];
+  isAllowed: boolean;
+  /** Of rules: all that decide, at the first level where one matches. Were each of them turned round, so would be the reason. */
+  ruleIds: readonly string[];
+}
+
 export interface Policy {
   viewOf(server: NamedServer): View;
   /** The toolset of a name, where this caller may use it. */
   toolset(name: string): Toolset | undefined;
   /** Why a tool may be used or not; of several reasons against it, the first. */
   explain(server: NamedServer, tool: string, isReadOnly: boolean): Verdict;
+  /** What the rules say, or the posture where none matches, and then each limit of the token. */
+  reasons(server: NamedServer, tool: string, isReadOnly: boolean): Reason[];
   /** Ids of the only servers the caller can ever see; null where that depends on more. */
   servers: readonly string[] | null;
   /** The token's limits as a text, equal for equal limits; empty where it has none. */
@@ -80,6 +90,22 @@ export function createPolicy(holder: Holder, state: AccessState): Policy {
     ];
   }
 
+  function reasons(server: NamedServer, tool: string, isReadOnly: boolean): Reason[] {
+    const concerned = ofServer(levels, server);
+    const rule = toDecision(concerned)(tool, isReadOnly);
+    const level = concerned.find(rules => rule && rules.includes(rule)) ?? [];
+    const isDeciding = (other: AccessRule) =>
+      other.effect === rule?.effect && toDecision([[other]])(tool, isReadOnly) === other;
+    const ruleIds = level.filter(isDeciding).map(({ id }) => id);
+    const ruling: Reason = rule
+      ? { by: 'rule', isAllowed: rule.effect === 'allow', ruleIds }
+      : { by: 'posture', isAllowed: fallback, ruleIds };
+    const limiting = limits(server).map(([by, view]): Reason => {
+      return { by, isAllowed: view.tool(tool, isReadOnly), ruleIds: [] };
+    });
+    return [ruling, ...limiting];
+  }
+
   return {
     servers: holder.servers,
     limits: toLimitsKey(holder),
@@ -97,16 +123,17 @@ export function createPolicy(holder: Holder, state: AccessState): Policy {
       return view;
     },
     explain(server, tool, isReadOnly) {
-      const rule = toDecision(ofServer(levels, server))(tool, isReadOnly);
-      const verdict: Verdict = rule
-        ? { isAllowed: rule.effect === 'allow', by: 'rule', ruleId: rule.id }
-        : { isAllowed: fallback, by: 'posture' };
-      if (!verdict.isAllowed) return verdict;
-      const limit = limits(server).find(([, view]) => !view.tool(tool, isReadOnly));
-      return limit ? { isAllowed: false, by: limit[0] } : verdict;
+      const [ruling, ...limiting] = reasons(server, tool, isReadOnly);
+      const limit = ruling?.isAllowed ? limiting.find(reason => !reason.isAllowed) : undefined;
+      const { by, isAllowed, ruleIds } = limit ?? ruling ?? NO_REASON;
+      const [ruleId] = ruleIds;
+      return { by, isAllowed, ...(ruleId === undefined ? {} : { ruleId }) };
     },
+    reasons,
   };
 }
+
+const NO_REASON: Reason = { by: 'posture', isAllowed: false, ruleIds: [] };
 
 /** What a toolset selects of a server. */
 export function viewOfToolset({ definition }: Toolset, server: NamedServer): View {

@@ -1,12 +1,18 @@
 /** `/api/v1/access/explain`: why somebody may use a tool or not. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
+import type { Explanation } from '../access/explain-service.ts';
+import { STEPS, type Step } from '../access/explain-steps.ts';
+import { ServerStatusSchema } from '../registry/status.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 const text = z.string().min(1).max(300);
 const asked = {
   server: text.meta({ description: 'Name or id of the server' }),
   tool: text.meta({ description: 'The tool by its own name' }),
+  toolset: text.optional().meta({
+    description: 'Name or id of a toolset: whether the tool may be used at its endpoint',
+  }),
 };
 
 const ExplainSchema = z
@@ -16,23 +22,42 @@ const ExplainSchema = z
   ])
   .meta({ id: 'ExplainAccess' });
 
+const StepSchema = z.object({
+  step: z.enum(STEPS),
+  passes: z.boolean().nullable().meta({ description: 'Null where it cannot be known now' }),
+  detail: z.string(),
+  rules: z.array(z.string()).meta({ description: 'Ids of the rules that decide the step' }),
+});
+
 const ExplanationSchema = z
   .object({
-    is_allowed: z.boolean(),
-    decided_by: z
-      .enum(['rule', 'posture', 'token_servers', 'token_tools', 'token_toolsets'])
-      .meta({ description: 'A rule, the posture where none matches, or a limit of the token' }),
+    is_allowed: z.boolean().meta({ description: 'Whether a call would be sent to the server now' }),
+    is_listed: z.boolean().meta({ description: 'Whether lists have the tool now' }),
+    code: z.string().nullable().meta({ description: 'What a call is refused with' }),
+    decided_by: z.enum(STEPS).meta({
+      description:
+        'The first step that refuses a call; where none does, what lets it through: a rule, or the posture where none matches',
+    }),
     rule: z.string().nullable().meta({ description: 'Id of the rule that decided' }),
+    rules: z.array(z.string()).meta({
+      description: 'Ids of all rules that decided, where several say the same at the same level',
+    }),
     posture: z.enum(['open', 'closed']),
     principal: z.string(),
     groups: z.array(z.string()),
-    server: z.object({ id: z.string(), name: z.string() }),
+    server: z.object({ id: z.string(), name: z.string(), status: ServerStatusSchema }),
     tool: z.string(),
     is_read_only: z.boolean().nullable().meta({
       description: 'As the tool is annotated; null where the server has no such tool now',
     }),
+    steps: z.array(StepSchema).meta({
+      description: 'Everything that a call depends on, each judged by itself, in order',
+    }),
   })
   .meta({ id: 'AccessExplanation' });
+
+const rule = '7b1e4f0c-52f5-4b0e-9d59-1f6c1d2a3b44';
+const passing = (step: Step['step'], detail: string) => ({ step, passes: true, detail, rules: [] });
 
 const explain = createRoute({
   method: 'post',
@@ -41,7 +66,8 @@ const explain = createRoute({
   tags: ['access'],
   summary: 'Explain a decision',
   description:
-    'Says why a token, or a principal with a token without limits, may use a tool or not. Scopes are apart: listing needs `tools:read`, calling `tools:call`.',
+    'Says whether a token, or a principal with a token without limits, finds a tool in lists and may call it, and why: the request is tried on the gateway, ' +
+    'without sending anything, and each step it depends on is judged by itself.',
   ...needs('admin'),
   request: {
     body: bodyOf(ExplainSchema, {
@@ -54,14 +80,22 @@ const explain = createRoute({
     errors: [...BODY_ERRORS, 'forbidden', 'not_found'],
     example: {
       is_allowed: false,
+      is_listed: false,
+      code: 'tool_not_found',
       decided_by: 'rule',
-      rule: '7b1e4f0c-52f5-4b0e-9d59-1f6c1d2a3b44',
+      rule,
+      rules: [rule],
       posture: 'open',
       principal: '3f0d5c61-8f0e-4c39-9e0c-0c1b2a3d4e5f',
       groups: ['interns'],
-      server: { id: '0b9f2c1e-6f0a-4a57-9b1c-2f7d9f1f4a10', name: 'github' },
+      server: { id: '0b9f2c1e-6f0a-4a57-9b1c-2f7d9f1f4a10', name: 'github', status: 'CONNECTED' },
       tool: 'delete_repository',
       is_read_only: false,
+      steps: [
+        passing('scope_call', 'Calling needs the scope tools:call'),
+        { step: 'rule', passes: false, detail: 'A rule denies it', rules: [rule] },
+        passing('server_status', 'The server is CONNECTED'),
+      ],
     },
   }),
 });
@@ -69,22 +103,27 @@ const explain = createRoute({
 /** Add the route. */
 export function registerAccessExplain(api: Api, { explanations }: ApiPorts): void {
   api.openapi(explain, async context => {
-    const { server, tool, ...whose } = context.req.valid('json');
+    const { server, tool, toolset, ...whose } = context.req.valid('json');
     const { caller, servers, access } = context.var.snapshot;
-    const found = await explanations.explain(caller, whose, { server, tool }, servers, access);
-    return context.json(
-      {
-        is_allowed: found.isAllowed,
-        decided_by: found.by,
-        rule: found.ruleId ?? null,
-        posture: access.posture,
-        principal: found.principalId,
-        groups: [...found.groups],
-        server: { id: found.server.id, name: found.server.name },
-        tool,
-        is_read_only: found.isReadOnly ?? null,
-      },
-      200,
-    );
+    const question = { server, tool, toolset };
+    const found = await explanations.explain(caller, whose, question, servers, access);
+    return context.json({ ...toView(found), posture: access.posture, tool }, 200);
   });
+}
+
+function toView({ decided, server, ...found }: Explanation) {
+  const { id, name, status } = server;
+  return {
+    is_allowed: found.isAllowed,
+    is_listed: found.isListed,
+    code: found.code ?? null,
+    decided_by: decided.step,
+    rule: decided.ruleIds[0] ?? null,
+    rules: [...decided.ruleIds],
+    principal: found.principalId,
+    groups: [...found.groups],
+    server: { id, name, status },
+    is_read_only: found.isReadOnly ?? null,
+    steps: found.steps.map(({ ruleIds, ...step }) => ({ ...step, rules: [...ruleIds] })),
+  };
 }

@@ -1,7 +1,16 @@
 /** Why somebody may use a tool or not, as administrators ask it: the same decision as that of requests. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { FakeServer, serve } from './fake-server.ts';
-import { createPortico, createToken, registerConnected, type CreatedToken } from './portico.ts';
+import { env } from 'cloudflare:workers';
+import { look } from './approvals.ts';
+import { FakeServer, serve, toolOf } from './fake-server.ts';
+import {
+  createPortico,
+  createToken,
+  registerConnected,
+  SERVERS,
+  type CreatedToken,
+  type Portico,
+} from './portico.ts';
 
 const portico = createPortico();
 const EXPLAIN = '/api/v1/access/explain';
@@ -9,10 +18,11 @@ let principal: string;
 let rule: string;
 let narrow: CreatedToken;
 
-async function explain(body: object): Promise<Record<string, unknown>> {
-  const response = await portico.api('POST', EXPLAIN, body);
+async function explainIn(at: Portico, body: object): Promise<Record<string, unknown>> {
+  const response = await at.api('POST', EXPLAIN, body);
   return { status: response.status, ...(await response.json<object>()) };
 }
+const explain = (body: object) => explainIn(portico, body);
 
 beforeAll(async () => {
   serve({ explained: new FakeServer() });
@@ -67,5 +77,103 @@ describe('an explanation', () => {
     const body = { principal, server: 'explained', tool: 'echo' };
     const { status } = await portico.api('POST', EXPLAIN, body, { token: narrow.token });
     expect(status).toBe(403);
+  });
+});
+
+/** What a call of the tool comes to for its caller: whether the server got it. */
+async function really(token: string, name: string, server: FakeServer) {
+  const before = server.posts.length;
+  const listed = await createPortico().api('GET', '/api/v1/tools', undefined, { token });
+  const { servers } = await listed.json<{ servers: { tools: { name: string }[] }[] }>();
+  const response = await createPortico().api('POST', '/api/v1/tools/call', { name }, { token });
+  const { code = null } = await response.json<{ code?: string }>();
+  const called = server.posts.slice(before).some(({ method }) => method === 'tools/call');
+  return {
+    is_listed: servers.flatMap(({ tools }) => tools).some(tool => tool.name === name),
+    is_allowed: called,
+    code: response.ok ? null : code,
+  };
+}
+
+describe('an explanation of what is not there', () => {
+  it('[ACC-3] [SEC-7] is that it is held, gone, unknown, or that its server is down', async () => {
+    const server = new FakeServer({ tools: [toolOf('kept')] });
+    serve({ stated: server });
+    const { id } = await registerConnected(portico, 'stated');
+    const person = await createToken(portico);
+    const check = async (tool: string, wanted: object) => {
+      const found = await explain({ token: person.id, server: 'stated', tool });
+      expect(found).toMatchObject(wanted);
+      expect(found).toMatchObject(await really(person.token, `stated.${tool}`, server));
+      return found['steps'];
+    };
+    await check('kept', { is_allowed: true, is_listed: true, decided_by: 'posture' });
+    await check('never', { is_allowed: false, decided_by: 'catalog', code: 'tool_not_found' });
+    server.tools = [toolOf('kept', { description: 'other' }), toolOf('new')];
+    await look(portico, id);
+    await check('new', { is_allowed: false, is_listed: false, decided_by: 'approval' });
+    const steps = await check('kept', { is_allowed: false, decided_by: 'approval' });
+    expect(steps).toContainEqual({
+      step: 'approval',
+      passes: false,
+      detail: 'Its definition is held: changed',
+      rules: [],
+    });
+    server.tools = [];
+    await look(portico, id);
+    await check('kept', { is_allowed: false, decided_by: 'catalog' });
+    await portico.api('POST', `${SERVERS}/${id}/disconnect`);
+    await check('kept', { decided_by: 'server_status', code: 'server_disconnected' });
+  });
+
+  it('[ACC-3] [UP-5] is that its server fails, and that no call is sent there', async () => {
+    const server = new FakeServer();
+    serve({ failing: server });
+    const { id } = await registerConnected(portico, 'failing');
+    const person = await createToken(portico);
+    const question = { token: person.id, server: 'failing', tool: 'echo' };
+    const circuit =
+      'UPDATE servers SET status = ?, last_error = ?, circuit_retry_at = ? WHERE id = ?';
+    const put = (retryAt: number | null) =>
+      env.DB.prepare(circuit).bind('ERROR', 'upstream_5xx', retryAt, id).run();
+    await put(null);
+    const failing = await explainIn(createPortico(), question);
+    expect(failing).toMatchObject({ is_allowed: true, server: { status: 'ERROR' } });
+    expect(failing['steps']).toContainEqual({
+      step: 'server_status',
+      passes: true,
+      detail: 'The server is ERROR: upstream_5xx',
+      rules: [],
+    });
+    expect(await really(person.token, 'failing.echo', server)).toMatchObject({ is_allowed: true });
+    await put(Date.now() + 60_000);
+    const open = await explainIn(createPortico(), question);
+    expect(open).toMatchObject({ is_allowed: false, is_listed: true, decided_by: 'circuit' });
+    expect(open).toMatchObject(await really(person.token, 'failing.echo', server));
+  });
+
+  it('[ACC-4] [ACC-2] is that a toolset or a scope leaves it out', async () => {
+    serve({ chosen: new FakeServer({ tools: [toolOf('in'), toolOf('out')] }) });
+    await registerConnected(portico, 'chosen');
+    const body = { name: 'choice', include: ['chosen.in'], members: { groups: ['dev'] } };
+    expect((await portico.api('POST', '/api/v1/toolsets', body)).status).toBe(201);
+    const at = { server: 'chosen', toolset: 'choice' };
+    const stranger = await createToken(portico);
+    const reader = await createToken(portico, { principal, scopes: ['tools:read'] });
+    expect(await explain({ principal, tool: 'in', ...at })).toMatchObject({ is_allowed: true });
+    for (const asked of [
+      { principal, tool: 'out', ...at },
+      { token: stranger.id, tool: 'in', ...at },
+    ])
+      expect(await explain(asked)).toMatchObject({ is_allowed: false, decided_by: 'toolset' });
+    expect(await explain({ token: reader.id, tool: 'in', ...at })).toMatchObject({
+      is_allowed: false,
+      is_listed: true,
+      decided_by: 'scope_call',
+      code: 'forbidden',
+    });
+    const admin = { token: 'setup-admin', tool: 'in', ...at };
+    expect(await explain(admin)).toMatchObject({ is_allowed: true });
+    expect(await explain({ ...admin, toolset: 'none' })).toMatchObject({ status: 404 });
   });
 });
