@@ -284,9 +284,12 @@ export function wire(env: Env): AppPorts {
         revoke: id => env.CONNECTOR.getByName(id).revoke(),
       },
     }),
-    openMachine: ({ id, name }) =>
+    openMachine: ({ id, name, rotatedAt }) =>
       env.CONNECTOR.getByName(id).fetch('https://connector/machine', {
-        headers: { upgrade: 'websocket', [CONNECTOR_HEADER]: JSON.stringify({ id, name }) },
+        headers: {
+          upgrade: 'websocket',
+          [CONNECTOR_HEADER]: JSON.stringify({ id, name, rotatedAt }),
+        },
       }),
     imports: new ImportService({ db, acts, servers, secrets, localMode: config.localMode }),
   };

@@ -36,6 +36,8 @@ const example = {
   last_seen_at: '2026-11-02T09:05:00.000Z',
 };
 
+const EnrolledSchema = z.object({ connector: ConnectorSchema, token: z.string() });
+
 const create = createRoute({
   method: 'post',
   path: PATH,
@@ -48,19 +50,14 @@ const create = createRoute({
   request: {
     body: bodyOf(CreateConnectorSchema.meta({ id: 'CreateConnector' }), { name: 'build-box' }),
   },
-  responses: responsesOf(
-    201,
-    'The connector and its device token',
-    z.object({ connector: ConnectorSchema, token: z.string() }),
-    {
-      errors: [...ACT_ERRORS, ...BODY_ERRORS, 'conflict'],
-      headers: LOCATION,
-      example: {
-        connector: { ...example, status: 'DISCONNECTED', last_seen_at: null },
-        token: 'portico_device_…',
-      },
+  responses: responsesOf(201, 'The connector and its device token', EnrolledSchema, {
+    errors: [...ACT_ERRORS, ...BODY_ERRORS, 'conflict'],
+    headers: LOCATION,
+    example: {
+      connector: { ...example, status: 'DISCONNECTED', last_seen_at: null },
+      token: 'portico_device_…',
     },
-  ),
+  }),
 });
 
 const list = createRoute({
@@ -90,6 +87,22 @@ const get = getRoute(
   { description: 'The connector', schema: ConnectorSchema, example },
   false,
 );
+
+const rotate = createRoute({
+  method: 'post',
+  path: `${PATH}/{id}/rotate`,
+  operationId: 'rotateConnector',
+  tags,
+  summary: 'Give a connector another device token',
+  description:
+    'For a machine that lost its token, or another one in its place. The servers stay; whoever came with the token before is sent away at once.',
+  ...needs('servers:write'),
+  request: { params },
+  responses: responsesOf(200, 'The connector and its new device token', EnrolledSchema, {
+    errors: [...ACT_ERRORS, 'not_found'],
+    example: { connector: example, token: 'portico_device_…' },
+  }),
+});
 
 const remove = deleteRoute(
   {
@@ -171,6 +184,11 @@ export function registerConnectors(api: Api, { connectors }: ApiPorts): void {
       context.req.valid('param').id,
     );
     return context.json(toConnectorView(connector), 200);
+  });
+  api.openapi(rotate, async context => {
+    const { caller } = context.var.snapshot;
+    const { connector, token } = await connectors.rotate(caller, context.req.valid('param').id);
+    return context.json({ connector: toConnectorView(connector), token }, 200);
   });
   api.openapi(remove, async context => {
     await connectors.delete(context.var.snapshot.caller, context.req.valid('param').id);

@@ -26,6 +26,8 @@ import { findConnector, listConnectorServers, notePresence } from './connector-s
 export interface ConnectorName {
   id: string;
   name: string;
+  /** Of the device token that its machine came with. */
+  rotatedAt: number;
 }
 
 /** By which the Worker says whose socket it is. */
@@ -96,12 +98,12 @@ export class Connector extends DurableObject<Env> {
     } satisfies Attachment);
   }
 
-  /** The connector is about to be revoked: look whether it was, even if nobody says so. */
+  /** The connector, or its token, is about to be revoked: look whether it was, even if nobody says so. */
   async expectRevocation(): Promise<void> {
     await this.ctx.storage.setAlarm(Date.now() + EXPECT_MS);
   }
 
-  /** The connector was revoked. */
+  /** The connector, or the token that its machine came with, was revoked. */
   revoke(): void {
     this.#dismiss('revoked');
   }
@@ -109,8 +111,10 @@ export class Connector extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const [socket] = this.ctx.getWebSockets(MACHINE).filter(isOpen);
     if (!socket) return;
-    const { id } = socket.deserializeAttachment() as Machine;
-    if (!(await findConnector(this.env.DB, id))) this.revoke();
+    const { id, rotatedAt } = socket.deserializeAttachment() as Machine;
+    const connector = await findConnector(this.env.DB, id);
+    // A machine that came before tokens could be rotated says nothing of that.
+    if (connector?.rotatedAt !== (rotatedAt ?? 0)) this.revoke();
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {

@@ -1,14 +1,14 @@
 /** `GET /connect`: the WebSocket of a connector. Who it is is asked here, once; from then on it speaks with its object. */
 import { PorticoError } from '../errors/portico-error.ts';
 import { toProblemResponse } from '../errors/to-problem.ts';
-import { parseDeviceToken } from './connector-schema.ts';
+import { parseDeviceToken, type StoredConnector } from './connector-schema.ts';
 import type { ConnectorService } from './connector-service.ts';
 import { SUBPROTOCOL } from './frames.ts';
 
 export interface ConnectPorts {
   connectors: ConnectorService;
   /** Hand the machine's request for a socket to the connector's object. */
-  openMachine(connector: { id: string; name: string }): Promise<Response>;
+  openMachine(connector: StoredConnector): Promise<Response>;
 }
 
 /** Answer a connector that dials. */

@@ -12,6 +12,8 @@ export interface StoredConnector {
   createdAt: number;
   /** When its machine came or went last; null before the first time. */
   lastSeenAt: number | null;
+  /** When its device token took the place of another one; 0 for the first. */
+  rotatedAt: number;
 }
 
 /** Body of `POST /api/v1/connectors`. */

@@ -24,6 +24,7 @@ import {
   listConnectors,
   listConnectorServers,
   moveConnector,
+  rotateConnector,
   whenConnector,
   whenConnectorPossible,
 } from './connector-store.ts';
@@ -64,7 +65,14 @@ export class ConnectorService {
     return acts.perform(caller, 'servers:write', act, async commit => {
       const token = createDeviceToken();
       const [hmac = ''] = await keys.hmacs('device', token);
-      const connector = { id, name, isConnected: false, createdAt: Date.now(), lastSeenAt: null };
+      const connector = {
+        id,
+        name,
+        isConnected: false,
+        createdAt: Date.now(),
+        lastSeenAt: null,
+        rotatedAt: 0,
+      };
       const isDone = await commit({
         when: whenConnectorPossible(name),
         statements: [insertConnector(db, connector, hmac, keys.active)],
@@ -97,6 +105,33 @@ export class ConnectorService {
   async get(caller: Caller, key: string): Promise<StoredConnector> {
     requireScope(caller, 'servers:read');
     return this.#find(key);
+  }
+
+  /**
+   * Give a connector another device token, for a machine that lost its own or a new one in its place. Its servers stay; whoever
+   * came with the token before is sent away.
+   * @throws PorticoError `forbidden`, `not_found`
+   */
+  rotate(caller: Caller, key: string): Promise<Enrolled> {
+    const { db, keys, acts, lines } = this.#ports;
+    const act = { action: 'connector.rotate', subject: key };
+    return acts.perform(caller, 'servers:write', act, async commit => {
+      const connector = await this.#find(key);
+      const { id, name } = connector;
+      const token = createDeviceToken();
+      const [hmac = ''] = await keys.hmacs('device', token);
+      // Two within a millisecond are two all the same.
+      const now = Math.max(Date.now(), connector.rotatedAt + 1);
+      await lines.expectRevocation(id);
+      const change = {
+        when: whenConnector(id),
+        statements: [rotateConnector(db, id, { hmac, keyId: keys.active, now })],
+        detail: { name },
+      };
+      if (!(await commit(change))) throw noConnector();
+      await lines.revoke(id);
+      return { connector: { ...connector, rotatedAt: now }, token };
+    });
   }
 
   /** Revoke a connector: its machine is sent away. Its servers stay registered and cannot be reached. */

@@ -15,6 +15,7 @@ const RowSchema = z
     is_connected: z.number(),
     created_at: z.number(),
     last_seen_at: z.number().nullable(),
+    rotated_at: z.number(),
   })
   .transform(row => ({
     id: row.id,
@@ -23,12 +24,13 @@ const RowSchema = z
     isConnected: row.is_connected === 1,
     createdAt: row.created_at,
     lastSeenAt: row.last_seen_at,
+    rotatedAt: row.rotated_at,
   }));
 
 /** A connector with the id of the key its HMAC is under. */
 export type KeyedConnector = StoredConnector & { keyId: string };
 
-const COLUMNS = 'id, name, key_id, is_connected, created_at, last_seen_at';
+const COLUMNS = 'id, name, key_id, is_connected, created_at, last_seen_at, rotated_at';
 
 const TotalSchema = z.object({ total: z.number() });
 
@@ -104,6 +106,17 @@ export function whenConnectorPossible(name: string): Condition {
 
 export function whenConnector(id: string): Condition {
   return { sql: 'EXISTS (SELECT 1 FROM connectors WHERE id = ?)', params: [id] };
+}
+
+/** Put another device token in the place of the one before. */
+export function rotateConnector(
+  db: D1Database,
+  id: string,
+  token: { hmac: string; keyId: string; now: number },
+): D1PreparedStatement {
+  return db
+    .prepare('UPDATE connectors SET hmac = ?, key_id = ?, rotated_at = ? WHERE id = ?')
+    .bind(token.hmac, token.keyId, token.now, id);
 }
 
 export function deleteConnector(db: D1Database, id: string): D1PreparedStatement {

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { until } from '../fixtures/start-fixture.ts';
 import { ConnectStand, type ConnectProcess } from './connect-process.ts';
 import { startGateway, type Gateway } from './gateway.ts';
+import { runPortico } from './portico-command.ts';
 
 const WAIT_MS = 60_000;
 
@@ -102,6 +103,35 @@ it('[CLI-1] a machine that is revoked is sent away, and does not come back', asy
   expect(status).toBe(204);
   await expect(connecting.ended).resolves.toBe(3);
   expect(connecting.output()).toContain('enrol this machine again');
+});
+
+it('[CLI-1] a machine whose token was lost takes its own place, and its servers stay', async () => {
+  const { connecting } = await connect();
+  const env = { PORTICO_TOKEN: gateway.adminToken };
+  const enrol = (...more: string[]) =>
+    stand.start(['--url', gateway.origin, '--enroll', name, ...more], env);
+  const refused = enrol();
+  await expect(refused.ended).resolves.toBe(2);
+  expect(refused.output()).toContain(`take its place with --replace`);
+  expect(connecting.child.exitCode).toBeNull();
+  const replacing = enrol('--replace');
+  await expect(connecting.ended).resolves.toBe(3);
+  await replacing.says(`enrolled as ${name}`);
+  await until('it is called again', WAIT_MS, async () => {
+    const { status, text } = await call('echo', { text: 'mine' });
+    return (status === 200 && text === 'mine') || undefined;
+  });
+  // Its token is kept now: no new one is made.
+  replacing.child.kill('SIGTERM');
+  await replacing.ended;
+  const kept = stand.start(['--url', gateway.origin]);
+  await kept.says('connected as');
+  const portico = (...args: string[]) =>
+    runPortico(args, { env: { ...env, PORTICO_URL: gateway.origin } });
+  expect((await portico('connectors')).out).toMatch(new RegExp(`^${name} +CONNECTED`, 'm'));
+  expect(await portico('connectors', 'remove', name)).toMatchObject({ code: 0 });
+  await expect(kept.ended).resolves.toBe(3);
+  expect((await portico('connectors', 'remove', name)).code).toBe(4);
 });
 
 it('[CLI-1] of two with one token the newer stays', async () => {

@@ -12,6 +12,7 @@ import {
   PATIENT,
   SERVERS,
   createPortico,
+  createToken,
   modern,
   whenServer,
   type ServerView,
@@ -73,32 +74,80 @@ describe('enrolment', () => {
   });
 });
 
-it('[CLI-1] sends the machine away where the word of its revocation is lost', async () => {
-  const { connectorId, machine } = await connectedProgram(portico, 'unsaid');
-  const line = env.CONNECTOR.getByName(connectorId);
-  const deaf = createPortico({
-    CONNECTOR: {
-      getByName: () => ({
-        // Its alarm waits until the test lets it come.
-        expectRevocation: async () => {
-          await line.expectRevocation();
-          await runInDurableObject(line, async (_, { storage }) =>
-            storage.setAlarm(((await storage.getAlarm()) ?? Number.NaN) + 60_000),
-          );
-        },
-        revoke: () => Promise.reject(new Error('lost')),
-      }),
-    } as unknown as typeof env.CONNECTOR,
+describe('a token that is rotated', () => {
+  const rotate = (id: string, from = portico, token = ADMIN) =>
+    from.api('POST', `/api/v1/connectors/${id}/rotate`, undefined, { token });
+
+  it('[CLI-1] [SEC-1] [SEC-6] gives the servers to whoever has the new one', async () => {
+    const { connectorId, token, machine, id, server } = await connectedProgram(portico, 'rotated');
+    const response = await rotate('rotated-box');
+    expect(response.status).toBe(200);
+    const made = await response.json<{ connector: { id: string }; token: string }>();
+    expect(made.connector).toMatchObject({ id: connectorId, name: 'rotated-box' });
+    expect(made.token).toMatch(/^portico_device_[A-Za-z0-9_-]{43}$/);
+    await vi.waitFor(() => expect(machine.bye).toBe('revoked'), PATIENT);
+    expect(await new FakeMachine({}).dial(portico, token)).toBe(401);
+    const next = new FakeMachine({ rotated: server.handle });
+    const { servers } = await (await offer(portico, made.token, 'rotated')).json<Offered>();
+    expect(servers).toMatchObject([{ id, problem: null }]);
+    expect(await next.dial(portico, made.token)).toBe(101);
+    await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
+    expect(await textOf(await call(portico, 'rotated.echo'))).not.toContain('not connected');
+    const rows = (await listChain(env.DB, 'admin', 1, 10_000)).filter(
+      ({ action }) => action === 'connector.rotate',
+    );
+    expect(rows).toMatchObject([{ outcome: 'done', detail: { name: 'rotated-box' } }]);
+    expect(JSON.stringify(rows)).not.toContain(made.token);
   });
-  const path = `/api/v1/connectors/${connectorId}`;
-  expect((await deaf.api('DELETE', path)).status).toBe(500);
-  expect((await portico.api('GET', path)).status).toBe(404);
-  expect(machine.bye).toBeUndefined();
+
+  it('[ACC-2] is refused to a reader, and where there is no such connector', async () => {
+    const { id } = await enrol(portico, 'guarded');
+    const { token } = await createToken(portico, { scopes: ['servers:read'] });
+    expect((await rotate(id, portico, token)).status).toBe(403);
+    expect((await rotate('nobody')).status).toBe(404);
+  });
+});
+
+describe.each([
+  ['its revocation', 'DELETE', ''],
+  ['the rotation of its token', 'POST', '/rotate'],
+])('where the word of %s is lost', (_, method, verb) => {
+  it('[CLI-1] the machine is sent away all the same', async () => {
+    const { connectorId, machine } = await connectedProgram(portico, `unsaid-${method}`);
+    const line = env.CONNECTOR.getByName(connectorId);
+    const deaf = createPortico({
+      CONNECTOR: {
+        getByName: () => ({
+          // Its alarm waits until the test lets it come.
+          expectRevocation: async () => {
+            await line.expectRevocation();
+            await runInDurableObject(line, async (__, { storage }) =>
+              storage.setAlarm(((await storage.getAlarm()) ?? Number.NaN) + 60_000),
+            );
+          },
+          revoke: () => Promise.reject(new Error('lost')),
+        }),
+      } as unknown as typeof env.CONNECTOR,
+    });
+    const path = `/api/v1/connectors/${connectorId}`;
+    expect((await deaf.api(method, `${path}${verb}`)).status).toBe(500);
+    expect(machine.bye).toBeUndefined();
+    expect(await runDurableObjectAlarm(line)).toBe(true);
+    await vi.waitFor(
+      () => expect([machine.bye, machine.closeCode]).toEqual(['revoked', 4401]),
+      PATIENT,
+    );
+  });
+});
+
+it('[CLI-1] stays where a rotation was announced and not done', async () => {
+  const { connectorId, machine, id } = await connectedProgram(portico, 'announced');
+  const line = env.CONNECTOR.getByName(connectorId);
+  await line.expectRevocation();
   expect(await runDurableObjectAlarm(line)).toBe(true);
-  await vi.waitFor(
-    () => expect([machine.bye, machine.closeCode]).toEqual(['revoked', 4401]),
-    PATIENT,
-  );
+  expect(machine.bye).toBeUndefined();
+  expect(await textOf(await call(portico, 'announced.echo'))).not.toContain('not connected');
+  expect((await portico.api('DELETE', `${SERVERS}/${id}`)).status).toBe(204);
 });
 
 describe('registration', () => {

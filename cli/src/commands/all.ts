@@ -1,6 +1,7 @@
 /** Every command, in the order of the help. */
 import type { Command } from 'commander';
 import { addConnect } from './connect.ts';
+import { addConnectors } from './connectors.ts';
 import { addAsk } from './ask.ts';
 import { addCall } from './call.ts';
 import { addChat } from './chat.ts';
@@ -21,6 +22,7 @@ export type AddCommand = (program: Command) => void;
 export const COMMANDS: readonly AddCommand[] = [
   addUp,
   addConnect,
+  addConnectors,
   addStdio,
   addServers,
   addTools,

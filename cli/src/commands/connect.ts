@@ -37,6 +37,9 @@ device is kept in ~/.config/portico/connectors.json:
 From then on:
   portico connect
 
+Where that file was lost, or on another machine in its place:
+  PORTICO_TOKEN=portico_… portico connect --enroll laptop --replace
+
 Where nothing is kept, say in a container:
   PORTICO_CONNECTOR_TOKEN=portico_device_… portico connect --config mcp.json
 
@@ -48,6 +51,7 @@ interface ConnectOptions {
   tokenFile?: string;
   token?: string;
   enroll?: string;
+  replace?: boolean;
   drain: number;
   keepalive: number;
   quiet?: boolean;
@@ -64,6 +68,7 @@ export function addConnect(program: Command): void {
     .option('--url <url>', 'the gateway, or PORTICO_URL (default http://127.0.0.1:8787)')
     .option('--token-file <file>', 'file with the device token; with --enroll, with the other one')
     .option('--enroll <name>', 'make this machine a connector of this name first')
+    .option('--replace', 'with --enroll: become the connector that has the name')
     .option('--token <token>', 'to enrol with; better in PORTICO_TOKEN: others can read this')
     .option('--drain <seconds>', 'what running requests get at the end', readSeconds(0, 3600), 10)
     .option('--keepalive <seconds>', 'time between two pings', readSeconds(0.1, 3600), 20)
@@ -108,11 +113,11 @@ function loadConfig(path: string): ConnectConfig {
 /** The device token: from a file, from the environment, or kept by an earlier `--enroll`. */
 async function findToken(options: ConnectOptions, origin: string, view: View): Promise<string> {
   const { env } = process;
-  const { tokenFile, enroll } = options;
+  const { tokenFile, enroll, replace = false } = options;
   const path = toTokenPath(env);
   if (enroll !== undefined) {
     const admin = requireToken(options, env);
-    const { stored, isNew } = await enrolOnce(path, origin, admin, enroll);
+    const { stored, isNew } = await enrolOnce(path, origin, admin, enroll, replace);
     if (isNew) view.note(`enrolled as ${stored.name}; the token of this machine is in ${path}`);
     return stored.token;
   }

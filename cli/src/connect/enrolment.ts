@@ -1,11 +1,12 @@
 /** Makes this machine a connector of a gateway, once: the token that it gets is kept before anything else is done with it. */
 import { EXIT, Failure } from '../failure.ts';
 import { findStoredToken, storeToken, toDeviceToken, type StoredToken } from './device-tokens.ts';
-import { enrol } from './gateway-api.ts';
+import { enrol, takeOver } from './gateway-api.ts';
 
 /**
  * Enrol under a name, or find that this was done before.
  * @param path where the tokens of this machine are kept
+ * @param replaces whether a connector of this name, whose token is not kept here, becomes this machine
  * @throws Failure
  */
 export async function enrolOnce(
@@ -13,15 +14,17 @@ export async function enrolOnce(
   origin: string,
   adminToken: string,
   name: string,
+  replaces: boolean,
 ): Promise<{ stored: StoredToken; isNew: boolean }> {
   // First of all: where the file is not right, a new token would be lost.
   const known = await findStoredToken(path, origin);
-  const enrolled = await enrol(origin, adminToken, name);
-  if (!enrolled) {
-    if (known?.name === name) return { stored: known, isNew: false };
-    const message = `the gateway has a connector '${name}' already; choose another name`;
-    throw new Failure(message, EXIT.usage);
+  const made = await enrol(origin, adminToken, name);
+  if (!made && known?.name === name && !replaces) return { stored: known, isNew: false };
+  if (!made && !replaces) {
+    const ways = `take its place with --replace, choose another name, or remove it with portico connectors remove ${name}`;
+    throw new Failure(`the gateway has a connector '${name}' already; ${ways}`, EXIT.usage);
   }
+  const enrolled = made ?? (await takeOver(origin, adminToken, name));
   const token = toDeviceToken(enrolled.token, 'the answer of the gateway');
   const stored = { name: enrolled.connector.name, token };
   await storeToken(path, origin, stored);

@@ -60,15 +60,39 @@ export async function tellServers(
  * @returns undefined where there is a connector of this name
  * @throws Failure
  */
-export async function enrol(
+export function enrol(
   origin: string,
   adminToken: string,
   name: string,
 ): Promise<Enrolled | undefined> {
+  return issue(origin, '/api/v1/connectors', adminToken, { name });
+}
+
+/**
+ * Get another device token for a connector: the one before, and who has it, are sent away. Its servers stay.
+ * @throws Failure
+ */
+export async function takeOver(
+  origin: string,
+  adminToken: string,
+  name: string,
+): Promise<Enrolled> {
+  const path = `/api/v1/connectors/${encodeURIComponent(name)}/rotate`;
+  const enrolled = await issue(origin, path, adminToken, undefined);
+  if (enrolled) return enrolled;
+  throw new Failure(`the gateway is busy with the connector '${name}'; try again`);
+}
+
+/** @returns undefined where the gateway says that it conflicts with what is there */
+async function issue(
+  origin: string,
+  path: string,
+  adminToken: string,
+  body: unknown,
+): Promise<Enrolled | undefined> {
   try {
-    const url = `${origin}/api/v1/connectors`;
-    const { status, text } = await ask('POST', url, adminToken, { name });
-    if (status === 201) return parse(EnrolledSchema, origin, text);
+    const { status, text } = await ask('POST', `${origin}${path}`, adminToken, body);
+    if (status === 201 || status === 200) return parse(EnrolledSchema, origin, text);
     if (status === 409) return undefined;
     if (status === 401) throw new Failure('the gateway does not know this token', EXIT.denied);
     throw toError(origin, status, text);
@@ -89,7 +113,7 @@ async function ask(
     const response = await fetch(url, {
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });

@@ -142,14 +142,18 @@ export class Api {
   }
 }
 
-const LISTS = { server: 'portico servers', token: 'portico token list' } as const;
+const LISTS = {
+  server: 'portico servers',
+  token: 'portico token list',
+  connector: 'portico connectors',
+} as const;
 
 /**
  * The one record of a name or an id.
  * @throws Failure where there is none, or several of the name
  */
 export function findRecord<T extends { id: string; name: string }>(
-  what: 'server' | 'token',
+  what: keyof typeof LISTS,
   wanted: string,
   records: readonly T[],
 ): T {

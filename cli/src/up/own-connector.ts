@@ -1,8 +1,7 @@
 /** The connector that `portico up` is to its own gateway: enrolled once for a data folder, whatever port it listens on. */
 import { join } from 'node:path';
 import { findStoredToken, storeToken, toDeviceToken } from '../connect/device-tokens.ts';
-import { enrol } from '../connect/gateway-api.ts';
-import { Api } from '../gateway/api.ts';
+import { enrol, takeOver } from '../connect/gateway-api.ts';
 
 const NAME = 'this-machine';
 const FILE = 'connectors.json';
@@ -15,14 +14,11 @@ export async function enrolSelf(
 ): Promise<string> {
   const path = join(dataDir, FILE);
   const known = await findStoredToken(path, NAME);
-  const enrolled = await enrol(origin, adminToken, NAME);
+  const made = await enrol(origin, adminToken, NAME);
   // The name is taken: by the one whose token is kept here.
-  if (!enrolled && known) return known.token;
-  if (!enrolled) {
-    // Its token was lost with the file: nobody else can be this connector.
-    await new Api(new URL(origin), adminToken).send('DELETE', `/api/v1/connectors/${NAME}`);
-    return enrolSelf(dataDir, origin, adminToken);
-  }
+  if (!made && known) return known.token;
+  // Or its token was lost with the file: nobody else can be this connector.
+  const enrolled = made ?? (await takeOver(origin, adminToken, NAME));
   const token = toDeviceToken(enrolled.token, 'the answer of the gateway');
   await storeToken(path, NAME, { name: NAME, token });
   return token;
