@@ -1,5 +1,5 @@
 /** How `portico connect` ends: told by the gateway, by a signal, or before it began. No program that it started is left. */
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { until } from '../fixtures/start-fixture.ts';
 import { callTool, textOf } from './connect-calls.ts';
@@ -41,6 +41,20 @@ function isThere(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** Ids of the living processes of a group; what is dead and not yet fetched by its parent does not count. */
+function livingOf(group: number): string[] {
+  return readdirSync('/proc').filter(name => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const text = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const [state = '', , itsGroup] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+      return Number(itsGroup) === group && !/[ZX]/.test(state);
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Waits until the server has started, and gives what waits until it is gone. */
@@ -126,6 +140,28 @@ it('[CLI-1] a second signal ends it at once, and its programs with it', async ()
   connecting.child.kill('SIGINT');
   await expect(connecting.ended).resolves.toBe(1);
   await isGone();
+});
+
+it('[CLI-1] killed, it leaves no program, not even a stubborn one', async () => {
+  const pidFile = stand.path('pid');
+  const { command, args, env } = stand.tools('tools') as {
+    command: string;
+    args: string[];
+    env: Record<string, string>;
+  };
+  // Neither the end of its input nor SIGTERM ends it, nor what it has started.
+  const script = `echo $$ > "${pidFile}"; trap '' TERM; "$@"; sleep 600 & wait; wait`;
+  const stubborn = { command: '/bin/sh', args: ['-c', script, 'sh', command, ...args], env };
+  stand.write('mcp.json', { mcpServers: { tools: stubborn } });
+  const [, connecting] = await connect();
+  const pid = await until('the program runs', WAIT_MS, async () =>
+    existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) || undefined : undefined,
+  );
+  expect(livingOf(pid)).toContain(String(pid));
+  connecting.child.kill('SIGKILL');
+  await connecting.ended;
+  await until('the group is gone', WAIT_MS, async () => livingOf(pid).length === 0 || undefined);
+  expect(livingOf(pid)).toEqual([]);
 });
 
 it('[CLI-1] a signal ends it also while there is no gateway', async () => {

@@ -26,8 +26,8 @@ Examples:
   portico connectors remove laptop`;
 
 const REMOVE_HELP = `
-Its machine is sent away at once. Its servers stay registered and cannot be reached;
-portico connect --enroll NAME --replace keeps them for another machine instead.
+Its machine is sent away at once. Its servers stay registered and cannot be
+reached; portico connect --enroll NAME --replace keeps them for another machine.
 
 Example:
   portico connectors remove laptop`;

@@ -14,6 +14,7 @@ import type { Limits } from './limits.ts';
 import { GarbageMeter, LineReader, LineTooLong } from './line-reader.ts';
 import { endGroup, signalGroup } from './process-group.ts';
 import { StderrTail } from './stderr-tail.ts';
+import { unwatchGroup, watchGroup } from './watchdog.ts';
 import { within } from './within.ts';
 
 /** How to start a server, as an `mcp.json` has it. */
@@ -64,7 +65,8 @@ export class Child {
       windowsHide: true,
       ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
     });
-    const { stdin, stdout, stderr } = this.#process;
+    const { stdin, stdout, stderr, pid } = this.#process;
+    if (pid !== undefined) watchGroup(pid);
     // Written to a child that is gone: its end is noticed by itself.
     stdin.on('error', () => {});
     stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk)).on('error', () => {});
@@ -174,6 +176,7 @@ export class Child {
     stdout.destroy();
     this.#tellOver(this.#stderr.clean(this.#reason));
     await gone;
+    if (this.pid !== undefined) unwatchGroup(this.pid);
     this.#process.stderr.destroy();
     this.#tellEnded();
   }
