@@ -1,6 +1,7 @@
 /** `/api/v1/skills`: the taxonomy (PRD AG-US3, FIND-3). What a skill counts are the tools its reader may use. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
+import { ONLOOKER } from '../catalog/conditions.ts';
 import { countTools } from '../skills/count-tools.ts';
 import {
   CreateSkillSchema,
@@ -125,7 +126,7 @@ export type CountSkills = (snapshot: Snapshot) => Promise<ReadonlyMap<string, nu
 export function createCountSkills({ gateway, skillsOf }: ApiPorts): CountSkills {
   return async ({ caller, servers }) => {
     const naming = { kind: 'qualified', style: 'dot' } as const;
-    const { items } = await gateway.list(caller, { servers }, naming, 'tools');
+    const { items } = await gateway.list(caller, { servers, client: ONLOOKER }, naming, 'tools');
     // A list that is remembered has the servers as they were when it was made.
     const seen = new Set(items.map(({ server }) => server.id));
     return countTools(items, await skillsOf(servers.filter(({ id }) => seen.has(id))));

@@ -3,6 +3,7 @@ import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { Caller } from '../access/principal.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
+import { ONLOOKER } from '../catalog/conditions.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { ERROR_CODES } from '../errors/table.ts';
 import { wishOfHeader } from '../cache/cache-wish.ts';
@@ -193,7 +194,8 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
       return context.json(await exportFor(gateway, caller, { servers }, ask), 200);
     }
     const naming = { kind: 'qualified', style: 'dot' } as const;
-    const { items } = await gateway.list(caller, { servers }, naming, 'tools');
+    const reach = { servers, client: ONLOOKER };
+    const { items } = await gateway.list(caller, reach, naming, 'tools');
     const tools = items.filter(isWanted);
     const ofServer = Map.groupBy(tools, tool => tool.server.id);
     const byServer = seen.servers.filter(isNamed).map(server => ({

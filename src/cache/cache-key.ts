@@ -44,7 +44,7 @@ export async function toCacheKey(call: CachedCall): Promise<CacheKey> {
     scope,
     [rule.id, rule.revision],
     // An edit, another connection, another credential, another definition: none finds what was kept before.
-    [server.id, server.revision, server.generation, server.catalogHash],
+    [server.id, server.revision, server.generation, server.catalogHash, server.verdict?.era],
     [credential.revision, ...credential.secrets.map(({ name, revision }) => [name, revision])],
     tool,
     canonicalJson(params.get('arguments') ?? '{}'),

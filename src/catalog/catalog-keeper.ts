@@ -48,8 +48,7 @@ export class CatalogKeeper {
     named: string | null,
     rewrite: boolean,
   ): Promise<string> {
-    const { items, ttlMs, capabilities, instructions } = looked;
-    const text = toCatalogText({ items, ttlMs, capabilities, instructions });
+    const text = toCatalogText(looked);
     const hash = await catalogHash(text);
     const isNew = hash !== named || rewrite;
     const { catalogs, index } = this.#ports;

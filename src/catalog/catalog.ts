@@ -5,6 +5,7 @@
 import { sha256Hex } from '../lib/base64url.ts';
 import { rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { isObject, type JsonObject } from '../protocol.ts';
+import type { Conditions } from './conditions.ts';
 
 /** What can be listed; the member of a list's result that holds the items has the same name. */
 export const KINDS = ['tools', 'resources', 'resourceTemplates', 'prompts'] as const;
@@ -48,6 +49,10 @@ export interface Catalog extends Record<Kind, CatalogKind> {
   ttlMs: ListTtls;
   capabilities: JsonObject;
   instructions?: string;
+  /** Which items are not for every client. */
+  conditions?: Conditions;
+  /** What the server says it has in the legacy era, where it speaks both. */
+  legacyCapabilities?: JsonObject;
 }
 
 /** What a catalog's text is made of: raw JSON of each item, by kind. */
@@ -56,13 +61,16 @@ export interface CatalogContent {
   ttlMs: ListTtls;
   capabilities: JsonObject;
   instructions?: string | undefined;
+  conditions?: Conditions | undefined;
+  legacyCapabilities?: JsonObject | undefined;
 }
 
 /** The text of a catalog. */
 export function toCatalogText(content: CatalogContent): string {
   const lists = KINDS.map(kind => `"${kind}":[${content.items[kind].join(',\n')}]`);
-  const { ttlMs, capabilities, instructions } = content;
-  const rest = JSON.stringify({ ttlMs, capabilities, instructions }).slice(1);
+  const { ttlMs, capabilities, instructions, conditions, legacyCapabilities } = content;
+  const own = { ttlMs, capabilities, instructions, conditions, legacyCapabilities };
+  const rest = JSON.stringify(own).slice(1);
   return `{${lists.join(',\n')},\n${rest}`;
 }
 
@@ -86,7 +94,15 @@ export function parseCatalog(hash: string, text: string): Catalog {
     prompts: kindOf('prompts'),
     capabilities: isObject(capabilities) ? capabilities : {},
     ...(instructions === undefined ? {} : { instructions: JSON.parse(instructions) as string }),
+    ...kept<'conditions', Conditions>(members, 'conditions'),
+    ...kept<'legacyCapabilities', JsonObject>(members, 'legacyCapabilities'),
   };
+}
+
+/** A member that Portico wrote itself, where it is there. */
+function kept<K extends string, V>(members: RawObject, key: K): { [key in K]?: V } {
+  const text = members.get(key);
+  return text === undefined ? {} : ({ [key]: JSON.parse(text) } as { [key in K]: V });
 }
 
 function parseKind(kind: Kind, text: string): CatalogKind {

@@ -5,6 +5,7 @@
 import { rawElements, rawMembers } from '../lib/json-spans.ts';
 import type { Looked } from '../upstream/watch.ts';
 import type { ListTtls } from './catalog.ts';
+import type { Conditions } from './conditions.ts';
 
 /** @param last text of the server's last catalog; without one the lists stay empty */
 export function withLastLists(looked: Looked, last: string | undefined): Looked {
@@ -12,10 +13,15 @@ export function withLastLists(looked: Looked, last: string | undefined): Looked 
   const members = rawMembers(last);
   const ttls = JSON.parse(members.get('ttlMs') ?? '{}') as ListTtls;
   const items = { ...looked.items };
+  const conditions = { ...looked.conditions };
+  const lastConditions = JSON.parse(members.get('conditions') ?? '{}') as Conditions;
   const ttlMs = { ...looked.ttlMs };
   for (const { kind } of looked.failed) {
     items[kind] = rawElements(members.get(kind) ?? '[]');
+    const conditioned = lastConditions[kind];
+    if (conditioned) conditions[kind] = conditioned;
     if (ttls[kind] !== undefined) ttlMs[kind] = ttls[kind];
   }
-  return { ...looked, items, ttlMs };
+  const hasAny = Object.keys(conditions).length > 0;
+  return { ...looked, items, ttlMs, conditions: hasAny ? conditions : undefined };
 }

@@ -145,6 +145,7 @@ export class ServerMonitor extends DurableObject<Env> {
   async poke(): Promise<void> {
     if ((await this.ctx.storage.get('serverId')) === undefined) return;
     if (await this.#health.isFailing()) return;
+    this.#watch.current?.doubt();
     await this.#clock.want({ lookAt: Math.max(Date.now(), this.#lookedAt + POKE_GAP_MS) });
   }
 
@@ -224,8 +225,9 @@ export class ServerMonitor extends DurableObject<Env> {
   #createWatch(): HeldWatch {
     return new HeldWatch({
       destinationOf: server => this.#destinations.of(server),
-      optionsOf: ({ id, transportType }) => ({
+      optionsOf: ({ id, transportType, verdict }) => ({
         transport: transportType === 'SSE' ? 'sse' : 'http',
+        legacy: verdict?.legacy,
         maxBytes: this.#config.maxAnswerBytes,
         onNews: () => this.ctx.waitUntil(this.poke()),
         onUpdated: (uri, params) => this.ctx.waitUntil(this.#ears.updated(id, uri, params)),

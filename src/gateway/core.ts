@@ -3,6 +3,7 @@
  * HTTP, JSON-RPC or eras, asks no upstream for lists, and reaches only what its `reach` holds.
  */
 import { MAX_LIST_TTL_MS, type Catalog, type CatalogItem, type Kind } from '../catalog/catalog.ts';
+import { PLAIN_CLIENT, suited } from '../catalog/conditions.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { RawObject } from '../lib/json-spans.ts';
 import { Lru } from '../lib/lru.ts';
@@ -42,13 +43,19 @@ export function createCore(ports: CorePorts): CoreGateway {
   const lists = new Lru<string, Listing>(MAX_LISTS);
 
   /** What is seen of a server's catalog. */
-  async function seen({ views }: Reach, server: Server): Promise<Catalog> {
-    return through(views?.get(server.id), await ports.catalogOf(server));
+  async function seen({ views, client }: Reach, server: Server): Promise<Catalog> {
+    const catalog = suited(
+      await ports.catalogOf(server),
+      server.verdict?.era ?? 'legacy',
+      client ?? PLAIN_CLIENT,
+    );
+    return through(views?.get(server.id), catalog);
   }
 
   async function list(reach: Reach, naming: Naming, kind: Kind): Promise<Listing> {
     const key = listKey(reach, naming, kind);
-    const known = lists.get(key);
+    const ofClient = `${key}\n${reach.client?.key ?? ''}`;
+    const known = lists.get(key) ?? lists.get(ofClient);
     if (known) return known;
     const catalogs = await Promise.all(reach.servers.map(server => seen(reach, server)));
     const items = reach.servers.flatMap((server, i) =>
@@ -62,7 +69,8 @@ export function createCore(ports: CorePorts): CoreGateway {
     if (!complete) return { items, ttlMs: 0 };
     const ttls = catalogs.map(({ ttlMs }) => ttlMs[kind] ?? MAX_LIST_TTL_MS);
     const listing = { items, ttlMs: Math.min(MAX_LIST_TTL_MS, ...ttls) };
-    lists.set(key, listing);
+    const isForAll = catalogs.every(({ conditions }) => conditions === undefined);
+    lists.set(isForAll ? key : ofClient, listing);
     return listing;
   }
 
@@ -155,12 +163,12 @@ function presented(server: Server, item: CatalogItem, naming: Naming, kind: Kind
   return { name: renamed.name ?? name, server, item: described(item, renamed) };
 }
 
-/** Equal for equal lists: the servers with their names, catalogs and views, the naming and the kind. */
+/** Equal for equal lists but for what depends on the client: the servers with their names, eras, catalogs and views, the naming and the kind. */
 function listKey({ servers, views }: Reach, naming: Naming, kind: Kind): string {
   const style = naming.kind === 'own' ? 'own' : `${naming.style} ${naming.renames?.key ?? ''}`;
-  const facts = servers.map(({ id, name, catalogHash, status }) => {
+  const facts = servers.map(({ id, name, catalogHash, status, verdict }) => {
     const hash = isOffered(status) ? catalogHash : '';
-    return `${id} ${name} ${hash} ${views?.get(id)?.key ?? ''}`;
+    return `${id} ${name} ${hash} ${verdict?.era} ${views?.get(id)?.key ?? ''}`;
   });
   return `${kind} ${style}\n${facts.join('\n')}`;
 }

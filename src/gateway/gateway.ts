@@ -6,6 +6,7 @@ import type { Caller } from '../access/principal.ts';
 import type { View } from '../access/view.ts';
 import type { CacheWish } from '../cache/cache-wish.ts';
 import type { CatalogItem, Kind } from '../catalog/catalog.ts';
+import type { ClientTraits } from '../catalog/conditions.ts';
 import type { RawObject } from '../lib/json-spans.ts';
 import type { Era, JsonObject, LogLevel } from '../protocol.ts';
 import type { Subscription } from '../session/news.ts';
@@ -22,6 +23,8 @@ export interface Reach {
   servers: readonly Server[];
   /** What is seen of a server, by its id; all of it where there is none. */
   views?: ReadonlyMap<string, View>;
+  /** What servers are told of the client; without it, that it has nothing. */
+  client?: ClientTraits;
 }
 
 /** How names are written on an endpoint: qualified in a style, some of them replaced, or one server's own. */

@@ -5,12 +5,15 @@ import { both, NOTHING, WHOLE } from '../access/view.ts';
 import type { Reach } from './gateway.ts';
 
 /** The servers of which something is left, and the view on each. */
-export function withinToolset(toolset: Toolset, seen: Reach): Required<Reach> {
+export function withinToolset(
+  toolset: Toolset,
+  seen: Reach,
+): Reach & Required<Pick<Reach, 'views'>> {
   const views = new Map(
     seen.servers.map(server => {
       const view = viewOfToolset(toolset, server);
       return [server.id, both(seen.views?.get(server.id) ?? WHOLE, view)];
     }),
   );
-  return { servers: seen.servers.filter(({ id }) => views.get(id) !== NOTHING), views };
+  return { ...seen, servers: seen.servers.filter(({ id }) => views.get(id) !== NOTHING), views };
 }

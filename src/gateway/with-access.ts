@@ -15,7 +15,7 @@ const made = new WeakMap<Policy, WeakMap<Reach | readonly Server[], Reach>>();
 export function narrowed({ policy }: Caller, reach: Reach): Reach {
   let known = made.get(policy);
   if (!known) made.set(policy, (known = new WeakMap()));
-  const key = reach.views ? reach : reach.servers;
+  const key = reach.views || reach.client ? reach : reach.servers;
   const before = known.get(key);
   if (before) return before;
   const narrow = toNarrow(policy, reach);
@@ -32,7 +32,7 @@ function toNarrow(policy: Policy, reach: Reach): Reach {
     if (view !== WHOLE) views.set(server.id, view);
     return view !== NOTHING;
   });
-  return { servers, views };
+  return { ...reach, servers, views };
 }
 
 /** The gateway as one caller may use it. */

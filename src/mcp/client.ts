@@ -3,10 +3,12 @@
  */
 import type { Snapshot } from '../access/snapshots.ts';
 import { rawMembers } from '../lib/json-spans.ts';
-import { isObject, META, type RequestId, type RpcRequest } from '../protocol.ts';
+import { reachOfClient } from '../gateway/client-reach.ts';
+import { isObject, META, type Era, type RequestId, type RpcRequest } from '../protocol.ts';
 import { askableOf } from '../session/askable.ts';
 import type { CallContext } from '../upstream/call.ts';
 import type { RawAnswer } from '../upstream/question.ts';
+import type { Scope } from './endpoint.ts';
 
 export interface Client extends Pick<CallContext, 'capabilities' | 'questions'> {
   sessionId?: string | undefined;
@@ -31,6 +33,11 @@ export function legacyClient(
   if (sessionId === undefined) return SILENT_CLIENT;
   const capabilities = acceptsStream(request) ? (session?.capabilities ?? {}) : {};
   return { sessionId, capabilities, questions: 'ask' };
+}
+
+/** What an endpoint comes to for a client. */
+export function scopeOfClient(scope: Scope, era: Era, { capabilities }: Client): Scope {
+  return { ...scope, reach: reachOfClient(scope.reach, era, capabilities) };
 }
 
 /** Whether a request takes an event stream as its answer; one that does not say takes all. */

@@ -30,6 +30,7 @@ import {
   acceptsStream,
   legacyClient,
   modernClient,
+  scopeOfClient,
   SILENT_CLIENT,
   toAnswer,
   type Client,
@@ -121,7 +122,7 @@ async function dispatch(
     if (classified.kind === 'notification') return new Response(null, { status: 202 });
     const { headers } = admitted.request;
     const exchange = {
-      ...toExchange(admitted, modernClient(classified.request), ports),
+      ...toExchange(admitted, modernClient(classified.request), ports, 'modern'),
       readHeader: (name: string) => headers.get(name),
     };
     return handleModern(exchange, classified.request, body.text);
@@ -133,7 +134,8 @@ async function dispatch(
     const { snapshot, endpoint } = admitted;
     const askable = askableOf(classified.request.params?.['capabilities']);
     const sealed = await ports.sessions.open(snapshot.caller, endpoint.path, version, askable);
-    const opening = toExchange(admitted, SILENT_CLIENT, ports);
+    const client = { ...SILENT_CLIENT, capabilities: askable };
+    const opening = toExchange(admitted, client, ports, 'legacy');
     return initializeResponse(opening, classified.request, version, sealed);
   }
   const sessionId = liveSession(admitted, ports);
@@ -141,6 +143,7 @@ async function dispatch(
     admitted,
     legacyClient(admitted.request, admitted.snapshot, sessionId),
     ports,
+    'legacy',
   );
   if (classified.kind === 'batch') return handleBatch(exchange, body.text);
   if (classified.kind === 'request') {
@@ -179,8 +182,9 @@ function checkLegacyVersion(headers: Headers): void {
   }
 }
 
-function toExchange(admitted: Admitted, client: Client, ports: McpPorts): Exchange {
-  const { request, snapshot, scope, defer } = admitted;
+function toExchange(admitted: Admitted, client: Client, ports: McpPorts, era: Era): Exchange {
+  const { request, snapshot, defer } = admitted;
+  const scope = scopeOfClient(admitted.scope, era, client);
   const { caller } = snapshot;
   const { sessionId, capabilities, questions } = client;
   const key = askableKey(capabilities);
@@ -198,7 +202,7 @@ function toExchange(admitted: Admitted, client: Client, ports: McpPorts): Exchan
     streams: ports.streams,
     listening: {
       keepAliveMs: ports.config.keepAliveMs,
-      now: () => standing(admitted, ports),
+      now: () => standing(admitted, ports, era, client),
     },
     pageSize: ports.config.pageSize,
     acceptsStream: acceptsStream(request),
@@ -208,9 +212,14 @@ function toExchange(admitted: Admitted, client: Client, ports: McpPorts): Exchan
 }
 
 /** Who calls now and what the endpoint comes to, on a state as fresh as for a list. */
-async function standing(admitted: Admitted, { config }: McpPorts): Promise<Standing> {
+async function standing(
+  admitted: Admitted,
+  { config }: McpPorts,
+  era: Era,
+  client: Client,
+): Promise<Standing> {
   const { snapshot, scope } = await admitted.again(config.listMaxAgeMs);
-  return { caller: snapshot.caller, scope };
+  return { caller: snapshot.caller, scope: scopeOfClient(scope, era, client) };
 }
 
 /** What a request in a live legacy session can do beside the others. */
@@ -240,17 +249,21 @@ async function endSession(admitted: Admitted, ports: McpPorts): Promise<Response
 
 /** GET opens the stream of a legacy session. */
 function openStream(admitted: Admitted, ports: McpPorts): Promise<Response> {
-  const { request, snapshot, scope, facts } = admitted;
+  const { request, snapshot, facts } = admitted;
   const sessionId = liveSession(admitted, ports);
+  const client = legacyClient(request, snapshot, sessionId);
   const stream = {
     headers: request.headers,
     owner: sessionId === undefined ? undefined : sessionOwner(sessionId),
-    standing: { caller: snapshot.caller, scope },
+    standing: {
+      caller: snapshot.caller,
+      scope: scopeOfClient(admitted.scope, 'legacy', client),
+    },
     gateway: ports.gateway,
     protocolVersion: facts?.protocolVersion ?? '',
     keepAliveMs: ports.config.keepAliveMs,
     isAllowed: async () => liveSession(await admitted.again(), ports) === sessionId,
-    now: () => standing(admitted, ports),
+    now: () => standing(admitted, ports, 'legacy', client),
   };
   return openLegacyStream(stream, ports.streams);
 }

@@ -22,6 +22,8 @@ export interface Verdict {
   transport: 'http' | 'sse';
   /** The server assigned a session id at `initialize`, so calls need one. */
   sessionful: boolean;
+  /** How a server that is modern speaks the legacy era too; absent where it does not. */
+  legacy?: Pick<Verdict, 'protocolVersion' | 'sessionful'> | undefined;
 }
 
 /** A registry record as the domain sees it. */

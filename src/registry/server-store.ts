@@ -26,6 +26,7 @@ const VerdictSchema = z.object({
   protocolVersion: z.string(),
   transport: z.enum(['http', 'sse']),
   sessionful: z.boolean(),
+  legacy: z.object({ protocolVersion: z.string(), sessionful: z.boolean() }).optional(),
 });
 
 const RowSchema = z

@@ -130,8 +130,7 @@ export class Upstreams {
         ? await this.#inSession(attempt)
         : await send(attempt, { era, protocolVersion }, this.#options.maxAnswerBytes);
       if (reply.response) {
-        // Its mirrored headers were made of a schema the server no longer has: worth a look.
-        if (isHeaderMismatch(reply.response))
+        if (isStranger(reply.response))
           context.defer(this.#options.onSuspect(destination.serverId));
         return { response: withoutSecrets(reply.response, destination.hidden) };
       }
@@ -207,8 +206,14 @@ export class Upstreams {
   }
 }
 
-const isHeaderMismatch = (response: RawResponse) =>
-  'error' in response && response.parsed['code'] === RPC.headerMismatch;
+/**
+ * Whether a server is not what it was at the last look: its mirrored headers were made of a schema that it no longer has, or it
+ * no longer speaks the era of the request.
+ */
+function isStranger(response: RawResponse): boolean {
+  const code = 'error' in response ? response.parsed['code'] : undefined;
+  return code === RPC.headerMismatch || code === RPC.unsupportedProtocolVersion;
+}
 
 /**
  * Whether an object has to make the call: HTTP+SSE, whose connection is the session, and a legacy

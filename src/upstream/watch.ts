@@ -6,6 +6,7 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { rawMembers } from '../lib/json-spans.ts';
+import type { Conditions } from '../catalog/conditions.ts';
 import { isObject, type JsonObject } from '../protocol.ts';
 import type { Verdict } from '../registry/server-schema.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
@@ -14,11 +15,14 @@ import { discover, type Discovered } from './discover.ts';
 import { SessionForgotten } from './exchange.ts';
 import { listen } from './listen.ts';
 import { negotiate, type Negotiated } from './negotiate.ts';
+import { SideView, withAside } from './side-view.ts';
 import type { Destination } from './destination.ts';
 
 export interface WatchOptions {
   transport: 'http' | 'sse';
   maxBytes: number;
+  /** How the server spoke the legacy era beside the modern one, where that is known of before. */
+  legacy?: Verdict['legacy'];
   /** The server told that one of its lists changed, or its stream ended: it is worth a look. */
   onNews(): void;
   /** The server told that a resource changed; `params` is raw JSON. */
@@ -37,6 +41,10 @@ export interface Looked extends Discovered {
   verdict: Verdict;
   capabilities: JsonObject;
   instructions: string | undefined;
+  /** Which items are not for every client. */
+  conditions?: Conditions | undefined;
+  /** What a modern server says it has in the legacy era, where it keeps sessions there. */
+  legacyCapabilities?: JsonObject | undefined;
 }
 
 /** A change stream; a later one takes over once it has begun to speak. */
@@ -50,6 +58,7 @@ export class UpstreamWatch {
   readonly #destination: Destination;
   readonly #options: WatchOptions;
   readonly #subscribed = new Set<string>();
+  readonly #aside: SideView;
   #negotiated: Negotiated | undefined;
   #negotiating: Promise<Negotiated> | undefined;
   #ear: Ear | undefined;
@@ -61,6 +70,7 @@ export class UpstreamWatch {
     this.credentialKey = destination.credentialKey;
     this.#destination = destination;
     this.#options = options;
+    this.#aside = new SideView(destination, options.maxBytes, options.legacy);
   }
 
   /** How the server is reached now; another access token of it is used from the next request on. */
@@ -114,6 +124,11 @@ export class UpstreamWatch {
     const params = new Map([['uri', JSON.stringify(uri)]]);
     await negotiated.channel.request('resources/unsubscribe', params, deadline).catch(() => {});
     deadline.release();
+  }
+
+  /** What other clients than this one are offered may be another thing now: the next look finds out. */
+  doubt(): void {
+    this.#aside.doubt();
   }
 
   /** Stop listening and end the session at the server, as a courtesy nobody waits for. */
@@ -171,7 +186,8 @@ export class UpstreamWatch {
     await this.#subscribeAnew(negotiated, deadline);
     const { hidden } = this.#destination;
     const discovered = await discover({ channel, deadline, hidden }, capabilities);
-    return { ...discovered, verdict, capabilities, instructions };
+    const found = { ...discovered, verdict, capabilities, instructions };
+    return withAside(found, await this.#aside.beside(negotiated, discovered));
   }
 
   /** A new session at the server knows nothing of what was subscribed to before. */
@@ -237,7 +253,10 @@ export class UpstreamWatch {
   }
 
   #hear(method: string, text: string): void {
-    if (LIST_CHANGED.test(method)) this.#options.onNews();
+    if (LIST_CHANGED.test(method)) {
+      this.doubt();
+      this.#options.onNews();
+    }
     if (method !== 'notifications/resources/updated') return;
     const params = rawMembers(text).get('params') ?? '{}';
     const parsed: unknown = JSON.parse(params);

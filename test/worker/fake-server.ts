@@ -17,8 +17,10 @@ export interface SeenPost {
 }
 
 export interface FakeServerOptions {
-  era?: 'legacy' | 'modern';
+  /** `both`: modern where a request carries the envelope, legacy elsewhere. */
+  era?: 'legacy' | 'modern' | 'both';
   tools?: unknown[];
+  toolsFor?: FakeServer['toolsFor'];
   /** Legacy only: gives out a session id and asks for it. */
   sessionful?: boolean;
   pageSize?: number;
@@ -49,7 +51,8 @@ export function streamOf(...messages: unknown[]): Response {
 
 export class FakeServer {
   readonly posts: SeenPost[] = [];
-  readonly sessions = new Set<string>();
+  /** What the client of each session declared. */
+  readonly sessions = new Map<string, Record<string, unknown>>();
   readonly ended: string[] = [];
   tools: unknown[];
   /** What it tells of itself at its next negotiation. */
@@ -67,15 +70,27 @@ export class FakeServer {
       { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } },
       { status: 404 },
     );
+  /** Tools beside these, for what the client of a legacy session declared; undefined in the modern era. */
+  toolsFor: (capabilities: Record<string, unknown> | undefined) => unknown[];
+  /** Answers `initialize`, while set. */
+  opening: (() => Response) | undefined;
+  /** The eras it speaks now. */
+  era: 'legacy' | 'modern' | 'both';
   /** Replaces every answer, while set. */
   outage: ((request: Request) => Response | Promise<Response>) | undefined;
-  readonly #options: Required<Omit<FakeServerOptions, 'tools'>>;
+  readonly #options: Required<Omit<FakeServerOptions, 'tools' | 'toolsFor' | 'era'>>;
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
 
-  constructor({ tools = [toolOf('echo')], ...options }: FakeServerOptions = {}) {
+  constructor({
+    tools = [toolOf('echo')],
+    toolsFor = () => [],
+    era = 'legacy',
+    ...options
+  }: FakeServerOptions = {}) {
     this.tools = tools;
+    this.toolsFor = toolsFor;
+    this.era = era;
     this.#options = {
-      era: 'legacy',
       sessionful: true,
       pageSize: 1_000,
       listChanged: false,
@@ -115,8 +130,17 @@ export class FakeServer {
     const { headers, signal } = request;
     const post: SeenPost = { method, session, headers, text, id, params, signal };
     this.posts.push(post);
-    return this.#options.era === 'modern' ? this.#modern(post) : this.#legacy(post);
+    const hasEnvelope = JSON.stringify(params).includes('io.modelcontextprotocol/protocolVersion');
+    if (this.era === 'legacy' || (this.era === 'both' && !hasEnvelope)) return this.#legacy(post);
+    return hasEnvelope ? this.#modern(post) : this.#refuse(post);
   };
+
+  /** A request of an era that is not spoken here. */
+  #refuse({ id }: SeenPost): Response {
+    const data = { supported: ['2026-07-28'] };
+    const error = { code: -32022, message: 'Unsupported protocol version', data };
+    return json({ jsonrpc: '2.0', id, error }, { status: 400 });
+  }
 
   #modern(post: SeenPost): Response | Promise<Response> {
     const { listChanged, capabilities: more } = this.#options;
@@ -133,11 +157,12 @@ export class FakeServer {
 
   #legacy(post: SeenPost): Response | Promise<Response> {
     const { sessionful, listChanged, capabilities: more } = this.#options;
+    if (post.method === 'initialize' && this.opening) return this.opening();
     if (post.method === 'initialize') {
       const headers = new Headers();
       if (sessionful) {
         const session = `upstream-${crypto.randomUUID()}`;
-        this.sessions.add(session);
+        this.sessions.set(session, (post.params['capabilities'] ?? {}) as Record<string, unknown>);
         headers.set('mcp-session-id', session);
       }
       const serverInfo = { name: 'fake', version: '1' };
@@ -161,8 +186,9 @@ export class FakeServer {
     if (post.method === 'tools/list') {
       const from = Number(post.params['cursor'] ?? 0);
       const next = from + this.#options.pageSize;
-      const nextCursor = next < this.tools.length ? { nextCursor: String(next) } : {};
-      const tools = this.tools.slice(from, next);
+      const all = [...this.tools, ...this.toolsFor(this.sessions.get(post.session ?? ''))];
+      const nextCursor = next < all.length ? { nextCursor: String(next) } : {};
+      const tools = all.slice(from, next);
       return resultOf(post, { ...base, ...this.#options.listMembers, tools, ...nextCursor });
     }
     if (post.method === 'tools/call') return this.call(post);

@@ -41,11 +41,13 @@ describe('discovery', () => {
       serve({ [`paged-${era}`]: server });
       const record = await registerConnected(portico, `paged-${era}`);
       expect(record).toMatchObject({ status: 'CONNECTED', tool_count: 25, era, last_error: null });
-      expect(server.of('tools/list').map(({ params }) => params['cursor'])).toEqual([
-        undefined,
-        '10',
-        '20',
-      ]);
+      // A server with sessions is looked at as another client too.
+      const pages = Object.values(
+        Object.groupBy(server.of('tools/list'), post => `${post.session}`),
+      );
+      expect(pages.map(posts => posts?.map(({ params }) => params['cursor']))).toEqual(
+        Array.from({ length: era === 'legacy' ? 2 : 1 }, () => [undefined, '10', '20']),
+      );
       expect(await listTools(`paged-${era}`)).toEqual(toolsOf(25).map(({ name }) => name));
     },
   );
@@ -111,7 +113,8 @@ describe('discovery', () => {
     const { outage } = server;
     serve({ looping: server });
     expect(await registerConnected(portico, 'looping')).toMatchObject({ tool_count: 3 });
-    expect(server.of('tools/list').length).toBeLessThanOrEqual(3);
+    const looks = server.of('initialize').length;
+    expect(server.of('tools/list').length).toBeLessThanOrEqual(3 * looks);
   });
 
   it('[REG-5] writes nothing where nothing has changed', async () => {

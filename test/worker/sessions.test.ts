@@ -90,7 +90,8 @@ describe('a session', () => {
     const ended = await portico.api('DELETE', '/mcp', undefined, { headers: inSession(session) });
     expect(ended.status).toBe(200);
     await portico.settle();
-    expect(server.ended).toEqual([upstreamSession]);
+    // The session of a look was ended too.
+    expect(server.ended.filter(id => id === upstreamSession)).toHaveLength(1);
     for (const at of [portico, createPortico()]) {
       const response = await at.post(legacy('ping'), { headers: inSession(session) });
       expect(response.status).toBe(404);
