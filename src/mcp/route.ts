@@ -6,6 +6,7 @@
 import type { AskService } from '../ask/ask-service.ts';
 import type { Snapshot, Snapshots } from '../access/snapshots.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
+import type { ErrorCode } from '../errors/table.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
 import type { Config } from '../config.ts';
 import { wishOfHeader } from '../cache/cache-wish.ts';
@@ -92,10 +93,24 @@ export async function handleMcp(
       : admitted;
     return await dispatch(current, classified, body, ports);
   } catch (thrown) {
-    const response = toRpcErrorResponse(toPorticoError(thrown), id, era);
+    const error = toPorticoError(thrown);
+    // An endpoint that is none is found out before the body is read; the answer names its request all the same.
+    if (OF_ENDPOINTS.has(error.code) && !request.bodyUsed) id = await idOfBody(request, ports);
+    const response = toRpcErrorResponse(error, id, era);
     if (response.status === 405) response.headers.set('allow', 'GET, POST, DELETE');
     return response;
   }
+}
+
+/** What is wrong with an endpoint, for who has a credential. */
+const OF_ENDPOINTS: ReadonlySet<ErrorCode> = new Set(['invalid_params', 'not_found']);
+
+/** The id of the request in a body; null where it has none or cannot be read. */
+async function idOfBody(request: Request, { config }: McpPorts): Promise<RequestId | null> {
+  if (request.method !== 'POST') return null;
+  const body = await readJsonBody(request, config.maxBodyBytes).catch(() => undefined);
+  const { json } = body ?? {};
+  return isObject(json) && isRequestId(json['id']) ? json['id'] : null;
 }
 
 /** A list is read from a registry so fresh that nobody told of a change sees the old one. */

@@ -107,13 +107,26 @@ describe('an endpoint', () => {
     '/mcp/servers/border%2f',
     '/mcp/servers/__proto__',
   ])('[MCP-3] %s gets 404', async path => {
-    expect((await portico.post(legacy('ping'), {}, path)).status).toBe(404);
+    for (const token of [undefined, 'portico_none']) {
+      const response = await portico.post(legacy('ping', {}, 'p1'), token ? { token } : {}, path);
+      const { id } = await response.json<RpcAnswer>();
+      expect([response.status, id]).toEqual(token ? [401, null] : [404, 'p1']);
+    }
   });
 
   it('[MCP-8] of a name style that does not exist gets 400', async () => {
     for (const names of ['', 'DOT', 'slash', 'dot,colon']) {
-      const response = await portico.post(legacy('tools/list'), {}, `/mcp?names=${names}`);
-      expect(response.status).toBe(400);
+      const path = `/mcp?names=${names}`;
+      const { message, headers } = modern('tools/list', {}, 'm7');
+      for (const [sent, id] of [
+        [portico.post(legacy('tools/list', {}, 7), {}, path), 7],
+        [portico.post(message, { headers }, path), 'm7'],
+        [portico.post('no JSON', {}, path), null],
+      ] as const) {
+        const response = await sent;
+        const answer = await response.json<RpcAnswer>();
+        expect([response.status, answer.id, answer.error?.code]).toEqual([400, id, -32602]);
+      }
     }
   });
 
