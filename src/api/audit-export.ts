@@ -2,9 +2,10 @@
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { Caller } from '../access/principal.ts';
-import type { AuditFilter, AuditPosition } from '../audit/audit-schema.ts';
+import type { AuditQuery } from '../audit/audit-names.ts';
+import type { AuditPosition } from '../audit/audit-schema.ts';
 import type { AuditService } from '../audit/audit-service.ts';
-import { EventSchema, exampleEvent, filterQuery, toFilter, toView } from './audit.ts';
+import { EventSchema, exampleEvent, filterQuery, toQuery, toView } from './audit.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { nextOf, pageQuery, positionOf } from './paging.ts';
 
@@ -70,7 +71,7 @@ export function registerAuditExport(api: Api, { audit }: ApiPorts): void {
     const { after: afterId, ...query } = context.req.valid('query');
     const { caller } = context.var.snapshot;
     const after = afterId === undefined ? undefined : await audit.positionOf(caller, afterId);
-    const pages = readPages(audit, caller, toFilter(query), after);
+    const pages = readPages(audit, caller, toQuery(query), after);
     // What is not right with the request shows in its status.
     const first = await pages.next();
     return context.body(toLines(first, pages), 200, { 'content-type': 'application/x-ndjson' });
@@ -91,12 +92,12 @@ type Pages = AsyncGenerator<string, void, undefined>;
 async function* readPages(
   audit: AuditService,
   caller: Caller,
-  filter: AuditFilter,
+  query: AuditQuery,
   from: AuditPosition | undefined,
 ): Pages {
   let after = from;
   do {
-    const page = await audit.list(caller, filter, 'oldest', CHUNK, after);
+    const page = await audit.list(caller, query, 'oldest', CHUNK, after);
     yield page.items.map(event => `${JSON.stringify(toView(event))}\n`).join('');
     after = page.next as AuditPosition | undefined;
   } while (after !== undefined);

@@ -1,7 +1,8 @@
 /** `/api/v1/audit`: search what was called and done, and check the chains it is written in (SEC-6). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import { AuditOutcomeSchema, type AuditFilter, type ChainedEvent } from '../audit/audit-schema.ts';
+import type { AuditQuery, NamedEvent } from '../audit/audit-names.ts';
+import { AuditOutcomeSchema } from '../audit/audit-schema.ts';
 import { ADMIN_SHARD } from '../audit/acts.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { nextOf, pageQuery, positionOf } from './paging.ts';
@@ -15,10 +16,14 @@ const time = (description: string) =>
 
 /** Query parameters that narrow a search. */
 export const filterQuery = {
-  principal: z.string().max(100).optional().meta({ description: 'Id of who did it' }),
+  principal: z.string().max(200).optional().meta({ description: 'Id or name of who did it' }),
+  token: z.string().max(200).optional().meta({ description: 'Id or name of the token' }),
+  server: z.string().max(200).optional().meta({
+    description: 'Id or name of a server: what was done to it, and what was called of it',
+  }),
   action: z.string().max(100).optional().meta({ description: 'Noun and verb: tool.call' }),
   subject: z.string().max(300).optional().meta({
-    description: 'Id of what it was done to; of a call, the qualified name',
+    description: 'Id or name of what it was done to; of a call, the qualified name',
   }),
   subject_prefix: z.string().max(300).optional().meta({
     description: 'What the subject begins with: `github.` for all tools of a server',
@@ -28,14 +33,21 @@ export const filterQuery = {
   until: time('Before this time'),
 };
 
+const NAME = z.string().nullable().meta({
+  description: 'What it is called now, or was last; null where nobody knows',
+});
+
 export const EventSchema = z
   .object({
     id: z.string(),
     at: z.iso.datetime(),
     principal: z.string(),
+    principal_name: NAME,
     token: z.string(),
+    token_name: NAME,
     action: z.string(),
     subject: z.string(),
+    subject_name: NAME,
     outcome: AuditOutcomeSchema,
     code: z.string().nullable().meta({ description: 'Error code where it was not done' }),
     detail: z.looseObject({}).meta({ description: 'What changed or was called; never a secret' }),
@@ -50,9 +62,12 @@ export const exampleEvent = {
   id: 'c0a8012e-7d57-4c9a-9f61-3c1f6a8f2b77',
   at: '2026-11-02T09:00:00.000Z',
   principal: 'setup-admin',
+  principal_name: 'setup-admin',
   token: 'setup-admin',
+  token_name: 'setup-admin',
   action: 'server.create',
   subject: '0b9f2c1e-6f0a-4a57-9b1c-2f7d9f1f4a10',
+  subject_name: 'github',
   outcome: 'done',
   code: null,
   detail: { name: 'github', transport_type: 'HTTP' },
@@ -149,7 +164,7 @@ export function registerAudit(api: Api, { audit }: ApiPorts): void {
     const bound = ['audit', query];
     const after = await positionOf(bound, cursor, PositionSchema);
     const { caller } = context.var.snapshot;
-    const page = await audit.list(caller, toFilter(query), 'newest', limit, after);
+    const page = await audit.list(caller, toQuery(query), 'newest', limit, after);
     const more = await nextOf(bound, page.next);
     return context.json({ events: page.items.map(toView), ...more }, 200);
   });
@@ -174,14 +189,20 @@ export function registerAudit(api: Api, { audit }: ApiPorts): void {
 
 const toTime = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
 
-/** The filter of a query. */
-export function toFilter(query: z.infer<z.ZodObject<typeof filterQuery>>): AuditFilter {
-  const { principal: principalId, subject_prefix: subjectPrefix, since, until, ...rest } = query;
-  return { ...rest, principalId, subjectPrefix, since: toTime(since), until: toTime(until) };
+/** A query as it is searched for. */
+export function toQuery(query: z.infer<z.ZodObject<typeof filterQuery>>): AuditQuery {
+  const { subject_prefix: subjectPrefix, since, until, ...rest } = query;
+  return { ...rest, subjectPrefix, since: toTime(since), until: toTime(until) };
 }
 
 /** An event as it is shown. */
-export function toView({ previousHash, principalId, tokenId, at, ...rest }: ChainedEvent) {
+export function toView({ principalName, tokenName, subjectName, ...event }: NamedEvent) {
+  const { previousHash, principalId, tokenId, at, ...rest } = event;
   const who = { principal: principalId, token: tokenId };
-  return { ...rest, ...who, at: new Date(at).toISOString(), previous_hash: previousHash };
+  const names = {
+    principal_name: principalName,
+    token_name: tokenName,
+    subject_name: subjectName,
+  };
+  return { ...rest, ...who, ...names, at: new Date(at).toISOString(), previous_hash: previousHash };
 }

@@ -1,5 +1,6 @@
 /** Reads of `audit_events` for those who search or check it. Nothing is written here. */
 import { z } from 'zod';
+import { toQualifiedUri } from '../gateway/qualified-uri.ts';
 import { toListPage, type ListPage } from '../lib/page.ts';
 import {
   GENESIS,
@@ -16,6 +17,21 @@ const ORDERS = {
   oldest: { after: '>', order: 'at, shard, seq' },
 } as const;
 
+const among = (column: string) => `${column} IN (SELECT value FROM json_each(?))`;
+const toJson = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value));
+/** Subjects from each first text on, up to the second. */
+const OF_SERVERS = `EXISTS (SELECT 1 FROM json_each(?) AS place
+  WHERE subject >= place.value ->> 0 AND subject <= place.value ->> 1)`;
+
+/** Where subjects of servers are: their ids, and what begins with their names. */
+function toPlaces({ ids, names }: NonNullable<AuditFilter['ofServers']>): [string, string][] {
+  const starts = names.flatMap(name => [`${name}.`, toQualifiedUri(name, ''), `ui://${name}/`]);
+  return [
+    ...ids.map((id): [string, string] => [id, id]),
+    ...starts.map((start): [string, string] => [start, `${start}\u{10FFFF}`]),
+  ];
+}
+
 /** One page of the events. */
 export async function listEvents(
   db: D1Database,
@@ -26,9 +42,11 @@ export async function listEvents(
 ): Promise<ListPage<ChainedEvent>> {
   const prefix = filter.subjectPrefix;
   const given: [condition: string, value: string | number | undefined][] = [
-    ['principal_id = ?', filter.principalId],
+    [among('principal_id'), toJson(filter.principalIds)],
+    [among('token_id'), toJson(filter.tokenIds)],
     ['action = ?', filter.action],
-    ['subject = ?', filter.subject],
+    [among('subject'), toJson(filter.subjects)],
+    [OF_SERVERS, toJson(filter.ofServers && toPlaces(filter.ofServers))],
     ['subject >= ?', prefix],
     ['subject < ?', prefix === undefined ? undefined : `${prefix}\u{10FFFF}`],
     ['outcome = ?', filter.outcome],

@@ -35,9 +35,13 @@ export interface ChainedEvent extends AuditEvent {
 
 /** Which events; what is absent lets every one through. */
 export interface AuditFilter {
-  principalId?: string | undefined;
+  /** Any of them. */
+  principalIds?: readonly string[] | undefined;
+  tokenIds?: readonly string[] | undefined;
   action?: string | undefined;
-  subject?: string | undefined;
+  subjects?: readonly string[] | undefined;
+  /** What was done to servers, by their ids, and what was called of them, by their names. */
+  ofServers?: { ids: readonly string[]; names: readonly string[] } | undefined;
   /** What the subject begins with. */
   subjectPrefix?: string | undefined;
   outcome?: AuditOutcome | undefined;

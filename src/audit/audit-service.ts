@@ -11,13 +11,8 @@ import {
   type ChainEnds,
   type ShardEnds,
 } from './audit-list-store.ts';
-import type {
-  AuditFilter,
-  AuditOrder,
-  AuditPosition,
-  ChainedEvent,
-  ChainHead,
-} from './audit-schema.ts';
+import { toFilter, withNames, type AuditQuery, type NamedEvent } from './audit-names.ts';
+import type { AuditOrder, AuditPosition, ChainHead } from './audit-schema.ts';
 import { listChain } from './audit-store.ts';
 import { isCallShard, type KeptChain } from './call-schema.ts';
 import { findBrokenEnd, walk } from './chain-check.ts';
@@ -50,16 +45,18 @@ export class AuditService {
     this.#kept = kept;
   }
 
-  /** One page of the events. */
+  /** One page of the events, with names. */
   async list(
     caller: Caller,
-    filter: AuditFilter,
+    query: AuditQuery,
     order: AuditOrder,
     limit: number,
     after?: AuditPosition,
-  ): Promise<ListPage<ChainedEvent>> {
+  ): Promise<ListPage<NamedEvent>> {
     requireScope(caller, 'admin');
-    return listEvents(this.#db, filter, order, limit, after);
+    const filter = await toFilter(this.#db, query);
+    const page = await listEvents(this.#db, filter, order, limit, after);
+    return { ...page, items: await withNames(this.#db, page.items) };
   }
 
   /** Where a row stands among all. @throws PorticoError `not_found` */

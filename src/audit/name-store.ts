@@ -1,0 +1,66 @@
+/**
+ * Names beside the ids in audit rows: what a principal, token, server, toolset or connector is called now, or what the acts about it
+ * called it last where it is gone. Reads only; the rows themselves hold ids, which stay what they are.
+ */
+import { z } from 'zod';
+
+const KINDS = ['principal', 'token', 'server', 'toolset', 'connector'] as const;
+export type NamedKind = (typeof KINDS)[number];
+
+/** Acts that tell the name of what they were done to, by the kind of it. */
+const telling = (kind: NamedKind) => [`${kind}.create`, `${kind}.update`, `${kind}.delete`];
+const TELLING = KINDS.flatMap(telling);
+
+/** Rows of acts: the shards of `acts.ts`. */
+const OF_ACTS = `shard >= 'admin' AND shard < 'admin:'`;
+/** A row that somebody tampered with may hold no JSON. */
+const TOLD_NAME = `CASE WHEN json_valid(detail) THEN detail ->> '$.name' END`;
+
+const tableOf = (kind: NamedKind) => `${kind}s`;
+const NOW = KINDS.map(
+  kind => `SELECT id, name FROM ${tableOf(kind)} WHERE id IN (SELECT value FROM json_each(?1))`,
+).join(' UNION ALL ');
+
+const NameSchema = z.object({ id: z.string(), name: z.string() });
+
+/** The names of these ids; what has never had one is not there. */
+export async function findNames(
+  db: D1Database,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const [told, now] = await db.batch([
+    db
+      .prepare(
+        `SELECT subject AS id, ${TOLD_NAME} AS name FROM audit_events
+         WHERE subject IN (SELECT value FROM json_each(?1)) AND action IN (SELECT value FROM json_each(?2)) AND ${OF_ACTS}
+           AND outcome = 'done' AND typeof(${TOLD_NAME}) = 'text' ORDER BY at, seq`,
+      )
+      .bind(JSON.stringify(ids), JSON.stringify(TELLING)),
+    db.prepare(NOW).bind(JSON.stringify(ids)),
+  ]);
+  // What is there now comes after what was told of it.
+  const rows = [...(told?.results ?? []), ...(now?.results ?? [])].map(row =>
+    NameSchema.parse(row),
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** Ids of everything of some kinds that has a name, without regard to case, or had it when it was deleted. */
+export async function findIdsNamed(
+  db: D1Database,
+  kinds: readonly NamedKind[],
+  name: string,
+): Promise<string[]> {
+  const there = kinds.map(kind =>
+    db.prepare(`SELECT id FROM ${tableOf(kind)} WHERE name = ? COLLATE NOCASE`).bind(name),
+  );
+  const gone = db
+    .prepare(
+      `SELECT DISTINCT subject AS id FROM audit_events
+       WHERE ${OF_ACTS} AND action IN (SELECT value FROM json_each(?1)) AND outcome = 'done' AND ${TOLD_NAME} = ?2 COLLATE NOCASE`,
+    )
+    .bind(JSON.stringify(kinds.flatMap(kind => telling(kind).slice(-1))), name);
+  const results = await db.batch([...there, gone]);
+  const schema = z.object({ id: z.string() });
+  return results.flatMap(({ results: rows }) => rows.map(row => schema.parse(row).id));
+}
