@@ -7,6 +7,7 @@ import { PorticoError } from '../errors/portico-error.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { isOffered } from '../registry/status.ts';
 import type { Listing, Naming, Reach, Reference } from './gateway.ts';
+import { ownerOf } from './bare-uri.ts';
 import { parseQualifiedName } from './qualified-name.ts';
 import { parseQualifiedUri } from './qualified-uri.ts';
 
@@ -135,28 +136,22 @@ async function resolveShortened(
   return server && { server, name: match.item.key, item: match.item };
 }
 
-/**
- * A qualified URI by its server; a server's own URI, as its results carry them, by the first
- * catalog that lists it.
- */
+/** A qualified URI by its server, another one by the only server that has it. */
 async function resolveUri(
   reach: Reach,
   reference: Reference,
   ports: ResolvePorts,
 ): Promise<Resolved> {
-  const parsed = parseQualifiedUri(reference.name);
+  const { name } = reference;
+  const parsed = parseQualifiedUri(name);
   const wanted = parsed?.server.toLowerCase();
-  const server = reach.servers.find(({ name }) => name.toLowerCase() === wanted);
+  const server = reach.servers.find(candidate => candidate.name.toLowerCase() === wanted);
   const readable = server && mayRead(reach, server) ? server : undefined;
   if (readable && parsed && isOffered(readable.status))
     return { server: readable, name: parsed.uri };
-  for (const candidate of reach.servers) {
-    const catalog = await ports.catalogOf(candidate);
-    if (catalog.resources.byKey.has(reference.name)) {
-      return { server: candidate, name: reference.name };
-    }
-  }
-  return found(undefined, readable, reference);
+  const catalogs = await Promise.all(reach.servers.map(each => ports.catalogOf(each)));
+  const owner = ownerOf(name, reach.servers, catalogs);
+  return found(owner && { server: owner, name }, readable, reference);
 }
 
 async function itemOf(

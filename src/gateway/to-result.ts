@@ -2,8 +2,10 @@
  * What an endpoint changes in the result of a server, by what was asked, how the endpoint names things and who asked. Most
  * results have nothing to change and pass as they came.
  */
+import type { JsonObject } from '../protocol.ts';
 import type { Naming, RelayedRequest, RoutedReply } from './gateway.ts';
 import { toLegacyResult } from './legacy-tool.ts';
+import { withQualifiedLinks } from './qualified-links.ts';
 import { toReadResult } from './read-result.ts';
 import type { Resolved } from './resolve.ts';
 
@@ -17,6 +19,11 @@ export function resultChanges(
 ): ToResult | undefined {
   const qualifier = naming.kind === 'qualified' ? server.name : undefined;
   if (method === 'resources/read') return text => toReadResult(text, qualifier);
-  if (method !== 'tools/call' || door !== 'legacy' || !item) return undefined;
-  return (text, parsed) => toLegacyResult(item, text, parsed);
+  if (method === 'completion/complete') return undefined;
+  const isOld = method === 'tools/call' && door === 'legacy';
+  if (qualifier === undefined && !isOld) return undefined;
+  return (text, parsed: JsonObject) => {
+    const own = isOld && item ? toLegacyResult(item, text, parsed) : text;
+    return qualifier === undefined ? own : withQualifiedLinks(own, parsed, qualifier);
+  };
 }

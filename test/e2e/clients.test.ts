@@ -73,7 +73,11 @@ describe.each(clientNames)('%s', name => {
   it.each(kinds)('[MCP-5] [MCP-7] [AG-US4-AC5] [UP-1] gets results of %s unchanged', async kind => {
     for (const tool of tools) {
       const through = await client.callTool(`${kind}.${tool}`);
-      expect(shown(through)).toEqual(shown(await direct[kind].callTool(tool)));
+      // Links name the server they are read from.
+      const expected = JSON.stringify(shown(await direct[kind].callTool(tool)));
+      expect(JSON.stringify(shown(through))).toBe(
+        expected.replaceAll('"uri":"', `"uri":"${kind}+`),
+      );
     }
   });
 
@@ -89,6 +93,11 @@ describe.each(clientNames)('%s', name => {
       expect(await single.listTools()).toEqual(await direct.legacy.listTools());
       const result = await single.callTool('echo', { message: 'one' });
       expect(result['content']).toEqual([{ type: 'text', text: 'Echo: one' }]);
+      for (const tool of ['link', 'embedded']) {
+        expect(shown(await single.callTool(tool))).toEqual(
+          shown(await direct.legacy.callTool(tool)),
+        );
+      }
     } finally {
       await single.close();
     }

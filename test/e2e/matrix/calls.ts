@@ -16,17 +16,23 @@ eachCell('[MCP-7] {content of every type: * > *} keeps kind, order and bytes', a
   const typesOf = async (name: string) =>
     (await cell.call(cell.rich(name))).content.map(({ type }) => type);
   expect(await typesOf('ordered')).toEqual(['text', 'image', 'text', 'audio', 'text']);
+  // What names a resource is qualified, as the resource is listed and read.
+  const uriOf = (uri: string) => `rich-${cell.upstream}+${uri}`;
   const embedded = await cell.call(cell.rich('embedded'));
+  const text = expect.stringContaining('עברית') as string;
   expect(embedded.content).toMatchObject([
-    { type: 'resource', resource: { uri: 'note://1', text: expect.stringContaining('עברית') } },
-    { type: 'resource', resource: { uri: 'file:///a.png', mimeType: 'image/png' } },
+    { type: 'resource', resource: { uri: uriOf('note://1'), text } },
+    { type: 'resource', resource: { uri: uriOf('file:///a.png'), mimeType: 'image/png' } },
   ]);
   const { content } = await cell.call(cell.rich('image'));
   const bytes = Buffer.from(String(content[0]?.['data']), 'base64');
   expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+  const uri = uriOf('note://2');
   expect((await cell.call(cell.rich('link'))).content).toEqual([
-    { type: 'resource_link', uri: 'note://2', name: 'two', description: 'A note', size: 7 },
+    { type: 'resource_link', uri, name: 'two', description: 'A note', size: 7 },
   ]);
+  const read = await cell.client.request('resources/read', { uri });
+  expect(read).toMatchObject({ contents: [{ uri, text: 'Note note://2' }] });
 });
 
 eachCell('[MCP-4] [MCP-7] {structuredContent: * > *} arrives beside the text', async cell => {
