@@ -107,7 +107,7 @@ const SettingsSchema = z.object({
   PORTICO_STANDING_STREAM_MS: milliseconds(20_000),
   PORTICO_REPLAY_EVENTS: z.coerce.number().int().min(1).max(10_000).default(256),
   PORTICO_REPLAY_BYTES: bytes(1_048_576),
-  PORTICO_PAGE_SIZE: z.coerce.number().int().min(1).max(1_000).default(1_000),
+  PORTICO_PAGE_SIZE: z.coerce.number().int().min(1).max(5_000).default(5_000),
   PORTICO_POSTURE: z.enum(['open', 'closed']).default('open'),
   PORTICO_NAME_STYLE: z.enum(['dot', 'colon', 'underscore']).default('dot'),
   PORTICO_TOOLS: z.enum(['all', 'search', 'ask', 'chat']).default('all'),

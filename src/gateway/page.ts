@@ -20,18 +20,21 @@ const MAX_CURSOR_CHARS = 2048;
 /**
  * @param list sorted by server name without regard to case; within a server in the catalog's order
  * @param cursor as a former page gave it
+ * @param fits asked of each item in turn; a page ends before one that does not fit, but has one in any case
  * @throws PorticoError `invalid_params` where the cursor is not one of ours
  */
 export function pageOf<T extends Named>(
   list: readonly T[],
   cursor: string | undefined,
   pageSize: number,
+  fits: (item: T) => boolean = () => true,
 ): Page<T> {
   const from = cursor === undefined ? 0 : positionAfter(list, parseCursor(cursor));
-  if (from === 0 && list.length <= pageSize) return { items: list };
-  const items = list.slice(from, from + pageSize);
+  const rest = list.slice(from, from + pageSize);
+  const tooMuch = rest.findIndex((item, i) => !fits(item) && i > 0);
+  const items = tooMuch === -1 ? rest : rest.slice(0, tooMuch);
   const last = items.at(-1);
-  if (!last || from + pageSize >= list.length) return { items };
+  if (!last || from + items.length >= list.length) return { items };
   return { items, nextCursor: toCursor(last) };
 }
 

@@ -8,6 +8,9 @@ import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts
 import { IMPLEMENTATION, META, type Era } from '../protocol.ts';
 
 const MAX_PAGES_PER_LIST = 16;
+/** Pages of one list that are remembered, and the most of one page: clients exist that read no other page. */
+const MAX_REMEMBERED_BYTES = 16_777_216;
+const MAX_PAGE_BYTES = 8_388_608;
 
 const LIST_META = JSON.stringify({ [META.serverInfo]: IMPLEMENTATION });
 
@@ -39,13 +42,27 @@ export function listResult(
   const key = `${era} ${cursor ?? ''}`;
   const held = known.get(key);
   if (held) return held;
-  const page = pageOf(list.items, cursor, pageSize);
-  const items = page.items.map(item => itemText(forEra(item, kind, era), kind)).join(',');
+  const encoder = new TextEncoder();
+  const items: string[] = [];
+  let bytes = 0;
+  const page = pageOf(list.items, cursor, pageSize, item => {
+    const text = itemText(forEra(item, kind, era), kind);
+    bytes += encoder.encode(text).byteLength + 1;
+    if (items.length > 0 && bytes > MAX_PAGE_BYTES) return false;
+    items.push(text);
+    return true;
+  });
   const next = page.nextCursor === undefined ? '' : `,"nextCursor":"${page.nextCursor}"`;
   const members = era === 'modern' ? modernMembers(list.ttlMs) : '';
-  const made = new TextEncoder().encode(`{${members}"${kind}":[${items}]${next}}`);
-  if (known.size < MAX_PAGES_PER_LIST) known.set(key, made);
+  const made = encoder.encode(`{${members}"${kind}":[${items.join(',')}]${next}}`);
+  if (mayRemember(known, made)) known.set(key, made);
   return made;
+}
+
+function mayRemember(known: ReadonlyMap<string, Uint8Array>, made: Uint8Array): boolean {
+  let bytes = made.byteLength;
+  for (const page of known.values()) bytes += page.byteLength;
+  return known.size < MAX_PAGES_PER_LIST && bytes <= MAX_REMEMBERED_BYTES;
 }
 
 /** An item as clients of an era take it. */
