@@ -14,12 +14,14 @@ import { parseTotal } from '../registry/server-list-store.ts';
 import type { Approve, DecisionItem, Reject } from './approval-schema.ts';
 import {
   decide,
+  listAlike,
   whenApprovable,
   whenRejectable,
   type Decision,
   type Demands,
 } from './decision-store.ts';
 import { pinId } from './definition.ts';
+import { LookAlikes } from './look-alikes.ts';
 import { WAITING, type Pin } from './pin.ts';
 import {
   findPins,
@@ -146,7 +148,11 @@ export class ApprovalService {
           version:
             'items' in input ? undefined : { serverId: input.server_id, stamp: input.version },
         };
-        if (verb === 'approve' && !acceptsQuarantined) checkNames(decisions);
+        if (verb === 'approve' && !acceptsQuarantined) {
+          const compared = await listAlike(db, decisions);
+          checkNames(decisions, compared);
+          demands.compared = compared.length;
+        }
         const when = verb === 'approve' ? whenApprovable : whenRejectable;
         const condition = when(decisions, demands);
         const stamp = crypto.randomUUID();
@@ -234,13 +240,17 @@ interface Picked extends Decision {
   approvedFingerprint: string | null;
 }
 
-/** @throws PorticoError `conflict` where two that are new can be taken for each other */
-function checkNames(decisions: readonly Picked[]): void {
-  const names = new Map<string, string>();
-  for (const { kind, skeleton, name, approvedFingerprint } of decisions) {
+/**
+ * @param compared names that are approved
+ * @throws PorticoError `conflict` where one that is new can be taken for another of them, or for one that is approved
+ */
+function checkNames(decisions: readonly Picked[], compared: readonly { other: string }[]): void {
+  const names = new LookAlikes<true>();
+  for (const { other } of compared) names.add(other, true);
+  for (const { kind, name, approvedFingerprint } of decisions) {
     if (kind !== 'tool' || approvedFingerprint !== null) continue;
-    if ((names.get(skeleton) ?? name) !== name) throw misleading();
-    names.set(skeleton, name);
+    if (names.find(name)) throw misleading();
+    names.add(name, true);
   }
 }
 

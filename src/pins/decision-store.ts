@@ -2,7 +2,9 @@
  * Decisions of administrators on pins, as statements: each names the fingerprint that was looked at, and is made on all it names or on
  * none. The mark comes first and moves the stamp of the servers; the other statements of the batch follow that stamp.
  */
+import { z } from 'zod';
 import type { Condition } from '../audit/audit-store.ts';
+import { parseName } from './pin-store.ts';
 import { WAITING } from './pin.ts';
 
 /** A pin, and the fingerprint that is decided on. */
@@ -13,6 +15,8 @@ export interface Decision {
 
 /** What has to be true beside that nothing changed. */
 export interface Demands {
+  /** How many names of one skeleton there were to compare with, where those deceive nobody. */
+  compared?: number;
   /** The stamp of the one server that all of it belongs to. */
   version?: { serverId: string; stamp: string } | undefined;
   /** Names that mislead are approved too. */
@@ -43,21 +47,33 @@ const all = (conditions: readonly Condition[]): Condition => ({
   params: conditions.flatMap(({ params }) => params),
 });
 
+const IS_NEW = `pins.kind = 'tool' AND pins.approved_fingerprint IS NULL`;
+/** New tools with the names of approved ones that have their skeleton. */
+const ALIKE = `SELECT DISTINCT pins.name AS name, other.name AS other FROM ${ITEMS} CROSS JOIN pins AS other
+  WHERE ${IS_NEW} AND other.skeleton = pins.skeleton AND other.approved_fingerprint IS NOT NULL
+    AND other.kind = 'tool' AND other.reason IS NULL AND other.name <> pins.name`;
+
+/** What the tools that are decided on have to be compared with: pairs of names with one skeleton. */
+export async function listAlike(
+  db: D1Database,
+  decisions: readonly Decision[],
+): Promise<{ name: string; other: string }[]> {
+  const { results } = await db.prepare(ALIKE).bind(toItems(decisions)).all();
+  return z
+    .array(z.object({ name: z.string(), other: z.string() }))
+    .parse(results)
+    .map(({ name, other }) => ({ name: parseName(name), other: parseName(other) }));
+}
+
 /** Each is held with its fingerprint; unless that is accepted, none has a name that misleads or can be taken for an approved one. */
 export function whenApprovable(decisions: readonly Decision[], demands: Demands): Condition {
   const items = toItems(decisions);
-  const isNew = `pins.kind = 'tool' AND pins.approved_fingerprint IS NULL`;
   const plain: Condition[] = [
     {
-      sql: `NOT EXISTS (SELECT 1 FROM ${ITEMS} WHERE ${isNew} AND pins.reason IS NOT NULL)`,
+      sql: `NOT EXISTS (SELECT 1 FROM ${ITEMS} WHERE ${IS_NEW} AND pins.reason IS NOT NULL)`,
       params: [items],
     },
-    {
-      sql: `NOT EXISTS (SELECT 1 FROM ${ITEMS} CROSS JOIN pins AS other
-        WHERE ${isNew} AND other.skeleton = pins.skeleton AND other.approved_fingerprint IS NOT NULL
-          AND other.kind = 'tool' AND other.reason IS NULL AND other.name <> pins.name)`,
-      params: [items],
-    },
+    { sql: `(SELECT count(*) FROM (${ALIKE})) = ?`, params: [items, demands.compared ?? 0] },
   ];
   const isHeld: Condition = {
     sql: `(SELECT count(*) FROM ${ITEMS} WHERE ${HELD}) = ?`,

@@ -2,10 +2,12 @@
  * Judges what a server offers by its pins: what of it is admitted, and how the pins are after that. Pure.
  *
  * Invariants: nothing is admitted but what was approved, by an administrator or by the server's own rule; what was rejected is never
- * approved by a rule; a name that misleads is approved by a rule of trust only. What is judged twice changes nothing the second time.
+ * approved by a rule; a name that misleads is approved by a rule of trust only. A name misleads where it deceives the eye, or is the whole
+ * qualified name of an approved tool of another server; a style, or a name that another server has too, does not. What is judged twice changes nothing the second time.
  */
 import { WAITING, type Pin, type PinState, type Reason, type ToolApproval } from './pin.ts';
 import type { Definition } from './definition.ts';
+import { LookAlikes } from './look-alikes.ts';
 import { isDisguised } from './skeleton.ts';
 
 /** An approved tool elsewhere whose name does not mislead. */
@@ -21,6 +23,8 @@ export interface Case {
   pins: readonly Pin[];
   /** Approved tools of other servers with the skeletons of the definitions that are not approved. */
   neighbours: readonly Neighbour[];
+  /** Approved tools of other servers by the id of the definition that has their qualified name for its own. */
+  copied: ReadonlyMap<string, Neighbour>;
   approval: ToolApproval;
   /** Nothing of this server was judged before. */
   isFirst: boolean;
@@ -124,28 +128,24 @@ const toRemoved = (pin: Pin): Pin => ({
  * Why a name misleads, in the order of the definitions: of two that look alike the plainer one is what the other looks like. Where it
  * is approved all the same, the reason stays noted.
  */
-function createReasons({ serverId, pins, neighbours }: Case) {
-  const own = new Map<string, string>();
-  for (const { kind, approvedFingerprint, reason, skeleton, name } of pins) {
+function createReasons({ serverId, pins, neighbours, copied }: Case) {
+  const known = new LookAlikes<{ serverId: string; name: string }>();
+  for (const { kind, approvedFingerprint, reason, name } of pins) {
     // What misleads is approved for itself; honest names are not measured by it.
     const isHonest = kind === 'tool' && approvedFingerprint !== null && reason === null;
-    if (isHonest) own.set(skeleton, name);
+    if (isHonest) known.add(name, { serverId, name });
   }
-  const others = Map.groupBy(neighbours, ({ skeleton }) => skeleton);
-  const lookAlike = (of: string, name: string): Reason => ({
-    kind: 'look_alike',
-    serverId: of,
-    name: name.slice(0, MAX_REASON_CHARS),
-  });
-  return ({ kind, name, skeleton }: Definition, pin: Pin | undefined): Reason | null => {
+  for (const neighbour of neighbours) known.add(neighbour.name, neighbour);
+  return ({ id, kind, name }: Definition, pin: Pin | undefined): Reason | null => {
     if (kind !== 'tool') return null;
     if (pin && pin.approvedFingerprint !== null) return pin.reason;
-    const mine = own.get(skeleton);
-    if (mine !== undefined && mine !== name) return lookAlike(serverId, mine);
-    const theirs = others.get(skeleton)?.find(other => other.name !== name);
-    if (theirs) return lookAlike(theirs.serverId, theirs.name);
+    const like = known.find(name) ?? copied.get(id);
+    if (like) {
+      const shown = like.name.slice(0, MAX_REASON_CHARS);
+      return { kind: 'look_alike', serverId: like.serverId, name: shown };
+    }
     if (isDisguised(name)) return { kind: 'hidden_characters' };
-    own.set(skeleton, name);
+    known.add(name, { serverId, name });
     return null;
   };
 }

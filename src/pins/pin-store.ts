@@ -78,10 +78,43 @@ export async function findNeighbours(
 ): Promise<Neighbour[]> {
   if (skeletons.length === 0) return [];
   const { results } = await db.prepare(NEIGHBOURS).bind(JSON.stringify(skeletons), serverId).all();
+  return parseNeighbours(results);
+}
+
+function parseNeighbours(rows: readonly unknown[]): Neighbour[] {
   return z
     .array(z.object({ server_id: z.string(), name: z.string(), skeleton: z.string() }))
-    .parse(results)
+    .parse(rows)
     .map(row => ({ serverId: row.server_id, name: parseName(row.name), skeleton: row.skeleton }));
+}
+
+/** Ids of the other servers by their names. */
+export async function listOtherServers(
+  db: D1Database,
+  serverId: string,
+): Promise<{ id: string; name: string }[]> {
+  const { results } = await db
+    .prepare('SELECT id, name FROM servers WHERE id <> ?')
+    .bind(serverId)
+    .all();
+  return z.array(z.object({ id: z.string(), name: z.string() })).parse(results);
+}
+
+/** Approved tools with these skeletons at these servers, each pair of server and skeleton in JSON. */
+export async function findApproved(
+  db: D1Database,
+  pairs: readonly (readonly [serverId: string, skeleton: string])[],
+): Promise<Neighbour[]> {
+  if (pairs.length === 0) return [];
+  const { results } = await db
+    .prepare(
+      `SELECT server_id, name, skeleton FROM json_each(?) AS pair CROSS JOIN pins
+         ON server_id = pair.value ->> 0 AND skeleton = pair.value ->> 1
+       WHERE approved_fingerprint IS NOT NULL AND kind = 'tool'`,
+    )
+    .bind(JSON.stringify(pairs))
+    .all();
+  return parseNeighbours(results);
 }
 
 /** What a write of pins was made of. */

@@ -11,11 +11,14 @@ import { sha256Hex } from '../lib/base64url.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { Looked } from '../upstream/watch.ts';
 import { toDefinitions, toInstructions, type Definition } from './definition.ts';
+import { findCopied } from './copied-names.ts';
 import { judge, type Judgement } from './judge.ts';
 import { MAX_TEXT_CHARS, type ToolApproval } from './pin.ts';
 import { claimPins, findNeighbours, loadPins, writePins, type KnownPins } from './pin-store.ts';
 
 const JUDGED_KEY = 'judged';
+/** Counts up when judgement itself changes, so that what was judged before is judged anew. */
+const JUDGE_VERSION = 2;
 /** Administrators decide while a look judges; it tries again this often. */
 const MAX_TRIES = 20;
 
@@ -84,14 +87,17 @@ export class Pinning {
       const known = await loadPins(db, server.id);
       const isCurrent = known?.generation === server.generation;
       const { pins, stamp }: Pick<KnownPins, 'pins' | 'stamp'> = known ?? { pins: [], stamp: '' };
-      const skeletons = unapprovedSkeletons(definitions, pins);
+      const unapproved = unapprovedTools(definitions, pins);
+      const skeletons = [...new Set(unapproved.map(({ skeleton }) => skeleton))];
       const neighbours = await findNeighbours(db, server.id, skeletons);
+      const copied = await findCopied(db, server.id, unapproved);
       const isFirst = stamp === null;
       const judgement = judge({
         serverId: server.id,
         definitions,
         pins,
         neighbours,
+        copied,
         approval,
         isFirst,
       });
@@ -126,21 +132,22 @@ export class Pinning {
 const keptText = (text: string | null): string | null =>
   text === null || text.length > MAX_TEXT_CHARS ? null : text;
 
-/** Skeletons that an approved tool elsewhere would make suspicious. */
-function unapprovedSkeletons(
+/** Tools that an approved one elsewhere may make suspicious. */
+function unapprovedTools(
   definitions: readonly Definition[],
   pins: KnownPins['pins'],
-): string[] {
+): Definition[] {
   const approved = new Set(
     pins.flatMap(({ id, approvedFingerprint }) => (approvedFingerprint === null ? [] : [id])),
   );
-  const wanted = definitions.filter(({ id, kind }) => kind === 'tool' && !approved.has(id));
-  return [...new Set(wanted.map(({ skeleton }) => skeleton))];
+  return definitions.filter(({ id, kind }) => kind === 'tool' && !approved.has(id));
 }
 
 /** A digest of everything that pins are about. */
 function digestOf({ items, instructions }: Looked): Promise<string> {
-  return sha256Hex(`${JSON.stringify(instructions ?? null)}\n${items.tools.join('\n')}`);
+  return sha256Hex(
+    `${JUDGE_VERSION} ${JSON.stringify(instructions ?? null)}\n${items.tools.join('\n')}`,
+  );
 }
 
 function leaveOut(looked: Looked, { leftOut, leavesInstructions }: Judged): Looked {

@@ -1,7 +1,7 @@
 /**
- * What a name looks like: two names with one skeleton can be taken for each other (UTS #39, made coarser for names that people skim and
- * models copy). Compatibility forms, marks, invisible characters, look-alikes, case, separators and a version at the end make no
- * difference; i, l and 1 are one. Pure.
+ * What a name looks like (UTS #39, made coarser for names that people skim and models copy). Compatibility forms, marks, invisible
+ * characters, look-alikes, case, separators and a version at the end make no difference. A skeleton is coarser still, with i, l and 1 as
+ * one: only names of one skeleton are compared with each other (`look-alikes.ts`), and pins are found by it. Pure.
  */
 import { hasHidden } from '../lib/visible-text.ts';
 import { CONFUSABLES } from './confusables.ts';
@@ -21,11 +21,20 @@ const PROTOTYPES = parseTable(CONFUSABLES);
 
 /** The skeleton of a name; that of one without letters and digits is the name. */
 export function skeletonOf(name: string): string {
-  const line = name.split(LINE_END, 1)[0] ?? '';
+  const skeleton = lookOf(name).replaceAll('i', 'l');
+  return skeleton === '' ? name : skeleton;
+}
+
+/**
+ * What a name looks like to whoever skims it; that of one without letters and digits is the name.
+ * @param stroke what a 1 and other upright strokes are taken for
+ */
+export function lookOf(name: string, stroke: 'l' | 'i' = 'l'): string {
+  const line = withStrokes(name.split(LINE_END, 1)[0] ?? '', stroke);
   const plain = toPrototypes(decompose(line)).trim().replace(VERSION, '');
   const folded = toPrototypes(decompose(plain.toLowerCase())).toLowerCase();
-  const skeleton = folded.replaceAll(SEPARATORS, '').replaceAll('i', 'l');
-  return skeleton === '' ? name : skeleton;
+  const look = folded.replaceAll(SEPARATORS, '');
+  return look === '' ? name : look;
 }
 
 /** A form of a skeleton that is short: the skeleton, or where it is long its digest. */
@@ -51,6 +60,11 @@ export function isDisguised(name: string): boolean {
 /** Look-alikes first, since a mark or what decomposes may look like a letter. */
 const decompose = (text: string): string =>
   toPrototypes(text).normalize('NFKD').replaceAll(UNSEEN, '');
+
+const withStrokes = (text: string, stroke: string): string =>
+  Array.from(text, character => {
+    return character !== 'l' && PROTOTYPES.get(character) === 'l' ? stroke : character;
+  }).join('');
 
 const toPrototypes = (text: string): string =>
   Array.from(text, character => PROTOTYPES.get(character) ?? character).join('');

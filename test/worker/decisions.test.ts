@@ -136,6 +136,45 @@ describe('a name that misleads', () => {
     expect(await listTools('thief')).toEqual([spoof, 'send_money']);
   });
 
+  it('[SEC-7] is none in another style, at one server or at two, also where it is approved by hand', async () => {
+    serve({
+      'style-1': new FakeServer({ tools: toolsOf('search_records', 'searchRecords', 'search_v2') }),
+      'style-2': new FakeServer({ tools: toolsOf('search-records', 'search_records', 'search') }),
+      'style-3': new FakeServer({ tools: toolsOf('SEARCH_RECORDS', 'Search-Records') }),
+    });
+    for (const name of ['style-1', 'style-2']) {
+      expect((await registerConnected(portico, name)).held_tools).toBe(0);
+    }
+    const { id } = await registerConnected(portico, 'style-3', HOLD);
+    const items = itemsOf((await listApprovals(portico, id)).approvals);
+    expect(await decide(portico, 'approve', { items })).toMatchObject({ decided: 2 });
+    await whenListed('style-3', ['SEARCH_RECORDS', 'Search-Records']);
+  });
+
+  it.each(['.', ':', '/', '__'])(
+    '[SEC-7] is the qualified name of a tool elsewhere, written with %s',
+    async separator => {
+      const real = `real-${separator.charCodeAt(0)}`;
+      const copy = `${real}${separator}pay`;
+      serve({
+        [real]: new FakeServer({ tools: toolsOf('pay', `${real}.pay`) }),
+        [`copy-${real}`]: new FakeServer({ tools: toolsOf(copy, `other${separator}pay`, 'pay') }),
+      });
+      const { id: realId, held_tools: own } = await registerConnected(portico, real);
+      // A server may call its own tools so.
+      expect(own).toBe(0);
+      const { id } = await registerConnected(portico, `copy-${real}`);
+      const { approvals } = await listApprovals(portico, id);
+      expect(approvals.map(({ name, state, reason }) => [name, state, reason])).toEqual([
+        [copy, 'quarantined', { kind: 'look_alike', server_id: realId, name: 'pay' }],
+      ]);
+      const items = itemsOf(approvals);
+      expect(await decide(portico, 'approve', { items })).toMatchObject({ status: 409 });
+      const accept = { items, accept_quarantined: true };
+      expect(await decide(portico, 'approve', accept)).toMatchObject({ decided: 1 });
+    },
+  );
+
   it('[SEC-7] is not approved with others that wait, at one server or at two', async () => {
     const other = new FakeServer({ tools: toolsOf('tw1n_tool') });
     serve({ 'twin-1': new FakeServer({ tools: toolsOf('twin_tool') }), 'twin-2': other });

@@ -34,6 +34,7 @@ const look = (
     definitions,
     pins,
     neighbours: [],
+    copied: new Map(),
     approval: 'first',
     isFirst: pins.length === 0,
     ...more,
@@ -137,11 +138,32 @@ describe('many changes', () => {
 });
 
 const { cases, origin } = loadCorpus('hostile-tool-names');
-const spoofs = cases.flatMap(({ target: name, spoof, class: kind }) =>
-  name && spoof && kind !== 'hostile-name' ? [{ name, spoof }] : [],
+/** Another style of the same words, which deceives nobody. */
+const STYLES = new Set<string | undefined>(['case', 'separator', 'suffix']);
+const imitations = cases.flatMap(({ target: name, spoof, class: kind }) =>
+  name && spoof && kind !== 'hostile-name' ? [{ name, spoof, isStyle: STYLES.has(kind) }] : [],
 );
+const spoofs = imitations.filter(({ isStyle }) => !isStyle);
+const styles = imitations.filter(({ isStyle }) => isStyle);
 const imitated = [...new Set(spoofs.map(({ name }) => name))];
 const hostile = [...new Set(spoofs.map(({ spoof }) => spoof))];
+
+/** Names of honest servers, which the first start of a gateway has side by side. */
+const STYLED = [
+  'search_records',
+  'search-records',
+  'searchRecords',
+  'search',
+  'search_v2',
+  'search.v3',
+  'list_issues',
+  'listIssues',
+  'LIST_ISSUES',
+  'read_mail',
+  'read_mall',
+  'get_file',
+  'getFile_v1',
+];
 
 describe('a name that misleads', () => {
   it(`[SEC-7] is quarantined beside what it looks like, whatever the order (${origin})`, async () => {
@@ -168,12 +190,62 @@ describe('a name that misleads', () => {
     expect(look(await named(...imitated), [], { neighbours }).admitted.size).toBe(imitated.length);
   });
 
+  it(`[SEC-7] is none where it is another style of the same words, here or at another server (${origin})`, async () => {
+    const names = styles.flatMap(({ name, spoof }) => [name, spoof]);
+    const offered = await named(...new Set(names), ...STYLED);
+    expect(offered.length).toBeGreaterThan(30);
+    expect(look(offered).admitted.size).toBe(offered.length);
+    const neighbours = offered.map(({ name, skeleton }) => ({ serverId: 'other', name, skeleton }));
+    const others = await named(
+      ...styles.map(({ spoof }) => spoof),
+      'searchrecords',
+      'SearchRecords',
+    );
+    expect(look(others, [], { neighbours }).changes.map(({ state }) => state)).toEqual(
+      others.map(() => 'approved'),
+    );
+  });
+
+  it.each([
+    ['send_emaiI', 'send_email'],
+    ['1ist_fi1es', 'list_files'],
+    ['l1st_files', 'list_files'],
+    ['tw1n_tool', 'twin-tool'],
+    ['SendEma\u0456l', 'send_email'],
+    ['modem_status', 'modern_status'],
+    ['re\u0301ad', 'r\u00e9ad'],
+    ['delete_0ld', 'deleteOld'],
+    ['\uff52ead', 'read'],
+  ])(
+    '[SEC-7] is quarantined for its letters, in whatever style (%j for %j)',
+    async (spoof, name) => {
+      const [{ skeleton = '' } = {}] = await named(name);
+      const neighbours = [{ serverId: 'other', name, skeleton }];
+      const { changes } = look(await named(spoof), [], { neighbours });
+      expect(changes).toMatchObject([
+        { state: 'quarantined', reason: { kind: 'look_alike', serverId: 'other', name } },
+      ]);
+    },
+  );
+
+  it('[SEC-7] is quarantined where it is the qualified name of a tool elsewhere', async () => {
+    const [copy, plain] = await named('github.create_issue', 'create_issue');
+    if (!copy || !plain) throw new Error('names');
+    const original = { serverId: 'github', name: 'create_issue', skeleton: plain.skeleton };
+    const copied = new Map([[copy.id, original]]);
+    const { changes } = look([copy, plain], [], { copied, neighbours: [original] });
+    expect(Object.fromEntries(changes.map(({ name, state }) => [name, state]))).toEqual({
+      'github.create_issue': 'quarantined',
+      create_issue: 'approved',
+    });
+  });
+
   it('[SEC-7] is quarantined for what cannot be seen in it, and says why', async () => {
     const { changes } = look(await named('send\u200b', 'send_', 'send', 'xy', 'x\ny'));
     expect(Object.fromEntries(changes.map(({ name, reason }) => [name, reason]))).toEqual({
       'send\u200b': { kind: 'look_alike', serverId: SERVER, name: 'send_' },
       send_: null,
-      send: { kind: 'look_alike', serverId: SERVER, name: 'send_' },
+      send: null,
       xy: null,
       'x\ny': { kind: 'hidden_characters' },
     });
