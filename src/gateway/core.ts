@@ -23,6 +23,7 @@ import { resolve } from './resolve.ts';
 import { through } from './seen.ts';
 import { failingAs, toServerFailure } from './server-failure.ts';
 import { resultChanges } from './to-result.ts';
+import { withoutUpdates } from './updates.ts';
 
 export interface CorePorts {
   findTools: FindTools;
@@ -134,7 +135,8 @@ export function createCore(ports: CorePorts): CoreGateway {
       const send = async (params: RawObject) => {
         try {
           const reply = await call(server, { ...outbound, params }, mirrored, context);
-          return failingAs(server, withLogLevel(reply, request.logLevel));
+          const told = withoutUpdates(server, reply, context);
+          return failingAs(server, withLogLevel(told, request.logLevel));
         } catch (error) {
           throw toServerFailure(server, error);
         }

@@ -21,7 +21,8 @@ async function* filtered(messages: CallMessages, level: LogLevel | 'none'): Call
 }
 
 /** A level nobody knows passes where any is wanted: it is not ours to judge. */
-function isWanted(text: string, level: LogLevel | 'none'): boolean {
+export function isWanted(text: string, level: LogLevel | 'none' | undefined): boolean {
+  if (level === undefined) return true;
   if (level === 'none') return false;
   const { params } = JSON.parse(text) as { params?: unknown };
   const given = isObject(params) ? LOG_LEVELS.findIndex(known => known === params['level']) : -1;

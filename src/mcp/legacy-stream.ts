@@ -4,11 +4,12 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { isWanted } from '../gateway/log-filter.ts';
 import { LEGACY_VERSIONS, MODERN_VERSION } from '../protocol.ts';
 import { LISTS, type ListNews } from '../session/news.ts';
 import { toSseText } from '../lib/sse-events.ts';
 import type { Frame } from '../session/stream-frames.ts';
-import type { StreamOpening } from '../session/stream-opening.ts';
+import { loggedBy, type StreamOpening } from '../session/stream-opening.ts';
 import type { Streams } from '../session/streams.ts';
 import { audienceOf } from './endpoint.ts';
 import { changingLists, lookAgain, mayTell, seenBy } from './own-lists.ts';
@@ -59,6 +60,12 @@ export async function openLegacyStream(
   };
   const priming = protocolVersion >= PRIMING_SINCE ? 'data:\n\n' : '\n';
   const toText = async ({ id, text }: Frame) => {
+    const serverId = loggedBy(id);
+    if (serverId !== undefined) {
+      const { scope, logLevel } = await rest.now();
+      const isSeen = scope.reach.servers.some(server => server.id === serverId);
+      return isSeen && isWanted(text, logLevel) ? toSseText(text) : '';
+    }
     if (text === '') return `id: ${id}\n${priming}`;
     return (await mayTell(gateway, await rest.now(), text)) ? `id: ${id}\n${toSseText(text)}` : '';
   };

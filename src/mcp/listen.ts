@@ -18,6 +18,7 @@ import { listenOwner } from '../session/streams.ts';
 import { audienceOf, type Scope } from './endpoint.ts';
 import { changingLists, lookAgain, mayTell, seenBy } from './own-lists.ts';
 import type { Exchange } from './requests.ts';
+import { placed } from './subscribe.ts';
 import { streamResponse, type LiveStream } from './stream-response.ts';
 import { requireTasks } from './tasks.ts';
 
@@ -36,7 +37,7 @@ const FilterSchema = z.object({
 
 /** @throws PorticoError `forbidden`, `invalid_params`, `missing_client_capability` */
 export async function openListener(
-  { caller, scope, gateway, streams, listening }: Exchange,
+  { caller, scope, gateway, context, streams, listening }: Exchange,
   request: RpcRequest,
 ): Promise<Response> {
   requireScope(caller, 'tools:read');
@@ -55,13 +56,15 @@ export async function openListener(
     audience: audienceOf(caller, scope),
     lists,
     seen: await seenBy(gateway, await listening.now(), lists),
-    resources: await honoured(wanted.resourceSubscriptions ?? [], caller, scope, gateway),
+    resources: (await honoured(wanted.resourceSubscriptions ?? [], caller, scope, gateway)).map(
+      resource => placed(resource, scope.reach, context),
+    ),
   };
   /** The object has the stream: the servers are asked to tell, then the client is told so. */
   async function acknowledge(live: LiveStream): Promise<string> {
     const told = await Promise.all(
       opening.resources.map(async resource => {
-        const failure = await streams.watch(owner, resource);
+        const failure = await streams.watch(owner, resource, context.capabilities);
         return failure ? undefined : resource.as;
       }),
     );

@@ -33,6 +33,8 @@ import { isAboutTask, taskReference, wantedTasks } from './tasks.ts';
 export interface Standing {
   caller: Caller;
   scope: Scope;
+  /** Which log messages the client of a legacy session wants; absent where servers may decide. */
+  logLevel?: LogLevel | undefined;
 }
 
 /** What the handlers of either era work with for one request. */

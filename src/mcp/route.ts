@@ -24,7 +24,7 @@ import {
 import { principalOwner, sessionOwner, type Sessions } from '../session/sessions.ts';
 import type { QuestionLine } from '../session/question-line.ts';
 import type { Cancellations } from '../session/cancellations.ts';
-import type { Streams } from '../session/streams.ts';
+import { listenOwner, type Streams } from '../session/streams.ts';
 import { askableKey, askableOf } from '../session/askable.ts';
 import type { RawAnswer } from '../upstream/question.ts';
 import {
@@ -207,13 +207,23 @@ function toExchange(admitted: Admitted, client: Client, ports: McpPorts, era: Er
     sessionId === undefined
       ? (serverId: string) => principalOwner(caller.principalId, serverId, key)
       : () => sessionOwner(sessionId);
+  const hearer = sessionId === undefined ? listenOwner(caller.principalId) : owner('');
   return {
     caller,
     scope,
     gateway: ports.gateway,
     ask: ports.ask,
     chats: ports.chats,
-    context: { signal: request.signal, owner, defer, capabilities, questions },
+    context: {
+      signal: request.signal,
+      owner,
+      defer,
+      capabilities,
+      questions,
+      hasStream: sessionId !== undefined,
+      onUpdated: (serverId, uri, params) =>
+        defer(ports.streams.tell(hearer, { serverId, uri, params })),
+    },
     streams: ports.streams,
     listening: {
       keepAliveMs: ports.config.keepAliveMs,
@@ -222,7 +232,7 @@ function toExchange(admitted: Admitted, client: Client, ports: McpPorts, era: Er
     pageSize: ports.config.pageSize,
     acceptsStream: acceptsStream(request),
     cache: wishOfHeader(request.headers.get('cache-control')),
-    ...(sessionId === undefined ? {} : inSession(sessionId, key, snapshot, ports)),
+    ...(sessionId === undefined ? {} : inSession(sessionId, key, admitted, ports)),
   };
 }
 
@@ -234,18 +244,24 @@ async function standing(
   client: Client,
 ): Promise<Standing> {
   const { snapshot, scope } = await admitted.again(config.listMaxAgeMs);
-  return { caller: snapshot.caller, scope: scopeOfClient(scope, era, client) };
+  const logLevel = snapshot.session?.logLevel;
+  return { caller: snapshot.caller, scope: scopeOfClient(scope, era, client), logLevel };
 }
 
 /** What a request in a live legacy session can do beside the others. */
-function inSession(sessionId: string, askable: string, { session }: Snapshot, ports: McpPorts) {
-  const { sessions, upstreamSessions, config } = ports;
+function inSession(sessionId: string, askable: string, admitted: Admitted, ports: McpPorts) {
+  const { sessions, streams, upstreamSessions, config } = ports;
+  const { defer, snapshot } = admitted;
+  const { session } = snapshot;
   const openLine = () =>
     upstreamSessions.openLine(sessionOwner(sessionId), config.questionTimeoutMs);
   return {
     sessionObject: sessionOwner(sessionId),
     logLevel: session?.logLevel,
-    setLogLevel: (level: LogLevel) => sessions.setLogLevel(sessionId, level),
+    async setLogLevel(level: LogLevel) {
+      await sessions.setLogLevel(sessionId, level);
+      defer(streams.setLogLevel(sessionOwner(sessionId), level));
+    },
     ...(askable === '' ? {} : { openLine }),
   };
 }

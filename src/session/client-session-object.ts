@@ -11,26 +11,28 @@ import { DurableObject } from 'cloudflare:workers';
 import { createDestinations } from '../connectors/destinations.ts';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
-import type { RequestId } from '../protocol.ts';
+import type { LogLevel, RequestId } from '../protocol.ts';
+import { findServer } from '../registry/server-store.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
 import { RemoteAccessTokens } from '../secrets/remote-access-tokens.ts';
-import type { Address, Destination } from '../upstream/destination.ts';
+import type { Address } from '../upstream/destination.ts';
 import type { RawAnswer } from '../upstream/question.ts';
-import type { CallContext } from '../upstream/call.ts';
-import { StandingStreams } from '../upstream/standing-streams.ts';
+import { ClientUpstreams } from '../upstream/client-upstreams.ts';
 import type { StreamState } from '../upstream/standing-stream.ts';
-import { mayPark, Upstreams, type CallSession, type ObjectCall } from '../upstream/upstreams.ts';
+import type { ObjectCall } from '../upstream/upstreams.ts';
+import type { SessionSubscription } from '../upstream/session-subscriptions.ts';
 import { CallEars } from './call-ears.ts';
-import { acquireSession } from '../upstream/acquire-session.ts';
 import { CancelledCalls } from './cancellations.ts';
 import { ObjectCalls, type CallTerms } from './object-calls.ts';
 import { acceptLine, passAnswer } from './question-line.ts';
 import type { Audience, News, Subscription } from './news.ts';
 import { OpenStreams, STREAM_TAG } from './open-streams.ts';
 import { acceptRelay, relay } from './message-relay.ts';
-import { SseConnections } from '../upstream/sse-connections.ts';
 import type { StreamOpening, StreamSight } from './stream-opening.ts';
+import type { WatchFailure } from './streams.ts';
 import { UpstreamClaims } from './upstream-claims.ts';
+import { isSessionOwner } from './sessions.ts';
+import { UseClock } from './use-clock.ts';
 
 /** A session at an upstream, as it is stored. */
 export interface UpstreamSession {
@@ -52,6 +54,8 @@ export type Acquired = { session: UpstreamSession } | { claim: string };
 
 /** Longest time one caller may take to open an upstream session. */
 const CLAIM_LIMIT_MS = 15_000;
+/** Streams of sessions in which something is subscribed to are looked after this often, in milliseconds. */
+const KEEP_MS = 60_000;
 
 const storageKey = (serverId: string) => `upstream/${serverId}`;
 
@@ -64,17 +68,13 @@ export class ClientSession extends DurableObject<Env> {
     this.#config.localMode,
     new RemoteAccessTokens(id => this.env.SERVER_MONITOR.getByName(id)),
   );
-  readonly #connections = new SseConnections(this.#claims, this.#config.maxAnswerBytes);
-  readonly #standing = new StandingStreams({
-    holdMs: this.#config.standingStreamMs,
-    maxBytes: this.#config.maxAnswerBytes,
-    onNone: (serverId, session) => this.#noteNoStream(serverId, session.sessionId),
-  });
+  readonly #clock = new UseClock(this.ctx.storage, this.#config.sessionIdleMs, KEEP_MS);
+  readonly #upstreams = this.#createUpstreams();
   readonly #ears = new CallEars(
     this.ctx,
-    (serverId, sessionId) => this.#standing.find(serverId, sessionId)?.shared,
+    (serverId, sessionId) => this.#upstreams.standing.find(serverId, sessionId)?.shared,
   );
-  readonly #calls = new ObjectCalls(this.#upstreams(), this.#config.questionTimeoutMs);
+  readonly #calls = new ObjectCalls(this.#upstreams.calls, this.#config.questionTimeoutMs);
   readonly #cancelled = new CancelledCalls(this.ctx);
   readonly #streams = new OpenStreams(this.ctx, {
     db: this.env.DB,
@@ -82,11 +82,10 @@ export class ClientSession extends DurableObject<Env> {
     resumeMs: this.#config.sessionIdleMs,
     onUnwanted: (owner, resources) => this.#unsubscribe(owner, resources),
   });
-  #touchedAt = 0;
 
   /** The session at a server, or the right to open it; waits while another caller opens it. */
   async acquire(serverId: string, credentialKey: string): Promise<Acquired> {
-    await this.#touch();
+    await this.#clock.touch();
     for (;;) {
       const session = await this.ctx.storage.get<UpstreamSession>(storageKey(serverId));
       if (session?.credentialKey === credentialKey) return { session };
@@ -106,21 +105,43 @@ export class ClientSession extends DurableObject<Env> {
   async forget(serverId: string, sessionId: string): Promise<void> {
     const stored = await this.ctx.storage.get<UpstreamSession>(storageKey(serverId));
     if (stored?.sessionId === sessionId) await this.ctx.storage.delete(storageKey(serverId));
-    this.#standing.forget(serverId, sessionId);
+    this.#upstreams.forget(serverId, sessionId);
   }
 
   /**
    * Hold the standing stream of a session for calls that the Worker makes; for the time that is
    * configured from now, and while such calls listen.
+   * @param isAsked the client can be asked; one that cannot has it for its own stream, if that is open
    */
-  async holdStream(address: Address, session: UpstreamSession): Promise<StreamState> {
-    await this.#touch();
-    return this.#standing.hold(this.#destinations.reach(address), session);
+  async holdStream(
+    address: Address,
+    session: UpstreamSession,
+    isAsked: boolean,
+  ): Promise<StreamState> {
+    await this.#clock.touch();
+    if (!isAsked && !this.#streams.isOpen) return 'closed';
+    return this.#upstreams.standing.hold(this.#destinations.reach(address), session);
+  }
+
+  /** Have a server tell an object of a resource in the session that this client has there. @returns why it will not, if so */
+  async subscribeInSession(wanted: SessionSubscription): Promise<WatchFailure | undefined> {
+    await this.#clock.touch();
+    return this.#upstreams.subscriptions.subscribe(wanted);
+  }
+
+  /** An object no longer wants to hear of a resource in the session that this client has. */
+  async unsubscribeInSession(unwanted: Omit<SessionSubscription, 'capabilities'>): Promise<void> {
+    await this.#upstreams.subscriptions.unsubscribe(unwanted);
+  }
+
+  /** The client wants other log messages: what is open now obeys at once, all else with its next call. */
+  async setLogLevel(level: LogLevel): Promise<void> {
+    await this.#upstreams.setLevel(level);
   }
 
   /** Make a call that an object must make; its messages come as lines (`call-lines.ts`). */
   async startCall(call: ObjectCall, terms: CallTerms): Promise<ReadableStream<Uint8Array>> {
-    await this.#touch();
+    await this.#clock.touch();
     return this.#calls.start(call, terms, work => this.ctx.waitUntil(work));
   }
 
@@ -129,7 +150,7 @@ export class ClientSession extends DurableObject<Env> {
     callId: string,
     answers: [key: string, answer: RawAnswer][],
   ): Promise<ReadableStream<Uint8Array>> {
-    await this.#touch();
+    await this.#clock.touch();
     return this.#calls.resume(callId, new Map(answers));
   }
 
@@ -169,22 +190,24 @@ export class ClientSession extends DurableObject<Env> {
       return this.#ears.receive(socket, String(message));
     }
     if (!this.ctx.getTags(socket).includes(STREAM_TAG)) return;
-    await this.#touch();
+    await this.#clock.touch();
     const said = JSON.parse(String(message)) as StreamOpening | StreamSight;
-    if ('owner' in said) await this.#streams.open(socket, said);
-    else await this.#streams.look(socket, said);
+    if (!('owner' in said)) return this.#streams.look(socket, said);
+    await this.#streams.open(socket, said);
+    // What was subscribed to before is heard again.
+    if (said.kind === 'session') this.ctx.waitUntil(this.#upstreams.subscriptions.keep());
   }
 
   override async webSocketClose(socket: WebSocket): Promise<void> {
     this.#ears.leave(socket);
     if (!this.ctx.getTags(socket).includes(STREAM_TAG)) return;
-    await this.#touch();
+    await this.#clock.touch();
     await this.#streams.close(socket);
   }
 
   /** The session wants to hear of a resource. @returns false where it has too many */
   async subscribe(owner: string, audience: Audience, wanted: Subscription): Promise<boolean> {
-    await this.#touch();
+    await this.#clock.touch();
     return this.#streams.subscribe(owner, audience, wanted);
   }
 
@@ -211,8 +234,7 @@ export class ClientSession extends DurableObject<Env> {
   /** The client ended its session: forget everything. Returns what to end at the upstreams. */
   async end(): Promise<EndedSession[]> {
     const stored = await this.ctx.storage.list<UpstreamSession>({ prefix: 'upstream/' });
-    this.#connections.closeAll();
-    this.#standing.closeAll();
+    this.#upstreams.close();
     await this.#streams.end();
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
@@ -223,31 +245,23 @@ export class ClientSession extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    const touchedAt = (await this.ctx.storage.get<number>('touchedAt')) ?? 0;
-    const usedAt = this.#streams.isOpen ? Date.now() : Math.max(touchedAt, this.#touchedAt);
-    const idleAt = usedAt + this.#config.sessionIdleMs;
-    if (idleAt > Date.now()) await this.ctx.storage.setAlarm(idleAt);
-    else await this.end();
-  }
-
-  /** Note that the client is alive; written rarely, since it only has to be roughly right. */
-  async #touch(): Promise<void> {
-    const now = Date.now();
-    if (now - this.#touchedAt < this.#config.sessionIdleMs / 10) return;
-    this.#touchedAt = now;
-    await this.ctx.storage.put('touchedAt', now);
-    if ((await this.ctx.storage.getAlarm()) === null) {
-      await this.ctx.storage.setAlarm(now + this.#config.sessionIdleMs);
-    }
+    const { subscriptions } = this.#upstreams;
+    const keeps = (await subscriptions.all()).length > 0;
+    const isUsed = this.#streams.isOpen || subscriptions.isForOthers;
+    if (await this.#clock.settle(isUsed, isUsed && keeps)) await this.end();
+    else if (isUsed) await subscriptions.keep();
   }
 
   /** Nobody here wants to hear of these resources any more. */
   async #unsubscribe(owner: string, resources: readonly Subscription[]): Promise<void> {
-    const monitors = this.env.SERVER_MONITOR;
+    const { SERVER_MONITOR: monitors, CLIENT_SESSION: clients } = this.env;
     await Promise.allSettled(
-      resources.map(({ serverId, uri }) =>
-        monitors.get(monitors.idFromName(serverId)).unsubscribe(owner, uri),
-      ),
+      resources.map(({ serverId, uri, at }) => {
+        if (at === undefined) return monitors.getByName(serverId).unsubscribe(owner, uri);
+        const unwanted = { serverId, uri, owner };
+        if (at === owner) return this.unsubscribeInSession(unwanted);
+        return clients.getByName(at).unsubscribeInSession(unwanted);
+      }),
     );
   }
 
@@ -258,41 +272,27 @@ export class ClientSession extends DurableObject<Env> {
     await this.ctx.storage.put(storageKey(serverId), { ...stored, hasNoStream: true });
   }
 
-  /** The session of a call that is made here, and what it hears beside its own stream. */
-  async #seat(
-    context: CallContext,
-    destination: Destination,
-    progressToken: () => string | undefined,
-  ): Promise<CallSession> {
-    const { capabilities } = context;
-    const { maxAnswerBytes } = this.#config;
-    const session = await acquireSession(this, destination, capabilities, maxAnswerBytes);
-    if (!mayPark(context)) return session;
-    const terms = { capabilities, progressToken: progressToken() };
-    return this.#standing.seat(destination, session, terms);
-  }
-
-  /** The path of a call as it is inside of this object, whose sessions are at hand. */
-  #upstreams(): Upstreams {
-    const { callTimeoutMs, questionTimeoutMs, maxAnswerBytes } = this.#config;
-    return new Upstreams({
-      destinations: this.#destinations,
-      callTimeoutMs,
-      questionTimeoutMs,
-      maxAnswerBytes,
-      sessions: {
-        acquire: (context, destination, progressToken) =>
-          this.#seat(context, destination, progressToken),
-        forget: (_context, { serverId }, sessionId) => this.forget(serverId, sessionId),
+  #createUpstreams(): ClientUpstreams {
+    const monitorOf = (serverId: string) => this.env.SERVER_MONITOR.getByName(serverId);
+    return new ClientUpstreams(
+      {
+        holder: this,
+        storage: this.ctx.storage,
+        claims: this.#claims,
+        destinations: this.#destinations,
+        findServer: serverId => findServer(this.env.DB, serverId),
+        onNone: (serverId, sessionId) => this.#noteNoStream(serverId, sessionId),
+        isOpen: () => this.#streams.isOpen,
+        tell: (owner, news) =>
+          isSessionOwner(owner)
+            ? this.#streams.announce(owner, news)
+            : this.env.CLIENT_SESSION.getByName(owner).announce(owner, news),
+        onLog: (serverId, text) => this.#streams.log(serverId, text),
+        poke: async serverId => monitorOf(serverId).poke(),
+        defer: work => this.ctx.waitUntil(work),
+        onKept: () => this.#clock.wakeSoon(),
       },
-      connectSse: (destination, context) =>
-        mayPark(context)
-          ? this.#connections.open(destination, context.capabilities)
-          : this.#connections.connect(destination, context.capabilities),
-      onSuspect: async serverId => {
-        const monitors = this.env.SERVER_MONITOR;
-        await monitors.get(monitors.idFromName(serverId)).poke();
-      },
-    });
+      this.#config,
+    );
   }
 }

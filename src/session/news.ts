@@ -50,6 +50,8 @@ export interface Subscription {
   as: string;
   /** Name of the server where the endpoint qualifies URIs. */
   qualifier?: string;
+  /** Name of the object in whose session at the server it is made; absent where the server's monitor makes it. */
+  at?: string;
 }
 
 /** Ids of the servers a stream may hear of; null for all. */

@@ -8,7 +8,7 @@
  * replayed. That a list changed the Worker is asked to look at: it knows what the client sees, so
  * that what is hidden from it makes no noise. The table `open_streams` names this object while it wants to hear of changes.
  */
-import { randomBytes, toBase64Url } from '../lib/base64url.ts';
+import { askToLook, newId, send, type Connected } from './connected-stream.ts';
 import type { LogLimits } from './event-log.ts';
 import {
   changedSince,
@@ -16,18 +16,16 @@ import {
   mayHear,
   updatedTexts,
   type Audience,
-  type ListNews,
   type News,
   type ResourceNews,
   type Subscription,
 } from './news.ts';
 import { SessionStream } from './session-stream.ts';
 import { deleteOpenStream, upsertOpenStream } from './stream-store.ts';
-import { toPieces } from './stream-frames.ts';
 import {
+  logId,
   lookText,
   type OpenStream,
-  type StreamEvent,
   type StreamOpening,
   type StreamSight,
 } from './stream-opening.ts';
@@ -41,22 +39,20 @@ export interface OpenStreamsOptions {
   onUnwanted(owner: string, resources: readonly Subscription[]): Promise<unknown>;
 }
 
-/** An open stream and the socket it is connected by. */
-interface Connected {
-  stream: OpenStream;
-  socket: WebSocket;
-}
-
 /** Tag of the sockets of streams. */
 export const STREAM_TAG = 'stream';
 const OWNER = 'stream-owner';
 const PREFIX = 'stream/';
+/** Log messages that wait to be sent; of more the rest is dropped. */
+const MAX_LOGGING = 200;
 
 export class OpenStreams {
   readonly #ctx: DurableObjectState;
   readonly #options: OpenStreamsOptions;
   readonly #session: SessionStream;
   #turn: Promise<unknown> = Promise.resolve();
+  /** Log messages on their way. */
+  #logging = 0;
 
   constructor(ctx: DurableObjectState, options: OpenStreamsOptions) {
     this.#ctx = ctx;
@@ -150,6 +146,24 @@ export class OpenStreams {
     });
   }
 
+  /**
+   * Send a log message on the session's newest connection; it is not logged here, so nothing replays it.
+   * @returns whether there is a connection
+   */
+  log(serverId: string, text: string): boolean {
+    if (!this.isOpen) return false;
+    if (this.#logging >= MAX_LOGGING) return true;
+    this.#logging += 1;
+    const sending = this.#inTurn(async () => {
+      const newest = (await this.#connected()).find(
+        ({ stream }) => stream.kind === 'session' && mayHear(stream.audience, serverId),
+      );
+      if (newest) send(newest.socket, { id: logId(serverId), text });
+    });
+    this.#ctx.waitUntil(sending.finally(() => (this.#logging -= 1)));
+    return true;
+  }
+
   /** The session wants to hear of a resource. @returns false where it has too many */
   subscribe(owner: string, audience: Audience, subscription: Subscription): Promise<boolean> {
     return this.#inTurn(async () => {
@@ -239,7 +253,9 @@ export class OpenStreams {
     const wanted = left.flatMap(({ resources }) => resources);
     const unwanted = gone
       .flatMap(({ resources }) => resources)
-      .filter(a => !wanted.some(b => a.serverId === b.serverId && a.uri === b.uri));
+      .filter(
+        a => !wanted.some(b => a.serverId === b.serverId && a.uri === b.uri && a.at === b.at),
+      );
     if (unwanted.length > 0) await this.#options.onUnwanted(first.owner, unwanted);
     if (left.length === 0 && !(await this.#session.isWanted())) {
       await deleteOpenStream(this.#options.db, first.owner).run();
@@ -251,39 +267,5 @@ export class OpenStreams {
     const result = this.#turn.then(work);
     this.#turn = result.catch(() => {});
     return result;
-  }
-}
-
-/**
- * Have Workers look: at what they may see, all of them; at lists, those whose clients want to hear of them, of a session's
- * connections the newest.
- * @returns whether one of the session's was asked
- */
-function askToLook(
-  news: ListNews | { access: 'changed' },
-  connected: readonly Connected[],
-): boolean {
-  const mayWant = ({ stream }: Connected) =>
-    'access' in news ||
-    (mayHear(stream.audience, news.serverId) &&
-      news.lists.some(list => stream.lists.includes(list)));
-  const concerned = connected.filter(mayWant);
-  const newest = concerned.find(({ stream }) => stream.kind === 'session');
-  const text = lookText('access' in news ? [] : [news]);
-  for (const known of concerned) {
-    const isAsked = 'access' in news || known.stream.kind !== 'session' || known === newest;
-    if (isAsked) send(known.socket, { id: '', text });
-  }
-  return newest !== undefined;
-}
-
-const newId = () => toBase64Url(randomBytes(9));
-
-/** A socket that broke a moment ago takes nothing; its close is told on its own. */
-function send(socket: WebSocket, event: StreamEvent): void {
-  try {
-    for (const piece of toPieces(event)) socket.send(piece);
-  } catch {
-    // What was logged waits for the client to resume.
   }
 }

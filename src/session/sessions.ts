@@ -28,6 +28,11 @@ export function sessionOwner(sessionId: string): string {
   return `session:${sessionId}`;
 }
 
+/** Whether an object is that of a session. */
+export function isSessionOwner(owner: string): boolean {
+  return owner.startsWith(sessionOwner(''));
+}
+
 /**
  * Name of the object that holds what a principal without a session has at a server.
  * @param askable equal for clients that can be asked the same (`askableKey`)

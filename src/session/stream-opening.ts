@@ -36,6 +36,16 @@ export function parseLook(text: string): ListNews[] | undefined {
   return text.startsWith(LOOK) ? (JSON.parse(text.slice(LOOK.length)) as ListNews[]) : undefined;
 }
 
+const LOG = 'log ';
+
+/** Id of the event that is a log message: it names the server, and no place to resume from. */
+export const logId = (serverId: string): string => LOG + serverId;
+
+/** The server whose log message an event is, by its id. */
+export function loggedBy(id: string): string | undefined {
+  return id.startsWith(LOG) ? id.slice(LOG.length) : undefined;
+}
+
 /** An open stream as the object stores it. */
 export interface OpenStream extends Omit<StreamOpening, 'lastEventId'> {
   id: string;

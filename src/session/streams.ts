@@ -7,7 +7,8 @@ import type { ServerMonitor } from '../catalog/server-monitor-object.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import type { ClientSession } from './client-session-object.ts';
-import type { Audience, Subscription } from './news.ts';
+import type { JsonObject, LogLevel } from '../protocol.ts';
+import type { Audience, ResourceNews, Subscription } from './news.ts';
 import type { StreamOpening } from './stream-opening.ts';
 
 /** Why a server's monitor cannot watch a resource; thrown errors lose their class on the way. */
@@ -55,8 +56,19 @@ export class Streams {
     return this.#object(relayOwner(id)).relay(text, authorization);
   }
 
-  /** Have a server tell an object of a resource. @returns why it will not, if so */
-  async watch(owner: string, { serverId, uri }: Subscription): Promise<WatchFailure | undefined> {
+  /**
+   * Have a server tell an object of a resource.
+   * @param capabilities what the client can be asked
+   * @returns why it will not, if so
+   */
+  async watch(
+    owner: string,
+    { serverId, uri, at }: Subscription,
+    capabilities: JsonObject,
+  ): Promise<WatchFailure | undefined> {
+    if (at !== undefined) {
+      return this.#object(at).subscribeInSession({ serverId, uri, owner, capabilities });
+    }
     const monitor = this.#monitors.get(this.#monitors.idFromName(serverId));
     return (await monitor.subscribe(owner, uri)) ?? undefined;
   }
@@ -66,12 +78,17 @@ export class Streams {
    * so that no update falls between.
    * @throws PorticoError `invalid_params`, or with an `upstream_*` code
    */
-  async subscribe(owner: string, audience: Audience, subscription: Subscription): Promise<void> {
+  async subscribe(
+    owner: string,
+    audience: Audience,
+    subscription: Subscription,
+    capabilities: JsonObject,
+  ): Promise<void> {
     const object = this.#object(owner);
     if (!(await object.subscribe(owner, audience, subscription))) {
       throw new PorticoError('invalid_params', 'This session has too many subscriptions');
     }
-    const failure = await this.watch(owner, subscription);
+    const failure = await this.watch(owner, subscription, capabilities);
     if (!failure) return;
     await object.unsubscribe(owner, subscription);
     throw new PorticoError(failure.code, failure.detail);
@@ -79,6 +96,16 @@ export class Streams {
 
   async unsubscribe(owner: string, subscription: Subscription): Promise<void> {
     await this.#object(owner).unsubscribe(owner, subscription);
+  }
+
+  /** A server told of a resource in answer to a request of an object's client. */
+  async tell(owner: string, news: ResourceNews): Promise<void> {
+    await this.#object(owner).announce(owner, news);
+  }
+
+  /** The client of a session wants other log messages. */
+  async setLogLevel(owner: string, level: LogLevel): Promise<void> {
+    await this.#object(owner).setLogLevel(level);
   }
 
   async #socket(owner: string, path: string): Promise<WebSocket> {

@@ -9,7 +9,7 @@ import type { CallContext, CallMessages } from '../upstream/call.ts';
 import { addressOf, type Destination } from '../upstream/destination.ts';
 import type { RawResponse } from '../upstream/message.ts';
 import type { Question, RawAnswer } from '../upstream/question.ts';
-import type { CallSession, ObjectCall } from '../upstream/upstreams.ts';
+import type { CallSession, Hearing, ObjectCall } from '../upstream/upstreams.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { acquireSession } from '../upstream/acquire-session.ts';
 import { readLines, type CallLine, type ParkedQuestion } from './call-lines.ts';
@@ -44,7 +44,7 @@ export class UpstreamSessions {
   async acquire(
     context: CallContext,
     destination: Destination,
-    progressToken: () => string | undefined,
+    hearing: Hearing,
   ): Promise<CallSession> {
     const { serverId, credentialKey } = destination;
     const owner = context.owner(serverId);
@@ -52,39 +52,40 @@ export class UpstreamSessions {
     const known = this.#remembered.get(key);
     const now = Date.now();
     if (known?.session.credentialKey === credentialKey && now - known.at < REMEMBER_MS) {
-      return this.#hearing(context, destination, known, progressToken);
+      return this.#hearing(context, destination, known, hearing);
     }
     const object = this.#object(owner);
     const { capabilities } = context;
     const session = await acquireSession(object, destination, capabilities, this.#maxBytes);
     const fresh = { session, at: now };
     this.#remembered.set(key, fresh);
-    return this.#hearing(context, destination, fresh, progressToken);
+    return this.#hearing(context, destination, fresh, hearing);
   }
 
   /**
    * The session with what hears its standing stream, for a client that is asked while its call goes
-   * on. The object is asked to hold the stream before a call, and told again long before it would
-   * let go; between that a call pays nothing.
+   * on, or that has a stream of its own. The object is asked to hold the stream before a call, and
+   * told again long before it would let go; between that a call pays nothing.
    */
   async #hearing(
     context: CallContext,
     destination: Destination,
     known: Remembered,
-    progressToken: () => string | undefined,
+    { progressToken }: Hearing,
   ): Promise<CallSession> {
-    const { capabilities, questions } = context;
+    const { capabilities, questions, hasStream = false } = context;
     const isAsked = questions === 'ask' && Object.keys(capabilities).length > 0;
-    if (!isAsked || known.session.hasNoStream) return known.session;
+    if (known.session.hasNoStream || (!isAsked && !hasStream)) return known.session;
     const { serverId } = destination;
     const object = () => this.#object(context.owner(serverId));
     const now = Date.now();
     if (!known.held || now >= known.held.until) {
-      const state = await object().holdStream(addressOf(destination), known.session);
+      const state = await object().holdStream(addressOf(destination), known.session, isAsked);
       if (state === 'none') known.session = { ...known.session, hasNoStream: true };
       known.held = { isOpen: state === 'open', until: now + this.#holdMs / 2 };
     }
-    if (!known.held.isOpen) return known.session;
+    // Of one that is not asked, all goes to its own stream.
+    if (!known.held.isOpen || !isAsked) return known.session;
     const { sessionId } = known.session;
     const opening = () => {
       return { serverId, sessionId, capabilities, progressToken: progressToken() };

@@ -18,6 +18,10 @@ export interface CallContext {
    * the question, and the call waits until the client calls again.
    */
   questions: 'ask' | 'park';
+  /** The client has a stream of its own, on which it hears what belongs to no call. */
+  hasStream?: boolean;
+  /** Told in answer to the call that a resource of the server changed; `params` is raw JSON. */
+  onUpdated?(serverId: string, uri: string, params: string): void;
   /** Told when the request leaves for the upstream. */
   onDispatch?(): void;
 }

@@ -19,19 +19,20 @@ export class LogLevels {
   /** @throws SessionForgotten */
   async inSession(session: string, channel: () => Channel, level?: LogLevel): Promise<void> {
     if (level === undefined || this.#ofSession.get(session) === level) return;
-    await set(channel(), level);
+    await setLevel(channel(), level);
     this.#ofSession.set(session, level);
   }
 
   /** The same on a live HTTP+SSE connection. */
   async onConnection(connection: Channel, level?: LogLevel): Promise<void> {
     if (level === undefined || this.#ofConnection.get(connection) === level) return;
-    await set(connection, level);
+    await setLevel(connection, level);
     this.#ofConnection.set(connection, level);
   }
 }
 
-async function set(channel: Channel, level: LogLevel): Promise<void> {
+/** Have a session log from a level on. @throws SessionForgotten */
+export async function setLevel(channel: Channel, level: LogLevel): Promise<void> {
   const deadline = createDeadline(SET_MS);
   const params = new Map([['level', JSON.stringify(level)]]);
   try {

@@ -34,6 +34,10 @@ export function taskWithoutSecrets(task: string, hidden: readonly string[]): str
   return fromRawMembers(members.set('error', redacted(error, hidden)));
 }
 
+/** Raw JSON of a notification, without the secrets. */
+export const noteRedacted = (json: string, hidden: readonly string[]): string =>
+  hidden.some(value => value.length >= MIN_SECRET_CHARS) ? redacted(json, hidden) : json;
+
 /** Raw JSON without the secrets; string by string, since one text can be written in JSON in many ways. */
 function redacted(json: string, hidden: readonly string[]): string {
   const secrets = hidden

@@ -17,12 +17,15 @@ import { idOf, parseMessage, type RawResponse, type UpstreamMessage } from './me
 import { renamedProgress, withProgressToken } from './progress-token.ts';
 import { nextRequestId } from './request-ids.ts';
 import type { Destination } from './destination.ts';
+import type { Told } from './session-news.ts';
 import { SharedStream, type Listener } from './shared-stream.ts';
 import { requestHeaders, requestText, type Manner } from './wire-request.ts';
 
 export interface SseOptions {
   maxBytes: number;
   onNotification?: (method: string, text: string) => void;
+  /** See `SharedStream`. */
+  onNews?: (message: Told) => boolean;
 }
 
 /** Longest time of a message whose fate nobody waits for, in milliseconds. */
@@ -84,7 +87,11 @@ export class SseConnection implements Channel {
   readonly #options: SseOptions;
   readonly #waiting = new Map<RequestId, Mailbox<UpstreamMessage>>();
   /** What the server says that names no request. Calls join before they are sent, so none is late. */
-  readonly #shared = new SharedStream({ send: text => this.#send(text), graceMs: 0 });
+  readonly #shared = new SharedStream({
+    send: text => this.#send(text),
+    graceMs: 0,
+    onNews: message => this.#options.onNews?.(message) ?? false,
+  });
   #closed = false;
   #served = 0;
 

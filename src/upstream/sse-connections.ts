@@ -7,11 +7,20 @@ import { renew, type Destination } from './destination.ts';
 import { initializeParams, parseInitializeResult } from './handshake.ts';
 import { openSse, type SseConnection } from './sse-connection.ts';
 import type { JsonObject } from '../protocol.ts';
+import type { Told, ToldBy } from './session-news.ts';
 import type { UpstreamClaims } from '../session/upstream-claims.ts';
 
 /** A connection without a call is closed after this time, in milliseconds. */
 const IDLE_MS = 60_000;
 const OPEN_MS = 15_000;
+
+export interface SseConnectionsOptions {
+  maxBytes: number;
+  /** See `SharedStream`. */
+  onNews(message: Told, by: ToldBy): boolean;
+  /** Whether the connection to a server is to stay though nobody calls. */
+  isPinned(serverId: string): boolean;
+}
 
 interface Live {
   credentialKey: string;
@@ -20,12 +29,12 @@ interface Live {
 
 export class SseConnections {
   readonly #claims: UpstreamClaims;
-  readonly #maxBytes: number;
+  readonly #options: SseConnectionsOptions;
   readonly #live = new Map<string, Live>();
 
-  constructor(claims: UpstreamClaims, maxBytes: number) {
+  constructor(claims: UpstreamClaims, options: SseConnectionsOptions) {
     this.#claims = claims;
-    this.#maxBytes = maxBytes;
+    this.#options = options;
   }
 
   /**
@@ -63,7 +72,9 @@ export class SseConnections {
   async open(destination: Destination, capabilities: JsonObject): Promise<SseConnection> {
     const deadline = createDeadline(OPEN_MS);
     try {
-      const connection = await openSse(destination, { maxBytes: this.#maxBytes }, deadline);
+      const { maxBytes } = this.#options;
+      const onNews = (message: Told) => this.#options.onNews(message, destination);
+      const connection = await openSse(destination, { maxBytes, onNews }, deadline);
       const params = initializeParams(capabilities);
       parseInitializeResult(await connection.request('initialize', params, deadline));
       await connection.notify('notifications/initialized', deadline);
@@ -71,6 +82,17 @@ export class SseConnections {
     } finally {
       deadline.release();
     }
+  }
+
+  /** The connections that are open. */
+  live(): SseConnection[] {
+    return [...this.#live.values()].map(({ connection }) => connection);
+  }
+
+  /** Close the connection to a server. */
+  close(serverId: string): void {
+    this.#live.get(serverId)?.connection.close();
+    this.#live.delete(serverId);
   }
 
   closeAll(): void {
@@ -83,7 +105,7 @@ export class SseConnections {
     const timer = setInterval(() => {
       const idle = connection.pending === 0 && connection.served === used;
       used = connection.served;
-      if (!connection.closed && !idle) return;
+      if (!connection.closed && (!idle || this.#options.isPinned(serverId))) return;
       clearInterval(timer);
       connection.close();
       if (this.#live.get(serverId)?.connection === connection) this.#live.delete(serverId);

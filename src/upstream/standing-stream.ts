@@ -10,6 +10,7 @@ import { readEvents, SseParser } from '../lib/sse-events.ts';
 import type { Destination } from './destination.ts';
 import { parseMessage, type UpstreamMessage } from './message.ts';
 import { SharedStream } from './shared-stream.ts';
+import type { Told } from './session-news.ts';
 import { postText } from './talk-back.ts';
 import { requestHeaders, type Manner } from './wire-request.ts';
 
@@ -26,6 +27,12 @@ export interface StandingOptions {
   onSlow(): void;
   /** See `SharedStream`. */
   graceMs: number;
+  /** See `SharedStream`. */
+  onNews(message: Told): boolean;
+  /** Whether somebody is there who hears of news. */
+  isHeard(): boolean;
+  /** Whether the stream is to stay though no call runs. */
+  isPinned(): boolean;
   /** Told once, when the stream is over for good. */
   onClose(): void;
 }
@@ -33,6 +40,8 @@ export interface StandingOptions {
 /** Statuses of a server without such streams. */
 const NO_STREAM = new Set([404, 405, 501]);
 const OPEN_MS = 10_000;
+/** A server that told something outside of calls is heard for so long at least, in milliseconds. */
+const TALKING_MS = 300_000;
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 /** Attempts to go on with a stream, one after the other without success. */
@@ -54,7 +63,13 @@ export class StandingStream {
     this.#manner = manner;
     this.#options = options;
     const send = (text: string) => postText(destination, manner, text);
-    this.shared = new SharedStream({ send, graceMs: options.graceMs });
+    const onNews = (message: Told) => this.#hearNews(message);
+    this.shared = new SharedStream({ send, graceMs: options.graceMs, onNews });
+  }
+
+  /** Another one each time that the stream is opened from the beginning; undefined while it is not open. */
+  get opening(): object | undefined {
+    return this.#opening;
   }
 
   get isClosed(): boolean {
@@ -63,7 +78,7 @@ export class StandingStream {
 
   /** Have the stream open for the time to come. */
   async hold(): Promise<StreamState> {
-    this.#heldUntil = Date.now() + this.#options.holdMs;
+    this.#heldUntil = Math.max(this.#heldUntil, Date.now() + this.#options.holdMs);
     this.#timer ??= setTimeout(() => this.#check(), this.#options.holdMs);
     this.#opening ??= this.#open();
     if (this.#isSlow) return 'open';
@@ -88,10 +103,20 @@ export class StandingStream {
     this.#options.onClose();
   }
 
-  /** Calls that run hold the stream too. */
+  /** A server that talks between calls will go on with that. */
+  #hearNews(message: Told): boolean {
+    const isTaken = this.#options.onNews(message);
+    if (isTaken && this.#options.isHeard())
+      this.#heldUntil = Math.max(this.#heldUntil, Date.now() + TALKING_MS);
+    return isTaken;
+  }
+
+  /** Calls that run hold the stream too, and whoever waits for news. */
   #check(): void {
     const now = Date.now();
-    if (this.shared.size > 0) this.#heldUntil = now + this.#options.holdMs;
+    if (this.shared.size > 0 || this.#options.isPinned()) {
+      this.#heldUntil = Math.max(this.#heldUntil, now + this.#options.holdMs);
+    }
     if (now >= this.#heldUntil) return this.close();
     this.#timer = setTimeout(() => this.#check(), this.#heldUntil - now);
   }

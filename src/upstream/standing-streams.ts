@@ -13,6 +13,7 @@ import { renew, type Destination } from './destination.ts';
 import { joinStream, type EarTerms } from './ear.ts';
 import { endSession } from './end-session.ts';
 import { HANDSHAKE_MS, initializeHttp } from './handshake.ts';
+import type { Told, ToldBy } from './session-news.ts';
 import { StandingStream, type StreamState } from './standing-stream.ts';
 import type { CallSession } from './upstreams.ts';
 
@@ -28,6 +29,12 @@ export interface StandingSession {
 export interface StandingStreamsOptions {
   holdMs: number;
   maxBytes: number;
+  /** See `SharedStream`. */
+  onNews(message: Told, by: ToldBy): boolean;
+  /** Whether somebody is there who hears of news. */
+  isHeard(): boolean;
+  /** Whether the stream of the stored session at a server is to stay. */
+  isPinned(serverId: string): boolean;
   /** A server offers no standing stream in a stored session; worth remembering. */
   onNone(serverId: string, session: StandingSession): Promise<unknown>;
 }
@@ -119,6 +126,19 @@ export class StandingStreams {
     this.#held.get(keyOf(serverId, sessionId))?.stream.close();
   }
 
+  /** Close the streams at a server but that of one session, and those which single calls have. */
+  leave(serverId: string, sessionId?: string): void {
+    for (const { destination, session, isExtra, stream } of this.#held.values()) {
+      const isOther = !isExtra && session.sessionId !== sessionId;
+      if (destination.serverId === serverId && isOther) stream.close();
+    }
+  }
+
+  /** The sessions whose streams are held. */
+  held(): { destination: Destination; session: StandingSession }[] {
+    return [...this.#held.values()];
+  }
+
   closeAll(): void {
     for (const { stream } of this.#held.values()) stream.close();
   }
@@ -171,6 +191,9 @@ export class StandingStreams {
       graceMs,
       waitMs: this.#slow.has(serverId) ? WAIT_AGAIN_MS : WAIT_MS,
       onSlow: () => this.#slow.add(serverId),
+      onNews: message => this.#options.onNews(message, destination),
+      isHeard: () => this.#options.isHeard(),
+      isPinned: () => !isExtra && this.#options.isPinned(serverId),
       onClose,
     });
     const held = { destination, session, isExtra, stream };

@@ -15,6 +15,7 @@ import { isTaskNotification } from '../gateway/task-messages.ts';
 import { canBeAsked, capabilityFor } from '../session/askable.ts';
 import { withdrawnId, type Question, type RawAnswer } from './question.ts';
 import type { RequestId } from '../protocol.ts';
+import { LIST_CHANGED } from './session-news.ts';
 import { requestHeaders, type Manner } from './wire-request.ts';
 
 /** The call whose server talks back, and the way to it. */
@@ -41,7 +42,6 @@ interface Asked {
   isShared: boolean;
 }
 
-const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
 const REFUSAL: RawAnswer = { error: '{"code":-32601,"message":"Method not found"}' };
 const GONE: RawAnswer = { error: '{"code":-32603,"message":"The client went away"}' };
 

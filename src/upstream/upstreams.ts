@@ -30,14 +30,17 @@ export interface CallSession {
   ear?: Ear | undefined;
 }
 
+/** What a call wants of what its server says beside its answer. */
+export interface Hearing {
+  /** Reads the raw token of the call. */
+  progressToken(): string | undefined;
+  /** Its client asked for log messages. */
+  wantsLogs: boolean;
+}
+
 /** Sessions at upstreams, kept by the client's object. */
 export interface SessionPort {
-  /** @param progressToken reads the raw token of the call */
-  acquire(
-    context: CallContext,
-    destination: Destination,
-    progressToken: () => string | undefined,
-  ): Promise<CallSession>;
+  acquire(context: CallContext, destination: Destination, hearing: Hearing): Promise<CallSession>;
   forget(context: CallContext, destination: Destination, sessionId: string): Promise<void>;
 }
 
@@ -177,14 +180,17 @@ export class Upstreams {
   async #inSession(attempt: Attempt): Promise<Sent> {
     const { sessions } = this.#options;
     const { destination, context, request } = attempt;
-    const progressToken = () => progressTokenIn(request.params);
-    const session = await sessions.acquire(context, destination, progressToken);
+    const hearing = {
+      progressToken: () => progressTokenIn(request.params),
+      wantsLogs: request.logLevel !== undefined,
+    };
+    const session = await sessions.acquire(context, destination, hearing);
     try {
       return await this.#withLevel(attempt, session);
     } catch (error) {
       if (!(error instanceof SessionForgotten)) throw error;
       await sessions.forget(context, destination, session.sessionId);
-      const renewed = await sessions.acquire(context, destination, progressToken);
+      const renewed = await sessions.acquire(context, destination, hearing);
       return this.#withLevel(attempt, renewed);
     }
   }
@@ -223,7 +229,7 @@ function needsObject(verdict: Verdict, request: OutboundRequest, context: CallCo
   if (verdict.transport === 'sse') return true;
   if (verdict.era !== 'legacy') return false;
   const isRetry = context.questions === 'park' && request.params.has('requestState');
-  return isRetry || mayPark(context);
+  return isRetry || hearsInObject(context, verdict.sessionful && request.logLevel !== undefined);
 }
 
 function hasProgressToken({ params }: OutboundRequest): boolean {
@@ -233,6 +239,14 @@ function hasProgressToken({ params }: OutboundRequest): boolean {
 /** Whether the client of a call can be asked, but only with its next request. */
 export function mayPark({ capabilities, questions }: CallContext): boolean {
   return questions === 'park' && Object.keys(capabilities).length > 0;
+}
+
+/**
+ * Whether a call needs a session to itself while it runs, because of what comes on the session's
+ * standing stream: questions that are parked, or the log messages that its client asked for.
+ */
+export function hearsInObject(context: CallContext, wantsLogs: boolean): boolean {
+  return mayPark(context) || (context.questions === 'park' && wantsLogs);
 }
 
 async function* closingAfter(messages: CallMessages, connection: SseConnection): CallMessages {

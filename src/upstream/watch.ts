@@ -5,7 +5,7 @@
  * clients subscribed to are subscribed to here, once, and again after every new negotiation.
  */
 import { PorticoError } from '../errors/portico-error.ts';
-import { rawMembers } from '../lib/json-spans.ts';
+import { parseUpdated, UPDATED } from '../lib/updated.ts';
 import type { Conditions } from '../catalog/conditions.ts';
 import { isObject, type JsonObject } from '../protocol.ts';
 import type { Verdict } from '../registry/server-schema.ts';
@@ -257,11 +257,8 @@ export class UpstreamWatch {
       this.doubt();
       this.#options.onNews();
     }
-    if (method !== 'notifications/resources/updated') return;
-    const params = rawMembers(text).get('params') ?? '{}';
-    const parsed: unknown = JSON.parse(params);
-    const uri = isObject(parsed) ? parsed['uri'] : undefined;
-    if (typeof uri === 'string') this.#options.onUpdated(uri, params);
+    const news = method === UPDATED ? parseUpdated(text) : undefined;
+    if (news) this.#options.onUpdated(news.uri, news.params);
   }
 }
 

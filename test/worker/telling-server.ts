@@ -3,6 +3,7 @@
  * subscribed to. It records subscriptions and open streams. Its `tell` must be called in the context of the listener.
  */
 import { runInDurableObject } from 'cloudflare:test';
+import type { ClientSession } from '../../src/session/client-session-object.ts';
 import { monitorOf } from './portico.ts';
 
 interface Post {
@@ -24,6 +25,7 @@ const BASE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 
 export class TellingServer {
   readonly era: 'legacy' | 'modern';
+  readonly #keepsSessions: boolean;
   readonly lists: Record<'tools' | 'resources' | 'resourceTemplates' | 'prompts', unknown[]> = {
     tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
     resources: [
@@ -39,8 +41,24 @@ export class TellingServer {
   #session = 0;
   readonly sessions = new Set<string>();
 
-  constructor(era: 'legacy' | 'modern') {
+  constructor(era: 'legacy' | 'modern', keepsSessions = era === 'legacy') {
     this.era = era;
+    this.#keepsSessions = keepsSessions;
+  }
+
+  /** Tells one of its sessions, whose stream an object holds, as it tells only who asked for it there. */
+  async tellSession(
+    object: DurableObjectStub<ClientSession>,
+    session: string,
+    method: string,
+    params: object,
+  ): Promise<void> {
+    await runInDurableObject(object, () => {
+      const streams = this.streams.filter(stream => stream.session === session);
+      for (const { controller } of streams) {
+        controller.enqueue(textOf({ jsonrpc: '2.0', method, params }));
+      }
+    });
   }
 
   /** Tells every listener, whom a monitor is, of a change. */
@@ -70,7 +88,10 @@ export class TellingServer {
   readonly handle = async (request: Request): Promise<Response> => {
     const session = request.headers.get('mcp-session-id');
     if (request.method === 'GET') return this.#stream(session, undefined, []);
-    if (request.method === 'DELETE') return new Response(null);
+    if (request.method === 'DELETE') {
+      this.sessions.delete(session ?? '');
+      return new Response(null);
+    }
     const post = await request.json<Post>();
     const { id, method, params = {} } = post;
     const answer = (result: object, headers: Record<string, string> = {}) => {
@@ -91,14 +112,17 @@ export class TellingServer {
         return this.#stream(null, id, uris);
       }
     } else if (method === 'initialize') {
+      const serverInfo = { name: 'telling', version: '1' };
+      const result = { protocolVersion: '2025-11-25', capabilities, serverInfo };
+      if (!this.#keepsSessions) return answer(result);
       this.#session += 1;
       this.sessions.add(`s${this.#session}`);
-      const serverInfo = { name: 'telling', version: '1' };
-      return answer(
-        { protocolVersion: '2025-11-25', capabilities, serverInfo },
-        { 'mcp-session-id': `s${this.#session}` },
-      );
-    } else if (method !== 'server/discover' && !this.sessions.has(session ?? '')) {
+      return answer(result, { 'mcp-session-id': `s${this.#session}` });
+    } else if (
+      this.#keepsSessions &&
+      method !== 'server/discover' &&
+      !this.sessions.has(session ?? '')
+    ) {
       return Response.json(
         { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } },
         { status: 404 },

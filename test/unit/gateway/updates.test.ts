@@ -1,0 +1,44 @@
+/** Updates of resources in a reply: none passes as it came, each is told on once, of legacy servers only. */
+import { expect, it } from 'vitest';
+import { withoutUpdates } from '../../../src/gateway/updates.ts';
+import type { CallMessage, CallMessages } from '../../../src/upstream/call.ts';
+
+const UPDATED = 'notifications/resources/updated';
+const note = (method: string, params: unknown): CallMessage => ({
+  kind: 'notification',
+  method,
+  text: JSON.stringify({ jsonrpc: '2.0', method, params }),
+});
+const response: CallMessage = { kind: 'response', result: '{}', parsed: {} };
+
+async function* messages(given: CallMessage[]): CallMessages {
+  yield* given;
+}
+
+async function pass(era: 'legacy' | 'modern', given: CallMessage[]) {
+  const told: string[] = [];
+  const passed: CallMessage[] = [];
+  const verdict = { era, protocolVersion: '', transport: 'http', sessionful: true } as const;
+  const onUpdated = (serverId: string, uri: string, params: string) =>
+    void told.push(`${serverId} ${uri} ${params}`);
+  const reply = withoutUpdates({ id: 's', verdict }, { messages: messages(given) }, { onUpdated });
+  if ('messages' in reply) for await (const message of reply.messages) passed.push(message);
+  return { told, passed };
+}
+
+it('[MCP-4] [SEC-8] tells each resource once and passes all else', async () => {
+  const log = note('notifications/message', { level: 'info', data: 'x' });
+  const a = note(UPDATED, { uri: 'note://a', more: 1 });
+  const given = [a, log, a, note(UPDATED, { uri: 7 }), note(UPDATED, []), response];
+  expect(await pass('legacy', given)).toEqual({
+    told: ['s note://a {"uri":"note://a","more":1}'],
+    passed: [log, response],
+  });
+  expect(await pass('modern', given)).toEqual({ told: [], passed: [log, response] });
+});
+
+it('[SEC-9] tells of a hundred resources at most', async () => {
+  const many = Array.from({ length: 500 }, (_, i) => note(UPDATED, { uri: `note://${i}` }));
+  const { told, passed } = await pass('legacy', [...many, response]);
+  expect([told.length, passed]).toEqual([100, [response]]);
+});
