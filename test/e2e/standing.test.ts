@@ -181,9 +181,20 @@ describe('a standing stream', () => {
     expect(heard).toEqual(['told']);
   });
 
-  it('[MCP-12] is not opened for a client that cannot be asked', async () => {
+  it('[MCP-12] is not opened for a client that cannot be asked and hears no stream of its own', async () => {
     const { opened: before } = await counters();
-    const client = await connect1(client1('mute', {}), http1());
+    const refused = Promise.withResolvers<void>();
+    const deaf = async (input: string | URL, init?: RequestInit) => {
+      if (init?.method !== 'GET') return fetch(input, init);
+      refused.resolve();
+      return new Response(null, { status: 405 });
+    };
+    const transport = new Http1(new URL(`${gateway.origin}/mcp`), {
+      requestInit: { headers: headers() },
+      fetch: deaf,
+    });
+    const client = await connect1(client1('mute', {}), transport);
+    await refused.promise;
     expect(await client.call('nothing')).toBe('"nothing"');
     expect((await counters())['opened']).toBe(before);
   });
