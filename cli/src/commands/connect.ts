@@ -10,6 +10,7 @@ import { startRun } from '../connect/run.ts';
 import { readSeconds } from '../connect/seconds.ts';
 import { untilSignalled } from '../connect/signals.ts';
 import type { View } from '../connect/view.ts';
+import { watchConfig } from '../connect/watch-config.ts';
 import { createView } from '../connect/view-of-terminal.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { readGatewayUrl, readToken, requireToken } from '../gateway-options.ts';
@@ -43,7 +44,7 @@ Where that file was lost, or on another machine in its place:
 Where nothing is kept, say in a container:
   PORTICO_CONNECTOR_TOKEN=portico_device_… portico connect --config mcp.json
 
-Ctrl-C ends it when what runs has ended; a second one ends it at once.`;
+An edit of the file is applied while it runs. Ctrl-C ends it when what runs has ended; a second one ends it at once.`;
 
 interface ConnectOptions {
   url?: string;
@@ -95,7 +96,17 @@ async function runConnect(options: ConnectOptions): Promise<void> {
     keepaliveMs: options.keepalive * 1000,
     drainMs: options.drain * 1000,
   });
-  await untilSignalled(run);
+  const stopWatching = watchConfig(
+    options.config,
+    async text => {
+      const { servers, skipped, warnings } = readConfig(text, resolve(options.config), process.env);
+      for (const { key, reason } of skipped) view.note(`${key}: skipped: ${reason}`, 'faint');
+      for (const warning of warnings) view.note(`warning: ${warning}`, 'busy');
+      return run.update(servers);
+    },
+    view,
+  );
+  await untilSignalled(run).finally(stopWatching);
 }
 
 function loadConfig(path: string): ConnectConfig {

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { readSeconds } from '../connect/seconds.ts';
+import { watchConfig } from '../connect/watch-config.ts';
 import { createView } from '../connect/view-of-terminal.ts';
 import { untilSignalled } from '../connect/signals.ts';
 import { EXIT, Failure } from '../failure.ts';
@@ -28,7 +29,8 @@ const DEFAULT_PORT = 8787;
 const HELP = `
 The file is an mcp.json of any client ("mcpServers" or "servers"): its programs
 are run here, its URLs are registered, and all of them are one server at one
-URL. What is stored lies in a folder of the user and stays.
+URL. What is stored lies in a folder of the user and stays. An edit of the file is
+applied while it runs.
 
 With --stdio it is a stdio server too, for a host that starts it; where several
 hosts do, all but the first join the gateway that runs already:
@@ -84,7 +86,12 @@ async function runUp(options: Options): Promise<void> {
     if (!options.quiet) note(`joined the gateway of this folder, ${up.origin}; its file counts`);
     return serveHost(options, up);
   }
-  const ended = untilSignalled(up);
+  const stopWatching = watchConfig(
+    options.config,
+    text => up.update(readEntries(text, file, process.env)),
+    up.view,
+  );
+  const ended = untilSignalled(up).finally(stopWatching);
   started();
   up.view.note(`ready: ${up.origin}/mcp; the admin token is in ${up.secretsFile}`);
   if (options.stdio) {

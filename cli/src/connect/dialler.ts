@@ -28,8 +28,9 @@ export interface DiallerOptions {
   origin: string;
   token: string;
   agent: string;
-  servers: readonly ServerConfig[];
-  /** By the names of the registry. */
+  /** What this machine offers by now. */
+  servers(): readonly ServerConfig[];
+  /** By the names of the registry; may change. */
   faces: ReadonlyMap<string, HttpFace>;
   keepaliveMs: number;
   /** Most time that running requests get when it is stopped. */
@@ -47,6 +48,8 @@ export interface Dialler {
   stop(): void;
   /** The gateway should look at a server anew. */
   sendNews(server: string): void;
+  /** Tells the gateway what this machine offers by now, where it is connected. @throws Failure or Unreachable */
+  refresh(): Promise<void>;
   /** Of the connection that is up. */
   counts(): Counts | undefined;
 }
@@ -56,13 +59,20 @@ export function startDialler(options: DiallerOptions): Dialler {
   const { onLink } = options;
   const stopping = new AbortController();
   let current: Connection | undefined;
+  /** Of the connection that is up: what the registry took. */
+  const live = new Map<string, HttpFace>();
+  const fill = (faces: ReadonlyMap<string, HttpFace>) => {
+    live.clear();
+    for (const [name, face] of faces) live.set(name, face);
+  };
 
   const once = async (): Promise<{ livedMs: number; reason: string }> => {
     onLink({ kind: 'dialling' });
     const { connector, faces } = await tell(options, stopping.signal);
+    fill(faces);
     const connection = openConnection({
       ...options,
-      faces,
+      faces: live,
       url: new URL('/connect', options.origin.replace(/^http/, 'ws')),
       onWelcome: () => onLink({ kind: 'connected', connector }),
     });
@@ -106,6 +116,9 @@ export function startDialler(options: DiallerOptions): Dialler {
     done: run().finally(() => onLink({ kind: 'closed' })),
     stop: () => stopping.abort(),
     sendNews: server => current?.sendNews(server),
+    refresh: async () => {
+      if (current) fill((await tell(options, stopping.signal)).faces);
+    },
     counts: () => current?.counts(),
   };
 }
@@ -115,11 +128,13 @@ async function tell(
   { origin, token, servers, faces, onTold }: DiallerOptions,
   signal: AbortSignal,
 ): Promise<{ connector: string; faces: Map<string, HttpFace> }> {
-  const told = await tellServers(origin, token, servers.map(toOffer), signal);
+  const offers = servers().map(toOffer);
+  const told = await tellServers(origin, token, offers, signal);
   onTold(told);
   const taken = new Set(told.servers.filter(({ id }) => id !== null).map(({ name }) => name));
   const offered = new Map([...faces].filter(([name]) => taken.has(name)));
-  if (offered.size > 0) return { connector: told.connector.name, faces: offered };
+  if (offered.size > 0 || offers.length === 0)
+    return { connector: told.connector.name, faces: offered };
   const problem = told.servers.find(server => server.problem)?.problem ?? 'it does not say why';
   throw new Failure(`the gateway took none of the servers: ${problem}`, EXIT.failed);
 }

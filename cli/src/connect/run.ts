@@ -2,6 +2,7 @@
  * `portico connect` at work: one face for each server, one dialler, one view, from the start until it is stopped. However it
  * ends, no program that it started is left.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { IMPLEMENTATION } from '../../../src/protocol.ts';
 import type { ServerConfig } from './config.ts';
 import { startDialler, type Dialler } from './dialler.ts';
@@ -26,6 +27,12 @@ export interface RunOptions {
 export interface Run {
   /** Resolves when all has ended after `stop`; rejects with a Failure. */
   done: Promise<void>;
+  /**
+   * Offers these servers from now on: starts what is new, starts anew what is another, ends what is gone. What is the same goes on.
+   * @returns what was done, in words
+   * @throws Failure or Unreachable where the gateway does not hear of it; the next connection tells it
+   */
+  update(servers: readonly ServerConfig[]): Promise<string>;
   /** Lets what runs end. */
   stop(): void;
   /** Ends all programs at once and waits for nothing. */
@@ -34,7 +41,8 @@ export interface Run {
 
 /** Starts. */
 export function startRun(options: RunOptions): Run {
-  const { servers, createFace, view } = options;
+  const { createFace, view } = options;
+  let { servers } = options;
   const rows = new Map<string, Row>();
   const faces = new Map<string, ServerFace>();
   let dialler: Dialler | undefined;
@@ -52,8 +60,8 @@ export function startRun(options: RunOptions): Run {
     rows.set(name, row);
     view.row(row);
   };
-  for (const server of servers) {
-    show(server.name, {});
+  const open = (server: ServerConfig) => {
+    show(server.name, { state: 'starting', reason: '' });
     const hasNews = createNewsFilter();
     const onChange = (state: ServerState, reason = '') => {
       if (isEnding && state !== 'stopped') return;
@@ -61,12 +69,14 @@ export function startRun(options: RunOptions): Run {
       if (hasNews(state)) dialler?.sendNews(server.name);
     };
     faces.set(server.name, createFace(server, onChange));
-  }
+  };
+  servers.forEach(open);
   const counting = setInterval(() => view.counts(dialler?.counts()), COUNT_EVERY_MS);
   if (!options.isVerbose) clearInterval(counting);
 
   const started = startDialler({
     ...options,
+    servers: () => servers,
     faces,
     agent: `${IMPLEMENTATION.name}-cli/${IMPLEMENTATION.version}`,
     random: Math.random,
@@ -81,6 +91,25 @@ export function startRun(options: RunOptions): Run {
   });
   dialler = started;
 
+  const update = async (next: readonly ServerConfig[]): Promise<string> => {
+    if (isEnding) return 'nothing';
+    const change = compare(servers, next);
+    servers = next;
+    const ending = [...change.gone, ...change.changed].map(({ name }) => {
+      const face = faces.get(name);
+      faces.delete(name);
+      return face?.stop();
+    });
+    await Promise.all(ending);
+    for (const { name } of change.gone) {
+      show(name, { state: 'stopped', reason: 'not in the file any more' });
+    }
+    [...change.added, ...change.changed].forEach(open);
+    await started.refresh();
+    for (const { name } of change.changed) started.sendNews(name);
+    return toWords(change);
+  };
+
   const finish = async () => {
     isEnding = true;
     clearInterval(counting);
@@ -89,9 +118,37 @@ export function startRun(options: RunOptions): Run {
   };
   return {
     done: started.done.finally(finish),
+    update,
     stop: () => started.stop(),
     kill: () => faces.forEach(face => face.kill()),
   };
+}
+
+interface Change {
+  added: ServerConfig[];
+  changed: ServerConfig[];
+  gone: ServerConfig[];
+}
+
+function compare(before: readonly ServerConfig[], next: readonly ServerConfig[]): Change {
+  const known = new Map(before.map(server => [server.name, server]));
+  const names = new Set(next.map(({ name }) => name));
+  return {
+    added: next.filter(({ name }) => !known.has(name)),
+    changed: next.filter(server => {
+      const former = known.get(server.name);
+      return former !== undefined && !isDeepStrictEqual(former, server);
+    }),
+    gone: before.filter(({ name }) => !names.has(name)),
+  };
+}
+
+function toWords(change: Change): string {
+  const verbs = { added: 'started', changed: 'started anew', gone: 'ended' } as const;
+  const parts = (['added', 'changed', 'gone'] as const)
+    .filter(kind => change[kind].length > 0)
+    .map(kind => `${verbs[kind]} ${change[kind].map(({ name }) => name).join(', ')}`);
+  return parts.join('; ') || 'no program is another';
 }
 
 /**

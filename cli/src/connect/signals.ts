@@ -7,7 +7,7 @@ const LINGER_MS = 500;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Resolves when a run has ended after a signal; rejects as the run does. However the process ends, the programs end with it. */
-export async function untilSignalled(run: Run): Promise<void> {
+export async function untilSignalled(run: Pick<Run, 'done' | 'stop' | 'kill'>): Promise<void> {
   let isStopping = false;
   const onSignal = () => {
     if (isStopping) process.exit(EXIT.failed);

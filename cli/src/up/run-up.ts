@@ -3,6 +3,7 @@
  * stdio face of it all. Owns the order of the start and of the end; however it ends, no process that it started is left.
  */
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { lockDataFolder } from '../../../local/data-lock.ts';
 import { startGateway } from '../../../local/gateway.ts';
 import { openLogFile } from '../../../local/log-file.ts';
@@ -11,6 +12,7 @@ import { announce } from '../../../local/running.ts';
 import { loadSecrets, makeDataFolder } from '../../../local/secrets.ts';
 import { readSettings } from '../../../local/settings.ts';
 import { createChildFace } from '../connect/child-face.ts';
+import type { ServerConfig } from '../connect/config.ts';
 import { startRun, type Run } from '../connect/run.ts';
 import type { View } from '../connect/view.ts';
 import { EXIT, Failure } from '../failure.ts';
@@ -38,6 +40,8 @@ export interface Up {
   view: View;
   /** Settles when the programs have ended, which they do after `stop`, or when the gateway sends the connector away. */
   done: Promise<void>;
+  /** Takes what the file says by now. @returns what was done, in words @throws Failure */
+  update(entries: Entries): Promise<string>;
   /** Lets what runs end, then the gateway. */
   stop(): void;
   /** Ends all programs at once. */
@@ -73,6 +77,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const view = options.createView(origin);
     for (const text of entries.notes) view.note(text, 'busy');
     const api = new Api(new URL(origin), secrets.adminToken);
+    let known = entries;
     const run = await startPrograms(options, origin, secrets.adminToken, view);
     for (const text of await registerRemotes(api, entries.remotes)) view.note(text, 'busy');
     const names = [...entries.programs, ...entries.remotes].map(({ name }) => name);
@@ -86,6 +91,11 @@ export async function startUp(options: UpOptions): Promise<Up> {
       secretsFile: secrets.file,
       view,
       done: run.done.finally(close),
+      update: next => {
+        const before = known;
+        known = next;
+        return applyEdit(next, before, { api, run, view });
+      },
       stop: run.stop,
       kill: run.kill,
     };
@@ -93,6 +103,25 @@ export async function startUp(options: UpOptions): Promise<Up> {
     await close();
     throw error;
   }
+}
+
+/** Programs follow the file; of URLs the new ones are registered, and the registry keeps the others as they are. */
+async function applyEdit(
+  next: Entries,
+  before: Entries,
+  { api, run, view }: { api: Api; run: Run; view: View },
+): Promise<string> {
+  for (const text of next.notes) view.note(text, 'busy');
+  const done = await run.update(next.programs);
+  for (const text of await registerRemotes(api, next.remotes)) view.note(text, 'busy');
+  const known = new Map(before.remotes.map(remote => [remote.name, remote]));
+  for (const remote of next.remotes) {
+    const former = known.get(remote.name);
+    if (!former || isDeepStrictEqual(former, remote)) continue;
+    view.note(`${remote.name} stays as it is registered; see portico servers edit`, 'busy');
+  }
+  const added = next.remotes.filter(({ name }) => !known.has(name)).map(({ name }) => name);
+  return added.length === 0 ? done : `${done}; registered ${added.join(', ')}`;
 }
 
 /** The programs, behind the connector that this command is to its own gateway; without any, nothing that ends when it is told. */
@@ -104,7 +133,11 @@ async function startPrograms(
 ): Promise<Run> {
   if (entries.programs.length === 0) {
     const { promise: done, resolve: stop } = Promise.withResolvers<void>();
-    return { done, stop, kill: stop };
+    const update = (servers: readonly ServerConfig[]) =>
+      servers.length === 0
+        ? Promise.resolve('no program is another')
+        : Promise.reject(new Failure('start portico up anew to run programs'));
+    return { done, stop, kill: stop, update };
   }
   const token = await enrolSelf(dataDir, origin, adminToken);
   return startRun({
