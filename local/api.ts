@@ -27,6 +27,8 @@ export interface Api {
   listServers(): Promise<ServerRecord[]>;
   createServer(server: NewServer): Promise<ServerRecord>;
   deleteServer(id: string): Promise<void>;
+  /** @returns its value */
+  createToken(token: { name: string; scopes: string[] }): Promise<string>;
   /** Wait until a server has one of the states, or `timeoutMs` are over; gives the last record seen. */
   waitForServer(id: string, states: readonly string[], timeoutMs: number): Promise<ServerRecord>;
 }
@@ -63,6 +65,10 @@ export function createApi(origin: string, adminToken: string): Api {
     },
     createServer: async server => JSON.parse(await call('POST', SERVERS, server)) as ServerRecord,
     deleteServer: async id => void (await call('DELETE', `${SERVERS}/${id}`)),
+    createToken: async wanted => {
+      const made = JSON.parse(await call('POST', '/api/v1/tokens', wanted)) as { token: string };
+      return made.token;
+    },
     async waitForServer(id, states, timeoutMs) {
       const deadline = Date.now() + timeoutMs;
       for (;;) {

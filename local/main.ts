@@ -15,6 +15,7 @@ import type { ServerConfig } from './config-file.ts';
 import { lockDataFolder } from './data-lock.ts';
 import { startDemo } from './demo.ts';
 import type { Demo } from './demo.ts';
+import { provideMemberToken } from './member-token.ts';
 import { openLogFile } from './log-file.ts';
 import type { LogFile } from './log-file.ts';
 import { parseOptions } from './options.ts';
@@ -76,7 +77,9 @@ async function start(): Promise<void> {
   const api = createApi(host.url, secrets.adminToken);
   if (demo !== undefined) await registerDemo(demo, api, steps);
   if (config !== undefined) await registerConfigured(config, api, steps);
-  steps.say(toReadyText({ origin: host.url, secrets, dataDir: toShort(dataDir), steps }));
+  const memberToken = await provideMemberToken(secrets, api);
+  const shown = { origin: host.url, secrets, memberToken, dataDir: toShort(dataDir) };
+  steps.say(toReadyText({ ...shown, steps }));
   if (secrets.isTokenUnseen) await secrets.markTokenSeen();
 }
 

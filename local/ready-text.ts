@@ -1,6 +1,6 @@
 /**
- * What the terminal shows when everything runs: the address, the admin token (only at the start that made it), and the
- * snippets for the clients. Pure text.
+ * What the terminal shows when everything runs: the address, the tokens (only at the start that made them), and the snippets
+ * for the clients, which carry a member's token. Pure text.
  */
 import { TOKEN_VARIABLE } from '../src/registry/client-config.ts';
 import type { Secrets } from './secrets.ts';
@@ -10,22 +10,19 @@ import type { Steps } from './steps.ts';
 interface Ready {
   origin: string;
   secrets: Pick<Secrets, 'adminToken' | 'isTokenUnseen' | 'file'>;
+  /** What clients are given; undefined where there is none. */
+  memberToken: string | undefined;
   /** The data folder, as the user would type it. */
   dataDir: string;
   steps: Pick<Steps, 'style'>;
 }
 
 /** The closing text of a start. */
-export function toReadyText({ origin, secrets, dataDir, steps: { style } }: Ready): string {
-  const token = secrets.isTokenUnseen ? secrets.adminToken : undefined;
-  const file = `${dataDir}/secrets.json`;
-  const tokenLines =
-    token === undefined
-      ? [
-          `The admin token is in ${file}; PORTICO_ADMIN_TOKEN=… npm start sets another one. For the commands below:`,
-          `  export ${TOKEN_VARIABLE}=$(node -p 'JSON.parse(fs.readFileSync(${JSON.stringify(secrets.file)})).adminToken')`,
-        ]
-      : [`Admin token, shown this once and kept in ${file}:`, `  ${style('cyan', token)}`];
+export function toReadyText(ready: Ready): string {
+  const { origin, secrets, dataDir } = ready;
+  const { style } = ready.steps;
+  const token = secrets.isTokenUnseen ? ready.memberToken : undefined;
+  const tokenLines = secrets.isTokenUnseen ? toFirstLines(ready) : toLaterLines(ready);
   const snippets = createSnippets(origin, token).flatMap(({ title, text }) => [
     '',
     style('bold', title),
@@ -40,6 +37,31 @@ export function toReadyText({ origin, secrets, dataDir, steps: { style } }: Read
     '',
     style('dim', `Log: ${dataDir}/log. Ctrl-C ends everything; the data stays.`),
   ].join('\n');
+}
+
+/** Tokens are shown at the start that made them. */
+function toFirstLines({ secrets, memberToken, dataDir, steps: { style } }: Ready): string[] {
+  const admin = [
+    `Admin token, for the API and the command line; shown this once, kept in ${dataDir}/secrets.json:`,
+    `  ${style('cyan', secrets.adminToken)}`,
+  ];
+  if (memberToken === undefined) return admin;
+  return [
+    ...admin,
+    'Member token, for clients: it lists and calls tools, and administers nothing; kept there too:',
+    `  ${style('cyan', memberToken)}`,
+  ];
+}
+
+function toLaterLines({ secrets, memberToken, dataDir }: Ready): string[] {
+  const read = (name: string) =>
+    `$(node -p 'JSON.parse(fs.readFileSync(${JSON.stringify(secrets.file)})).${name}')`;
+  const forClients = memberToken === undefined ? 'adminToken' : 'memberToken';
+  return [
+    `The tokens are in ${dataDir}/secrets.json: adminToken for the API and the command line,`,
+    'memberToken for clients. For the commands below:',
+    `  export ${TOKEN_VARIABLE}=${read(forClients)}`,
+  ];
 }
 
 function indent(text: string): string {

@@ -1,5 +1,5 @@
 /**
- * The secrets of a local deployment: the key ring and the admin token, in `secrets.json` of the data folder.
+ * The secrets of a local deployment: the key ring, the admin token and the first member's token, in `secrets.json` of the data folder.
  *
  * Owns: making them once (32 random bytes each), their file (mode 0600, written whole or not at all) and the data folder
  * (mode 0700 when it is made here). An existing file is kept; only PORTICO_ADMIN_TOKEN of the environment and a new key change it.
@@ -20,7 +20,10 @@ export interface Secrets {
   adminToken: string;
   /** Whether the admin token was never shown: it is new, or the start that made it did not get that far. */
   isTokenUnseen: boolean;
+  /** A token that lists and calls tools; undefined before one was made. */
+  memberToken: string | undefined;
   file: string;
+  keepMemberToken(token: string): Promise<void>;
   /** Remember that the admin token was shown. */
   markTokenSeen(): Promise<void>;
 }
@@ -30,6 +33,7 @@ interface StoredSecrets {
   adminToken: string;
   /** Whether the admin token was shown on a terminal; it is shown once. */
   isTokenSeen: boolean;
+  memberToken?: string;
 }
 
 /** A token in the format of all tokens. */
@@ -73,16 +77,20 @@ export async function loadSecrets(
     },
     adminToken,
     isTokenSeen: !isNewToken && stored?.isTokenSeen === true,
+    ...(stored?.memberToken === undefined ? {} : { memberToken: stored.memberToken }),
   };
+  const keep = async (change: Partial<StoredSecrets>) =>
+    writeSecrets(file, { ...((await readSecrets(file)) ?? secrets), ...change });
   if (isNewToken) await writeSecrets(file, secrets);
   else await chmod(file, 0o600);
   return {
     keyRing: JSON.stringify(secrets.keyRing),
     adminToken: secrets.adminToken,
     isTokenUnseen: !secrets.isTokenSeen,
+    memberToken: secrets.memberToken,
     file,
-    markTokenSeen: async () =>
-      writeSecrets(file, { ...((await readSecrets(file)) ?? secrets), isTokenSeen: true }),
+    keepMemberToken: async token => keep({ memberToken: token }),
+    markTokenSeen: async () => keep({ isTokenSeen: true }),
   };
 }
 

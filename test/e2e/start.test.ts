@@ -52,7 +52,19 @@ it('[OPS-3] [ACC-2] makes an admin token once, and a second start keeps everythi
     async () => TOKEN.exec(first.output())?.[0],
   );
   expect(first.output()).toContain(origin);
-  expect(first.output().split(token).length - 1).toBeGreaterThanOrEqual(1);
+  // The snippets carry another token than the admin's, which calls tools and administers nothing.
+  const header = await until(
+    'the snippets are shown',
+    60_000,
+    async () => /--header "Authorization: Bearer (portico_\S+)"/.exec(first.output())?.[1],
+  );
+  expect(header).not.toBe(token);
+  expect(first.output().split(token).length - 1).toBe(1);
+  const asMember = (path: string) =>
+    fetch(`${origin}${path}`, { headers: { authorization: `Bearer ${header}` } });
+  expect((await asMember('/api/v1/tools')).status).toBe(200);
+  expect((await asMember('/api/v1/aggregator/servers')).status).toBe(403);
+  expect((await asMember('/api/v1/tokens')).status).toBe(403);
 
   const api = (method: string, path: string, body?: object) =>
     fetch(`${origin}${path}`, {
@@ -78,6 +90,7 @@ it('[OPS-3] [ACC-2] makes an admin token once, and a second start keeps everythi
   expect(await ready(second.child)).toBe(true);
   await works();
   expect(second.output()).not.toContain(token);
+  expect(second.output()).not.toContain(header);
   const listed = (await (await api('GET', '/api/v1/aggregator/servers')).json()) as {
     servers: object[];
   };

@@ -93,7 +93,9 @@ async function runUp(options: Options): Promise<void> {
   );
   const ended = untilSignalled(up).finally(stopWatching);
   started();
-  up.view.note(`ready: ${up.origin}/mcp; the admin token is in ${up.secretsFile}`);
+  up.view.note(
+    `ready: ${up.origin}/mcp; the tokens for clients (memberToken) and for administration (adminToken) are in ${up.secretsFile}`,
+  );
   if (options.stdio) {
     await serveHost(options, up);
     up.stop();

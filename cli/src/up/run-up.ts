@@ -8,6 +8,8 @@ import { lockDataFolder } from '../../../local/data-lock.ts';
 import { startGateway } from '../../../local/gateway.ts';
 import { openLogFile } from '../../../local/log-file.ts';
 import { isFreePort } from '../../../local/ports.ts';
+import { createApi } from '../../../local/api.ts';
+import { provideMemberToken } from '../../../local/member-token.ts';
 import { announce } from '../../../local/running.ts';
 import { loadSecrets, makeDataFolder } from '../../../local/secrets.ts';
 import { readSettings } from '../../../local/settings.ts';
@@ -84,6 +86,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     for (const { name, status, last_error: reason } of await whenSettled(api, names, SETTLE_MS)) {
       if (status !== 'CONNECTED') view.note(`${name} is ${status}${reason ? `: ${reason}` : ''}`);
     }
+    await provideMemberToken(secrets, createApi(origin, secrets.adminToken));
     await secrets.markTokenSeen();
     return {
       origin,

@@ -10,6 +10,7 @@ import {
   makeToken,
   readAdminToken,
 } from '../../../local/secrets.ts';
+import { provideMemberToken } from '../../../local/member-token.ts';
 
 let parent: string;
 let folder: string;
@@ -99,4 +100,28 @@ it('[OPS-3] adds no key where there is no ring, or a damaged one', async () => {
   await writeFile(file, '{');
   await expect(addKey(folder)).rejects.toThrow('is damaged');
   expect(await readFile(file, 'utf8')).toBe('{');
+});
+
+it('[OPS-3] [ACC-2] keeps the token of the first member, which is made once', async () => {
+  const first = await loadSecrets(folder, undefined);
+  expect(first.memberToken).toBeUndefined();
+  const asked: object[] = [];
+  const api = {
+    createToken: async (wanted: object) => {
+      asked.push(wanted);
+      return 'portico_of-a-member';
+    },
+  };
+  expect(await provideMemberToken(first, api)).toBe('portico_of-a-member');
+  await first.markTokenSeen();
+  const later = await loadSecrets(folder, undefined);
+  expect(await provideMemberToken(later, api)).toBe('portico_of-a-member');
+  expect(asked).toEqual([{ name: 'first-member', scopes: ['tools:read', 'tools:call'] }]);
+  expect(later).toMatchObject({ adminToken: first.adminToken, isTokenUnseen: false });
+});
+
+it('[OPS-3] starts without that token where the gateway does not make one', async () => {
+  const secrets = await loadSecrets(folder, undefined);
+  const createToken = () => Promise.reject(new Error('no'));
+  expect(await provideMemberToken(secrets, { createToken })).toBeUndefined();
 });
