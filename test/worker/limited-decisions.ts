@@ -29,6 +29,7 @@ export const DECISIONS: Record<string, Decision> = {
   'GET /api/v1/connectors': 'refused',
   'GET /api/v1/connectors/{id}': 'refused',
   'DELETE /api/v1/connectors/{id}': 'refused',
+  'POST /api/v1/connectors/{id}/rotate': 'refused',
   'PUT /api/v1/connectors/self/servers': 'device',
   'GET /api/v1/secrets': 'refused',
   'PUT /api/v1/secrets/{name}': 'refused',

@@ -65,6 +65,8 @@ async function withTool(portico: Portico, isCorrected: boolean): Promise<string>
   expect(corrected.status).toBe(200);
   return id;
 }
+const connector = async (portico: Portico): Promise<string> =>
+  (await enrol(portico, `subject-${(made += 1)}`)).id;
 const token = async (portico: Portico): Promise<string> => (await createToken(portico)).id;
 
 /** What decides on the tool of a server that holds it. */
@@ -88,9 +90,8 @@ export const TRIALS: Record<string, Trial> = {
   [`POST ${SERVER}/{id}/connect`]: { subject: server },
   [`POST ${SERVER}/{id}/disconnect`]: { subject: server },
   'POST /api/v1/connectors': {},
-  'DELETE /api/v1/connectors/{id}': {
-    subject: async portico => (await enrol(portico, `subject-${(made += 1)}`)).id,
-  },
+  'POST /api/v1/connectors/{id}/rotate': { subject: connector },
+  'DELETE /api/v1/connectors/{id}': { subject: connector },
   'PUT /api/v1/secrets/{name}': { subject: secretName },
   'DELETE /api/v1/secrets/{name}': { subject: secret },
   'POST /api/v1/approvals/approve': { makeBody: held },
