@@ -44,7 +44,8 @@ Where that file was lost, or on another machine in its place:
 Where nothing is kept, say in a container:
   PORTICO_CONNECTOR_TOKEN=portico_device_… portico connect --config mcp.json
 
-An edit of the file is applied while it runs. Ctrl-C ends it when what runs has ended; a second one ends it at once.`;
+An edit of the file is applied while it runs. Ctrl-C ends it when what runs has
+ended; a second one ends it at once.`;
 
 interface ConnectOptions {
   url?: string;

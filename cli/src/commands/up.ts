@@ -29,8 +29,8 @@ const DEFAULT_PORT = 8787;
 const HELP = `
 The file is an mcp.json of any client ("mcpServers" or "servers"): its programs
 are run here, its URLs are registered, and all of them are one server at one
-URL. What is stored lies in a folder of the user and stays. An edit of the file is
-applied while it runs.
+URL. What is stored lies in a folder of the user and stays. An edit of the file
+is applied while it runs.
 
 With --stdio it is a stdio server too, for a host that starts it; where several
 hosts do, all but the first join the gateway that runs already:
