@@ -15,6 +15,7 @@ import type {
   Headers,
 } from '../registry/credential-schema.ts';
 import { openEnvelope, type Place } from './envelope.ts';
+import { hiddenInClient, hiddenInHeaders } from './hidden-parts.ts';
 import type { KeyRing } from './key-ring.ts';
 import { fillReferences } from './references.ts';
 import { openAuth, openHeaders, type Owner } from './sealed-credential.ts';
@@ -72,10 +73,29 @@ export class OpenedCredentials {
       headers[name.toLowerCase()] = await fill(text);
     }
     if (auth?.type === 'bearer') headers['authorization'] = `Bearer ${await fill(auth.token)}`;
-    const sent = Object.values(headers);
-    const hidden = [...values.values(), ...sent, ...sent.map(withoutScheme)];
-    const opened = { headers, key: credentialKey(credential), hidden };
-    return auth?.type === 'client_credentials' ? { ...opened, grant: auth } : opened;
+    const key = credentialKey(credential);
+    const hidden = [...values.values(), ...hiddenInHeaders(headers)];
+    if (auth?.type !== 'client_credentials') return { headers, key, hidden };
+    hidden.push(...(await this.#hiddenInGrant(auth, credential.secrets)));
+    return { headers, key, hidden, grant: auth };
+  }
+
+  /** What an access token is fetched with is not sent to the server, which may know it all the same. What does not open it cannot repeat. */
+  async #hiddenInGrant(
+    { client_id, client_secret }: ClientCredentialsAuth,
+    secrets: readonly SealedSecret[],
+  ): Promise<string[]> {
+    const values = new Map<string, string>();
+    for (const secret of secrets) {
+      const isUsed = [client_id, client_secret].some(text => text.includes(`\${${secret.name}}`));
+      const value = isUsed ? await this.#value(secret.sealed, secretPlace(secret)) : undefined;
+      if (value !== undefined) values.set(secret.name, value);
+    }
+    const [id, secret] = [client_id, client_secret].map(text =>
+      fillReferences(text, name => values.get(name)),
+    );
+    const sent = id === undefined || secret === undefined ? [] : hiddenInClient(id, secret);
+    return [...values.values(), ...sent];
   }
 
   /**
@@ -158,7 +178,5 @@ export function accessTokenPlace({ id, url }: Owner): Place {
 function credentialKey({ revision, secrets }: Credential): string {
   return [revision, ...secrets.map(({ name, revision: of }) => `${name}@${of}`)].join(' ');
 }
-
-const withoutScheme = (value: string) => value.slice(value.indexOf(' ') + 1);
 
 const unavailable = (detail: string) => new PorticoError('credential_unavailable', detail);

@@ -1,12 +1,17 @@
 /** Where and how a server is reached: its address and opened headers. */
 import { PorticoError } from '../errors/portico-error.ts';
+import type { Needle } from '../lib/byte-replacer.ts';
+import { Lru } from '../lib/lru.ts';
 import { parsePlace } from '../registry/connector-place.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { AccessTokenSource } from '../secrets/grant-schema.ts';
+import { hiddenInToken } from '../secrets/hidden-parts.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { OpenedCredentials } from '../secrets/opened-credentials.ts';
+import { toNeedles } from './credential-forms.ts';
 import { decideAddress } from './guard.ts';
 import { direct, type ConnectorOutlet, type Outlet } from './outlet.ts';
+import { withoutCredential } from './without-credential.ts';
 
 /** What of a destination is data, which may be handed to an object. */
 export interface Address {
@@ -15,7 +20,7 @@ export interface Address {
   url: string;
   /** Header names in lower case. Holds credentials: never logged, never answered. */
   headers: Readonly<Record<string, string>>;
-  /** What a server's errors must not repeat to a client. */
+  /** What the server's answers must not repeat to anybody. */
   hidden: readonly string[];
   /** Changes when address or credential change; sessions and verdicts hang on it. */
   credentialKey: string;
@@ -32,12 +37,16 @@ export function addressOf({ fetch: _fetch, ...address }: Destination): Address {
   return address;
 }
 
+/** Credentials whose forms are remembered. */
+const MAX_NEEDLES = 1_000;
+
 /** Makes destinations of registry records. */
 export class Destinations {
   readonly #credentials: OpenedCredentials;
   readonly #localMode: boolean;
   readonly #tokens: AccessTokenSource;
   readonly #connectors: ConnectorOutlet;
+  readonly #needles = new Lru<string, readonly Needle[]>(MAX_NEEDLES);
 
   constructor(
     keys: KeyRing,
@@ -60,7 +69,17 @@ export class Destinations {
   reach(address: Address): Destination {
     const place = parsePlace(address.url);
     const outlet = place ? this.#connectors(place.connectorId, place.server) : direct;
-    return { ...address, fetch: outlet };
+    return { ...address, fetch: withoutCredential(outlet, this.#needlesOf(address.hidden)) };
+  }
+
+  #needlesOf(hidden: readonly string[]): readonly Needle[] {
+    if (hidden.length === 0) return [];
+    const key = hidden.join('\0');
+    const known = this.#needles.get(key);
+    if (known) return known;
+    const needles = toNeedles(hidden);
+    this.#needles.set(key, needles);
+    return needles;
   }
 
   async #addressOf(server: Server): Promise<Address> {
@@ -83,7 +102,7 @@ export class Destinations {
       name,
       url,
       headers: { ...headers, authorization: `Bearer ${text}` },
-      hidden: [...hidden, text],
+      hidden: [...hidden, ...hiddenInToken(text)],
       credentialKey,
       tokenSerial: token.serial,
     };

@@ -1,16 +1,13 @@
 /**
- * Keeps a server's stored credential out of what its errors say (SEC-2). Results pass unchanged;
- * only error texts, where servers repeat what they were sent, are looked through: that of a response
- * and that of a task which failed.
+ * Keeps a server's stored credential out of what its errors say (SEC-2), however JSON writes it: that of
+ * a response and that of a task which failed, where servers repeat what they were sent. What is written
+ * as it is sent is gone already (`without-credential.ts`); here each text is read as JSON means it.
  */
-import { fromRawMembers, rawMembers } from '../lib/json-spans.ts';
+import { replaceText, toNeedle } from '../lib/byte-replacer.ts';
+import { fromRawMembers, rawMembers, skipString } from '../lib/json-spans.ts';
 import { isObject, type JsonObject } from '../protocol.ts';
+import { MIN_SECRET_CHARS, REDACTED } from './credential-forms.ts';
 import type { RawResponse } from './message.ts';
-
-const REDACTED = '[redacted]';
-/** Shorter values are no secrets and would redact ordinary words. */
-const MIN_SECRET_CHARS = 8;
-const STRING = /"(?:[^"\\]|\\.)*"/g;
 
 /** @param hidden what must not be repeated, as it is sent */
 export function withoutSecrets(response: RawResponse, hidden: readonly string[]): RawResponse {
@@ -40,12 +37,21 @@ export const noteRedacted = (json: string, hidden: readonly string[]): string =>
 
 /** Raw JSON without the secrets; string by string, since one text can be written in JSON in many ways. */
 function redacted(json: string, hidden: readonly string[]): string {
-  const secrets = hidden
-    .filter(value => value.length >= MIN_SECRET_CHARS)
-    .toSorted((a, b) => b.length - a.length);
-  return json.replaceAll(STRING, literal => {
-    const text = JSON.parse(literal) as string;
-    const safe = secrets.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text);
-    return safe === text ? literal : JSON.stringify(safe);
-  });
+  const secrets = new Set(hidden.filter(value => value.length >= MIN_SECRET_CHARS));
+  const needles = Array.from(secrets, secret => toNeedle(secret, REDACTED));
+  if (needles.length === 0) return json;
+  let safe = '';
+  let from = 0;
+  for (let at = json.indexOf('"'); at !== -1;) {
+    const end = skipString(json, at);
+    const literal = json.slice(at, end);
+    const text = literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1);
+    const left = replaceText(text, needles);
+    if (left !== text) {
+      safe += json.slice(from, at) + JSON.stringify(left);
+      from = end;
+    }
+    at = json.indexOf('"', end);
+  }
+  return safe + json.slice(from);
 }

@@ -46,7 +46,7 @@ export async function openSse(
   const onDeadline = () => controller.abort();
   deadline.signal.addEventListener('abort', onDeadline, { once: true });
   try {
-    const response = await fetch(destination.url, {
+    const response = await destination.fetch(destination.url, {
       headers: { ...destination.headers, accept: 'text/event-stream' },
       redirect: 'manual',
       signal: controller.signal,
@@ -185,7 +185,7 @@ export class SseConnection implements Channel {
   async #post(body: string, method: string, deadline: Deadline): Promise<void> {
     let response: Response;
     try {
-      response = await fetch(this.#endpoint, {
+      response = await this.destination.fetch(this.#endpoint, {
         method: 'POST',
         headers: requestHeaders(this.destination, MANNER, method),
         body,
@@ -238,13 +238,14 @@ export class SseConnection implements Channel {
   /** A message whose fate nobody waits for. */
   async #send(body: string): Promise<void> {
     const deadline = createDeadline(SEND_MS, this.#controller.signal);
-    await fetch(this.#endpoint, {
-      method: 'POST',
-      headers: requestHeaders(this.destination, MANNER, ''),
-      body,
-      redirect: 'manual',
-      signal: deadline.signal,
-    })
+    await this.destination
+      .fetch(this.#endpoint, {
+        method: 'POST',
+        headers: requestHeaders(this.destination, MANNER, ''),
+        body,
+        redirect: 'manual',
+        signal: deadline.signal,
+      })
       .then(response => response.body?.cancel())
       .catch(() => {});
     deadline.release();

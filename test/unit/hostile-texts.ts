@@ -1,0 +1,38 @@
+/** Texts that make a bad expression or scanner slow, in any length; and how long work on them takes. */
+import { loadCorpus } from '../fixtures/corpora.ts';
+
+/** What hostile texts repeat. */
+export const PIECES: readonly string[] = [
+  '-eyJ', 'eyJaaaa.', 'a.', '-a', '--a ', '"', '\\', '\\"', "'", 'Bearer ', '://', 'x://y', 'x://y:z@',
+  '-----BEGIN ', '-----BEGIN PRIVATE KEY', '-----BEGIN PRIVATE KEY-----', '-----END ', ' ', '\t',
+  '\n', '\r', '\r\n', '[[[[', '{', '${', '${{', 'a', 'A', 'aA', '0', '-', '_', '__', '/', '.', ':', ';',
+  ',', '=', '*', '%41', '%', '<', '>', 'a=', 'a: ', 'token ', 'token: ', '"token":', 'password=', '"a":"',
+  '\u0300', 'e\u0301', '\u200b', '\u202e', 'é', '中', '\ud800', '👩‍👩‍👧', 'K', 'ſ', '/~1', '.5f', '\u0000', '\u001b[',
+]; // prettier-ignore
+
+/** A text of a length, in UTF-16 units. */
+export const repeated = (piece: string, chars: number): string =>
+  piece.repeat(Math.ceil(chars / piece.length)).slice(0, chars);
+
+/** The corpus of strings that break software, each repeated to a length, and where it is from. */
+export function naughtyTexts(chars: number): { texts: string[]; origin: string } {
+  const { cases, origin } = loadCorpus('naughty-strings');
+  return { texts: cases.filter(text => text !== '').map(text => repeated(text, chars)), origin };
+}
+
+/** Time that work took of the processor, in milliseconds: what other processes and threads do is not in it. */
+export function costOf(work: () => unknown): number {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** The least of several tries, which end early where one is good enough. */
+export function leastCostOf(work: () => unknown, goodEnough: number, tries = 6): number {
+  let least = Infinity;
+  for (let tried = 0; tried < tries && least > goodEnough; tried += 1) {
+    least = Math.min(least, costOf(work));
+  }
+  return least;
+}
