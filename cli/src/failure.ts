@@ -17,6 +17,13 @@ export class Failure extends Error {
   }
 }
 
+const toLine = (message: string): string =>
+  message
+    .split('\n')
+    .map(part => part.trim())
+    .filter((part, at, parts) => part !== '' || at === 0 || at === parts.length - 1)
+    .join(' ');
+
 /** Say why, in one line. @returns the exit code */
 export function reportFailure(error: unknown, to: { write(text: string): unknown }): number {
   // Help and version were asked for; what was wrong with the command line is said already.
@@ -24,7 +31,7 @@ export function reportFailure(error: unknown, to: { write(text: string): unknown
   // The reader of the output went away; other tools end by a signal then, with this code.
   if (isClosedOutput(error)) return CLOSED_OUTPUT;
   const message = error instanceof Error ? error.message : String(error);
-  to.write(`portico: ${message.replaceAll(/\s*\n\s*/g, ' ')}\n`);
+  to.write(`portico: ${toLine(message)}\n`);
   const { exitCode } = error as { exitCode?: unknown };
   return typeof exitCode === 'number' ? exitCode : EXIT.failed;
 }

@@ -4,7 +4,7 @@
  * that the claim follows from it.
  */
 import { z } from 'zod';
-import { withoutSecretForms } from '../audit/secret-patterns.ts';
+import { beginningWithoutSecrets } from '../audit/secret-patterns.ts';
 import { toOneLine } from '../lib/one-line.ts';
 import { isObject, type JsonObject } from '../protocol.ts';
 
@@ -26,6 +26,8 @@ const MAX_CLAIMS = 8;
 const MAX_CLAIM_CHARS = 500;
 /** Most output that a model is shown. */
 const MAX_OUTPUT_CHARS = 20_000;
+/** Most output that is read for it. */
+const MAX_READ_CHARS = 32_768;
 
 const ClaimsSchema = z.strictObject({
   claims: z.array(z.strictObject({ text: z.string(), evidence: z.string() })).max(100),
@@ -62,9 +64,21 @@ export function outputTexts(result: JsonObject): string[] {
   return [JSON.stringify(result['structuredContent'])];
 }
 
+/** The beginnings of texts, in all up to a bound: what comes later a model neither sees nor can prove anything with. */
+export function readOutput(texts: readonly string[]): string[] {
+  const read: string[] = [];
+  let left = MAX_READ_CHARS;
+  for (const text of texts) {
+    if (left <= 0) break;
+    read.push(text.slice(0, left));
+    left -= text.length + 1;
+  }
+  return read;
+}
+
 /** What a model is shown of a result: without what looks like a secret, up to a bound. */
 export function shownOutput(texts: readonly string[]): string {
-  return withoutSecretForms(texts.join('\n')).slice(0, MAX_OUTPUT_CHARS);
+  return beginningWithoutSecrets(readOutput(texts).join('\n'), MAX_OUTPUT_CHARS);
 }
 
 /**
@@ -81,8 +95,9 @@ export function toSummary(answer: string, texts: readonly string[]): Summary | u
   const parsed = ClaimsSchema.safeParse(json);
   if (!parsed.success) return undefined;
   const all = parsed.data.claims;
+  const read = readOutput(texts);
   const claims = all
-    .filter(({ text, evidence }) => text.trim() !== '' && isEvidence(evidence, texts))
+    .filter(({ text, evidence }) => text.trim() !== '' && isEvidence(evidence, read))
     .slice(0, MAX_CLAIMS)
     .map(({ text, evidence }) => ({ text: toOneLine(text, MAX_CLAIM_CHARS), evidence }));
   return { claims, dropped: all.length - claims.length };

@@ -3,6 +3,7 @@
  * depth. What is read here is data: it says what a model wants, and `guard.ts` says whether that may be.
  */
 import { z } from 'zod';
+import { skipString } from '../lib/json-spans.ts';
 import { isObject, type JsonObject } from '../protocol.ts';
 
 /** Longest plan, in UTF-16 units: most of it is arguments. */
@@ -69,7 +70,12 @@ function countMembers(value: unknown, depth: number): number | undefined {
 
 /** How many members a text of JSON writes: a colon outside of strings is one. */
 function countColons(text: string): number {
-  return text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === ':') count += 1;
+    else if (text[at] === '"') at = skipString(text, at) - 1;
+  }
+  return count;
 }
 
 /** The form of a plan, for models that can be held to one; the names are those that may be planned. */

@@ -6,7 +6,7 @@
  */
 import { isObject, type JsonObject } from '../protocol.ts';
 import { isMarked, placeOf, rootPlace, type Place } from './secret-marks.ts';
-import { isSecretName, REDACTED, withoutSecretForms } from './secret-patterns.ts';
+import { beginningWithoutSecrets, isSecretName, REDACTED } from './secret-patterns.ts';
 
 /** Most characters of arguments that one row keeps, about. */
 const MAX_CHARS = 3_072;
@@ -37,7 +37,7 @@ export function redactArguments(text: string, schema: JsonObject | undefined): R
 
 /** A short text, such as a name, without secrets; cut to a bound. */
 export function redactText(text: string, maxChars: number): string {
-  const safe = withoutSecretForms(text.slice(0, MAX_READ_CHARS));
+  const safe = beginningWithoutSecrets(text, maxChars + 1);
   return safe.length > maxChars ? `${safe.slice(0, maxChars)}${CUT}` : safe;
 }
 
@@ -61,8 +61,8 @@ class Redaction {
   }
 
   #string(value: string): string {
-    const safe = withoutSecretForms(value);
     const room = Math.min(MAX_STRING_CHARS, Math.max(this.#room, 0));
+    const safe = beginningWithoutSecrets(value, room + 1);
     if (safe.length <= room) return this.#take(safe);
     this.isCut = true;
     return this.#take(`${safe.slice(0, room)}${CUT}`);

@@ -7,6 +7,7 @@
  * `_`, and a name that changed or is too long ends in a hash of the whole, so it stays unique and
  * can be found again through the catalog.
  */
+import { MAX_SERVER_NAME } from '../registry/server-schema.ts';
 import { SHORT_HASH_CHARS, shortHash } from '../lib/short-hash.ts';
 
 export type NameStyle = 'dot' | 'colon' | 'underscore';
@@ -38,7 +39,8 @@ export function parseQualifiedName(name: string): NameParts[] {
   const at = name.search(/[.:/]/);
   const guesses: NameParts[] = [];
   if (at > 0) guesses.push({ server: name.slice(0, at), tool: name.slice(at + 1) });
-  const limit = at === -1 ? name.length : at;
+  // No server has a longer name, and each guess is a look-up.
+  const limit = Math.min(at === -1 ? name.length : at, MAX_SERVER_NAME + 1);
   for (let i = name.indexOf('__', 1); i !== -1 && i < limit; i = name.indexOf('__', i + 1)) {
     guesses.push({ server: name.slice(0, i), tool: name.slice(i + 2) });
   }

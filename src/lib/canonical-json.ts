@@ -7,6 +7,7 @@
  * that it can look changed where it is not, never the reverse. The result is to be compared, not to be parsed.
  */
 import { skipSpace, skipString, skipValue } from './json-spans.ts';
+import { withoutEnd } from './without-end.ts';
 
 const MAX_DEPTH = 100;
 /** Longest exponent that is read as a number, in characters. */
@@ -80,7 +81,7 @@ function canonicalScalar(raw: string): string {
   const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(raw) ?? [];
   if (sign === undefined || whole === undefined || exponent.length > MAX_EXPONENT_CHARS) return raw;
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
+  const significant = withoutEnd(digits, '0');
   if (significant === '') return `${sign}0`;
   const power = Number(exponent) - fraction.length + digits.length - significant.length;
   return power === 0 ? `${sign}${significant}` : `${sign}${significant}e${power}`;

@@ -11,6 +11,8 @@ const LAYOUT = /[\n\t]/;
 const RUN = /[^\s\p{P}]+|[\s\p{P}]/gu;
 const LETTER = /[\p{L}\p{N}]/u;
 const IS_ASCII = /^[\0-\x7f]$/;
+/** Text in which nothing is to be marked, as nearly all is. */
+const IS_PLAIN = /^[ -~]*$/;
 
 /** Whether a text has a character that cannot be seen. */
 export function hasHidden(text: string): boolean {
@@ -32,7 +34,9 @@ export function toVisible(
     if (!isMixed || IS_ASCII.test(character)) return false;
     return isLookAlike(character) || (isName && !LETTER.test(character));
   };
+  if (IS_PLAIN.test(text)) return text;
   return text.replaceAll(RUN, run => {
+    if (IS_PLAIN.test(run)) return run;
     const isMixed = isName || /[A-Za-z]/.test(run);
     return Array.from(run, one => (isOdd(one, isMixed) ? toMark(one) : one)).join('');
   });

@@ -4,6 +4,7 @@
  */
 import { BodyTooLarge, readText } from '../lib/read-text.ts';
 import { EventTooLarge } from '../lib/sse-events.ts';
+import { withoutEnd } from '../lib/without-end.ts';
 import type { HttpApi } from './http-api.ts';
 import { ModelFailure } from './model-port.ts';
 import type { OneAttempt } from './one-attempt.ts';
@@ -75,7 +76,7 @@ async function post(
 ): Promise<Response> {
   const headers = { ...api.toHeaders(await findKey()), 'content-type': 'application/json' };
   const response = await during(signal, () =>
-    fetch(`${url.replace(/\/+$/, '')}${path}`, {
+    fetch(`${withoutEnd(url, '/')}${path}`, {
       method: 'POST',
       headers,
       body: JSON.stringify(body),

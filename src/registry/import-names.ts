@@ -2,6 +2,7 @@
  * Names of servers for what a file calls its entries: the same file gives the same names, whenever it is read. Letters lose
  * their accents, what is not allowed becomes "-", and of names that would be the same the later one gets a number. Pure.
  */
+import { withoutEnd } from '../lib/without-end.ts';
 import { MAX_SERVER_NAME, SERVER_NAME } from './server-schema.ts';
 
 /** A name that is allowed, as near to the given one as can be; undefined where nothing of it is left. */
@@ -12,9 +13,8 @@ export function toServerName(given: string): string | undefined {
     .replaceAll(/\p{M}+/gu, '')
     .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
     .replace(/^[-_]+/, '')
-    .slice(0, MAX_SERVER_NAME)
-    .replace(/[-_]+$/, '');
-  return name === '' ? undefined : name;
+    .slice(0, MAX_SERVER_NAME);
+  return withoutEnd(name, '-_') || undefined;
 }
 
 /**

@@ -72,13 +72,17 @@ export async function* readLines(
   const leave = () => void reader.cancel().catch(() => {});
   client.addEventListener('abort', leave, { once: true });
   if (client.aborted) leave();
-  let rest = '';
+  // Only new text is searched, so that a long line in many pieces costs what its length does.
+  let begun: string[] = [];
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const lines = (rest + decoder.decode(value, { stream: true })).split('\n');
-      rest = lines.pop() ?? '';
+      const [first = '', ...others] = decoder.decode(value, { stream: true }).split('\n');
+      begun.push(first);
+      if (others.length === 0) continue;
+      const lines = [begun.join(''), ...others];
+      begun = [lines.pop() ?? ''];
       for (const text of lines) {
         if (text === '') continue;
         const line = JSON.parse(text) as CallLine;

@@ -1,4 +1,5 @@
 /** A skill of the taxonomy, and the taxonomy as a classifier sees it. Pure. */
+import { withoutEnd } from '../lib/without-end.ts';
 
 /** A skill as it is stored; times in milliseconds since the epoch. */
 export interface Skill {
@@ -45,10 +46,7 @@ export function toSkillId(name: string): string | undefined {
       .replaceAll(/\p{M}/gu, '')
       .toLowerCase()
       .match(/[a-z0-9]+/g) ?? [];
-  const id = words
-    .join('_')
-    .replace(/^[0-9_]+/, '')
-    .slice(0, 63)
-    .replace(/_+$/, '');
+  const begun = words.join('_').replace(/^[0-9_]+/, '');
+  const id = withoutEnd(begun.slice(0, 63), '_');
   return SKILL_ID.test(id) && !RESERVED_IDS.includes(id) ? id : undefined;
 }

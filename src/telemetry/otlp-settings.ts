@@ -1,5 +1,6 @@
 /** The settings of a deployment that say where its traces are sent. */
 import { z } from 'zod';
+import { withoutEnd } from '../lib/without-end.ts';
 
 export interface OtlpEnv {
   /** Address of a collector that takes OTLP over HTTP. */
@@ -47,7 +48,7 @@ export function toOtlpSettings(
     throw new Error('Setting PORTICO_OTLP_URL: credentials belong into PORTICO_OTLP_HEADERS');
   }
   if (!url.pathname.endsWith(TRACES_PATH)) {
-    url.pathname = `${url.pathname.replace(/\/+$/, '')}${TRACES_PATH}`;
+    url.pathname = `${withoutEnd(url.pathname, '/')}${TRACES_PATH}`;
   }
   return { url: url.href, headers };
 }
@@ -55,7 +56,9 @@ export function toOtlpSettings(
 function parseHeaders(text: string): Record<string, string> {
   const lines = text.split(',').filter(line => line.trim() !== '');
   const headers = lines.map((line, at) => {
-    const [, name = '', raw = ''] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+    const equals = line.indexOf('=');
+    const name = line.slice(0, Math.max(equals, 0)).trim();
+    const raw = line.slice(equals + 1).trim();
     const value = decode(raw);
     const isTaken = OWN_HEADERS.has(name.toLowerCase());
     if (!NAME.test(name) || value === undefined || !VALUE.test(value) || isTaken) {

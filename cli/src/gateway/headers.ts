@@ -1,7 +1,7 @@
 /** Header lines of the command line: `Name: value`, in which `${NAME}` stands for an environment variable. Pure. */
 import { EXIT, Failure } from '../failure.ts';
 
-const LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):\s*(.*?)\s*$/s;
+const LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\s\S]*)$/;
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /**
@@ -19,7 +19,7 @@ export function readHeaders(
     if (name === undefined || value === undefined) {
       throw new Failure("a header is written 'Name: value'", EXIT.usage);
     }
-    headers[name] = value.replaceAll(VARIABLE, (_all, variable: string) => {
+    headers[name] = value.trim().replaceAll(VARIABLE, (_all, variable: string) => {
       const found = env[variable];
       if (found === undefined || found === '') {
         throw new Failure(`the header ${name} needs ${variable}, which is not set`, EXIT.usage);

@@ -17,41 +17,52 @@ export function visible(text: string): string {
 /** Columns that a text takes in a terminal. */
 export function widthOf(text: string): number {
   let width = 0;
-  for (const character of text) {
-    if (!COMBINING.test(character)) width += WIDE.test(character) ? 2 : 1;
-  }
+  for (const character of text) width += widthOfOne(character);
   return width;
 }
 
+const widthOfOne = (character: string): number =>
+  COMBINING.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+
 /** The beginning of a text that fits, with `…` where something was left out. */
 export function cut(text: string, columns: number): string {
-  if (widthOf(text) <= columns) return text;
   let kept = '';
+  let width = 0;
+  let read = '';
   for (const character of text) {
-    if (widthOf(kept + character) > columns - 1) break;
-    kept += character;
+    width += widthOfOne(character);
+    if (width > columns) return `${kept}…`;
+    read += character;
+    if (width < columns) kept = read;
   }
-  return `${kept}…`;
+  return text;
 }
 
 /** A text in lines that fit, broken at spaces; a word that is longer is broken anywhere. At least one line. */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';
+  let width = 0;
   for (const word of text.split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (widthOf(longer) <= columns) {
-      line = longer;
+    const space = line === '' ? '' : ' ';
+    const wordWidth = widthOf(word);
+    if (width + space.length + wordWidth <= columns) {
+      line += space + word;
+      width += space.length + wordWidth;
       continue;
     }
     if (line !== '') lines.push(line);
     line = '';
+    width = 0;
     for (const character of word) {
-      if (widthOf(line + character) > columns) {
+      const one = widthOfOne(character);
+      if (width + one > columns) {
         lines.push(line);
         line = '';
+        width = 0;
       }
       line += character;
+      width += one;
     }
   }
   return [...lines, line];
