@@ -8,6 +8,7 @@ import { requireScope, type Caller } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { FORMATS, FormatError, type Dialect, type Format } from '../formats/dialect.ts';
 import { dialectOf, toDialectNames } from '../formats/dialects.ts';
+import { summarise } from '../formats/loss-summary.ts';
 import type { HubCall } from '../formats/hub.ts';
 import { isFailed } from '../formats/result-parts.ts';
 import type { Gateway, ListedItem, Reach } from '../gateway/gateway.ts';
@@ -30,6 +31,9 @@ const LossSchema = z
     path: z.string().meta({ description: 'JSON pointer into the definition of the tool' }),
     kind: z.enum(['removed', 'changed']),
     detail: z.string(),
+    count: z
+      .int()
+      .meta({ description: 'In how many places of the tool; path and detail are of the first' }),
   })
   .meta({ id: 'FormatLoss' });
 
@@ -132,6 +136,8 @@ const execute = createRoute({
 export interface ExportAsk {
   format: Format;
   strict: boolean;
+  /** Each loss by itself. */
+  allLosses: boolean;
   isWanted(tool: ListedItem): boolean;
 }
 
@@ -140,7 +146,7 @@ export async function exportFor(
   gateway: Gateway,
   caller: Caller,
   reach: Reach,
-  { format, strict, isWanted }: ExportAsk,
+  { format, strict, allLosses, isWanted }: ExportAsk,
 ): Promise<z.infer<typeof ExportedSchema>> {
   const { items } = await gateway.list(caller, reach, MODEL_NAMING, 'tools');
   const names = toDialectNames(
@@ -153,7 +159,9 @@ export async function exportFor(
     format,
     tools: [...exported.tools],
     names: Object.fromEntries(exported.names),
-    losses: [...exported.losses],
+    losses: allLosses
+      ? exported.losses.map(loss => ({ ...loss, count: 1 }))
+      : summarise(exported.losses),
   };
 }
 

@@ -97,6 +97,10 @@ const list = createRoute({
       strict: z.enum(['true', 'false']).optional().meta({
         description: 'With `format`: the model is to be held to the schemas, where that can be',
       }),
+      losses: z.enum(['summary', 'all']).optional().meta({
+        description:
+          'With `format`: a line for each kind of loss of a tool (default), or for each place',
+      }),
     }),
   },
   responses: responsesOf(
@@ -180,7 +184,7 @@ function toSelection(
 export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
   api.openapi(list, async context => {
     const { caller, servers } = context.var.snapshot;
-    const { skill, server: only, toolset, format, strict } = context.req.valid('query');
+    const { skill, server: only, toolset, format, strict, losses } = context.req.valid('query');
     const isSelected = toSelection(caller, servers, toolset);
     const seen = await gateway.visible(caller, { servers });
     const known = await skillsOf(seen.servers);
@@ -190,7 +194,8 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
     const isWanted = (tool: ListedItem) =>
       isNamed(tool.server) && hasSkill(tool) === true && isSelected(tool);
     if (format !== undefined) {
-      const ask = { format, strict: strict === 'true', isWanted };
+      const allLosses = losses === 'all';
+      const ask = { format, strict: strict === 'true', allLosses, isWanted };
       return context.json(await exportFor(gateway, caller, { servers }, ask), 200);
     }
     const naming = { kind: 'qualified', style: 'dot' } as const;

@@ -21,6 +21,7 @@ const PROPERTIES = { characters: 'A-Za-z0-9_.\\-', maxChars: 64 };
 
 const STRICT: SchemaRules = {
   isStrict: true,
+  references: 'acyclic',
   properties: PROPERTIES,
   keywords: new Set([
     'type',

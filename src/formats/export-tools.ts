@@ -4,7 +4,8 @@ import type { ExportedTools, ExportOptions, Loss } from './dialect.ts';
 import type { HubTool } from './hub.ts';
 import { toFittingNames, type NameRule } from './names.ts';
 import { toOwnArguments } from './schema-back.ts';
-import { bringDown, toPropertyNames } from './schema-down.ts';
+import { bringDown } from './schema-down.ts';
+import { toPropertyNames } from './schema-refs.ts';
 import { Unsayable, type Lose, type SchemaRules } from './schema-rules.ts';
 
 /** A definition before it has the dialect's form. */

@@ -4,9 +4,9 @@
  * Sources: OpenAI API reference, "FunctionDefinition" (names: letters, digits, `_` and `-`, 64 characters); OpenAI guide, "Structured
  * outputs", supported schemas (platform.openai.com/docs/guides/structured-outputs): the keywords and formats below, all properties
  * required, `additionalProperties: false`, 10 levels, 5,000 properties, 1,000 values of enums, 120,000 characters of names and values,
- * 15,000 of an enum with more than 250 values. Refusals of the API, as issues tell them: descriptions of more than 1,024 characters
+ * 15,000 of an enum with more than 250 values; definitions under `$defs`, also in a circle. Refusals of the API, as issues tell them: descriptions of more than 1,024 characters
  * ("string_above_max_length"), a choice at the root ("must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the
- * top level"), "object schema missing properties", "array schema missing items".
+ * top level"), "object schema missing properties", "array schema missing items", a reference with anything beside it ("$ref cannot have keywords").
  */
 import { isObject, type JsonObject } from '../protocol.ts';
 import type { ExportRules } from './export-tools.ts';
@@ -24,6 +24,7 @@ const MAX_VALUE_CHARS = 15_000;
 const STRICT: SchemaRules = {
   isStrict: true,
   allRequired: true,
+  references: 'all',
   keywords: new Set([
     'type',
     'title',

@@ -3,7 +3,7 @@
  * one that was optional takes null instead. `schema-back.ts` takes that null out again.
  */
 import { isObject, type JsonObject } from '../protocol.ts';
-import type { PropertyNames } from './schema-down.ts';
+import type { PropertyNames } from './schema-refs.ts';
 import { own, put, step, typesOf, Unsayable, type Lose, type SchemaRules } from './schema-rules.ts';
 
 export interface ClosedRules extends SchemaRules {
@@ -86,6 +86,7 @@ function withNull(schema: JsonObject): JsonObject {
   const none = { type: 'null' };
   const choice = own(schema, 'anyOf');
   if (Array.isArray(choice)) return { ...schema, anyOf: [...(choice as unknown[]), none] };
+  if (own(schema, '$ref') !== undefined) return { anyOf: [schema, none] };
   if (own(schema, 'enum') === undefined && !Object.hasOwn(schema, 'const')) {
     return { ...schema, type: [...typesOf(schema), 'null'] };
   }

@@ -6,17 +6,18 @@
  * Source: JSON Schema 2020-12, core and validation (json-schema.org/draft/2020-12).
  */
 import { isObject, type JsonObject } from '../protocol.ts';
-import { toFittingNames } from './names.ts';
-import { toChoice, toPlainValues, withType } from './schema-values.ts';
+import { NOTES, toChoice, toPlainValues, withType } from './schema-values.ts';
 import { toClosed } from './schema-closed.ts';
+import { Definitions, withDefinitions, type Definition } from './schema-defs.ts';
 import { mergeAll } from './schema-merge.ts';
-import { resolveRef, survey } from './schema-refs.ts';
+import { resolveRef, survey, toPropertyNames, type PropertyNames } from './schema-refs.ts';
 import { toRootObject } from './schema-root.ts';
 import {
   LISTS,
   MAPS,
   MAX_DEPTH,
   MAX_NODES,
+  MAX_WRITTEN_CHARS,
   own,
   put,
   SINGLE,
@@ -35,13 +36,6 @@ interface Trail {
   depth: number;
   /** The references that led here. */
   refs: readonly string[];
-}
-
-/** The names that properties have in the dialect. */
-export type PropertyNames = ReadonlyMap<string, string>;
-
-export function toPropertyNames(schema: JsonObject, { properties }: SchemaRules): PropertyNames {
-  return properties ? toFittingNames(survey(schema).properties, properties) : new Map();
 }
 
 /**
@@ -68,7 +62,10 @@ class Walk {
   readonly #path: string;
   readonly #names: PropertyNames;
   readonly #keepsRefs: boolean;
+  /** Where references stay, but not as they are. */
+  readonly #definitions: Definitions | undefined;
   #nodes = 0;
+  #writtenChars = 0;
 
   constructor(root: JsonObject, rules: SchemaRules, lose: Lose, path: string) {
     this.#root = root;
@@ -76,7 +73,10 @@ class Walk {
     this.#lose = lose;
     this.#path = path;
     this.#names = toPropertyNames(root, rules);
-    this.#keepsRefs = !rules.keywords && survey(root).hasSimpleRefs;
+    const { hasRefs, hasSimpleRefs } = survey(root);
+    this.#keepsRefs = !rules.keywords && hasSimpleRefs;
+    const refers = hasRefs && !this.#keepsRefs && (!rules.keywords || rules.references);
+    if (refers) this.#definitions = new Definitions(root, rules.references !== 'acyclic');
   }
 
   start(): JsonObject {
@@ -84,7 +84,28 @@ class Walk {
     const flatten = (schema: JsonObject, path: string) =>
       this.#flatten(schema, path, trail, true)?.node ?? {};
     const root = toRootObject(this.#root, this.#path, this.#rules, flatten, this.#lose);
-    return this.#object(root, this.#path, trail);
+    const found = this.#object(root, this.#path, trail);
+    if (!this.#definitions) return found;
+    const down = ({ ref, target }: Definition) =>
+      this.#down(target, this.#path + ref.slice(1), { depth: 1, refs: [] });
+    return withDefinitions(found, this.#root, this.#path, this.#definitions, down, this.#lose);
+  }
+
+  /** A reference that stays; undefined where what it leads to is written out. */
+  #reference(schema: JsonObject, path: string, trail: Trail): JsonObject | undefined {
+    const { $ref: ref, ...rest } = schema;
+    if (!this.#definitions || typeof ref !== 'string') return undefined;
+    const { keywords } = this.#rules;
+    if (keywords && !Object.keys(rest).every(key => NOTES.has(key))) return undefined;
+    const $ref = this.#definitions.refer(ref);
+    if ($ref === undefined) return undefined;
+    if ($ref !== ref)
+      this.#lose(step(path, '$ref'), 'changed', 'leads to a definition at the root');
+    if (!keywords) return { ...this.#members(rest, path, trail), $ref };
+    const said = this.#members(rest, path, trail);
+    if (Object.keys(said).length === 0) return { $ref };
+    this.#lose(step(path, '$ref'), 'changed', 'stands in a choice, beside what is said of it');
+    return { ...said, anyOf: [{ $ref }] };
   }
 
   #down(schema: unknown, path: string, trail: Trail): JsonObject | boolean {
@@ -97,6 +118,8 @@ class Walk {
       this.#lose(path, 'changed', detail);
       return this.#anything(path);
     }
+    const reference = this.#reference(schema, path, trail);
+    if (reference) return reference;
     const flat = this.#flatten(schema, path, trail, false);
     return flat ? this.#object(flat.node, path, { ...trail, refs: flat.refs }) : {};
   }
@@ -162,8 +185,11 @@ class Walk {
       return 'circle';
     }
     if (times > 0 && this.#rules.isStrict) throw new Unsayable(at, 'a schema within itself');
-    this.#lose(at, 'changed', 'written out in place');
     const { $defs: _, definitions: __, $schema: ___, $id: ____, ...found } = target;
+    this.#writtenChars += JSON.stringify(found).length;
+    if (this.#writtenChars > MAX_WRITTEN_CHARS)
+      return this.#cut(found, at, 'too much to write out');
+    this.#lose(at, 'changed', 'written out in place');
     return found;
   }
 
@@ -206,7 +232,11 @@ class Walk {
     const { keywords, needsItems } = this.#rules;
     for (const [key, value] of Object.entries(schema)) {
       const at = step(path, key);
-      if (keywords && !keywords.has(key))
+      const isDefinitions = key === '$defs' || key === 'definitions';
+      if (this.#definitions && isDefinitions) {
+        if (key === 'definitions' || path !== this.#path)
+          this.#lose(at, 'removed', 'what is referred to stands at the root');
+      } else if (keywords && !keywords.has(key))
         this.#lose(at, 'removed', 'the dialect has no such keyword');
       else this.#member(found, key, value, at, trail);
     }
@@ -220,7 +250,9 @@ class Walk {
   #member(into: JsonObject, key: string, value: unknown, path: string, trail: Trail): void {
     const next = { ...trail, depth: trail.depth + 1 };
     const { formats, maxMinItems, keywords } = this.#rules;
-    if (key === 'format' && formats && !formats.has(String(value))) {
+    if (key === 'enum' && Array.isArray(value) && value.length === 0) {
+      this.#lose(path, 'removed', 'no value would fit');
+    } else if (key === 'format' && formats && !formats.has(String(value))) {
       this.#lose(path, 'removed', 'the dialect has no such format');
     } else if (key === 'minItems' && Number(value) > (maxMinItems ?? Infinity)) {
       put(into, key, maxMinItems);

@@ -1,6 +1,7 @@
 /** References within a schema: what they lead to, and whether they are of the simple kind that every reader follows. Pure. */
 import { isObject, type JsonObject } from '../protocol.ts';
-import { LISTS, MAPS, MAX_DEPTH, own, SINGLE } from './schema-rules.ts';
+import { toFittingNames } from './names.ts';
+import { LISTS, MAPS, MAX_DEPTH, own, SINGLE, type SchemaRules } from './schema-rules.ts';
 
 const SIMPLE = /^#\/(?:\$defs|definitions)\/[^/]+$/;
 
@@ -63,4 +64,11 @@ export function survey(root: JsonObject): Survey {
   };
   visit(root, 0);
   return found;
+}
+
+/** The names that properties have in the dialect. */
+export type PropertyNames = ReadonlyMap<string, string>;
+
+export function toPropertyNames(schema: JsonObject, { properties }: SchemaRules): PropertyNames {
+  return properties ? toFittingNames(survey(schema).properties, properties) : new Map();
 }

@@ -6,6 +6,11 @@ import type { NameRule } from './names.ts';
 export interface SchemaRules {
   /** The keywords that may stand in a schema; any where absent, and then references may stay as well. */
   keywords?: ReadonlySet<string>;
+  /**
+   * References that may stay where there are keywords, to definitions under `$defs` of the root and with nothing beside them: all, or
+   * those that lead in no circle. Absent: none.
+   */
+  references?: 'all' | 'acyclic';
   /** Values that `format` may have; any where absent. */
   formats?: ReadonlySet<string>;
   /** Names that properties may have; any where absent. */
@@ -41,6 +46,8 @@ export class Unsayable extends Error {
 
 /** Deepest nesting that is looked at; what is below may be anything. */
 export const MAX_DEPTH = 48;
+/** Most characters of definitions that are written out in place in one tool. */
+export const MAX_WRITTEN_CHARS = 32_768;
 /** Most schemas that the definition of one tool is made of. */
 export const MAX_NODES = 5_000;
 

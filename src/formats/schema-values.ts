@@ -18,6 +18,11 @@ export function toPlainValues(
   lose: Lose,
 ): JsonObject {
   let node = schema;
+  if (Array.isArray(node['enum']) && node['enum'].length === 0) {
+    const { enum: _, ...rest } = node;
+    node = rest;
+    lose(step(path, 'enum'), 'removed', 'no value would fit');
+  }
   const fixed = own(node, 'const');
   if (fixed !== undefined && !keywords?.has('const')) {
     const { const: _, ...rest } = node;
@@ -65,7 +70,7 @@ function toPlainEnum(
 }
 
 /** Keywords that say nothing about what is valid. */
-const NOTES: ReadonlySet<string> = new Set([
+export const NOTES: ReadonlySet<string> = new Set([
   'title',
   'description',
   'default',

@@ -47,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const exportTools = async (format: Format, strict: boolean) =>
-  (await gateway.api('GET', `/api/v1/tools?format=${format}&strict=${strict}`)).json as {
+  (await gateway.api('GET', `/api/v1/tools?format=${format}&strict=${strict}&losses=all`)).json as {
     tools: JsonObject[];
     names: Record<string, string>;
     losses: { tool: string; path: string; detail: string }[];

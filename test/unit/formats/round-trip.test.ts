@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { FORMATS, type Format } from '../../../src/formats/dialect.ts';
 import { dialectOf } from '../../../src/formats/dialects.ts';
 import type { HubTool } from '../../../src/formats/hub.ts';
-import { toPropertyNames } from '../../../src/formats/schema-down.ts';
+import { toPropertyNames } from '../../../src/formats/schema-refs.ts';
 import type { JsonObject } from '../../../src/protocol.ts';
 import { createRandom, SEED } from '../seeded.ts';
 import { generateSchema, type Generated } from './generated-schemas.ts';

@@ -5,10 +5,10 @@
  * Schema limitations" and "Schema complexity limits"; and the refusals of the API that `anthropic-schema.ts` cites.
  */
 import { isObject, type JsonObject } from '../../../src/protocol.ts';
-import { eachSchema } from './rules.ts';
+import { checkReferences, eachSchema } from './rules.ts';
 
 const STRICT_KEYWORDS = new Set(
-  'type title description default enum const anyOf properties required additionalProperties items minItems format'.split(
+  'type title description default enum const anyOf properties required additionalProperties items minItems format $ref $defs'.split(
     ' ',
   ),
 );
@@ -41,6 +41,7 @@ function checkTool({ name, input_schema: root, strict }: JsonObject): string[] {
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(String(name))) found.push('name');
   if (!isObject(root) || root['type'] !== 'object') return [...found, 'root type'];
   for (const key of ['oneOf', 'anyOf', 'allOf']) if (key in root) found.push(`root ${key}`);
+  found.push(...(strict === true ? checkReferences(root, { circles: false }) : []));
   for (const { schema, path } of eachSchema(root)) {
     const properties = Object.hasOwn(schema, 'properties') ? schema['properties'] : {};
     for (const property of Object.keys(isObject(properties) ? properties : {})) {

@@ -5,7 +5,7 @@
  * `responseJsonSchema`; googleapis/js-genai, src/types.ts.
  */
 import { isObject, type JsonObject } from '../../../src/protocol.ts';
-import { eachSchema } from './rules.ts';
+import { checkReferences, eachSchema } from './rules.ts';
 
 const KEYWORDS = new Set(
   (
@@ -21,6 +21,7 @@ export function checkGeminiFunction(fn: JsonObject): string[] {
   if (!/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/.test(String(name))) found.push('name');
   if ('parameters' in fn) found.push('both forms of parameters');
   if (!isObject(root) || root['type'] !== 'object') return [...found, 'root type'];
+  found.push(...checkReferences(root, { circles: false }));
   for (const { schema, path } of eachSchema(root)) {
     for (const key of Object.keys(schema)) if (!KEYWORDS.has(key)) found.push(`${path} ${key}`);
     const properties = Object.hasOwn(schema, 'properties') ? schema['properties'] : {};

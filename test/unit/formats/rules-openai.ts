@@ -5,7 +5,7 @@
  * platform.openai.com/docs/guides/structured-outputs, "Supported schemas"; and the refusals of the API that `openai-schema.ts` cites.
  */
 import { isObject, type JsonObject } from '../../../src/protocol.ts';
-import { eachSchema, lengthOf } from './rules.ts';
+import { checkReferences, eachSchema, lengthOf } from './rules.ts';
 
 const STRICT_KEYWORDS = new Set(
   (
@@ -35,6 +35,7 @@ export function checkOpenaiFunction(fn: JsonObject): string[] {
 
 function checkStrict(root: JsonObject): string[] {
   const found: string[] = [];
+  found.push(...checkReferences(root, { circles: true }));
   const total = { properties: 0, values: 0, chars: 0, levels: 0 };
   for (const { schema, path, depth } of eachSchema(root)) {
     for (const key of Object.keys(schema)) {

@@ -41,3 +41,24 @@ export function* eachSchema(schema: unknown, path = '', depth = 0): Generator<Fo
 }
 
 export const lengthOf = (text: unknown): number => (typeof text === 'string' ? text.length : 0);
+
+/** What references break where they lead to `$defs` of the root only, with nothing beside them, and in a circle or not. */
+export function checkReferences(root: JsonObject, { circles }: { circles: boolean }): string[] {
+  const defs = isObject(root['$defs']) ? root['$defs'] : {};
+  const found: string[] = [];
+  const leadsTo = new Map<string, string[]>();
+  for (const { schema, path } of eachSchema(root)) {
+    const ref = schema['$ref'];
+    if (ref === undefined) continue;
+    const name = /^#\/\$defs\/(.+)$/.exec(String(ref))?.[1] ?? '';
+    if (!Object.hasOwn(defs, name)) found.push(`${path} leads nowhere: ${String(ref)}`);
+    if (Object.keys(schema).length > 1) found.push(`${path} beside $ref`);
+    const from = /^\/\$defs\/([^/]+)/.exec(path)?.[1] ?? '';
+    leadsTo.set(from, [...(leadsTo.get(from) ?? []), name]);
+  }
+  const isCircular = (name: string, seen: readonly string[]): boolean =>
+    seen.includes(name) ||
+    (leadsTo.get(name) ?? []).some(next => isCircular(next, [...seen, name]));
+  if (!circles && isCircular('', [])) found.push('references in a circle');
+  return found;
+}
