@@ -3,12 +3,14 @@
  * protocol says is `oauth4webapi`; what may be fetched, how much of it and for how long is decided here (`guarded-fetch.ts`).
  *
  * Invariants: no client secret leaves before its receiver's address was judged; no text of an authorization server is
- * repeated but the error codes of the specification; nothing is sent twice.
+ * repeated but the error codes of the specification; nothing is sent twice, but for a client that the server does not know in the first
+ * form of Basic (`basic-authentication.ts`).
  */
 import * as oauth from 'oauth4webapi';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Granted, GrantRequest, TokenEndpoint } from '../secrets/grant-schema.ts';
 import { discoverServer } from './authorization-server.ts';
+import { basicAuthentications } from './basic-authentication.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
 
 /** Longest time of all requests for one token, in milliseconds. */
@@ -45,20 +47,27 @@ export class ClientCredentials {
     const { clientId, clientSecret, parameters } = request;
     const server = { issuer: new URL(url).origin, token_endpoint: url };
     const client = { client_id: clientId };
-    const authentication =
+    const [first, other] =
       method === 'post'
-        ? oauth.ClientSecretPost(clientSecret)
-        : oauth.ClientSecretBasic(clientSecret);
+        ? [oauth.ClientSecretPost(clientSecret)]
+        : basicAuthentications(clientId, clientSecret);
     const answer = await this.#guarded(async fetch => {
       const options = { [oauth.customFetch]: fetch, [oauth.allowInsecureRequests]: true };
-      const response = await oauth.clientCredentialsGrantRequest(
-        server,
-        client,
-        authentication,
-        new URLSearchParams(parameters),
-        options,
-      );
-      return oauth.processClientCredentialsResponse(server, client, response);
+      const ask = async (authentication: oauth.ClientAuth = oauth.None()) => {
+        const form = new URLSearchParams(parameters);
+        const response = await oauth.clientCredentialsGrantRequest(
+          server,
+          client,
+          authentication,
+          form,
+          options,
+        );
+        return oauth.processClientCredentialsResponse(server, client, response);
+      };
+      return ask(first).catch((error: unknown) => {
+        if (!other || !isUnknownClient(error)) throw error;
+        return ask(other);
+      });
     });
     const { access_token: token, token_type: type, expires_in: lifetime } = answer;
     if (type !== 'bearer' || token.length > MAX_TOKEN_CHARS || !/^[\x21-\x7e]+$/.test(token)) {
@@ -88,7 +97,14 @@ function canonical(serverUrl: string): string {
   return url.pathname === '/' && url.search === '' ? url.origin : url.href;
 }
 
+/** Whether the authorization server did not know the client by what it was sent. */
+function isUnknownClient(error: unknown): boolean {
+  if (error instanceof oauth.WWWAuthenticateChallengeError) return error.status === 401;
+  return error instanceof oauth.ResponseBodyError && error.error === 'invalid_client';
+}
+
 function reasonOf(error: unknown): string {
+  if (isUnknownClient(error)) return 'The authorization server refused: invalid_client';
   if (error instanceof oauth.ResponseBodyError && ERROR_CODE.test(error.error)) {
     return `The authorization server refused: ${error.error}`;
   }

@@ -95,6 +95,30 @@ describe('a token endpoint that', () => {
     expect(new Set(seen)).toEqual(new Set([`POST ${authority.origin}/token`]));
   });
 
+  const decoding = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
+  it.each([
+    ['reads Basic as it is written', 'with-plain', (text: string) => text, 2],
+    ['decodes Basic', 'with-form', decoding, 1],
+  ] as const)('[UP-4] %s knows the client, asked once more where it must be', async (...of) => {
+    const [, name, read, times] = of;
+    const [client_id, client_secret] = ['my-client_1.0+x', 'a+b%2D:c'];
+    const authority = new FakeAuthorizationServer(name);
+    authority.replaced.set('/token', () => {
+      const given = authority.grants.at(-1)?.authorization?.replace('Basic ', '') ?? '';
+      const bytes = Uint8Array.from(atob(given), char => char.charCodeAt(0));
+      const [id = '', ...secret] = new TextDecoder().decode(bytes).split(':');
+      const isKnown = read(id) === client_id && read(secret.join(':')) === client_secret;
+      return isKnown
+        ? Response.json({ access_token: 'good', token_type: 'Bearer' })
+        : Response.json({ error: 'invalid_client' }, { status: 401 });
+    });
+    place(name, authority);
+    const auth = { token_url: `${authority.origin}/token`, client_id, client_secret };
+    const { id } = await register(portico, name, withAuth(name, auth));
+    expect(await monitorOf(id).accessToken(id)).not.toHaveProperty('failure');
+    expect(authority.grants).toHaveLength(times);
+  });
+
   it('[UP-4] [SEC-4] fails is not asked by every call', async () => {
     const authority = new FakeAuthorizationServer('stormy');
     authority.replaced.set('/token', () => new Response('no', { status: 500 }));

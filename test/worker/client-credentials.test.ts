@@ -74,7 +74,7 @@ describe('a token endpoint', () => {
     expect((await call('given')).status).toBe(200);
     expect(authority.grants).toEqual([
       {
-        authorization: basic('portico+client', 'canary%2Dc11e97'),
+        authorization: basic('portico+client', 'canary-c11e97'),
         form: {
           grant_type: 'client_credentials',
           resource: 'https://given.example.com/mcp',
@@ -246,7 +246,7 @@ describe('a changed credential', () => {
     );
     await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
     expect(authority.grants.map(({ authorization }) => authorization)).toEqual([
-      basic('portico+client', 'canary%2Dc11e97'),
+      basic('portico+client', 'canary-c11e97'),
       basic('portico+client', 'another+one'),
     ]);
   });
