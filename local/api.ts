@@ -15,7 +15,7 @@ export interface NewServer {
   name: string;
   description?: string;
   transport_type: 'HTTP' | 'SSE';
-  connection_config: { url: string; headers?: Record<string, string> };
+  connection_config: { url: string; headers?: Record<string, string>; auth?: object };
 }
 
 interface ServerPage {

@@ -6,6 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createApi } from '../../local/api.ts';
+import { CLIENT_CREDENTIALS } from './requirements.ts';
 import { DONE } from './suite.ts';
 import { connectUser } from './user.ts';
 import type { User } from './user.ts';
@@ -83,6 +84,14 @@ const scenarios: Record<string, (user: User) => Promise<void>> = {
   },
 };
 
+/** How the gateway signs in, where a scenario is about what it can do by itself. */
+function authOf(scenario: string): { auth?: object } {
+  if (scenario !== CLIENT_CREDENTIALS) return {};
+  const context = JSON.parse(readEnvironment('MCP_CONFORMANCE_CONTEXT')) as Record<string, string>;
+  const { client_id, client_secret } = context;
+  return { auth: { type: 'client_credentials', client_id, client_secret } };
+}
+
 /** Registers the suite's server with the gateway, lets `work` use it there, and unregisters it. */
 async function throughGateway(
   origin: string,
@@ -92,7 +101,8 @@ async function throughGateway(
   const token = readEnvironment('PORTICO_CONFORMANCE_TOKEN');
   const api = createApi(origin, token);
   const name = `suite-${randomUUID().slice(0, 8)}`;
-  const connection = { transport_type: 'HTTP' as const, connection_config: { url } };
+  const connection_config = { url, ...authOf(readEnvironment('MCP_CONFORMANCE_SCENARIO')) };
+  const connection = { transport_type: 'HTTP' as const, connection_config };
   const record = await api.createServer({ name, ...connection });
   try {
     // A server that wants a sign-in says so at once; any other may take a second look.

@@ -1,34 +1,87 @@
 /**
- * A relay on loopback that adds the credential the suite has no option for, and nothing else: method, headers (Host and
- * Origin too) and bodies go through as they came, in both directions, as streams. When one side goes away the other
- * side's connection is closed, so cancellation is seen.
+ * A relay on loopback that adds the credential the suite has no option for, and, where that is asked for, the names of one server
+ * (`naming.ts`), and nothing else: method, headers (Host and Origin too) and bodies go through as they came, in both directions, as
+ * streams. When one side goes away the other side's connection is closed, so cancellation is seen.
  */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Transform } from 'node:stream';
+import type { Naming } from './naming.ts';
 
 export interface Relay {
   url: string;
   close(): void;
 }
 
+/** Headers that say how long a body is, which with other names is another length. */
+const LENGTHS = new Set(['content-length', 'transfer-encoding']);
+
+/** Raw headers without those of the length, each as `change` makes it. */
+function changed(raw: readonly string[], change = (_name: string, value: string) => value) {
+  const kept: string[] = [];
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const [name = '', value = ''] = raw.slice(i, i + 2);
+    if (!LENGTHS.has(name.toLowerCase())) kept.push(name, change(name.toLowerCase(), value));
+  }
+  return kept;
+}
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Passes whole lines on, changed. */
+function byLines(change: (text: string) => string): Transform {
+  let rest: Buffer = Buffer.alloc(0);
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const all = Buffer.concat([rest, chunk]);
+      const end = all.lastIndexOf('\n') + 1;
+      rest = all.subarray(end);
+      done(null, change(all.subarray(0, end).toString('utf8')));
+    },
+    flush(done) {
+      done(null, change(rest.toString('utf8')));
+    },
+  });
+}
+
 /** Starts a relay to an endpoint. */
-export async function startRelay(endpoint: string, token: string): Promise<Relay> {
+export async function startRelay(endpoint: string, token: string, naming?: Naming): Promise<Relay> {
   const { hostname, port, pathname } = new URL(endpoint);
   const server = createServer((incoming, outgoing) => {
-    const headers = [...incoming.rawHeaders, 'Authorization', `Bearer ${token}`];
-    const { method } = incoming;
+    void pass(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+
+  async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { method, rawHeaders } = incoming;
+    const called = String(incoming.headers['mcp-method'] ?? '');
+    const own = naming
+      ? changed(rawHeaders, (name, value) =>
+          name === 'mcp-name' ? naming.header(called, value) : value,
+        )
+      : rawHeaders;
+    const body = naming ? Buffer.from(naming.request(await textOf(incoming))) : undefined;
+    const length = body?.length ? ['Content-Length', String(body.length)] : [];
+    const headers = [...own, ...length, 'Authorization', `Bearer ${token}`];
     const onward = request({ hostname, port, path: pathname, method, headers, setHost: false });
     onward.on('response', answer => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+      const given = naming ? changed(answer.rawHeaders) : answer.rawHeaders;
+      outgoing.writeHead(answer.statusCode ?? 502, given);
       outgoing.flushHeaders();
-      answer.pipe(outgoing);
+      (naming ? answer.pipe(byLines(naming.answer)) : answer).pipe(outgoing);
       answer.on('error', () => outgoing.destroy());
     });
     onward.on('error', () => outgoing.destroy());
     outgoing.on('close', () => onward.destroy());
-    incoming.pipe(onward);
-  });
+    if (body) onward.end(body);
+    else incoming.pipe(onward);
+  }
+
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address() as AddressInfo;

@@ -10,6 +10,9 @@ export type Revision = (typeof REVISIONS)[number];
 /** Whether the suite plays the client or the server. It calls the first `server`, as that is what it tests. */
 export type Side = 'server' | 'client';
 
+/** A scenario that the suite does not score, and this run wants to pass: the gateway signs in by itself. */
+export const CLIENT_CREDENTIALS = 'auth/client-credentials-basic';
+
 export interface Requirements {
   revision: Revision;
   required: Record<Side, string[]>;

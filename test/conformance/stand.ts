@@ -10,16 +10,30 @@ import { startHost } from '../../local/host.ts';
 import { readSourceFiles } from '../../local/source-files.ts';
 import { loadSecrets } from '../../local/secrets.ts';
 import { startFixture } from './children.ts';
+import { namingOf } from './naming.ts';
 import { startRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
 
 const CONNECT_TIMEOUT_MS = 15_000;
-/** Short, so that a call which nobody answers does not hold up the run. */
+/** The only setting that is not the default: short, so that a call which nobody answers does not hold up the run. */
 const CALL_TIMEOUT_MS = 8_000;
 
-export const UPSTREAMS = ['legacy', 'sse', 'modern'] as const;
-/** An upstream of the gateway: sessions on SDK 1, the same over HTTP+SSE, 2026-07-28 only on SDK 2. */
-export type UpstreamName = (typeof UPSTREAMS)[number];
+/** How each upstream is started: a fixture and what it is told. */
+const FIXTURES = {
+  legacy: ['conformance-legacy'],
+  sse: ['conformance-legacy'],
+  modern: ['conformance-modern', '--era', 'modern'],
+  both: ['conformance-modern'],
+  'both-pushed': ['conformance-modern', '--asks', 'requests'],
+  default: ['conformance-modern', '--era', 'default'],
+} satisfies Record<string, [fixture: string, ...args: string[]]>;
+
+/**
+ * An upstream of the gateway: sessions on SDK 1, the same over HTTP+SSE, 2026-07-28 only on SDK 2, both eras with sessions, the same
+ * where some tools can ask in the legacy era only, both eras as the handler of SDK 2 has them by default.
+ */
+export type UpstreamName = keyof typeof FIXTURES;
+export const UPSTREAMS = Object.keys(FIXTURES) as UpstreamName[];
 
 export interface Gateway {
   origin: string;
@@ -34,8 +48,6 @@ export async function startGateway(): Promise<Gateway> {
     PORTICO_KEYS: keyRing,
     PORTICO_ADMIN_TOKEN: adminToken,
     PORTICO_CALL_TIMEOUT_MS: String(CALL_TIMEOUT_MS),
-    // The suite changes lists, and wants to see that at once.
-    PORTICO_TOOL_APPROVAL: 'trust',
   };
   const host = await startHost({ files: await readSourceFiles(), dataDir, port: 0, env });
   return {
@@ -49,21 +61,27 @@ export async function startGateway(): Promise<Gateway> {
 }
 
 async function startUpstream(name: UpstreamName): Promise<string> {
-  if (name === 'modern') {
-    const port = await startFixture('conformance-modern', ['--era', 'modern']);
-    return `http://127.0.0.1:${port}/mcp`;
-  }
-  const port = await startFixture('conformance-legacy');
+  const [fixture, ...args] = FIXTURES[name];
+  const port = await startFixture(fixture, args);
   return `http://127.0.0.1:${port}/${name === 'sse' ? 'sse' : 'mcp'}`;
 }
 
-/** Starts a fixture, registers it and puts a relay before its endpoint. Throws when the gateway does not reach it. */
-export async function addUpstream(gateway: Gateway, name: UpstreamName): Promise<Relay> {
-  const api = createApi(gateway.origin, gateway.adminToken);
+/** Relays before an upstream's own endpoint, and before the one of all servers under a token that sees only this one. */
+export interface Doors {
+  own: Relay;
+  all: Relay;
+}
+
+/** Starts a fixture, registers it and puts relays before it. Throws when the gateway does not reach it. */
+export async function addUpstream(gateway: Gateway, upstream: UpstreamName): Promise<Doors> {
+  const { origin, adminToken } = gateway;
+  const api = createApi(origin, adminToken);
+  // A name that the suite never says, so that it can be told apart.
+  const name = `suite-${upstream.replaceAll(/[^a-z]+/gu, '-')}`;
   const record = await api.createServer({
     name,
-    transport_type: name === 'sse' ? 'SSE' : 'HTTP',
-    connection_config: { url: await startUpstream(name) },
+    transport_type: upstream === 'sse' ? 'SSE' : 'HTTP',
+    connection_config: { url: await startUpstream(upstream) },
   });
   const { status, last_error: error } = await api.waitForServer(
     record.id,
@@ -71,5 +89,20 @@ export async function addUpstream(gateway: Gateway, name: UpstreamName): Promise
     CONNECT_TIMEOUT_MS,
   );
   if (status !== 'CONNECTED') throw new Error(`${name} is ${status}: ${error ?? ''}`);
-  return startRelay(`${gateway.origin}/mcp/servers/${name}`, gateway.adminToken);
+  const narrow = await createNarrowToken(gateway, name);
+  return {
+    own: await startRelay(`${origin}/mcp/servers/${name}`, adminToken),
+    all: await startRelay(`${origin}/mcp`, narrow, namingOf(name)),
+  };
+}
+
+/** A token that sees one server only. */
+async function createNarrowToken({ origin, adminToken }: Gateway, server: string): Promise<string> {
+  const response = await fetch(`${origin}/api/v1/tokens`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: server, servers: [server] }),
+  });
+  if (!response.ok) throw new Error(`No token for ${server}: ${response.status}`);
+  return ((await response.json()) as { token: string }).token;
 }

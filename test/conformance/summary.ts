@@ -21,7 +21,8 @@ export function summarize(sections: readonly Section[]): Summary {
   for (const section of sections) {
     const { columns, waiting, requirements, only } = section;
     for (const column of columns) {
-      for (const scenario of countedIn(section, column)) {
+      const demanded = only === undefined ? (column.demands ?? []) : [];
+      for (const scenario of [...countedIn(section, column), ...demanded]) {
         const hasPassed = outcomeOf(column, scenario).status === 'passed';
         const reason = only === undefined ? waiting.get(scenario) : undefined;
         const name = `${scenario} (${requirements.revision})`;

@@ -11,10 +11,14 @@ export interface Column {
   outcomes: ReadonlyMap<string, Outcome>;
   /** Scenarios that ask for what this cell cannot have by the specification, with the reason. They are run, not counted. */
   cannot?: ReadonlyMap<string, string>;
+  /** Scenarios that the suite does not score and that must pass here all the same. */
+  demands?: readonly string[];
 }
 
 export interface Section {
   side: Side;
+  /** At which endpoint, where that is not a server's own. */
+  where?: string;
   requirements: Requirements;
   columns: Column[];
   /** Scenarios of what is not built, with its name. A run says which of them pass all the same. */
@@ -101,5 +105,6 @@ export function toSectionText(section: Section): string {
   ];
   const failures = failuresOf(section);
   const why = failures.length === 0 ? '' : `\n\nWhat failed:\n\n${failures.join('\n')}`;
-  return `## ${role}, ${requirements.revision}\n\n${toTable(rows)}${why}\n`;
+  const title = [role, requirements.revision, section.where].filter(Boolean).join(', ');
+  return `## ${title}\n\n${toTable(rows)}${why}\n`;
 }
