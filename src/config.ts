@@ -10,6 +10,7 @@ import { CACHE_SETTINGS, toCacheSettings, type CacheSettings } from './cache/cac
 import { CHAT_SETTINGS, toChatSettings, type ChatSettings } from './chat/chat-settings.ts';
 import type { NameStyle } from './gateway/qualified-name.ts';
 import type { HealthDefaults } from './health/health-settings.ts';
+import type { JsonBounds } from './lib/json-bounds.ts';
 import { nearestName } from './lib/nearest-name.ts';
 import type { Limit } from './limits/token-bucket.ts';
 import { MODEL_SETTINGS, toModelSettings, type ModelSettings } from './llm/model-settings.ts';
@@ -37,6 +38,8 @@ export interface Config {
   readonly health: HealthDefaults;
   /** Largest request body, in bytes. */
   readonly maxBodyBytes: number;
+  /** How deep a request body may be nested, and how many members it may have. */
+  readonly json: JsonBounds;
   /** Largest answer of an upstream that is read, in bytes. */
   readonly maxAnswerBytes: number;
   /** A legacy session ends after this time without a request, in milliseconds. */
@@ -101,6 +104,8 @@ const SettingsSchema = z.object({
   PORTICO_CIRCUIT_FAILURES: z.coerce.number().int().min(1).max(1_000_000).default(5),
   PORTICO_DEGRADED_ERROR_RATE: z.coerce.number().gt(0).max(1).default(0.2),
   PORTICO_MAX_BODY_BYTES: bytes(4_194_304),
+  PORTICO_MAX_JSON_DEPTH: z.coerce.number().int().min(16).max(512).default(128),
+  PORTICO_MAX_JSON_MEMBERS: z.coerce.number().int().min(1_000).max(10_000_000).default(250_000),
   PORTICO_MAX_ANSWER_BYTES: bytes(16_777_216),
   PORTICO_SESSION_IDLE_MS: milliseconds(1_800_000),
   PORTICO_KEEP_ALIVE_MS: milliseconds(20_000),
@@ -171,6 +176,10 @@ export function parseConfig(env: object): Config {
       degradedErrorRate: settings.PORTICO_DEGRADED_ERROR_RATE,
     },
     maxBodyBytes: settings.PORTICO_MAX_BODY_BYTES,
+    json: {
+      maxDepth: settings.PORTICO_MAX_JSON_DEPTH,
+      maxMembers: settings.PORTICO_MAX_JSON_MEMBERS,
+    },
     maxAnswerBytes: settings.PORTICO_MAX_ANSWER_BYTES,
     sessionIdleMs: settings.PORTICO_SESSION_IDLE_MS,
     keepAliveMs: settings.PORTICO_KEEP_ALIVE_MS,

@@ -43,6 +43,8 @@ export interface Env extends ModelEnv, OtlpEnv, ChatEnv, AskEnv, CacheEnv {
   PORTICO_CIRCUIT_FAILURES?: string;
   PORTICO_DRAIN_MS?: string;
   PORTICO_MAX_BODY_BYTES?: string;
+  PORTICO_MAX_JSON_DEPTH?: string;
+  PORTICO_MAX_JSON_MEMBERS?: string;
   PORTICO_MAX_ANSWER_BYTES?: string;
   PORTICO_SESSION_IDLE_MS?: string;
   PORTICO_KEEP_ALIVE_MS?: string;

@@ -7,6 +7,7 @@ import { parseDeviceToken } from '../connectors/connector-schema.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import { toProblemResponse } from '../errors/to-problem.ts';
 import { checkOrigin } from '../http/origin.ts';
+import { boundedJson } from './bounded-json.ts';
 import { registerAccessRules } from './access-rules.ts';
 import { registerAccessExplain } from './access-explain.ts';
 import { registerApprovals } from './approvals.ts';
@@ -86,6 +87,7 @@ export function createApi(ports: ApiPorts): Api {
     context.set('snapshot', snapshot);
     return next();
   });
+  api.use(boundedJson(ports.config));
   registerServers(api, ports);
   registerConnectors(api, ports);
   registerTransfer(api, ports);

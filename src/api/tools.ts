@@ -13,6 +13,7 @@ import { isReadOnly } from '../gateway/seen.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { withinToolset } from '../gateway/toolset-reach.ts';
 import { fromRawMembers, rawMembers } from '../lib/json-spans.ts';
+import { MAX_NAME_CHARS } from '../lib/name-limits.ts';
 import { isObject } from '../protocol.ts';
 import { ServerStatusSchema } from '../registry/status.ts';
 import { skillsOfItem } from '../skills/count-tools.ts';
@@ -44,12 +45,14 @@ const ToolsViewSchema = z
   })
   .meta({ id: 'ToolsByServer' });
 
+const NameSchema = z.string().min(1).max(MAX_NAME_CHARS);
+
 const CallSchema = z
   .union([
-    z.strictObject({ name: z.string().min(1), arguments: z.looseObject({}).optional() }),
+    z.strictObject({ name: NameSchema, arguments: z.looseObject({}).optional() }),
     z.strictObject({
-      original_name: z.string().min(1),
-      server_id: z.string().min(1),
+      original_name: NameSchema,
+      server_id: NameSchema,
       arguments: z.looseObject({}).optional(),
     }),
   ])

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { beginningWithoutSecrets } from '../audit/secret-patterns.ts';
+import { parseWithin } from '../lib/json-bounds.ts';
 import { toOneLine } from '../lib/one-line.ts';
 import { isObject, type JsonObject } from '../protocol.ts';
 
@@ -88,7 +89,7 @@ export function shownOutput(texts: readonly string[]): string {
 export function toSummary(answer: string, texts: readonly string[]): Summary | undefined {
   let json: unknown;
   try {
-    json = JSON.parse(answer);
+    json = parseWithin(answer);
   } catch {
     return undefined;
   }

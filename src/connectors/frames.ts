@@ -11,6 +11,7 @@
  * reset in either direction ends the channel at once. Nothing is ever sent on a channel after it ended.
  */
 import { z } from 'zod';
+import { parseWithin } from '../lib/json-bounds.ts';
 
 /** Told in `hello` and `welcome`; an unknown one is refused with `bye`. */
 export const FRAMES_VERSION = 1;
@@ -128,7 +129,7 @@ export function parsePayload<T extends JsonType>(
 ): Payload<T> | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder().decode(payload));
+    value = parseWithin(new TextDecoder().decode(payload));
   } catch {
     return undefined;
   }

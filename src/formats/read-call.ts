@@ -1,4 +1,5 @@
 /** One call as a dialect wrote it, made one of the hub: its arguments read, or said what is wrong with them. Pure. */
+import { parseWithin } from '../lib/json-bounds.ts';
 import { toOneLine } from '../lib/one-line.ts';
 import { isObject, type JsonObject } from '../protocol.ts';
 import { FormatError } from './dialect.ts';
@@ -45,7 +46,7 @@ function toHubCall({ id, name, arguments: given }: WrittenCall): HubCall {
 const AGAIN = 'call again with one JSON object that fits the schema of the tool';
 
 /** Models write nothing at all where a tool takes no arguments. */
-const parse = (text: string): unknown => (text.trim() === '' ? {} : JSON.parse(text));
+const parse = (text: string): unknown => (text.trim() === '' ? {} : parseWithin(text));
 
 /** Whether a model's own id of a call, and not one made by `toHubCalls`. */
 export const isOwnId = (id: string): boolean => !id.startsWith(MADE);

@@ -1,5 +1,6 @@
 /** Reads what a model's API sent: JSON that is checked by a schema before anybody uses it. Pure. */
 import type { z } from 'zod';
+import { parseWithin } from '../lib/json-bounds.ts';
 import { FormatError } from './dialect.ts';
 
 /** Longest text of a streamed answer with its calls, in UTF-16 units. */
@@ -20,7 +21,7 @@ export function parseAs<T>(schema: z.ZodType<T>, text: string, what: string): T 
 
 function parseJson(text: string, what: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseWithin(text);
   } catch {
     throw new FormatError(`${what} is not valid JSON`);
   }

@@ -15,7 +15,8 @@ interface Named {
   server: { name: string };
 }
 
-const MAX_CURSOR_CHARS = 2048;
+/** A cursor holds a name or a URI, each character in four of its own at most. */
+const MAX_CURSOR_CHARS = 32_768;
 
 /**
  * @param list sorted by server name without regard to case; within a server in the catalog's order

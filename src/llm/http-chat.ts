@@ -2,6 +2,7 @@
  * A model behind an HTTP API, asked once: one POST, the answer whole or as events, checked by the dialect. No redirect is followed, so the
  * key goes nowhere else; everything is read up to a bound, and what a failed answer says is not passed on: it may tell of keys.
  */
+import { parseWithin } from '../lib/json-bounds.ts';
 import { BodyTooLarge, readText } from '../lib/read-text.ts';
 import { EventTooLarge } from '../lib/sse-events.ts';
 import { withoutEnd } from '../lib/without-end.ts';
@@ -109,7 +110,7 @@ async function readWhole<T>(
   const text = await during(signal, () => readText(response, response.headers, MAX_BYTES));
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = parseWithin(text);
   } catch {
     throw new ModelFailure('nonsense');
   }

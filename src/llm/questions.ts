@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { TurnRequest } from '../formats/dialect.ts';
+import { parseWithin } from '../lib/json-bounds.ts';
 import type { CountedReply } from './counted.ts';
 import { ModelFailure, type Model, type ModelQuestion } from './model-port.ts';
 import type { Attempt } from './patience.ts';
@@ -39,7 +40,7 @@ const toRequest = ({ system, user, schema, maxTokens }: ModelQuestion<unknown>):
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseWithin(text);
   } catch {
     return undefined;
   }

@@ -13,6 +13,7 @@ import {
   type TurnReply,
   type TurnRequest,
 } from '../formats/dialect.ts';
+import { parseWithin } from '../lib/json-bounds.ts';
 import type { JsonObject } from '../protocol.ts';
 import type { AiBinding } from './ai-port.ts';
 import { ModelFailure, type ModelProblem } from './model-port.ts';
@@ -220,7 +221,7 @@ const toCalls = (written: OwnAnswer['tool_calls']): JsonObject[] =>
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseWithin(text);
   } catch {
     throw new FormatError('The event is not valid JSON');
   }

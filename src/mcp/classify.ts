@@ -15,6 +15,7 @@ import {
   type JsonObject,
   type RpcRequest,
 } from '../protocol.ts';
+import { checkNames } from './name-bounds.ts';
 
 /** The headers that matter here; null where absent. */
 export interface ProtocolHeaders {
@@ -73,6 +74,7 @@ function metaOf(params: JsonObject | undefined): JsonObject | undefined {
 }
 
 function classifyRequest(request: RpcRequest, headers: ProtocolHeaders): Classified {
+  checkNames(request);
   const meta = metaOf(request.params);
   const claim = meta?.[META.protocolVersion];
   const claimsModern = typeof claim === 'string' && isModernVersion(claim);

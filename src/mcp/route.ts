@@ -84,7 +84,7 @@ export async function handleMcp(
     if (request.method === 'DELETE') return await endSession(admitted, ports);
     if (request.method === 'GET') return await openStream(admitted, ports);
     if (request.method !== 'POST') throw new PorticoError('method_not_allowed');
-    const body = await readJsonBody(request, ports.config.maxBodyBytes);
+    const body = await readJsonBody(request, ports.config.maxBodyBytes, ports.config.json);
     if (isObject(body.json) && isRequestId(body.json['id'])) id = body.json['id'];
     const classified = classify(body.json, protocolHeaders(request.headers));
     era = classified.era;
@@ -108,7 +108,7 @@ const OF_ENDPOINTS: ReadonlySet<ErrorCode> = new Set(['invalid_params', 'not_fou
 /** The id of the request in a body; null where it has none or cannot be read. */
 async function idOfBody(request: Request, { config }: McpPorts): Promise<RequestId | null> {
   if (request.method !== 'POST') return null;
-  const body = await readJsonBody(request, config.maxBodyBytes).catch(() => undefined);
+  const body = await readJsonBody(request, config.maxBodyBytes, config.json).catch(() => undefined);
   const { json } = body ?? {};
   return isObject(json) && isRequestId(json['id']) ? json['id'] : null;
 }

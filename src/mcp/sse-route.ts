@@ -105,7 +105,7 @@ async function takeMessage(
   if (sealed === null) throw new PorticoError('session_required');
   const facts = await sessions.facts(sealed);
   if (facts?.principalId !== caller.principalId) throw new PorticoError('session_not_found');
-  const { text } = await readJsonBody(request, config.maxBodyBytes);
+  const { text } = await readJsonBody(request, config.maxBodyBytes, config.json);
   // The stream may be another token's of the same principal: the message acts with its own.
   const authorization = request.headers.get('authorization') ?? '';
   if (!(await streams.relay(facts.id, text, authorization)))

@@ -56,7 +56,7 @@ export const ToolApprovalSchema = z.enum(['first', 'hold', 'trust']);
 /** `first`: those of the first discovery are; `hold`: none is; `trust`: all are, as they come. What is not approved is held. */
 export type ToolApproval = z.infer<typeof ToolApprovalSchema>;
 
-/** Longest name that can be pinned, in characters. A tool with a longer one is offered by a trusted server only. */
+/** Longest name that can be pinned, in characters; discovery leaves out tools with longer ones. */
 export const MAX_NAME_CHARS = 1_000;
 /** Longest definition whose text is kept, in characters; of a longer one only the fingerprint is. */
 export const MAX_TEXT_CHARS = 250_000;

@@ -5,6 +5,7 @@
  * never hides the others. Pure; it fetches nothing, and decides nothing about addresses or names.
  */
 import stripJsonComments from 'strip-json-comments';
+import { parseWithin } from '../lib/json-bounds.ts';
 import { isObject, type JsonObject } from '../protocol.ts';
 import { readEntry, type McpEntry } from './mcp-entry.ts';
 
@@ -30,7 +31,7 @@ const CONTAINERS: readonly (readonly string[])[] = [
 export function parseMcpJson(text: string): McpJson | { problem: string } {
   let document: unknown;
   try {
-    document = JSON.parse(stripJsonComments(text, { trailingCommas: true }));
+    document = parseWithin(stripJsonComments(text, { trailingCommas: true }));
   } catch {
     return { problem: 'is not valid JSON' };
   }

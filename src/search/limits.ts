@@ -7,5 +7,4 @@ export const MAX_FOUND = 50;
 export const USUAL_FOUND = 10;
 /** Most servers that a search may be narrowed to. */
 export const MAX_SERVERS = 100;
-/** Longest name or id of a server, a tool or a skill that is looked up, in UTF-16 units. */
-export const MAX_NAME_CHARS = 1_000;
+export { MAX_NAME_CHARS } from '../lib/name-limits.ts';

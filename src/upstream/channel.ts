@@ -4,6 +4,7 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { finalResponse } from '../gateway/final-response.ts';
+import { LIST_BOUNDS } from '../lib/json-bounds.ts';
 import type { RawObject } from '../lib/json-spans.ts';
 import type { Deadline } from './deadline.ts';
 import { exchange, type Reply } from './exchange.ts';
@@ -56,7 +57,8 @@ export function post(
   );
   const body = requestText({ method, params }, id, manner.era);
   const inSession = Boolean(manner.sessionId);
-  return exchange({ destination, headers, body, id, inSession }, deadline, maxBytes);
+  const bounds = method.endsWith('/list') ? LIST_BOUNDS : undefined;
+  return exchange({ destination, headers, body, id, inSession, bounds }, deadline, maxBytes);
 }
 
 /** POST a notification; any 2xx will do. */

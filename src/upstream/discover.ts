@@ -15,6 +15,7 @@ import {
 import { PorticoError } from '../errors/portico-error.ts';
 import { parseParamHeaders } from '../gateway/param-headers.ts';
 import { isDeeper, rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import { MAX_NAME_CHARS, MAX_URI_CHARS, QUALIFIER_CHARS } from '../lib/name-limits.ts';
 import { toOneLine } from '../lib/one-line.ts';
 import {
   isObject,
@@ -210,6 +211,10 @@ function readItem(kind: Kind, text: string, others: ReadonlySet<string>) {
   const value = isObject(item) ? item[KIND_FACTS[kind].key] : undefined;
   const key = typeof value === 'string' ? value : '';
   if (others.has(key)) return { key, fault: 'listed twice' };
+  // Nobody may ask for a name that is longer.
+  const isName = KIND_FACTS[kind].key === 'name';
+  const maxChars = (isName ? MAX_NAME_CHARS : MAX_URI_CHARS) - QUALIFIER_CHARS;
+  if (key.length > maxChars) return { key, fault: `longer than ${maxChars} characters` };
   const parsed = SCHEMAS[kind].safeParse(item);
   if (parsed.success && key !== '') {
     return { key, fault: kind === 'tools' ? headerFault(text) : undefined };

@@ -8,6 +8,7 @@
  * come. Source: MCP 2026-07-28 and 2025-11-25, Streamable HTTP.
  */
 import { PorticoError } from '../errors/portico-error.ts';
+import type { JsonBounds } from '../lib/json-bounds.ts';
 import { BodyTooLarge, readText } from '../lib/read-text.ts';
 import { EventTooLarge, readEvents, SseParser, type Resumption } from '../lib/sse-events.ts';
 import type { RequestId } from '../protocol.ts';
@@ -24,6 +25,8 @@ export interface ExchangeRequest {
   id: RequestId;
   /** The request names a session, so a 404 means that the server forgot it. */
   inSession: boolean;
+  /** Of what is answered, where they are not the usual ones. */
+  bounds?: JsonBounds | undefined;
 }
 
 export interface Reply {
@@ -54,7 +57,7 @@ export async function exchange(
   if (type === 'application/json') {
     const text = await readAnswer(response, deadline, maxBytes);
     if (text === '') throw new PorticoError('upstream_no_response');
-    const message = parseMessage(text, request.id);
+    const message = parseMessage(text, request.id, request.bounds);
     if (message.kind !== 'response') throw new PorticoError('upstream_bad_message');
     return { headers: response.headers, response: message };
   }
@@ -125,7 +128,7 @@ async function* readMessages(
     try {
       for await (const event of readEvents(body, maxBytes, parser, deadline.signal)) {
         if (event.event !== 'message' || event.data === '') continue;
-        const message = parseMessage(event.data, request.id);
+        const message = parseMessage(event.data, request.id, request.bounds);
         if (message.kind === 'foreign') continue;
         yield message;
         if (message.kind === 'response') return;

@@ -3,6 +3,7 @@
  * era, the GET stream in the legacy one. Resolves when the stream is open; `onNotification` hears
  * every notification until it ends. Source: MCP 2026-07-28 Subscriptions; 2025-11-25 transports.
  */
+import { parseWithin } from '../lib/json-bounds.ts';
 import { readEvents } from '../lib/sse-events.ts';
 import { isObject, TASKS_EXTENSION } from '../protocol.ts';
 import { nextRequestId } from './request-ids.ts';
@@ -96,7 +97,7 @@ async function hear(
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseWithin(text);
   } catch {
     return undefined;
   }

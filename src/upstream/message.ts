@@ -2,6 +2,7 @@
  * JSON-RPC messages as an upstream sent them: classified, with the raw text of what is forwarded.
  */
 import { PorticoError } from '../errors/portico-error.ts';
+import { JsonPastBounds, parseWithin, type JsonBounds } from '../lib/json-bounds.ts';
 import { rawMembers } from '../lib/json-spans.ts';
 import { isObject, isRequestId, type JsonObject, type RequestId } from '../protocol.ts';
 import type { RawAnswer } from './question.ts';
@@ -33,14 +34,16 @@ export type UpstreamMessage =
  * Classify one message.
  * @param text the message's JSON text
  * @param id id of the request that is waited for
- * @throws PorticoError `upstream_bad_json` or `upstream_bad_message`
+ * @param bounds of the message
+ * @throws PorticoError `upstream_bad_json`, `upstream_bad_message`, `upstream_too_large`
  */
-export function parseMessage(text: string, id: RequestId): UpstreamMessage {
+export function parseMessage(text: string, id: RequestId, bounds?: JsonBounds): UpstreamMessage {
   let json: unknown;
   try {
-    json = JSON.parse(text);
-  } catch {
-    throw new PorticoError('upstream_bad_json');
+    json = parseWithin(text, bounds);
+  } catch (error) {
+    if (!(error instanceof JsonPastBounds)) throw new PorticoError('upstream_bad_json');
+    throw new PorticoError('upstream_too_large', `The answer ${error.message}`);
   }
   if (!isObject(json) || json['jsonrpc'] !== '2.0') throw new PorticoError('upstream_bad_message');
   const { method } = json;
@@ -68,7 +71,7 @@ export function parseMessage(text: string, id: RequestId): UpstreamMessage {
 /** The id in a message's text, if there is a valid one. */
 export function idOf(text: string): RequestId | undefined {
   try {
-    const { id } = JSON.parse(text) as { id?: unknown };
+    const { id } = parseWithin(text) as { id?: unknown };
     return isRequestId(id) ? id : undefined;
   } catch {
     return undefined;

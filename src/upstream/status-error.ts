@@ -1,5 +1,6 @@
 /** What an HTTP status of an upstream other than 200 means for the request. Pure. */
 import { PorticoError } from '../errors/portico-error.ts';
+import { parseWithin } from '../lib/json-bounds.ts';
 import type { RequestId } from '../protocol.ts';
 import { parseMessage, type RawResponse } from './message.ts';
 
@@ -57,7 +58,7 @@ function responseOf(body: string, id: RequestId): RawResponse | undefined {
 
 function rpcCodeOf(body: string): unknown {
   try {
-    const parsed = JSON.parse(body) as { error?: { code?: unknown } } | null;
+    const parsed = parseWithin(body) as { error?: { code?: unknown } } | null;
     return parsed?.error?.code;
   } catch {
     return undefined;

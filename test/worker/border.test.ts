@@ -129,7 +129,7 @@ describe('a body', () => {
     const response = await postRaw(
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"border.echo","arguments":{"a":${deep}}}}`,
     );
-    expect([200, 400]).toContain(response.status);
+    expect(response.status).toBe(400);
     await response.text();
     expect((await portico.post(legacy('ping'))).status).toBe(200);
   });

@@ -149,12 +149,12 @@ describe('a server', () => {
     expect(response.status).toBe(404);
   });
 
-  it('[SEC-7] [MCP-8] has tools with names of any length only where it is trusted', async () => {
-    const tools = [toolOf('short'), toolOf('l'.repeat(1_001))];
+  it('[SEC-4] [SEC-7] has no tool whose name nobody could call, trusted or not', async () => {
+    const tools = [toolOf('short'), toolOf('m'.repeat(800)), toolOf('l'.repeat(801))];
     serve({ lengthy: new FakeServer({ tools }), wordy: new FakeServer({ tools }) });
     await registerConnected(portico, 'lengthy');
     await registerConnected(portico, 'wordy', TRUSTED);
-    expect(await listTools('lengthy')).toEqual(['short']);
+    expect(await listTools('lengthy')).toHaveLength(2);
     expect(await listTools('wordy')).toHaveLength(2);
   });
 });

@@ -1,0 +1,18 @@
+/**
+ * JSON bodies of the API, within the bounds of all bodies, before a route's schema walks them. What is no JSON by its type is left to
+ * the route, which refuses it.
+ */
+import type { MiddlewareHandler } from 'hono';
+import type { Config } from '../config.ts';
+import { checkBody } from '../http/json-body.ts';
+import type { ApiEnv } from './frame.ts';
+
+/** @throws PorticoError `parse_error`, `payload_too_large` */
+export function boundedJson({ json }: Pick<Config, 'json'>): MiddlewareHandler<ApiEnv> {
+  return async (context, next) => {
+    const type = (context.req.header('content-type') ?? '').toLowerCase();
+    // The framework keeps the text for the route.
+    if (context.req.raw.body && type.includes('json')) checkBody(await context.req.text(), json);
+    await next();
+  };
+}
