@@ -6,17 +6,39 @@ import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from 'miniflare';
 import type { V4MiniflareOptions } from 'miniflare';
 import type { LogFile } from './log-file.ts';
 import { LOOPBACK } from './ports.ts';
+import { findChildren, unwatch, watch } from './watchdog.ts';
+
+/** Every workerd of this process that is watched over. */
+const watched = new Set<number>();
 
 /** Start an instance; it serves when this resolves. What was started of one that fails is ended. */
 export async function startMiniflare(options: V4MiniflareOptions): Promise<Miniflare> {
   const instance = keepSignals(() => new Miniflare(convertV4MiniflareOptions(options)));
   try {
     await instance.ready;
+    watchOver(instance);
     return instance;
   } catch (error) {
     await instance.dispose().catch(() => undefined);
     throw error;
   }
+}
+
+/** Its workerd would live on, on its port and its storage, when this process is killed. */
+function watchOver(instance: Miniflare): void {
+  const own = findChildren('workerd').filter(pid => !watched.has(pid));
+  const dispose = instance.dispose.bind(instance);
+  for (const pid of own) {
+    watched.add(pid);
+    watch(pid);
+  }
+  instance.dispose = async () => {
+    await dispose();
+    for (const pid of own) {
+      watched.delete(pid);
+      unwatch(pid);
+    }
+  };
 }
 
 /** Miniflare exits on a signal before anything else can end. Where the program handles a signal itself, it must not. */

@@ -200,6 +200,29 @@ it('[CLI-3] serves /mcp, keeps its data, and ends with all it started at a signa
   expect(await again.ended).toBe(0);
 });
 
+it('[CLI-3] killed, leaves no gateway on its port and its data', async () => {
+  const data = join(folder, 'killed-data');
+  const first = up('--port', '0', '--data', data);
+  const [, origin = ''] = /ready: (\S+)\/mcp/.exec(await first.says('ready: ')) ?? [];
+  const answers = () => fetch(`${origin}/health`).then(({ ok }) => ok);
+  expect(await answers()).toBe(true);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  await until('nobody answers', WAIT_MS, () =>
+    answers().then(
+      () => undefined,
+      () => true,
+    ),
+  );
+  await until('nothing is left', WAIT_MS, async () =>
+    (await processesOfTest()).length === 0 ? true : undefined,
+  );
+  const second = up('--port', new URL(origin).port, '--data', data);
+  await second.says('ready: ');
+  second.child.kill('SIGTERM');
+  expect(await second.ended).toBe(0);
+});
+
 it('[CLI-3] [CLI-4] says what is not right in one line', async () => {
   const run = async (...args: string[]) => {
     const child = spawn(process.execPath, [MAIN, 'up', ...args], {

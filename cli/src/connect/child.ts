@@ -8,13 +8,13 @@
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { unwatch, watch } from '../../../local/watchdog.ts';
 import { childEnvironment } from './child-environment.ts';
 import { readMessage, type ChildMessage } from './child-message.ts';
 import type { Limits } from './limits.ts';
 import { GarbageMeter, LineReader, LineTooLong } from './line-reader.ts';
 import { endGroup, signalGroup } from './process-group.ts';
 import { StderrTail } from './stderr-tail.ts';
-import { unwatchGroup, watchGroup } from './watchdog.ts';
 import { within } from './within.ts';
 
 /** How to start a server, as an `mcp.json` has it. */
@@ -66,7 +66,7 @@ export class Child {
       ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
     });
     const { stdin, stdout, stderr, pid } = this.#process;
-    if (pid !== undefined) watchGroup(pid);
+    if (pid !== undefined) watch(-pid);
     // Written to a child that is gone: its end is noticed by itself.
     stdin.on('error', () => {});
     stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk)).on('error', () => {});
@@ -176,7 +176,7 @@ export class Child {
     stdout.destroy();
     this.#tellOver(this.#stderr.clean(this.#reason));
     await gone;
-    if (this.pid !== undefined) unwatchGroup(this.pid);
+    if (this.pid !== undefined) unwatch(-this.pid);
     this.#process.stderr.destroy();
     this.#tellEnded();
   }
