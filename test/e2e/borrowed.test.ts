@@ -3,12 +3,13 @@
  * requests and of questions. Nothing of it opens anything, and the one it belongs to notices nothing.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startFixture } from '../fixtures/start-fixture.ts';
+import { startFixture, until } from '../fixtures/start-fixture.ts';
 import type { Upstream } from '../fixtures/start-fixture.ts';
 import { createRandom, drawn, SEED, type Random } from '../unit/seeded.ts';
 import { startGateway } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
 import { hear, settleNews } from './heard.ts';
+import { openOldStream, type OldStream } from './old-stream.ts';
 import { headersFor, openLegacy, post, requestBody, textOf } from './raw-client.ts';
 import type { Answer, RawClient, Target } from './raw-client.ts';
 import { send } from './task-client.ts';
@@ -24,6 +25,8 @@ let ada: Target;
 let bob: Target;
 let adas: RawClient;
 let bobs: RawClient;
+/** Hers by the deprecated transport. */
+let old: OldStream;
 let task: string;
 let state: string;
 
@@ -42,6 +45,7 @@ beforeAll(async () => {
   ada = plain((await gateway.createToken({ name: 'ada' })).token);
   bob = plain((await gateway.createToken({ name: 'bob' })).token);
   [adas, bobs] = [await openLegacy(ada), await openLegacy(bob)];
+  old = await openOldStream(gateway.origin, ada.token ?? '');
   const given = { name: 'modern.slow_compute', arguments: { seconds: 0, label: CANARY } };
   task = String((await send(ada, 'tools/call', given)).message.result?.['taskId']);
   const asked = await send(ada, 'tools/call', { name: FORM, arguments: {} });
@@ -49,6 +53,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  old?.close();
   await gateway?.stop();
   await Promise.all((upstreams ?? []).map(upstream => upstream.stop()));
 });
@@ -124,6 +129,20 @@ const OFFERS_BY_NAME: Record<string, { offer: Offer; wanted: (answer: Answer) =>
     },
     wanted: ({ status }) => status === 404,
   },
+  'a request on her stream of the old transport': {
+    offer: random => {
+      const method = random.pick(['ping', 'tools/list']);
+      return post({ ...bob, url: old.url }, requestBody('legacy', method, '{}', id(random)));
+    },
+    wanted: ({ status }) => status === 404,
+  },
+  'an answer on her stream of the old transport': {
+    offer: random => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: id(random), result: {} });
+      return post({ ...bob, url: old.url }, body);
+    },
+    wanted: ({ status }) => status === 404,
+  },
   'her task': {
     offer: random => {
       const method = random.pick(['tasks/get', 'tasks/cancel', 'tasks/update']);
@@ -169,6 +188,12 @@ describe(`${OFFERS} offers, seed ${SEED}`, { timeout: 300_000 }, () => {
     expect([...counts.keys()].toSorted()).toEqual(names.toSorted());
     expect(textOf(await slow)).toBe(`Computed ${CANARY}`);
     expect((await adas.request('ping')).status).toBe(200);
+    // Nothing came to her old stream but what she asks for herself.
+    expect(old.messages()).toEqual([]);
+    const init = requestBody('legacy', 'ping', '{}', 'hers');
+    expect((await post({ ...ada, url: old.url }, init)).status).toBe(202);
+    await until('her answer comes', 60_000, async () => old.messages()[0]);
+    expect(old.messages()).toEqual([{ jsonrpc: '2.0', id: 'hers', result: {} }]);
     expect((await send(ada, 'tasks/get', { taskId: task })).message.result).toBeDefined();
     for (const stream of streams) {
       expect([stream.methods(), stream.isOver()]).toEqual([[], false]);

@@ -1,0 +1,171 @@
+/**
+ * The state of a server that is down is told to who may use what was asked for, and to nobody else: what is hidden there is answered as what
+ * is unknown, by every kind of name.
+ */
+import { describe, expect, it } from 'vitest';
+import type { AccessRule } from '../../../src/access/rule.ts';
+import { PorticoError } from '../../../src/errors/portico-error.ts';
+import { createCore } from '../../../src/gateway/core.ts';
+import type { Naming, Reach, Reference } from '../../../src/gateway/gateway.ts';
+import { Renames } from '../../../src/gateway/renames.ts';
+import { withinToolset } from '../../../src/gateway/toolset-reach.ts';
+import { narrowed, withAccess } from '../../../src/gateway/with-access.ts';
+import { ServerStatusSchema, isOffered } from '../../../src/registry/status.ts';
+import { createCaller, OPEN } from '../access/callers.ts';
+import { catalogOf, createRecord, findNothing } from './fakes.ts';
+
+const DOWN = ServerStatusSchema.options.filter(status => !isOffered(status));
+const rule = (tool: string, server = 'off'): AccessRule => ({
+  id: `deny ${tool}`,
+  effect: 'deny',
+  subject: { kind: 'everyone' },
+  server,
+  tool,
+  readOnly: false,
+});
+const stateOf = (...rules: AccessRule[]) => ({ ...OPEN, rules });
+
+/** Sees `shown` of the server that is down, not `hidden`. */
+const byRule = createCaller({}, undefined, stateOf(rule('hidden')));
+const byToken = createCaller({ tools: ['off.shown', 'alpha'] });
+const byServer = createCaller({ servers: ['id-alpha'] });
+const NARROWED = { 'a rule': byRule, 'the tools of a token': byToken };
+
+const gateway = withAccess({
+  ...createCore({
+    catalogOf: server => catalogOf(isOffered(server.status) ? server : createRecord('off')),
+    findTools: findNothing,
+    call: () => Promise.reject(new Error('nothing is to be sent')),
+  }),
+  hearTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
+});
+
+const context = {
+  signal: new AbortController().signal,
+  owner: () => 'o',
+  defer: () => undefined,
+  capabilities: {},
+  questions: 'park',
+} as const;
+const METHODS = {
+  tool: 'tools/call',
+  prompt: 'prompts/get',
+  resource: 'resources/read',
+  task: 'tasks/get',
+} as const;
+
+type Refusal = { code: string; message: string; extras: unknown };
+
+/** What is told of a reference, with its name taken out. */
+async function refusalOf(
+  caller: typeof byRule,
+  reach: Reach,
+  naming: Naming,
+  reference: Reference,
+): Promise<Refusal> {
+  const method = METHODS[reference.kind];
+  const request = { method, reference, params: new Map<string, string>() };
+  try {
+    await gateway.request(caller, reach, naming, request, context);
+  } catch (error) {
+    if (!(error instanceof PorticoError)) throw error;
+    const { code, message, extras } = error;
+    return { code, message: message.replaceAll(reference.name, 'NAME'), extras };
+  }
+  throw new Error('it was not refused');
+}
+
+const overrides = [
+  { server: 'off', tool: 'hidden', name: 'renamed-hidden' },
+  { server: 'off', tool: 'shown', name: 'renamed-shown' },
+];
+
+describe.each(DOWN)('a server that is %s', status => {
+  const reach: Reach = { servers: [createRecord('alpha'), createRecord('off', { status })] };
+  const dot: Naming = { kind: 'qualified', style: 'dot' };
+  const own: Naming = { kind: 'own', serverId: 'id-off' };
+  const renames = new Renames(overrides, reach.servers);
+  const renamed: Naming = { kind: 'qualified', style: 'dot', renames };
+  const NAMES: [way: string, naming: Naming, nameOf: (tool: string) => string][] = [
+    ['its own name', own, tool => tool],
+    ['a dot', dot, tool => `off.${tool}`],
+    ['a colon', dot, tool => `off:${tool}`],
+    ['underscores', dot, tool => `off__${tool}`],
+    ['a slash', dot, tool => `off/${tool}`],
+    ['a new name', renamed, tool => `renamed-${tool}`],
+  ];
+
+  it.each(NAMES)(
+    '[ACC-3] tells its state of a tool that is seen, by %s',
+    async (_, naming, name) => {
+      for (const caller of [createCaller(), ...Object.values(NARROWED)]) {
+        const told = await refusalOf(caller, reach, naming, { kind: 'tool', name: name('shown') });
+        expect(told).toMatchObject({
+          code: 'server_disconnected',
+          extras: { data: { server: { status } } },
+        });
+      }
+    },
+  );
+
+  it.each(NAMES)(
+    '[ACC-3] tells nothing of a tool that is hidden, by %s',
+    async (_, naming, name) => {
+      for (const caller of [...Object.values(NARROWED), byServer]) {
+        const hidden = await refusalOf(caller, reach, naming, {
+          kind: 'tool',
+          name: name('hidden'),
+        });
+        // The same server name that nobody has, or on its own endpoint a tool that is not there.
+        const nobodys = { kind: 'own', serverId: 'id-nobody' } as const;
+        const unknownName = name('hidden').replace(/^off|^renamed/, 'nobody');
+        const unknown = await refusalOf(caller, reach, naming.kind === 'own' ? nobodys : naming, {
+          kind: 'tool',
+          name: unknownName,
+        });
+        expect(hidden).toEqual(unknown);
+        expect(['tool_not_found', 'tool_name_unprefixed']).toContain(hidden.code);
+      }
+    },
+  );
+
+  it('[ACC-3] [MCP-9] tells nothing of prompts and resources where only tools are seen', async () => {
+    for (const caller of [byToken, byServer]) {
+      for (const [kind, hidden, unknown] of [
+        ['prompt', 'off.ask', 'nobody.ask'],
+        ['resource', 'off+file:///x', 'nobody+file:///x'],
+      ] as const) {
+        const told = await refusalOf(caller, reach, dot, { kind, name: hidden });
+        expect(told).toEqual(await refusalOf(caller, reach, dot, { kind, name: unknown }));
+        expect(told.code).toBe(`${kind}_not_found`);
+        const atOwn = await refusalOf(caller, reach, own, { kind, name: 'x' });
+        expect(atOwn.code).toBe(`${kind}_not_found`);
+      }
+    }
+    for (const [kind, name] of [
+      ['prompt', 'off.ask'],
+      ['resource', 'off+file:///x'],
+    ] as const) {
+      const told = await refusalOf(byRule, reach, dot, { kind, name });
+      expect(told.code).toBe('server_disconnected');
+    }
+  });
+
+  it('[ACC-3] [MCP-9] tells nothing of tasks where it is not in reach', async () => {
+    const of = (serverId: string): Reference => ({ kind: 'task', name: 't', serverId });
+    const hidden = await refusalOf(byServer, reach, dot, of('id-off'));
+    expect(hidden).toEqual(await refusalOf(byServer, reach, dot, of('id-nobody')));
+    expect(hidden.code).toBe('task_not_found');
+    expect((await refusalOf(byRule, reach, dot, of('id-off'))).code).toBe('server_disconnected');
+  });
+
+  it('[ACC-4] tells nothing of what a toolset leaves out', async () => {
+    const definition = { include: ['off.shown'], exclude: [], overrides: [] };
+    const toolset = { id: 'id-set', name: 'set', description: '', definition };
+    const caller = createCaller();
+    const within = withinToolset(toolset, narrowed(caller, reach));
+    const told = (name: string) => refusalOf(caller, within, dot, { kind: 'tool', name });
+    expect((await told('off.shown')).code).toBe('server_disconnected');
+    expect(await told('off.hidden')).toEqual(await told('nobody.hidden'));
+  });
+});
