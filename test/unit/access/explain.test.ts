@@ -228,7 +228,7 @@ describe(`an explanation, seed ${SEED}`, () => {
   it('[ACC-3] is what lists and calls do, and names what decides', async () => {
     const random = createRandom(SEED);
     const seen = new Set<string>();
-    for (let i = drawn(1_000); i > 0; i -= 1) {
+    for (let i = drawn(5_000); i > 0; i -= 1) {
       const world = makeWorld(random);
       const toolset = random.pick([undefined, undefined, ...world.state.toolsets]);
       const refusing = await check(world, random.pick(world.servers), random.pick(TOOLS), toolset);
