@@ -35,6 +35,7 @@ const TIMED = [
   'cli-load-readers',
   'cli-plug',
   'cli-stdio-pressure',
+  'heap',
   'isolation',
   'rotation',
   'search',

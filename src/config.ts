@@ -12,6 +12,7 @@ import type { NameStyle } from './gateway/qualified-name.ts';
 import type { HealthDefaults } from './health/health-settings.ts';
 import type { JsonBounds } from './lib/json-bounds.ts';
 import { nearestName } from './lib/nearest-name.ts';
+import { LIMIT_SETTINGS, toByteLimits, type ByteLimits } from './limits/limit-settings.ts';
 import type { Limit } from './limits/token-bucket.ts';
 import { MODEL_SETTINGS, toModelSettings, type ModelSettings } from './llm/model-settings.ts';
 import type { ToolApproval } from './pins/pin.ts';
@@ -42,6 +43,8 @@ export interface Config {
   readonly json: JsonBounds;
   /** Largest answer of an upstream that is read, in bytes. */
   readonly maxAnswerBytes: number;
+  /** How much of bodies and answers may be in memory at once. */
+  readonly bytesInFlight: ByteLimits;
   /** A legacy session ends after this time without a request, in milliseconds. */
   readonly sessionIdleMs: number;
   /** Time between two comments that keep an open stream alive, in milliseconds. */
@@ -124,6 +127,7 @@ const SettingsSchema = z.object({
   ...CHAT_SETTINGS,
   ...ASK_SETTINGS,
   ...CACHE_SETTINGS,
+  ...LIMIT_SETTINGS,
   PORTICO_RATE_LIMIT: calls,
   PORTICO_RATE_BURST: calls,
   PORTICO_SERVER_RATE_LIMIT: calls,
@@ -181,6 +185,7 @@ export function parseConfig(env: object): Config {
       maxMembers: settings.PORTICO_MAX_JSON_MEMBERS,
     },
     maxAnswerBytes: settings.PORTICO_MAX_ANSWER_BYTES,
+    bytesInFlight: toByteLimits(settings, settings.PORTICO_MODE === 'local'),
     sessionIdleMs: settings.PORTICO_SESSION_IDLE_MS,
     keepAliveMs: settings.PORTICO_KEEP_ALIVE_MS,
     standingStreamMs: settings.PORTICO_STANDING_STREAM_MS,

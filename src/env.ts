@@ -7,11 +7,12 @@ import type { ResultCache } from './cache/result-cache-object.ts';
 import type { ServerMonitor } from './catalog/server-monitor-object.ts';
 import type { ChatEnv } from './chat/chat-settings.ts';
 import type { Connector } from './connectors/connector-object.ts';
+import type { LimitEnv } from './limits/limit-settings.ts';
 import type { ModelEnv } from './llm/model-settings.ts';
 import type { ClientSession } from './session/client-session-object.ts';
 import type { OtlpEnv } from './telemetry/otlp-settings.ts';
 
-export interface Env extends ModelEnv, OtlpEnv, ChatEnv, AskEnv, CacheEnv {
+export interface Env extends ModelEnv, OtlpEnv, ChatEnv, AskEnv, CacheEnv, LimitEnv {
   DB: D1Database;
   CATALOG: KVNamespace;
   CLIENT_SESSION: DurableObjectNamespace<ClientSession>;

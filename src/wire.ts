@@ -27,6 +27,7 @@ import { withCache } from './gateway/with-cache.ts';
 import { withAccess } from './gateway/with-access.ts';
 import { createTrial } from './gateway/trial.ts';
 import { withAudit } from './gateway/with-audit.ts';
+import { bytesOfIsolate } from './limits/bytes-in-flight.ts';
 import { modelsOf } from './llm/create-models.ts';
 import { UsageService } from './llm/usage-service.ts';
 import { listForModel, MODEL_NAMING, runCalls } from './llm/run-calls.ts';
@@ -239,6 +240,7 @@ export function wire(env: Env): AppPorts {
     endUpstreams,
     upstreamSessions,
     cancellations: new Cancellations(env.CLIENT_SESSION),
+    bytes: bytesOfIsolate(config.bytesInFlight),
     streams: new Streams(env.CLIENT_SESSION, env.SERVER_MONITOR),
     principals: new PrincipalService(people),
     explanations: new ExplainService({

@@ -20,6 +20,7 @@ import { registerCacheRules } from './cache-rules.ts';
 import { registerConnectors, SELF_PATH } from './connectors.ts';
 import { registerDocument } from './document.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
+import { countBytes } from './in-flight.ts';
 import { registerHealth } from './health.ts';
 import { registerKeys } from './keys.ts';
 import { registerModel } from './model.ts';
@@ -87,6 +88,7 @@ export function createApi(ports: ApiPorts): Api {
     context.set('snapshot', snapshot);
     return next();
   });
+  api.use(countBytes(ports.bytes, ports.config.maxBodyBytes));
   api.use(boundedJson(ports.config));
   registerServers(api, ports);
   registerConnectors(api, ports);

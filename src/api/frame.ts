@@ -22,6 +22,7 @@ import type { Config } from '../config.ts';
 import { errorEntry, type ErrorCode } from '../errors/table.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { HealthService } from '../health/health-service.ts';
+import type { BytesInFlight, RequestBytes } from '../limits/bytes-in-flight.ts';
 import type { ApprovalService } from '../pins/approval-service.ts';
 import type { ImportService } from '../registry/import-service.ts';
 import type { ServerService } from '../registry/server-service.ts';
@@ -38,6 +39,7 @@ export interface ApiPorts {
   config: Config;
   snapshots: Snapshots;
   gateway: Gateway;
+  bytes: BytesInFlight;
   servers: ServerService;
   connectors: ConnectorService;
   imports: ImportService;
@@ -65,7 +67,7 @@ export interface ApiPorts {
 
 export interface ApiEnv {
   /** Each request has one of them, by its path. */
-  Variables: { snapshot: Snapshot; connector?: StoredConnector };
+  Variables: { snapshot: Snapshot; connector?: StoredConnector; bytes: RequestBytes };
 }
 
 export type Api = OpenAPIHono<ApiEnv>;
@@ -96,7 +98,7 @@ export const BODY_ERRORS = [
 /** Codes that any administrative act can give. */
 export const ACT_ERRORS = ['forbidden', 'busy'] as const satisfies ErrorCode[];
 /** Codes that every route can give. */
-const COMMON_ERRORS: readonly ErrorCode[] = ['unauthorized', 'origin_refused', 'internal'];
+const COMMON_ERRORS: readonly ErrorCode[] = ['unauthorized', 'origin_refused', 'busy', 'internal'];
 
 /** The scope a route needs, as the document says it: the role of its security requirement. */
 export const needs = (scope: Scope) => ({ security: [{ bearer: [scope] }] });

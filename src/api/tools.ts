@@ -9,6 +9,7 @@ import { ERROR_CODES } from '../errors/table.ts';
 import { wishOfHeader } from '../cache/cache-wish.ts';
 import { callTool } from '../gateway/call-tool.ts';
 import type { ListedItem, ListedServer, Reach } from '../gateway/gateway.ts';
+import { pacedResponse } from '../http/paced-body.ts';
 import { isReadOnly } from '../gateway/seen.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { withinToolset } from '../gateway/toolset-reach.ts';
@@ -256,7 +257,8 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
       if (!members.has('content')) members.set('content', '[]');
       if (!members.has('isError')) members.set('isError', 'false');
       members.set('metadata', JSON.stringify(metadata));
-      return context.body(fromRawMembers(members), 200, { 'content-type': 'application/json' });
+      const headers = { 'content-type': 'application/json' };
+      return pacedResponse([fromRawMembers(members)], { headers }, context.var.bytes);
     } catch (thrown) {
       if (!(thrown instanceof ServerFailure)) throw thrown;
       const { server, reason } = thrown;

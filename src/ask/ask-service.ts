@@ -53,7 +53,7 @@ export interface AskInput extends AskStanding {
   summarize: boolean;
   dryRun: boolean;
   door: Era | 'rest';
-  context: Pick<CallContext, 'signal' | 'owner' | 'defer'>;
+  context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'bytes'>;
   /** Who asks, within what, by now. @throws PorticoError where that is nobody or nothing any more */
   again(): Promise<AskStanding>;
   /** A `traceparent` of the caller's own trace. */

@@ -16,7 +16,7 @@ export interface OneCall {
   tool: GuardedTool;
   args: JsonObject;
   door: Era | 'rest';
-  context: Pick<CallContext, 'signal' | 'owner' | 'defer'>;
+  context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'bytes'>;
   /** Time that the request has left, in milliseconds. */
   leftMs: number;
 }

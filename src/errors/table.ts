@@ -96,6 +96,12 @@ const table = {
   upstream_bad_message: upstream(502, 5034, 'The answer is not a JSON-RPC response to the request'),
   upstream_too_large: upstream(502, 5035, 'The answer is larger than allowed'),
   upstream_refused_address: upstream(502, 5036, 'The address of the server is not allowed'),
+  // The call was made: to make it again may do what it did a second time, so it is not said to be worth a retry.
+  upstream_no_room: upstream(
+    503,
+    5042,
+    'The server answered, but there was no room for its answer',
+  ),
   call_gone: upstream(410, 4100, 'The call ended while it waited for input'),
   too_many_calls: upstream(503, 5038, 'Too many calls wait for input', { retryable: true }),
   model_missing: entry(503, 5051, 'No language model is configured'),

@@ -21,7 +21,7 @@ export interface ToolCall {
   args: string;
   door: Era | 'rest';
   cache?: CacheWish | undefined;
-  context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'onDispatch'>;
+  context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'bytes' | 'onDispatch'>;
 }
 
 export interface ToolAnswer {

@@ -1,18 +1,23 @@
-/** Reads a JSON request body within its bound. */
+/** Reads a JSON request body within its bound, and within what may be in flight. */
 import { PorticoError } from '../errors/portico-error.ts';
 import { checkBounds, JsonPastBounds, type JsonBounds } from '../lib/json-bounds.ts';
-import { BodyTooLarge, readText } from '../lib/read-text.ts';
+import { BodyTooLarge, readText, type Meter } from '../lib/read-text.ts';
+import type { RequestBytes } from '../limits/bytes-in-flight.ts';
+
+/** A body may weigh this many times its largest size once it is parsed: records do, millions of empty objects do not. */
+export const WEIGHT_FACTOR = 8;
 
 export interface JsonBody {
   text: string;
   json: unknown;
 }
 
-/** @throws PorticoError `unsupported_media_type`, `payload_too_large`, `parse_error` */
+/** @throws PorticoError `unsupported_media_type`, `payload_too_large`, `busy`, `parse_error` */
 export async function readJsonBody(
   request: Request,
   maxBytes: number,
   bounds: JsonBounds,
+  bytes: RequestBytes,
 ): Promise<JsonBody> {
   const type = (request.headers.get('content-type') ?? '').split(';', 1)[0] ?? '';
   if (type.trim().toLowerCase() !== 'application/json') {
@@ -20,14 +25,19 @@ export async function readJsonBody(
   }
   let text: string;
   try {
-    text = await readText(request, request.headers, maxBytes);
+    text = await readText(request, request.headers, maxBytes, meterOf(bytes));
   } catch (error) {
+    if (error instanceof PorticoError) {
+      await discardBody(request, maxBytes);
+      throw error;
+    }
     if (error instanceof BodyTooLarge) {
       throw new PorticoError('payload_too_large', `The body may have ${maxBytes} bytes at most`);
     }
     throw new PorticoError('parse_error', 'The body broke off');
   }
   checkBody(text, bounds);
+  bytes.takeParsed(text, WEIGHT_FACTOR * maxBytes);
   try {
     return { text, json: JSON.parse(text) as unknown };
   } catch {
@@ -46,3 +56,29 @@ export function checkBody(text: string, bounds: JsonBounds): void {
     throw new PorticoError(code, `The body ${error.message}`);
   }
 }
+
+/** Takes a refused body from the wire: a client that is still writing would hear of a broken connection, not of the refusal. */
+export async function discardBody({ body }: Request, maxBytes: number): Promise<void> {
+  if (!body || body.locked) return;
+  const reader = body.getReader();
+  try {
+    for (let bytes = 0; bytes <= maxBytes;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      bytes += value.byteLength;
+    }
+  } catch {
+    // The client is gone.
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** A body is refused where there is no room: nothing has come of it yet. */
+const meterOf = (bytes: RequestBytes): Meter => ({
+  take(more) {
+    bytes.takeBody(more);
+    return undefined;
+  },
+  end: unneeded => bytes.give(unneeded),
+});

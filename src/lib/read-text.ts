@@ -1,34 +1,68 @@
-/** Reads a body as text up to a bound, natively where its length is known. */
+/** Reads a body as text up to a bound, natively where its length is known, and counted while it is read where somebody counts. */
 
 export class BodyTooLarge extends Error {}
+
+/** Counts the bytes that are read. What `take` throws ends the reading; where it gives a promise, nothing is read until that settles. */
+export interface Meter {
+  /** @param isPartial more may follow */
+  take(bytes: number, isPartial: boolean): Promise<void> | undefined;
+  /** The text is whole; so much of what was counted was not needed. */
+  end(unneeded: number): void;
+}
+
+/** A text of unknown length is counted byte by byte up to the first of these, then in whole steps, the last being the bound. */
+const STEPS = [65_536, 1_048_576] as const;
 
 /**
  * @param headers of the message; the length counts only where nothing is encoded, since what is read
  *   is decoded
- * @throws BodyTooLarge past `maxBytes`; what the stream throws where it breaks off
+ * @throws BodyTooLarge past `maxBytes`; what the stream throws where it breaks off; what the meter throws
  */
 export async function readText(
   source: { body: ReadableStream<Uint8Array> | null; text(): Promise<string> },
   headers: Headers,
   maxBytes: number,
+  meter?: Meter,
 ): Promise<string> {
   const declared = headers.has('content-encoding') ? null : headers.get('content-length');
   const length = declared === null ? NaN : Number(declared);
   if (length > maxBytes) throw new BodyTooLarge();
-  if (Number.isInteger(length)) return source.text();
+  if (Number.isInteger(length)) {
+    const waiting = meter?.take(length, false);
+    if (waiting) await waiting;
+    return source.text();
+  }
   if (source.body === null) return '';
   const decoder = new TextDecoder();
   const reader = source.body.getReader();
   let bytes = 0;
+  let counted = 0;
   let text = '';
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.byteLength;
-    if (bytes > maxBytes) {
-      reader.cancel().catch(() => {});
-      throw new BodyTooLarge();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      bytes += value.byteLength;
+      if (bytes > maxBytes) throw new BodyTooLarge();
+      if (meter && bytes > counted) {
+        const next = stepFor(bytes, maxBytes);
+        const waiting = meter.take(next - counted, next < maxBytes);
+        counted = next;
+        if (waiting) await waiting;
+      }
+      text += decoder.decode(value, { stream: true });
     }
-    text += decoder.decode(value, { stream: true });
+  } catch (error) {
+    reader.cancel().catch(() => {});
+    throw error;
   }
+  meter?.end(counted - bytes);
+  return text + decoder.decode();
+}
+
+/** How much is to be counted where so many bytes have been read. */
+export function stepFor(bytes: number, maxBytes: number): number {
+  const [exact, step] = STEPS;
+  if (bytes <= exact) return bytes;
+  return bytes <= step ? Math.min(step, maxBytes) : maxBytes;
 }

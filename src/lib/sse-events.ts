@@ -57,6 +57,11 @@ export class SseParser {
     return events;
   }
 
+  /** Characters of the event that is not whole yet. */
+  get held(): number {
+    return this.#pending.length + this.#size;
+  }
+
   /** Where the stream stands. */
   get resumption(): Resumption {
     return { lastEventId: this.#lastEventId, retryMs: this.#retryMs };
@@ -95,12 +100,14 @@ export class SseParser {
 /**
  * The events of a byte stream. Ends with the stream; throws what the stream throws.
  * @param signal hangs up when it aborts, also where a read is under way
+ * @param onHeld told how much of an event is in memory; where it gives a promise, nothing is read until that settles
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   maxChars: number,
   parser = new SseParser(maxChars),
   signal?: AbortSignal,
+  onHeld?: (chars: number) => Promise<void> | undefined,
 ): AsyncGenerator<SseEvent, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
   const reader = body.getReader();
@@ -111,6 +118,10 @@ export async function* readEvents(
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+      const held = parser.held;
+      // An event that this piece completes was as large as all of it, at most.
+      const waiting = onHeld?.(held + value.byteLength);
+      if (waiting) await waiting;
       yield* parser.push(decoder.decode(value, { stream: true }));
     }
   } finally {
@@ -121,5 +132,10 @@ export async function* readEvents(
 
 /** One event as text for an event stream. */
 export function toSseText(data: string, event = 'message'): string {
-  return `event: ${event}\ndata: ${data.replaceAll(/\r\n?|\n/g, '\ndata: ')}\n\n`;
+  return toSseParts(data, event).join('');
+}
+
+/** The same in parts, so that a large text is not copied. */
+export function toSseParts(data: string, event = 'message'): [string, string, string] {
+  return [`event: ${event}\ndata: `, data.replaceAll(/\r\n?|\n/g, '\ndata: '), '\n\n'];
 }

@@ -34,7 +34,7 @@ export interface CallsFor {
   caller: Caller;
   reach: Reach;
   door: Era | 'rest';
-  context: Pick<CallContext, 'signal' | 'owner' | 'defer'>;
+  context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'bytes'>;
   /** The tools the model was shown, by the name in its dialect. */
   tools: ReadonlyMap<string, ListedItem>;
   /** What leads arguments back to those of the tools (`ExportedTools.toArguments`); absent where the callers did so before. */

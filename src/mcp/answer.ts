@@ -13,6 +13,7 @@ import { RPC, type Era, type JsonObject, type RequestId } from '../protocol.ts';
 import type { QuestionLine } from '../session/question-line.ts';
 import type { CallContext } from '../upstream/call.ts';
 import type { RawResponse } from '../upstream/message.ts';
+import { pacedResponse, type Holder } from '../http/paced-body.ts';
 import { STREAM_HEADERS, toStream } from './patient-response.ts';
 import { asksForInput, relayTexts } from './relay-texts.ts';
 
@@ -31,9 +32,9 @@ export function resultResponse(id: RequestId, result: string, headers = {}): Res
 }
 
 /** The same with a result whose UTF-8 is at hand, which matters where it is large. */
-export function resultBytesResponse(id: RequestId, result: Uint8Array): Response {
+export function resultBytesResponse(id: RequestId, result: Uint8Array, holder?: Holder): Response {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
-  return new Response(new Blob([head, result, '}']), { headers: JSON_HEADERS });
+  return pacedResponse([head, result, '}'], { headers: JSON_HEADERS }, holder);
 }
 
 /** What a modern result of a method must have and a legacy server does not give. */
@@ -134,7 +135,7 @@ export interface Taking {
   acceptsStream: boolean;
   /** There for a legacy client in a session that said what it can be asked. */
   openLine?: (() => Promise<QuestionLine>) | undefined;
-  context: Pick<CallContext, 'capabilities'>;
+  context: Pick<CallContext, 'capabilities' | 'bytes'>;
 }
 
 /** The reply of a request. Streams where the upstream streams and the client takes streams. */
@@ -152,18 +153,19 @@ export async function replyResponse(
       asked.era === 'modern' &&
       'error' in reply.response &&
       reply.response.parsed['code'] === RPC.missingClientCapability;
-    return new Response(responseText(reply.response, asked, routed), {
-      status: isCapability ? 400 : 200,
-      headers: JSON_HEADERS,
-    });
+    const init = { status: isCapability ? 400 : 200, headers: JSON_HEADERS };
+    return pacedResponse([responseText(reply.response, asked, routed)], init, context.bytes);
   }
   const toText = (response: RawResponse) => responseText(response, asked, routed);
   const relayed = { routed, openLine, toText, capabilities: context.capabilities };
   const texts = failingClearly(relayTexts(relayed), asked, routed);
-  if (!acceptsStream) return new Response(await lastOf(texts), { headers: JSON_HEADERS });
+  if (!acceptsStream) {
+    return pacedResponse([await lastOf(texts)], { headers: JSON_HEADERS }, context.bytes);
+  }
   // A refusal that comes before anything else has a status of its own.
   const first = await texts.next();
-  return new Response(toStream(startingWith(first, texts)), { headers: STREAM_HEADERS });
+  const stream = toStream(startingWith(first, texts), context.bytes);
+  return new Response(stream, { headers: STREAM_HEADERS });
 }
 
 type Texts = AsyncGenerator<string, void, undefined>;

@@ -22,7 +22,8 @@ export async function answerAsk(
   request: RpcRequest,
   door: Era,
 ): Promise<string> {
-  const { gateway, caller, scope, context, ask, listening } = exchange;
+  const { gateway, caller, scope, ask, listening } = exchange;
+  const { signal, owner, defer, bytes } = exchange.context;
   const given = request.params?.['arguments'];
   try {
     const { request: words, summarize, dry_run: dryRun } = parseOwn(ASK_NAME, AskSchema, given);
@@ -33,7 +34,7 @@ export async function answerAsk(
       summarize,
       dryRun,
       door,
-      context: { signal: context.signal, owner: context.owner, defer: context.defer },
+      context: { signal, owner, defer, bytes },
       parent: traceparentOf(request),
       async again() {
         const now = await listening.now();

@@ -4,6 +4,7 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse, toRpcErrorText } from '../errors/to-json-rpc.ts';
+import { pacedResponse } from '../http/paced-body.ts';
 import { rawElements } from '../lib/json-spans.ts';
 import {
   IMPLEMENTATION,
@@ -83,7 +84,8 @@ export async function handleBatch(exchange: Exchange, text: string): Promise<Res
   const answers = await Promise.all(elements.map(element => answerOne(exchange, element)));
   const given = answers.filter(answer => answer !== undefined);
   if (given.length === 0) return new Response(null, { status: 202 });
-  return new Response(`[${given.join(',')}]`, { headers: { 'content-type': 'application/json' } });
+  const headers = { 'content-type': 'application/json' };
+  return pacedResponse([`[${given.join(',')}]`], { headers }, exchange.context.bytes);
 }
 
 async function answerOne(exchange: Exchange, element: string): Promise<string | undefined> {

@@ -52,6 +52,8 @@ export interface Exchange {
     /** Who calls and what the endpoint comes to by now. @throws PorticoError where that is nobody or nothing */
     now(): Promise<Standing>;
   };
+  /** The parsed body is not needed any more; absent where other requests came with it. */
+  dropParsed?: () => void;
   /** Name of the object of the legacy session; absent where the request is in none. */
   sessionObject?: string;
   pageSize: number;
@@ -126,12 +128,13 @@ export async function handleShared(
   const kind = LISTS.get(request.method);
   if (kind === 'tools' && tools !== 'all') {
     requireScope(caller, 'tools:read');
-    return resultBytesResponse(request.id, OWN_LISTS[tools](cursorOf(request), era));
+    const result = OWN_LISTS[tools](cursorOf(request), era);
+    return resultBytesResponse(request.id, result, exchange.context.bytes);
   }
   if (kind) {
     const list = await gateway.list(caller, reach, naming, kind);
     const result = listResult(list, kind, cursorOf(request), pageSize, era);
-    return resultBytesResponse(request.id, result);
+    return resultBytesResponse(request.id, result, exchange.context.bytes);
   }
   if (isCallOf(ASK_NAME, exchange, request)) return ask(exchange, request, era);
   if (isCallOf(CHAT_NAME, exchange, request)) return chat(exchange, request, era);
@@ -173,9 +176,11 @@ function ask(exchange: Exchange, request: RpcRequest, era: Era): Promise<Respons
 async function whenReady(
   responding: Promise<Response>,
   asked: Asked,
-  { acceptsStream }: Exchange,
+  { acceptsStream, context }: Exchange,
 ): Promise<Response> {
   if (!acceptsStream) return responding;
+  const release = context.bytes?.retain() ?? (() => {});
+  responding.then(release, release);
   return patiently(responding, thrown => thrownText(thrown, asked));
 }
 
@@ -196,6 +201,9 @@ async function relay(
   const header = readHeader ? { readHeader } : {};
   const relayed = { method, reference, params, logLevel, tasks, cache, door: era, ...header };
   const asked = { id: request.id, method, era, tasks };
+  // What is sent is raw: the call does not wait with a parsed copy of it in memory.
+  delete request.params;
+  exchange.dropParsed?.();
   const responding = gateway
     .request(caller, reach, naming, relayed, context)
     .then(routed => replyResponse(routed, asked, exchange))

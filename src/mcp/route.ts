@@ -9,42 +9,28 @@ import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
 import type { Config } from '../config.ts';
-import { wishOfHeader } from '../cache/cache-wish.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { readJsonBody, type JsonBody } from '../http/json-body.ts';
 import { checkOrigin } from '../http/origin.ts';
-import {
-  isObject,
-  isRequestId,
-  LEGACY_VERSIONS,
-  type Era,
-  type LogLevel,
-  type RequestId,
-} from '../protocol.ts';
-import { principalOwner, sessionOwner, type Sessions } from '../session/sessions.ts';
+import type { BytesInFlight, RequestBytes } from '../limits/bytes-in-flight.ts';
+import { isObject, isRequestId, LEGACY_VERSIONS, type Era, type RequestId } from '../protocol.ts';
+import { sessionOwner, type Sessions } from '../session/sessions.ts';
 import type { QuestionLine } from '../session/question-line.ts';
 import type { Cancellations } from '../session/cancellations.ts';
-import { listenOwner, type Streams } from '../session/streams.ts';
-import { askableKey, askableOf } from '../session/askable.ts';
+import type { Streams } from '../session/streams.ts';
+import { askableOf } from '../session/askable.ts';
 import type { RawAnswer } from '../upstream/question.ts';
-import {
-  acceptsStream,
-  legacyClient,
-  modernClient,
-  scopeOfClient,
-  SILENT_CLIENT,
-  toAnswer,
-  type Client,
-} from './client.ts';
+import { legacyClient, modernClient, scopeOfClient, SILENT_CLIENT, toAnswer } from './client.ts';
 import type { ChatPort } from './chat-calls.ts';
 import { classify, isModernVersion, type Classified } from './classify.ts';
 import { admit, liveSession, type Admitted } from './admit.ts';
 import type { Endpoint } from './endpoint.ts';
-import { isRelayed, type Exchange, type Standing } from './requests.ts';
+import { isRelayed } from './requests.ts';
 import { handleBatch, handleLegacy, initializeResponse, negotiatedVersion } from './legacy.ts';
 import { openLegacyStream } from './legacy-stream.ts';
 import { handleModern } from './modern.ts';
 import { readParams } from './params.ts';
+import { dropping, standing, toExchange } from './to-exchange.ts';
 
 export interface McpPorts {
   config: Config;
@@ -55,6 +41,7 @@ export interface McpPorts {
   sessions: Sessions;
   streams: Streams;
   cancellations: Cancellations;
+  bytes: BytesInFlight;
   /** What a session's object does for questions. */
   upstreamSessions: {
     openLine(owner: string, timeoutMs: number): Promise<QuestionLine>;
@@ -78,20 +65,23 @@ export async function handleMcp(
   const claimed = request.headers.get('mcp-protocol-version');
   let era: Era = claimed !== null && isModernVersion(claimed) ? 'modern' : 'legacy';
   let id: RequestId | null = null;
+  let bytes: RequestBytes | undefined;
   try {
     checkOrigin(url, request.headers.get('origin'), ports.config);
     const admitted = await admit(request, endpoint, ports, defer);
     if (request.method === 'DELETE') return await endSession(admitted, ports);
     if (request.method === 'GET') return await openStream(admitted, ports);
     if (request.method !== 'POST') throw new PorticoError('method_not_allowed');
-    const body = await readJsonBody(request, ports.config.maxBodyBytes, ports.config.json);
+    bytes = ports.bytes.request(admitted.snapshot.caller.principalId);
+    const { maxBodyBytes, json } = ports.config;
+    const body = await readJsonBody(request, maxBodyBytes, json, bytes);
     if (isObject(body.json) && isRequestId(body.json['id'])) id = body.json['id'];
     const classified = classify(body.json, protocolHeaders(request.headers));
     era = classified.era;
     const current = listsSomething(classified)
       ? await admitted.again(ports.config.listMaxAgeMs)
       : admitted;
-    return await dispatch(current, classified, body, ports);
+    return await dispatch({ ...current, bytes }, classified, body, ports);
   } catch (thrown) {
     const error = toPorticoError(thrown);
     // An endpoint that is none is found out before the body is read; the answer names its request all the same.
@@ -99,6 +89,9 @@ export async function handleMcp(
     const response = toRpcErrorResponse(error, id, era);
     if (response.status === 405) response.headers.set('allow', 'GET, POST, DELETE');
     return response;
+  } finally {
+    // What goes on after this holds what it needs.
+    bytes?.release();
   }
 }
 
@@ -106,9 +99,13 @@ export async function handleMcp(
 const OF_ENDPOINTS: ReadonlySet<ErrorCode> = new Set(['invalid_params', 'not_found']);
 
 /** The id of the request in a body; null where it has none or cannot be read. */
-async function idOfBody(request: Request, { config }: McpPorts): Promise<RequestId | null> {
+async function idOfBody(request: Request, { bytes, config }: McpPorts): Promise<RequestId | null> {
   if (request.method !== 'POST') return null;
-  const body = await readJsonBody(request, config.maxBodyBytes, config.json).catch(() => undefined);
+  const { maxBodyBytes, json: bounds } = config;
+  // Of callers of no endpoint, all together.
+  const held = bytes.request('');
+  const body = await readJsonBody(request, maxBodyBytes, bounds, held).catch(() => undefined);
+  held.release();
   const { json } = body ?? {};
   return isObject(json) && isRequestId(json['id']) ? json['id'] : null;
 }
@@ -128,7 +125,7 @@ function protocolHeaders(headers: Headers) {
 }
 
 async function dispatch(
-  admitted: Admitted,
+  admitted: Admitted & { bytes: RequestBytes },
   classified: Classified,
   body: JsonBody,
   ports: McpPorts,
@@ -138,6 +135,7 @@ async function dispatch(
     const { headers } = admitted.request;
     const exchange = {
       ...toExchange(admitted, modernClient(classified.request), ports, 'modern'),
+      ...dropping(classified.request, admitted.bytes),
       readHeader: (name: string) => headers.get(name),
     };
     return handleModern(exchange, classified.request, body.text);
@@ -164,7 +162,15 @@ async function dispatch(
   if (classified.kind === 'request') {
     const { request } = classified;
     const serve = (signal: AbortSignal) =>
-      handleLegacy({ ...exchange, context: { ...exchange.context, signal } }, request, body.text);
+      handleLegacy(
+        {
+          ...exchange,
+          ...dropping(request, admitted.bytes),
+          context: { ...exchange.context, signal },
+        },
+        request,
+        body.text,
+      );
     const { signal } = admitted.request;
     if (sessionId === undefined || !isRelayed(request.method)) return serve(signal);
     return ports.cancellations.serve(sessionOwner(sessionId), request.id, signal, serve);
@@ -195,75 +201,6 @@ function checkLegacyVersion(headers: Headers): void {
   if (version !== null && !LEGACY_VERSIONS.includes(version)) {
     throw new PorticoError('invalid_request', `Unsupported protocol version: ${version}`);
   }
-}
-
-function toExchange(admitted: Admitted, client: Client, ports: McpPorts, era: Era): Exchange {
-  const { request, snapshot, defer } = admitted;
-  const scope = scopeOfClient(admitted.scope, era, client);
-  const { caller } = snapshot;
-  const { sessionId, capabilities, questions } = client;
-  const key = askableKey(capabilities);
-  const owner =
-    sessionId === undefined
-      ? (serverId: string) => principalOwner(caller.principalId, serverId, key)
-      : () => sessionOwner(sessionId);
-  const hearer = sessionId === undefined ? listenOwner(caller.principalId) : owner('');
-  return {
-    caller,
-    scope,
-    gateway: ports.gateway,
-    ask: ports.ask,
-    chats: ports.chats,
-    context: {
-      signal: request.signal,
-      owner,
-      defer,
-      capabilities,
-      questions,
-      hasStream: sessionId !== undefined,
-      onUpdated: (serverId, uri, params) =>
-        defer(ports.streams.tell(hearer, { serverId, uri, params })),
-    },
-    streams: ports.streams,
-    listening: {
-      keepAliveMs: ports.config.keepAliveMs,
-      now: () => standing(admitted, ports, era, client),
-    },
-    pageSize: ports.config.pageSize,
-    acceptsStream: acceptsStream(request),
-    cache: wishOfHeader(request.headers.get('cache-control')),
-    ...(sessionId === undefined ? {} : inSession(sessionId, key, admitted, ports)),
-  };
-}
-
-/** Who calls now and what the endpoint comes to, on a state as fresh as for a list. */
-async function standing(
-  admitted: Admitted,
-  { config }: McpPorts,
-  era: Era,
-  client: Client,
-): Promise<Standing> {
-  const { snapshot, scope } = await admitted.again(config.listMaxAgeMs);
-  const logLevel = snapshot.session?.logLevel;
-  return { caller: snapshot.caller, scope: scopeOfClient(scope, era, client), logLevel };
-}
-
-/** What a request in a live legacy session can do beside the others. */
-function inSession(sessionId: string, askable: string, admitted: Admitted, ports: McpPorts) {
-  const { sessions, streams, upstreamSessions, config } = ports;
-  const { defer, snapshot } = admitted;
-  const { session } = snapshot;
-  const openLine = () =>
-    upstreamSessions.openLine(sessionOwner(sessionId), config.questionTimeoutMs);
-  return {
-    sessionObject: sessionOwner(sessionId),
-    logLevel: session?.logLevel,
-    async setLogLevel(level: LogLevel) {
-      await sessions.setLogLevel(sessionId, level);
-      defer(streams.setLogLevel(sessionOwner(sessionId), level));
-    },
-    ...(askable === '' ? {} : { openLine }),
-  };
 }
 
 /** DELETE ends a legacy session. */

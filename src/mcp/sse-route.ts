@@ -99,16 +99,21 @@ async function takeMessage(
   request: Request,
   url: URL,
   caller: Caller,
-  { config, sessions, streams }: McpPorts,
+  { bytes, config, sessions, streams }: McpPorts,
 ): Promise<Response> {
   const sealed = url.searchParams.get('sessionId');
   if (sealed === null) throw new PorticoError('session_required');
   const facts = await sessions.facts(sealed);
   if (facts?.principalId !== caller.principalId) throw new PorticoError('session_not_found');
-  const { text } = await readJsonBody(request, config.maxBodyBytes, config.json);
-  // The stream may be another token's of the same principal: the message acts with its own.
-  const authorization = request.headers.get('authorization') ?? '';
-  if (!(await streams.relay(facts.id, text, authorization)))
-    throw new PorticoError('session_not_found');
-  return new Response('Accepted', { status: 202 });
+  const held = bytes.request(caller.principalId);
+  try {
+    const { text } = await readJsonBody(request, config.maxBodyBytes, config.json, held);
+    // The stream may be another token's of the same principal: the message acts with its own.
+    const authorization = request.headers.get('authorization') ?? '';
+    if (!(await streams.relay(facts.id, text, authorization)))
+      throw new PorticoError('session_not_found');
+    return new Response('Accepted', { status: 202 });
+  } finally {
+    held.release();
+  }
 }

@@ -62,10 +62,12 @@ export function toLineStream(
 /**
  * The lines of bytes; a failure is thrown as what it was.
  * @param client aborts when the client of the call goes away: the source hears of it at once
+ * @param onHeld told how much of a line is in memory; where it gives a promise, nothing is read until that settles
  */
 export async function* readLines(
   body: ReadableStream<Uint8Array>,
   client: AbortSignal,
+  onHeld?: (chars: number) => Promise<void> | undefined,
 ): AsyncGenerator<Exclude<CallLine, { kind: 'failure' }>, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -74,15 +76,20 @@ export async function* readLines(
   if (client.aborted) leave();
   // Only new text is searched, so that a long line in many pieces costs what its length does.
   let begun: string[] = [];
+  let held = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+      held += value.byteLength;
+      const waiting = onHeld?.(held);
+      if (waiting) await waiting;
       const [first = '', ...others] = decoder.decode(value, { stream: true }).split('\n');
       begun.push(first);
       if (others.length === 0) continue;
       const lines = [begun.join(''), ...others];
       begun = [lines.pop() ?? ''];
+      held = begun[0]?.length ?? 0;
       for (const text of lines) {
         if (text === '') continue;
         const line = JSON.parse(text) as CallLine;

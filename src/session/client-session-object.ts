@@ -74,7 +74,7 @@ export class ClientSession extends DurableObject<Env> {
     this.ctx,
     (serverId, sessionId) => this.#upstreams.standing.find(serverId, sessionId)?.shared,
   );
-  readonly #calls = new ObjectCalls(this.#upstreams.calls, this.#config.questionTimeoutMs);
+  readonly #calls = new ObjectCalls(this.#upstreams.calls, this.#config, this.ctx.id);
   readonly #cancelled = new CancelledCalls(this.ctx);
   readonly #streams = new OpenStreams(this.ctx, {
     db: this.env.DB,

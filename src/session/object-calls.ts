@@ -5,8 +5,10 @@
  * where it stopped. Parked calls live in memory only: one that outlives its limit, or its object,
  * is ended, and the upstream hears of it.
  */
+import type { Config } from '../config.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import type { JsonObject } from '../protocol.ts';
+import { bytesOfIsolate, type RequestBytes } from '../limits/bytes-in-flight.ts';
 import type { CallContext, CallMessage, CallMessages, CallReply } from '../upstream/call.ts';
 import type { Question, RawAnswer, Withdrawal } from '../upstream/question.ts';
 import type { ObjectCall, Upstreams } from '../upstream/upstreams.ts';
@@ -26,6 +28,7 @@ interface LiveCall {
   next: Promise<IteratorResult<CallMessage, void>> | undefined;
   open: Map<string, Question>;
   controller: AbortController;
+  bytes: RequestBytes;
   parkTimer: ReturnType<typeof setTimeout> | null;
 }
 
@@ -37,13 +40,20 @@ const after = (ms: number) => new Promise<undefined>(resolve => setTimeout(resol
 
 export class ObjectCalls {
   readonly #upstreams: Upstreams;
+  readonly #newBytes: () => RequestBytes;
   readonly #parkLimitMs: number;
   readonly #live = new Map<string, LiveCall>();
   #questions = 0;
 
-  constructor(upstreams: Upstreams, parkLimitMs: number) {
+  /** @param id of the object, whose calls are counted together */
+  constructor(
+    upstreams: Upstreams,
+    { bytesInFlight, questionTimeoutMs }: Pick<Config, 'bytesInFlight' | 'questionTimeoutMs'>,
+    id: DurableObjectId,
+  ) {
     this.#upstreams = upstreams;
-    this.#parkLimitMs = parkLimitMs;
+    this.#newBytes = () => bytesOfIsolate(bytesInFlight).request(`object ${id.toString()}`);
+    this.#parkLimitMs = questionTimeoutMs;
   }
 
   /** Make a call and tell its messages, up to the response or until it is parked. */
@@ -71,17 +81,23 @@ export class ObjectCalls {
     controller: AbortController,
     defer: (work: Promise<unknown>) => void,
   ): AsyncGenerator<CallLine, void, undefined> {
+    const bytes = this.#newBytes();
     let reply: CallReply;
     try {
       if (this.#live.size >= MAX_LIVE_CALLS) throw new PorticoError('too_many_calls');
-      const context = { signal: controller.signal, owner: () => '', defer, ...terms };
+      const context = { signal: controller.signal, owner: () => '', defer, bytes, ...terms };
       reply = await this.#upstreams.call(server, request, name, context);
     } catch (thrown) {
+      bytes.release();
       yield toFailure(thrown);
       return;
     }
     if ('response' in reply) {
-      yield toLine(reply.response);
+      try {
+        yield toLine(reply.response);
+      } finally {
+        bytes.release();
+      }
       return;
     }
     const call: LiveCall = {
@@ -91,6 +107,7 @@ export class ObjectCalls {
       next: undefined,
       open: new Map(),
       controller,
+      bytes,
       parkTimer: null,
     };
     this.#live.set(call.id, call);
@@ -195,6 +212,7 @@ export class ObjectCalls {
     call.controller.abort();
     call.next?.catch(() => {});
     call.messages.return().catch(() => {});
+    call.bytes.release();
   }
 }
 

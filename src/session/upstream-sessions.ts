@@ -12,6 +12,7 @@ import type { Question, RawAnswer } from '../upstream/question.ts';
 import type { CallSession, Hearing, ObjectCall } from '../upstream/upstreams.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { acquireSession } from '../upstream/acquire-session.ts';
+import { isHeavy, roomToParse, toEventMeter } from '../upstream/metered.ts';
 import { readLines, type CallLine, type ParkedQuestion } from './call-lines.ts';
 import { openEar } from './call-ears.ts';
 import { openLine, type QuestionLine } from './question-line.ts';
@@ -112,8 +113,13 @@ export class UpstreamSessions {
       questions === 'park' && callId !== undefined
         ? object.resumeCall(callId, answersOf(call.request.params))
         : object.startCall(call, { capabilities, questions });
-    return toMessages(readLines(await lines, context.signal), (id, key, answer) =>
-      object.answerCall(id, key, answer),
+    const { bytes, signal } = context;
+    // Written as text in JSON, an answer takes up to twice its size.
+    const onHeld = bytes && toEventMeter(bytes, 2 * this.#maxBytes, signal);
+    return toMessages(
+      readLines(await lines, signal, onHeld),
+      (id, key, answer) => object.answerCall(id, key, answer),
+      context,
     );
   }
 
@@ -144,6 +150,7 @@ type Answer = (callId: string, key: string, answer: RawAnswer) => Promise<void>;
 async function* toMessages(
   lines: AsyncGenerator<Exclude<CallLine, { kind: 'failure' }>, void, undefined>,
   answer: Answer,
+  { bytes, signal }: Pick<CallContext, 'bytes' | 'signal'>,
 ): CallMessages {
   const asked = new Map<string, Question>();
   for await (const line of lines) {
@@ -157,10 +164,16 @@ async function* toMessages(
     } else if (line.kind === 'withdrawal') {
       const of = asked.get(line.key);
       if (of) yield { kind: 'withdrawal', of };
+    } else if (line.kind === 'parked') {
+      yield toInputRequired(line.callId, line.questions);
+      return;
     } else {
-      yield line.kind === 'parked'
-        ? toInputRequired(line.callId, line.questions)
-        : toResponse(line);
+      bytes?.settle();
+      const leave =
+        bytes && isHeavy(line.text) ? await roomToParse(line.text, bytes, signal) : undefined;
+      const response = toResponse(line);
+      leave?.();
+      yield response;
       return;
     }
   }

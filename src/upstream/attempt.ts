@@ -48,6 +48,7 @@ export async function send(
     body: requestText(request, id, manner.era, context.capabilities),
     id,
     inSession: Boolean(manner.sessionId),
+    bytes: context.bytes,
   };
   let telling = Promise.resolve();
   // Told from within the event, since a request whose client is gone begins nothing later.

@@ -1,4 +1,5 @@
 /** What a call to an upstream takes and gives: shared by the Worker and the objects that call. */
+import type { RequestBytes } from '../limits/bytes-in-flight.ts';
 import type { JsonObject } from '../protocol.ts';
 import type { RawResponse, UpstreamMessage } from './message.ts';
 import type { Question, Withdrawal } from './question.ts';
@@ -18,6 +19,8 @@ export interface CallContext {
    * the question, and the call waits until the client calls again.
    */
   questions: 'ask' | 'park';
+  /** Counts what the call has in memory; absent where that is bounded in another way. */
+  bytes?: RequestBytes | undefined;
   /** The client has a stream of its own, on which it hears what belongs to no call. */
   hasStream?: boolean;
   /** Told in answer to the call that a resource of the server changed; `params` is raw JSON. */

@@ -12,8 +12,10 @@ import type { JsonBounds } from '../lib/json-bounds.ts';
 import { BodyTooLarge, readText } from '../lib/read-text.ts';
 import { EventTooLarge, readEvents, SseParser, type Resumption } from '../lib/sse-events.ts';
 import type { RequestId } from '../protocol.ts';
+import type { RequestBytes } from '../limits/bytes-in-flight.ts';
 import type { Deadline } from './deadline.ts';
 import type { Destination } from './destination.ts';
+import { isHeavy, roomToParse, toEventMeter, toMeter } from './metered.ts';
 import { parseMessage, type RawResponse, type UpstreamMessage } from './message.ts';
 import { statusError } from './status-error.ts';
 
@@ -25,6 +27,8 @@ export interface ExchangeRequest {
   id: RequestId;
   /** The request names a session, so a 404 means that the server forgot it. */
   inSession: boolean;
+  /** Counts what the answer has in memory. */
+  bytes?: RequestBytes | undefined;
   /** Of what is answered, where they are not the usual ones. */
   bounds?: JsonBounds | undefined;
 }
@@ -53,11 +57,13 @@ export async function exchange(
   if (response.status !== 200) {
     return failed(response, request, deadline);
   }
+  // It is sent, and never again: what is kept of it is the caller's.
+  request.body = '';
   const type = (response.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'application/json') {
-    const text = await readAnswer(response, deadline, maxBytes);
+    const text = await readAnswer(response, deadline, maxBytes, request.bytes);
     if (text === '') throw new PorticoError('upstream_no_response');
-    const message = parseMessage(text, request.id, request.bounds);
+    const message = await parsed(text, request, deadline);
     if (message.kind !== 'response') throw new PorticoError('upstream_bad_message');
     return { headers: response.headers, response: message };
   }
@@ -89,12 +95,37 @@ async function send(request: ExchangeRequest, deadline: Deadline): Promise<Respo
   }
 }
 
-async function readAnswer(response: Response, deadline: Deadline, maxBytes: number) {
+async function readAnswer(
+  response: Response,
+  deadline: Deadline,
+  maxBytes: number,
+  bytes?: RequestBytes,
+) {
   try {
-    return await readText(response, response.headers, maxBytes);
+    const meter = bytes && toMeter(bytes, deadline.signal);
+    return await readText(response, response.headers, maxBytes, meter);
   } catch (error) {
+    if (error instanceof PorticoError) throw error;
     if (error instanceof BodyTooLarge) throw new PorticoError('upstream_too_large');
     throw deadline.explain(new PorticoError('upstream_truncated'));
+  }
+}
+
+/** A message, parsed where there is room for that. */
+async function parsed(
+  text: string,
+  { id, bytes, bounds }: ExchangeRequest,
+  deadline: Deadline,
+): Promise<UpstreamMessage> {
+  if (!bytes || !isHeavy(text)) return parseMessage(text, id, bounds);
+  const leave = await roomToParse(text, bytes, deadline.signal).catch((error: unknown) => {
+    if (error instanceof PorticoError) throw error;
+    throw deadline.explain(new PorticoError('upstream_truncated'));
+  });
+  try {
+    return parseMessage(text, id, bounds);
+  } finally {
+    leave();
   }
 }
 
@@ -122,14 +153,17 @@ async function* readMessages(
   maxBytes: number,
 ): AsyncGenerator<UpstreamMessage, void, undefined> {
   let body: ReadableStream<Uint8Array> | undefined = opened;
+  const { bytes } = request;
+  const onHeld = bytes && toEventMeter(bytes, maxBytes, deadline.signal);
   let failure = new PorticoError('upstream_no_response');
   for (let resumed = 0; body && resumed <= MAX_RESUMED; resumed += 1) {
     const parser = new SseParser(maxBytes);
     try {
-      for await (const event of readEvents(body, maxBytes, parser, deadline.signal)) {
+      for await (const event of readEvents(body, maxBytes, parser, deadline.signal, onHeld)) {
         if (event.event !== 'message' || event.data === '') continue;
-        const message = parseMessage(event.data, request.id, request.bounds);
+        const message = await parsed(event.data, request, deadline);
         if (message.kind === 'foreign') continue;
+        if (message.kind === 'response') bytes?.settle();
         yield message;
         if (message.kind === 'response') return;
       }

@@ -4,6 +4,7 @@
  * anything). Everything else that fails after dispatch fails once, with a reason.
  */
 import { PorticoError } from '../errors/portico-error.ts';
+import type { ErrorCode } from '../errors/table.ts';
 import { RPC } from '../protocol.ts';
 import type { Server, Verdict } from '../registry/server-schema.ts';
 import { canBeAsked } from '../session/askable.ts';
@@ -72,6 +73,9 @@ export interface UpstreamsOptions {
   onSuspect(serverId: string): Promise<unknown>;
 }
 
+/** How a call may end without a doubt about its server. */
+const BLAMELESS: ReadonlySet<ErrorCode> = new Set(['upstream_timeout', 'upstream_no_room']);
+
 export class Upstreams {
   readonly #options: UpstreamsOptions;
   readonly #levels = new LogLevels();
@@ -104,7 +108,7 @@ export class Upstreams {
       destination = await destinations.of(server);
       return await this.#dispatch(destination, verdict, request, name, context);
     } catch (error) {
-      if (error instanceof PorticoError && error.code !== 'upstream_timeout') {
+      if (error instanceof PorticoError && !BLAMELESS.has(error.code)) {
         context.defer(onSuspect(server.id));
         const isRefused = error.code === 'upstream_auth' && destination;
         if (isRefused) context.defer(destinations.refuse(server, isRefused));

@@ -6,6 +6,7 @@
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { pipeline, Readable } from 'node:stream';
 import type { AddressInfo } from 'node:net';
 import { readBody } from '../fixtures/serve.ts';
 import { memberAt } from '../fixtures/raw-json.ts';
@@ -22,7 +23,8 @@ export interface ScriptedCall {
 export interface ScriptedAnswer {
   type?: 'application/json' | 'text/event-stream';
   status?: number;
-  body: string | Uint8Array;
+  /** Pieces are written as fast as they are taken. */
+  body: string | Uint8Array | Iterable<string | Uint8Array>;
 }
 
 export interface ScriptedUpstream {
@@ -48,8 +50,12 @@ export async function startScripted(
   const base = era === 'modern' ? modern : {};
 
   const listener = (text: string, response: ServerResponse): void => {
-    const send = ({ type = 'application/json', status = 200, body }: ScriptedAnswer) =>
-      response.writeHead(status, { 'content-type': type }).end(body);
+    const send = ({ type = 'application/json', status = 200, body }: ScriptedAnswer): void => {
+      response.writeHead(status, { 'content-type': type });
+      if (typeof body === 'string' || body instanceof Uint8Array) return void response.end(body);
+      // Whoever hangs up needs no more of it.
+      pipeline(Readable.from(body), response, () => {});
+    };
     const {
       id,
       method,
@@ -90,6 +96,8 @@ export async function startScripted(
       () => response.destroy(),
     );
   }).listen(0, '127.0.0.1');
+  // A gateway may have hundreds of its connections; one that is closed as it is used again would be a failure of the test's own.
+  server.keepAliveTimeout = 600_000;
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

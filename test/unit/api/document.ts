@@ -2,6 +2,7 @@
  * The API and its OpenAPI document for unit tests: no store behind it, since neither needs one. The API is imported by its path,
  * since the types of the Worker's runtime and those of Node do not fit into one program.
  */
+import { BytesInFlight } from '../../../src/limits/bytes-in-flight.ts';
 
 /** What these tests use of the API. */
 export interface Api {
@@ -46,7 +47,8 @@ const context = { waitUntil: () => undefined, passThroughOnException: () => unde
 export async function createEmptyApi(): Promise<Api> {
   const path = new URL('../../../src/api/api.ts', import.meta.url).href;
   const { createApi } = (await import(path)) as { createApi(ports: object): Api };
-  return createApi({ config, snapshots });
+  const limits = { isolateBytes: 2 ** 26, principalBytes: 2 ** 26, waitMs: 1, stalledMs: 60_000 };
+  return createApi({ config, snapshots, bytes: new BytesInFlight(limits) });
 }
 
 /** The document as a client gets it. */

@@ -1,0 +1,53 @@
+/**
+ * Counts what a request to the API has in memory: its body while it is served, what the calls made for it are answered with, and a large
+ * list that it is answered with, which is written at the client's pace.
+ */
+import type { Context, MiddlewareHandler } from 'hono';
+import { PorticoError } from '../errors/portico-error.ts';
+import { discardBody, WEIGHT_FACTOR } from '../http/json-body.ts';
+import { pacedResponse } from '../http/paced-body.ts';
+import { SMALL_BYTES, type BytesInFlight, type RequestBytes } from '../limits/bytes-in-flight.ts';
+import type { ApiEnv } from './frame.ts';
+
+/** @throws PorticoError `busy`, `payload_too_large` */
+export function countBytes(bytes: BytesInFlight, maxBodyBytes: number): MiddlewareHandler<ApiEnv> {
+  return async (context, next) => {
+    const { connector, snapshot } = context.var;
+    const held = bytes.request(connector?.id ?? snapshot.caller.principalId);
+    context.set('bytes', held);
+    try {
+      await takeBody(context, held, maxBodyBytes);
+      await next();
+      if (context.req.method === 'GET') await paceList(context, held);
+    } finally {
+      held.release();
+    }
+  };
+}
+
+async function takeBody(
+  { req }: Context<ApiEnv>,
+  held: RequestBytes,
+  maxBytes: number,
+): Promise<void> {
+  if (!req.raw.body) return;
+  const length = Number(req.header('content-length') ?? maxBytes);
+  try {
+    held.takeBody(length);
+  } catch (thrown) {
+    await discardBody(req.raw, maxBytes);
+    throw thrown;
+  }
+  if (length > SMALL_BYTES) held.takeParsed(await req.text(), WEIGHT_FACTOR * maxBytes);
+}
+
+/** A large list waits for its client, so it is held until it has been written. */
+async function paceList(context: Context<ApiEnv>, held: RequestBytes): Promise<void> {
+  const { status, headers } = context.res;
+  if (headers.get('content-type') !== 'application/json') return;
+  const text = await context.res.text();
+  if (text.length > SMALL_BYTES && !held.take(text.length)) {
+    throw new PorticoError('busy', undefined, { retryAfterSeconds: 1 });
+  }
+  context.res = pacedResponse([text], { status, headers: new Headers(headers) }, held);
+}

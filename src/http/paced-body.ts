@@ -1,0 +1,123 @@
+/**
+ * Large bodies of responses, written in the measure in which the client takes them: cut into slices, each encoded when it is asked for,
+ * so that a slow client holds one text and no second copy of it. A client that takes nothing for a while is hung up on, since what waits
+ * for it is in memory. Small bodies are written at once, as the platform does it best.
+ */
+import { SMALL_BYTES } from '../limits/bytes-in-flight.ts';
+
+/** What a body is made of, in order. */
+export type BodyPart = string | Uint8Array;
+
+/** Who holds what the body is made of. */
+export interface Holder {
+  /** @returns to be called when the body has been written, or never will be */
+  retain(): () => void;
+  /** A client that takes nothing for this long is hung up on, in milliseconds. */
+  readonly stalledMs: number;
+}
+
+/** Characters or bytes that are written at once. */
+const SLICE = 65_536;
+/** The same where nobody holds anything. */
+const STALLED_MS = 30_000;
+
+const encoder = new TextEncoder();
+
+/** The parts in slices of bytes, each made when it is asked for; what is small comes in one. */
+export function* slicesOf(parts: readonly BodyPart[]): Generator<Uint8Array, void, undefined> {
+  if (parts.every(part => typeof part === 'string') && sizeOf(parts) <= SLICE) {
+    yield encoder.encode(parts.join(''));
+    return;
+  }
+  for (const part of parts) {
+    if (typeof part !== 'string') {
+      for (let from = 0; from < part.length; from += SLICE) yield part.subarray(from, from + SLICE);
+      continue;
+    }
+    for (let from = 0; from < part.length;) {
+      let to = Math.min(from + SLICE, part.length);
+      // A pair of surrogates is one character and must not be parted.
+      if (to < part.length && isHighSurrogate(part, to - 1)) to -= 1;
+      yield encoder.encode(part.slice(from, to));
+      from = to;
+    }
+  }
+}
+
+const sizeOf = (parts: readonly BodyPart[]) => parts.reduce((size, part) => size + part.length, 0);
+
+const isHighSurrogate = (text: string, at: number): boolean => {
+  const unit = text.charCodeAt(at);
+  return unit >= 0xd800 && unit <= 0xdbff;
+};
+
+/** Watches that a client takes what is written. */
+export class StallTimer {
+  readonly #onStalled: () => void;
+  readonly #ms: number;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(holder: Holder | undefined, onStalled: () => void) {
+    this.#onStalled = onStalled;
+    this.#ms = holder?.stalledMs ?? STALLED_MS;
+  }
+
+  /** Something waits for the client from now on. */
+  start(): void {
+    this.stop();
+    this.#timer = setTimeout(this.#onStalled, this.#ms);
+  }
+
+  /** The client took it, or is gone. */
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}
+
+/** A response of these parts, written at the client's pace where it is large. */
+export function pacedResponse(
+  parts: readonly BodyPart[],
+  init: ResponseInit,
+  holder?: Holder,
+): Response {
+  if (sizeOf(parts) <= SMALL_BYTES) {
+    const isText = parts.every(part => typeof part === 'string');
+    return new Response(isText ? parts.join('') : new Blob([...parts]), init);
+  }
+  return new Response(pacedBody(parts, holder), init);
+}
+
+function pacedBody(parts: readonly BodyPart[], holder?: Holder): ReadableStream<Uint8Array> {
+  const release = holder?.retain() ?? (() => {});
+  let slices: Iterator<Uint8Array, void> | undefined = slicesOf(parts);
+  let out: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const end = () => {
+    stall.stop();
+    slices = undefined;
+    release();
+  };
+  const stall = new StallTimer(holder, () => {
+    end();
+    out?.error(new Error('The client takes nothing'));
+  });
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        out = controller;
+      },
+      pull(controller) {
+        const step = slices?.next();
+        if (!step || step.done) {
+          end();
+          controller.close();
+          return;
+        }
+        controller.enqueue(step.value);
+        stall.start();
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,57 @@
+/** The settings of a deployment that bound what is in memory at once: bytes in flight and open streams, of one principal and of one isolate. */
+import { z } from 'zod';
+
+export interface LimitEnv {
+  PORTICO_BYTES_IN_FLIGHT?: string;
+  PORTICO_PRINCIPAL_BYTES_IN_FLIGHT?: string;
+  PORTICO_ROOM_WAIT_MS?: string;
+  PORTICO_STALLED_READER_MS?: string;
+}
+
+/** What may be in memory at once. */
+export interface ByteLimits {
+  /** Bytes of all requests of an isolate. */
+  readonly isolateBytes: number;
+  /** Bytes of the requests of one principal in an isolate. */
+  readonly principalBytes: number;
+  /** How long an answer waits for room, in milliseconds. */
+  readonly waitMs: number;
+  /** A client that takes nothing of a large answer for this long is hung up on, in milliseconds. */
+  readonly stalledMs: number;
+}
+
+const MIB = 1_048_576;
+/** A Worker has 128 MiB for everything; a machine has more. */
+const DEFAULT_BYTES = { production: 64 * MIB, local: 256 * MIB };
+
+const bytes = z.coerce
+  .number()
+  .int()
+  .min(MIB)
+  .max(2 ** 34);
+const milliseconds = z.coerce.number().int().min(1).max(86_400_000);
+
+/** The members of the settings' schema. */
+export const LIMIT_SETTINGS = {
+  PORTICO_BYTES_IN_FLIGHT: bytes.optional(),
+  PORTICO_PRINCIPAL_BYTES_IN_FLIGHT: bytes.optional(),
+  PORTICO_ROOM_WAIT_MS: milliseconds.default(10_000),
+  PORTICO_STALLED_READER_MS: milliseconds.default(30_000),
+};
+const SettingsSchema = z.object(LIMIT_SETTINGS);
+
+/** @param isLocal the gateway runs on a machine of its own */
+export function toByteLimits(
+  settings: z.infer<typeof SettingsSchema>,
+  isLocal: boolean,
+): ByteLimits {
+  const isolateBytes =
+    settings.PORTICO_BYTES_IN_FLIGHT ?? DEFAULT_BYTES[isLocal ? 'local' : 'production'];
+  const wanted = settings.PORTICO_PRINCIPAL_BYTES_IN_FLIGHT ?? (isolateBytes * 3) / 4;
+  return {
+    isolateBytes,
+    principalBytes: Math.min(isolateBytes, Math.floor(wanted)),
+    waitMs: settings.PORTICO_ROOM_WAIT_MS,
+    stalledMs: settings.PORTICO_STALLED_READER_MS,
+  };
+}

@@ -1,0 +1,97 @@
+/** What the handlers of either era work with, made of what is known of a request and of who calls. */
+import { wishOfHeader } from '../cache/cache-wish.ts';
+import type { RequestBytes } from '../limits/bytes-in-flight.ts';
+import type { Era, LogLevel, RpcRequest } from '../protocol.ts';
+import { askableKey } from '../session/askable.ts';
+import { principalOwner, sessionOwner } from '../session/sessions.ts';
+import { listenOwner } from '../session/streams.ts';
+import type { Admitted } from './admit.ts';
+import { acceptsStream, scopeOfClient, type Client } from './client.ts';
+import type { Exchange, Standing } from './requests.ts';
+import type { McpPorts } from './route.ts';
+
+/** How what came parsed is forgotten, so that a call does not wait with it in memory. */
+export function dropping(request: RpcRequest, bytes: RequestBytes) {
+  return {
+    dropParsed() {
+      delete request.params;
+      bytes.dropParsed();
+    },
+  };
+}
+
+/** @param admitted with what counts what the request has in memory */
+export function toExchange(
+  admitted: Admitted & { bytes: RequestBytes },
+  client: Client,
+  ports: McpPorts,
+  era: Era,
+): Exchange {
+  const { request, snapshot, defer, bytes } = admitted;
+  const scope = scopeOfClient(admitted.scope, era, client);
+  const { caller } = snapshot;
+  const { sessionId, capabilities, questions } = client;
+  const key = askableKey(capabilities);
+  const owner =
+    sessionId === undefined
+      ? (serverId: string) => principalOwner(caller.principalId, serverId, key)
+      : () => sessionOwner(sessionId);
+  const hearer = sessionId === undefined ? listenOwner(caller.principalId) : owner('');
+  return {
+    caller,
+    scope,
+    gateway: ports.gateway,
+    ask: ports.ask,
+    chats: ports.chats,
+    context: {
+      signal: request.signal,
+      owner,
+      defer,
+      capabilities,
+      questions,
+      bytes,
+      hasStream: sessionId !== undefined,
+      onUpdated: (serverId, uri, params) =>
+        defer(ports.streams.tell(hearer, { serverId, uri, params })),
+    },
+    streams: ports.streams,
+    listening: {
+      keepAliveMs: ports.config.keepAliveMs,
+      now: () => standing(admitted, ports, era, client),
+    },
+    pageSize: ports.config.pageSize,
+    acceptsStream: acceptsStream(request),
+    cache: wishOfHeader(request.headers.get('cache-control')),
+    ...(sessionId === undefined ? {} : inSession(sessionId, key, admitted, ports)),
+  };
+}
+
+/** Who calls now and what the endpoint comes to, on a state as fresh as for a list. */
+export async function standing(
+  admitted: Admitted,
+  { config }: McpPorts,
+  era: Era,
+  client: Client,
+): Promise<Standing> {
+  const { snapshot, scope } = await admitted.again(config.listMaxAgeMs);
+  const logLevel = snapshot.session?.logLevel;
+  return { caller: snapshot.caller, scope: scopeOfClient(scope, era, client), logLevel };
+}
+
+/** What a request in a live legacy session can do beside the others. */
+function inSession(sessionId: string, askable: string, admitted: Admitted, ports: McpPorts) {
+  const { sessions, streams, upstreamSessions, config } = ports;
+  const { defer, snapshot } = admitted;
+  const { session } = snapshot;
+  const openLine = () =>
+    upstreamSessions.openLine(sessionOwner(sessionId), config.questionTimeoutMs);
+  return {
+    sessionObject: sessionOwner(sessionId),
+    logLevel: session?.logLevel,
+    async setLogLevel(level: LogLevel) {
+      await sessions.setLogLevel(sessionId, level);
+      defer(streams.setLogLevel(sessionOwner(sessionId), level));
+    },
+    ...(askable === '' ? {} : { openLine }),
+  };
+}
