@@ -12,7 +12,13 @@ import type { NameStyle } from './gateway/qualified-name.ts';
 import type { HealthDefaults } from './health/health-settings.ts';
 import type { JsonBounds } from './lib/json-bounds.ts';
 import { nearestName } from './lib/nearest-name.ts';
-import { LIMIT_SETTINGS, toByteLimits, type ByteLimits } from './limits/limit-settings.ts';
+import {
+  LIMIT_SETTINGS,
+  toByteLimits,
+  toStreamLimits,
+  type ByteLimits,
+  type StreamLimits,
+} from './limits/limit-settings.ts';
 import type { Limit } from './limits/token-bucket.ts';
 import { MODEL_SETTINGS, toModelSettings, type ModelSettings } from './llm/model-settings.ts';
 import type { ToolApproval } from './pins/pin.ts';
@@ -45,6 +51,8 @@ export interface Config {
   readonly maxAnswerBytes: number;
   /** How much of bodies and answers may be in memory at once. */
   readonly bytesInFlight: ByteLimits;
+  /** How many event streams may be open at once. */
+  readonly openStreams: StreamLimits;
   /** A legacy session ends after this time without a request, in milliseconds. */
   readonly sessionIdleMs: number;
   /** Time between two comments that keep an open stream alive, in milliseconds. */
@@ -185,6 +193,7 @@ export function parseConfig(env: object): Config {
       maxMembers: settings.PORTICO_MAX_JSON_MEMBERS,
     },
     maxAnswerBytes: settings.PORTICO_MAX_ANSWER_BYTES,
+    openStreams: toStreamLimits(settings),
     bytesInFlight: toByteLimits(settings, settings.PORTICO_MODE === 'local'),
     sessionIdleMs: settings.PORTICO_SESSION_IDLE_MS,
     keepAliveMs: settings.PORTICO_KEEP_ALIVE_MS,

@@ -28,6 +28,7 @@ import { withAccess } from './gateway/with-access.ts';
 import { createTrial } from './gateway/trial.ts';
 import { withAudit } from './gateway/with-audit.ts';
 import { bytesOfIsolate } from './limits/bytes-in-flight.ts';
+import { StreamCount } from './limits/stream-count.ts';
 import { modelsOf } from './llm/create-models.ts';
 import { UsageService } from './llm/usage-service.ts';
 import { listForModel, MODEL_NAMING, runCalls } from './llm/run-calls.ts';
@@ -241,6 +242,7 @@ export function wire(env: Env): AppPorts {
     upstreamSessions,
     cancellations: new Cancellations(env.CLIENT_SESSION),
     bytes: bytesOfIsolate(config.bytesInFlight),
+    openStreams: new StreamCount(config.openStreams),
     streams: new Streams(env.CLIENT_SESSION, env.SERVER_MONITOR),
     principals: new PrincipalService(people),
     explanations: new ExplainService({

@@ -6,6 +6,14 @@ export interface LimitEnv {
   PORTICO_PRINCIPAL_BYTES_IN_FLIGHT?: string;
   PORTICO_ROOM_WAIT_MS?: string;
   PORTICO_STALLED_READER_MS?: string;
+  PORTICO_STREAMS?: string;
+  PORTICO_PRINCIPAL_STREAMS?: string;
+}
+
+/** How many event streams may be open at once, in an isolate and of one principal in it. */
+export interface StreamLimits {
+  readonly isolateStreams: number;
+  readonly principalStreams: number;
 }
 
 /** What may be in memory at once. */
@@ -29,6 +37,7 @@ const bytes = z.coerce
   .int()
   .min(MIB)
   .max(2 ** 34);
+const streams = z.coerce.number().int().min(1).max(1_000_000);
 const milliseconds = z.coerce.number().int().min(1).max(86_400_000);
 
 /** The members of the settings' schema. */
@@ -37,8 +46,15 @@ export const LIMIT_SETTINGS = {
   PORTICO_PRINCIPAL_BYTES_IN_FLIGHT: bytes.optional(),
   PORTICO_ROOM_WAIT_MS: milliseconds.default(10_000),
   PORTICO_STALLED_READER_MS: milliseconds.default(30_000),
+  PORTICO_STREAMS: streams.default(1_000),
+  PORTICO_PRINCIPAL_STREAMS: streams.default(100),
 };
 const SettingsSchema = z.object(LIMIT_SETTINGS);
+
+export const toStreamLimits = (settings: z.infer<typeof SettingsSchema>): StreamLimits => ({
+  isolateStreams: settings.PORTICO_STREAMS,
+  principalStreams: settings.PORTICO_PRINCIPAL_STREAMS,
+});
 
 /** @param isLocal the gateway runs on a machine of its own */
 export function toByteLimits(

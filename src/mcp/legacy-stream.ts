@@ -27,6 +27,7 @@ export interface LegacyStream {
   gateway: Gateway;
   protocolVersion: string;
   keepAliveMs: number;
+  release(): void;
   isAllowed(): Promise<boolean>;
   now(): Promise<Standing>;
 }

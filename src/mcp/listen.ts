@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { requireScope, type Caller } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Gateway, TaskNews } from '../gateway/gateway.ts';
+import { counted } from '../limits/stream-count.ts';
 import { fromRawMembers, rawMembers } from '../lib/json-spans.ts';
 import { toSseText } from '../lib/sse-events.ts';
 import { IMPLEMENTATION, META, type RequestId, type RpcRequest } from '../protocol.ts';
@@ -35,12 +36,18 @@ const FilterSchema = z.object({
   taskIds: z.array(z.string().min(1)).max(MAX_TASKS).optional(),
 });
 
-/** @throws PorticoError `forbidden`, `invalid_params`, `missing_client_capability` */
-export async function openListener(
+/** @throws PorticoError `forbidden`, `busy`, `invalid_params`, `missing_client_capability` */
+export async function openListener(exchange: Exchange, request: RpcRequest): Promise<Response> {
+  requireScope(exchange.caller, 'tools:read');
+  const release = exchange.listening.open();
+  return counted(release, () => listen(exchange, request, release));
+}
+
+async function listen(
   { caller, scope, gateway, context, streams, listening }: Exchange,
   request: RpcRequest,
+  release: () => void,
 ): Promise<Response> {
-  requireScope(caller, 'tools:read');
   const parsed = FilterSchema.safeParse(request.params?.['notifications']);
   if (!parsed.success) {
     throw new PorticoError('invalid_params', 'params.notifications must be a filter');
@@ -95,6 +102,7 @@ export async function openListener(
   }
   const socket = await streams.connect(opening);
   return streamResponse(socket, {
+    release,
     keepAliveMs: listening.keepAliveMs,
     isAllowed: async () => (await listening.now()) !== undefined,
     opening,

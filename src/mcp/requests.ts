@@ -49,6 +49,8 @@ export interface Exchange {
   /** What a stream that stays open needs. */
   listening: {
     keepAliveMs: number;
+    /** Counts a stream. @returns to be called when it is over @throws PorticoError `busy` */
+    open(): () => void;
     /** Who calls and what the endpoint comes to by now. @throws PorticoError where that is nobody or nothing */
     now(): Promise<Standing>;
   };

@@ -13,6 +13,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { readJsonBody, type JsonBody } from '../http/json-body.ts';
 import { checkOrigin } from '../http/origin.ts';
 import type { BytesInFlight, RequestBytes } from '../limits/bytes-in-flight.ts';
+import { counted, type StreamCount } from '../limits/stream-count.ts';
 import { isObject, isRequestId, LEGACY_VERSIONS, type Era, type RequestId } from '../protocol.ts';
 import { sessionOwner, type Sessions } from '../session/sessions.ts';
 import type { QuestionLine } from '../session/question-line.ts';
@@ -42,6 +43,7 @@ export interface McpPorts {
   streams: Streams;
   cancellations: Cancellations;
   bytes: BytesInFlight;
+  openStreams: Pick<StreamCount, 'open'>;
   /** What a session's object does for questions. */
   upstreamSessions: {
     openLine(owner: string, timeoutMs: number): Promise<QuestionLine>;
@@ -216,11 +218,13 @@ async function endSession(admitted: Admitted, ports: McpPorts): Promise<Response
 }
 
 /** GET opens the stream of a legacy session. */
-function openStream(admitted: Admitted, ports: McpPorts): Promise<Response> {
+async function openStream(admitted: Admitted, ports: McpPorts): Promise<Response> {
   const { request, snapshot, facts } = admitted;
   const sessionId = liveSession(admitted, ports);
   const client = legacyClient(request, snapshot, sessionId);
+  const release = ports.openStreams.open(snapshot.caller.principalId);
   const stream = {
+    release,
     headers: request.headers,
     owner: sessionId === undefined ? undefined : sessionOwner(sessionId),
     standing: {
@@ -233,5 +237,5 @@ function openStream(admitted: Admitted, ports: McpPorts): Promise<Response> {
     isAllowed: async () => liveSession(await admitted.again(), ports) === sessionId,
     now: () => standing(admitted, ports, 'legacy', client),
   };
-  return openLegacyStream(stream, ports.streams);
+  return counted(release, () => openLegacyStream(stream, ports.streams));
 }

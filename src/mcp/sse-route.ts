@@ -9,6 +9,7 @@ import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
 import { readJsonBody } from '../http/json-body.ts';
 import { checkOrigin } from '../http/origin.ts';
+import { counted } from '../limits/stream-count.ts';
 import type { Caller } from '../access/principal.ts';
 import type { Snapshot } from '../access/snapshots.ts';
 import { findScope } from './admit.ts';
@@ -72,17 +73,21 @@ async function openStream(
   await findScope(endpoint, snapshot, ports);
   const { caller } = snapshot;
   const { sealed, facts } = await ports.sessions.seal(caller);
-  const socket = await ports.streams.connectRelay(facts.id);
+  const release = ports.openStreams.open(caller.principalId);
+  const socket = await counted(release, () => ports.streams.connectRelay(facts.id));
   const query = new URLSearchParams({ sessionId: sealed });
   for (const choice of ['names', 'tools']) {
     const chosen = url.searchParams.get(choice);
     if (chosen !== null) query.set(choice, chosen);
   }
+  // The session's own stream is part of this one.
+  const within = { ...ports, openStreams: { open: () => () => {} } };
   const own = request.headers.get('authorization') ?? '';
   return sseResponse(socket, {
     endpoint: `${MESSAGES}?${query}`,
     signal: request.signal,
     keepAliveMs: ports.config.keepAliveMs,
+    release,
     isAllowed: async () =>
       (await admit(request, ports, defer)).caller.principalId === caller.principalId,
     defer,
@@ -90,7 +95,7 @@ async function openStream(
     serve: (method, { authorization = own, ...headers }, signal, body) => {
       const init = { method, headers: { ...headers, authorization }, signal };
       const inner = new Request(url, body === undefined ? init : { ...init, body });
-      return handleMcp(inner, url, () => endpoint, ports, defer);
+      return handleMcp(inner, url, () => endpoint, within, defer);
     },
   });
 }

@@ -14,6 +14,8 @@ export interface SseTerms {
   /** Aborts when the client goes away. */
   signal: AbortSignal;
   keepAliveMs: number;
+  /** Told when the stream is over. */
+  release(): void;
   /** The `Authorization` header that opened the stream. */
   authorization: string;
   /** Whether the caller may still use the stream. */
@@ -86,6 +88,7 @@ class SseSession {
   end(): void {
     if (this.#over.signal.aborted) return;
     this.#over.abort();
+    this.#terms.release();
     clearInterval(this.#timer);
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.close(1000, 'gone');
     for (const call of this.#calls.values()) call.abort();

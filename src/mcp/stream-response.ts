@@ -27,6 +27,8 @@ export interface StreamTerms {
   farewell: string;
   /** Whether the caller may still listen. */
   isAllowed(): Promise<boolean>;
+  /** Told when the stream is over, or could not be opened. */
+  release(): void;
   /** What the caller's lists are now that this is said to have changed. */
   look(news: readonly ListNews[]): Promise<StreamSight>;
 }
@@ -59,6 +61,7 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
     isOver = true;
     controller.abort();
     clearInterval(timer);
+    terms.release();
     if (socket.readyState === WebSocket.OPEN) socket.close(NORMAL_CLOSE, 'gone');
   }
 

@@ -57,6 +57,7 @@ export function toExchange(
     streams: ports.streams,
     listening: {
       keepAliveMs: ports.config.keepAliveMs,
+      open: () => ports.openStreams.open(caller.principalId),
       now: () => standing(admitted, ports, era, client),
     },
     pageSize: ports.config.pageSize,
