@@ -46,7 +46,7 @@ export function createApp(ports: AppPorts): App {
         return serve(request, url, context, part);
       }
       if (url.pathname === '/health' && request.method === 'GET') {
-        return Response.json({ status: 'ok', version: IMPLEMENTATION.version });
+        return health(ports);
       }
       if (url.pathname === '/connect') return handleConnect(request, ports);
       if (isDocsPath(url.pathname)) return handleDocs(request, url, ports);
@@ -54,6 +54,14 @@ export function createApp(ports: AppPorts): App {
     },
   };
   return createShield(ports, createCors(ports.config, routes));
+}
+
+/** How the gateway is: without its database it serves nobody. */
+async function health({ health: known }: Pick<AppPorts, 'health'>): Promise<Response> {
+  const { version } = IMPLEMENTATION;
+  if (await known.isStorageThere()) return Response.json({ status: 'ok', version });
+  const headers = { 'retry-after': '1' };
+  return Response.json({ status: 'storage_unavailable', version }, { status: 503, headers });
 }
 
 /** A path part as text; what is no valid encoding names no server. */

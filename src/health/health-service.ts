@@ -11,7 +11,7 @@ import {
 } from './health-schema.ts';
 import type { History } from './monitor-health.ts';
 import { toMetricsText } from './metrics.ts';
-import { listServerHealth, listServersWithHealth } from './server-health-store.ts';
+import { listServerHealth, listServersWithHealth, probeStorage } from './server-health-store.ts';
 import { toWindowView } from './windows.ts';
 
 export interface HealthPorts {
@@ -20,11 +20,34 @@ export interface HealthPorts {
   history(serverId: string, before: number | undefined, limit: number): Promise<History>;
 }
 
+/** Whoever asks how the gateway is gets an answer this old, and waits for a storage that hangs this long, in milliseconds. */
+const PROBE_AGE_MS = 1_000;
+const PROBE_MS = 3_000;
+
 export class HealthService {
   readonly #ports: HealthPorts;
+  #probed = { at: 0, isThere: false };
 
   constructor(ports: HealthPorts) {
     this.#ports = ports;
+  }
+
+  /** Whether the database can be read. Anybody may ask, so the database is asked once a second at most. */
+  async isStorageThere(): Promise<boolean> {
+    const now = Date.now();
+    if (now - this.#probed.at < PROBE_AGE_MS) return this.#probed.isThere;
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const late = new Promise<boolean>(resolve => {
+      timer = setTimeout(() => resolve(false), PROBE_MS);
+    });
+    const probing = probeStorage(this.#ports.db).then(
+      () => true,
+      () => false,
+    );
+    const isThere = await Promise.race([probing, late]);
+    clearTimeout(timer);
+    this.#probed = { at: Date.now(), isThere };
+    return isThere;
   }
 
   /** Servers the caller may see, with their health; one read. */

@@ -35,6 +35,11 @@ const RowSchema = z
     errorsTotal: row.errors_total,
   }));
 
+/** Reads anything at all. @throws what the database throws */
+export async function probeStorage(db: D1Database): Promise<void> {
+  await db.prepare('SELECT server_id FROM server_health LIMIT 1').first();
+}
+
 /** What is known of these servers, in one read. */
 export async function listServerHealth(
   db: D1Database,

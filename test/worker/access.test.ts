@@ -82,6 +82,18 @@ describe('without a credential', () => {
     expect(await response.json()).toEqual({ status: 'ok', version: '0.1.0' });
   });
 
+  it('[OPS-2] a database that cannot be read is no good health, and is again once it can', async () => {
+    await env.DB.exec('ALTER TABLE server_health RENAME TO server_health_gone');
+    try {
+      const response = await createPortico().fetch('/health');
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await response.json()).toEqual({ status: 'storage_unavailable', version: '0.1.0' });
+    } finally {
+      await env.DB.exec('ALTER TABLE server_health_gone RENAME TO server_health');
+    }
+    expect((await createPortico().fetch('/health')).status).toBe(200);
+  });
+
   it('[ACC-1] no token is admin where none was set up', async () => {
     const bare = createPortico({ PORTICO_ADMIN_TOKEN: undefined } as never);
     for (const token of [ADMIN, `portico_${'A'.repeat(43)}`, 'undefined']) {
