@@ -55,7 +55,7 @@ export async function exchange(
 ): Promise<Reply> {
   const response = await send(request, deadline);
   if (response.status !== 200) {
-    return failed(response, request, deadline);
+    return failed(response, request, deadline, maxBytes);
   }
   // It is sent, and never again: what is kept of it is the caller's.
   request.body = '';
@@ -129,16 +129,25 @@ async function parsed(
   }
 }
 
-/** An answer that is not 200: a JSON-RPC error to our request passes, all else has a code. */
+/** Longest error that is read where it came with its status. */
+const MAX_ERROR_BYTES = 1_048_576;
+
+/** An answer that is not 200: a JSON-RPC error to our request passes, all else has a code. What is too large to be read has that of its status. */
 async function failed(
   response: Response,
   request: ExchangeRequest,
   deadline: Deadline,
+  maxBytes: number,
 ): Promise<Reply> {
   const isJson = (response.headers.get('content-type') ?? '').includes('json');
   let text = '';
-  if (isJson && response.status >= 400) text = await readAnswer(response, deadline, 65_536);
-  else response.body?.cancel().catch(() => {});
+  const most = Math.min(maxBytes, MAX_ERROR_BYTES);
+  if (isJson && response.status >= 400) {
+    text = await readAnswer(response, deadline, most, request.bytes).catch((error: unknown) => {
+      if (error instanceof PorticoError && error.code === 'upstream_too_large') return '';
+      throw error;
+    });
+  } else response.body?.cancel().catch(() => {});
   const verdict = statusError(response.status, response.headers, text, request);
   if (verdict === 'session_forgotten') throw new SessionForgotten();
   if (verdict instanceof PorticoError) throw verdict;
