@@ -1,5 +1,6 @@
 /** How a command ends that cannot do what it was asked for: one line on standard error, and an exit code. */
 import { CommanderError } from 'commander';
+import { visible } from './output/table.ts';
 
 /** Exit codes of every command: 0 done, 1 failed, 2 asked for wrongly, 3 not allowed, 4 not found, 5 judged and refused. */
 export const EXIT = { failed: 1, usage: 2, denied: 3, notFound: 4, refused: 5 } as const;
@@ -31,7 +32,7 @@ export function reportFailure(error: unknown, to: { write(text: string): unknown
   // The reader of the output went away; other tools end by a signal then, with this code.
   if (isClosedOutput(error)) return CLOSED_OUTPUT;
   const message = error instanceof Error ? error.message : String(error);
-  to.write(`portico: ${toLine(message)}\n`);
+  to.write(`portico: ${visible(toLine(message))}\n`);
   const { exitCode } = error as { exitCode?: unknown };
   return typeof exitCode === 'number' ? exitCode : EXIT.failed;
 }

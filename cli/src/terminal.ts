@@ -4,6 +4,7 @@
  */
 
 import { createInterface } from 'node:readline';
+import { toSafeJson } from './output/json.ts';
 
 /** Write data. Resolves when the reader has taken it, so that nothing piles up; rejects where the reader is gone. */
 export function writeOut(text: string): Promise<void> {
@@ -12,9 +13,9 @@ export function writeOut(text: string): Promise<void> {
   });
 }
 
-/** Write a value for programs. */
+/** Write a value for programs; outside text in it does nothing to a terminal. */
 export function writeJson(value: unknown): Promise<void> {
-  return writeOut(`${JSON.stringify(value, null, 2)}\n`);
+  return writeOut(`${toSafeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
 /** Say one line to people, on standard error. */

@@ -1,5 +1,6 @@
 /** The result of a call as text: its texts as they are, of all else a line that says what it is. Pure. */
 import { isObject, type JsonObject } from '../../../src/protocol.ts';
+import { toSafeJson } from '../output/json.ts';
 import { visible } from '../output/table.ts';
 
 export interface ShownResult {
@@ -20,8 +21,10 @@ export function showResult(result: JsonObject, isForEyes: boolean): ShownResult 
     else texts.push(isForEyes ? visible(text) : text);
   }
   const structured = result['structuredContent'];
-  if (texts.length === 0 && structured !== undefined)
-    texts.push(JSON.stringify(structured, null, 2));
+  if (texts.length === 0 && structured !== undefined) {
+    const json = JSON.stringify(structured, null, 2);
+    texts.push(isForEyes ? toSafeJson(json) : json);
+  }
   return { text: texts.map(text => (text.endsWith('\n') ? text : `${text}\n`)).join(''), notes };
 }
 

@@ -18,6 +18,7 @@ import {
 import { findTool } from '../gateway/find-tool.ts';
 import { Mcp, type Answer } from '../gateway/mcp.ts';
 import { readInput } from '../input.ts';
+import { toSafeJson } from '../output/json.ts';
 import { visible } from '../output/table.ts';
 import { isTerminal, note, outputColumns, withPerson, writeOut } from '../terminal.ts';
 
@@ -80,7 +81,7 @@ async function callTool(
   const text = rest.length === 0 && given !== undefined ? given : toJsonText(tree);
   const meta = cache === false ? { [CACHE_META]: 'no-cache' } : {};
   const { result, text: raw } = await send(mcp, tool.name, text, meta);
-  if (json) await writeOut(`${raw}\n`);
+  if (json) await writeOut(`${outputColumns() === undefined ? raw : toSafeJson(raw)}\n`);
   else {
     const shown = showResult(result, outputColumns() !== undefined);
     await writeOut(shown.text);
