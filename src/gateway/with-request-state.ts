@@ -7,17 +7,25 @@
 import { PorticoError } from '../errors/portico-error.ts';
 import { sha256Hex } from '../lib/base64url.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
-import { isObject } from '../protocol.ts';
+import { isObject, type JsonObject } from '../protocol.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import type { CallMessages, CallReply } from '../upstream/call.ts';
 import type { RawResponse } from '../upstream/message.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { Gateway, Reach, RelayedRequest } from './gateway.ts';
+import { withoutUndeclaredInput } from './undeclared-input.ts';
 
 export interface RequestStateOptions {
   keys: KeyRing;
   /** How long a client may take to come back, in milliseconds. */
   lifetimeMs: number;
+}
+
+/** What a state is sealed for. */
+interface Sealing {
+  bound: string;
+  server: Server;
+  capabilities: JsonObject;
 }
 
 /** Members that belong to one round only and so are not part of what is bound. */
@@ -28,10 +36,13 @@ export function withRequestState(
   inner: Gateway,
   { keys, lifetimeMs }: RequestStateOptions,
 ): Gateway {
-  async function seal(response: RawResponse, bound: string, server: Server): Promise<RawResponse> {
-    if (!('result' in response) || response.parsed['resultType'] !== 'input_required') {
-      return response;
-    }
+  async function seal(
+    given: RawResponse,
+    { bound, server, capabilities }: Sealing,
+  ): Promise<RawResponse> {
+    if (!('result' in given) || given.parsed['resultType'] !== 'input_required') return given;
+    const response = withoutUndeclaredInput(given, capabilities);
+    if (!('result' in response)) return response;
     const members = rawMembers(response.result);
     const state = members.get('requestState');
     const plain = JSON.stringify({ state, server: server.id, until: Date.now() + lifetimeMs });
@@ -39,9 +50,9 @@ export function withRequestState(
     return { ...response, result: fromRawMembers(members) };
   }
 
-  async function* sealLast(messages: CallMessages, bound: string, server: Server): CallMessages {
+  async function* sealLast(messages: CallMessages, sealing: Sealing): CallMessages {
     for await (const message of messages) {
-      yield message.kind === 'response' ? await seal(message, bound, server) : message;
+      yield message.kind === 'response' ? await seal(message, sealing) : message;
     }
   }
 
@@ -79,10 +90,11 @@ export function withRequestState(
         return routed;
       }
       const bound = first ?? (await boundTo(caller.principalId, request));
+      const sealing = { bound, server, capabilities: context.capabilities };
       const sealed: CallReply =
         'response' in reply
-          ? { response: await seal(reply.response, bound, server) }
-          : { messages: sealLast(reply.messages, bound, server) };
+          ? { response: await seal(reply.response, sealing) }
+          : { messages: sealLast(reply.messages, sealing) };
       return { ...routed, reply: sealed };
     },
   };

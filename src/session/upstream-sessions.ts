@@ -13,6 +13,7 @@ import type { CallSession, Hearing, ObjectCall } from '../upstream/upstreams.ts'
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { acquireSession } from '../upstream/acquire-session.ts';
 import { isHeavy, roomToParse, toEventMeter } from '../upstream/metered.ts';
+import { progressTokenIn, renamedProgress } from '../upstream/progress-token.ts';
 import { readLines, type CallLine, type ParkedQuestion } from './call-lines.ts';
 import { openEar } from './call-ears.ts';
 import { openLine, type QuestionLine } from './question-line.ts';
@@ -109,18 +110,20 @@ export class UpstreamSessions {
     const object = this.#object(context.owner(call.server.id));
     const { capabilities, questions } = context;
     const callId = text(call.request.params.get('requestState'));
-    const lines =
-      questions === 'park' && callId !== undefined
-        ? object.resumeCall(callId, answersOf(call.request.params))
-        : object.startCall(call, { capabilities, questions });
+    const isRetry = questions === 'park' && callId !== undefined;
+    const lines = isRetry
+      ? object.resumeCall(callId, answersOf(call.request.params))
+      : object.startCall(call, { capabilities, questions });
     const { bytes, signal } = context;
     // Written as text in JSON, an answer takes up to twice its size.
     const onHeld = bytes && toEventMeter(bytes, 2 * this.#maxBytes, signal);
-    return toMessages(
+    const messages = toMessages(
       readLines(await lines, signal, onHeld),
       (id, key, answer) => object.answerCall(id, key, answer),
       context,
     );
+    // The server goes on under the token of the first request.
+    return isRetry ? withToken(messages, progressTokenIn(call.request.params)) : messages;
   }
 
   /** Open the way on which answers to questions come back to a call of this owner. */
@@ -142,6 +145,16 @@ export class UpstreamSessions {
 
   #object(owner: string) {
     return this.#objects.get(this.#objects.idFromName(owner));
+  }
+}
+
+/** The messages with progress under another token; without one, nobody wants to hear of it. */
+async function* withToken(messages: CallMessages, token: string | undefined): CallMessages {
+  for await (const message of messages) {
+    const isProgress =
+      message.kind === 'notification' && message.method === 'notifications/progress';
+    if (!isProgress) yield message;
+    else if (token !== undefined) yield { ...message, text: renamedProgress(message.text, token) };
   }
 }
 

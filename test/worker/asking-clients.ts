@@ -72,6 +72,8 @@ export interface ModernCall {
   state?: unknown;
   responses?: object;
   signal?: AbortSignal;
+  /** In place of the call's mark, which is it where the plan has progress. */
+  progressToken?: unknown;
   path?: string;
   tool?: string;
 }
@@ -81,7 +83,8 @@ export function modernRequest(server: string, plan: Plan, more: ModernCall = {})
   const { id = 1, capabilities = ASKABLE, state, responses, tool = `${server}.ask` } = more;
   const { message, headers } = modern('tools/call', { name: tool, arguments: plan }, id);
   message.params._meta['io.modelcontextprotocol/clientCapabilities'] = capabilities;
-  if (plan.progress) Object.assign(message.params._meta, { progressToken: plan.mark });
+  const { progressToken = plan.progress ? plan.mark : undefined } = more;
+  if (progressToken !== undefined) Object.assign(message.params._meta, { progressToken });
   const extra = {
     ...(state === undefined ? {} : { requestState: state }),
     ...(responses === undefined ? {} : { inputResponses: responses }),

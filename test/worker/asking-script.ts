@@ -16,7 +16,7 @@ export interface Plan {
   together?: number;
   /** What is asked. */
   method?: string;
-  /** Tells of progress before the questions. */
+  /** Tells of progress before the questions, and after them. */
   progress?: boolean;
   /** Never answers, after all questions. */
   hang?: boolean;

@@ -129,10 +129,11 @@ export class AskingServer {
   /** A legacy call: questions are requests on its stream, or where they are to `ask`. */
   async #run(call: SeenCall, send: Send, ask = send): Promise<void> {
     const { mark, rounds, together, method, progress, hang } = call.plan;
-    if (progress) {
-      const params = { progressToken: call.progressToken, progress: 1 };
-      send({ jsonrpc: '2.0', method: 'notifications/progress', params });
-    }
+    const tell = (at: number) => {
+      const params = { progressToken: call.progressToken, progress: at };
+      if (progress) send({ jsonrpc: '2.0', method: 'notifications/progress', params });
+    };
+    tell(1);
     for (let round = 0; round < rounds; round += 1) {
       const asked = Array.from({ length: together }, (_, i) => {
         this.#questions += 1;
@@ -145,6 +146,7 @@ export class AskingServer {
       call.answers.push(...(await Promise.all(asked)));
     }
     if (hang || call.cancelled || call.cut) return;
+    tell(2);
     call.done = true;
     send({ jsonrpc: '2.0', id: call.id, result: toResult(call) });
   }
