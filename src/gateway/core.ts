@@ -13,6 +13,7 @@ import type { FindTools } from '../search/find-tools.ts';
 import type { CallContext, CallReply } from '../upstream/call.ts';
 import type { OutboundRequest } from '../upstream/wire-request.ts';
 import type { CoreGateway, ListedItem, Listing, Naming, Reach } from './gateway.ts';
+import { declaresOne, offeredExtensions, unknownExtensions } from './extensions.ts';
 import { withLogLevel } from './log-filter.ts';
 import { canSubscribe, toOffer } from './offer.ts';
 import { toQualifiedName } from './qualified-name.ts';
@@ -119,18 +120,30 @@ export function createCore(ports: CorePorts): CoreGateway {
     async offer(_caller, reach, naming, tasks) {
       const offering = reach.servers.map(async server => {
         const catalog = await seen(reach, server);
-        return { catalog, era: server.verdict?.era };
+        return { server: server.name, catalog, era: server.verdict?.era };
       });
       return toOffer(await Promise.all(offering), naming, tasks);
     },
 
     async request(_caller, reach, naming, request, context) {
+      /** Whether a result may be of a type that only an extension of its server knows. */
+      const takesOtherTypes = async (catalog: Catalog) => {
+        const names = unknownExtensions(catalog);
+        if (names.length === 0 || !declaresOne(request.params, names)) return false;
+        if (naming.kind === 'own') return true;
+        const all = await Promise.all(reach.servers.map(server => seen(reach, server)));
+        const offered = offeredExtensions(all);
+        return declaresOne(
+          request.params,
+          names.filter(name => name in offered),
+        );
+      };
       const { call } = ports;
       const catalogOf = (server: Server) => seen(reach, server);
       const resolved = await resolve(reach, naming, request.reference, { catalogOf, list });
       const { server, name } = resolved;
-      const { capabilities } = await catalogOf(server);
-      const outbound = toOutbound(request, resolved, capabilities);
+      const catalog = await catalogOf(server);
+      const outbound = toOutbound(request, resolved, catalog.capabilities);
       const mirrored = request.method === 'completion/complete' ? undefined : name;
       const send = async (params: RawObject) => {
         try {
@@ -148,7 +161,8 @@ export function createCore(ports: CorePorts): CoreGateway {
         : await send(params);
       const retry = (extra: RawObject) => send(new Map([...params, ...extra]));
       const toResult = resultChanges(request, resolved, naming);
-      return { server, reply, retry, ...(toResult && { toResult }) };
+      const types = (await takesOtherTypes(catalog)) ? { takesOtherTypes: true } : {};
+      return { server, reply, retry, ...types, ...(toResult && { toResult }) };
     },
   };
 }

@@ -105,6 +105,8 @@ export interface RoutedReply {
   retry(extra: RawObject): Promise<CallReply>;
   /** Makes the server's raw result, given parsed too, the endpoint's and its client's, where something in it has to change. */
   toResult?: (result: string, parsed: JsonObject) => string;
+  /** The result may be of a type that only an extension knows, which server and client both have. */
+  takesOtherTypes?: boolean;
   /** Told where the caller gets an error of ours in place of the server's response. */
   onReplaced?(code: ErrorCode): void;
 }
@@ -126,7 +128,7 @@ export interface TaskNews {
 /** What the servers within reach have in common or one of them has. */
 export interface Offer {
   capabilities: JsonObject;
-  /** Only where one server speaks for itself: untrusted text never becomes ours. */
+  /** Of one server as it wrote them; of several each quoted under its name, since untrusted text never becomes ours. */
   instructions?: string;
 }
 

@@ -5,10 +5,14 @@
  */
 import type { Catalog } from '../catalog/catalog.ts';
 import { isObject, TASKS_EXTENSION, type Era, type JsonObject } from '../protocol.ts';
+import { offeredExtensions } from './extensions.ts';
 import type { Naming, Offer } from './gateway.ts';
+import { mergeInstructions, type ServerInstructions } from './merged-instructions.ts';
 
 /** A server within reach; the era is known once it has been negotiated. */
 export interface Offering {
+  /** Name of the server. */
+  server: string;
   catalog: Catalog;
   era: Era | undefined;
 }
@@ -25,14 +29,15 @@ export function toOffer(offering: readonly Offering[], naming: Naming, tasks?: E
   if (has('prompts')) capabilities['prompts'] = { listChanged: true };
   if (has('completions')) capabilities['completions'] = {};
   if (has('logging')) capabilities['logging'] = {};
-  const extensions = Object.assign({}, ...catalogs.map(extensionsOf)) as JsonObject;
+  const extensions = offeredExtensions(catalogs);
   // Tasks of the two eras are not each other's: a server offers them to clients of its own era.
   const peers = offering.filter(({ era }) => era === tasks).map(({ catalog }) => catalog);
   if (tasks === 'modern' && peers.some(hasTasksExtension)) extensions[TASKS_EXTENSION] = {};
   const legacyTasks = tasks === 'legacy' ? legacyTasksOf(peers) : undefined;
   if (legacyTasks) capabilities['tasks'] = legacyTasks;
   if (Object.keys(extensions).length > 0) capabilities['extensions'] = extensions;
-  const instructions = naming.kind === 'own' ? catalogs[0]?.instructions : undefined;
+  const instructions =
+    naming.kind === 'own' ? catalogs[0]?.instructions : mergeInstructions(instructionsOf(offering));
   return instructions === undefined ? { capabilities } : { capabilities, instructions };
 }
 
@@ -42,14 +47,10 @@ export function canSubscribe({ capabilities }: Catalog): boolean {
   return isObject(resources) && resources['subscribe'] === true;
 }
 
-/** Extensions that live in what is listed and called, so that passing it through is enough. */
-const PASSED_EXTENSIONS = ['io.modelcontextprotocol/ui'];
-
-function extensionsOf({ capabilities }: Catalog): JsonObject {
-  const { extensions } = capabilities;
-  if (!isObject(extensions)) return {};
-  const passed = PASSED_EXTENSIONS.filter(name => name in extensions);
-  return Object.fromEntries(passed.map(name => [name, extensions[name]]));
+function instructionsOf(offering: readonly Offering[]): ServerInstructions[] {
+  return offering.flatMap(({ server, catalog: { instructions: text } }) =>
+    text === undefined ? [] : [{ server, text }],
+  );
 }
 
 function hasTasksExtension({ capabilities: { extensions } }: Catalog): boolean {

@@ -18,7 +18,7 @@ import { STREAM_HEADERS, toStream } from './patient-response.ts';
 import { asksForInput, relayTexts } from './relay-texts.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
-/** Result types of the core protocol and of the tasks extension; all others are invalid. */
+/** Result types of the core protocol and of the tasks extension; all others are those of extensions. */
 const KNOWN_RESULT_TYPES = new Set<unknown>(['complete', 'input_required', 'task']);
 
 /** JSON text of a response with a raw result. */
@@ -55,7 +55,10 @@ export function ownResultResponse({ id, method, era }: Asked, result: string): R
 }
 
 /** What is relayed to a client: the reply of a server, or of the gateway's own tool in its place. */
-export type Relayable = Pick<RoutedReply, 'reply' | 'retry' | 'toResult' | 'onReplaced'> & {
+export type Relayable = Pick<
+  RoutedReply,
+  'reply' | 'retry' | 'toResult' | 'takesOtherTypes' | 'onReplaced'
+> & {
   server: { name: string };
   /** The response where the client was asked and gave no answer; absent: that is a failure. */
   onUnanswered?(): Promise<RawResponse>;
@@ -78,7 +81,8 @@ function responseText(response: RawResponse, asked: Asked, routed: Relayable) {
     return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${response.error}}`;
   }
   const { resultType } = response.parsed;
-  const isUnknown = resultType !== undefined && !KNOWN_RESULT_TYPES.has(resultType);
+  const takesAll = routed.takesOtherTypes && era === 'modern' && typeof resultType === 'string';
+  const isUnknown = resultType !== undefined && !KNOWN_RESULT_TYPES.has(resultType) && !takesAll;
   if (isUnknown || isUnwantedTask(response.parsed, asked)) {
     return replacedText('upstream_bad_message', asked, routed);
   }

@@ -100,8 +100,11 @@ export function isMetaTool(name: unknown): name is MetaTool {
 
 export const metaListResult = createOwnList(META_TOOLS);
 
-/** What an endpoint offers, where its list of tools never changes without saying that it does. */
-export function toOwnOffer(offer: Offer, { tools }: Scope): Offer {
+/** What an endpoint offers; where its list of tools is its own, it never changes. */
+export function toOwnOffer(offer: Offer, { tools, naming }: Scope): Offer {
   if (tools === 'all') return offer;
-  return { ...offer, capabilities: { ...offer.capabilities, tools: {} } };
+  const { instructions, ...rest } = offer;
+  // What many servers say of tools that are not listed would cost a host what the few tools spare it.
+  const kept = naming.kind === 'own' && instructions !== undefined ? { instructions } : {};
+  return { ...rest, ...kept, capabilities: { ...offer.capabilities, tools: {} } };
 }

@@ -4,7 +4,13 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
-import { IMPLEMENTATION, META, MODERN_VERSION, type RpcRequest } from '../protocol.ts';
+import {
+  IMPLEMENTATION,
+  META,
+  LEGACY_VERSIONS,
+  MODERN_VERSION,
+  type RpcRequest,
+} from '../protocol.ts';
 import { resultResponse, thrownResponse } from './answer.ts';
 import { openListener } from './listen.ts';
 import { requestedLogLevel } from './log-level.ts';
@@ -53,7 +59,7 @@ async function discoverResponse(
   const offer = await gateway.offer(caller, scope.reach, scope.naming, 'modern');
   const result = {
     resultType: 'complete',
-    supportedVersions: [MODERN_VERSION],
+    supportedVersions: [MODERN_VERSION, ...LEGACY_VERSIONS],
     ...toOwnOffer(offer, scope),
     ttlMs: DISCOVER_TTL_MS,
     cacheScope: 'private',

@@ -1,0 +1,44 @@
+/**
+ * Extensions of the protocol that the gateway knows nothing of: they pass, with their capability, where
+ * it is plain whose they are. On an endpoint of one server that is always so; elsewhere where exactly
+ * one server that the caller sees has it. Pure.
+ */
+import type { Catalog } from '../catalog/catalog.ts';
+import type { RawObject } from '../lib/json-spans.ts';
+import { isObject, META, TASKS_EXTENSION, type JsonObject } from '../protocol.ts';
+
+/** Extensions that live in what is listed and called, so that any number of servers may have them. */
+const SHARED = new Set(['io.modelcontextprotocol/ui']);
+
+/** What an endpoint offers of its servers' extensions; tasks are another matter. */
+export function offeredExtensions(catalogs: readonly Catalog[]): JsonObject {
+  const holders = new Map<string, number>();
+  const offered: Record<string, unknown> = {};
+  for (const catalog of catalogs) {
+    for (const [name, value] of Object.entries(extensionsOf(catalog))) {
+      if (name === TASKS_EXTENSION) continue;
+      holders.set(name, (holders.get(name) ?? 0) + 1);
+      offered[name] = value;
+    }
+  }
+  const isPlain = (name: string) => SHARED.has(name) || holders.get(name) === 1;
+  return Object.fromEntries(Object.entries(offered).filter(([name]) => isPlain(name)));
+}
+
+/** The extensions of a server that may give its results a type of their own. */
+export function unknownExtensions(catalog: Catalog): string[] {
+  const names = Object.keys(extensionsOf(catalog));
+  return names.filter(name => name !== TASKS_EXTENSION && !SHARED.has(name));
+}
+
+/** Whether the client of a modern request declared one of these extensions. */
+export function declaresOne(params: RawObject, names: readonly string[]): boolean {
+  const meta: unknown = JSON.parse(params.get('_meta') ?? '{}');
+  const capabilities = isObject(meta) ? meta[META.clientCapabilities] : undefined;
+  const declared = isObject(capabilities) ? capabilities['extensions'] : undefined;
+  return isObject(declared) && names.some(name => isObject(declared[name]));
+}
+
+function extensionsOf({ capabilities: { extensions } }: Catalog): JsonObject {
+  return isObject(extensions) ? extensions : {};
+}
