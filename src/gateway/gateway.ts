@@ -84,6 +84,8 @@ export interface RelayedRequest {
   tasks?: Era | undefined;
   /** By which door it came, for the record. */
   door?: Era | 'rest';
+  /** The revision that a legacy client's session agreed on. */
+  version?: string | undefined;
   /** What the caller says of results of before, where that is not in the params. */
   cache?: CacheWish | undefined;
 }

@@ -2,9 +2,10 @@
  * What an endpoint changes in the result of a server, by what was asked, how the endpoint names things and who asked. Most
  * results have nothing to change and pass as they came.
  */
-import type { JsonObject } from '../protocol.ts';
+import { LATEST_LEGACY_VERSION } from '../protocol.ts';
 import type { Naming, RelayedRequest, RoutedReply } from './gateway.ts';
 import { toLegacyResult } from './legacy-tool.ts';
+import { toOlderContent } from './older-content.ts';
 import { withQualifiedLinks } from './qualified-links.ts';
 import { toReadResult } from './read-result.ts';
 import type { Resolved } from './resolve.ts';
@@ -13,17 +14,19 @@ type ToResult = NonNullable<RoutedReply['toResult']>;
 
 /** @returns undefined where no result has anything to change */
 export function resultChanges(
-  { method, door }: RelayedRequest,
+  { method, door, version = LATEST_LEGACY_VERSION }: RelayedRequest,
   { server, item }: Resolved,
   naming: Naming,
 ): ToResult | undefined {
   const qualifier = naming.kind === 'qualified' ? server.name : undefined;
   if (method === 'resources/read') return text => toReadResult(text, qualifier);
   if (method === 'completion/complete') return undefined;
-  const isOld = method === 'tools/call' && door === 'legacy';
+  const isOld = door === 'legacy';
   if (qualifier === undefined && !isOld) return undefined;
-  return (text, parsed: JsonObject) => {
-    const own = isOld && item ? toLegacyResult(item, text, parsed) : text;
-    return qualifier === undefined ? own : withQualifiedLinks(own, parsed, qualifier);
+  return (text, parsed) => {
+    const isCall = isOld && method === 'tools/call';
+    const own = isCall && item ? toLegacyResult(item, text, parsed) : text;
+    const named = qualifier === undefined ? own : withQualifiedLinks(own, parsed, qualifier);
+    return isOld ? toOlderContent(named, parsed, version) : named;
   };
 }

@@ -56,6 +56,8 @@ export interface Exchange {
   };
   /** The parsed body is not needed any more; absent where other requests came with it. */
   dropParsed?: () => void;
+  /** The revision that the legacy session agreed on; absent where the request is in none. */
+  version?: string | undefined;
   /** Name of the object of the legacy session; absent where the request is in none. */
   sessionObject?: string;
   pageSize: number;
@@ -194,14 +196,15 @@ async function relay(
   era: Era,
   rescue?: (thrown: unknown) => Response,
 ): Promise<Response | undefined> {
-  const { gateway, caller, scope, context, readHeader, logLevel, cache } = exchange;
+  const { gateway, caller, scope, context, readHeader, logLevel, cache, version } = exchange;
   const { reach, naming } = scope;
   const reference = await referenceOf(exchange, request, era);
   if (!reference) return undefined;
   const method = request.method as RelayedMethod;
   const tasks = tasksOf(request, reference, era);
   const header = readHeader ? { readHeader } : {};
-  const relayed = { method, reference, params, logLevel, tasks, cache, door: era, ...header };
+  const from = { door: era, version, ...header };
+  const relayed = { method, reference, params, logLevel, tasks, cache, ...from };
   const asked = { id: request.id, method, era, tasks };
   // What is sent is raw: the call does not wait with a parsed copy of it in memory.
   delete request.params;

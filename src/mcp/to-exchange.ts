@@ -82,11 +82,12 @@ export async function standing(
 /** What a request in a live legacy session can do beside the others. */
 function inSession(sessionId: string, askable: string, admitted: Admitted, ports: McpPorts) {
   const { sessions, streams, upstreamSessions, config } = ports;
-  const { defer, snapshot } = admitted;
+  const { defer, snapshot, facts } = admitted;
   const { session } = snapshot;
   const openLine = () =>
     upstreamSessions.openLine(sessionOwner(sessionId), config.questionTimeoutMs);
   return {
+    version: facts?.protocolVersion,
     sessionObject: sessionOwner(sessionId),
     logLevel: session?.logLevel,
     async setLogLevel(level: LogLevel) {

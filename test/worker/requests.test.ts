@@ -11,6 +11,7 @@ import {
   type RpcAnswer,
 } from './portico.ts';
 
+const CLIENT = { name: 't', version: '1' };
 const portico = createPortico();
 const server = new FakeServer({ sessionful: false });
 
@@ -32,6 +33,30 @@ function postRaw(body: BodyInit, headers: Record<string, string> = {}, path = '/
   const sent = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json', ...headers };
   return portico.fetch(path, { method: 'POST', headers: sent, body });
 }
+
+describe('a session of an older revision', () => {
+  it.each([
+    ['2024-11-05', 'text', 'resource'],
+    ['2025-03-26', 'text', 'audio'],
+    ['2025-06-18', 'resource_link', 'audio'],
+    ['2025-11-25', 'resource_link', 'audio'],
+  ])('[MCP-1] [MCP-5] %s gets a link as %s and a sound as %s', async (version, ...types) => {
+    const { call: usual } = server;
+    server.call = post => {
+      const link = { type: 'resource_link', uri: 'note://1', name: 'one' };
+      const sound = { type: 'audio', data: 'aaaa', mimeType: 'audio/wav' };
+      return resultOf(post, { content: [link, sound] });
+    };
+    const params = { protocolVersion: version, capabilities: {}, clientInfo: CLIENT };
+    const opened = await portico.post(legacy('initialize', params));
+    const session = opened.headers.get('mcp-session-id') ?? '';
+    const response = await portico.post(call(), { headers: { 'mcp-session-id': session } });
+    const { result } = await response.json<RpcAnswer>();
+    server.call = usual;
+    expect(result?.content).toMatchObject(types.map(type => ({ type })));
+    expect(JSON.stringify(result)).toContain('border+note://1');
+  });
+});
 
 describe('a batch of 2025-03-26', () => {
   it('[MCP-1] has each of its requests answered, by id', async () => {
