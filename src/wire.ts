@@ -208,7 +208,7 @@ export function wire(env: Env): AppPorts {
     onFresh,
     acts,
     monitors: {
-      expect: id => monitorOf(id).expect(id),
+      expect: (id, inMs) => monitorOf(id).expect(id, inMs),
       follow: id => monitorOf(id).follow(id),
     },
   });

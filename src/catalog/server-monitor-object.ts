@@ -97,9 +97,9 @@ export class ServerMonitor extends DurableObject<Env> {
   #takenDown = 0;
 
   /** A change of the server's row comes now: look at it in a while, even if nobody says that it came. */
-  async expect(serverId: string): Promise<void> {
+  async expect(serverId: string, inMs = EXPECT_MS): Promise<void> {
     await this.ctx.storage.put('serverId', serverId);
-    await this.#clock.want({ wakeAt: Date.now() + EXPECT_MS });
+    await this.#clock.want({ wakeAt: Date.now() + inMs });
   }
 
   /**

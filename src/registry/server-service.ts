@@ -55,7 +55,7 @@ import { CONNECTABLE, DISCONNECTABLE, ServerStatusSchema, type ServerStatus } fr
 /** The objects that look after servers. */
 export interface MonitorPort {
   /** A change of the server comes now: look for it in a while, even if `follow` never comes. */
-  expect(serverId: string): Promise<void>;
+  expect(serverId: string, inMs?: number): Promise<void>;
   /** Do what the server's row wants now. @returns calls that were under way at a server that was taken down */
   follow(serverId: string): Promise<number>;
 }
@@ -104,7 +104,9 @@ export class ServerService {
     return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
       check();
       const server = await this.#build(id, input);
-      if (server.autoConnect) await this.#ports.monitors.expect(id);
+      const isProgram = server.transportType === 'STDIO';
+      const inMs = isProgram ? CONNECTOR_MS : undefined;
+      if (server.autoConnect) await this.#ports.monitors.expect(id, inMs);
       const isDone = await commit({
         when: whenPossible(server),
         statements: [insertServer(this.#ports.db, server)],
@@ -114,7 +116,7 @@ export class ServerService {
         await checkCredential(this.#ports, server, NO_CREDENTIAL, input.connection_config);
         throw nameTaken(server.name);
       }
-      const isReachable = server.autoConnect && server.transportType !== 'STDIO';
+      const isReachable = server.autoConnect && !isProgram;
       await this.#changed(isReachable ? id : undefined);
       return server;
     });
@@ -287,5 +289,7 @@ export class ServerService {
   }
 }
 
+/** A program is looked at when its connector comes, and after this time without it, in milliseconds. */
+const CONNECTOR_MS = 30_000;
 const nameTaken = (name: string) =>
   new PorticoError('conflict', `A server named ${name} exists already`);

@@ -4,7 +4,6 @@
  * stay. A list that fails is noted, and the others stay too; only where none can be read the whole
  * fails. Bounds: pages, items and characters.
  */
-import { withoutSecretForms } from '../audit/secret-patterns.ts';
 import {
   KIND_FACTS,
   KINDS,
@@ -16,7 +15,6 @@ import { PorticoError } from '../errors/portico-error.ts';
 import { parseParamHeaders } from '../gateway/param-headers.ts';
 import { isDeeper, rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { MAX_NAME_CHARS, MAX_URI_CHARS, QUALIFIER_CHARS } from '../lib/name-limits.ts';
-import { toOneLine } from '../lib/one-line.ts';
 import {
   isObject,
   PromptSchema,
@@ -28,6 +26,7 @@ import {
 import type { Channel } from './channel.ts';
 import type { Deadline } from './deadline.ts';
 import { withoutSecrets } from './redact.ts';
+import { toSaid } from './said.ts';
 
 /** A list that could not be read, and why in one line. */
 export interface FailedList {
@@ -178,16 +177,6 @@ async function listPage({ channel, deadline, hidden }: Listing, kind: Kind, para
     nextCursor: typeof nextCursor === 'string' ? nextCursor : undefined,
     ttlMs: toTtlMs(ttlMs),
   };
-}
-
-/** Most characters of a server's error that are told. */
-const MAX_SAID_CHARS = 200;
-
-/** What a server says of its error, without what looks like a secret. */
-function toSaid({ code, message }: JsonObject): string {
-  const text = typeof message === 'string' ? message.slice(0, 4 * MAX_SAID_CHARS) : '';
-  const said = toOneLine(withoutSecretForms(text), MAX_SAID_CHARS);
-  return ` (${String(code)}${said === '' ? '' : `: ${said}`})`;
 }
 
 /**

@@ -15,6 +15,8 @@ import {
 import { post, postNotification } from './channel.ts';
 import type { Deadline } from './deadline.ts';
 import type { RawResponse } from './message.ts';
+import { withoutSecrets } from './redact.ts';
+import { toSaid } from './said.ts';
 import type { Destination } from './destination.ts';
 import type { Manner } from './wire-request.ts';
 
@@ -37,11 +39,17 @@ export function initializeParams(capabilities: JsonObject = {}): RawObject {
 
 /**
  * Read the result of `initialize`.
+ * @param destination the server, whose refusal must not repeat what it was sent
  * @throws PorticoError where the server refused or speaks no revision Portico knows
  */
-export function parseInitializeResult(response: RawResponse): Handshake {
+export function parseInitializeResult(
+  response: RawResponse,
+  { hidden }: Pick<Destination, 'hidden'>,
+): Handshake {
   if ('error' in response) {
-    throw new PorticoError('upstream_4xx', 'The server refused to initialize');
+    const { parsed } = withoutSecrets(response, hidden);
+    const detail = `The server refused to initialize${toSaid(parsed)}`;
+    throw new PorticoError('upstream_4xx', detail);
   }
   const { protocolVersion, capabilities, instructions } = response.parsed;
   if (typeof protocolVersion !== 'string' || !LEGACY_VERSIONS.includes(protocolVersion)) {
@@ -75,7 +83,7 @@ export async function initializeHttp(
     deadline,
     maxBytes,
   );
-  const found = parseInitializeResult(await finalResponse(reply));
+  const found = parseInitializeResult(await finalResponse(reply), destination);
   const sessionId = reply.headers.get('mcp-session-id');
   if (sessionId !== null && !SESSION_ID.test(sessionId)) {
     throw new PorticoError('upstream_bad_message', 'The session id of the server is not valid');

@@ -10,7 +10,7 @@ import { statusError } from './status-error.ts';
 
 /** @throws PorticoError with an `upstream_*` code where the answer is not 2xx */
 export async function askHealthUrl(
-  { url: serverUrl, headers }: Destination,
+  { url: serverUrl, headers, hidden }: Destination,
   url: string,
   localMode: boolean,
   deadline: Deadline,
@@ -30,6 +30,10 @@ export async function askHealthUrl(
   }
   response.body?.cancel().catch(() => {});
   if (response.ok) return;
-  const error = statusError(response.status, response.headers, '', { id: 0, inSession: false });
+  const error = statusError(response.status, response.headers, '', {
+    id: 0,
+    inSession: false,
+    destination: { hidden: isOwn ? hidden : [] },
+  });
   throw error instanceof PorticoError ? error : new PorticoError('upstream_no_response');
 }

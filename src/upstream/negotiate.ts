@@ -97,6 +97,7 @@ async function negotiateSse(
   const channel = await openSse(destination, options, deadline);
   const found = parseInitializeResult(
     await channel.request('initialize', initializeParams(), deadline),
+    destination,
   );
   await channel.notify('notifications/initialized', deadline);
   return {

@@ -186,7 +186,8 @@ async function openSession(
   if (transport === 'sse') {
     const channel = await openSse(destination, { maxBytes }, deadline);
     const params = initializeParams(declared);
-    const found = parseInitializeResult(await channel.request('initialize', params, deadline));
+    const response = await channel.request('initialize', params, deadline);
+    const found = parseInitializeResult(response, destination);
     await channel.notify('notifications/initialized', deadline);
     return { ...found, isKept: true, channel, end: () => channel.close() };
   }

@@ -19,6 +19,7 @@ import { nextRequestId } from './request-ids.ts';
 import type { Destination } from './destination.ts';
 import type { Told } from './session-news.ts';
 import { SharedStream, type Listener } from './shared-stream.ts';
+import { authError } from './status-error.ts';
 import { requestHeaders, requestText, type Manner } from './wire-request.ts';
 
 export interface SseOptions {
@@ -54,8 +55,9 @@ export async function openSse(
     const type = response.headers.get('content-type') ?? '';
     if (response.status !== 200 || !type.includes('text/event-stream') || !response.body) {
       response.body?.cancel().catch(() => {});
-      throw response.status === 401 || response.status === 403
-        ? new PorticoError('upstream_auth')
+      if (response.status === 401) throw authError(destination);
+      throw response.status === 403
+        ? new PorticoError('upstream_scope', 'The server forbids the request (403)')
         : new PorticoError('upstream_4xx', `The server answered ${response.status} to the stream`);
     }
     const events = readEvents(response.body, options.maxBytes);
@@ -196,7 +198,7 @@ export class SseConnection implements Channel {
       throw deadline.explain(new PorticoError('upstream_unreachable'));
     }
     response.body?.cancel().catch(() => {});
-    if (response.status === 401) throw new PorticoError('upstream_auth');
+    if (response.status === 401) throw authError(this.destination);
     if (response.status >= 500) {
       throw new PorticoError('upstream_5xx', `The server answered ${response.status}`);
     }

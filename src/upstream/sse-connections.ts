@@ -76,7 +76,7 @@ export class SseConnections {
       const onNews = (message: Told) => this.#options.onNews(message, destination);
       const connection = await openSse(destination, { maxBytes, onNews }, deadline);
       const params = initializeParams(capabilities);
-      parseInitializeResult(await connection.request('initialize', params, deadline));
+      parseInitializeResult(await connection.request('initialize', params, deadline), destination);
       await connection.notify('notifications/initialized', deadline);
       return connection;
     } finally {

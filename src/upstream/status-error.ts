@@ -2,10 +2,35 @@
 import { PorticoError } from '../errors/portico-error.ts';
 import { parseWithin } from '../lib/json-bounds.ts';
 import type { RequestId } from '../protocol.ts';
+import type { Destination } from './destination.ts';
 import { parseMessage, type RawResponse } from './message.ts';
 
 /** JSON-RPC code with which servers of the SDK's first generation refuse at the transport. */
 const TRANSPORT_REFUSAL = -32000;
+
+/** What of a destination says whether a credential was sent. */
+type Sender = Pick<Destination, 'hidden'>;
+
+/** Of 401: a credential that was sent was refused, or none was. */
+export function authError(sender: Sender | undefined): PorticoError {
+  const isSent = (sender?.hidden.length ?? 0) > 0;
+  return new PorticoError(
+    'upstream_auth',
+    isSent
+      ? 'The server refused the stored credential'
+      : 'The server wants a credential, and none is stored for it',
+  );
+}
+
+/** Of 403: only a challenge says that it is about the credential (RFC 6750, section 3.1); else it is the server's own refusal. */
+function scopeError(headers: Headers, sender: Sender | undefined): PorticoError {
+  const challenge = headers.get('www-authenticate') ?? '';
+  const isAboutCredential = /insufficient_scope/.test(challenge);
+  if (isAboutCredential && (sender?.hidden.length ?? 0) > 0) {
+    return new PorticoError('upstream_scope', 'The stored credential lacks a permission');
+  }
+  return new PorticoError('upstream_scope', 'The server forbids the request (403)');
+}
 
 /**
  * @param body the answer's text where it was JSON, else ''
@@ -15,7 +40,7 @@ export function statusError(
   status: number,
   headers: Headers,
   body: string,
-  request: { id: RequestId; inSession: boolean },
+  request: { id: RequestId; inSession: boolean; destination?: Sender },
 ): PorticoError | RawResponse | 'session_forgotten' {
   const response = responseOf(body, request.id);
   if (status === 404 && request.inSession) return 'session_forgotten';
@@ -23,8 +48,8 @@ export function statusError(
   if (status === 400 && request.inSession && rpcCodeOf(body) === TRANSPORT_REFUSAL) {
     return 'session_forgotten';
   }
-  if (status === 401) return new PorticoError('upstream_auth');
-  if (status === 403) return new PorticoError('upstream_scope');
+  if (status === 401) return authError(request.destination);
+  if (status === 403) return scopeError(headers, request.destination);
   if (status === 408 || status === 425 || status === 429) {
     return new PorticoError('upstream_rate_limited', undefined, retryAfter(headers));
   }

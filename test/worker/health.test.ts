@@ -161,7 +161,9 @@ describe('a server without one', () => {
     serve({ closed: server });
     const { id } = await register(portico, 'closed');
     const record = await whenServer(portico, id, ({ status }) => status === 'DEGRADED');
-    expect(record.last_error).toBe('upstream_auth: The server refused the stored credential');
+    expect(record.last_error).toBe(
+      'upstream_auth: The server wants a credential, and none is stored for it',
+    );
     server.outage = undefined;
     await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
   });

@@ -25,6 +25,9 @@ interface Options {
 }
 
 const DEFAULT_PORT = 8787;
+/** What is not there by then is left to come later; a host at the standard input waits less long. */
+const SETTLE_MS = 90_000;
+const STDIO_SETTLE_MS = 15_000;
 
 const HELP = `
 The file is an mcp.json of any client ("mcpServers" or "servers"): its programs
@@ -135,6 +138,7 @@ async function start(options: Options, entries: Entries): Promise<Up> {
     port: options.port ?? (options.stdio ? 0 : DEFAULT_PORT),
     environment: process.env,
     drainMs: options.drain * 1000,
+    settleMs: options.stdio ? STDIO_SETTLE_MS : SETTLE_MS,
     createView: origin => createView(options, origin),
   });
 }

@@ -12,6 +12,9 @@ import type { HttpAnswer, HttpFace } from './stdio-http.ts';
 /** Largest body of a request, in bytes; the gateway takes no larger one from its clients. */
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 
+/** Longest reason that is told for an answer, in characters. */
+const MAX_FAILURE_CHARS = 500;
+
 type ResetCode = Payload<'reset'>['code'];
 
 export interface ChannelOptions {
@@ -120,6 +123,10 @@ export class Channel {
     );
     if (answered === 'aborted') return;
     const answer = answered.value;
+    if (answer.failure !== undefined) {
+      stopReading(answer.body[Symbol.asyncIterator]());
+      return this.reset('failed', answer.failure.slice(0, MAX_FAILURE_CHARS));
+    }
     const parts = answer.body[Symbol.asyncIterator]();
     const head = toHead(id, answer);
     if (!head) {

@@ -3,10 +3,10 @@ import type { CreateFace } from './server-face.ts';
 import { StdioServer } from './stdio-http.ts';
 
 /** Starts the server of an entry. */
-export const createChildFace: CreateFace = (config, onChange) => {
+export const createChildFace: CreateFace = (config, onChange, starts) => {
   const { command, args, env, cwd, secrets, tools } = config;
   const spec = { command, args, env, secrets, ...(cwd === undefined ? {} : { cwd }) };
-  const server = new StdioServer({ spec, tools });
+  const server = new StdioServer({ spec, tools, starts });
   const { child } = server;
   child.subscribe(({ state, reason }) => {
     if (state === 'failed') onChange(state, child.trouble.replace(/^The server /, ''));

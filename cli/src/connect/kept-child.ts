@@ -11,6 +11,7 @@ import type { ChildMessage } from './child-message.ts';
 import { Handshake, HandshakeFailed, type Manner } from './handshake.ts';
 import { backoffMs, type Limits } from './limits.ts';
 import { toSaid } from './said.ts';
+import type { StartQueue } from './start-queue.ts';
 
 /** `starting` may also be the short pause before the first restart. */
 export interface ServerState {
@@ -35,6 +36,8 @@ export interface KeptChildOptions<F> {
   spec: ChildSpec;
   limits: Limits;
   open(child: Child, manner: Manner): F;
+  /** Shared with other children; without it each starts when it likes. */
+  starts?: StartQueue | undefined;
   /** Uniform in [0, 1). */
   random?: () => number;
 }
@@ -134,12 +137,14 @@ export class KeptChild<F extends RunFace> {
 
   /** One run, to its end; a child that died of the probe is started once more without it. */
   async #run(probes: boolean): Promise<{ reason: string; readyMs: number }> {
-    const { spec, limits, open } = this.#options;
+    const { spec, limits, open, starts } = this.#options;
+    const started = await starts?.begin(this.#stopping.signal);
     let receive: (message: ChildMessage) => void | Promise<void> = () => {};
     let child: Child;
     try {
       child = new Child(spec, limits, message => receive(message));
     } catch (error) {
+      started?.();
       // What no program can be given: a zero byte in an argument, for one.
       return { reason: `cannot be started: ${(error as Error).message}`, readyMs: 0 };
     }
@@ -155,6 +160,8 @@ export class KeptChild<F extends RunFace> {
       if (!(error instanceof HandshakeFailed)) throw error;
       this.#era = undefined;
       await child.stop(error.message);
+    } finally {
+      started?.();
     }
     if (!manner) {
       const reason = await child.over;

@@ -5,7 +5,7 @@ export interface Limits {
   probeMs: number;
   /** How long a child may take for the whole handshake; `npx` may have to download first. */
   handshakeMs: number;
-  /** How long a request waits for a child that is starting. */
+  /** How long a request waits for a child that is starting; less than the gateway waits for it. */
   waitMs: number;
   /** From the end of its input to SIGTERM, for a child that is told to stop. */
   closeMs: number;
@@ -56,7 +56,7 @@ const MIB = 1_048_576;
 export const LIMITS: Readonly<Limits> = {
   probeMs: 10_000,
   handshakeMs: 60_000,
-  waitMs: 20_000,
+  waitMs: 15_000,
   closeMs: 500,
   graceMs: 3_000,
   backoffMs: 500,

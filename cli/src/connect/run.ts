@@ -7,6 +7,7 @@ import { IMPLEMENTATION } from '../../../src/protocol.ts';
 import type { ServerConfig } from './config.ts';
 import { startDialler, type Dialler } from './dialler.ts';
 import type { CreateFace, ServerFace, ServerState } from './server-face.ts';
+import { StartQueue } from './start-queue.ts';
 import type { View } from './view.ts';
 import type { Row } from './view-text.ts';
 
@@ -37,6 +38,8 @@ export interface Run {
   stop(): void;
   /** Ends all programs at once and waits for nothing. */
   kill(): void;
+  /** How a server is, by its name on this machine. */
+  stateOf(name: string): ServerState | undefined;
 }
 
 /** Starts. */
@@ -45,6 +48,7 @@ export function startRun(options: RunOptions): Run {
   let { servers } = options;
   const rows = new Map<string, Row>();
   const faces = new Map<string, ServerFace>();
+  const starts = new StartQueue();
   let dialler: Dialler | undefined;
   let isEnding = false;
 
@@ -62,13 +66,13 @@ export function startRun(options: RunOptions): Run {
   };
   const open = (server: ServerConfig) => {
     show(server.name, { state: 'starting', reason: '' });
-    const hasNews = createNewsFilter();
+    const hasNews = createNewsFilter(Date.now);
     const onChange = (state: ServerState, reason = '') => {
       if (isEnding && state !== 'stopped') return;
       show(server.name, { state, reason });
       if (hasNews(state)) dialler?.sendNews(server.name);
     };
-    faces.set(server.name, createFace(server, onChange));
+    faces.set(server.name, createFace(server, onChange, starts));
   };
   servers.forEach(open);
   const counting = setInterval(() => view.counts(dialler?.counts()), COUNT_EVERY_MS);
@@ -121,6 +125,7 @@ export function startRun(options: RunOptions): Run {
     update,
     stop: () => started.stop(),
     kill: () => faces.forEach(face => face.kill()),
+    stateOf: name => rows.get(name)?.state,
   };
 }
 
@@ -151,16 +156,22 @@ function toWords(change: Change): string {
   return parts.join('; ') || 'no program is another';
 }
 
+/** A request of the gateway waits this long for a server that starts, in milliseconds, or a little longer. */
+const ASKED_MS = 10_000;
+
 /**
  * Whether the gateway should look anew: a server came back, or is gone. Its first start is no news, since the gateway asks
- * for it.
+ * for it and waits; where it failed before, or took long, the gateway has had another answer.
  */
-function createNewsFilter(): (state: ServerState) => boolean {
-  let wasUp = false;
+function createNewsFilter(now: () => number): (state: ServerState) => boolean {
+  const startedAt = now();
+  let hadAnswer = false;
   let isUp = false;
   return state => {
-    const hasNews = state === 'ready' ? wasUp : state === 'failed' && isUp;
-    if (state === 'ready') wasUp = isUp = true;
+    const isLate = hadAnswer || now() - startedAt > ASKED_MS;
+    const hasNews = state === 'ready' ? isLate : state === 'failed' && isUp;
+    if (state === 'ready' || state === 'failed') hadAnswer = true;
+    if (state === 'ready') isUp = true;
     if (state === 'failed') isUp = false;
     return hasNews;
   };

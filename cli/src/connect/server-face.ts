@@ -1,5 +1,6 @@
 /** One stdio server of this machine, as the command sees it: something that answers requests, tells how it is, and ends. */
 import type { ServerConfig } from './config.ts';
+import type { StartQueue } from './start-queue.ts';
 import type { HttpFace } from './stdio-http.ts';
 
 /** `failed`: it ended by itself or did not start, and is started again later. */
@@ -12,8 +13,12 @@ export interface ServerFace extends HttpFace {
   kill(): void;
 }
 
-/** @param onChange called with each new state, and with why, in words for people that hold no secret */
+/**
+ * @param onChange called with each new state, and with why, in words for people that hold no secret
+ * @param starts of all servers of this machine
+ */
 export type CreateFace = (
   server: ServerConfig,
   onChange: (state: ServerState, reason?: string) => void,
+  starts: StartQueue,
 ) => ServerFace;

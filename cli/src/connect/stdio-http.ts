@@ -14,6 +14,7 @@ import { KeptChild } from './kept-child.ts';
 import { LegacyFace } from './legacy-face.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { ModernFace } from './modern-face.ts';
+import type { StartQueue } from './start-queue.ts';
 import { ToolFilter, type ToolRules } from './tool-filter.ts';
 
 export interface HttpRequest {
@@ -30,6 +31,8 @@ export interface HttpAnswer {
   headers: Record<string, string>;
   /** Ends with the answer; the reader may stop early. */
   body: AsyncIterable<Uint8Array>;
+  /** Why there is nobody to answer, for people: the request reached no program. */
+  failure?: string;
 }
 
 /** Answers requests of MCP Streamable HTTP for one server. Never throws; a failure is a status with a JSON-RPC error. */
@@ -41,6 +44,7 @@ export interface StdioServerOptions {
   spec: ChildSpec;
   tools?: ToolRules;
   limits?: Partial<Limits>;
+  starts?: StartQueue | undefined;
 }
 
 type Face = LegacyFace | ModernFace;
@@ -52,7 +56,7 @@ export class StdioServer implements HttpFace {
   readonly #limits: Limits;
   readonly #tools: ToolFilter;
 
-  constructor({ spec, tools, limits }: StdioServerOptions) {
+  constructor({ spec, tools, limits, starts }: StdioServerOptions) {
     this.#limits = { ...LIMITS, ...limits };
     this.#tools = new ToolFilter(tools);
     const room = new Room(this.#limits);
@@ -60,6 +64,7 @@ export class StdioServer implements HttpFace {
     this.child = new KeptChild<Face>({
       spec,
       limits: this.#limits,
+      starts,
       open: (child, manner) =>
         manner.era === 'modern'
           ? new ModernFace({ child, ...shared })
@@ -92,7 +97,8 @@ export class StdioServer implements HttpFace {
     const face = await this.child.face(signal);
     const rawId = (message?.kind === 'request' ? message.raw.get('id') : undefined) ?? 'null';
     if (!face) {
-      return plainAnswer(503, errorText(rawId, RPC.internalError, this.child.trouble));
+      const failure = this.child.trouble;
+      return { ...plainAnswer(503, errorText(rawId, RPC.internalError, failure)), failure };
     }
     if (message?.kind === 'request' && message.method === 'tools/call') {
       const name = String(message.params['name']);

@@ -27,6 +27,8 @@ export interface Picture {
   origin: string;
   link: LinkState;
   rows: readonly Row[];
+  /** How far the start is. */
+  progress?: string | undefined;
   counts: Counts | undefined;
 }
 
@@ -81,7 +83,7 @@ export function toCountsText({ channels, ...counts }: Counts): string {
 
 /** The whole picture, in lines that fit. @param columns at least 20 @param height lines there are room for */
 export function toLines(picture: Picture, columns: number, height: number): Line[] {
-  const { origin, link, counts } = picture;
+  const { origin, link, counts, progress } = picture;
   const { text, tone } = toLinkText(link);
   const lines: Line[] = [
     [
@@ -89,6 +91,7 @@ export function toLines(picture: Picture, columns: number, height: number): Line
       [`  ${origin}`, 'faint'],
     ],
   ];
+  if (progress !== undefined) lines.push([[`◌ ${progress}`, 'busy']]);
   if (counts) lines.push([[`  ${toCountsText(counts)}`, 'faint']]);
   const { shown, hidden } = fit(picture.rows, Math.max(1, height - lines.length));
   const width = Math.max(0, ...shown.map(({ name }) => Array.from(name).length));

@@ -16,6 +16,8 @@ export interface View {
   note(text: string, tone?: Tone): void;
   link(state: LinkState): void;
   row(row: Row): void;
+  /** How far the start is; nothing when it is over. */
+  progress(text: string | undefined): void;
   counts(counts: Counts | undefined): void;
   /** Show what is to be shown, and nothing after that. */
   close(): void;
@@ -34,6 +36,7 @@ export const QUIET: View = {
   note() {},
   link() {},
   row() {},
+  progress() {},
   counts() {},
   close() {},
 };
@@ -60,6 +63,9 @@ export function createLineView(screen: Screen, origin: string, now: () => number
       if (isTry && said.get(row.name)?.startsWith('ready') === false) return;
       say(row.name, toRowText(row));
     },
+    progress: text => {
+      if (text !== undefined) say('start', text);
+    },
     counts(counts) {
       if (!counts || now() - countedAt < COUNTS_EVERY_MS) return;
       countedAt = now();
@@ -83,6 +89,7 @@ export function createLiveView(screen: Screen, origin: string, hasColors: boolea
     origin,
     link: { kind: 'dialling' },
     rows: [],
+    progress: undefined,
     counts: undefined,
   };
   let drawn: number[] = [];
@@ -116,6 +123,10 @@ export function createLiveView(screen: Screen, origin: string, hasColors: boolea
     row(row) {
       const at = picture.rows.findIndex(({ name }) => name === row.name);
       picture.rows.splice(at === -1 ? picture.rows.length : at, 1, row);
+      later();
+    },
+    progress(text) {
+      picture.progress = text;
       later();
     },
     counts(counts) {

@@ -2,8 +2,6 @@
 import type { ConfiguredServer } from '../../../local/config-file.ts';
 import { SERVERS, type Api, type ServerRecord } from '../gateway/api.ts';
 
-const POLL_MS = 100;
-
 /** @returns a line for each that could not be registered */
 export async function registerRemotes(
   api: Api,
@@ -21,23 +19,6 @@ export async function registerRemotes(
         ),
     );
   return (await Promise.all(made)).flat();
-}
-
-/** Wait until no server is on its way any more, or the time is over. @returns the records as they are then */
-export async function whenSettled(
-  api: Api,
-  names: readonly string[],
-  timeoutMs: number,
-): Promise<ServerRecord[]> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    const servers = await listServers(api);
-    const wanted = servers.filter(({ name }) => names.includes(name));
-    const isSettled =
-      wanted.length === names.length && wanted.every(({ status }) => status !== 'CONNECTING');
-    if (isSettled || Date.now() > deadline) return wanted;
-    await new Promise(resolve => setTimeout(resolve, POLL_MS));
-  }
 }
 
 const listServers = (api: Api) => api.list<ServerRecord>(SERVERS, 'servers');

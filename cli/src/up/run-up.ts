@@ -22,7 +22,8 @@ import { Api } from '../gateway/api.ts';
 import type { Entries } from './entries.ts';
 import { loadGatewayFiles } from './files.ts';
 import { enrolSelf } from './own-connector.ts';
-import { registerRemotes, whenSettled } from './remotes.ts';
+import { registerRemotes } from './remotes.ts';
+import { toNotes, whenSettled } from './settling.ts';
 
 export interface UpOptions {
   entries: Entries;
@@ -31,6 +32,8 @@ export interface UpOptions {
   port: number;
   environment: Readonly<Record<string, string | undefined>>;
   drainMs: number;
+  /** How long it waits for servers before it says that it is ready, in milliseconds. */
+  settleMs: number;
   createView(origin: string): View;
 }
 
@@ -51,8 +54,6 @@ export interface Up {
 }
 
 const KEEPALIVE_MS = 20_000;
-/** What is not connected by then is left to come later. */
-const SETTLE_MS = 15_000;
 
 /** Start all of it. @throws Failure or StartError with what to do */
 export async function startUp(options: UpOptions): Promise<Up> {
@@ -83,9 +84,17 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const run = await startPrograms(options, origin, secrets.adminToken, view);
     for (const text of await registerRemotes(api, entries.remotes)) view.note(text, 'busy');
     const names = [...entries.programs, ...entries.remotes].map(({ name }) => name);
-    for (const { name, status, last_error: reason } of await whenSettled(api, names, SETTLE_MS)) {
-      if (status !== 'CONNECTED') view.note(`${name} is ${status}${reason ? `: ${reason}` : ''}`);
-    }
+    const settled = await whenSettled(
+      {
+        api,
+        names,
+        stateOf: run.stateOf,
+        onCount: (there, all) => view.progress(`${there} of ${all} servers are there`),
+      },
+      options.settleMs,
+    );
+    view.progress(undefined);
+    for (const text of toNotes(settled)) view.note(text, 'busy');
     await provideMemberToken(secrets, createApi(origin, secrets.adminToken));
     await secrets.markTokenSeen();
     return {
@@ -140,7 +149,7 @@ async function startPrograms(
       servers.length === 0
         ? Promise.resolve('no program is another')
         : Promise.reject(new Failure('start portico up anew to run programs'));
-    return { done, stop, kill: stop, update };
+    return { done, stop, kill: stop, update, stateOf: () => undefined };
   }
   const token = await enrolSelf(dataDir, origin, adminToken);
   return startRun({

@@ -1,0 +1,65 @@
+/**
+ * What becomes of the servers of `portico up` at its start: waits until each is there or has a reason why not, tells how many are, and
+ * says in the end what is not there and why, and what waits for an approval.
+ */
+import { SERVERS, type Api, type ServerRecord } from '../gateway/api.ts';
+import type { ServerState } from '../connect/server-face.ts';
+
+const POLL_MS = 250;
+/** A program that is ready, and of which the gateway says another thing, has this long for it to be put right. */
+const AGREE_MS = 10_000;
+
+export interface Settling {
+  api: Api;
+  names: readonly string[];
+  /** How the programs among them are. */
+  stateOf(name: string): ServerState | undefined;
+  /** How many are there by now; told when the number changes. */
+  onCount(there: number, of: number): void;
+}
+
+const isThere = ({ status }: ServerRecord) => status === 'CONNECTED' || status === 'DEGRADED';
+
+/** Wait until no server is on its way any more, or the time is over. @returns the records as they are then */
+export async function whenSettled(settling: Settling, timeoutMs: number): Promise<ServerRecord[]> {
+  const { api, names, stateOf, onCount } = settling;
+  const deadline = Date.now() + timeoutMs;
+  const readyAt = new Map<string, number>();
+  const wantedNames = new Set(names);
+  let counted = -1;
+  const isSettled = (server: ServerRecord): boolean => {
+    const state = stateOf(server.name);
+    if (isThere(server)) return true;
+    if (state === 'starting' || server.status === 'CONNECTING') return false;
+    if (state !== 'ready') return true;
+    const since = readyAt.get(server.name) ?? Date.now();
+    readyAt.set(server.name, since);
+    return Date.now() - since > AGREE_MS;
+  };
+  for (;;) {
+    const servers = await api.list<ServerRecord>(SERVERS, 'servers');
+    const wanted = servers.filter(({ name }) => wantedNames.has(name));
+    const there = wanted.filter(isThere).length;
+    if (there !== counted) onCount(there, names.length);
+    counted = there;
+    const areSettled = wanted.map(isSettled);
+    const isDone = wanted.length === names.length && areSettled.every(Boolean);
+    if (isDone || Date.now() > deadline) return wanted;
+    await new Promise(resolve => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** Lines for people about what is not there, or not all there. */
+export function toNotes(servers: readonly ServerRecord[]): string[] {
+  return servers.flatMap(({ name, status, last_error: reason, held_tools: held }) => [
+    ...(status === 'CONNECTED' ? [] : [`${name} is ${status}${reason ? `: ${reason}` : ''}`]),
+    ...(held > 0 ? [`${name}: ${toHeld(held)}; see portico approvals ${name}`] : []),
+  ]);
+}
+
+/** `2 tools are held until they are approved`. */
+export function toHeld(count: number): string {
+  return count === 1
+    ? '1 tool is held until it is approved'
+    : `${count} tools are held until they are approved`;
+}
