@@ -32,6 +32,7 @@ const TIMED = [
   'access-signs',
   'api',
   'cli-load',
+  'cli-crowd',
   'cli-load-readers',
   'cli-plug',
   'cli-stdio-pressure',

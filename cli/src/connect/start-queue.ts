@@ -27,7 +27,7 @@ export class StartQueue {
       clearTimeout(timer);
       if (hasEnded) return;
       hasEnded = true;
-      const next = this.#waiting.shift();
+      const next = this.#free < 0 ? undefined : this.#waiting.shift();
       if (next) next();
       else this.#free += 1;
     };

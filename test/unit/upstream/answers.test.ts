@@ -134,6 +134,34 @@ describe('statusError', () => {
     expect(of(400, '{')).toMatchObject({ code: 'upstream_4xx' });
   });
 
+  it.each([
+    [401, '', ['secret'], 'upstream_auth', 'The server refused the stored credential'],
+    [401, '', [], 'upstream_auth', 'The server wants a credential, and none is stored for it'],
+    [403, '', ['secret'], 'upstream_scope', 'The server forbids the request (403)'],
+    [403, '', [], 'upstream_scope', 'The server forbids the request (403)'],
+    [
+      403,
+      'Bearer error="insufficient_scope", scope="write"',
+      ['secret'],
+      'upstream_scope',
+      'The stored credential lacks a permission',
+    ],
+    [
+      403,
+      'Bearer error="insufficient_scope"',
+      [],
+      'upstream_scope',
+      'The server forbids the request (403)',
+    ],
+  ])(
+    '[UP-4] says of %i, challenged by %j, what became of the credential (%j)',
+    (status, challenge, hidden, code, message) => {
+      const headers = new Headers(challenge === '' ? {} : { 'www-authenticate': challenge });
+      const request = { id: 7, inSession: false, destination: { hidden } };
+      expect(statusError(status, headers, '', request)).toMatchObject({ code, message });
+    },
+  );
+
   it('[SEC-2] passes nothing on of what a 401 or 403 says', () => {
     expect(of(401, rpc(-32001))).toMatchObject({ code: 'upstream_auth' });
     expect(of(403, rpc(-32001))).toMatchObject({ code: 'upstream_scope' });
