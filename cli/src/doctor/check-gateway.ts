@@ -123,11 +123,21 @@ async function checkToken(api: Api, token: string | undefined): Promise<Finding[
 async function checkServers(api: Api): Promise<Finding[]> {
   const servers = await api.list<ServerRecord>(SERVERS, 'servers');
   const bad = servers.filter(({ status }) => !GOOD.has(status));
-  if (bad.length > 0) return bad.map(toFinding);
+  const holding = servers.filter(({ held_tools: held }) => held > 0).map(toHolding);
+  if (bad.length > 0) return [...bad.map(toFinding), ...holding];
   const down = servers.filter(({ status }) => status !== 'CONNECTED').length;
   const note = down > 0 ? `, ${down} taken down` : '';
-  return [ok('servers', `${servers.length - down} connected${note}`)];
+  return [ok('servers', `${servers.length - down} connected${note}`), ...holding];
 }
+
+const toHolding = ({ name, held_tools: held }: ServerRecord): Finding =>
+  failed(
+    `server ${name}`,
+    held === 1
+      ? '1 tool is held until it is approved'
+      : `${held} tools are held until they are approved`,
+    'see GET /api/v1/approvals, and POST /api/v1/approvals/approve',
+  );
 
 function toFinding({ name, status, last_error: problem }: ServerRecord): Finding {
   const detail = `${status}: ${problem ?? 'no reason is known'}`;

@@ -53,7 +53,7 @@ export async function whenSettled(settling: Settling, timeoutMs: number): Promis
 export function toNotes(servers: readonly ServerRecord[]): string[] {
   return servers.flatMap(({ name, status, last_error: reason, held_tools: held }) => [
     ...(status === 'CONNECTED' ? [] : [`${name} is ${status}${reason ? `: ${reason}` : ''}`]),
-    ...(held > 0 ? [`${name}: ${toHeld(held)}; see portico approvals ${name}`] : []),
+    ...(held > 0 ? [`${name}: ${toHeld(held)}; see GET /api/v1/approvals`] : []),
   ]);
 }
 
