@@ -134,7 +134,8 @@ beforeAll(async () => {
   });
   const startedAt = performance.now();
   token = (await findToken()) ?? '';
-  while (endedAt === undefined && performance.now() - startedAt < WAIT_MS) {
+  for (;;) {
+    if (endedAt !== undefined || performance.now() - startedAt > WAIT_MS) break;
     const askedAt = performance.now();
     await readServers();
     answersMs.push(performance.now() - askedAt);
@@ -219,8 +220,9 @@ it('[MCP-7] [MCP-5] lists of each what the program itself lists, for each kind o
       await client.close();
       // It lists by what its client can be asked, and behind a connector it is shared by all.
       const known = kind === PINNED ? direct.map(asModern) : direct;
-      const expected: unknown = name === 'everything' ? expect.arrayContaining(known) : known;
-      expect({ name, kind, tools }).toEqual({ name, kind, tools: expected });
+      const names = new Set(direct.map(tool => tool.name));
+      const shown = tools.filter(tool => name !== 'everything' || names.has(tool.name));
+      expect({ name, kind, tools: shown }).toEqual({ name, kind, tools: known });
     }
   }
 });

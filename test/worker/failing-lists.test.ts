@@ -195,6 +195,26 @@ describe('a list that fails', () => {
   });
 });
 
+it('[REG-2] [SEC-2] a server that refuses to initialize says why, without the credential it was sent', async () => {
+  const server = new FakeServer();
+  const key = 'canary-0123456789';
+  server.outage = async request => {
+    const { id } = await request.json<{ id: unknown }>();
+    const error = { code: -32603, message: `no licence for ${key}` };
+    return Response.json({ jsonrpc: '2.0', id, error });
+  };
+  serve({ refusing: server });
+  const connection_config = {
+    url: 'https://refusing.example.com/mcp',
+    headers: { 'x-key': key },
+  };
+  const { id } = await register(portico, 'refusing', { connection_config });
+  const record = await whenServer(portico, id, ({ status }) => status === 'ERROR');
+  expect(record.last_error).toBe(
+    'upstream_4xx: The server refused to initialize (-32603: no licence for [redacted])',
+  );
+});
+
 const WORDS: Record<List, string> = {
   'tools/list': 'tools',
   'resources/list': 'resources',
