@@ -7,6 +7,8 @@ import type { RequestBytes } from '../limits/bytes-in-flight.ts';
 /** A body may weigh this many times its largest size once it is parsed: records do, millions of empty objects do not. */
 export const WEIGHT_FACTOR = 8;
 
+const PIECE_BYTES = 65_536;
+
 export interface JsonBody {
   text: string;
   json: unknown;
@@ -60,17 +62,19 @@ export function checkBody(text: string, bounds: JsonBounds): void {
 /** Takes a refused body from the wire: a client that is still writing would hear of a broken connection, not of the refusal. */
 export async function discardBody({ body }: Request, maxBytes: number): Promise<void> {
   if (!body || body.locked) return;
-  const reader = body.getReader();
+  // In large pieces: what is refused must not cost more than what is read.
+  let reader: ReadableStreamBYOBReader | undefined;
   try {
+    reader = body.getReader({ mode: 'byob' });
     for (let bytes = 0; bytes <= maxBytes;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.readAtLeast(PIECE_BYTES, new Uint8Array(PIECE_BYTES));
       if (done) return;
       bytes += value.byteLength;
     }
   } catch {
-    // The client is gone.
+    // The client is gone, or the body is none of the platform's own.
   } finally {
-    reader.cancel().catch(() => {});
+    reader?.cancel().catch(() => {});
   }
 }
 

@@ -74,7 +74,7 @@ beforeAll(async () => {
   greedyToken = (await gateway.createToken({ name: 'greedy', scopes })).token;
   bystander = (await gateway.createToken({ name: 'bystander', scopes })).token;
   const alone = await watched(() => new Promise(resolve => setTimeout(resolve, 1_000)));
-  soonMs = SOON_MS + 10 * alone;
+  soonMs = SOON_MS + 20 * alone;
 });
 
 afterAll(async () => {
