@@ -8,7 +8,7 @@ import { KINDS, type Kind } from '../catalog/catalog.ts';
 import { toConditions, type Sight } from '../catalog/sights.ts';
 import type { Conditions } from '../catalog/conditions.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import type { JsonObject } from '../protocol.ts';
+import { LATEST_LEGACY_VERSION, type JsonObject } from '../protocol.ts';
 import type { Verdict } from '../registry/server-schema.ts';
 import {
   CLIENT_FEATURES,
@@ -25,6 +25,7 @@ import { SessionForgotten } from './exchange.ts';
 import { initializeHttp, initializeParams, parseInitializeResult } from './handshake.ts';
 import type { Negotiated } from './negotiate.ts';
 import { openSse } from './sse-connection.ts';
+import { requestHeaders, type Manner } from './wire-request.ts';
 
 /** What the side looks found. */
 export interface Aside {
@@ -84,7 +85,7 @@ export async function lookAside(
     openSession(destination, verdict.transport, declaring(features), within, maxBytes);
   try {
     return await (verdict.era === 'modern'
-      ? lookAtOtherEra(first, open, deadline)
+      ? lookAtOtherEra(first, open, deadline, destination)
       : lookAsOthers(first, open, deadline));
   } catch (thrown) {
     if (thrown instanceof PorticoError || thrown instanceof SessionForgotten) return undefined;
@@ -104,8 +105,14 @@ async function lookAsOthers(first: Discovered, open: Open, deadline: Deadline): 
 }
 
 /** A modern server in the legacy era, where it speaks that and keeps sessions; elsewhere its modern era has all there is. */
-async function lookAtOtherEra(first: Discovered, open: Open, deadline: Deadline): Promise<Aside> {
+async function lookAtOtherEra(
+  first: Discovered,
+  open: Open,
+  deadline: Deadline,
+  destination: Destination,
+): Promise<Aside> {
   const modern: Sight = { features: [], era: 'modern', items: first.items };
+  if (!(await mayKeepSessions(destination))) return NOTHING_ASIDE;
   const found = await openLegacy(open);
   if (!found) return NOTHING_ASIDE;
   const { isKept, protocolVersion, capabilities } = found;
@@ -115,6 +122,28 @@ async function lookAtOtherEra(first: Discovered, open: Open, deadline: Deadline)
   const others = await sightsOf(plain, open, deadline);
   const looked = toConditions([modern, plain, ...others]);
   return { ...looked, legacy, legacyCapabilities: capabilities };
+}
+
+/**
+ * Whether a modern server may keep sessions in the legacy era: what keeps them refuses a GET without one (400). A handshake of the other era is nothing to
+ * try at a server of this one only, which may hold it against its client.
+ */
+async function mayKeepSessions(destination: Destination): Promise<boolean> {
+  const within = createDeadline(OTHER_ERA_MS);
+  try {
+    const manner: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
+    const response = await destination.fetch(destination.url, {
+      headers: { ...requestHeaders(destination, manner, ''), accept: 'text/event-stream' },
+      redirect: 'manual',
+      signal: within.signal,
+    });
+    response.body?.cancel().catch(() => {});
+    return response.status === 400;
+  } catch {
+    throw within.explain(new PorticoError('upstream_unreachable'));
+  } finally {
+    within.release();
+  }
 }
 
 /** A legacy session at a modern server, or undefined where the server says that it has none. */

@@ -118,8 +118,11 @@ export class FakeServer {
 
   readonly handle = async (request: Request): Promise<Response> => {
     if (this.outage) return this.outage(request);
-    if (request.method === 'GET') return this.#listen();
     const session = request.headers.get('mcp-session-id');
+    if (request.method === 'GET') {
+      const wantsSession = this.era === 'both' && this.#options.sessionful && session === null;
+      return wantsSession ? new Response('no session', { status: 400 }) : this.#listen();
+    }
     if (request.method === 'DELETE') {
       this.ended.push(session ?? '');
       this.sessions.delete(session ?? '');
