@@ -3,9 +3,12 @@ import { createApi } from './api/api.ts';
 import { handleDocs, isDocsPath, type DocsPorts } from './api/docs.ts';
 import type { ApiPorts } from './api/frame.ts';
 import { handleConnect, type ConnectPorts } from './connectors/connector-route.ts';
+import { PorticoError } from './errors/portico-error.ts';
+import { toProblemResponse } from './errors/to-problem.ts';
 import { IMPLEMENTATION } from './protocol.ts';
 import { parseEndpoint, type EndpointPart } from './mcp/endpoint.ts';
 import { createCors } from './http/cors.ts';
+import { createHostCheck } from './http/host.ts';
 import { createShield, type ShieldPorts } from './http/shield.ts';
 import { handleMcp, type McpPorts } from './mcp/route.ts';
 import { handleSse } from './mcp/sse-route.ts';
@@ -45,20 +48,26 @@ export function createApp(ports: AppPorts): App {
         const part = kind === 'servers' ? { serverName: name } : { toolsetName: name };
         return serve(request, url, context, part);
       }
-      if (url.pathname === '/health' && request.method === 'GET') {
-        return health(ports);
-      }
+      if (url.pathname === '/health') return health(request, ports);
       if (url.pathname === '/connect') return handleConnect(request, ports);
       if (isDocsPath(url.pathname)) return handleDocs(request, url, ports);
       return api.fetch(request, {}, context);
     },
   };
-  return createShield(ports, createCors(ports.config, routes));
+  return createHostCheck(ports.config, createShield(ports, createCors(ports.config, routes)));
 }
 
 /** How the gateway is: without its database it serves nobody. */
-async function health({ health: known }: Pick<AppPorts, 'health'>): Promise<Response> {
+async function health(
+  { method }: Request,
+  { health: known }: Pick<AppPorts, 'health'>,
+): Promise<Response> {
   const { version } = IMPLEMENTATION;
+  if (method !== 'GET' && method !== 'HEAD') {
+    const response = toProblemResponse(new PorticoError('method_not_allowed'));
+    response.headers.set('allow', 'GET, HEAD');
+    return response;
+  }
   if (await known.isStorageThere()) return Response.json({ status: 'ok', version });
   const headers = { 'retry-after': '1' };
   return Response.json({ status: 'storage_unavailable', version }, { status: 503, headers });

@@ -63,7 +63,9 @@ export async function handleDocs(
       },
     });
   } catch (error) {
-    if (error instanceof PorticoError) return toProblemResponse(error);
-    throw error;
+    if (!(error instanceof PorticoError)) throw error;
+    const response = toProblemResponse(error);
+    if (response.status === 405) response.headers.set('allow', 'GET, HEAD');
+    return response;
   }
 }

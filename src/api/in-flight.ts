@@ -38,7 +38,10 @@ async function takeBody(
     await discardBody(req.raw, maxBytes);
     throw thrown;
   }
-  if (length > SMALL_BYTES) held.takeParsed(await req.text(), WEIGHT_FACTOR * maxBytes);
+  if (length <= SMALL_BYTES) return;
+  // The bytes are kept for who looks whether they are text.
+  const text = new TextDecoder().decode(await req.arrayBuffer());
+  held.takeParsed(text, WEIGHT_FACTOR * maxBytes);
 }
 
 /** A large list waits for its client, so it is held until it has been written. */

@@ -8,6 +8,9 @@ import type { RequestBytes } from '../limits/bytes-in-flight.ts';
 export const WEIGHT_FACTOR = 8;
 
 const PIECE_BYTES = 65_536;
+const STRICT = { fatal: true, ignoreBOM: false };
+/** What is said of bytes that are no text. */
+const NO_TEXT = 'The body is not valid UTF-8';
 
 export interface JsonBody {
   text: string;
@@ -27,7 +30,8 @@ export async function readJsonBody(
   }
   let text: string;
   try {
-    text = await readText(request, request.headers, maxBytes, meterOf(bytes));
+    const decoder = new TextDecoder('utf-8', STRICT);
+    text = await readText(request, request.headers, maxBytes, meterOf(bytes), decoder);
   } catch (error) {
     if (error instanceof PorticoError) {
       await discardBody(request, maxBytes);
@@ -36,7 +40,8 @@ export async function readJsonBody(
     if (error instanceof BodyTooLarge) {
       throw new PorticoError('payload_too_large', `The body may have ${maxBytes} bytes at most`);
     }
-    throw new PorticoError('parse_error', 'The body broke off');
+    const isNoText = error instanceof TypeError && !request.signal.aborted;
+    throw new PorticoError('parse_error', isNoText ? NO_TEXT : 'The body broke off');
   }
   checkBody(text, bounds);
   bytes.takeParsed(text, WEIGHT_FACTOR * maxBytes);
@@ -86,3 +91,12 @@ const meterOf = (bytes: RequestBytes): Meter => ({
   },
   end: unneeded => bytes.give(unneeded),
 });
+
+/** @throws PorticoError `parse_error` */
+export function toText(bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder('utf-8', STRICT).decode(bytes);
+  } catch {
+    throw new PorticoError('parse_error', NO_TEXT);
+  }
+}

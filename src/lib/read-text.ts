@@ -16,13 +16,19 @@ const STEPS = [65_536, 1_048_576] as const;
 /**
  * @param headers of the message; the length counts only where nothing is encoded, since what is read
  *   is decoded
+ * @param decoder a fatal one throws TypeError on what is no UTF-8
  * @throws BodyTooLarge past `maxBytes`; what the stream throws where it breaks off; what the meter throws
  */
 export async function readText(
-  source: { body: ReadableStream<Uint8Array> | null; text(): Promise<string> },
+  source: {
+    body: ReadableStream<Uint8Array> | null;
+    text(): Promise<string>;
+    arrayBuffer(): Promise<ArrayBuffer>;
+  },
   headers: Headers,
   maxBytes: number,
   meter?: Meter,
+  decoder = new TextDecoder(),
 ): Promise<string> {
   const declared = headers.has('content-encoding') ? null : headers.get('content-length');
   const length = declared === null ? NaN : Number(declared);
@@ -30,10 +36,9 @@ export async function readText(
   if (Number.isInteger(length)) {
     const waiting = meter?.take(length, false);
     if (waiting) await waiting;
-    return source.text();
+    return decoder.fatal ? decoder.decode(await source.arrayBuffer()) : source.text();
   }
   if (source.body === null) return '';
-  const decoder = new TextDecoder();
   const reader = source.body.getReader();
   let bytes = 0;
   let counted = 0;

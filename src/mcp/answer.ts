@@ -21,6 +21,9 @@ const JSON_HEADERS = { 'content-type': 'application/json' };
 /** Result types of the core protocol and of the tasks extension; all others are those of extensions. */
 const KNOWN_RESULT_TYPES = new Set<unknown>(['complete', 'input_required', 'task']);
 
+/** Errors of servers that a modern client gets with 400, as the transport has it. */
+const REFUSED_WITH_400 = new Set<unknown>([RPC.headerMismatch, RPC.missingClientCapability]);
+
 /** JSON text of a response with a raw result. */
 function resultText(id: RequestId, result: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
@@ -153,11 +156,11 @@ export async function replyResponse(
   const openLine = acceptsStream ? line : undefined;
   const mustAsk = openLine && 'response' in reply && asksForInput(reply.response);
   if ('response' in reply && !mustAsk) {
-    const isCapability =
+    const isRefusal =
       asked.era === 'modern' &&
       'error' in reply.response &&
-      reply.response.parsed['code'] === RPC.missingClientCapability;
-    const init = { status: isCapability ? 400 : 200, headers: JSON_HEADERS };
+      REFUSED_WITH_400.has(reply.response.parsed['code']);
+    const init = { status: isRefusal ? 400 : 200, headers: JSON_HEADERS };
     return pacedResponse([responseText(reply.response, asked, routed)], init, context.bytes);
   }
   const toText = (response: RawResponse) => responseText(response, asked, routed);

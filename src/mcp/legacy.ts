@@ -9,8 +9,10 @@ import { rawElements } from '../lib/json-spans.ts';
 import {
   IMPLEMENTATION,
   isObject,
+  isRequestId,
   LATEST_LEGACY_VERSION,
   LEGACY_VERSIONS,
+  type RequestId,
   type RpcRequest,
 } from '../protocol.ts';
 import { resultResponse, thrownResponse } from './answer.ts';
@@ -25,12 +27,29 @@ const SUBSCRIPTIONS = new Set(['resources/subscribe', 'resources/unsubscribe']);
 /** Errors of these codes answer with their own status. */
 const REFUSED_WITH_STATUS = new Set(['forbidden', 'session_required']);
 
-/** The version to answer `initialize` with: the client's where it is known, else the newest. */
+/**
+ * The version to answer `initialize` with: the client's where it is known, else the newest.
+ * @throws PorticoError `invalid_params` where the client names none
+ */
 export function negotiatedVersion(request: RpcRequest): string {
   const wanted = request.params?.['protocolVersion'];
-  return typeof wanted === 'string' && LEGACY_VERSIONS.includes(wanted)
-    ? wanted
-    : LATEST_LEGACY_VERSION;
+  if (typeof wanted !== 'string') {
+    throw new PorticoError('invalid_params', 'params.protocolVersion must be a string');
+  }
+  return LEGACY_VERSIONS.includes(wanted) ? wanted : LATEST_LEGACY_VERSION;
+}
+
+/** The one revision that has batches; 2025-06-18 took them out again. */
+const BATCH_VERSION = '2025-03-26';
+
+/**
+ * A batch is a message in one revision only: that of the session, else of the header, else assumed (2025-06-18, Streamable HTTP:
+ * without a header a server assumes 2025-03-26).
+ * @throws PorticoError `invalid_request`
+ */
+export function checkBatch(...versions: readonly (string | null | undefined)[]): void {
+  if (versions.every(version => (version ?? BATCH_VERSION) === BATCH_VERSION)) return;
+  throw new PorticoError('invalid_request', `Batches belong to ${BATCH_VERSION} only`);
 }
 
 /** The answer to `initialize`, with the id of the session just opened. */
@@ -99,4 +118,19 @@ async function answerOne(exchange: Exchange, element: string): Promise<string | 
   }
   const response = await handleLegacy({ ...exchange, acceptsStream: false }, request, element);
   return response.text();
+}
+
+/** Id of the request a notification cancels, if it is such a one. */
+export function cancelledRequest(message: unknown): RequestId | undefined {
+  if (!isObject(message) || message['method'] !== 'notifications/cancelled') return undefined;
+  const id = isObject(message['params']) ? message['params']['requestId'] : undefined;
+  return isRequestId(id) ? id : undefined;
+}
+
+/** @throws PorticoError `invalid_request` where a header names a revision nobody knows */
+export function checkLegacyVersion(headers: Headers): void {
+  const version = headers.get('mcp-protocol-version');
+  if (version !== null && !LEGACY_VERSIONS.includes(version)) {
+    throw new PorticoError('invalid_request', `Unsupported protocol version: ${version}`);
+  }
 }

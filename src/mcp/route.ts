@@ -14,7 +14,7 @@ import { readJsonBody, type JsonBody } from '../http/json-body.ts';
 import { checkOrigin } from '../http/origin.ts';
 import type { BytesInFlight, RequestBytes } from '../limits/bytes-in-flight.ts';
 import { counted, type StreamCount } from '../limits/stream-count.ts';
-import { isObject, isRequestId, LEGACY_VERSIONS, type Era, type RequestId } from '../protocol.ts';
+import { isObject, isRequestId, type Era, type RequestId } from '../protocol.ts';
 import { sessionOwner, type Sessions } from '../session/sessions.ts';
 import type { QuestionLine } from '../session/question-line.ts';
 import type { Cancellations } from '../session/cancellations.ts';
@@ -27,7 +27,15 @@ import { classify, isModernVersion, type Classified } from './classify.ts';
 import { admit, liveSession, type Admitted } from './admit.ts';
 import type { Endpoint } from './endpoint.ts';
 import { isRelayed } from './requests.ts';
-import { handleBatch, handleLegacy, initializeResponse, negotiatedVersion } from './legacy.ts';
+import {
+  cancelledRequest,
+  checkBatch,
+  checkLegacyVersion,
+  handleBatch,
+  handleLegacy,
+  initializeResponse,
+  negotiatedVersion,
+} from './legacy.ts';
 import { openLegacyStream } from './legacy-stream.ts';
 import { handleModern } from './modern.ts';
 import { readParams } from './params.ts';
@@ -89,7 +97,9 @@ export async function handleMcp(
     // An endpoint that is none is found out before the body is read; the answer names its request all the same.
     if (OF_ENDPOINTS.has(error.code) && !request.bodyUsed) id = await idOfBody(request, ports);
     const response = toRpcErrorResponse(error, id, era);
-    if (response.status === 405) response.headers.set('allow', 'GET, POST, DELETE');
+    if (response.status === 405) {
+      response.headers.set('allow', era === 'modern' ? 'POST' : 'GET, POST, DELETE');
+    }
     return response;
   } finally {
     // What goes on after this holds what it needs.
@@ -160,7 +170,11 @@ async function dispatch(
     ports,
     'legacy',
   );
-  if (classified.kind === 'batch') return handleBatch(exchange, body.text);
+  if (classified.kind === 'batch') {
+    const version = admitted.request.headers.get('mcp-protocol-version');
+    checkBatch(version, admitted.facts?.protocolVersion);
+    return handleBatch(exchange, body.text);
+  }
   if (classified.kind === 'request') {
     const { request } = classified;
     const serve = (signal: AbortSignal) =>
@@ -189,20 +203,6 @@ async function dispatch(
     }
   }
   return new Response(null, { status: 202 });
-}
-
-/** Id of the request a notification cancels, if it is such a one. */
-function cancelledRequest(message: unknown): RequestId | undefined {
-  if (!isObject(message) || message['method'] !== 'notifications/cancelled') return undefined;
-  const id = isObject(message['params']) ? message['params']['requestId'] : undefined;
-  return isRequestId(id) ? id : undefined;
-}
-
-function checkLegacyVersion(headers: Headers): void {
-  const version = headers.get('mcp-protocol-version');
-  if (version !== null && !LEGACY_VERSIONS.includes(version)) {
-    throw new PorticoError('invalid_request', `Unsupported protocol version: ${version}`);
-  }
 }
 
 /** DELETE ends a legacy session. */

@@ -1,6 +1,7 @@
 /** What a server's monitor tells of, and who may hear it. Pure. */
 import { toQualifiedUri } from '../gateway/qualified-uri.ts';
-import { fromRawMembers, rawMembers } from '../lib/json-spans.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import { META } from '../protocol.ts';
 
 /** The lists that have a change notification of their own; templates count as resources. */
 export const LISTS = ['tools', 'resources', 'prompts'] as const;
@@ -84,9 +85,20 @@ function updatedText(
   const { qualifier } = subscription;
   const whole = qualifier === undefined ? uri : toQualifiedUri(qualifier, uri);
   const presented = uri === subscription.uri ? subscription.as : whole;
-  const members = rawMembers(params).set('uri', JSON.stringify(presented));
+  const members = withoutSubscriptionId(rawMembers(params).set('uri', JSON.stringify(presented)));
   const method = 'notifications/resources/updated';
   return `{"jsonrpc":"2.0","method":"${method}","params":${fromRawMembers(members)}}`;
+}
+
+/** The id under which the gateway itself listens to the server is nobody else's business. */
+function withoutSubscriptionId(params: RawObject): RawObject {
+  const meta = params.get('_meta');
+  if (!meta?.startsWith('{')) return params;
+  const members = rawMembers(meta);
+  if (!members.delete(META.subscriptionId)) return params;
+  if (members.size === 0) params.delete('_meta');
+  else params.set('_meta', fromRawMembers(members));
+  return params;
 }
 
 /** Whether a URI is the one subscribed to or lies below it. */

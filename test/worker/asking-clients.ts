@@ -141,10 +141,10 @@ export const reasonOf = (answer: RpcAnswer) => answer.result?._meta?.['portico/r
 /** A legacy session of a client with these capabilities. @returns its id */
 export async function openSession(
   portico: Portico,
-  { token = ADMIN, capabilities = ASKABLE as object } = {},
+  { token = ADMIN, capabilities = ASKABLE as object, version = '2025-11-25' } = {},
 ): Promise<string> {
   const clientInfo = { name: 'asked', version: '1' };
-  const params = { protocolVersion: '2025-11-25', capabilities, clientInfo };
+  const params = { protocolVersion: version, capabilities, clientInfo };
   const response = await portico.post(legacy('initialize', params), { token });
   return response.headers.get('mcp-session-id') ?? '';
 }

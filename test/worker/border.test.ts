@@ -147,6 +147,23 @@ describe('a method', () => {
     }
   });
 
+  it('[MCP-1] that is not allowed gets 405 with those that are', async () => {
+    const authorization = `Bearer ${ADMIN}`;
+    const modernGet = { authorization, 'mcp-protocol-version': '2026-07-28' };
+    for (const [method, path, headers, allow] of [
+      ['GET', '/mcp', modernGet, 'POST'],
+      ['PUT', '/mcp', { authorization }, 'GET, POST, DELETE'],
+      ['POST', '/sse', { authorization }, 'GET'],
+      ['GET', '/messages', { authorization }, 'POST'],
+      ['POST', '/docs', {}, 'GET, HEAD'],
+      ['POST', '/health', {}, 'GET, HEAD'],
+    ] as const) {
+      const response = await portico.fetch(path, { method, headers });
+      expect([path, response.status, response.headers.get('allow')]).toEqual([path, 405, allow]);
+    }
+    expect((await portico.fetch('/health', { method: 'HEAD' })).status).toBe(200);
+  });
+
   it('[MCP-1] nobody knows gets the answer of its era', async () => {
     for (const method of ['tools/none', 'constructor', '__proto__', 'toString']) {
       const old = await portico.post(legacy(method));
@@ -204,7 +221,7 @@ describe('a method', () => {
   );
 
   it('[MCP-1] initialize answers with the newest legacy version to one it does not know', async () => {
-    for (const protocolVersion of ['2099-01-01', '2026-07-28', 'x', undefined]) {
+    for (const protocolVersion of ['2099-01-01', '2026-07-28', 'x']) {
       const { result } = await (
         await portico.post(legacy('initialize', { protocolVersion, capabilities: {} }))
       ).json<RpcAnswer>();

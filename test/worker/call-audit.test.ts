@@ -17,7 +17,6 @@ import {
   ask,
   createPortico,
   initialize,
-  inSession,
   legacy,
   modern,
   PATIENT,
@@ -230,7 +229,8 @@ describe('what is a call', () => {
     serve({ rowed: server });
     await registerConnected(portico, 'rowed');
     const { token } = person;
-    const headers = inSession(await initialize(portico, { token }));
+    const session = await initialize(portico, { token }, '/mcp', '2025-03-26');
+    const headers = { 'mcp-session-id': session };
     const before = (await rowsOf(portico, person)).length;
     const batch = [1, 2, 3].map(id => legacy('tools/call', { name: 'rowed.echo' }, id));
     await portico.post(batch, { headers, token }).then(response => response.text());

@@ -240,9 +240,10 @@ export async function initialize(
   portico: Portico,
   sent: Sent = {},
   path = '/mcp',
+  protocolVersion = '2025-11-25',
 ): Promise<string> {
   const params = {
-    protocolVersion: '2025-11-25',
+    protocolVersion,
     capabilities: {},
     clientInfo: { name: 't', version: '1' },
   };

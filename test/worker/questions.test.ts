@@ -191,7 +191,7 @@ describe('a modern server that asks', () => {
       async () => {
         const { name } = await connectAsking(portico, 'http-modern');
         const headers = {
-          ...inSession(await openSession(portico)),
+          ...inSession(await openSession(portico, { version: '2025-03-26' })),
           'mcp-protocol-version': '2025-03-26',
         };
         const call = legacy('tools/call', { name: `${name}.ask`, arguments: plan });
@@ -209,7 +209,7 @@ describe('a modern server that asks', () => {
 it.each(LEGACY_KINDS)('[MCP-5] a batch is answered though %s asks', async kind => {
   const { name } = await connectAsking(portico, kind);
   const headers = {
-    ...inSession(await openSession(portico)),
+    ...inSession(await openSession(portico, { version: '2025-03-26' })),
     'mcp-protocol-version': '2025-03-26',
   };
   const call = legacy('tools/call', { name: `${name}.ask`, arguments: { mark: 'b', rounds: 1 } });

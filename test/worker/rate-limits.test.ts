@@ -7,7 +7,6 @@ import { call, connect, ERAS } from './live-calls.ts';
 import {
   createPortico,
   initialize,
-  inSession,
   legacy,
   registerConnected,
   type RpcAnswer,
@@ -132,7 +131,8 @@ describe('a limit of calls', () => {
     const { name } = await connect('legacy');
     const portico = createPortico({ PORTICO_RATE_LIMIT: '4' });
     const { token } = await createPerson(portico);
-    const headers = inSession(await initialize(portico, { token }));
+    const session = await initialize(portico, { token }, '/mcp', '2025-03-26');
+    const headers = { 'mcp-session-id': session };
     const batch = Array.from({ length: 9 }, (_, id) =>
       legacy('tools/call', { name: `${name}.echo` }, id),
     );

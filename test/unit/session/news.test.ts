@@ -56,6 +56,17 @@ describe('resources', () => {
     expect(text).toContain('"params":{"uri":"S+file:///a","title":"t","x":1.0}');
   });
 
+  it('[SEC-8] never carry the id under which the gateway itself listens', () => {
+    const key = 'io.modelcontextprotocol/subscriptionId';
+    const own = [subscription('file:///a')];
+    const alone = `{"uri":"file:///a","_meta":{"${key}":7}}`;
+    expect(updatedTexts(updated('file:///a', alone), own)[0]).toContain(
+      '"params":{"uri":"file:///a"}',
+    );
+    const more = `{"uri":"file:///a","_meta":{"a":1.0,"${key}":"x"}}`;
+    expect(updatedTexts(updated('file:///a', more), own)[0]).toContain('"_meta":{"a":1.0}}');
+  });
+
   it('[MCP-4] of other servers or other URIs are not told', () => {
     const others = [subscription('file:///b'), subscription('file:///a', { serverId: 't' })];
     expect(updatedTexts(updated('file:///a'), others)).toEqual([]);
