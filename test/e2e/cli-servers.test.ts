@@ -1,4 +1,7 @@
 /** `portico servers` against a real gateway: list, add, edit, connect, disconnect, remove. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, type Upstream } from '../fixtures/start-fixture.ts';
 import { startGateway, type Gateway } from './gateway.ts';
@@ -79,6 +82,21 @@ describe('servers', () => {
       code: 2,
       err: expect.stringMatching(/^portico: name: use 1 to 63/),
     });
+  });
+
+  it('[CLI-4] that want a credential are told so, and exit code 1', async () => {
+    const challenging = createServer((_, response) => {
+      response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+    }).listen(0, '127.0.0.1');
+    await once(challenging, 'listening');
+    const { port } = challenging.address() as AddressInfo;
+    const add = await portico(['servers', 'add', 'locked', `http://127.0.0.1:${port}/mcp`]);
+    expect(add).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/locked is \w+\n.*credential/),
+    });
+    await portico(['servers', 'remove', 'locked']);
+    challenging.close();
   });
 
   it('[CLI-4] are edited: name, address and headers', async () => {

@@ -151,7 +151,7 @@ async function addServer(name: string, url: string, options: AddOptions): Promis
     ...(options.description === undefined ? {} : { description: options.description }),
   });
   const mustSettle = options.connect && options.wait;
-  await tell(mustSettle ? await settled(api, record) : record, options);
+  await tell(mustSettle ? await settled(api, record) : record, options, mustSettle);
 }
 
 async function editServer(
@@ -174,7 +174,7 @@ async function editServer(
   const known = findRecord('server', server, await api.list<ServerRecord>(SERVERS, 'servers'));
   const path = `${SERVERS}/${known.id}`;
   const record = await api.json<ServerRecord>('PATCH', path, JSON.stringify(patch));
-  await tell(options.wait ? await settled(api, record) : record, options);
+  await tell(options.wait ? await settled(api, record) : record, options, options.wait);
 }
 
 async function change(
@@ -191,7 +191,8 @@ async function change(
   }
   await api.post(`${path}/${verb}`);
   const now = await api.json<ServerRecord>('GET', path);
-  await tell(verb === 'connect' ? await settled(api, now) : now, options);
+  const isAwaited = verb === 'connect';
+  await tell(isAwaited ? await settled(api, now) : now, options, isAwaited);
 }
 
 /** The record once it is known what became of the server, or as it is when that takes too long. */
@@ -205,10 +206,23 @@ async function settled(api: Api, record: ServerRecord): Promise<ServerRecord> {
   return seen;
 }
 
-/** @throws Failure where the server is in no good state */
-async function tell(server: ServerRecord, options: Options): Promise<void> {
+/** Why a state is no good one, where the record does not say. */
+const NO_REASON: Readonly<Record<string, string>> = {
+  ERROR: 'it failed',
+  DEGRADED: 'it does not work as a whole',
+};
+
+/**
+ * @param wasAwaited whether the end of its connecting was waited for
+ * @throws Failure where the server is in no good state, with the reason
+ */
+async function tell(server: ServerRecord, options: Options, wasAwaited: boolean): Promise<void> {
   const { name, status, tool_count: count, last_error: problem } = server;
   if (options.json) await writeJson(server);
   else note(`${name} is ${status}${status === 'CONNECTED' ? `, ${count} tools` : ''}`);
-  if (status === 'ERROR') throw new Failure(`${name}: ${problem ?? 'it failed'}`, EXIT.failed);
+  const isLate = wasAwaited && status === 'CONNECTING';
+  if (isLate)
+    throw new Failure(`${name} is not there after ${SETTLE_MS / 1000} s; see portico servers`);
+  const reason = NO_REASON[status];
+  if (reason !== undefined) throw new Failure(`${name}: ${problem ?? reason}`);
 }
