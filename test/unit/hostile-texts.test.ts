@@ -1,6 +1,7 @@
 /**
  * A megabyte of each hostile text through every function that takes text of clients, servers and models and looks at its characters.
- * Nothing takes a tenth of a second of the processor. Expressions by themselves are measured in `gates/expressions.test.ts`.
+ * On a quiet machine nothing takes a tenth of a second of the processor; the bounds leave
+ * room for one that is shared, where what grows with the square takes seconds all the same. Expressions by themselves are measured in `gates/expressions.test.ts`.
  */
 import { describe, expect, it } from 'vitest';
 import { toLine } from '../../cli/src/connect/one-line.ts';
@@ -63,13 +64,13 @@ const LONG_PIECES = [
 ];
 const SHORT = {
   texts: [...PIECES.map(piece => repeated(piece, PART)), ...NAUGHTY.texts].map(withJson),
-  mostMs: 25,
+  mostMs: 60,
 };
 const LONG = {
   texts: [...LONG_PIECES, NAUGHTY.texts.map(text => text.slice(0, 40)).join(' ')].map(piece =>
     withJson(repeated(piece, MEGABYTE)),
   ),
-  mostMs: 100,
+  mostMs: 250,
 };
 const FITS = { characters: 'A-Za-z0-9_-', maxChars: 64 };
 const PATTERN = '*a*e*-*".*b*';

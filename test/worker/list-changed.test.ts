@@ -242,14 +242,15 @@ describe('reach', () => {
 
 describe('many streams', () => {
   it('[MCP-4] [MCP-10] [MCP-11] a hundred of each era hear every change in order, from objects that had left memory', async () => {
+    const crowded = createPortico({ PORTICO_PRINCIPAL_STREAMS: '200' });
     const gets = await Promise.all(
       Array.from({ length: 100 }, async () =>
-        keep(await openGet(portico, await initialize(portico), { token: ADMIN })),
+        keep(await openGet(crowded, await initialize(crowded), { token: ADMIN })),
       ),
     );
     const listens = await Promise.all(
       Array.from({ length: 100 }, async (_, i) =>
-        keep(await openListen(portico, ALL, {}, { id: i })),
+        keep(await openListen(crowded, ALL, {}, { id: i })),
       ),
     );
     const { results } = await env.DB.prepare('SELECT owner FROM open_streams').all<{
