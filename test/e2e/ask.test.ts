@@ -205,7 +205,7 @@ describe('portico ask', () => {
     expect((await portico(['ask', 'remove', id])).code).toBe(0);
     expect((await portico(['ask', 'list'])).out).not.toContain(id);
     const wide = await portico(['ask', 'allow', '*', 'x', '--side-effects']);
-    expect(wide.code).toBe(1);
+    expect(wide.code).toBe(2);
     expect(wide.err).toContain('name one server and one tool');
   });
 });

@@ -114,8 +114,8 @@ it('[CLI-4] [LLM-3] says in one line what is wrong', async () => {
     ],
     [['x', '--ask', 'often'], 2, 'portico: --ask must be writes, always, never'],
     [['x', '--yes', '--no'], 2, 'portico: --yes and --no exclude each other'],
-    [['x', '--max-steps', '99'], 1, 'portico: limits.steps: may be up to 16 here'],
-    [['x', '--ask', 'never'], 1, 'portico: approve: may be writes or always here'],
+    [['x', '--max-steps', '99'], 2, 'portico: limits.steps: may be up to 16 here'],
+    [['x', '--ask', 'never'], 2, 'portico: approve: may be writes or always here'],
     [['x', '--resume', crypto.randomUUID()], 4, 'portico: No such chat'],
     [[], 2, 'portico: there is no message; give one, or see --help'],
   ];

@@ -97,7 +97,7 @@ async function endInner({ pid }: ChildProcess): Promise<void> {
 }
 
 /** What the tests are told by variables is nothing to a gateway. */
-function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('PORTICO_')));
 }
 

@@ -247,8 +247,9 @@ describe('a modern client', () => {
     await ada.subscribe('telling+note://a');
     await ada.call('telling.touch', { text: 'note://a' });
     await heard('the update', () => ada.updates.length > 0);
-    await ada.call('telling.log', { text: 'words' });
-    expect(ada.logs).toContain('words');
+    await ada.call('telling.log-here', { text: 'words' });
+    await heard('the log message', () => ada.logs.includes('words'));
+    expect(ada.logs).toEqual(['words']);
     expect(ada.updates).toEqual(['telling+note://a']);
   });
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findFreePort, startFixture, until } from '../fixtures/start-fixture.ts';
 import type { Upstream } from '../fixtures/start-fixture.ts';
-import { endGateway, spawnStart, startGateway } from './gateway.ts';
+import { endGateway, spawnStart, startGateway, withoutSettings } from './gateway.ts';
 import { openModern, textOf } from './raw-client.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -101,7 +101,11 @@ it('[OPS-3] [ACC-2] makes an admin token once, and a second start keeps everythi
 it('[OPS-3] ends with npm, whoever ends that', async () => {
   const port = await findFreePort();
   const args = ['--port', String(port), '--data', await newFolder(), '--no-demo'];
-  const npm = spawn('npm', ['start', '--silent', '--', ...args], { cwd: ROOT, stdio: 'ignore' });
+  const npm = spawn('npm', ['start', '--silent', '--', ...args], {
+    cwd: ROOT,
+    env: withoutSettings(process.env),
+    stdio: 'ignore',
+  });
   const answers = () => fetch(`http://127.0.0.1:${port}/health`).then(({ ok }) => ok);
   await until('the gateway serves', 120_000, async () => (await answers()) || undefined);
   npm.kill('SIGTERM');

@@ -121,7 +121,8 @@ export class FakeServer {
     const session = request.headers.get('mcp-session-id');
     if (request.method === 'GET') {
       const wantsSession = this.era === 'both' && this.#options.sessionful && session === null;
-      return wantsSession ? new Response('no session', { status: 400 }) : this.#listen();
+      if (wantsSession) return new Response('no session', { status: 400 });
+      return this.era === 'modern' ? new Response(null, { status: 405 }) : this.#listen();
     }
     if (request.method === 'DELETE') {
       this.ended.push(session ?? '');

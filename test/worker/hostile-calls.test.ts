@@ -1,6 +1,7 @@
 /** Calls whose names and arguments are made to keep the gateway busy: they are answered, and recorded within their bounds. */
 import { describe, expect, it } from 'vitest';
 import { createPerson, rowsOf } from './call-rows.ts';
+import { MAX_NAME_CHARS } from '../../src/lib/name-limits.ts';
 import { FakeServer, serve } from './fake-server.ts';
 import { createPortico, legacy, registerConnected, type RpcAnswer } from './portico.ts';
 
@@ -14,13 +15,27 @@ const textOf = (piece: string) => piece.repeat(Math.floor(CHARS / piece.length))
 describe('a batch of fifty calls', () => {
   it('[SEC-4] with hostile names is answered, and each has its row', async () => {
     const person = await createPerson(portico);
-    const batch = Array.from({ length: 50 }, (_, at) =>
-      legacy('tools/call', { name: textOf(PIECES[at % PIECES.length] ?? '') }, at),
-    );
-    const answer = await portico.post(batch, { token: person.token, headers: BATCHED });
-    expect((await answer.json<RpcAnswer[]>()).map(({ error }) => error?.code).length).toBe(50);
+    const named = (chars: number) =>
+      Array.from({ length: 50 }, (_, at) =>
+        legacy(
+          'tools/call',
+          { name: textOf(PIECES[at % PIECES.length] ?? '').slice(0, chars) },
+          at,
+        ),
+      );
+    const send = (batch: object[]) =>
+      portico.post(batch, { token: person.token, headers: BATCHED });
+    const answers = await (await send(named(MAX_NAME_CHARS))).json<RpcAnswer[]>();
+    expect(answers.filter(({ error }) => error)).toHaveLength(50);
     const rows = await rowsOf(portico, person);
+    expect(rows).toHaveLength(50);
     expect(rows.every(({ subject }) => (subject ?? '').length <= 205)).toBe(true);
+    // A longer one is refused with its whole batch, before anything looks at it.
+    const refused = await send(named(CHARS));
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { code: -32602 } },
+    ]);
   });
 
   it('[SEC-4] [MCP-7] with hostile arguments reaches the server as it is', async () => {
