@@ -27,6 +27,8 @@ export interface Api {
   listServers(): Promise<ServerRecord[]>;
   createServer(server: NewServer): Promise<ServerRecord>;
   deleteServer(id: string): Promise<void>;
+  /** Whether a token may list tools. */
+  isTokenKnown(token: string): Promise<boolean>;
   /** @returns its value */
   createToken(token: { name: string; scopes: string[] }): Promise<string>;
   /** Wait until a server has one of the states, or `timeoutMs` are over; gives the last record seen. */
@@ -65,6 +67,14 @@ export function createApi(origin: string, adminToken: string): Api {
     },
     createServer: async server => JSON.parse(await call('POST', SERVERS, server)) as ServerRecord,
     deleteServer: async id => void (await call('DELETE', `${SERVERS}/${id}`)),
+    isTokenKnown: token =>
+      fetch(`${origin}/api/v1/tools?limit=1`, {
+        headers: { Authorization: `Bearer ${token}` },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      }).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
     createToken: async wanted => {
       const made = JSON.parse(await call('POST', '/api/v1/tokens', wanted)) as { token: string };
       return made.token;

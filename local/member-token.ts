@@ -8,12 +8,18 @@ import type { Secrets } from './secrets.ts';
 const NAME = 'first-member';
 const SCOPES = ['tools:read', 'tools:call'];
 
-/** @returns undefined where the gateway does not make one; the snippets have a place for a token then */
+/**
+ * The token of the folder, which is used once here so that it moves to a new key of the ring; or a new one.
+ * @returns undefined where it was revoked, or the gateway does not make one; the snippets have a place for a token then
+ */
 export async function provideMemberToken(
   secrets: Pick<Secrets, 'memberToken' | 'keepMemberToken'>,
-  api: Pick<Api, 'createToken'>,
+  api: Pick<Api, 'createToken' | 'isTokenKnown'>,
 ): Promise<string | undefined> {
-  if (secrets.memberToken !== undefined) return secrets.memberToken;
+  const { memberToken } = secrets;
+  if (memberToken !== undefined) {
+    return (await api.isTokenKnown(memberToken)) ? memberToken : undefined;
+  }
   try {
     const token = await api.createToken({ name: NAME, scopes: SCOPES });
     await secrets.keepMemberToken(token);

@@ -106,11 +106,13 @@ it('[OPS-3] [ACC-2] keeps the token of the first member, which is made once', as
   const first = await loadSecrets(folder, undefined);
   expect(first.memberToken).toBeUndefined();
   const asked: object[] = [];
+  let isRevoked = false;
   const api = {
     createToken: async (wanted: object) => {
       asked.push(wanted);
       return 'portico_of-a-member';
     },
+    isTokenKnown: async () => !isRevoked,
   };
   expect(await provideMemberToken(first, api)).toBe('portico_of-a-member');
   await first.markTokenSeen();
@@ -118,10 +120,15 @@ it('[OPS-3] [ACC-2] keeps the token of the first member, which is made once', as
   expect(await provideMemberToken(later, api)).toBe('portico_of-a-member');
   expect(asked).toEqual([{ name: 'first-member', scopes: ['tools:read', 'tools:call'] }]);
   expect(later).toMatchObject({ adminToken: first.adminToken, isTokenUnseen: false });
+  // One that was revoked stays revoked.
+  isRevoked = true;
+  expect(await provideMemberToken(later, api)).toBeUndefined();
+  expect(asked).toHaveLength(1);
 });
 
 it('[OPS-3] starts without that token where the gateway does not make one', async () => {
   const secrets = await loadSecrets(folder, undefined);
   const createToken = () => Promise.reject(new Error('no'));
-  expect(await provideMemberToken(secrets, { createToken })).toBeUndefined();
+  const isTokenKnown = () => Promise.resolve(true);
+  expect(await provideMemberToken(secrets, { createToken, isTokenKnown })).toBeUndefined();
 });
