@@ -1,5 +1,6 @@
 /** What a stdio server may do wrong, and what its clients and its machine see of it. */
 import { afterAll, describe, expect, it } from 'vitest';
+import type { ServerState } from '../../cli/src/connect/kept-child.ts';
 import { until } from '../fixtures/start-fixture.ts';
 import { openLegacy, openModern, post, requestBody, textOf } from './raw-client.ts';
 import { closeStands, isGone, node, openStand, pidOf } from './stdio-stand.ts';
@@ -105,17 +106,17 @@ describe('[CLI-1] a child that is slow or old', () => {
     await stand.close();
   });
 
-  it('at its first start, and of both eras, stays one of the era that was found then', async () => {
+  it('at its first start, and of both eras, is started anew as a modern one, and stays that', async () => {
     const limits = { probeMs: 0 };
     const stand = await openStand(node('test/fixtures/conformance-stdio.ts'), { limits });
-    const client = await openLegacy(stand);
-    const before = pidOf(stand);
-    expect(stand.server.child.state.era).toBe('legacy');
-    process.kill(before, 'SIGKILL');
-    await stand.reached('the next run', ({ state, pid }) => state === 'ready' && pid !== before);
-    expect(stand.server.child.state.era).toBe('legacy');
-    expect((await client.call('hung')).status).toBe(404);
-    expect(textOf(await (await openLegacy(stand)).call('hung'))).toBe('0');
+    const isModern = ({ state, era }: ServerState) => state === 'ready' && era === 'modern';
+    const { pid } = await stand.reached('the modern run', isModern);
+    const ready = stand.states.filter(({ state }) => state === 'ready');
+    expect(ready.map(({ era }) => era)).toEqual(['legacy', 'modern']);
+    expect(textOf(await openModern(stand).call('hung'))).toBe('0');
+    process.kill(pid ?? 0, 'SIGKILL');
+    await stand.reached('the next run', state => isModern(state) && state.pid !== pid);
+    expect(textOf(await openModern(stand).call('hung'))).toBe('0');
     await stand.close();
   });
 

@@ -113,12 +113,26 @@ describe('[CLI-1] a question in mid-call', () => {
         Object.entries(ALL).filter(([name]) => !method.startsWith(name)),
       );
       const session = await openWireSession(stand.url, others);
+      const [name] = method.split('/');
       expect(await answeredAs(session, method, params)).toMatchObject({
-        error: { message: 'No client can be asked this' },
+        error: {
+          code: -32601,
+          message: `The client does not support ${name} (${method})`,
+        },
       });
       await stand.close();
     },
   );
+
+  it('is asked by a program that was told of it only', async () => {
+    const stand = await openStand(publicServer('everything'), { capabilities: ['sampling'] });
+    const client = await connectAnswering(stand.url, 'legacy');
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toContain('trigger-sampling-request');
+    expect(names).not.toContain('get-roots-list');
+    await client.close();
+    await stand.close();
+  });
 
   it('of another kind is refused', async () => {
     const stand = await openStand(odd());

@@ -8,9 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { ChildSpec } from '../../cli/src/connect/child.ts';
 import type { ServerState } from '../../cli/src/connect/kept-child.ts';
-import type { Limits } from '../../cli/src/connect/limits.ts';
-import { StdioServer } from '../../cli/src/connect/stdio-http.ts';
-import type { ToolRules } from '../../cli/src/connect/tool-filter.ts';
+import { StdioServer, type StdioServerOptions } from '../../cli/src/connect/stdio-http.ts';
 import { until } from '../fixtures/start-fixture.ts';
 
 export interface Stand {
@@ -42,7 +40,7 @@ const PROBE_MS = 60_000;
 /** Starts a server behind its face. */
 export async function openStand(
   spec: ChildSpec,
-  more: { tools?: ToolRules; limits?: Partial<Limits> } = {},
+  more: Pick<StdioServerOptions, 'tools' | 'capabilities' | 'limits'> = {},
 ): Promise<Stand> {
   const limits = { probeMs: PROBE_MS, waitMs: PROBE_MS, ...more.limits };
   const server = new StdioServer({ spec, ...more, limits });

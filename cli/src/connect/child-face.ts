@@ -4,9 +4,14 @@ import { StdioServer } from './stdio-http.ts';
 
 /** Starts the server of an entry. */
 export const createChildFace: CreateFace = (config, onChange, starts) => {
-  const { command, args, env, cwd, secrets, tools } = config;
+  const { command, args, env, cwd, secrets, tools, capabilities } = config;
   const spec = { command, args, env, secrets, ...(cwd === undefined ? {} : { cwd }) };
-  const server = new StdioServer({ spec, tools, starts });
+  const server = new StdioServer({
+    spec,
+    tools,
+    starts,
+    ...(capabilities ? { capabilities } : {}),
+  });
   const { child } = server;
   child.subscribe(({ state, reason }) => {
     if (state === 'failed') onChange(state, child.trouble.replace(/^The server /, ''));

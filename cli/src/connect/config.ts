@@ -18,8 +18,13 @@ const MAX_NAME_CHARS = 80;
 /** As long as the registry takes it. */
 const description = z.string().max(2000);
 const patterns = z.array(z.string().min(1));
+/** What a legacy program can be told that its clients have. */
+const CapabilitySchema = z.enum(['roots', 'sampling', 'elicitation']);
+export type ChildCapability = z.infer<typeof CapabilitySchema>;
+
 /** What an entry says to this command alone, under its key `portico`. */
 const OwnSchema = z.strictObject({
+  capabilities: z.array(CapabilitySchema).exactOptional(),
   tools: z
     .strictObject({ allow: patterns.exactOptional(), deny: patterns.exactOptional() })
     .default({}),
@@ -53,6 +58,8 @@ export interface ServerConfig {
   secrets: string[];
   description: string;
   tools: ToolLists;
+  /** What the program is told that its clients have; all of it where the file does not say. */
+  capabilities?: readonly ChildCapability[];
 }
 
 export interface ConnectConfig {
@@ -143,6 +150,7 @@ function toServer(
     secrets: [...secrets],
     description: portico?.description || given.data.description || '',
     tools: portico?.tools ?? {},
+    ...(portico?.capabilities ? { capabilities: portico.capabilities } : {}),
   };
   if (missing.size === 0) return server;
   const names = [...missing].join(', ');

@@ -13,6 +13,7 @@ import {
 } from '../../../src/protocol.ts';
 import type { Child } from './child.ts';
 import { errorText, notificationText, requestText, type ChildMessage } from './child-message.ts';
+import type { ChildCapability } from './config.ts';
 import type { Limits } from './limits.ts';
 
 /** What a child turned out to be. */
@@ -27,7 +28,11 @@ type Response = Extract<ChildMessage, { kind: 'response' }>;
 export class HandshakeFailed extends Error {}
 
 /** What is declared for all clients together; what one of them did not declare is refused for it when it is asked. */
-const CAPABILITIES = { sampling: {}, elicitation: { form: {}, url: {} }, roots: {} };
+const CAPABILITIES: Record<ChildCapability, object> = {
+  sampling: {},
+  elicitation: { form: {}, url: {} },
+  roots: {},
+};
 
 const ENVELOPE = {
   [META.protocolVersion]: MODERN_VERSION,
@@ -39,18 +44,37 @@ export class Handshake {
   readonly #child: Child;
   readonly #limits: Limits;
   readonly #waiting = new Map<unknown, (response: Response) => void>();
+  readonly #capabilities: object;
+  #late: Promise<boolean> | undefined;
   /** Nothing but the probe was sent: a child that ends now may have died of it. */
   isProbing = true;
 
-  constructor(child: Child, limits: Limits) {
+  /** @param declared which capabilities its clients have, for a legacy child; all where undefined */
+  constructor(child: Child, limits: Limits, declared?: readonly ChildCapability[]) {
     this.#child = child;
     this.#limits = limits;
+    const told = Object.entries(CAPABILITIES).filter(
+      ([name]) => declared?.includes(name as ChildCapability) ?? true,
+    );
+    this.#capabilities = Object.fromEntries(told);
   }
 
-  /** Something the child said before the handshake was over. */
-  take(message: ChildMessage): void {
+  /**
+   * Settles once a child that was taken for legacy because it was silent for too long has answered the probe after all; never where
+   * it said what it is.
+   * @returns whether it is modern
+   */
+  get late(): Promise<boolean> | undefined {
+    return this.#late;
+  }
+
+  /**
+   * Something the child said.
+   * @param isOver the handshake is over: only what was asked in it concerns it
+   */
+  take(message: ChildMessage, isOver = false): void {
     if (message.kind === 'response') this.#waiting.get(message.id)?.(message);
-    if (message.kind !== 'request') return;
+    if (message.kind !== 'request' || isOver) return;
     const rawId = JSON.stringify(message.id);
     if (message.method === 'ping') this.#child.send(`{"jsonrpc":"2.0","id":${rawId},"result":{}}`);
     else this.#child.send(errorText(rawId, RPC.internalError, 'No client is connected'));
@@ -73,6 +97,7 @@ export class Handshake {
     if (probed && !probed.isLegacy) {
       throw new HandshakeFailed('speaks no version of the protocol that is known here');
     }
+    if (late && !probed) this.#late = late.then(({ isModern }) => isModern);
     try {
       return await this.#initialize();
     } catch (error) {
@@ -103,7 +128,7 @@ export class Handshake {
     let refusal = 'did not answer';
     this.isProbing = false;
     for (const version of LEGACY_VERSIONS) {
-      const params = { protocolVersion: version, capabilities: CAPABILITIES };
+      const params = { protocolVersion: version, capabilities: this.#capabilities };
       const text = JSON.stringify({ ...params, clientInfo: IMPLEMENTATION });
       const asked = this.#request('initialize', text);
       const response = await Promise.race([asked, pause(this.#limits.handshakeMs)]);

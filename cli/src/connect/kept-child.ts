@@ -8,6 +8,7 @@
 import type { Era } from '../../../src/protocol.ts';
 import { Child, type ChildSpec } from './child.ts';
 import type { ChildMessage } from './child-message.ts';
+import type { ChildCapability } from './config.ts';
 import { Handshake, HandshakeFailed, type Manner } from './handshake.ts';
 import { backoffMs, type Limits } from './limits.ts';
 import { toSaid } from './said.ts';
@@ -30,11 +31,14 @@ export interface RunFace {
   take(message: ChildMessage): void | Promise<void>;
   /** The run is over; what is under way is answered with `reason`. */
   close(reason: string): void;
+  /** Somebody waits for an answer. */
+  readonly isBusy: boolean;
 }
 
 export interface KeptChildOptions<F> {
   spec: ChildSpec;
   limits: Limits;
+  capabilities?: readonly ChildCapability[];
   open(child: Child, manner: Manner): F;
   /** Shared with other children; without it each starts when it likes. */
   starts?: StartQueue | undefined;
@@ -42,6 +46,8 @@ export interface KeptChildOptions<F> {
   random?: () => number;
 }
 
+/** How often a run that is to be started anew is asked whether somebody waits for it, in milliseconds. */
+const QUIET_MS = 250;
 /** Longest pause that still counts as starting, for a server that runs again at once. */
 const SHORT_FAILURES = 1;
 
@@ -137,7 +143,7 @@ export class KeptChild<F extends RunFace> {
 
   /** One run, to its end; a child that died of the probe is started once more without it. */
   async #run(probes: boolean): Promise<{ reason: string; readyMs: number }> {
-    const { spec, limits, open, starts } = this.#options;
+    const { spec, limits, open, starts, capabilities } = this.#options;
     const started = await starts?.begin(this.#stopping.signal);
     let receive: (message: ChildMessage) => void | Promise<void> = () => {};
     let child: Child;
@@ -150,7 +156,7 @@ export class KeptChild<F extends RunFace> {
     }
     this.#child = child;
     if (this.#stopping.signal.aborted) void child.stop('was stopped');
-    const handshake = new Handshake(child, limits);
+    const handshake = new Handshake(child, limits, capabilities);
     receive = message => handshake.take(message);
     let manner: Manner | undefined;
     try {
@@ -174,8 +180,12 @@ export class KeptChild<F extends RunFace> {
     const since = Date.now();
     this.#era = manner.era;
     const face = open(child, manner);
-    receive = message => face.take(message);
+    receive = message => {
+      handshake.take(message, true);
+      return face.take(message);
+    };
     this.#face = face;
+    if (manner.era === 'legacy') void this.#hearLate(handshake, child, face);
     this.#tell({
       state: 'ready',
       era: manner.era,
@@ -190,6 +200,16 @@ export class KeptChild<F extends RunFace> {
     face.close(reason);
     await child.ended;
     return { reason, readyMs };
+  }
+
+  /** A child that was slow to say that it is modern is started anew as that, once nobody waits for it. */
+  async #hearLate(handshake: Handshake, child: Child, face: F): Promise<void> {
+    if (!(await handshake.late)) return;
+    const { signal } = this.#stopping;
+    while (this.#face === face && face.isBusy) await pause(QUIET_MS, signal);
+    if (this.#face !== face || signal.aborted) return;
+    this.#era = 'modern';
+    await child.stop('is started anew: it was slow to say that it speaks the modern era');
   }
 
   #tell(state: ServerState): void {

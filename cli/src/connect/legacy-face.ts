@@ -90,6 +90,10 @@ export class LegacyFace {
     if (this.#options.room.isFull) await this.#options.room.wait();
   }
 
+  get isBusy(): boolean {
+    return this.#calls.live().length > 0;
+  }
+
   close(reason: string): void {
     this.#calls.close(reason);
     this.#sessions.close();

@@ -48,6 +48,10 @@ export class ModernFace {
     if (this.#options.room.isFull) await this.#options.room.wait();
   }
 
+  get isBusy(): boolean {
+    return this.#calls.live().length > 0;
+  }
+
   close(reason: string): void {
     this.#calls.close(reason);
   }

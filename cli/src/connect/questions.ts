@@ -60,6 +60,7 @@ export class Questions {
     if (this.#open.has(id)) return;
     const place = this.place(session => answers(session.capabilities, method, params), ASKING);
     if (!place?.push(fromRawMembers(raw))) {
+      if (!this.#isSupported(method, params)) return void child.send(refusalText(rawId, method));
       return this.#refuse(rawId, 'No client can be asked this');
     }
     const { elicitationId, _meta } = params;
@@ -93,6 +94,19 @@ export class Questions {
     // What was cancelled a moment ago may be another one's.
     if (owners.size === 1 && !owners.has(session)) return undefined;
     return { session, push: text => session.stream?.push(text) ?? false };
+  }
+
+  /** Whether one of those whom the question may be for could answer it; without anybody nobody could. */
+  #isSupported(method: string, params: JsonObject): boolean {
+    const { calls, sessions } = this.#options;
+    const owners = new Set(
+      calls
+        .live()
+        .filter(call => ASKING.has(call.method))
+        .map(call => call.owner),
+    );
+    const concerned = owners.size === 1 ? [...owners] : sessions.all();
+    return concerned.some(({ capabilities }) => answers(capabilities, method, params));
   }
 
   /** A client answers. What it was not asked is passed over. */
@@ -135,6 +149,13 @@ export class Questions {
   #refuse(rawId: string, message: string): void {
     this.#options.child.send(errorText(rawId, RPC.internalError, message));
   }
+}
+
+/** What a client answers that has no such capability (2025-11-25, roots, Error Handling, and what its SDKs answer). */
+function refusalText(rawId: string, method: string): string {
+  const name = capabilityFor(method) ?? method;
+  const message = `The client does not support ${name} (${method})`;
+  return errorText(rawId, RPC.methodNotFound, message);
 }
 
 /** Whether a client with these capabilities answers this very question. */

@@ -8,6 +8,7 @@
 import { RPC } from '../../../src/protocol.ts';
 import { plainAnswer } from './answer.ts';
 import type { ChildSpec } from './child.ts';
+import type { ChildCapability } from './config.ts';
 import { errorText, readMessage, type ChildMessage } from './child-message.ts';
 import { Room } from './event-stream.ts';
 import { KeptChild } from './kept-child.ts';
@@ -43,6 +44,8 @@ export interface HttpFace {
 export interface StdioServerOptions {
   spec: ChildSpec;
   tools?: ToolRules;
+  /** What a legacy child is told that its clients have; all where absent. */
+  capabilities?: readonly ChildCapability[];
   limits?: Partial<Limits>;
   starts?: StartQueue | undefined;
 }
@@ -56,7 +59,7 @@ export class StdioServer implements HttpFace {
   readonly #limits: Limits;
   readonly #tools: ToolFilter;
 
-  constructor({ spec, tools, limits, starts }: StdioServerOptions) {
+  constructor({ spec, tools, capabilities, limits, starts }: StdioServerOptions) {
     this.#limits = { ...LIMITS, ...limits };
     this.#tools = new ToolFilter(tools);
     const room = new Room(this.#limits);
@@ -65,6 +68,7 @@ export class StdioServer implements HttpFace {
       spec,
       limits: this.#limits,
       starts,
+      ...(capabilities ? { capabilities } : {}),
       open: (child, manner) =>
         manner.era === 'modern'
           ? new ModernFace({ child, ...shared })

@@ -31,7 +31,8 @@ describe('[CLI-1] [REG-6] an mcp.json', () => {
   });
 
   it('has what the command alone reads under `portico`', () => {
-    const portico = { description: 'Notes', tools: { allow: ['read_*'], deny: ['read_all'] } };
+    const tools = { allow: ['read_*'], deny: ['read_all'] };
+    const portico = { description: 'Notes', tools, capabilities: ['sampling'] };
     const a = { command: 'x', cwd: 'notes', env: { K: 1 }, description: 'other', portico };
     expect(read({ mcpServers: { a } }).servers[0]).toEqual({
       key: 'a',
@@ -42,13 +43,15 @@ describe('[CLI-1] [REG-6] an mcp.json', () => {
       cwd: '/etc/portico/notes',
       secrets: [],
       description: 'Notes',
-      tools: { allow: ['read_*'], deny: ['read_all'] },
+      tools,
+      capabilities: ['sampling'],
     });
   });
 
   it.each([
     [{ tool: {} }, 'a: portico'],
     [{ tools: { allow: 'x' } }, 'a: portico.tools.allow'],
+    [{ capabilities: ['root'] }, 'a: portico.capabilities.0'],
     [{ tools: { denied: [] } }, 'a: portico.tools'],
   ])('with %j under `portico` is refused, so that no list is passed over', (portico, where) => {
     expect(thrown({ mcpServers: { a: { command: 'x', portico } } })).toContain(where);
