@@ -4,6 +4,8 @@
  * text that is no JSON.
  */
 
+import { endOfString } from './json-spans.ts';
+
 export interface JsonBounds {
   /** Objects and arrays within each other. */
   readonly maxDepth: number;
@@ -29,7 +31,6 @@ export class JsonPastBounds extends Error {
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
@@ -42,9 +43,24 @@ export function parseWithin(text: string, bounds: JsonBounds = ANSWER_BOUNDS): u
 }
 
 /** @throws JsonPastBounds */
-export function checkBounds(text: string, { maxDepth, maxMembers }: JsonBounds): void {
+export function checkBounds(text: string, bounds: JsonBounds): void {
+  const { maxDepth, maxMembers } = bounds;
+  const past = findPast(text, bounds);
+  if (past === 'depth') throw new JsonPastBounds(past, `is nested more than ${maxDepth} deep`);
+  if (past === 'members') throw new JsonPastBounds(past, `has more than ${maxMembers} members`);
+}
+
+/** Whether arrays and objects are in each other deeper than so many levels; a scalar has none. */
+export const isDeeper = (text: string, levels: number): boolean =>
+  findPast(text, { maxDepth: levels, maxMembers: Infinity }) === 'depth';
+
+/** The first bound that a text is past. */
+function findPast(
+  text: string,
+  { maxDepth, maxMembers }: JsonBounds,
+): JsonPastBounds['bound'] | undefined {
   // Whatever it is, a text so short holds no more.
-  if (text.length <= 2 * maxDepth && text.length <= maxMembers) return;
+  if (text.length <= 2 * maxDepth && text.length <= maxMembers) return undefined;
   let depth = 0;
   let members = 0;
   for (let i = 0; i < text.length; i += 1) {
@@ -54,22 +70,8 @@ export function checkBounds(text: string, { maxDepth, maxMembers }: JsonBounds):
     else if (c === OPEN_BRACE || c === OPEN_BRACKET) {
       depth += 1;
       members += 1;
-      if (depth > maxDepth)
-        throw new JsonPastBounds('depth', `is nested more than ${maxDepth} deep`);
+      if (depth > maxDepth) return 'depth';
     } else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth -= 1;
   }
-  if (members > maxMembers)
-    throw new JsonPastBounds('members', `has more than ${maxMembers} members`);
-}
-
-/** Index of the quote that ends the string which begins at `at`; the end of the text where none does. */
-function endOfString(text: string, at: number): number {
-  let end = text.indexOf('"', at + 1);
-  while (end !== -1) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return end;
-    end = text.indexOf('"', end + 1);
-  }
-  return text.length;
+  return members > maxMembers ? 'members' : undefined;
 }

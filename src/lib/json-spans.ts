@@ -3,7 +3,7 @@
  * one place and forwarded with every other byte as it came: numbers keep their digits, keys their
  * order, unknown fields their form.
  *
- * Invariant: the text has been accepted by `JSON.parse` before; nothing here validates.
+ * Invariant: the text has been accepted by `JSON.parse` before, but where it says otherwise; nothing here validates.
  */
 
 /** The members of an object as raw JSON text by key; of equal keys the last one counts. */
@@ -25,16 +25,20 @@ export function skipSpace(text: string, at: number): number {
   return i;
 }
 
-/** Index after the string that starts with the quote at `at`. */
-export function skipString(text: string, at: number): number {
+/** Index of the quote that ends the string which starts with the one at `at`; the end of a text that is no JSON. */
+export function endOfString(text: string, at: number): number {
   let end = text.indexOf('"', at + 1);
-  for (;;) {
+  while (end !== -1) {
     let slashes = 0;
     while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return end + 1;
+    if (slashes % 2 === 0) return end;
     end = text.indexOf('"', end + 1);
   }
+  return text.length;
 }
+
+/** Index after the string that starts with the quote at `at`. */
+export const skipString = (text: string, at: number): number => endOfString(text, at) + 1;
 
 /** Index after the value that starts at `at`. */
 export function skipValue(text: string, at: number): number {
@@ -63,19 +67,6 @@ export function skipValue(text: string, at: number): number {
     }
     i += 1;
   }
-}
-
-/** Whether arrays and objects are in each other deeper than so many levels; a scalar has none. */
-export function isDeeper(text: string, levels: number): boolean {
-  let depth = 0;
-  for (let i = 0; i < text.length; i += 1) {
-    const c = text.charCodeAt(i);
-    if (c === QUOTE) i = skipString(text, i) - 1;
-    else if (c === OPEN_BRACE || c === OPEN_BRACKET) depth += 1;
-    else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth -= 1;
-    if (depth > levels) return true;
-  }
-  return false;
 }
 
 /**

@@ -3,12 +3,13 @@
  * text, one long string takes as much as it is long. Pure, linear, and safe on text that is no JSON.
  */
 
+import { endOfString } from './json-spans.ts';
+
 /** Bytes of one object or array, and of one member, element or string beside its characters. */
 const CONTAINER_BYTES = 32;
 const VALUE_BYTES = 16;
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
@@ -26,16 +27,4 @@ export function parsedWeight(text: string): number {
     }
   }
   return bytes;
-}
-
-/** Index of the quote that ends the string which begins at `at`, or the end of the text. */
-function endOfString(text: string, at: number): number {
-  let end = text.indexOf('"', at + 1);
-  while (end !== -1) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return end;
-    end = text.indexOf('"', end + 1);
-  }
-  return text.length;
 }

@@ -1,4 +1,4 @@
-/** Which known name somebody meant who wrote another one. Pure. */
+/** How far names are from each other, and which known name somebody meant who wrote another one. Pure. */
 
 /** Longer names are not compared. */
 const MAX_CHARS = 64;
@@ -10,14 +10,14 @@ export function nearestName(name: string, known: readonly string[]): string | un
   if (name.length > MAX_CHARS) return undefined;
   const ranked = known
     .filter(each => Math.abs(each.length - name.length) <= MAX_EDITS && each.length <= MAX_CHARS)
-    .map(each => ({ each, edits: countEdits(name.toUpperCase(), each.toUpperCase()) }))
+    .map(each => ({ each, edits: editsBetween(name.toUpperCase(), each.toUpperCase()) }))
     .filter(({ edits }) => edits <= MAX_EDITS)
     .toSorted((one, other) => one.edits - other.edits);
   return ranked[0]?.each;
 }
 
-/** Levenshtein's distance, row by row. */
-function countEdits(from: string, to: string): number {
+/** Levenshtein's distance of two short texts: letters that are wrong, missing or too many. */
+export function editsBetween(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {
     const next = [i];

@@ -13,7 +13,8 @@ import {
 } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { parseParamHeaders } from '../gateway/param-headers.ts';
-import { isDeeper, rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
+import { isDeeper } from '../lib/json-bounds.ts';
+import { rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { MAX_NAME_CHARS, MAX_URI_CHARS, QUALIFIER_CHARS } from '../lib/name-limits.ts';
 import {
   isObject,

@@ -40,7 +40,7 @@ export interface AnsweringClient {
 const identity = { name: 'answering', version: '1.0.0' };
 const capabilities = { roots: {}, sampling: {}, elicitation: { form: {}, url: {} } };
 
-export const ROOTS = [{ uri: 'file:///work/here', name: 'here' }];
+export const ROOTS = [{ uri: 'file:///projects/here', name: 'here' }];
 const sampled = {
   model: 'm',
   role: 'assistant' as const,

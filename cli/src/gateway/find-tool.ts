@@ -1,4 +1,5 @@
 /** Which tool is meant by a name: as it is listed, or in another of the styles that a gateway takes. Pure. */
+import { editsBetween } from '../../../src/lib/nearest-name.ts';
 import { EXIT, Failure } from '../failure.ts';
 import type { Tool } from './mcp.ts';
 
@@ -29,14 +30,5 @@ const toPlain = (name: string) => name.replace(SEPARATOR, '.');
 /** Edits between two short texts; of long ones more than any that counts. */
 function distanceOf(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > NEAR || a.length > 200) return NEAR + 1;
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
+  return editsBetween(a, b);
 }
