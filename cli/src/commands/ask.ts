@@ -2,15 +2,12 @@
 import type { Command } from 'commander';
 import colors from 'picocolors';
 import { EXIT, Failure } from '../failure.ts';
-import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';
-import { Api } from '../gateway/api.ts';
+import { addGatewayOptions } from '../gateway-options.ts';
+import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
 import { formatAsked, type Asked } from '../output/asked.ts';
 import { formatTable } from '../output/table.ts';
 import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
 
-interface Options extends GatewayOptions {
-  json?: boolean;
-}
 interface AskOptions extends Options {
   dryRun?: boolean;
   summary?: boolean;
@@ -88,14 +85,6 @@ export function addAsk(program: Command): void {
       removeEntry(id, command.optsWithGlobals()),
     );
 }
-
-const shown = (command: Command) =>
-  addGatewayOptions(command).option('--json', 'print JSON for programs');
-
-const apiOf = (options: GatewayOptions) => {
-  const { url, token } = readTarget(options);
-  return new Api(url, token);
-};
 
 async function askFor(words: string[], options: AskOptions): Promise<void> {
   const asked = await apiOf(options).post<Asked>('/api/v1/ask', {

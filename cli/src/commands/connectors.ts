@@ -1,14 +1,10 @@
 /** `portico connectors`: the machines that offer programs; see them, and remove one that is gone. */
 import type { Command } from 'commander';
 import colors from 'picocolors';
-import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';
-import { Api, findRecord } from '../gateway/api.ts';
+import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
+import { findRecord } from '../gateway/api.ts';
 import { formatTable } from '../output/table.ts';
 import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
-
-interface Options extends GatewayOptions {
-  json?: boolean;
-}
 
 interface Connector {
   id: string;
@@ -45,14 +41,6 @@ export function addConnectors(program: Command): void {
   shown(gone.description('Remove a machine, by its name or id.').addHelpText('after', REMOVE_HELP));
   gone.action(remove);
 }
-
-const shown = (command: Command) =>
-  addGatewayOptions(command).option('--json', 'print JSON for programs');
-
-const apiOf = (options: GatewayOptions) => {
-  const { url, token } = readTarget(options);
-  return new Api(url, token);
-};
 
 async function list(options: Options): Promise<void> {
   const connectors = await apiOf(options).list<Connector>(CONNECTORS, 'connectors');

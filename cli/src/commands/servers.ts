@@ -4,15 +4,11 @@ import type { Command } from 'commander';
 import colors from 'picocolors';
 import { again } from '../again.ts';
 import { EXIT, Failure } from '../failure.ts';
-import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';
-import { Api, findRecord, SERVERS, type ServerRecord } from '../gateway/api.ts';
+import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
+import { type Api, findRecord, SERVERS, type ServerRecord } from '../gateway/api.ts';
 import { readHeaders } from '../gateway/headers.ts';
 import { formatTable } from '../output/table.ts';
 import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
-
-interface Options extends GatewayOptions {
-  json?: boolean;
-}
 
 interface AddOptions extends Options {
   sse?: boolean;
@@ -100,14 +96,6 @@ export function addServers(program: Command): void {
     shown(command).action((name: string, options: Options) => change(verb, name, options));
   }
 }
-
-const shown = (command: Command) =>
-  addGatewayOptions(command).option('--json', 'print JSON for programs');
-
-const apiOf = (options: GatewayOptions) => {
-  const { url, token } = readTarget(options);
-  return new Api(url, token);
-};
 
 const PAINT: Readonly<Record<string, (text: string) => string>> = {
   CONNECTED: colors.green,

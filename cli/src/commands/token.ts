@@ -3,14 +3,10 @@ import type { Command } from 'commander';
 import colors from 'picocolors';
 import { EXIT, Failure } from '../failure.ts';
 import { again } from '../again.ts';
-import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';
-import { Api, findRecord, TOKENS, type TokenRecord } from '../gateway/api.ts';
+import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
+import { findRecord, TOKENS, type TokenRecord } from '../gateway/api.ts';
 import { formatTable } from '../output/table.ts';
 import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
-
-interface Options extends GatewayOptions {
-  json?: boolean;
-}
 
 interface CreateOptions extends Options {
   server?: string[];
@@ -53,14 +49,6 @@ export function addToken(program: Command): void {
   const revoke = token.command('revoke <token>').description('Revoke a token, by name or id.');
   shown(revoke.addHelpText('after', '\nExample:\n  portico token revoke ada')).action(revokeToken);
 }
-
-const shown = (command: Command) =>
-  addGatewayOptions(command).option('--json', 'print JSON for programs');
-
-const apiOf = (options: GatewayOptions) => {
-  const { url, token } = readTarget(options);
-  return new Api(url, token);
-};
 
 async function list(options: Options): Promise<void> {
   const tokens = await apiOf(options).list<TokenRecord>(TOKENS, 'tokens');
