@@ -36,8 +36,10 @@ const TIMED = [
   'cli-load-readers',
   'cli-plug',
   'cli-stdio-pressure',
+  'crowded-streams',
   'heap',
   'isolation',
+  'returns',
   'rotation',
   'search',
   'skills-model',
@@ -49,6 +51,43 @@ const endToEnd = {
   globalSetup: './test/e2e/setup.ts',
   testTimeout: 180_000,
   hookTimeout: 300_000,
+};
+
+/** What runs the tests of the Worker, in workerd. */
+export const inWorkerd = (outboundService: typeof answerOutbound) =>
+  cloudflareTest(async () => ({
+    wrangler: { configPath: './wrangler.toml' },
+    miniflare: {
+      // What workerd says of clients that hang up, which tests do.
+      verbose: false,
+      // Vitest's runner asks for this module; without the flag each file prints a warning.
+      compatibilityFlags: ['enable_nodejs_inspector_module'],
+      bindings: {
+        PORTICO_MODE: 'local',
+        PORTICO_KEYS: JSON.stringify(testKeys),
+        PORTICO_ADMIN_TOKEN: testAdminToken,
+        // A test that ends waits for what its calls have left to tell.
+        PORTICO_REPORT_INTERVAL_MS: '50',
+        PORTICO_DRAIN_MS: '8000',
+        TEST_MIGRATIONS: await readD1Migrations('./migrations'),
+      },
+      outboundService,
+    },
+  }));
+
+export const workerTests = {
+  name: 'worker',
+  env: drawsEnv,
+  maxWorkers: AT_ONCE,
+  // To load the Worker takes longer than most files: they share it, and `setup.ts` empties what it keeps.
+  isolate: false,
+  include: ['test/worker/**/*.test.ts'],
+  setupFiles: ['./test/worker/setup.ts'],
+  // For a machine that is busy; nothing here measures time.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  restoreMocks: true,
+  sequence: { groupOrder: 2 },
 };
 
 // wrangler.toml names a folder of static files, which must be there.
@@ -79,41 +118,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      {
-        plugins: [
-          cloudflareTest(async () => ({
-            wrangler: { configPath: './wrangler.toml' },
-            miniflare: {
-              // Vitest's runner asks for this module; without the flag each file prints a warning.
-              compatibilityFlags: ['enable_nodejs_inspector_module'],
-              bindings: {
-                PORTICO_MODE: 'local',
-                PORTICO_KEYS: JSON.stringify(testKeys),
-                PORTICO_ADMIN_TOKEN: testAdminToken,
-                // A test that ends waits for what its calls have left to tell.
-                PORTICO_REPORT_INTERVAL_MS: '50',
-                PORTICO_DRAIN_MS: '8000',
-                TEST_MIGRATIONS: await readD1Migrations('./migrations'),
-              },
-              outboundService: answerOutbound,
-            },
-          })),
-        ],
-        test: {
-          name: 'worker',
-          env: drawsEnv,
-          maxWorkers: AT_ONCE,
-          // To load the Worker takes longer than most files: they share it, and `setup.ts` empties what it keeps.
-          isolate: false,
-          include: ['test/worker/**/*.test.ts'],
-          setupFiles: ['./test/worker/setup.ts'],
-          // For a machine that is busy; nothing here measures time.
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          restoreMocks: true,
-          sequence: { groupOrder: 2 },
-        },
-      },
+      { plugins: [inWorkerd(answerOutbound)], test: workerTests },
       {
         test: {
           ...endToEnd,

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { measureAudit } from './audit.ts';
 import { measureCache } from './cache.ts';
+import { measureCpu } from './cpu.ts';
 import { measureCeilings, measureRows } from './measure.ts';
 import type { Ceilings } from './measure.ts';
 import { HELP, parseOptions } from './options.ts';
@@ -48,6 +49,9 @@ async function run(options: Options): Promise<void> {
   const bench = await startBench({ inspect: options.profile });
   try {
     if (options.profile) return await profileCases(bench, RESULTS);
+    if (options.cpu) {
+      return void process.stdout.write(`${await measureCpu(bench, options, say)}\n`);
+    }
     const ceilings = await measureCeilings(bench);
     const rows = await measureRows(bench, options, round =>
       say(round === 0 ? 'warm-up round' : `round ${round} of ${options.rounds}`),

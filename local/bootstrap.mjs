@@ -16,7 +16,7 @@ const OLDEST_NODE = 20;
 /** Lines of npm's own output that are shown when an install fails. */
 const ERROR_LINES = 8;
 /** A child that was told to end and did not is killed after this time. */
-const END_TIMEOUT_MS = 4000;
+const END_TIMEOUT_MS = 9000;
 /** Whether npm is still there is looked up this often. */
 const NPM_INTERVAL_MS = 500;
 
@@ -145,15 +145,18 @@ export function runScript(args, options) {
     stdio: ownGroup ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
     detached: ownGroup,
   });
+  let isEnding = false;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
+      isEnding = true;
       // A terminal sends Ctrl-C to the whole group by itself.
       const alreadySent = signal === 'SIGINT' && !ownGroup && process.stdin.isTTY;
       if (!alreadySent) child.kill(signal);
       if (ownGroup) setTimeout(() => child.kill('SIGKILL'), END_TIMEOUT_MS).unref();
     });
   }
-  if (ownGroup) endWithNpm(() => child.kill('SIGTERM'));
+  // A second signal would end it at once.
+  if (ownGroup) endWithNpm(() => isEnding || child.kill('SIGTERM'));
   child.on('error', error => fail(`✗ The project's Node could not be run: ${error.message}`));
   child.on('exit', (code, signal) => {
     if (ownGroup) killGroup(child.pid);

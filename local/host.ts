@@ -6,13 +6,14 @@
  * that none of Miniflare's own Workers is on the path of a call (docs/decisions/0004-local-host.md).
  * Refuses: any address but 127.0.0.1. Nothing is sent anywhere: no telemetry, no update check, no inspector unless asked.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Response, type V4WorkerOptions } from 'miniflare';
 import { trustedCertificates } from './certificates.ts';
 import type { GatewayFiles } from './gateway-files.ts';
 import type { LogFile } from './log-file.ts';
+import { createDraining } from './draining.ts';
 import { applyMigrations } from './migrations.ts';
 import type { Database, Migration } from './migrations.ts';
 import { baseOptions, isAddressInUse, startMiniflare } from './miniflare.ts';
@@ -67,6 +68,12 @@ export interface Host {
   urlOf(worker: string): string;
   /** Port of the inspector; throws when it was not asked for. */
   inspectorPort(): Promise<number>;
+  /**
+   * From now on nothing is begun, and what is under way may end.
+   * @param ms how long it is waited for
+   * @returns how many requests are under way after that
+   */
+  drain(ms: number): Promise<number>;
   /** End workerd. The data stays. */
   close(): Promise<void>;
 }
@@ -81,6 +88,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   await mkdir(storage, { recursive: true, mode: 0o700 });
   const applied = await migrateOnce(storage, config, migrations, options.log);
 
+  const drainKey = randomBytes(32).toString('base64url');
   const extra = options.workers ?? [];
   const instance = await startMiniflare({
     ...baseOptions(storage, options.log),
@@ -92,7 +100,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
           script,
           config,
           options.port,
-          { ...options.env, PORTICO_MODE: 'local' },
+          { ...options.env, PORTICO_MODE: 'local', LOCAL_DRAIN_KEY: drainKey },
           {
             [config.assets]: { disk: { path: assets, writable: false } },
             ...toTraceService(options.traceDir),
@@ -124,6 +132,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     applied,
     urlOf,
     inspectorPort: async () => Number((await instance.getInspectorURL()).port),
+    drain: createDraining(urlOf('portico'), drainKey),
     close: () => instance.dispose(),
   };
 }

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { lostKeys, PUT_BACK } from '../src/secrets/lost-keys.ts';
 import { createKeysApi, rotateAll, type KeysApi, type KeysReport } from './rotate.ts';
 import { addKey, readAdminToken } from './secrets.ts';
 import { StartError, toLine } from './start-error.ts';
@@ -62,8 +63,11 @@ async function run(): Promise<number> {
   if (token === '') throw new StartError(`A token is missing. ${SEE_HELP}`, 2);
   const api = createKeysApi(origin, token);
   if (command === 'rotate') return rotate(api, batch);
-  showReport(await api.report());
-  return 0;
+  const report = await api.report();
+  showReport(report);
+  const lost = lostKeys(report.keys);
+  for (const line of lost) process.stderr.write(`✗ ${line}: ${PUT_BACK}\n`);
+  return lost.length > 0 ? 1 : 0;
 }
 
 async function makeKey(data: string): Promise<number> {
@@ -91,7 +95,7 @@ async function rotate(api: KeysApi, batch: number): Promise<number> {
   return 1;
 }
 
-function showReport({ keys, active, tokens_remaining: tokens }: KeysReport): void {
+function showReport({ keys, active }: KeysReport): void {
   const head = ['key', 'secrets', 'servers', 'access tokens', 'tokens'];
   const rows = keys.map(key => [
     `${key.id}${key.id === active ? ' (active)' : key.in_ring ? '' : ' (not in the ring)'}`,
@@ -105,6 +109,8 @@ function showReport({ keys, active, tokens_remaining: tokens }: KeysReport): voi
       .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
       .join('  ');
   steps.say([head, ...rows].map(toText).join('\n'));
+  const former = keys.filter(({ id, in_ring: isThere }) => isThere && id !== active);
+  const tokens = former.reduce((sum, key) => sum + key.tokens, 0);
   if (tokens > 0) {
     steps.say(
       `${tokens} client tokens move to ${active} when they are next used; keep the former key for them.`,

@@ -2,8 +2,9 @@
  * `npm start`, once the packages are there: gateway, demo servers and registrations on this machine.
  *
  * Owns: the order of the start, what the terminal shows, and the end: Ctrl-C, SIGTERM, or the end of the process that
- * started it (IPC) stops everything that was started here within two seconds, with exit code 0. A reason not to start
- * is one line on standard error and exit code 1, or 2 for a wrong command line or admin token.
+ * started it (IPC) stops everything that was started here, with exit code 0: requests under way get five seconds, the
+ * rest two; the second signal waits for nothing. A reason not to start is one line on standard error and exit code 1,
+ * or 2 for a wrong command line or admin token.
  */
 import { readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
@@ -14,6 +15,8 @@ import { parseServerConfig } from './config-file.ts';
 import type { ServerConfig } from './config-file.ts';
 import { lockDataFolder } from './data-lock.ts';
 import { startDemo } from './demo.ts';
+import { drain } from './draining.ts';
+import type { Host } from './host.ts';
 import type { Demo } from './demo.ts';
 import { provideMemberToken } from './member-token.ts';
 import { openLogFile } from './log-file.ts';
@@ -30,12 +33,17 @@ import { readSourceFiles } from './source-files.ts';
 import { createSteps } from './steps.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** What is under way gets this long to end. */
+const DRAIN_MS = 5_000;
 /** Everything that was started is told to end, and then this process ends, within this time. */
 const STOP_TIMEOUT_MS = 1500;
 
 const steps = createSteps(process.stdout);
 const stops: (() => unknown)[] = [];
+let isDraining = false;
 let isStopping = false;
+/** Once it serves. */
+let host: Host | undefined;
 /** Known once the data folder is. */
 let logFile: LogFile | undefined;
 
@@ -61,7 +69,7 @@ async function start(): Promise<void> {
   const loading = import('./gateway.ts');
   const demo = options.demo ? await startDemoServers(dataDir, log) : undefined;
   const { startGateway } = await loading;
-  const host = await steps.run(
+  const started = await steps.run(
     'starting the gateway',
     async () =>
       startGateway(
@@ -73,12 +81,13 @@ async function start(): Promise<void> {
         ? 'gateway started'
         : `gateway started, database made up to date (${applied.length} migrations)`,
   );
-  stops.unshift(announce(dataDir, host.url));
-  const api = createApi(host.url, secrets.adminToken);
+  host = started;
+  stops.unshift(announce(dataDir, started.url));
+  const api = createApi(started.url, secrets.adminToken);
   if (demo !== undefined) await registerDemo(demo, api, steps);
   if (config !== undefined) await registerConfigured(config, api, steps);
   const memberToken = await provideMemberToken(secrets, api);
-  const shown = { origin: host.url, secrets, memberToken, dataDir: toShort(dataDir) };
+  const shown = { origin: started.url, secrets, memberToken, dataDir: toShort(dataDir) };
   steps.say(toReadyText({ ...shown, steps }));
   if (secrets.isTokenUnseen) await secrets.markTokenSeen();
 }
@@ -114,6 +123,14 @@ function toShort(path: string): string {
   return fromHere.startsWith('..') ? path : fromHere;
 }
 
+/** The first signal lets what is under way end, the second does not. */
+async function stopGently(): Promise<void> {
+  if (isDraining) return stop(0);
+  isDraining = true;
+  if (host) await drain(host, DRAIN_MS, text => steps.say(text));
+  await stop(0);
+}
+
 async function stop(exitCode: number): Promise<void> {
   if (isStopping) return;
   isStopping = true;
@@ -132,9 +149,11 @@ function fail(error: unknown): void {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => void stop(0));
+  process.on(signal, () => void stopGently());
 }
-process.once('disconnect', () => void stop(0));
+process.once('disconnect', () => {
+  if (!isDraining) void stopGently();
+});
 process.on('uncaughtException', fail);
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 

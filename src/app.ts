@@ -49,6 +49,8 @@ export function createApp(ports: AppPorts): App {
         return serve(request, url, context, part);
       }
       if (url.pathname === '/health') return health(request, ports);
+      const drained = ports.drain.answer(request, url);
+      if (drained) return drained;
       if (url.pathname === '/connect') return handleConnect(request, ports);
       if (isDocsPath(url.pathname)) return handleDocs(request, url, ports);
       return api.fetch(request, {}, context);

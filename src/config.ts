@@ -53,6 +53,8 @@ export interface Config {
   readonly bytesInFlight: ByteLimits;
   /** How many event streams may be open at once. */
   readonly openStreams: StreamLimits;
+  /** Most legacy sessions of one principal; one more ends the one that was used longest ago. */
+  readonly principalSessions: number;
   /** A legacy session ends after this time without a request, in milliseconds. */
   readonly sessionIdleMs: number;
   /** Time between two comments that keep an open stream alive, in milliseconds. */
@@ -62,6 +64,8 @@ export interface Config {
   /** How much of a legacy session's stream is kept for a client that resumes. */
   readonly replay: { readonly maxEvents: number; readonly maxBytes: number };
   /** Most items on one page of a list. */
+  /** Most servers that one connector may have registered. */
+  readonly connectorServers: number;
   readonly pageSize: number;
   /** What callers may do where no access rule says anything. */
   readonly posture: Posture;
@@ -123,6 +127,7 @@ const SettingsSchema = z.object({
   PORTICO_STANDING_STREAM_MS: milliseconds(20_000),
   PORTICO_REPLAY_EVENTS: z.coerce.number().int().min(1).max(10_000).default(256),
   PORTICO_REPLAY_BYTES: bytes(1_048_576),
+  PORTICO_CONNECTOR_SERVERS: z.coerce.number().int().min(1).max(1_000).default(100),
   PORTICO_PAGE_SIZE: z.coerce.number().int().min(1).max(5_000).default(5_000),
   PORTICO_POSTURE: z.enum(['open', 'closed']).default('open'),
   PORTICO_NAME_STYLE: z.enum(['dot', 'colon', 'underscore']).default('dot'),
@@ -160,6 +165,15 @@ function refuseMisspelt(env: object): void {
   }
 }
 
+const parsed = new WeakMap<object, Config>();
+
+/** The settings of an environment, checked once: the many objects of an isolate have the same. @throws Error as `parseConfig` */
+export function configOf(env: object): Config {
+  const config = parsed.get(env) ?? parseConfig(env);
+  parsed.set(env, config);
+  return config;
+}
+
 /**
  * Check the settings of an environment.
  * @param env bindings and settings; what is no setting is not looked at
@@ -167,12 +181,12 @@ function refuseMisspelt(env: object): void {
  */
 export function parseConfig(env: object): Config {
   refuseMisspelt(env);
-  const parsed = SettingsSchema.safeParse(env);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
+  const read = SettingsSchema.safeParse(env);
+  if (!read.success) {
+    const issue = read.error.issues[0];
     throw new Error(`Setting ${issue?.path.join('.')}: ${issue?.message}`);
   }
-  const settings = parsed.data;
+  const settings = read.data;
   return {
     localMode: settings.PORTICO_MODE === 'local',
     callTimeoutMs: settings.PORTICO_CALL_TIMEOUT_MS,
@@ -195,6 +209,7 @@ export function parseConfig(env: object): Config {
     maxAnswerBytes: settings.PORTICO_MAX_ANSWER_BYTES,
     openStreams: toStreamLimits(settings),
     bytesInFlight: toByteLimits(settings, settings.PORTICO_MODE === 'local'),
+    principalSessions: settings.PORTICO_PRINCIPAL_SESSIONS,
     sessionIdleMs: settings.PORTICO_SESSION_IDLE_MS,
     keepAliveMs: settings.PORTICO_KEEP_ALIVE_MS,
     standingStreamMs: settings.PORTICO_STANDING_STREAM_MS,
@@ -202,6 +217,7 @@ export function parseConfig(env: object): Config {
       maxEvents: settings.PORTICO_REPLAY_EVENTS,
       maxBytes: settings.PORTICO_REPLAY_BYTES,
     },
+    connectorServers: settings.PORTICO_CONNECTOR_SERVERS,
     pageSize: settings.PORTICO_PAGE_SIZE,
     posture: settings.PORTICO_POSTURE,
     nameStyle: settings.PORTICO_NAME_STYLE,

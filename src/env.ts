@@ -25,6 +25,8 @@ export interface Env extends ModelEnv, OtlpEnv, ChatEnv, AskEnv, CacheEnv, Limit
   SHIELD?: RateLimit;
   /** Static files of the deployment. */
   ASSETS: Fetcher;
+  /** With it the local host ends the gateway (`http/drain.ts`). */
+  LOCAL_DRAIN_KEY?: string;
   /** A folder of traces; the local host alone has one. */
   TRACES?: Fetcher;
   /** `local` lets upstreams be on loopback over http; anything else is production. */
@@ -52,6 +54,7 @@ export interface Env extends ModelEnv, OtlpEnv, ChatEnv, AskEnv, CacheEnv, Limit
   PORTICO_STANDING_STREAM_MS?: string;
   PORTICO_REPLAY_EVENTS?: string;
   PORTICO_REPLAY_BYTES?: string;
+  PORTICO_CONNECTOR_SERVERS?: string;
   PORTICO_PAGE_SIZE?: string;
   PORTICO_POSTURE?: string;
   PORTICO_NAME_STYLE?: string;

@@ -68,7 +68,8 @@ export const RPC = {
   unsupportedProtocolVersion: -32022,
 } as const;
 
-export type RequestId = string | number;
+/** An integer past 2^53 is a bigint: none is taken for another, and an answer repeats its digits. */
+export type RequestId = string | number | bigint;
 
 /** A request that has been checked to be one; `params` is absent or an object. */
 export interface RpcRequest {
@@ -85,10 +86,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Whether a value may be a request id: a string or an integer, never null. An integer past what a
- * JavaScript number holds would come back changed, so it is none.
- */
+/** Whether a value may be a request id: a string or an integer, never null; of one past 2^53 only as `withExactIds` has it. */
 export function isRequestId(value: unknown): value is RequestId {
-  return typeof value === 'string' || Number.isSafeInteger(value);
+  return typeof value === 'string' || typeof value === 'bigint' || Number.isSafeInteger(value);
+}
+
+/** JSON text of an id, with its own digits. */
+export function idText(id: RequestId | null): string {
+  return typeof id === 'bigint' ? id.toString() : JSON.stringify(id);
 }

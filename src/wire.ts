@@ -27,6 +27,7 @@ import { withCache } from './gateway/with-cache.ts';
 import { withAccess } from './gateway/with-access.ts';
 import { createTrial } from './gateway/trial.ts';
 import { withAudit } from './gateway/with-audit.ts';
+import { Drain } from './http/drain.ts';
 import { bytesOfIsolate } from './limits/bytes-in-flight.ts';
 import { StreamCount } from './limits/stream-count.ts';
 import { modelsOf } from './llm/create-models.ts';
@@ -81,11 +82,11 @@ export function wire(env: Env): AppPorts {
     throw new Error('PORTICO_ADMIN_TOKEN must be portico_ and 43 base64url characters');
   }
   const db = env.DB;
+  const bytes = bytesOfIsolate(config.bytesInFlight);
   const wait = (ms: number) => scheduler.wait(ms);
   const now = () => Date.now();
   const monitorOf = (serverId: string) =>
     env.SERVER_MONITOR.get(env.SERVER_MONITOR.idFromName(serverId));
-
   const auditLogOf = (name: string) => env.AUDIT_LOG.get(env.AUDIT_LOG.idFromName(name));
 
   const acts = new Acts(db, () => auditLogOf(ADMIN_SHARD).wake());
@@ -97,7 +98,7 @@ export function wire(env: Env): AppPorts {
     maxAgeMs: config.snapshotMaxAgeMs,
   });
   const accessTokens = new RemoteAccessTokens(monitorOf);
-  const destinations = createDestinations(env.CONNECTOR, keys, config.localMode, accessTokens);
+  const destinations = createDestinations(env.CONNECTOR, keys, config, accessTokens);
   const upstreamSessions = new UpstreamSessions(
     env.CLIENT_SESSION,
     config.maxAnswerBytes,
@@ -127,7 +128,8 @@ export function wire(env: Env): AppPorts {
 
   const reports = new CallReports({
     intervalMs: config.reportIntervalMs,
-    send: (serverId, report) => monitorOf(serverId).report(report),
+    send: async (id, report) => (await monitorOf(id).report(report)) && snapshots.forgetServers(),
+    want: (serverId, generation) => monitorOf(serverId).want(generation),
     wait,
     now: () => Date.now(),
   });
@@ -150,7 +152,7 @@ export function wire(env: Env): AppPorts {
       catalogOf,
       skillsOf,
     }),
-    call: withCircuit(withDraining(withReports(call, reports), openCallLine), () => Date.now()),
+    call: withCircuit(withDraining(withReports(call, reports), openCallLine), reports),
   });
   const caching = withCache(core, {
     shardOf: key => env.RESULT_CACHE.getByName(shardOfResult(key)),
@@ -232,23 +234,19 @@ export function wire(env: Env): AppPorts {
       tools: { gateway, naming: MODEL_NAMING, listForModel, runCalls },
       tracer,
     }),
-    sessions: new Sessions({
-      db,
-      sealedIds: new SealedIds(keys),
-      snapshots,
-      idleMs: config.sessionIdleMs,
-    }),
+    sessions: new Sessions({ db, sealedIds: new SealedIds(keys), snapshots, config }),
     endUpstreams,
     upstreamSessions,
     cancellations: new Cancellations(env.CLIENT_SESSION),
-    bytes: bytesOfIsolate(config.bytesInFlight),
+    bytes,
+    drain: new Drain(env.LOCAL_DRAIN_KEY, bytes),
     openStreams: new StreamCount(config.openStreams),
     streams: new Streams(env.CLIENT_SESSION, env.SERVER_MONITOR),
     principals: new PrincipalService(people),
     explanations: new ExplainService({
       db,
       catalogOf,
-      tryTool: createTrial({ catalogOf, now }),
+      tryTool: createTrial({ catalogOf }),
       now,
     }),
     tokens: new TokenService({ ...people, keys }),
@@ -283,6 +281,7 @@ export function wire(env: Env): AppPorts {
       keys,
       acts,
       servers,
+      maxServers: config.connectorServers,
       lines: {
         expectRevocation: id => env.CONNECTOR.getByName(id).expectRevocation(),
         revoke: id => env.CONNECTOR.getByName(id).revoke(),

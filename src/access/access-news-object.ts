@@ -5,7 +5,7 @@
  * Invariant: what changed while it tells is told once more.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { parseConfig } from '../config.ts';
+import { configOf } from '../config.ts';
 import type { Env } from '../env.ts';
 import { listStreamOwners } from '../session/stream-store.ts';
 import { tellOwners } from '../session/tell-owners.ts';
@@ -14,7 +14,7 @@ import { tellOwners } from '../session/tell-owners.ts';
 const MARGIN_MS = 50;
 
 export class AccessNews extends DurableObject<Env> {
-  readonly #settleMs = parseConfig(this.env).listMaxAgeMs + MARGIN_MS;
+  readonly #settleMs = configOf(this.env).listMaxAgeMs + MARGIN_MS;
 
   /** Rules, toolsets, groups, scopes or tokens are others now. */
   async changed(): Promise<void> {

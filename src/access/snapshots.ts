@@ -9,6 +9,7 @@
  * promise of one request is awaited by another.
  */
 import { Lru } from '../lib/lru.ts';
+import { Turns } from '../lib/turns.ts';
 import {
   parseRevision,
   parseServers,
@@ -17,7 +18,7 @@ import {
 } from '../registry/server-store.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
-import { parseSession, selectSession, type Session } from '../session/session-store.ts';
+import { parseSessions, selectSessions, type Session } from '../session/session-store.ts';
 import { SETUP_TOKEN, toCaller, type Caller } from './principal.ts';
 import type { AccessState } from './policy.ts';
 import type { Posture } from './rule.ts';
@@ -53,6 +54,12 @@ interface Held<T> {
   renewingSince: number;
 }
 
+/** What is to be read. */
+interface Wanted {
+  token?: string | undefined;
+  sessionId?: string | undefined;
+}
+
 /** What every decision is made of; the same object as long as nothing of it changed. */
 interface Registry {
   revision: number;
@@ -65,6 +72,11 @@ const RENEWAL_MS = 250;
 /** Oldest session row a request is decided on, in milliseconds. */
 const SESSION_MAX_AGE_MS = 10_000;
 const MAX_REMEMBERED = 10_000;
+/** Reads of the database at the same time, and how long one of them is waited for, in milliseconds. */
+const READS_AT_ONCE = 4;
+const READ_MS = 1_000;
+/** Most sessions that are read at once. */
+const SESSIONS_AT_ONCE = 50;
 /** A token's use is noted this often at most, in milliseconds. */
 const TOUCH_MS = 60_000;
 
@@ -75,6 +87,9 @@ export class Snapshots {
   readonly #tokens = new Lru<string, Held<Token>>(MAX_REMEMBERED);
   readonly #callers = new WeakMap<AccessState, WeakMap<Token, Caller>>();
   readonly #sessions = new Lru<string, Held<Session | undefined>>(MAX_REMEMBERED);
+  /** Sessions that requests in line wait for. */
+  readonly #wanted = new Set<string>();
+  readonly #reads = new Turns(READS_AT_ONCE, READ_MS);
   #registry: Held<Registry> | undefined;
 
   constructor(options: SnapshotsOptions) {
@@ -91,6 +106,11 @@ export class Snapshots {
     this.#tokens.clear();
   }
 
+  /** A session was just opened here: its first request need not look it up. */
+  holdSession(session: Session): void {
+    this.#sessions.set(session.id, held(session, session.createdAt));
+  }
+
   /** A session was just ended here. */
   forgetSession(id: string): void {
     this.#sessions.delete(id);
@@ -101,29 +121,57 @@ export class Snapshots {
    * @param token text of token form
    * @param sessionId id of a legacy session (opened, not sealed)
    * @param maxAgeMs oldest policy and registry to decide on, where that is less than usual
+   * @param sessionAgeMs oldest row of the session to decide on
    */
   async load(
     token: string,
     sessionId: string | undefined,
     defer: Defer,
     maxAgeMs = this.#options.maxAgeMs,
+    sessionAgeMs = SESSION_MAX_AGE_MS,
   ): Promise<Snapshot | undefined> {
     const now = Date.now();
-    const entry = this.#tokens.get(token);
-    const registry = this.#registry;
-    const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
-    const policyAge = oldest(entry, registry, now);
-    const sessionAge = sessionId === undefined ? 0 : ageOf(session, now);
-    const wanted = {
-      token: policyAge <= maxAgeMs ? undefined : token,
-      sessionId: sessionAge <= SESSION_MAX_AGE_MS ? undefined : sessionId,
-    };
-    if (wanted.token !== undefined || wanted.sessionId !== undefined) {
-      await this.#read(wanted, now, defer);
-    } else if (policyAge > maxAgeMs / 2 && mayRenew(entry, now)) {
+    const missing = (): Wanted => ({
+      token: this.#policyAge(token, now) <= maxAgeMs ? undefined : token,
+      sessionId: this.#sessionAge(sessionId, now) <= sessionAgeMs ? undefined : sessionId,
+    });
+    if (isWanted(missing())) {
+      await this.#readInTurn(missing, defer);
+    } else if (
+      this.#policyAge(token, now) > maxAgeMs / 2 &&
+      mayRenew(this.#tokens.get(token), now)
+    ) {
       defer(this.#read({ token }, now, defer));
     }
     return this.#take(token, sessionId);
+  }
+
+  /**
+   * Read what is missing. Of many requests at once a few read, and the sessions that all of them want; what others read meanwhile is
+   * taken.
+   */
+  async #readInTurn(missing: () => Wanted, defer: Defer): Promise<void> {
+    const turn = this.#reads.join();
+    const until = Date.now() + READ_MS;
+    const { sessionId } = missing();
+    try {
+      while (!turn.isUp() && Date.now() < until) {
+        if (sessionId !== undefined) this.#wanted.add(sessionId);
+        await after(turn.pauseMs);
+        if (!isWanted(missing())) return;
+      }
+      await this.#read(missing(), Date.now(), defer);
+    } finally {
+      turn.leave();
+    }
+  }
+
+  #policyAge(token: string, now: number): number {
+    return Math.max(ageOf(this.#tokens.get(token), now), ageOf(this.#registry, now));
+  }
+
+  #sessionAge(sessionId: string | undefined, now: number): number {
+    return sessionId === undefined ? 0 : ageOf(this.#sessions.get(sessionId), now);
   }
 
   #take(token: string, sessionId: string | undefined): Snapshot | undefined {
@@ -147,13 +195,8 @@ export class Snapshots {
   }
 
   /** What is wanted, in one batch; the servers come along only where they changed. */
-  async #read(
-    wanted: { token?: string | undefined; sessionId?: string | undefined },
-    now: number,
-    defer: Defer,
-  ): Promise<void> {
+  async #read({ token, sessionId }: Wanted, now: number, defer: Defer): Promise<void> {
     const { db, keys } = this.#options;
-    const { token, sessionId } = wanted;
     const before = this.#registry?.value;
     const hmacs = token === undefined ? [] : await keys.hmacs('token', token);
     const policy = [
@@ -163,11 +206,13 @@ export class Snapshots {
       selectRulesSince(db, before?.revision ?? 0),
       selectToolsetsSince(db, before?.revision ?? 0),
     ];
-    const session = sessionId === undefined ? [] : [selectSession(db, sessionId)];
+    const ids = sessionId === undefined ? [] : this.#takeWanted(sessionId);
+    const session = ids.length === 0 ? [] : [selectSessions(db, ids)];
     const results = await db.batch([...(token === undefined ? [] : policy), ...session]);
     const rows = results.map(result => result.results);
-    if (sessionId !== undefined) {
-      this.#sessions.set(sessionId, held(parseSession(rows.pop() ?? []), now));
+    if (ids.length > 0) {
+      const found = new Map(parseSessions(rows.pop() ?? []).map(known => [known.id, known]));
+      for (const id of ids) this.#sessions.set(id, held(found.get(id), now));
     }
     if (token === undefined) return;
     const [tokens = [], revisions = [], ...changed] = rows;
@@ -178,6 +223,13 @@ export class Snapshots {
     const move = moveToken(db, tokens, hmacs[0] ?? '', keys.active);
     if (move) defer(move.run());
     this.#hold(token, found, now, defer);
+  }
+
+  /** A session to read, and others that are waited for. */
+  #takeWanted(sessionId: string): string[] {
+    const ids = [...new Set([sessionId, ...this.#wanted])].slice(0, SESSIONS_AT_ONCE);
+    for (const id of ids) this.#wanted.delete(id);
+    return ids;
   }
 
   #parse(revision: number, [servers = [], rules = [], toolsets = []]: unknown[][]): Registry {
@@ -209,9 +261,9 @@ function ageOf(entry: Held<unknown> | undefined, now: number): number {
   return entry === undefined ? Infinity : now - entry.loadedAt;
 }
 
-function oldest(a: Held<unknown> | undefined, b: Held<unknown> | undefined, now: number): number {
-  return Math.max(ageOf(a, now), ageOf(b, now));
-}
+const isWanted = ({ token, sessionId }: Wanted) => token !== undefined || sessionId !== undefined;
+
+const after = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms));
 
 /** Whether this request is the one to renew, which it is noted to be. */
 function mayRenew(entry: Held<unknown> | undefined, now: number): boolean {

@@ -88,7 +88,7 @@ export function createApi(ports: ApiPorts): Api {
     context.set('snapshot', snapshot);
     return next();
   });
-  api.use(countBytes(ports.bytes, ports.config.maxBodyBytes));
+  api.use(countBytes(ports, ports.config.maxBodyBytes));
   api.use(boundedJson(ports.config));
   registerServers(api, ports);
   registerConnectors(api, ports);

@@ -22,6 +22,7 @@ import type { Config } from '../config.ts';
 import { errorEntry, type ErrorCode } from '../errors/table.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { HealthService } from '../health/health-service.ts';
+import type { Drain } from '../http/drain.ts';
 import type { BytesInFlight, RequestBytes } from '../limits/bytes-in-flight.ts';
 import type { ApprovalService } from '../pins/approval-service.ts';
 import type { ImportService } from '../registry/import-service.ts';
@@ -40,6 +41,7 @@ export interface ApiPorts {
   snapshots: Snapshots;
   gateway: Gateway;
   bytes: BytesInFlight;
+  drain: Drain;
   servers: ServerService;
   connectors: ConnectorService;
   imports: ImportService;

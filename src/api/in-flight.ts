@@ -6,12 +6,16 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { PorticoError } from '../errors/portico-error.ts';
 import { discardBody, WEIGHT_FACTOR } from '../http/json-body.ts';
 import { pacedResponse } from '../http/paced-body.ts';
-import { SMALL_BYTES, type BytesInFlight, type RequestBytes } from '../limits/bytes-in-flight.ts';
-import type { ApiEnv } from './frame.ts';
+import { SMALL_BYTES, type RequestBytes } from '../limits/bytes-in-flight.ts';
+import type { ApiEnv, ApiPorts } from './frame.ts';
 
 /** @throws PorticoError `busy`, `payload_too_large` */
-export function countBytes(bytes: BytesInFlight, maxBodyBytes: number): MiddlewareHandler<ApiEnv> {
+export function countBytes(
+  { bytes, drain }: Pick<ApiPorts, 'bytes' | 'drain'>,
+  maxBodyBytes: number,
+): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
+    if (context.req.method === 'POST') drain.check();
     const { connector, snapshot } = context.var;
     const held = bytes.request(connector?.id ?? snapshot.caller.principalId);
     context.set('bytes', held);

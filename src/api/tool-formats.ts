@@ -9,7 +9,7 @@ import { PorticoError } from '../errors/portico-error.ts';
 import { FORMATS, FormatError, type Dialect, type Format } from '../formats/dialect.ts';
 import { dialectOf, toDialectNames } from '../formats/dialects.ts';
 import { summarise } from '../formats/loss-summary.ts';
-import type { HubCall } from '../formats/hub.ts';
+import { UNFINISHED, type HubCall } from '../formats/hub.ts';
 import { isFailed } from '../formats/result-parts.ts';
 import type { Gateway, ListedItem, Reach } from '../gateway/gateway.ts';
 import { MODEL_NAMING, runCalls, toHubTool } from '../llm/run-calls.ts';
@@ -77,6 +77,10 @@ const ExecutedSchema = z
           name: z.string().meta({ description: 'As the model called it' }),
           tool: z.string().nullable().meta({ description: 'The name at the gateway' }),
           is_error: z.boolean(),
+          not_made: z.enum(UNFINISHED).optional().meta({
+            description:
+              'Why the call was not made: the answer it stands in was cut (`length`), refused or filtered (`refused`), or did not end as a whole one does (`interrupted`)',
+          }),
           result: z.looseObject({}).meta({ description: 'As MCP has it, cut to bounds' }),
         }),
       )
@@ -95,8 +99,9 @@ const execute = createRoute({
   summary: "Execute a model's tool calls",
   description:
     'The calls in an answer of a model whose `tools` were exported by `GET /api/v1/tools?format=`, executed in parallel. A call that ' +
-    'fails, or that cannot be read, has a result that says what to correct; the others are executed all the same. The token needs ' +
-    '`tools:read` as well.',
+    'fails, or that cannot be read, has a result that says what to correct; the others are executed all the same. Give `response` where ' +
+    'you can: how it ended decides first, and calls of an answer that was cut or filtered are not made. Of `message` and `calls` it is not ' +
+    'known how they ended: there a call whose text of arguments is empty is not made. The token needs `tools:read` as well.',
   ...needs('tools:call'),
   request: {
     body: bodyOf(ExecuteSchema, {
@@ -195,11 +200,12 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
     };
     const watch = traceCalls(span, name => tools.get(name)?.name);
     const results = await runCalls(calls, to, watch).finally(() => span.end());
-    const told = results.map(({ id, name, result }) => ({
+    const told = results.map(({ id, name, result }, i) => ({
       id,
       name,
       tool: tools.get(name)?.name ?? null,
       is_error: isFailed(result),
+      not_made: calls[i]?.unmade,
       result,
     }));
     return context.json({ results: told, messages: dialect.toResults(results) }, 200);

@@ -7,7 +7,7 @@
  * are reachable only through the binding.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { parseConfig } from '../config.ts';
+import { configOf } from '../config.ts';
 import type { Env } from '../env.ts';
 import { BucketStore } from '../limits/bucket-store.ts';
 import { Acts } from './acts.ts';
@@ -26,7 +26,9 @@ import { prune, shardsOf } from './pruning.ts';
 /** Ended calls are gathered this long before they go to the database, in milliseconds. */
 const GATHER_MS = 1_000;
 /** Waits before a failed export is tried again, in milliseconds: doubled from the first to the last. */
-const RETRY_MS = { first: 2_000, last: 60_000 };
+const RETRY_MS = { first: 2_000, last: 30_000 };
+/** An alarm that is so late was lost: on a full disk it is neither kept nor called, and comes back after many minutes or never. */
+const LOST_MS = 2_000;
 const DAY_MS = 86_400_000;
 /** From so many open calls on, calls wait for the others of their moment. */
 const BUSY_AT = 8;
@@ -41,7 +43,7 @@ interface Waiting {
 }
 
 export class AuditLog extends DurableObject<Env> {
-  readonly #config = parseConfig(this.env);
+  readonly #config = configOf(this.env);
   readonly #buckets = new BucketStore(this.ctx.storage.sql);
   readonly #calls = new CallStore(this.ctx.storage.sql);
   readonly #chains = new KeptChains(this.ctx.storage.sql);
@@ -184,7 +186,8 @@ export class AuditLog extends DurableObject<Env> {
 
   /** The alarm comes at this time at the latest. */
   #wakeAt(at: number): void {
-    if (at >= this.#alarmAt) return;
+    const isLost = this.#alarmAt < Date.now() - LOST_MS;
+    if (at >= this.#alarmAt && !isLost) return;
     this.#alarmAt = at;
     void this.ctx.storage.setAlarm(at);
   }

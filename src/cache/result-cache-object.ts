@@ -6,7 +6,7 @@
  * the binding.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { parseConfig } from '../config.ts';
+import { configOf } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { CacheShard, Entry, Taken } from './cache-port.ts';
 import { SHARDS } from './cache-shards.ts';
@@ -17,7 +17,7 @@ import { Flights } from './flights.ts';
 const SWEEP_MS = 60_000;
 
 export class ResultCache extends DurableObject<Env> implements CacheShard {
-  readonly #config = parseConfig(this.env);
+  readonly #config = configOf(this.env);
   readonly #entries = new EntryStore(
     this.ctx.storage.sql,
     Math.floor(this.#config.cache.maxBytes / SHARDS),

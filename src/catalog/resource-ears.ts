@@ -4,7 +4,9 @@
  */
 import { toPorticoError } from '../errors/portico-error.ts';
 import type { Server } from '../registry/server-schema.ts';
+import type { ResourceNews } from '../session/news.ts';
 import type { WatchFailure } from '../session/streams.ts';
+import { createUpdates, updateKey } from '../session/updates.ts';
 import type { Deadline } from '../upstream/deadline.ts';
 import type { HeldWatch } from '../upstream/held-watch.ts';
 import type { Subscribers } from './subscribers.ts';
@@ -24,6 +26,7 @@ export interface ResourceEarsPorts {
 
 export class ResourceEars {
   readonly #ports: ResourceEarsPorts;
+  readonly #updates = createUpdates(news => this.#tell(news));
 
   constructor(ports: ResourceEarsPorts) {
     this.#ports = ports;
@@ -63,8 +66,17 @@ export class ResourceEars {
     if (wasLast && current) defer(current.unsubscribe(uri));
   }
 
-  /** The server told of a resource: so are those who want to hear of it. */
-  async updated(serverId: string, uri: string, params: string): Promise<void> {
+  /** The server told of a resource: so are those who want to hear of it, in rounds. */
+  updated(serverId: string, uri: string, params: string): Promise<void> {
+    const news = { serverId, uri, params };
+    return this.#updates.add(updateKey(news), news);
+  }
+
+  async #tell(news: readonly ResourceNews[]): Promise<void> {
+    for (const each of news) await this.#tellOf(each);
+  }
+
+  async #tellOf({ serverId, uri, params }: ResourceNews): Promise<void> {
     const subscribers = await this.#ports.subscribers.of(uri);
     const owners = [...new Set(subscribers.map(({ owner }) => owner))];
     const done = await this.#ports.teller.tell(owners, { serverId, uri, params });

@@ -2,7 +2,8 @@
  * One round of a server's monitor: the check that is due, the look that is due, and what both make of the server's row. A check
  * asks the health address; without one a good message since the last check counts, else a light message is sent. A server that
  * was never discovered is looked at, whatever is due, and so is one to which there is no channel, whose changes are not heard. A list that
- * cannot be read degrades its server, keeps what it had before, and is looked at again with backoff; the other lists serve.
+ * cannot be read degrades its server, keeps what it had before, and is looked at again with backoff; the other lists serve. An open
+ * circuit is tried with a message: a good one closes it before anything else is done, a bad one is noted nowhere but in the circuit.
  *
  * Invariants: a catalog holds what is approved only; it is stored before a row names it; what was found is written only over the generation it was found at; the
  * server's row is written only where something about it changes, its line in `server_health` once a round.
@@ -17,6 +18,7 @@ import {
 } from '../health/finding.ts';
 import { settingsOf, type HealthDefaults } from '../health/health-settings.ts';
 import type { LookNotes } from '../health/lists.ts';
+import { shownRetryAt } from '../health/circuit.ts';
 import type { MonitorHealth, Remembered } from '../health/monitor-health.ts';
 import { decideState, decideStatus } from '../health/next-status.ts';
 import { errorRateOf, isElevated, mainReason } from '../health/windows.ts';
@@ -90,8 +92,10 @@ export class Rounds {
   async run(server: Server, task: Task): Promise<Wanted> {
     const isNew = !isOffered(server.status) || server.catalogHash === null;
     const wantsLook = task.look || !this.#ports.hasWatch();
-    const { circuit } = await this.#ports.health.of(server.generation);
-    const isTrial = circuit.retryAt !== null && circuit.retryAt <= task.at && !isNew;
+    const { health } = this.#ports;
+    const { circuit, kind: lastKind } = await health.of(server.generation);
+    // While it is open, a message goes before a look: who waits for the server does not wait for its lists.
+    const isTrial = circuit.retryAt !== null && (circuit.retryAt <= task.at || wantsLook) && !isNew;
     const findings: Finding[] = [];
     let found: Found | undefined;
     if (task.check && !isNew) findings.push(await this.#check(server));
@@ -99,6 +103,11 @@ export class Rounds {
       findings.push(await this.#ping(server));
     }
     const isMute = findings.some(({ kind, way }) => way === 'ping' && kind !== 'good');
+    if (circuit.retryAt !== null && findings.length > 0) {
+      const retryAt = await this.#settleTrial(server, findings, Math.max(Date.now(), task.at));
+      const isBare = !task.check && !task.look && lastKind === 'failed';
+      if (retryAt !== null && isBare) return { wakeAt: retryAt };
+    }
     if (isNew || (wantsLook && !isMute)) {
       findings.push(
         await this.#timed(server, 'look', LOOK_MS, async deadline => {
@@ -110,7 +119,6 @@ export class Rounds {
     if (!finding) return circuit.retryAt === null ? {} : { wakeAt: circuit.retryAt };
     const now = Date.now();
     const times = { now, dueAt: Math.max(now, task.at) };
-    const { health } = this.#ports;
     const known = await health.settle(server.generation, findings, found?.notes, times);
     await this.#inTurn(() => this.#write(server, finding, found));
     const { retryAt } = known.circuit;
@@ -121,8 +129,16 @@ export class Rounds {
     return wakeAt === null ? next : { ...next, wakeAt };
   }
 
-  /** Calls opened the circuit: every isolate hears of it. */
-  openCircuit(server: Pick<Server, 'id' | 'generation'>): Promise<void> {
+  /** What a trial found goes to the circuit, and to every isolate where it closed or is tried at another pace. */
+  async #settleTrial(server: Server, findings: readonly Finding[], dueAt: number) {
+    const { retryAt } = await this.#ports.health.tried(server.generation, findings, dueAt);
+    const { circuitRetryAt: shown } = server;
+    if (shownRetryAt(shown, retryAt, Date.now()) !== shown) await this.showCircuit(server);
+    return retryAt;
+  }
+
+  /** The circuit opened, closed or is tried at another pace: every isolate hears of it. */
+  showCircuit(server: Pick<Server, 'id' | 'generation'>): Promise<void> {
     const { db, health } = this.#ports;
     return this.#inTurn(async () => {
       const { circuit } = await health.of(server.generation);
@@ -227,7 +243,9 @@ export class Rounds {
     });
     const trouble = finding.detail ?? missed?.detail ?? (isHigh ? ELEVATED : null);
     // What was never discovered is sent no calls that would have to be kept from it.
-    const circuitRetryAt = isDiscovered ? known.circuit.retryAt : null;
+    const { retryAt } = known.circuit;
+    const before = this.#isCircuitWritten ? null : server.circuitRetryAt;
+    const circuitRetryAt = isDiscovered ? shownRetryAt(before, retryAt, now) : null;
     const judged: Judged = { status, lastError: trouble ?? known.warning, circuitRetryAt };
     const row = upsertServerHealth(db, {
       serverId: server.id,

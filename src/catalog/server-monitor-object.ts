@@ -8,7 +8,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { createDestinations } from '../connectors/destinations.ts';
-import { parseConfig } from '../config.ts';
+import { configOf } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { PorticoError } from '../errors/portico-error.ts';
 import type { CallReport } from '../health/call-report.ts';
@@ -30,6 +30,7 @@ import { createDeadline } from '../upstream/deadline.ts';
 import { askHealthUrl } from '../upstream/health-check.ts';
 import { HeldWatch } from '../upstream/held-watch.ts';
 import { createAfterRounds } from './after-rounds.ts';
+import { CallNews } from './call-news.ts';
 import { createCatalogStorage, deleteCatalogs } from './catalog-kv.ts';
 import { createCatalogKeeper } from './indexed-catalogs.ts';
 import { MonitorClock } from './monitor-clock.ts';
@@ -46,7 +47,7 @@ const POKE_GAP_MS = 200;
 const TELL_MARGIN_MS = 50;
 
 export class ServerMonitor extends DurableObject<Env> {
-  readonly #config = parseConfig(this.env);
+  readonly #config = configOf(this.env);
   readonly #keys = createKeyRing(this.env.PORTICO_KEYS);
   readonly #tokens = new AccessTokens({
     records: createAccessTokenRecords(this.env.DB),
@@ -56,7 +57,7 @@ export class ServerMonitor extends DurableObject<Env> {
   readonly #destinations = createDestinations(
     this.env.CONNECTOR,
     this.#keys,
-    this.#config.localMode,
+    this.#config,
     this.#tokens,
   );
   readonly #teller = new Teller({
@@ -80,6 +81,7 @@ export class ServerMonitor extends DurableObject<Env> {
   readonly #stored = createCatalogStorage(this.env.CATALOG);
   readonly #embedding = createEmbeddingSource(this.env.ASSETS, ms => scheduler.wait(ms));
   readonly #rounds = this.#createRounds();
+  readonly #callNews = new CallNews(this.#health, this.#clock, this.#rounds);
   readonly #after = createAfterRounds({
     db: this.env.DB,
     storage: this.ctx.storage,
@@ -244,17 +246,15 @@ export class ServerMonitor extends DurableObject<Env> {
     return this.#stored.findText(serverId, hash);
   }
 
-  /** What an isolate saw of the server's calls. */
-  async report(report: CallReport): Promise<void> {
+  /** What an isolate saw of the server's calls. @returns whether it opened or closed the circuit */
+  async report(report: CallReport): Promise<boolean> {
     const id = await this.ctx.storage.get<string>('serverId');
-    if (id === undefined) return;
-    const now = Date.now();
-    const retryAt = await this.#health.hear(report, now);
-    if (retryAt !== undefined) {
-      await this.#clock.want({ wakeAt: retryAt });
-      await this.#rounds.openCircuit({ id, generation: report.generation });
-    }
-    if (await this.#health.isWorthACheck(report)) await this.#clock.want({ checkAt: now });
+    return id !== undefined && this.#callNews.hear(id, report);
+  }
+
+  /** Calls of the server are refused, since its circuit is open: it is tried soon. */
+  want(generation: number): Promise<void> {
+    return this.#callNews.want(generation);
   }
 
   /** The past of the server's health. @param before id of a check; those before it are given */

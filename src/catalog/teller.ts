@@ -16,6 +16,13 @@ const UNTOLD_KEY = 'untold';
 const TELLING_KEY = 'telling';
 const NAME_KEY = 'name';
 
+/**
+ * Between two rounds in which all are told that lists changed, in milliseconds: four times as long as a round took, within these. A server
+ * whose lists never rest has its clients told the more rarely the more of them there are.
+ */
+const MIN_REST_MS = 500;
+const MAX_REST_MS = 10_000;
+
 export interface TellerOptions {
   storage: DurableObjectStorage;
   db: D1Database;
@@ -27,6 +34,8 @@ export interface TellerOptions {
 export class Teller {
   readonly #options: TellerOptions;
   #turn: Promise<unknown> = Promise.resolve();
+  /** Nobody is told of lists before this time. */
+  #restUntil = 0;
 
   constructor(options: TellerOptions) {
     this.#options = options;
@@ -82,8 +91,11 @@ export class Teller {
     if (lists.length === 0) return;
     await storage.put(TELLING_KEY, lists);
     await storage.delete(UNTOLD_KEY);
-    await scheduler.wait(settleMs);
+    await scheduler.wait(Math.max(settleMs, this.#restUntil - Date.now()));
+    const startedAt = Date.now();
     await this.tell(await listStreamOwners(db), { serverId, lists });
+    const now = Date.now();
+    this.#restUntil = now + Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, 4 * (now - startedAt)));
     await storage.delete(TELLING_KEY);
   }
 

@@ -6,7 +6,7 @@ import type { CallDecision, ChatState, StopReason, StoredCall } from './chat-sta
 export interface CallView {
   id: string;
   name: string;
-  /** Null where they could not be read. */
+  /** Null where they could not be read, or may not be whole. */
   arguments: Record<string, unknown> | null;
   decision: CallDecision;
   /** Null until there is a result. */

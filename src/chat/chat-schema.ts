@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { MAX_NAME_CHARS, MAX_SERVERS } from '../search/limits.ts';
 import { APPROVALS } from './chat-settings.ts';
-import { STOP_REASONS } from './chat-state.ts';
+import { CALL_DECISIONS, STOP_REASONS } from './chat-state.ts';
 
 /** Longest message, in UTF-16 units. */
 export const MAX_MESSAGE_CHARS = 100_000;
@@ -86,15 +86,10 @@ export const CallViewSchema = z
       .string()
       .meta({ description: 'server.tool; as the model wrote it where there is none' }),
     arguments: z.looseObject({}).nullable(),
-    decision: z.enum([
-      'undecided',
-      'waiting',
-      'allowed',
-      'approved',
-      'refused',
-      'over_bound',
-      'unusable',
-    ]),
+    decision: z.enum(CALL_DECISIONS).meta({
+      description:
+        '`not_made`: the turn of the model was cut, filtered or broken off, so none of its calls was made',
+    }),
     is_error: z.boolean().nullable(),
     is_unknown: z.literal(true).optional().meta({
       description: 'It was sent, and what became of it is not known; it is never sent again',

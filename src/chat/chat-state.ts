@@ -16,10 +16,19 @@ export type CallPlace = 'new' | 'waiting' | 'ready' | 'under_way' | 'done';
 
 /**
  * What was decided about a call. `allowed`: nobody had to be asked; `approved`, `refused`: a person was; `over_bound`: there were too
- * many; `unusable`: it cannot be read, or no such tool was shown.
+ * many; `unusable`: it cannot be read, or no such tool was shown; `not_made`: the model's turn did not end by itself.
  */
-export type CallDecision =
-  'undecided' | 'waiting' | 'allowed' | 'approved' | 'refused' | 'over_bound' | 'unusable';
+export const CALL_DECISIONS = [
+  'undecided',
+  'waiting',
+  'allowed',
+  'approved',
+  'refused',
+  'over_bound',
+  'unusable',
+  'not_made',
+] as const;
+export type CallDecision = (typeof CALL_DECISIONS)[number];
 
 export interface StoredCall {
   /** Ours: unlike the model's, it is never twice in a chat. */
@@ -168,7 +177,7 @@ export function closeTurn(state: ChatState): ChatState {
 }
 
 /** What is kept of a call beside the conversation, which has the rest. */
-function toLogged(stored: StoredCall): StoredCall {
+export function toLogged(stored: StoredCall): StoredCall {
   return { ...stored, result: { isError: stored.result?.['isError'] === true } };
 }
 

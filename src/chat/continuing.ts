@@ -27,7 +27,8 @@ export function toContinued(state: ChatState, given: ContinueChat): ChatState {
       'calls wait for a decision; approve or refuse them, or send a message',
     );
   }
-  const isAnswered = state.turn.length === 0 && state.messages.at(-1)?.role === 'assistant';
+  const last = state.messages.at(-1);
+  const isAnswered = state.turn.length === 0 && last?.role === 'assistant' && !last.isPaused;
   if (isAnswered) throw fieldProblem('message', 'the model has answered; send a message to go on');
   // Where a bound was met, going on is a new run; what was cut off in the middle is still the same.
   return state.stop === 'interrupted' ? running(state) : anew(running(state));

@@ -29,7 +29,7 @@ export function toTurn(state: ChatState, calls: readonly HubCall[]): ChatState {
   const room = state.limits.calls - state.spent.calls;
   const turn = calls.map((call, i): StoredCall => {
     const id = `call_${state.lastCall + i + 1}`;
-    const tool = toOneLine(call.name, MAX_UNKNOWN_NAME);
+    const tool = toUnknownName(call);
     const stored: StoredCall = { id, call, tool, place: 'new', decision: 'undecided' };
     if (i < room) return stored;
     return { ...withResult(stored, ownResult(OVER_BOUND)), decision: 'over_bound' };
@@ -49,6 +49,14 @@ export interface Usable {
   items: ReadonlyMap<string, ListedItem>;
 }
 
+const toUnknownName = ({ name }: HubCall): string => toOneLine(name, MAX_UNKNOWN_NAME);
+
+/** The name of a call's tool as people know it; the model's where there is no such tool. */
+export function nameOf(call: HubCall, { items }: Usable): string {
+  const listed = items.get(call.name);
+  return listed ? toQualifiedName(listed.server.name, listed.item.key, 'dot') : toUnknownName(call);
+}
+
 /** Decides about a call about which nothing is decided. What a person is asked about is what is sent. */
 export function decideCall(stored: StoredCall, usable: Usable, approve: Approval): StoredCall {
   if (stored.place !== 'new') return stored;
@@ -56,7 +64,7 @@ export function decideCall(stored: StoredCall, usable: Usable, approve: Approval
   const item = usable.items.get(name);
   // What runs the calls tells the model what is wrong with such a one; it is not sent.
   if (!item) return { ...stored, place: 'ready', decision: 'unusable' };
-  const tool = toQualifiedName(item.server.name, item.item.key, 'dot');
+  const tool = nameOf(stored.call, usable);
   if (given === undefined) return { ...stored, tool, place: 'ready', decision: 'unusable' };
   const known = { ...stored, tool, sent: usable.tools?.toArguments(name, given) ?? given };
   if (needsPerson(item, approve)) return { ...known, place: 'waiting', decision: 'waiting' };

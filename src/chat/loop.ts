@@ -3,11 +3,11 @@
  * storage: who asks, calls and writes are its ports.
  *
  * Invariants: calls are written as under way before any of them leaves, and one that is under way is never sent again; a call about which
- * a person has to decide does not leave before that; rights are read again before each question and before each turn of calls; whatever
+ * a person has to decide does not leave before that; calls of a turn that did not end for them never leave; rights are read again before each question and before each turn of calls; whatever
  * ends the loop, the state that it gives is whole: what was done is in it, and every call of a turn that is over has a result.
  */
-import type { ExportedTools } from '../formats/dialect.ts';
-import type { HubCall, HubResult } from '../formats/hub.ts';
+import type { ExportedTools, TurnReply } from '../formats/dialect.ts';
+import type { HubCall, HubResult, Unfinished } from '../formats/hub.ts';
 import type { ListedItem } from '../gateway/gateway.ts';
 import type { ChatModel } from '../llm/chat-port.ts';
 import { ModelFailure } from '../llm/model-port.ts';
@@ -26,8 +26,9 @@ import {
   type StopReason,
   type StoredCall,
 } from './chat-state.ts';
-import { decideCall, toTurn } from './deciding.ts';
+import { decideCall, nameOf, toTurn } from './deciding.ts';
 import { SYSTEM_TEXT } from './system-text.ts';
+import { unfinishedReply, withMalformed, withUnfinished } from './unfinished.ts';
 
 /** What the model may be shown at a moment. */
 export interface Shown {
@@ -203,25 +204,61 @@ async function ask(
     span.end({ error: thrown instanceof ModelFailure ? thrown.problem : 'failed' });
     if (signal.aborted) return stopped(state, reasonOf(signal));
     if (!(thrown instanceof ModelFailure)) throw thrown;
+    if (thrown.problem === 'broken') {
+      const left = withUnmade(state, thrown.partial ?? NOTHING, 'interrupted', shown, tell);
+      return { ...left, problem: thrown.message };
+    }
     const reason = thrown.problem === 'budget' ? 'model_budget' : 'model_failed';
     return { ...stopped(state, reason), problem: thrown.message };
   }
   span.set({ input_tokens: reply.tokens.input, output_tokens: reply.tokens.output });
   span.end({ decision: reply.stop });
   const used = { ...state, spent: withTokens(spent, reply.tokens, costOf) };
+  const why = unfinishedReply(reply);
+  if (reply.stop === 'malformed' || why !== undefined) {
+    const left = withUnmade(used, reply, why, shown, tell);
+    return isStorable(left) ? left : stopped(used, 'size');
+  }
   const { text, calls, raw } = reply;
+  const paused = reply.stop === 'paused' ? { isPaused: true as const } : {};
+  const last = messages.at(-1);
+  // What was said before a pause is the beginning of the same answer.
+  const said = last?.role === 'assistant' && last.isPaused ? state.answer : '';
   const answered: ChatState = {
     ...used,
-    messages: [...messages, { role: 'assistant', text, calls, raw }],
-    answer: text,
+    messages: [...messages, { role: 'assistant', text, calls, raw, ...paused }],
+    answer: said + text,
   };
   const next = toTurn(answered, calls);
   if (!isStorable(next)) return stopped(used, 'size');
-  if (calls.length > 0) return next;
-  return stopped(
-    next,
-    reply.stop === 'length' || reply.stop === 'refused' ? reply.stop : 'answered',
-  );
+  return calls.length > 0 || reply.stop === 'paused' ? next : stopped(next, 'answered');
+}
+
+/** What came of an answer of which nothing came. */
+const NOTHING: TurnReply = {
+  text: '',
+  calls: [],
+  raw: undefined,
+  stop: 'interrupted',
+  tokens: undefined,
+};
+
+/** A turn that did not end by itself: its calls are told of, and are over. */
+function withUnmade(
+  state: ChatState,
+  reply: TurnReply,
+  why: Unfinished | undefined,
+  shown: Shown,
+  tell: LoopPorts['tell'],
+): ChatState {
+  const toName = (call: HubCall) => nameOf(call, shown);
+  const left =
+    reply.stop === 'malformed'
+      ? withMalformed(state, reply, toName)
+      : withUnfinished(state, reply, why ?? 'interrupted', toName);
+  const unmade = left.log.slice(state.log.length);
+  for (const call of unmade) tell({ type: 'call', call: toCallView(call) });
+  return left;
 }
 
 const stopped = (state: ChatState, stop: StopReason): ChatState => ({ ...state, stop });

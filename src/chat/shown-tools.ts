@@ -133,8 +133,10 @@ async function choose(
   all: readonly HubTool[],
   isCalled: (name: string) => boolean,
 ): Promise<HubTool[]> {
-  const said = state.messages.findLast(message => message.role === 'user');
-  const query = (said?.text ?? '').slice(0, MAX_QUERY_CHARS);
+  const said = state.messages.findLast(
+    message => message.role === 'user' && message.note === undefined,
+  );
+  const query = (said?.role === 'user' ? said.text : '').slice(0, MAX_QUERY_CHARS);
   const { hits } = await gateway.search(caller, reach, naming, { query, limit: MAX_FOUND });
   const found = new Set(hits.map(({ name }) => name));
   const used = all.filter(({ name }) => !found.has(name) && isCalled(name));

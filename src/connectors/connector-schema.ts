@@ -44,7 +44,7 @@ export function toConnectorView(connector: StoredConnector): ConnectorView {
   };
 }
 
-/** Most servers of one connector. */
+/** Most servers of one request: each is several writes, and a request may make a thousand. */
 export const MAX_OFFERS = 100;
 
 /** Body of `PUT /api/v1/connectors/self/servers`. */

@@ -7,6 +7,7 @@ import type { Acts } from '../audit/acts.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { ListPage } from '../lib/page.ts';
+import { yieldToRequests } from '../lib/yield-to-requests.ts';
 import type { CreateStdioServer, Server } from '../registry/server-schema.ts';
 import type { ServerService } from '../registry/server-service.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
@@ -34,6 +35,8 @@ export interface ConnectorPorts {
   keys: KeyRing;
   acts: Acts;
   servers: ServerService;
+  /** Most servers that one connector may have registered (`PORTICO_CONNECTOR_SERVERS`). */
+  maxServers: number;
   /** The objects that hold the connections of machines. */
   lines: {
     /** A revocation comes now: look for it in a while, even if `revoke` never comes. */
@@ -180,11 +183,25 @@ export class ConnectorService {
   async register(connector: StoredConnector, offers: readonly Offer[]): Promise<Registered[]> {
     const known = await this.#registered(connector);
     const registered: Registered[] = [];
+    let free = this.#ports.maxServers - known.size;
     // One after the other: each is an act of its own.
     for (const offer of offers) {
-      registered.push(known.get(offer.name) ?? (await this.#registerOne(connector, offer)));
+      const found = known.get(offer.name);
+      if (found || free <= 0) {
+        registered.push(found ?? this.#refused(offer));
+        continue;
+      }
+      free -= 1;
+      registered.push(await this.#registerOne(connector, offer));
+      await yieldToRequests();
     }
     return registered;
+  }
+
+  #refused({ name }: Offer): Registered {
+    const bound = `A connector may have ${this.#ports.maxServers} servers (PORTICO_CONNECTOR_SERVERS)`;
+    const problem = `${bound}; raise it, or delete those that it offers no more`;
+    return { name, id: null, registered_as: null, problem };
   }
 
   async #registerOne(connector: StoredConnector, offer: Offer): Promise<Registered> {

@@ -1,4 +1,6 @@
 /** Destinations of a deployment: the network's, and those behind the deployment's connectors. */
+import type { Config } from '../config.ts';
+import { bytesOfIsolate } from '../limits/bytes-in-flight.ts';
 import type { AccessTokenSource } from '../secrets/grant-schema.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { Destinations } from '../upstream/destination.ts';
@@ -8,7 +10,7 @@ import { createConnectorOutlet } from './remote-outlet.ts';
 export function createDestinations(
   connectors: DurableObjectNamespace<Connector>,
   keys: KeyRing,
-  localMode: boolean,
+  config: Pick<Config, 'localMode' | 'bytesInFlight'>,
   tokens: AccessTokenSource,
 ): Destinations {
   const outlet = createConnectorOutlet(async connectorId => {
@@ -18,5 +20,7 @@ export function createDestinations(
     });
     return response.webSocket;
   });
-  return new Destinations(keys, localMode, tokens, outlet);
+  // All that is read for nobody's call: handshakes, lists.
+  const openBytes = () => bytesOfIsolate(config.bytesInFlight).request('upstreams');
+  return new Destinations(keys, config.localMode, tokens, outlet, openBytes);
 }

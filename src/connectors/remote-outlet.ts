@@ -4,6 +4,7 @@
  * measure in which it is read.
  */
 import { PorticoError } from '../errors/portico-error.ts';
+import { toOneLine } from '../lib/one-line.ts';
 import type { ConnectorOutlet, Outlet } from '../upstream/outlet.ts';
 import {
   parseFrame,
@@ -23,6 +24,8 @@ export type OpenChannel = (connectorId: string) => Promise<WebSocket | null>;
 const BODILESS = new Set([101, 204, 205, 304]);
 /** The channel is over, and the connector knows or need not know. */
 const DONE = 1000;
+/** Longest text of a machine in an error, in UTF-16 units. */
+const MAX_SAID_CHARS = 500;
 /** Data that was read is told back in pieces of this many bytes. */
 const CREDIT_BYTES = WINDOW_BYTES / 4;
 
@@ -96,10 +99,8 @@ class ChannelRequest {
     else if (frame.type === 'data') this.#take(frame.payload);
     else if (frame.type === 'end') this.#end();
     else if (frame.type === 'reset') {
-      const { message = 'Its connector ended the call' } =
-        parsePayload('reset', frame.payload) ?? {};
       this.#over();
-      this.#fail(unreachable(message));
+      this.#fail(unreachable(whyEnded(frame)));
     }
   }
 
@@ -178,6 +179,14 @@ class ChannelRequest {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.close(DONE);
   }
+}
+
+/** Why a channel ended; the gateway's own frames have no channel, and all others are the machine's words, which are shown as such. */
+function whyEnded({ channel, payload }: Frame): string {
+  const message = parsePayload('reset', payload)?.message ?? '';
+  const said = toOneLine(message, MAX_SAID_CHARS);
+  if (said === '') return 'Its connector ended the call';
+  return channel === 0 ? said : `Its connector says: ${said}`;
 }
 
 const unreachable = (detail: string) => new PorticoError('upstream_unreachable', detail);

@@ -1,5 +1,5 @@
 /** Errors as JSON-RPC error responses, for the MCP endpoint. */
-import type { Era, RequestId } from '../protocol.ts';
+import { idText, type Era, type RequestId } from '../protocol.ts';
 import type { PorticoError } from './portico-error.ts';
 import { toErrorHeaders } from './to-problem.ts';
 
@@ -8,11 +8,9 @@ export function toRpcErrorText(error: PorticoError, id: RequestId | null, era: E
   const { rpc, legacyRpc } = error.entry;
   const code = era === 'legacy' && legacyRpc !== undefined ? legacyRpc : rpc;
   const { data } = error.extras;
-  return JSON.stringify({
-    jsonrpc: '2.0',
-    ...(id === null && era === 'modern' ? {} : { id }),
-    error: { code, message: error.message, ...(data ? { data } : {}) },
-  });
+  const told = { code, message: error.message, ...(data ? { data } : {}) };
+  const named = id === null && era === 'modern' ? '' : `"id":${idText(id)},`;
+  return `{"jsonrpc":"2.0",${named}"error":${JSON.stringify(told)}}`;
 }
 
 /** The error as an HTTP response; `status` overrides the table's where the protocol wants 200. */

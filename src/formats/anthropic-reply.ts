@@ -9,17 +9,19 @@ import { isObject, type JsonObject } from '../protocol.ts';
 import { FormatError, type TokenCount, type TurnReply } from './dialect.ts';
 import type { HubCall } from './hub.ts';
 import { toRawTurn } from './raw-turn.ts';
-import { toHubCalls } from './read-call.ts';
-import { readAs } from './read-json.ts';
+import { toHubCalls, toTurnCalls, type WrittenCall } from './read-call.ts';
+import { asItCame, readAs } from './read-json.ts';
+import { isWhole, toTurnEnd, type EndReason } from './turn-end.ts';
 
-export const BlockSchema = z.looseObject({
+const KnownSchema = z.looseObject({
   type: z.string(),
   text: z.string().optional(),
   id: z.string().optional(),
   name: z.string().optional(),
   input: z.unknown().optional(),
 });
-export type Block = z.infer<typeof BlockSchema>;
+export type Block = z.infer<typeof KnownSchema>;
+export const BlockSchema = asItCame<Block>(KnownSchema);
 const BlocksSchema = z.array(BlockSchema);
 
 const count = z.number().int().nonnegative();
@@ -45,16 +47,34 @@ export function fromAnthropicResponse(body: unknown): TurnReply {
   return toAnthropicReply(content, reason, toTokens(usage));
 }
 
-/** @param blocks of which a `tool_use` may still have its input as text */
+/** `stop_reason`; what is not here is not known, and then nothing is whole. */
+const REASONS: ReadonlyMap<string, EndReason> = new Map([
+  ['tool_use', 'calls'],
+  ['end_turn', 'end'],
+  ['stop_sequence', 'end'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['pause_turn', 'paused'],
+  ['refusal', 'refused'],
+]);
+
+/**
+ * @param blocks of which a `tool_use` may still have its input as text
+ * @param broken the blocks are not whole
+ */
 export function toAnthropicReply(
   blocks: readonly Block[],
   reason: string | null | undefined,
   tokens: TokenCount | undefined,
+  broken?: 'interrupted',
 ): TurnReply {
-  const calls = toCalls(blocks);
+  const uses = blocks.filter(isUse);
+  const stop = broken ?? toTurnEnd(REASONS.get(reason ?? ''), uses.length);
+  const calls = toTurnCalls(uses.map(toWritten), stop);
   const text = blocks.map(block => (block.type === 'text' ? (block.text ?? '') : '')).join('');
   const turn = blocks.flatMap(block => toKept(block, calls));
-  return { text, calls, raw: toRawTurn('anthropic', turn), stop: toStop(reason, calls), tokens };
+  const raw = isWhole(stop) ? toRawTurn('anthropic', turn) : undefined;
+  return { text, calls, raw, stop, tokens };
 }
 
 /** A block as it is sent back: empty text is refused, and so is input that is no object. */
@@ -62,13 +82,8 @@ function toKept(block: Block, calls: readonly HubCall[]): JsonObject[] {
   if (block.type === 'text' && (block.text ?? '').trim() === '') return [];
   if (block.type !== 'tool_use') return [block];
   const call = calls.find(({ id }) => id === block.id);
-  return [{ ...block, input: call?.arguments ?? {} }];
-}
-
-function toStop(reason: string | null | undefined, calls: readonly HubCall[]): TurnReply['stop'] {
-  if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length';
-  if (reason === 'refusal') return 'refused';
-  return calls.length > 0 ? 'calls' : 'end';
+  // As it came where it could be read; the same object where it came as one.
+  return [call?.arguments === block.input ? block : { ...block, input: call?.arguments ?? {} }];
 }
 
 /** All tokens that were read, also those that a cache had. */
@@ -79,19 +94,18 @@ export function toTokens(usage: z.infer<typeof UsageSchema>): TokenCount | undef
   return { input, output: usage.output_tokens ?? 0 };
 }
 
-function toCalls(blocks: readonly Block[]): HubCall[] {
-  const uses = blocks.filter(({ type }) => type === 'tool_use');
-  return toHubCalls(
-    uses.map(({ id, name, input }) => {
-      if (name === undefined) throw new FormatError('A tool_use has no name');
-      return { id, name, arguments: input };
-    }),
-  );
+const isUse = ({ type }: Block): boolean => type === 'tool_use';
+
+function toWritten({ id, name, input }: Block): WrittenCall {
+  if (name === undefined) throw new FormatError('A tool_use has no name');
+  return { id, name, arguments: input };
 }
 
 /** The calls in a response, in its message, or in a list of blocks. @throws FormatError */
 export function fromAnthropicCalls(body: unknown): HubCall[] {
+  // A message that says how it ended is a whole response; as it stands in a conversation it does not.
+  if (isObject(body) && 'stop_reason' in body) return [...fromAnthropicResponse(body).calls];
   const content = isObject(body) ? body['content'] : body;
   if (typeof content === 'string') return [];
-  return toCalls(readAs(BlocksSchema, content, 'The content'));
+  return toHubCalls(readAs(BlocksSchema, content, 'The content').filter(isUse).map(toWritten));
 }

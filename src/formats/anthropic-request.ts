@@ -21,11 +21,26 @@ export function toAnthropicRequest(request: TurnRequest): JsonObject {
   const schema = answer && toAnthropicAnswer(answer.schema);
   return {
     ...(system === '' ? {} : { system }),
-    messages: messages.flatMap(toMessages),
+    messages: toTurns(messages),
     max_tokens: maxTokens,
     ...(tools && tools.tools.length > 0 ? { tools: tools.tools } : {}),
     ...(schema ? { output_config: { format: { type: 'json_schema', schema } } } : {}),
   };
+}
+
+/** A turn that was paused and what it went on with are one: results of the server's tools stand beside what they are of. */
+function toTurns(messages: readonly HubMessage[]): JsonObject[] {
+  const turns: JsonObject[] = [];
+  let isPaused = false;
+  for (const message of messages) {
+    const [first, ...rest] = toMessages(message);
+    const last = turns.at(-1);
+    if (isPaused && message.role === 'assistant' && first && last) {
+      last['content'] = [...(last['content'] as unknown[]), ...(first['content'] as unknown[])];
+    } else if (first) turns.push(first, ...rest);
+    isPaused = message.role === 'assistant' && message.isPaused === true;
+  }
+  return turns;
 }
 
 function toMessages(message: HubMessage): JsonObject[] {

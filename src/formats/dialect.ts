@@ -2,6 +2,7 @@
 import type { SseEvent } from '../lib/sse-events.ts';
 import type { JsonObject } from '../protocol.ts';
 import type { HubCall, HubMessage, HubResult, HubTool } from './hub.ts';
+import type { TurnEnd } from './turn-end.ts';
 
 /** The dialects by the names they have in the API: `?format=`. */
 export const FORMATS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'] as const;
@@ -55,19 +56,21 @@ export interface TokenCount {
 export interface TurnReply {
   text: string;
   calls: readonly HubCall[];
-  /** For `HubMessage.raw`. */
+  /** For `HubMessage.raw`; undefined where the turn is not whole. */
   raw: unknown;
-  /** `end`: it is done; `calls`: it waits for results; `length`: it was cut; `refused`: it would not. */
-  stop: 'end' | 'calls' | 'length' | 'refused';
+  /** Calls are made where it is `calls`, and never else. */
+  stop: TurnEnd;
   /** As the API counted; undefined where it does not say. */
   tokens: TokenCount | undefined;
+  /** Where it is `malformed`: what was wrong, in words a model can correct itself by. */
+  problem?: string;
 }
 
 /** Reads the events of a streamed answer, one after the other. */
 export interface TurnReader {
-  /** @returns the text that came with it, perhaps empty. @throws FormatError where the event is none of the dialect, or tells of a failure */
+  /** @returns the text that came with it, perhaps empty. @throws FormatError where the event is none of the dialect, BrokenOff where it tells of a failure */
   read(event: SseEvent): string;
-  /** @throws FormatError where the answer was not whole */
+  /** @throws BrokenOff where the answer was not whole */
   end(): TurnReply;
 }
 
@@ -88,7 +91,8 @@ export interface Dialect {
   fromResponse(body: unknown): TurnReply;
   createReader(): TurnReader;
   /**
-   * The calls in what a caller has of a model's answer: a whole response, the message in it, or a list of calls.
+   * The calls in what a caller has of a model's answer: a whole response, the message in it, or a list of calls. Those of a response that
+   * did not end for them are `unmade`; of a message or a list it is not known how it ended, so calls in them must be whole by themselves.
    * @throws FormatError where it is none of these
    */
   fromCalls(body: unknown): HubCall[];
@@ -98,3 +102,14 @@ export interface Dialect {
 
 /** What came is not what the dialect has. */
 export class FormatError extends Error {}
+
+/** A stream ended before the answer was whole, or told of a failure. */
+export class BrokenOff extends FormatError {
+  /** What had come of it; its calls are never made. */
+  readonly partial: TurnReply;
+
+  constructor(partial: TurnReply) {
+    super('The answer broke off');
+    this.partial = partial;
+  }
+}

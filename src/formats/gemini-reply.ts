@@ -5,30 +5,41 @@
  * (googleapis/js-genai, src/types.ts).
  */
 import { z } from 'zod';
+import { toOneLine } from '../lib/one-line.ts';
 import { isObject } from '../protocol.ts';
 import { FormatError, type TokenCount, type TurnReply } from './dialect.ts';
 import type { HubCall } from './hub.ts';
 import { toRawTurn } from './raw-turn.ts';
-import { toHubCalls } from './read-call.ts';
-import { readAs } from './read-json.ts';
+import { toHubCalls, toTurnCalls, type WrittenCall } from './read-call.ts';
+import { asItCame, readAs } from './read-json.ts';
+import { isWhole, toTurnEnd, type EndReason } from './turn-end.ts';
 
-const CallSchema = z.object({
+const CallSchema = z.looseObject({
   id: z.string().nullish(),
   name: z.string(),
   args: z.unknown().optional(),
+  willContinue: z.boolean().nullish(),
 });
-const PartSchema = z.looseObject({
+type Call = z.infer<typeof CallSchema>;
+const KnownSchema = z.looseObject({
   text: z.string().optional(),
   thought: z.boolean().optional(),
-  functionCall: CallSchema.loose().optional(),
+  functionCall: CallSchema.optional(),
 });
-export type Part = z.infer<typeof PartSchema>;
+export type Part = z.infer<typeof KnownSchema>;
+const PartSchema = asItCame<Part>(KnownSchema);
 const ContentSchema = z.object({ parts: z.array(PartSchema).nullish() });
 
 const count = z.number().int().nonnegative().nullish();
 export const ResponseSchema = z.object({
   candidates: z
-    .array(z.object({ content: ContentSchema.nullish(), finishReason: z.string().nullish() }))
+    .array(
+      z.object({
+        content: ContentSchema.nullish(),
+        finishReason: z.string().nullish(),
+        finishMessage: z.string().nullish().catch(undefined),
+      }),
+    )
     .nullish(),
   promptFeedback: z.object({ blockReason: z.string().nullish() }).nullish(),
   usageMetadata: z
@@ -44,42 +55,80 @@ export const ResponseSchema = z.object({
 });
 type Usage = z.infer<typeof ResponseSchema>['usageMetadata'];
 
-/** Reasons of an end that is neither the model's own nor its limit. */
-const BROKEN: ReadonlySet<string> = new Set([
-  'MALFORMED_FUNCTION_CALL',
-  'UNEXPECTED_TOOL_CALL',
-  'TOO_MANY_TOOL_CALLS',
+/** `finishReason`; what is not here is not known, and then nothing is whole. */
+const REASONS: ReadonlyMap<string, EndReason> = new Map([
+  ['STOP', 'own'],
+  ['MAX_TOKENS', 'length'],
+  ['CONTINUATION', 'length'],
+  ['MALFORMED_FUNCTION_CALL', 'malformed'],
+  ['UNEXPECTED_TOOL_CALL', 'malformed'],
+  ['TOO_MANY_TOOL_CALLS', 'malformed'],
+  ['SAFETY', 'refused'],
+  ['RECITATION', 'refused'],
+  ['LANGUAGE', 'refused'],
+  ['BLOCKLIST', 'refused'],
+  ['PROHIBITED_CONTENT', 'refused'],
+  ['SPII', 'refused'],
+  ['IMAGE_SAFETY', 'refused'],
+  ['IMAGE_PROHIBITED_CONTENT', 'refused'],
+  ['IMAGE_RECITATION', 'refused'],
+  ['IMAGE_OTHER', 'refused'],
+  ['NO_IMAGE', 'refused'],
 ]);
+/** The reason of an answer to a question that was blocked. */
+export const BLOCKED = 'SAFETY';
 
 /** @throws FormatError */
 export function fromGeminiResponse(body: unknown): TurnReply {
   const response = readAs(ResponseSchema, body, 'The response');
   const [candidate] = response.candidates ?? [];
-  const reason = candidate?.finishReason ?? (response.promptFeedback?.blockReason ? 'SAFETY' : '');
-  if (!candidate && reason === '') throw new FormatError('The response has no candidate');
-  return toGeminiReply(candidate?.content?.parts ?? [], reason, toTokens(response.usageMetadata));
+  const isBlocked = Boolean(response.promptFeedback?.blockReason);
+  if (!candidate && !isBlocked) throw new FormatError('The response has no candidate');
+  const reason = isBlocked ? BLOCKED : (candidate?.finishReason ?? '');
+  const parts = candidate?.content?.parts ?? [];
+  const said = candidate?.finishMessage;
+  return toGeminiReply(parts, reason, toTokens(response.usageMetadata), { said });
 }
 
-/** @throws FormatError where the API tells that the model's call was none */
+/**
+ * @param more `broken`: the parts are what had come of it when its stream broke off; `said`: what the API says of its end (`finishMessage`)
+ * @throws FormatError where there are too many calls
+ */
 export function toGeminiReply(
   parts: readonly Part[],
   reason: string,
   tokens: TokenCount | undefined,
+  { broken, said }: { broken?: 'interrupted' | undefined; said?: string | null | undefined } = {},
 ): TurnReply {
-  if (BROKEN.has(reason)) throw new FormatError('The model made a call that cannot be read');
-  const calls = toCalls(parts);
+  const made = parts.flatMap(({ functionCall: call }) => call ?? []);
+  const stop = broken ?? (made.some(isPartial) ? 'interrupted' : toEnd(reason, made.length));
+  const calls = toTurnCalls(made.map(toWritten), stop);
   const text = parts.map(textOf).join('');
-  return { text, calls, raw: toRawTurn('gemini', parts), stop: toStop(reason, calls), tokens };
+  const raw = isWhole(stop) ? toRawTurn('gemini', parts) : undefined;
+  const problem = stop === 'malformed' ? toProblem(reason, said) : undefined;
+  return { text, calls, raw, stop, tokens, ...(problem === undefined ? {} : { problem }) };
 }
+
+const MALFORMED: ReadonlyMap<string, string> = new Map([
+  ['MALFORMED_FUNCTION_CALL', 'The call could not be read'],
+  ['UNEXPECTED_TOOL_CALL', 'The call is of none of the tools there are'],
+  ['TOO_MANY_TOOL_CALLS', 'There were too many calls in a row'],
+]);
+/** Longest text of the API about a call that it could not read, in UTF-16 units. */
+const MAX_SAID_CHARS = 500;
+
+function toProblem(reason: string, said: string | null | undefined): string {
+  const what = MALFORMED.get(reason) ?? 'The call was none';
+  return said ? `${what}: ${toOneLine(said, MAX_SAID_CHARS)}` : what;
+}
+
+const toEnd = (reason: string, calls: number) => toTurnEnd(REASONS.get(reason), calls);
+
+/** A call that comes in pieces, which is never asked for. */
+const isPartial = (call: Call): boolean => call.willContinue === true || 'partialArgs' in call;
 
 /** What a part says to the user: thoughts are none of it. */
 export const textOf = (part: Part): string => (part.thought === true ? '' : (part.text ?? ''));
-
-function toStop(reason: string, calls: readonly HubCall[]): TurnReply['stop'] {
-  if (reason === 'MAX_TOKENS') return 'length';
-  if (reason !== 'STOP' && reason !== '') return 'refused';
-  return calls.length > 0 ? 'calls' : 'end';
-}
 
 /** Thoughts are output. */
 export function toTokens(usage: Usage): TokenCount | undefined {
@@ -88,16 +137,29 @@ export function toTokens(usage: Usage): TokenCount | undefined {
   return { input, output: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0) };
 }
 
-const toCalls = (parts: readonly Part[]): HubCall[] =>
-  toHubCalls(
-    parts.flatMap(({ functionCall: call }) =>
-      call ? [{ id: call.id ?? undefined, name: call.name, arguments: call.args ?? {} }] : [],
-    ),
-  );
+/** Calls come whole, and where a tool takes no arguments the API leaves them out. */
+const toWritten = ({ id, name, args }: Call): WrittenCall => ({
+  id: id ?? undefined,
+  name,
+  arguments: args ?? {},
+});
+
+/** Calls of which it is not known how their response ended. */
+function toCalls(parts: readonly Part[]): HubCall[] {
+  const made = parts.flatMap(({ functionCall: call }) => call ?? []);
+  const written = made.map(toWritten);
+  return made.some(isPartial) ? toTurnCalls(written, 'interrupted') : toHubCalls(written);
+}
 
 /** The calls in a response, in its content, or in a list of parts or of calls. @throws FormatError */
 export function fromGeminiCalls(body: unknown): HubCall[] {
-  if (isObject(body) && 'candidates' in body) return [...fromGeminiResponse(body).calls];
+  if (isObject(body) && 'candidates' in body) {
+    const { calls, problem } = fromGeminiResponse(body);
+    // There is no call to answer: whoever has the conversation tells the model.
+    if (problem !== undefined)
+      throw new FormatError(`${problem}. Tell the model so, and ask again`);
+    return [...calls];
+  }
   if (isObject(body)) return toCalls(readAs(ContentSchema, body, 'The content').parts ?? []);
   const listed: unknown = Array.isArray(body) ? body.map(toPart) : body;
   return toCalls(readAs(z.array(PartSchema), listed, 'The list'));

@@ -23,7 +23,13 @@ export interface HubCall {
   arguments: JsonObject | undefined;
   /** What is wrong with the call as it was written, in words a model can correct itself by. */
   problem?: string;
+  /** Why it is never made: its turn did not end as one that waits for results. It has no arguments then. */
+  unmade?: Unfinished;
 }
+
+/** Why a turn is not whole. `length`: it was cut; `refused`: the model would not, or was filtered; `interrupted`: anything else. */
+export const UNFINISHED = ['length', 'refused', 'interrupted'] as const;
+export type Unfinished = (typeof UNFINISHED)[number];
 
 /** What became of a call. */
 export interface HubResult {
@@ -36,12 +42,19 @@ export interface HubResult {
 
 /** One turn of a conversation. */
 export type HubMessage =
-  | { role: 'user'; text: string }
+  | {
+      role: 'user';
+      text: string;
+      /** It is ours and not the user's: a word to the model on its last turn, which was cut or made a call that nobody could read. */
+      note?: 'cut' | 'malformed';
+    }
   | {
       role: 'assistant';
       text: string;
       calls: readonly HubCall[];
       /** The turn in the dialect's own form, sent back as it came: signatures of thoughts live there. */
       raw?: unknown;
+      /** The API wants it back to go on with it: nobody has answered yet. */
+      isPaused?: true;
     }
   | { role: 'tools'; results: readonly HubResult[] };

@@ -5,24 +5,29 @@
  * Source: OpenAI API reference, "The chat completion object" (platform.openai.com/docs/api-reference/chat/object).
  */
 import { z } from 'zod';
-import { isObject } from '../protocol.ts';
+import { isObject, type JsonObject } from '../protocol.ts';
+import { saying } from './chat-members.ts';
 import { FormatError, type TokenCount, type TurnReply } from './dialect.ts';
 import type { HubCall } from './hub.ts';
 import { toRawTurn } from './raw-turn.ts';
-import { toHubCalls } from './read-call.ts';
+import { toFunctionId, toHubCalls, toTurnCalls, type WrittenCall } from './read-call.ts';
 import { readAs } from './read-json.ts';
+import { isWhole, toTurnEnd, type EndReason, type TurnEnd } from './turn-end.ts';
 
-const ToolCallSchema = z.object({
+/** A function as it is called: by a tool call, or, as of 2023, by the message itself. */
+const FunctionSchema = z.looseObject({ name: z.string(), arguments: z.unknown().optional() });
+const ToolCallSchema = z.looseObject({
   id: z.string().nullish(),
   type: z.literal('function').nullish(),
-  function: z.object({ name: z.string(), arguments: z.unknown().optional() }),
+  function: FunctionSchema,
 });
 const CallsSchema = z.array(ToolCallSchema);
 
-const MessageSchema = z.object({
+const MessageSchema = z.looseObject({
   content: z.string().nullish(),
   refusal: z.string().nullish(),
   tool_calls: CallsSchema.nullish(),
+  function_call: FunctionSchema.nullish(),
 });
 type Message = z.infer<typeof MessageSchema>;
 
@@ -49,47 +54,72 @@ export function fromChatResponse(body: unknown): TurnReply {
   return toChatReply(choice.message, choice.finish_reason, toTokens(usage));
 }
 
-export function toChatReply(
-  { content, refusal, tool_calls: written }: Message,
-  reason: string | null | undefined,
-  tokens: TokenCount | undefined,
-): TurnReply {
-  const calls = toCalls(written ?? []);
-  const text = content || refusal || '';
-  const isRefused = reason === 'content_filter' || Boolean(refusal);
-  const turn = { ...(content ? { content } : {}), ...(refusal ? { refusal } : {}) };
-  const raw = toRawTurn('openai-chat', turn);
-  return { text, calls, raw, stop: toStop(reason, calls, isRefused), tokens };
+/**
+ * `finish_reason`. A `stop` with calls is what OpenAI gives where one was forced, and what compatible servers give for any; it is also the
+ * end at a stop sequence, so that a call without any text of arguments is not whole.
+ */
+const REASONS: ReadonlyMap<string, EndReason> = new Map([
+  ['tool_calls', 'calls'],
+  ['function_call', 'calls'],
+  ['stop', 'own'],
+  ['length', 'length'],
+  ['content_filter', 'refused'],
+]);
+
+/** How a message ended. Servers that are compatible have reasons of their own, or none: text ends with them, calls do not. */
+function toEnd(refusal: string | null | undefined, reason: string, calls: number): TurnEnd {
+  const read = REASONS.get(reason);
+  if (refusal && read !== 'length') return 'refused';
+  return toTurnEnd(read ?? 'end', calls);
 }
 
-function toStop(
+/** @param broken the message is what had come of it when its stream broke off */
+export function toChatReply(
+  message: Message,
   reason: string | null | undefined,
-  calls: readonly HubCall[],
-  isRefused: boolean,
-): TurnReply['stop'] {
-  if (reason === 'length') return 'length';
-  if (isRefused) return 'refused';
-  return calls.length > 0 ? 'calls' : 'end';
+  tokens: TokenCount | undefined,
+  broken?: 'interrupted',
+): TurnReply {
+  const { content, refusal } = message;
+  const written = toWrittenCalls(message);
+  const stop = broken ?? toEnd(refusal, reason ?? '', written.length);
+  const calls = toTurnCalls(written, stop, reason !== 'stop');
+  const text = content || refusal || '';
+  const raw = isWhole(stop) ? toRawTurn('openai-chat', saying(toKept(message))) : undefined;
+  return { text, calls, raw, stop, tokens };
+}
+
+/** The message as it goes back: all that came, but the role; sound by its id. */
+function toKept({ role: _role, ...message }: Message): JsonObject {
+  const { audio } = message;
+  return isObject(audio) ? { ...message, audio: { id: audio['id'] } } : message;
+}
+
+/** Its tool calls; where it has none, the call of a function as of 2023. */
+function toWrittenCalls({ tool_calls: calls, function_call: call }: Message): WrittenCall[] {
+  if (calls && calls.length > 0) return calls.map(toWritten);
+  return call ? [{ ...toWritten({ function: call }), id: toFunctionId() }] : [];
 }
 
 export const toTokens = (usage: z.infer<typeof UsageSchema>): TokenCount | undefined =>
   usage ? { input: usage.prompt_tokens, output: usage.completion_tokens } : undefined;
 
-const toCalls = (written: z.infer<typeof CallsSchema>): HubCall[] =>
-  toHubCalls(
-    written.map(({ id, function: { name, arguments: given } }) => ({
-      id: id ?? undefined,
-      name,
-      arguments: given ?? '',
-    })),
-  );
+const toWritten = ({ id, function: call }: z.infer<typeof ToolCallSchema>): WrittenCall => ({
+  id: id ?? undefined,
+  name: call.name,
+  arguments: call.arguments ?? '',
+});
 
 /** The calls in a completion, in its message, or in a list of tool calls. @throws FormatError */
 export function fromChatCalls(body: unknown): HubCall[] {
-  if (Array.isArray(body)) return toCalls(readAs(CallsSchema, body, 'The list of tool calls'));
+  if (Array.isArray(body)) {
+    return toHubCalls(readAs(CallsSchema, body, 'The list of tool calls').map(toWritten));
+  }
   if (isObject(body) && 'choices' in body) return [...fromChatResponse(body).calls];
-  if (!isObject(body) || !('role' in body || 'tool_calls' in body)) {
+  if (!isObject(body) || !['role', 'tool_calls', 'function_call'].some(name => name in body)) {
     throw new FormatError('This is neither a completion nor a message nor a list of tool calls');
   }
-  return toCalls(readAs(MessageSchema, body, 'The message').tool_calls ?? []);
+  const message = readAs(MessageSchema, body, 'The message');
+  const written = toWrittenCalls(message);
+  return message.refusal ? toTurnCalls(written, 'refused') : toHubCalls(written);
 }

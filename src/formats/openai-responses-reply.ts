@@ -9,18 +9,21 @@ import { isObject, type JsonObject } from '../protocol.ts';
 import { FormatError, type TokenCount, type TurnReply } from './dialect.ts';
 import type { HubCall } from './hub.ts';
 import { toRawTurn } from './raw-turn.ts';
-import { toHubCalls } from './read-call.ts';
-import { readAs } from './read-json.ts';
+import { MAX_CALLS, toHubCalls, toTurnCalls, type WrittenCall } from './read-call.ts';
+import { asItCame, readAs } from './read-json.ts';
+import { isWhole, toTurnEnd, type EndReason } from './turn-end.ts';
 
-export const ItemSchema = z.looseObject({
+const KnownSchema = z.looseObject({
   type: z.string(),
   call_id: z.string().optional(),
   name: z.string().optional(),
+  status: z.string().nullish(),
   arguments: z.unknown().optional(),
   encrypted_content: z.string().nullish(),
   content: z.unknown().optional(),
 });
-export type Item = z.infer<typeof ItemSchema>;
+export type Item = z.infer<typeof KnownSchema>;
+export const ItemSchema = asItCame<Item>(KnownSchema);
 const ItemsSchema = z.array(ItemSchema);
 
 const TextSchema = z.array(
@@ -46,30 +49,47 @@ export function fromResponsesResponse(body: unknown): TurnReply {
   return toResponsesReply(readAs(ResponseSchema, body, 'The response'));
 }
 
-/** @throws FormatError where it failed or is not done */
-export function toResponsesReply({
-  status,
-  incomplete_details,
-  output,
-  usage,
-}: Response): TurnReply {
+/** `incomplete_details.reason` of a response that is incomplete. */
+const REASONS: ReadonlyMap<string, EndReason> = new Map([
+  ['max_output_tokens', 'length'],
+  ['content_filter', 'refused'],
+]);
+
+/** How a response ended. Without a status text is taken for whole, and calls are not. @throws FormatError where it failed or is not done */
+function toEnd({ status, incomplete_details: details, output }: Response, isRefused: boolean) {
   if (status && status !== 'completed' && status !== 'incomplete') {
     throw new FormatError('The response failed');
   }
+  if (status === 'incomplete') {
+    return toTurnEnd(isRefused ? 'refused' : REASONS.get(details?.reason ?? ''), 0);
+  }
+  const made = (output ?? []).filter(isCall);
+  if (isRefused) return 'refused';
+  // An item that says itself that it is not whole.
+  const isCut = made.some(({ status: state }) => state && state !== 'completed');
+  return isCut ? 'interrupted' : toTurnEnd(status ? 'own' : 'end', made.length);
+}
+
+/**
+ * @param broken the response is what had come of it when its stream broke off
+ * @throws FormatError where it failed or is not done
+ */
+export function toResponsesReply(response: Response, broken?: 'interrupted'): TurnReply {
+  const { output, usage } = response;
   if (!output) throw new FormatError('The response has no output');
-  const calls = toCalls(output);
   const { text, refusal } = toSaid(output);
-  const reason = status === 'incomplete' ? (incomplete_details?.reason ?? '') : undefined;
-  const isRefused = reason === 'content_filter' || refusal !== '';
-  const stop = reason !== undefined && !isRefused ? 'length' : calls.length > 0 ? 'calls' : 'end';
+  const stop = broken ?? toEnd(response, refusal !== '');
+  const calls = toTurnCalls(output.filter(isCall).map(toWritten), stop);
   const tokens: TokenCount | undefined = usage
     ? { input: usage.input_tokens, output: usage.output_tokens }
     : undefined;
-  const raw = toRawTurn(
-    'openai-responses',
-    output.flatMap(item => toKept(item, calls)),
-  );
-  return { text: text || refusal, calls, raw, stop: isRefused ? 'refused' : stop, tokens };
+  const raw = isWhole(stop)
+    ? toRawTurn(
+        'openai-responses',
+        output.flatMap(item => toKept(item, calls)),
+      )
+    : undefined;
+  return { text: text || refusal, calls, raw, stop, tokens };
 }
 
 function toKept(item: Item, calls: readonly HubCall[]): JsonObject[] {
@@ -86,14 +106,21 @@ function toSaid(items: readonly Item[]): { text: string; refusal: string } {
   return { text, refusal: parts.map(part => part.refusal ?? '').join('') };
 }
 
+const isCall = ({ type }: Item): boolean => type === 'function_call';
+
+function toWritten({ call_id: id, name, arguments: given }: Item): WrittenCall {
+  if (name === undefined) throw new FormatError('A function_call has no name');
+  return { id, name, arguments: given ?? '' };
+}
+
+/** Calls of which it is not known how their response ended: an item may say it of itself. */
 function toCalls(items: readonly Item[]): HubCall[] {
-  const made = items.filter(({ type }) => type === 'function_call');
-  return toHubCalls(
-    made.map(({ call_id: id, name, arguments: given }) => {
-      if (name === undefined) throw new FormatError('A function_call has no name');
-      return { id, name, arguments: given ?? '' };
-    }),
-  );
+  const made = items.filter(isCall);
+  if (made.length > MAX_CALLS) throw new FormatError(`More than ${MAX_CALLS} calls at once`);
+  return made.flatMap(item => {
+    if (!item.status) return toHubCalls([toWritten(item)]);
+    return toTurnCalls([toWritten(item)], item.status === 'completed' ? 'calls' : 'interrupted');
+  });
 }
 
 /** The calls in a response, or in a list of its items. @throws FormatError */

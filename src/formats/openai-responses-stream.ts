@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import type { SseEvent } from '../lib/sse-events.ts';
-import { FormatError, type TurnReader, type TurnReply } from './dialect.ts';
+import { BrokenOff, FormatError, type TurnReader, type TurnReply } from './dialect.ts';
 import {
   ItemSchema,
   ResponseSchema,
@@ -40,8 +40,12 @@ export class ResponsesReader implements TurnReader {
   read({ data }: SseEvent): string {
     if (data.trim() === '[DONE]') return '';
     const { type, output_index: index, item, delta } = parseAs(EventSchema, data, 'The event');
-    if (FAILED.has(type)) throw new FormatError('The answer broke off');
-    if (LAST.has(type)) this.#last = parseAs(LastSchema, data, 'The last event').response;
+    if (FAILED.has(type)) throw new BrokenOff(this.#toPartial());
+    if (LAST.has(type)) {
+      const { response } = parseAs(LastSchema, data, 'The last event');
+      // Servers that are compatible leave the status to the event.
+      this.#last = { ...response, status: response.status ?? type.slice('response.'.length) };
+    }
     if (index !== undefined && item) {
       if (this.#items.size >= MAX_ITEMS) throw new FormatError('The answer has too many items');
       const isDone = type === 'response.output_item.done';
@@ -59,14 +63,30 @@ export class ResponsesReader implements TurnReader {
   }
 
   end(): TurnReply {
-    if (!this.#last) throw new FormatError('The answer ended before it was whole');
+    if (!this.#last) throw new BrokenOff(this.#toPartial());
     const { output } = this.#last;
     if (output && output.length > 0) return toResponsesReply(this.#last);
-    const byIndex = [...this.#items].toSorted(([one], [other]) => one - other);
-    const came = byIndex.map(([, { item, arguments: pieces, isDone }]) =>
-      isDone || item.type !== 'function_call' ? item : { ...item, arguments: pieces.text },
-    );
-    const reply = toResponsesReply({ ...this.#last, output: came });
+    const reply = this.#withText(toResponsesReply({ ...this.#last, output: this.#came() }));
+    const isDone = [...this.#items.values()].every(item => item.isDone);
+    // An item that never came whole cannot go back as it came.
+    return isDone ? reply : { ...reply, raw: undefined };
+  }
+
+  #toPartial(): TurnReply {
+    return this.#withText(toResponsesReply({ output: this.#came() }, 'interrupted'));
+  }
+
+  #withText(reply: TurnReply): TurnReply {
     return reply.text === '' ? { ...reply, text: this.#text.text } : reply;
+  }
+
+  /** The items that came. A call that is not done and has nothing yet is not whole, whatever it says of itself. */
+  #came(): Item[] {
+    const byIndex = [...this.#items].toSorted(([one], [other]) => one - other);
+    return byIndex.map(([, { item, arguments: pieces, isDone }]) => {
+      if (isDone || item.type !== 'function_call') return item;
+      const { text } = pieces;
+      return { ...item, arguments: text, ...(text === '' ? { status: 'incomplete' } : {}) };
+    });
   }
 }

@@ -1,5 +1,5 @@
 /** Reads what a model's API sent: JSON that is checked by a schema before anybody uses it. Pure. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { parseWithin } from '../lib/json-bounds.ts';
 import { FormatError } from './dialect.ts';
 
@@ -13,6 +13,10 @@ export function readAs<T>(schema: z.ZodType<T>, value: unknown, what: string): T
   const [issue] = read.error.issues;
   throw new FormatError(`${what} has another form at ${issue?.path.join('.') || 'its root'}`);
 }
+
+/** What fits a schema, as it came: every member in its place, also those that the schema does not know. */
+export const asItCame = <T>(schema: z.ZodType<T>): z.ZodType<T> =>
+  z.custom<T>(value => schema.safeParse(value).success);
 
 /** @throws FormatError */
 export function parseAs<T>(schema: z.ZodType<T>, text: string, what: string): T {

@@ -29,15 +29,14 @@ export type TryTool = (
 
 export interface TrialPorts {
   catalogOf(server: Server): Catalog | Promise<Catalog>;
-  now(): number;
 }
 
 const RESPONSE = { kind: 'response', result: '{}', parsed: {} } as const;
 
-export function createTrial({ catalogOf, now }: TrialPorts): TryTool {
+export function createTrial({ catalogOf }: TrialPorts): TryTool {
   const leave: Call = () => Promise.resolve({ response: RESPONSE });
   const findTools = () => Promise.resolve({ tools: [], serversSearched: 0, toolsSearched: 0 });
-  const core = createCore({ catalogOf, findTools, call: withCircuit(leave, now) });
+  const core = createCore({ catalogOf, findTools, call: withCircuit(leave) });
   const hearTasks = () => Promise.resolve({ agreed: [], ended: Promise.resolve() });
   const gateway = withAccess({ ...core, hearTasks });
 

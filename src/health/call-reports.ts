@@ -1,14 +1,18 @@
 /**
  * An isolate's side of call outcomes: counts them in memory and tells each server's monitor now and then, at once where a server
- * fails several times in a row. No call waits for it; what is lost with the isolate is lost.
+ * fails several times in a row or answers after that. Tells it too of calls that were refused, where no trial is near. No call waits for it; what is lost with the isolate is lost.
  */
 import type { ErrorCode } from '../errors/table.ts';
+import type { Server } from '../registry/server-schema.ts';
 import { CallTally, type CallReport } from './call-report.ts';
+import { isSoon } from './circuit.ts';
 
 export interface CallReportsOptions {
   /** Time after a call within which its server's monitor is told, in milliseconds. */
   intervalMs: number;
   send(serverId: string, report: CallReport): Promise<unknown>;
+  /** Have a server of which the circuit is open tried soon. */
+  want(serverId: string, generation: number): Promise<unknown>;
   wait(ms: number): Promise<unknown>;
   now(): number;
 }
@@ -20,12 +24,17 @@ interface Account {
   /** When somebody last set out to tell. */
   scheduledAt: number;
   hurriedAt: number;
+  /** Failed several times in a row or was refused, so that an answer is news. */
+  isSuspect: boolean;
+  wantedAt: number;
 }
 
 /** This many failures in a row are told at once. */
 const HURRY_AT = 3;
 /** A server's monitor is hurried this often at most, in milliseconds. */
 const HURRY_GAP_MS = 200;
+/** A monitor is told this often at most that its server is wanted, in milliseconds. */
+const WANT_GAP_MS = 1_000;
 
 export class CallReports {
   readonly #options: CallReportsOptions;
@@ -51,9 +60,12 @@ export class CallReports {
     const outcome = account.tally.add(code, latencyMs, now);
     if (outcome === 'none') return;
     account.failuresInRow = outcome === 'failed' ? account.failuresInRow + 1 : 0;
+    if (account.failuresInRow >= HURRY_AT) account.isSuspect = true;
+    const isNews = outcome === 'good' ? account.isSuspect : account.failuresInRow >= HURRY_AT;
     const { intervalMs, wait } = this.#options;
-    if (account.failuresInRow >= HURRY_AT && now - account.hurriedAt >= HURRY_GAP_MS) {
+    if (isNews && now - account.hurriedAt >= HURRY_GAP_MS) {
       account.hurriedAt = now;
+      account.isSuspect = outcome !== 'good';
       defer(this.#tell(id));
     } else if (now - account.scheduledAt >= 2 * intervalMs) {
       // Who set out before may have been cut off; twice the time is enough to know.
@@ -62,12 +74,33 @@ export class CallReports {
     }
   }
 
+  /** A call was refused since the server's circuit is open. */
+  refuse(
+    { id, generation, circuitRetryAt }: Pick<Server, 'id' | 'generation' | 'circuitRetryAt'>,
+    defer: (work: Promise<unknown>) => void,
+  ): void {
+    const now = this.#options.now();
+    const account = this.#accountOf(id, generation);
+    account.isSuspect = true;
+    if (isSoon(circuitRetryAt ?? 0, now) || now - account.wantedAt < WANT_GAP_MS) return;
+    account.wantedAt = now;
+    // A monitor that cannot be told now is told by the next call.
+    defer(this.#options.want(id, generation).catch(() => {}));
+  }
+
   #accountOf(id: string, generation: number): Account {
     const known = this.#accounts.get(id);
     if (known?.tally.generation === generation) return known;
     const never = Number.NEGATIVE_INFINITY;
     const tally = new CallTally(generation);
-    const account = { tally, failuresInRow: 0, scheduledAt: never, hurriedAt: never };
+    const account = {
+      tally,
+      failuresInRow: 0,
+      scheduledAt: never,
+      hurriedAt: never,
+      isSuspect: false,
+      wantedAt: never,
+    };
     this.#accounts.set(id, account);
     return account;
   }

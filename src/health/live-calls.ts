@@ -23,13 +23,19 @@ type OnEnd = (code?: ErrorCode) => void;
 const codeOf = (thrown: unknown): ErrorCode =>
   thrown instanceof PorticoError ? thrown.code : 'internal';
 
-/** `call`, but for servers that are given a rest: a refusal that touches nothing. */
-export function withCircuit(call: Call, now: () => number): Call {
+/** A server that is called is tried within a second. */
+const RETRY_AFTER_SECONDS = 1;
+
+/**
+ * `call`, but for servers that are given a rest: a refusal that waits for nothing.
+ * @param reports hear of it, since a server that is called is tried sooner
+ */
+export function withCircuit(call: Call, reports?: Pick<CallReports, 'refuse'>): Call {
   return (server, request, name, context) => {
-    const { circuitRetryAt } = server;
-    if (circuitRetryAt === null) return call(server, request, name, context);
-    const retryAfterSeconds = Math.max(1, Math.ceil((circuitRetryAt - now()) / 1_000));
-    return Promise.reject(new PorticoError('circuit_open', undefined, { retryAfterSeconds }));
+    if (server.circuitRetryAt === null) return call(server, request, name, context);
+    reports?.refuse(server, context.defer);
+    const details = { retryAfterSeconds: RETRY_AFTER_SECONDS };
+    return Promise.reject(new PorticoError('circuit_open', undefined, details));
   };
 }
 

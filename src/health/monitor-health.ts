@@ -3,7 +3,7 @@
  * monitor's storage, written before it is told to anybody; begun anew when the server is reached otherwise.
  */
 import type { CallReport } from './call-report.ts';
-import { CLOSED, decideCircuit, type Circuit, type CircuitEvent } from './circuit.ts';
+import { CLOSED, decideCircuit, wantTrial, type Circuit, type CircuitEvent } from './circuit.ts';
 import { decisive, type Finding, type FindingKind } from './finding.ts';
 import { toMissedLists, type LookNotes, type MissedLists } from './lists.ts';
 import { HealthLog, type LoggedCheck } from './health-log-store.ts';
@@ -67,9 +67,9 @@ function toEvents(finding: Finding): CircuitEvent[] {
   return isTrial ? [{ failures: 0, isTrial }] : [];
 }
 
-function eventsOf({ calls, failuresInRow, isRowWhole }: CallReport): CircuitEvent[] {
+function eventsOf({ calls, failuresInRow, isRowWhole, lastGoodAt }: CallReport): CircuitEvent[] {
   if (calls === 0) return [];
-  const heard = isRowWhole ? [] : [{ failures: 0, isTrial: false }];
+  const heard = isRowWhole ? [] : [{ failures: 0, isTrial: false, heardAt: lastGoodAt }];
   return failuresInRow === 0 ? heard : [...heard, { failures: failuresInRow, isTrial: false }];
 }
 
@@ -109,9 +109,9 @@ export class MonitorHealth {
 
   /**
    * Take in what an isolate saw. Calls at another generation count in the history only.
-   * @returns when the circuit is tried again, where this opened it
+   * @returns the circuit, where this opened or closed it
    */
-  async hear(report: CallReport, now: number): Promise<number | undefined> {
+  async hear(report: CallReport, now: number): Promise<Circuit | undefined> {
     await this.#load();
     this.#log.addCalls(now, report.generation, report);
     const before = this.#held;
@@ -127,7 +127,33 @@ export class MonitorHealth {
     this.#held = next;
     await this.#storage.put(KEY, next);
     const wasOpen = before.circuit.retryAt !== null;
-    return wasOpen ? undefined : (next.circuit.retryAt ?? undefined);
+    return wasOpen === (next.circuit.retryAt !== null) ? undefined : next.circuit;
+  }
+
+  /**
+   * Somebody wants the server, and was refused.
+   * @returns when it is tried; undefined where the circuit is not open at this generation
+   */
+  async want(generation: number, now: number): Promise<number | undefined> {
+    const before = await this.#load();
+    if (before?.generation !== generation || before.circuit.retryAt === null) return undefined;
+    const circuit = wantTrial(before.circuit, now, Math.random());
+    this.#held = { ...before, circuit };
+    await this.#storage.put(KEY, this.#held);
+    return circuit.retryAt ?? undefined;
+  }
+
+  /**
+   * Take in what a trial found, as far as the circuit goes; all else is of the round.
+   * @param dueAt what the round's alarm took the time for
+   */
+  async tried(generation: number, findings: readonly Finding[], dueAt: number): Promise<Circuit> {
+    await this.of(generation);
+    const before = this.#held ?? begun(generation);
+    const circuit = this.#decideCircuit(before.circuit, findings.flatMap(toEvents), dueAt);
+    this.#held = { ...before, circuit };
+    await this.#storage.put(KEY, this.#held);
+    return circuit;
   }
 
   #decideCircuit(circuit: Circuit, events: readonly CircuitEvent[], now: number): Circuit {
@@ -136,7 +162,11 @@ export class MonitorHealth {
   }
 
   async #load(): Promise<Remembered | undefined> {
-    return (this.#held ??= await this.#storage.get<Remembered>(KEY));
+    if (this.#held) return this.#held;
+    const stored = await this.#storage.get<Remembered>(KEY);
+    // Fields that a circuit stored by an older version lacks.
+    const complete = stored && { ...stored, circuit: { ...CLOSED, ...stored.circuit } };
+    return (this.#held ??= complete);
   }
 
   /** Whether a good message since the last check stands in for the next one. */

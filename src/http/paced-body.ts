@@ -51,11 +51,13 @@ const isHighSurrogate = (text: string, at: number): boolean => {
   return unit >= 0xd800 && unit <= 0xdbff;
 };
 
-/** Watches that a client takes what is written. */
+/** Watches that a client takes what is written. One timer at a time: setting and clearing one for each slice costs more than the slice. */
 export class StallTimer {
   readonly #onStalled: () => void;
   readonly #ms: number;
   #timer: ReturnType<typeof setTimeout> | null = null;
+  /** Since when something waits for the client; null where nothing does. */
+  #waitsSince: number | null = null;
 
   constructor(holder: Holder | undefined, onStalled: () => void) {
     this.#onStalled = onStalled;
@@ -64,14 +66,28 @@ export class StallTimer {
 
   /** Something waits for the client from now on. */
   start(): void {
-    this.stop();
-    this.#timer = setTimeout(this.#onStalled, this.#ms);
+    this.#waitsSince = Date.now();
+    this.#timer ??= setTimeout(() => this.#look(), this.#ms);
   }
 
-  /** The client took it, or is gone. */
+  /** The client took it. */
+  pause(): void {
+    this.#waitsSince = null;
+  }
+
+  /** All is written, or the client is gone. */
   stop(): void {
+    this.#waitsSince = null;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+  }
+
+  #look(): void {
+    this.#timer = null;
+    if (this.#waitsSince === null) return;
+    const left = this.#waitsSince + this.#ms - Date.now();
+    if (left <= 0) this.#onStalled();
+    else this.#timer = setTimeout(() => this.#look(), left);
   }
 }
 

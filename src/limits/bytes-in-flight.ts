@@ -45,6 +45,7 @@ export class BytesInFlight {
   readonly #limits: ByteLimits;
   readonly #principals = new Map<string, PrincipalBytes>();
   readonly #all: Count = { used: 0, partial: 0 };
+  #standing = 0;
 
   constructor(limits: ByteLimits) {
     this.#limits = limits;
@@ -62,14 +63,20 @@ export class BytesInFlight {
     return open;
   }
 
-  /** A request of a principal, which holds nothing yet. Its opener releases it. */
-  request(principalId: string): RequestBytes {
+  /** Those of them that will end by themselves. */
+  get underWay(): number {
+    return this.open - this.#standing;
+  }
+
+  /** A request of a principal, which holds nothing yet. Its opener releases it. @param isStanding it ends when its client goes */
+  request(principalId: string, isStanding = false): RequestBytes {
     let principal = this.#principals.get(principalId);
     if (!principal) {
       principal = { used: 0, partial: 0, open: 0, waiting: [] };
       this.#principals.set(principalId, principal);
     }
     principal.open += 1;
+    this.#standing += Number(isStanding);
     const own = principal;
     const all = this.#all;
     const { isolateBytes, principalBytes } = this.#limits;
@@ -94,6 +101,7 @@ export class BytesInFlight {
       },
       close: () => {
         own.open -= 1;
+        this.#standing -= Number(isStanding);
         if (own.open === 0) this.#principals.delete(principalId);
       },
     });

@@ -1,4 +1,4 @@
-/** The settings of a deployment that bound what is in memory at once: bytes in flight and open streams, of one principal and of one isolate. */
+/** The settings of a deployment that bound what there is at once: bytes in flight and open streams, of one principal and of one isolate, and sessions. */
 import { z } from 'zod';
 
 export interface LimitEnv {
@@ -8,6 +8,7 @@ export interface LimitEnv {
   PORTICO_STALLED_READER_MS?: string;
   PORTICO_STREAMS?: string;
   PORTICO_PRINCIPAL_STREAMS?: string;
+  PORTICO_PRINCIPAL_SESSIONS?: string;
 }
 
 /** How many event streams may be open at once, in an isolate and of one principal in it. */
@@ -48,6 +49,7 @@ export const LIMIT_SETTINGS = {
   PORTICO_STALLED_READER_MS: milliseconds.default(30_000),
   PORTICO_STREAMS: streams.default(1_000),
   PORTICO_PRINCIPAL_STREAMS: streams.default(100),
+  PORTICO_PRINCIPAL_SESSIONS: streams.default(1_000),
 };
 const SettingsSchema = z.object(LIMIT_SETTINGS);
 

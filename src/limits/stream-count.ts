@@ -7,12 +7,14 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import type { StreamLimits } from './limit-settings.ts';
+import { OpeningTurns } from './opening-turns.ts';
 
 const RETRY_AFTER_SECONDS = 10;
 
 export class StreamCount {
   readonly #limits: StreamLimits;
   readonly #open = new Map<string, number>();
+  readonly #turns = new OpeningTurns();
   #all = 0;
 
   constructor(limits: StreamLimits) {
@@ -22,6 +24,15 @@ export class StreamCount {
   /** Streams that are open. */
   get all(): number {
     return this.#all;
+  }
+
+  /**
+   * Wait until a stream that is counted may be opened.
+   * @returns to be called when it is open, or never will be; does nothing but once
+   * @throws PorticoError `busy`
+   */
+  turn(principalId: string): Promise<() => void> {
+    return this.#turns.wait(principalId);
   }
 
   /**

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { PorticoError } from '../errors/portico-error.ts';
+import type { TurnReply } from '../formats/dialect.ts';
 
 export interface ModelQuestion<T> {
   /** What is always so: the task, the rules. Trusted text only. */
@@ -55,11 +56,14 @@ export class ModelFailure extends Error {
   readonly problem: ModelProblem;
   /** When to ask again, in milliseconds from now, where that is known. */
   readonly retryAfterMs: number | undefined;
+  /** What had come of an answer that is `broken`; its calls are never made. */
+  readonly partial: TurnReply | undefined;
 
-  constructor(problem: ModelProblem, retryAfterMs?: number) {
+  constructor(problem: ModelProblem, retryAfterMs?: number, partial?: TurnReply) {
     super(TEXTS[problem]);
     this.problem = problem;
     this.retryAfterMs = retryAfterMs;
+    this.partial = partial;
   }
 }
 

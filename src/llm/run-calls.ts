@@ -4,7 +4,7 @@
  * given.
  *
  * Invariants: what the model was not shown is never dispatched, whether it is unknown or hidden; no call is dispatched twice, and none
- * whose arguments cannot be read. Arguments leave as they were read and may have been looked at, never as text that was not.
+ * whose arguments cannot be read or whose turn did not end for it. Arguments leave as they were read and may have been looked at, never as text that was not.
  */
 import type { Caller } from '../access/principal.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
@@ -12,6 +12,7 @@ import { toToolResultText } from '../errors/to-tool-result.ts';
 import { boundResult } from '../formats/bound-result.ts';
 import type { ExportedTools } from '../formats/dialect.ts';
 import type { HubCall, HubResult, HubTool } from '../formats/hub.ts';
+import { toNotMade } from '../formats/turn-end.ts';
 import { callTool } from '../gateway/call-tool.ts';
 import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
@@ -96,6 +97,10 @@ export async function runCalls(
 async function resultOf(call: HubCall, to: CallsFor): Promise<JsonObject> {
   try {
     const listed = to.tools.get(call.name);
+    if (call.unmade !== undefined) {
+      const problem = new PorticoError('invalid_params', toNotMade(call.unmade));
+      return await refused(call, to, problem, listed?.name);
+    }
     if (!listed) return await refused(call, to, new PorticoError('tool_not_found', unknown(call)));
     if (call.arguments === undefined) {
       const problem = call.problem ?? 'The arguments cannot be read';

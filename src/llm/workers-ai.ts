@@ -14,7 +14,7 @@ import {
   type TurnRequest,
 } from '../formats/dialect.ts';
 import { parseWithin } from '../lib/json-bounds.ts';
-import type { JsonObject } from '../protocol.ts';
+import { isObject, type JsonObject } from '../protocol.ts';
 import type { AiBinding } from './ai-port.ts';
 import { ModelFailure, type ModelProblem } from './model-port.ts';
 import type { OneAttempt } from './one-attempt.ts';
@@ -69,9 +69,11 @@ export function createWorkersAi({ ai, model, embedModel }: WorkersAiOptions): On
       const isStreamed = onText !== undefined && request.answer === undefined;
       const answer = await run(ai, model, toInputs(request, isStreamed), attempt);
       if (isStreamed && answer instanceof ReadableStream) {
-        return readStream(answer as ReadableStream<Uint8Array>, attempt, onText);
+        const reader = createReader(request.maxTokens);
+        return readStream(answer as ReadableStream<Uint8Array>, reader, attempt, onText);
       }
-      const reply = readAs(() => dialect.fromResponse(toCompletion(answer)));
+      const { maxTokens } = request;
+      const reply = readAs(() => dialect.fromResponse(toCompletion(answer, maxTokens)));
       if (reply.text !== '') onText?.(reply.text);
       return reply;
     },
@@ -135,11 +137,12 @@ async function run(
 
 async function readStream(
   body: ReadableStream<Uint8Array>,
+  reader: TurnReader,
   attempt: Attempt,
   onText: (text: string) => void,
 ): Promise<TurnReply> {
   try {
-    return await readTurn(body, createReader(), attempt, onText);
+    return await readTurn(body, reader, attempt, onText);
   } catch (thrown) {
     if (attempt.signal.aborted) throw toAborted(attempt.signal);
     throw thrown instanceof ModelFailure ? thrown : new ModelFailure('broken');
@@ -147,21 +150,22 @@ async function readStream(
 }
 
 /** Reads both forms of a stream; that of its own ends with `[DONE]` alone. */
-function createReader(): TurnReader {
+function createReader(maxTokens: number): TurnReader {
   const reader = dialect.createReader();
   let calls = 0;
   let isOwn = false;
+  let finish = 'stop';
   return {
     read(event) {
       if (event.data.trim() === '[DONE]') {
         if (!isOwn) return reader.read(event);
-        const finish_reason = calls > 0 ? 'tool_calls' : 'stop';
-        return reader.read(toEvent({ choices: [{ delta: {}, finish_reason }] }));
+        return reader.read(toEvent({ choices: [{ delta: {}, finish_reason: finish }] }));
       }
       const chunk = parseJson(event.data);
       if (isCompletion(chunk)) return reader.read(event);
       isOwn = true;
       const { response, tool_calls: written, usage } = toOwn(chunk);
+      if (toFinish(usage, maxTokens) !== 'stop') finish = 'length';
       const toolCalls = toCalls(written).map(call => ({ index: calls++, ...call }));
       const delta = {
         content: toText(response),
@@ -185,8 +189,14 @@ function toOwn(answer: unknown): OwnAnswer {
   return own.data;
 }
 
+/** Its own form does not say why it ended: what used all it might have is cut. A call without any text of arguments is none in it. */
+function toFinish(usage: unknown, maxTokens: number): 'stop' | 'length' {
+  const used = isObject(usage) ? usage['completion_tokens'] : undefined;
+  return typeof used === 'number' && used >= maxTokens ? 'length' : 'stop';
+}
+
 /** Either form as a chat completion. @throws FormatError */
-function toCompletion(answer: unknown): unknown {
+function toCompletion(answer: unknown, maxTokens: number): unknown {
   if (isCompletion(answer)) return answer;
   const {
     response,
@@ -198,8 +208,7 @@ function toCompletion(answer: unknown): unknown {
     content: toText(response),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
-  const finish_reason = calls.length > 0 ? 'tool_calls' : 'stop';
-  return { choices: [{ message, finish_reason }], usage };
+  return { choices: [{ message, finish_reason: toFinish(usage, maxTokens) }], usage };
 }
 
 const toText = (response: unknown): string => {

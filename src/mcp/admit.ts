@@ -18,7 +18,7 @@ export interface Admitted {
   facts: SessionFacts | undefined;
   defer: Defer;
   /** Admits the same request again, later: its credential, endpoint or session may be gone. */
-  again(maxAgeMs?: number): Promise<Admitted>;
+  again(maxAgeMs?: number, sessionAgeMs?: number): Promise<Admitted>;
 }
 
 /** Who calls, on which snapshot, within which scope and session. */
@@ -28,17 +28,19 @@ export async function admit(
   ports: McpPorts,
   defer: Defer,
   maxAgeMs?: number,
+  sessionAgeMs?: number,
 ): Promise<Admitted> {
   const { snapshots, sessions } = ports;
   const token = parseBearer(request.headers.get('authorization'));
   if (token === undefined) throw new PorticoError('unauthorized');
   const sealed = request.headers.get('mcp-session-id');
   const facts = sealed === null ? undefined : await sessions.facts(sealed);
-  const snapshot = await snapshots.load(token, facts?.id, defer, maxAgeMs);
+  const snapshot = await snapshots.load(token, facts?.id, defer, maxAgeMs, sessionAgeMs);
   if (!snapshot) throw new PorticoError('unauthorized');
   const where = endpoint();
   const scope = await findScope(where, snapshot, ports);
-  const again = (ageMs?: number) => admit(request, endpoint, ports, defer, ageMs);
+  const again = (ageMs?: number, sessionMs?: number) =>
+    admit(request, endpoint, ports, defer, ageMs, sessionMs);
   return { request, endpoint: where, snapshot, scope, facts, defer, again };
 }
 

@@ -9,7 +9,7 @@ import { toToolResultText } from '../errors/to-tool-result.ts';
 import type { RoutedReply } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { taskFormOf } from '../gateway/task-messages.ts';
-import { RPC, type Era, type JsonObject, type RequestId } from '../protocol.ts';
+import { idText, RPC, type Era, type JsonObject, type RequestId } from '../protocol.ts';
 import type { QuestionLine } from '../session/question-line.ts';
 import type { CallContext } from '../upstream/call.ts';
 import type { RawResponse } from '../upstream/message.ts';
@@ -26,7 +26,7 @@ const REFUSED_WITH_400 = new Set<unknown>([RPC.headerMismatch, RPC.missingClient
 
 /** JSON text of a response with a raw result. */
 function resultText(id: RequestId, result: string): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+  return `{"jsonrpc":"2.0","id":${idText(id)},"result":${result}}`;
 }
 
 /** A response with a raw result. */
@@ -36,7 +36,7 @@ export function resultResponse(id: RequestId, result: string, headers = {}): Res
 
 /** The same with a result whose UTF-8 is at hand, which matters where it is large. */
 export function resultBytesResponse(id: RequestId, result: Uint8Array, holder?: Holder): Response {
-  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
+  const head = `{"jsonrpc":"2.0","id":${idText(id)},"result":`;
   return pacedResponse([head, result, '}'], { headers: JSON_HEADERS }, holder);
 }
 
@@ -81,7 +81,7 @@ function responseText(response: RawResponse, asked: Asked, routed: Relayable) {
   const { toResult } = routed;
   const { id, era, method } = asked;
   if ('error' in response) {
-    return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${response.error}}`;
+    return `{"jsonrpc":"2.0","id":${idText(id)},"error":${response.error}}`;
   }
   const { resultType } = response.parsed;
   const takesAll = routed.takesOtherTypes && era === 'modern' && typeof resultType === 'string';

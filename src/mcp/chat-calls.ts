@@ -11,10 +11,13 @@ import type { Asker } from '../chat/shown-tools.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { Mailbox } from '../lib/mailbox.ts';
 import {
+  idText,
   IMPLEMENTATION,
   isObject,
+  isRequestId,
   type Era,
   type JsonObject,
+  type RequestId,
   type RpcRequest,
 } from '../protocol.ts';
 import { fillsForms } from '../session/askable.ts';
@@ -173,8 +176,9 @@ class Round {
         if (message === undefined || token === undefined) continue;
         progress += 1;
         const method = 'notifications/progress';
-        const params = { progressToken: token, progress, message };
-        const text = JSON.stringify({ jsonrpc: '2.0', method, params });
+        const members = `"progress":${progress},"message":${JSON.stringify(message)}`;
+        const params = `{"progressToken":${idText(token)},${members}}`;
+        const text = `{"jsonrpc":"2.0","method":"${method}","params":${params}}`;
         yield { kind: 'notification', method, text };
       }
       const view = await running;
@@ -211,16 +215,23 @@ const toResponse = (result: string, parsed: JsonObject = {}): RawResponse => ({
 });
 
 const toResultText = (view: ChatView): string =>
-  ownResultText(JSON.stringify(view), FAILED.has(view.stop_reason));
+  ownResultText(JSON.stringify(view), FAILED.has(view.stop_reason) || isCut(view));
 
-function progressTokenOf({ params }: RpcRequest): string | number | undefined {
+/** Whether calls were not made since the answer was too long: without calls a cut answer is one all the same. */
+const isCut = ({ stop_reason: reason, calls }: ChatView): boolean =>
+  reason === 'length' && calls.some(({ decision }) => decision === 'not_made');
+
+function progressTokenOf({ params }: RpcRequest): RequestId | undefined {
   const meta = params?.['_meta'];
   const token = isObject(meta) ? meta['progressToken'] : undefined;
-  return typeof token === 'string' || typeof token === 'number' ? token : undefined;
+  return isRequestId(token) ? token : undefined;
 }
 
 /** What there is to tell of an event, in one line. */
 function toProgress(event: ChatEvent): string | undefined {
+  if (event.type === 'call' && event.call.decision === 'not_made') {
+    return `${event.call.name} was not called: the answer of the model is not whole`;
+  }
   if (event.type === 'call') return `calls ${event.call.name}`;
   if (event.type !== 'result') return undefined;
   return `${event.name} ${event.is_error ? 'failed' : 'answered'}`;

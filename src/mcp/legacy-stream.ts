@@ -27,6 +27,8 @@ export interface LegacyStream {
   gateway: Gateway;
   protocolVersion: string;
   keepAliveMs: number;
+  /** Told when it is open, or is over before that. */
+  onOpen(): void;
   release(): void;
   isAllowed(): Promise<boolean>;
   now(): Promise<Standing>;

@@ -5,6 +5,7 @@
 import { PorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse, toRpcErrorText } from '../errors/to-json-rpc.ts';
 import { pacedResponse } from '../http/paced-body.ts';
+import { withExactIds } from '../lib/exact-ids.ts';
 import { rawElements } from '../lib/json-spans.ts';
 import {
   IMPLEMENTATION,
@@ -108,7 +109,7 @@ export async function handleBatch(exchange: Exchange, text: string): Promise<Res
 }
 
 async function answerOne(exchange: Exchange, element: string): Promise<string | undefined> {
-  const message: unknown = JSON.parse(element);
+  const message = withExactIds(JSON.parse(element), element);
   const classified = classify(message, { version: null, method: null, name: null });
   if (classified.kind !== 'request' || !isObject(message)) return undefined;
   const { request } = classified;

@@ -11,7 +11,7 @@ import type { Gateway, TaskNews } from '../gateway/gateway.ts';
 import { counted } from '../limits/stream-count.ts';
 import { fromRawMembers, rawMembers } from '../lib/json-spans.ts';
 import { toSseText } from '../lib/sse-events.ts';
-import { IMPLEMENTATION, META, type RequestId, type RpcRequest } from '../protocol.ts';
+import { idText, IMPLEMENTATION, META, type RequestId, type RpcRequest } from '../protocol.ts';
 import { isOffered } from '../registry/status.ts';
 import { LISTS, type Subscription } from '../session/news.ts';
 import type { StreamOpening } from '../session/stream-opening.ts';
@@ -40,13 +40,16 @@ const FilterSchema = z.object({
 export async function openListener(exchange: Exchange, request: RpcRequest): Promise<Response> {
   requireScope(exchange.caller, 'tools:read');
   const release = exchange.listening.open();
-  return counted(release, () => listen(exchange, request, release));
+  return counted(release, async () => {
+    const onOpen = await exchange.listening.turn();
+    return counted(onOpen, () => listen(exchange, request, { onOpen, release }));
+  });
 }
 
 async function listen(
   { caller, scope, gateway, context, streams, listening }: Exchange,
   request: RpcRequest,
-  release: () => void,
+  ends: { onOpen: () => void; release: () => void },
 ): Promise<Response> {
   const parsed = FilterSchema.safeParse(request.params?.['notifications']);
   if (!parsed.success) {
@@ -83,8 +86,8 @@ async function listen(
       ...(wanted.taskIds ? { taskIds: await hearTasks(wanted.taskIds, live) } : {}),
     };
     const method = 'notifications/subscriptions/acknowledged';
-    const params = { _meta: { [META.subscriptionId]: id }, notifications };
-    return toSseText(JSON.stringify({ jsonrpc: '2.0', method, params }));
+    const text = JSON.stringify({ jsonrpc: '2.0', method, params: { notifications } });
+    return toSseText(withSubscriptionId(text, id));
   }
   /** A stream on which a server no longer tells of its tasks ends: nobody polls what he hears of. */
   async function hearTasks(ids: readonly string[], live: LiveStream): Promise<readonly string[]> {
@@ -102,7 +105,7 @@ async function listen(
   }
   const socket = await streams.connect(opening);
   return streamResponse(socket, {
-    release,
+    ...ends,
     keepAliveMs: listening.keepAliveMs,
     isAllowed: async () => (await listening.now()) !== undefined,
     opening,
@@ -141,7 +144,7 @@ function withSubscriptionId(text: string, id: RequestId): string {
   const params = rawMembers(members.get('params') ?? '{}');
   const meta = params.get('_meta');
   const kept = meta?.startsWith('{') ? rawMembers(meta) : new Map<string, string>();
-  kept.set(META.subscriptionId, JSON.stringify(id));
+  kept.set(META.subscriptionId, idText(id));
   return fromRawMembers(
     members.set('params', fromRawMembers(params.set('_meta', fromRawMembers(kept)))),
   );
@@ -149,6 +152,7 @@ function withSubscriptionId(text: string, id: RequestId): string {
 
 /** The response to the request, with which a subscription ends in good order. */
 function resultText(id: RequestId): string {
-  const _meta = { [META.subscriptionId]: id, [META.serverInfo]: IMPLEMENTATION };
-  return JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta } });
+  const named = `${JSON.stringify(META.subscriptionId)}:${idText(id)}`;
+  const meta = `{${named},${JSON.stringify(META.serverInfo)}:${JSON.stringify(IMPLEMENTATION)}}`;
+  return `{"jsonrpc":"2.0","id":${idText(id)},"result":{"resultType":"complete","_meta":${meta}}}`;
 }

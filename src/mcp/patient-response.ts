@@ -45,7 +45,7 @@ export function toStream(
       out = controller;
     },
     async pull(controller) {
-      stall.stop();
+      stall.pause();
       const slice = slices?.next();
       if (slice && !slice.done) {
         controller.enqueue(slice.value);
@@ -57,6 +57,7 @@ export function toStream(
       if (step === undefined) return controller.enqueue(encoder.encode(KEEP_ALIVE));
       next = undefined;
       if (step.done) {
+        stall.stop();
         release();
         return controller.close();
       }
@@ -70,6 +71,7 @@ export function toStream(
 
   /** The stream breaks, and what its texts were made of goes. */
   function failed(thrown: unknown): never {
+    stall.stop();
     release();
     throw thrown;
   }

@@ -51,6 +51,8 @@ export interface Exchange {
     keepAliveMs: number;
     /** Counts a stream. @returns to be called when it is over @throws PorticoError `busy` */
     open(): () => void;
+    /** Waits until a stream may be opened. @returns to be called when it is open, or never will be @throws PorticoError `busy` */
+    turn(): Promise<() => void>;
     /** Who calls and what the endpoint comes to by now. @throws PorticoError where that is nobody or nothing */
     now(): Promise<Standing>;
   };

@@ -10,10 +10,12 @@ import type { ErrorCode } from '../errors/table.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
 import type { Config } from '../config.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { Drain } from '../http/drain.ts';
 import { readJsonBody, type JsonBody } from '../http/json-body.ts';
 import { checkOrigin } from '../http/origin.ts';
 import type { BytesInFlight, RequestBytes } from '../limits/bytes-in-flight.ts';
 import { counted, type StreamCount } from '../limits/stream-count.ts';
+import { withExactIds } from '../lib/exact-ids.ts';
 import { isObject, isRequestId, type Era, type RequestId } from '../protocol.ts';
 import { sessionOwner, type Sessions } from '../session/sessions.ts';
 import type { QuestionLine } from '../session/question-line.ts';
@@ -51,7 +53,8 @@ export interface McpPorts {
   streams: Streams;
   cancellations: Cancellations;
   bytes: BytesInFlight;
-  openStreams: Pick<StreamCount, 'open'>;
+  drain: Pick<Drain, 'check'>;
+  openStreams: Pick<StreamCount, 'open' | 'turn'>;
   /** What a session's object does for questions. */
   upstreamSessions: {
     openLine(owner: string, timeoutMs: number): Promise<QuestionLine>;
@@ -85,9 +88,11 @@ export async function handleMcp(
     bytes = ports.bytes.request(admitted.snapshot.caller.principalId);
     const { maxBodyBytes, json } = ports.config;
     const body = await readJsonBody(request, maxBodyBytes, json, bytes);
+    withExactIds(body.json, body.text);
     if (isObject(body.json) && isRequestId(body.json['id'])) id = body.json['id'];
     const classified = classify(body.json, protocolHeaders(request.headers));
     era = classified.era;
+    if (BEGINS.has(classified.kind)) ports.drain.check();
     const current = listsSomething(classified)
       ? await admitted.again(ports.config.listMaxAgeMs)
       : admitted;
@@ -107,6 +112,9 @@ export async function handleMcp(
   }
 }
 
+/** What begins something new; an answer to a question belongs to what is under way. */
+const BEGINS: ReadonlySet<Classified['kind']> = new Set(['request', 'batch']);
+
 /** What is wrong with an endpoint, for who has a credential. */
 const OF_ENDPOINTS: ReadonlySet<ErrorCode> = new Set(['invalid_params', 'not_found']);
 
@@ -118,7 +126,7 @@ async function idOfBody(request: Request, { bytes, config }: McpPorts): Promise<
   const held = bytes.request('');
   const body = await readJsonBody(request, maxBodyBytes, bounds, held).catch(() => undefined);
   held.release();
-  const { json } = body ?? {};
+  const json = body && withExactIds(body.json, body.text);
   return isObject(json) && isRequestId(json['id']) ? json['id'] : null;
 }
 
@@ -158,7 +166,9 @@ async function dispatch(
     const version = negotiatedVersion(classified.request);
     const { snapshot, endpoint } = admitted;
     const askable = askableOf(classified.request.params?.['capabilities']);
-    const sealed = await ports.sessions.open(snapshot.caller, endpoint.path, version, askable);
+    const { caller } = snapshot;
+    const { sealed, ended } = await ports.sessions.open(caller, endpoint.path, version, askable);
+    for (const id of ended) admitted.defer(ports.endUpstreams(sessionOwner(id), snapshot));
     const client = { ...SILENT_CLIENT, capabilities: askable };
     const opening = toExchange(admitted, client, ports, 'legacy');
     return initializeResponse(opening, classified.request, version, sealed);
@@ -217,6 +227,9 @@ async function endSession(admitted: Admitted, ports: McpPorts): Promise<Response
   return new Response(null, { status: 200 });
 }
 
+/** What ends a session closes its streams, so these look up its row rarely; oldest one, in milliseconds. */
+const STREAM_SESSION_MS = 120_000;
+
 /** GET opens the stream of a legacy session. */
 async function openStream(admitted: Admitted, ports: McpPorts): Promise<Response> {
   const { request, snapshot, facts } = admitted;
@@ -234,8 +247,12 @@ async function openStream(admitted: Admitted, ports: McpPorts): Promise<Response
     gateway: ports.gateway,
     protocolVersion: facts?.protocolVersion ?? '',
     keepAliveMs: ports.config.keepAliveMs,
-    isAllowed: async () => liveSession(await admitted.again(), ports) === sessionId,
+    isAllowed: async () =>
+      liveSession(await admitted.again(undefined, STREAM_SESSION_MS), ports) === sessionId,
     now: () => standing(admitted, ports, 'legacy', client),
   };
-  return counted(release, () => openLegacyStream(stream, ports.streams));
+  return counted(release, async () => {
+    const onOpen = await ports.openStreams.turn(snapshot.caller.principalId);
+    return counted(onOpen, () => openLegacyStream({ ...stream, onOpen }, ports.streams));
+  });
 }

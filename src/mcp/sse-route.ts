@@ -81,13 +81,19 @@ async function openStream(
     if (chosen !== null) query.set(choice, chosen);
   }
   // The session's own stream is part of this one.
-  const within = { ...ports, openStreams: { open: () => () => {} } };
+  const turn = (principalId: string) => ports.openStreams.turn(principalId);
+  const within = { ...ports, openStreams: { open: () => () => {}, turn } };
   const own = request.headers.get('authorization') ?? '';
+  const bytes = ports.bytes.request(caller.principalId, true);
   return sseResponse(socket, {
     endpoint: `${MESSAGES}?${query}`,
     signal: request.signal,
     keepAliveMs: ports.config.keepAliveMs,
-    release,
+    release() {
+      release();
+      bytes.release();
+    },
+    bytes,
     isAllowed: async () =>
       (await admit(request, ports, defer)).caller.principalId === caller.principalId,
     defer,

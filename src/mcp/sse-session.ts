@@ -2,8 +2,11 @@
  * One client of the HTTP+SSE transport, served as a client of Streamable HTTP in the same Worker:
  * each message becomes a POST, the session's own stream a GET, the end of the stream a DELETE, and
  * all that is answered goes out on the one event stream. The Worker that holds the stream serves
- * its messages, so that answers pass through no object and have no limit but their own.
+ * its messages, so that answers pass through no object and have no limit but their own. They are written at the client's pace: while much
+ * waits for it, no further answer is read, and a client that takes nothing for a while is hung up on.
  */
+import { slicesOf, StallTimer } from '../http/paced-body.ts';
+import type { RequestBytes } from '../limits/bytes-in-flight.ts';
 import { readEvents, toSseText } from '../lib/sse-events.ts';
 import { isObject, isRequestId, type RequestId } from '../protocol.ts';
 import { FrameReader } from '../session/stream-frames.ts';
@@ -16,6 +19,8 @@ export interface SseTerms {
   keepAliveMs: number;
   /** Told when the stream is over. */
   release(): void;
+  /** Counts what waits for the client; released by whoever made it. */
+  bytes: Pick<RequestBytes, 'take' | 'give' | 'retain' | 'stalledMs'>;
   /** The `Authorization` header that opened the stream. */
   authorization: string;
   /** Whether the caller may still use the stream. */
@@ -36,16 +41,20 @@ const HEADERS = {
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 };
-/** Most bytes that wait for a slow client before its stream is cut. */
-const MAX_WAITING_BYTES = 67_108_864;
+/** Characters that wait for a slow client before it has to take some of them. */
+const MAX_WAITING_CHARS = 8_388_608;
 const MAX_EVENT_CHARS = 67_108_864;
 
 /** @param socket brings the client's messages; not yet accepted */
 export function sseResponse(socket: WebSocket, terms: SseTerms): Response {
   const session = new SseSession(socket, terms);
   const body = new ReadableStream<Uint8Array>(
-    { start: controller => session.start(controller), cancel: () => session.end() },
-    { highWaterMark: MAX_WAITING_BYTES, size: chunk => chunk?.byteLength ?? 0 },
+    {
+      start: controller => session.start(controller),
+      pull: () => session.pull(),
+      cancel: () => session.end(),
+    },
+    { highWaterMark: 0 },
   );
   return new Response(body, { headers: HEADERS });
 }
@@ -53,18 +62,26 @@ export function sseResponse(socket: WebSocket, terms: SseTerms): Response {
 class SseSession {
   readonly #socket: WebSocket;
   readonly #terms: SseTerms;
-  readonly #encoder = new TextEncoder();
+  readonly #stall: StallTimer;
   /** Ends everything that is under way. */
   readonly #over = new AbortController();
   readonly #calls = new Map<RequestId, AbortController>();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #timer: ReturnType<typeof setInterval> | null = null;
   #sessionId: string | undefined;
+  /** What waits for the client, how much that is, and what is being written of its first. */
+  readonly #waiting: string[] = [];
+  #waitingChars = 0;
+  #slices: Iterator<Uint8Array, void> | undefined;
+  /** Something waits, or does not wait any more. */
+  #onChange = Promise.withResolvers<void>();
+  #turn: Promise<unknown> = Promise.resolve();
   #settle = () => {};
 
   constructor(socket: WebSocket, terms: SseTerms) {
     this.#socket = socket;
     this.#terms = terms;
+    this.#stall = new StallTimer(terms.bytes, () => this.end());
   }
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
@@ -89,6 +106,11 @@ class SseSession {
     if (this.#over.signal.aborted) return;
     this.#over.abort();
     this.#terms.release();
+    this.#stall.stop();
+    this.#terms.bytes.give(this.#waitingChars);
+    this.#waiting.length = 0;
+    this.#waitingChars = 0;
+    this.#changed();
     clearInterval(this.#timer);
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.close(1000, 'gone');
     for (const call of this.#calls.values()) call.abort();
@@ -109,8 +131,8 @@ class SseSession {
 
   async #keepAlive(): Promise<void> {
     const isAllowed = await this.#terms.isAllowed().catch(() => false);
-    if (isAllowed) this.#write(': keep-alive\n\n');
-    else this.end();
+    if (!isAllowed) this.end();
+    else if (this.#waiting.length === 0) this.#write(': keep-alive\n\n');
   }
 
   /** @param authorization of the POST that brought the message */
@@ -157,14 +179,21 @@ class SseSession {
   ): Promise<void> {
     const type = response.headers.get('content-type') ?? '';
     if (!type.includes('text/event-stream') || !response.body) {
-      const text = await response.text();
-      if (isAnswered && text !== '' && !signal.aborted) this.#write(toSseText(underId(text, id)));
+      await this.#inTurn(async () => {
+        const text = await response.text();
+        if (isAnswered && text !== '' && !signal.aborted) this.#write(toSseText(underId(text, id)));
+      });
       return;
     }
     const body = response.body.pipeThrough(new TransformStream(), { signal });
     try {
       for await (const { data } of readEvents(body, MAX_EVENT_CHARS)) {
-        if (data !== '' && !signal.aborted) this.#write(toSseText(data));
+        if (data === '') continue;
+        if (!this.#terms.bytes.take(data.length)) return this.end();
+        await this.#inTurn(() => {
+          this.#terms.bytes.give(data.length);
+          if (!signal.aborted) this.#write(toSseText(data));
+        });
       }
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -179,10 +208,59 @@ class SseSession {
     };
   }
 
+  /** One message after the other, once the client has taken enough of those before. */
+  #inTurn(work: () => void | Promise<void>): Promise<void> {
+    const last = this.#turn;
+    const inTurn = async () => {
+      await last;
+      while (this.#waitingChars >= MAX_WAITING_CHARS) await this.#onChange.promise;
+      await work();
+    };
+    const result = inTurn();
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+
+  /** Have the client get a text; where there is no room for it in memory the stream is over. */
   #write(text: string): void {
     if (this.#over.signal.aborted) return;
-    this.#controller?.enqueue(this.#encoder.encode(text));
-    if ((this.#controller?.desiredSize ?? 0) < 0) this.end();
+    if (!this.#terms.bytes.take(text.length)) return this.end();
+    this.#waiting.push(text);
+    this.#waitingChars += text.length;
+    if (this.#waiting.length === 1) this.#stall.start();
+    this.#changed();
+  }
+
+  /** The client takes more: a slice of what waits, as soon as something does. */
+  async pull(): Promise<void> {
+    this.#stall.stop();
+    while (this.#waiting.length === 0) {
+      if (this.#over.signal.aborted) return;
+      await this.#onChange.promise;
+    }
+    this.#slices ??= slicesOf([this.#waiting[0] ?? '']);
+    const slice = this.#slices.next();
+    if (slice.done) {
+      this.#taken();
+      return this.pull();
+    }
+    this.#controller?.enqueue(slice.value);
+    this.#stall.start();
+  }
+
+  /** The first that waited was written. */
+  #taken(): void {
+    const { length } = this.#waiting.shift() ?? '';
+    this.#slices = undefined;
+    this.#waitingChars -= length;
+    this.#terms.bytes.give(length);
+    this.#changed();
+  }
+
+  #changed(): void {
+    const { resolve } = this.#onChange;
+    this.#onChange = Promise.withResolvers<void>();
+    resolve();
   }
 }
 

@@ -27,6 +27,8 @@ export interface StreamTerms {
   farewell: string;
   /** Whether the caller may still listen. */
   isAllowed(): Promise<boolean>;
+  /** Told when the client's object has the stream, or it is over before that; maybe more than once. */
+  onOpen(): void;
   /** Told when the stream is over, or could not be opened. */
   release(): void;
   /** What the caller's lists are now that this is said to have changed. */
@@ -52,7 +54,7 @@ function refused(thrown: unknown): false {
 export function streamResponse(socket: WebSocket, terms: StreamTerms): Response {
   const encoder = new TextEncoder();
   const frames = new FrameReader();
-  let timer: ReturnType<typeof setInterval> | null = null;
+  let timer: ReturnType<typeof setTimeout> | null = null;
   let turn = Promise.resolve();
   const controller = new AbortController();
   let isOver = false;
@@ -60,7 +62,8 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
   function over(): void {
     isOver = true;
     controller.abort();
-    clearInterval(timer);
+    clearTimeout(timer);
+    terms.onOpen();
     terms.release();
     if (socket.readyState === WebSocket.OPEN) socket.close(NORMAL_CLOSE, 'gone');
   }
@@ -96,6 +99,12 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
     const endLast = (farewell: string) => {
       turn = turn.then(() => end(farewell));
     };
+    const keepAlive = (inMs: number) => {
+      timer = setTimeout(() => {
+        next(() => ': keep-alive\n\n');
+        if (!isOver) keepAlive(terms.keepAliveMs);
+      }, inMs);
+    };
     const live: LiveStream = {
       tell: next,
       end: () => endLast(terms.farewell),
@@ -104,6 +113,7 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
     socket.addEventListener('message', ({ data }) => {
       const frame = typeof data === 'string' ? frames.push(data) : undefined;
       if (!frame) return;
+      terms.onOpen();
       const news = parseLook(frame.text);
       next(() => (news ? look(news) : terms.toText(frame, live)));
     });
@@ -113,7 +123,8 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
     socket.addEventListener('error', () => end(''));
     socket.accept();
     socket.send(JSON.stringify(terms.opening));
-    timer = setInterval(() => next(() => ': keep-alive\n\n'), terms.keepAliveMs);
+    // Streams that were opened together are not all looked after at the same time.
+    keepAlive((terms.keepAliveMs * (1 + Math.random())) / 2);
   }
 
   const body = new ReadableStream<Uint8Array>(

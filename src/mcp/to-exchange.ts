@@ -58,6 +58,7 @@ export function toExchange(
     listening: {
       keepAliveMs: ports.config.keepAliveMs,
       open: () => ports.openStreams.open(caller.principalId),
+      turn: () => ports.openStreams.turn(caller.principalId),
       now: () => standing(admitted, ports, era, client),
     },
     pageSize: ports.config.pageSize,

@@ -7,6 +7,7 @@ import type { Acts } from '../audit/acts.ts';
 import { requireScope, type Caller } from '../access/principal.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
 import { PorticoError, toPorticoError, type FieldProblem } from '../errors/portico-error.ts';
+import { yieldToRequests } from '../lib/yield-to-requests.ts';
 import type { SecretService } from '../secrets/secret-service.ts';
 import { listSecrets, listSecretUsers } from '../secrets/secret-store.ts';
 import { checkCredential } from './credential.ts';
@@ -61,7 +62,10 @@ export class ImportService {
       if (options.dryRun) return planned;
       refuseInvalid(planned);
       const done: ImportedEntry[] = [];
-      for (const entry of planned) done.push(await this.#do(caller, entry));
+      for (const entry of planned) {
+        done.push(await this.#do(caller, entry));
+        await yieldToRequests();
+      }
       return done;
     });
   }

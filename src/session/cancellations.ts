@@ -4,7 +4,7 @@
  * id; the notification goes to the object, which passes it on. Short calls pay for a timer only.
  */
 import { sha256Hex } from '../lib/base64url.ts';
-import type { RequestId } from '../protocol.ts';
+import { idText, type RequestId } from '../protocol.ts';
 import type { ClientSession } from './client-session-object.ts';
 
 /** A call that lasts this long can be cancelled from now on, in milliseconds. */
@@ -17,7 +17,7 @@ const REMEMBER_MS = 5_000;
 const PATH = '/cancellation';
 
 const tagOf = (key: string) => `call:${key}`;
-const keyOf = (id: RequestId) => sha256Hex(JSON.stringify(id));
+const keyOf = (id: RequestId) => sha256Hex(idText(id));
 
 /** The Worker's side. */
 export class Cancellations {

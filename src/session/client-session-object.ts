@@ -9,7 +9,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { createDestinations } from '../connectors/destinations.ts';
-import { parseConfig } from '../config.ts';
+import { configOf } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { LogLevel, RequestId } from '../protocol.ts';
 import { findServer } from '../registry/server-store.ts';
@@ -61,11 +61,11 @@ const storageKey = (serverId: string) => `upstream/${serverId}`;
 
 export class ClientSession extends DurableObject<Env> {
   readonly #claims = new UpstreamClaims(CLAIM_LIMIT_MS);
-  readonly #config = parseConfig(this.env);
+  readonly #config = configOf(this.env);
   readonly #destinations = createDestinations(
     this.env.CONNECTOR,
     createKeyRing(this.env.PORTICO_KEYS),
-    this.#config.localMode,
+    this.#config,
     new RemoteAccessTokens(id => this.env.SERVER_MONITOR.getByName(id)),
   );
   readonly #clock = new UseClock(this.ctx.storage, this.#config.sessionIdleMs, KEEP_MS);

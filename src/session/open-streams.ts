@@ -20,6 +20,7 @@ import {
   type ResourceNews,
   type Subscription,
 } from './news.ts';
+import { createUpdates, updateKey } from './updates.ts';
 import { SessionStream } from './session-stream.ts';
 import { deleteOpenStream, upsertOpenStream } from './stream-store.ts';
 import {
@@ -53,6 +54,9 @@ export class OpenStreams {
   #turn: Promise<unknown> = Promise.resolve();
   /** Log messages on their way. */
   #logging = 0;
+  readonly #updates = createUpdates(news => this.#tell(news));
+  /** Name of this object, once somebody told it. */
+  #owner = '';
 
   constructor(ctx: DurableObjectState, options: OpenStreamsOptions) {
     this.#ctx = ctx;
@@ -135,15 +139,24 @@ export class OpenStreams {
    * @returns false where nobody here wants to hear any more
    */
   announce(owner: string, news: News): Promise<boolean> {
+    this.#owner = owner;
+    return 'uri' in news ? this.#updates.add(updateKey(news), news) : this.#tell([news]);
+  }
+
+  #tell(all: readonly News[]): Promise<boolean> {
     return this.#inTurn(async () => {
       const connected = await this.#connected();
       const isSession = await this.#session.isWanted();
-      if ('uri' in news) await this.#tellResource(news, connected, isSession);
-      else if (!askToLook(news, connected) && isSession) await this.#session.remember(news);
+      for (const news of all) await this.#tellOne(news, connected, isSession);
       if (isSession || connected.length > 0) return true;
-      await deleteOpenStream(this.#options.db, owner).run();
+      await deleteOpenStream(this.#options.db, this.#owner).run();
       return false;
     });
+  }
+
+  async #tellOne(news: News, connected: readonly Connected[], isSession: boolean): Promise<void> {
+    if ('uri' in news) await this.#tellResource(news, connected, isSession);
+    else if (!askToLook(news, connected) && isSession) await this.#session.remember(news);
   }
 
   /**
@@ -195,8 +208,9 @@ export class OpenStreams {
 
   /** Have this object told of changes. */
   async #register(owner: string, now: number): Promise<void> {
-    await this.#ctx.storage.put(OWNER, owner);
+    // Without a name in storage the row is taken back by the first that is told; the other way round nobody would be told.
     await upsertOpenStream(this.#options.db, owner, now).run();
+    await this.#ctx.storage.put(OWNER, owner);
   }
 
   async #tellResource(

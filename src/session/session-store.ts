@@ -36,13 +36,14 @@ const RowSchema = z
     ...(row.log_level === null ? {} : { logLevel: row.log_level }),
   }));
 
-export function selectSession(db: D1Database, id: string): D1PreparedStatement {
-  return db.prepare('SELECT * FROM sessions WHERE id = ?').bind(id);
+export function selectSessions(db: D1Database, ids: readonly string[]): D1PreparedStatement {
+  return db
+    .prepare('SELECT * FROM sessions WHERE id IN (SELECT value FROM json_each(?))')
+    .bind(JSON.stringify(ids));
 }
 
-/** The first row as a session, or undefined. */
-export function parseSession(rows: readonly unknown[]): Session | undefined {
-  return rows.length === 0 ? undefined : RowSchema.parse(rows[0]);
+export function parseSessions(rows: readonly unknown[]): Session[] {
+  return rows.map(row => RowSchema.parse(row));
 }
 
 export function insertSession(db: D1Database, session: Session): D1PreparedStatement {
@@ -71,6 +72,33 @@ export function updateLogLevel(db: D1Database, id: string, level: LogLevel): D1P
 
 export function deleteSession(db: D1Database, id: string): D1PreparedStatement {
   return db.prepare('DELETE FROM sessions WHERE id = ?').bind(id);
+}
+
+/** Most surplus sessions that are ended at once. */
+const SURPLUS = 20;
+
+/** End the sessions of a principal beyond so many, those that were used longest ago; gives their ids. */
+export function deleteSurplusSessions(
+  db: D1Database,
+  principalId: string,
+  most: number,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `DELETE FROM sessions WHERE id IN
+         (SELECT id FROM sessions WHERE principal_id = ?
+          ORDER BY last_seen_at DESC, rowid DESC LIMIT ${SURPLUS} OFFSET ?)
+       RETURNING id`,
+    )
+    .bind(principalId, most);
+}
+
+/** Ids of the sessions that were ended. */
+export function parseEnded(rows: readonly unknown[]): string[] {
+  return z
+    .array(z.object({ id: z.string() }))
+    .parse(rows)
+    .map(({ id }) => id);
 }
 
 /** Forget sessions nobody has used since `before`, a bounded number at a time. */

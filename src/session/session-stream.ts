@@ -111,7 +111,10 @@ export class SessionStream {
   async look(seen: Seen, told: readonly ListName[], stream: string): Promise<StreamEvent[]> {
     const state = await this.#storage.get<State>(STATE);
     if (!state) return [];
-    await this.#storage.put<State>(STATE, { ...state, seen, untold: {} });
+    const isSame = JSON.stringify(state.seen) === JSON.stringify(seen);
+    if (!isSame || Object.keys(state.untold ?? {}).length > 0) {
+      await this.#storage.put<State>(STATE, { ...state, seen, untold: {} });
+    }
     const events: StreamEvent[] = [];
     for (const list of changedSince(state.seen, seen, told)) {
       const text = changedText(list);

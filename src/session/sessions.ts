@@ -4,11 +4,14 @@
  */
 import type { Caller } from '../access/principal.ts';
 import type { Snapshots } from '../access/snapshots.ts';
+import type { Config } from '../config.ts';
 import type { LogLevel } from '../protocol.ts';
 import {
   deleteIdleSessions,
   deleteSession,
+  deleteSurplusSessions,
   insertSession,
+  parseEnded,
   touchSession,
   updateLogLevel,
   type Session,
@@ -20,7 +23,7 @@ export interface SessionsOptions {
   db: D1Database;
   sealedIds: SealedIds;
   snapshots: Snapshots;
-  idleMs: number;
+  config: Pick<Config, 'sessionIdleMs' | 'principalSessions'>;
 }
 
 /** Name of the object that holds a session's state. */
@@ -52,17 +55,18 @@ export class Sessions {
   }
 
   /**
-   * Open a session.
+   * Open a session. Where the principal has too many, those that were used longest ago end: a client that never ends its sessions is not
+   * refused.
    * @param capabilities what the client can be asked
-   * @returns the id to give to the client
+   * @returns the id to give to the client, and the sessions that ended
    */
   async open(
     caller: Caller,
     endpoint: string,
     protocolVersion: string,
     capabilities: JsonObject,
-  ): Promise<string> {
-    const { db, sealedIds, idleMs } = this.#options;
+  ): Promise<{ sealed: string; ended: string[] }> {
+    const { db, sealedIds, snapshots, config } = this.#options;
     const { facts, sealed } = await sealedIds.create(caller.principalId, protocolVersion);
     const now = Date.now();
     const session = {
@@ -73,8 +77,15 @@ export class Sessions {
       createdAt: now,
       lastSeenAt: now,
     };
-    await db.batch([insertSession(db, session), deleteIdleSessions(db, now - idleMs)]);
-    return sealed;
+    const [, , surplus] = await db.batch([
+      insertSession(db, session),
+      deleteIdleSessions(db, now - config.sessionIdleMs),
+      deleteSurplusSessions(db, caller.principalId, config.principalSessions),
+    ]);
+    const ended = parseEnded(surplus?.results ?? []);
+    for (const id of ended) snapshots.forgetSession(id);
+    snapshots.holdSession(session);
+    return { sealed, ended };
   }
 
   /** An id for a client of the HTTP+SSE transport, whose stream is all the state there is. */
@@ -97,7 +108,8 @@ export class Sessions {
     endpoint: string,
     defer: (work: Promise<unknown>) => void,
   ): boolean {
-    const { db, idleMs } = this.#options;
+    const { db, config } = this.#options;
+    const idleMs = config.sessionIdleMs;
     const now = Date.now();
     if (!session || session.principalId !== caller.principalId || session.endpoint !== endpoint) {
       return false;

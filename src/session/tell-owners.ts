@@ -1,11 +1,16 @@
-/** Tells the clients' objects of news, many at a time. */
+/** Tells the clients' objects of news, a few at a time. */
 import type { ClientSession } from './client-session-object.ts';
 import type { News } from './news.ts';
 
 /** Objects that are told at the same time. */
-const AT_ONCE = 50;
+const AT_ONCE = 10;
+/** Longest pause between two such lots, in milliseconds. */
+const MAX_PAUSE_MS = 250;
 
-/** @returns the names of those that want to hear no more */
+/**
+ * Each object is woken, writes to disk and has a Worker look, so a pause as long as each lot took leaves half of the time to requests.
+ * @returns the names of those that want to hear no more
+ */
 export async function tellOwners(
   objects: DurableObjectNamespace<ClientSession>,
   owners: readonly string[],
@@ -13,6 +18,7 @@ export async function tellOwners(
 ): Promise<string[]> {
   const done: string[] = [];
   for (let i = 0; i < owners.length; i += AT_ONCE) {
+    const startedAt = Date.now();
     await Promise.all(
       owners.slice(i, i + AT_ONCE).map(async owner => {
         const object = objects.get(objects.idFromName(owner));
@@ -21,6 +27,8 @@ export async function tellOwners(
         if (!wants) done.push(owner);
       }),
     );
+    const isLast = i + AT_ONCE >= owners.length;
+    if (!isLast) await scheduler.wait(Math.min(MAX_PAUSE_MS, Date.now() - startedAt));
   }
   return done;
 }

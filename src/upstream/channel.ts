@@ -6,6 +6,7 @@ import { PorticoError } from '../errors/portico-error.ts';
 import { finalResponse } from '../gateway/final-response.ts';
 import { LIST_BOUNDS } from '../lib/json-bounds.ts';
 import type { RawObject } from '../lib/json-spans.ts';
+import type { RequestBytes } from '../limits/bytes-in-flight.ts';
 import type { Deadline } from './deadline.ts';
 import { exchange, type Reply } from './exchange.ts';
 import type { RawResponse } from './message.ts';
@@ -28,8 +29,13 @@ export function createHttpChannel(
 ): Channel {
   return {
     async request(method, params, deadline) {
-      const reply = await post(destination, manner, method, params, deadline, maxBytes);
-      return finalResponse(reply);
+      const bytes = destination.openBytes?.();
+      try {
+        const reply = await post(destination, manner, method, params, deadline, maxBytes, bytes);
+        return await finalResponse(reply);
+      } finally {
+        bytes?.release();
+      }
     },
     async notify(method, deadline) {
       await postNotification(destination, manner, { method }, deadline);
@@ -38,7 +44,7 @@ export function createHttpChannel(
   };
 }
 
-/** POST one request and return the reply with its headers. */
+/** POST one request and return the reply with its headers. @param bytes holds what is read of it, and is released by the caller */
 export function post(
   destination: Destination,
   manner: Manner,
@@ -46,6 +52,7 @@ export function post(
   params: RawObject,
   deadline: Deadline,
   maxBytes: number,
+  bytes?: RequestBytes,
 ): Promise<Reply> {
   const id = nextRequestId();
   const name = params.get('name') ?? params.get('uri');
@@ -58,7 +65,7 @@ export function post(
   const body = requestText({ method, params }, id, manner.era);
   const inSession = Boolean(manner.sessionId);
   const bounds = method.endsWith('/list') ? LIST_BOUNDS : undefined;
-  return exchange({ destination, headers, body, id, inSession, bounds }, deadline, maxBytes);
+  return exchange({ destination, headers, body, id, inSession, bounds, bytes }, deadline, maxBytes);
 }
 
 /** POST a notification; any 2xx will do. */

@@ -2,6 +2,7 @@
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Needle } from '../lib/byte-replacer.ts';
 import { Lru } from '../lib/lru.ts';
+import type { RequestBytes } from '../limits/bytes-in-flight.ts';
 import { parsePlace } from '../registry/connector-place.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { AccessTokenSource } from '../secrets/grant-schema.ts';
@@ -30,10 +31,12 @@ export interface Address {
 
 export interface Destination extends Address {
   fetch: Outlet;
+  /** Counts what answers hold in memory where no caller's request does: those to requests of our own. */
+  openBytes?: () => RequestBytes;
 }
 
 /** A destination without its way out. */
-export function addressOf({ fetch: _fetch, ...address }: Destination): Address {
+export function addressOf({ fetch: _fetch, openBytes: _bytes, ...address }: Destination): Address {
   return address;
 }
 
@@ -46,6 +49,7 @@ export class Destinations {
   readonly #localMode: boolean;
   readonly #tokens: AccessTokenSource;
   readonly #connectors: ConnectorOutlet;
+  readonly #openBytes: () => RequestBytes;
   readonly #needles = new Lru<string, readonly Needle[]>(MAX_NEEDLES);
 
   constructor(
@@ -53,11 +57,13 @@ export class Destinations {
     localMode: boolean,
     tokens: AccessTokenSource,
     connectors: ConnectorOutlet,
+    openBytes: () => RequestBytes,
   ) {
     this.#credentials = new OpenedCredentials(keys);
     this.#localMode = localMode;
     this.#tokens = tokens;
     this.#connectors = connectors;
+    this.#openBytes = openBytes;
   }
 
   /** @throws PorticoError where the address is not allowed or the credential cannot be used */
@@ -69,7 +75,8 @@ export class Destinations {
   reach(address: Address): Destination {
     const place = parsePlace(address.url);
     const outlet = place ? this.#connectors(place.connectorId, place.server) : direct;
-    return { ...address, fetch: withoutCredential(outlet, this.#needlesOf(address.hidden)) };
+    const fetch = withoutCredential(outlet, this.#needlesOf(address.hidden));
+    return { ...address, fetch, openBytes: this.#openBytes };
   }
 
   #needlesOf(hidden: readonly string[]): readonly Needle[] {

@@ -16,16 +16,10 @@ import { parseParamHeaders } from '../gateway/param-headers.ts';
 import { isDeeper } from '../lib/json-bounds.ts';
 import { rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { MAX_NAME_CHARS, MAX_URI_CHARS, QUALIFIER_CHARS } from '../lib/name-limits.ts';
-import {
-  isObject,
-  PromptSchema,
-  ResourceSchema,
-  ResourceTemplateSchema,
-  ToolSchema,
-  type JsonObject,
-} from '../protocol.ts';
+import { isObject, type JsonObject } from '../protocol.ts';
 import type { Channel } from './channel.ts';
 import type { Deadline } from './deadline.ts';
+import { mendItem, type MendedItem } from './mended-item.ts';
 import { withoutSecrets } from './redact.ts';
 import { toSaid } from './said.ts';
 
@@ -52,13 +46,6 @@ export const MAX_ITEMS = 5_000;
 const MAX_ITEM_DEPTH = 200;
 export const MAX_CATALOG_CHARS = 20_000_000;
 
-const SCHEMAS = {
-  tools: ToolSchema,
-  resources: ResourceSchema,
-  resourceTemplates: ResourceTemplateSchema,
-  prompts: PromptSchema,
-};
-
 /** What of a server its lists are read with. */
 export interface Listing {
   channel: Channel;
@@ -79,18 +66,16 @@ export async function discover(listing: Listing, capabilities: JsonObject): Prom
     prompts: [],
   };
   const ttlMs: ListTtls = {};
-  const faults: string[] = [];
+  const notes: Notes = { leftOut: [], mended: [] };
   const failed: FailedList[] = [];
-  let leftOut = 0;
   const read = async (kind: Kind) => {
-    const listed = await listAll(listing, kind, faults).catch((error: unknown) => {
+    const listed = await listAll(listing, kind, notes).catch((error: unknown) => {
       if (!(error instanceof PorticoError)) throw error;
       return error;
     });
     if (listed instanceof PorticoError) return void failed.push({ kind, error: listed });
     items[kind] = listed.items;
     if (listed.ttlMs < MAX_LIST_TTL_MS) ttlMs[kind] = listed.ttlMs;
-    leftOut += listed.leftOut;
   };
   const isOffered = (kind: Kind) => capabilities[KIND_FACTS[kind].capability] !== undefined;
   const others = KINDS.filter(kind => kind !== 'tools' && isOffered(kind));
@@ -103,7 +88,7 @@ export async function discover(listing: Listing, capabilities: JsonObject): Prom
   return {
     items,
     ttlMs,
-    warning: toWarning(leftOut, faults),
+    warning: toWarning(notes),
     failed: failed.filter(isMissed).map(toNamed),
   };
 }
@@ -122,16 +107,26 @@ const toNamed = ({ kind, error: { code, message } }: FailedList): FailedList => 
   error: new PorticoError(code, `Its ${WORDS[kind]} cannot be listed: ${message}`),
 });
 
-/** One line; the first of them is named, with the reason. */
-function toWarning(leftOut: number, [fault]: readonly string[]): string | null {
-  if (leftOut === 0) return null;
-  return `${leftOut} invalid items were left out${fault === undefined ? '' : ` (${fault})`}`;
+/** Items that did not come as they are, each with its name and the reason. */
+interface Notes {
+  leftOut: string[];
+  /** Items that came without a part. */
+  mended: string[];
 }
 
-async function listAll(listing: Listing, kind: Kind, faults: string[]) {
+/** One line; of each kind the first is named, with the reason. */
+function toWarning({ leftOut, mended }: Notes): string | null {
+  const lines = [
+    leftOut.length > 0 && `${leftOut.length} invalid items were left out (${leftOut[0]})`,
+    mended.length > 0 &&
+      `${mended.length} items came without a part that clients cannot take (${mended[0]})`,
+  ].filter(line => line !== false);
+  return lines.length > 0 ? lines.join('; ') : null;
+}
+
+async function listAll(listing: Listing, kind: Kind, notes: Notes) {
   const items: string[] = [];
   const keys = new Set<string>();
-  let leftOut = 0;
   let chars = 0;
   let ttlMs = MAX_LIST_TTL_MS;
   let cursor: string | undefined;
@@ -141,20 +136,22 @@ async function listAll(listing: Listing, kind: Kind, faults: string[]) {
     const { raw, nextCursor, ttlMs: pageTtlMs } = await listPage(listing, kind, params);
     ttlMs = Math.min(ttlMs, pageTtlMs);
     for (const text of raw) {
-      const { key, fault } = readItem(kind, text, keys);
-      if (fault !== undefined) {
-        faults.push(`${JSON.stringify(key.slice(0, MAX_NAMED_CHARS))}: ${fault}`);
-        leftOut += 1;
+      const { key, ...read } = readItem(kind, text, keys);
+      if ('fault' in read) {
+        notes.leftOut.push(`${toName(key)}: ${read.fault}`);
         continue;
       }
+      if (read.left !== undefined) {
+        notes.mended.push(`${toName(key)}: ${JSON.stringify(read.left)}`);
+      }
       keys.add(key);
-      items.push(text);
-      chars += text.length;
+      items.push(read.text);
+      chars += read.text.length;
     }
     if (items.length > MAX_ITEMS || chars > MAX_CATALOG_CHARS) {
       throw new PorticoError('upstream_too_large', `More than ${MAX_ITEMS} ${kind} or too large`);
     }
-    if (nextCursor === undefined || nextCursor === cursor) return { items, leftOut, ttlMs };
+    if (nextCursor === undefined || nextCursor === cursor) return { items, ttlMs };
     cursor = nextCursor;
   }
   throw new PorticoError('upstream_too_large', `The list has more than ${MAX_PAGES} pages`);
@@ -189,11 +186,17 @@ function toTtlMs(value: unknown): number {
   return Math.max(0, Math.floor(Math.min(value, MAX_LIST_TTL_MS) / 1_000) * 1_000);
 }
 
-/** Most characters of an item's name, and of where its fault is, that are told. */
+/** Most characters of an item's name that are told. */
 const MAX_NAMED_CHARS = 64;
 
-/** The key of an item, and why it is left out where it is none or would keep a client from the whole list. */
-function readItem(kind: Kind, text: string, others: ReadonlySet<string>) {
+const toName = (key: string): string => JSON.stringify(key.slice(0, MAX_NAMED_CHARS));
+
+/** The key of an item and its text as clients can take it, or why it is left out: it is none, or would keep a client from the whole list. */
+function readItem(
+  kind: Kind,
+  text: string,
+  others: ReadonlySet<string>,
+): { key: string } & (MendedItem | { fault: string }) {
   if (isDeeper(text, MAX_ITEM_DEPTH)) {
     return { key: '?', fault: `nested deeper than ${MAX_ITEM_DEPTH} levels` };
   }
@@ -205,12 +208,11 @@ function readItem(kind: Kind, text: string, others: ReadonlySet<string>) {
   const isName = KIND_FACTS[kind].key === 'name';
   const maxChars = (isName ? MAX_NAME_CHARS : MAX_URI_CHARS) - QUALIFIER_CHARS;
   if (key.length > maxChars) return { key, fault: `longer than ${maxChars} characters` };
-  const parsed = SCHEMAS[kind].safeParse(item);
-  if (parsed.success && key !== '') {
-    return { key, fault: kind === 'tools' ? headerFault(text) : undefined };
-  }
-  const path = parsed.error?.issues[0]?.path.join('.').slice(0, MAX_NAMED_CHARS);
-  return { key, fault: `invalid${path ? ` at ${JSON.stringify(path)}` : ''}` };
+  const mended = mendItem(kind, text, item);
+  if ('fault' in mended) return { key, ...mended };
+  if (key === '') return { key, fault: 'invalid' };
+  const fault = kind === 'tools' ? headerFault(mended.text) : undefined;
+  return fault === undefined ? { key, ...mended } : { key, fault };
 }
 
 /** Why a tool is invalid by its `x-mcp-header` annotations, if it is. */

@@ -2,9 +2,10 @@
  * JSON-RPC messages as an upstream sent them: classified, with the raw text of what is forwarded.
  */
 import { PorticoError } from '../errors/portico-error.ts';
+import { withExactIds } from '../lib/exact-ids.ts';
 import { JsonPastBounds, parseWithin, type JsonBounds } from '../lib/json-bounds.ts';
 import { rawMembers } from '../lib/json-spans.ts';
-import { isObject, isRequestId, type JsonObject, type RequestId } from '../protocol.ts';
+import { idText, isObject, isRequestId, type JsonObject, type RequestId } from '../protocol.ts';
 import type { RawAnswer } from './question.ts';
 
 /** A response: exactly one of the two, raw JSON text, beside its parsed form. */
@@ -40,7 +41,7 @@ export type UpstreamMessage =
 export function parseMessage(text: string, id: RequestId, bounds?: JsonBounds): UpstreamMessage {
   let json: unknown;
   try {
-    json = parseWithin(text, bounds);
+    json = withExactIds(parseWithin(text, bounds), text);
   } catch (error) {
     if (!(error instanceof JsonPastBounds)) throw new PorticoError('upstream_bad_json');
     throw new PorticoError('upstream_too_large', `The answer ${error.message}`);
@@ -71,7 +72,7 @@ export function parseMessage(text: string, id: RequestId, bounds?: JsonBounds): 
 /** The id in a message's text, if there is a valid one. */
 export function idOf(text: string): RequestId | undefined {
   try {
-    const { id } = parseWithin(text) as { id?: unknown };
+    const { id } = withExactIds(parseWithin(text), text) as { id?: unknown };
     return isRequestId(id) ? id : undefined;
   } catch {
     return undefined;
@@ -82,7 +83,7 @@ export function idOf(text: string): RequestId | undefined {
 export function toAnswerText(id: RequestId, answer: RawAnswer): string {
   const [member, raw] =
     'result' in answer ? (['result', answer.result] as const) : (['error', answer.error] as const);
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${member}":${raw}}`;
+  return `{"jsonrpc":"2.0","id":${idText(id)},"${member}":${raw}}`;
 }
 
 function isRpcError(value: unknown): value is JsonObject {

@@ -1,4 +1,5 @@
 /** Questions of servers to clients, on their way through a call, and those that are taken back. Pure. */
+import { withExactIds } from '../lib/exact-ids.ts';
 import { isObject, isRequestId, type RequestId } from '../protocol.ts';
 
 /** A client's answer as raw JSON: its result, or its error. */
@@ -23,7 +24,7 @@ export interface Withdrawal {
 /** Id of the question that a server's notification takes back, if it is such a one. */
 export function withdrawnId(method: string, text: string): RequestId | undefined {
   if (method !== 'notifications/cancelled') return undefined;
-  const { params } = JSON.parse(text) as { params?: unknown };
+  const { params } = withExactIds(JSON.parse(text), text) as { params?: unknown };
   const id = isObject(params) ? params['requestId'] : undefined;
   return isRequestId(id) ? id : undefined;
 }

@@ -96,6 +96,21 @@ describe('who cannot be asked', () => {
     expect((await closed()) - before).toBe(0);
   });
 
+  it.each(['legacy', 'modern'] as const)(
+    '[LLM-3] a %s client is told which calls were not made of an answer that was cut, and nobody is asked',
+    async era => {
+      const client = await open(era, target);
+      await chats.script({ turns: [{ calls: [close('INC-1001')], stop: 'length' }] });
+      const before = await closed();
+      const result = resultOf(await client.call('chat', { message }));
+      expect(result.isError).toBe(true);
+      const unmade = { name: 'tickets.close_ticket', decision: 'not_made', arguments: null };
+      expect(viewOf(result)).toMatchObject({ stop_reason: 'length', calls: [unmade] });
+      expect(viewOf(result)).not.toHaveProperty('pending');
+      expect((await closed()) - before).toBe(0);
+    },
+  );
+
   it('[LLM-3] a client whose person cannot answer, or that opens pages only, is told so too', async () => {
     await chats.script({ turns: [{ calls: [close('INC-1001')] }], repeat: 'last' });
     const failing = await withHttp1(chats.gateway, () => {

@@ -160,13 +160,63 @@ describe.each(PROVIDERS)('a model that speaks $api', provider => {
     expect(told).toContain('There is no tool documents__burn');
   });
 
-  it('[LLM-3] goes on after a call that nobody can read: it is told so, or asked once more', async () => {
+  it('[LLM-3] goes on after a call that nobody can read: it is told so once', async () => {
     const broken = { calls: [{ name: 'documents__fetch_document', raw: '{' }] };
     await chats.script({ turns: [broken, { text: 'Again.' }] });
     const chat = await chats.chat({ message });
     expect(chat).toMatchObject({ stop_reason: 'answered', answer: 'Again.' });
-    // Where the API says itself that a call was none, there is nothing to answer.
-    expect(chat.steps).toBe(provider.api === 'gemini' ? 1 : 2);
-    expect(await chats.requests()).toHaveLength(2);
+    expect(chat.steps).toBe(2);
+    expect(await chats.problems()).toEqual([]);
+    const [, again, ...more] = await chats.requests();
+    expect(more).toEqual([]);
+    // Where the API says itself that a call was none, there is no call to answer: it is told beside.
+    const told =
+      provider.api === 'gemini' ? 'Malformed function call: documents__' : 'not valid JSON';
+    expect(JSON.stringify(again)).toContain(told);
+  });
+
+  // What had not begun of a call's arguments, or of a whole call: Gemini gives calls only whole.
+  const half = provider.api === 'gemini' ? { arguments: {} } : { raw: '' };
+  const calls = [
+    { name: 'documents__fetch_document', arguments: { id: 'doc-1' } },
+    { name: 'tickets__search_tickets', ...half },
+  ];
+
+  it.each([
+    ['streamed', true],
+    ['whole', false],
+  ])('[LLM-3] makes no call of a turn that is cut for length: %s', async (_, isStreamed) => {
+    await chats.script({ turns: [{ text: 'So ', calls, stop: 'length' }, { text: 'I see.' }] });
+    const before = (await callsOf('documents')) + (await callsOf('tickets'));
+    const told = isStreamed ? await chats.stream({ message }) : undefined;
+    const chat = told?.chat ?? (await chats.chat({ message }));
+    expect(chat).toMatchObject({ status: 'idle', stop_reason: 'length', steps: 1 });
+    const unmade = { decision: 'not_made', arguments: null, is_error: true };
+    expect(chat.calls).toMatchObject([
+      { name: 'documents.fetch_document', ...unmade },
+      { name: 'tickets.search_tickets', ...unmade },
+    ]);
+    const events = told?.events.filter(({ type }) => type === 'call') ?? [];
+    expect(events).toEqual(isStreamed ? chat.calls.map(call => ({ type: 'call', call })) : []);
+    // Going on asks again, and the model hears why.
+    const more = await chats.chat({}, chat.id);
+    expect(more).toMatchObject({ stop_reason: 'answered', answer: 'I see.', calls: [] });
+    const [, again] = await chats.requests();
+    expect(JSON.stringify(again)).toContain('none of the calls in it was made');
+    expect(await chats.problems()).toEqual([]);
+    expect((await callsOf('documents')) + (await callsOf('tickets'))).toBe(before);
+  });
+
+  it('[LLM-3] makes no call of a stream that broke off, and goes on where it stood', async () => {
+    const turns: Script['turns'] = [{ text: 'So it is ', calls, stop: 'failed' }];
+    await chats.script({ turns: [...turns, { text: 'I see.' }] });
+    const before = (await callsOf('documents')) + (await callsOf('tickets'));
+    const { chat } = await chats.stream({ message });
+    expect(chat).toMatchObject({ stop_reason: 'interrupted', problem: expect.any(String) });
+    expect(chat.calls.every(({ decision }) => decision === 'not_made')).toBe(true);
+    const more = await chats.chat({}, chat.id);
+    expect(more).toMatchObject({ stop_reason: 'answered', answer: 'I see.' });
+    expect(await chats.problems()).toEqual([]);
+    expect((await callsOf('documents')) + (await callsOf('tickets'))).toBe(before);
   });
 });

@@ -71,6 +71,19 @@ it('[CLI-4] [LLM-3] a call waits where nobody can be asked, and is approved or r
   expect((await closed()) - before).toBe(1);
 });
 
+it('[CLI-4] [LLM-3] says which calls were not made of an answer that was cut, and asks again', async () => {
+  const cut = { calls: [{ name: 'tickets__close_ticket', raw: '' }], stop: 'length' as const };
+  await chats.script({ turns: [cut, { text: 'Never mind.' }] });
+  const before = await closed();
+  const first = await portico(['close it', '--yes']);
+  expect(first).toMatchObject({ code: 1, out: '' });
+  expect(first.err).toContain('✗ tickets.close_ticket was not called');
+  expect(first.err).toContain('portico: the answer is cut');
+  const again = await portico(['--resume', idIn(first.err)], { input: '' });
+  expect(again).toMatchObject({ code: 0, out: 'Never mind.\n' });
+  expect((await closed()) - before).toBe(0);
+});
+
 it('[CLI-4] [LLM-3] ends with what stopped it, and how to go on', async () => {
   await chats.script({ turns: [{ text: 'Again.', calls: [search] }], repeat: 'last' });
   const { code, err } = await portico(['look for ever', '--max-steps', '2']);

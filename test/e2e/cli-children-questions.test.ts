@@ -226,7 +226,9 @@ describe('[CLI-1] a question in mid-call', () => {
   });
 
   it('without a call goes to the one session that listens and can answer, else to nobody', async () => {
-    const stand = await openStand(odd());
+    // One process for all: whose questions these are is not to be seen from its calls.
+    const capabilities = ['roots', 'sampling', 'elicitation'] as const;
+    const stand = await openStand(odd(), { capabilities });
     const [one, two] = [await openWireSession(stand.url, ALL), await openWireSession(stand.url)];
     const [stream, other] = [await one.listen(), await two.listen()];
     await two.call('ask-later', { method: 'roots/list' });

@@ -1,4 +1,4 @@
-/** Where the secrets of `portico connect` are not: in process lists, in what it prints, in the environment of its servers. */
+/** Where the secrets of `portico connect` are not: in process lists, in what it prints, in the environment and the answers of its servers. */
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { callTool, textOf } from './connect-calls.ts';
@@ -25,7 +25,7 @@ afterEach(async () => {
 it('[CLI-1] no secret is in a process list or in the output, whatever happens', async () => {
   stand.write('mcp.json', {
     mcpServers: {
-      tools: stand.tools('tools', { SECRET: '${THE_SECRET}' }),
+      tools: stand.tools('tools', { SECRET: '${THE_SECRET}', PLAIN: 'nothing-of-a-secret' }),
       // Tell their secret when they end.
       leaky: {
         command: process.execPath,
@@ -46,7 +46,12 @@ it('[CLI-1] no secret is in a process list or in the output, whatever happens', 
   });
   const link = await opened;
   const known = callTool(link, 'tools', 'env', { text: 'SECRET' });
-  await expect(textOf(known)).resolves.toBe(SECRET);
+  // It has the secret, and what it says of it does not leave the machine.
+  await expect(textOf(known)).resolves.toBe('[redacted]');
+  const echoed = callTool(link, 'tools', 'echo', { text: `a ${SECRET} b` });
+  await expect(textOf(echoed)).resolves.toBe('a [redacted] b');
+  const plain = callTool(link, 'tools', 'env', { text: 'PLAIN' });
+  await expect(textOf(plain)).resolves.toBe('nothing-of-a-secret');
   const token = callTool(link, 'tools', 'env', { text: 'PORTICO_CONNECTOR_TOKEN' });
   await expect(textOf(token)).resolves.toBe('');
   await connecting.says('leaky: failed');

@@ -3,21 +3,18 @@
  * prints what is no message, and four want a key that is not there. The gateway answers while they start; what is not there is said,
  * with the program's own reason, and said alike everywhere; what is there is listed as it lists itself.
  */
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findFreePort, until } from '../fixtures/start-fixture.ts';
-import { packageProgram, type Program } from './connected.ts';
+import type { Program } from './connected.ts';
+import { crowdOf, listDirectly } from './crowd.ts';
 import { MAIN, runPortico } from './portico-command.ts';
 import { clients, type ClientName } from './sdk-clients.ts';
 
-const INSTALLED = fileURLToPath(new URL('../programs/node_modules/', import.meta.url));
 const WAIT_MS = 120_000;
 /** How soon all of it is ready, and how soon a request is answered all the while, in milliseconds. */
 const READY_MS = 20_000;
@@ -41,51 +38,6 @@ let origin: string;
 let token: string;
 let readyMs: number;
 const answersMs: number[] = [];
-
-const inProcess = (script: string, ...args: string[]): Program => ({
-  command: process.execPath,
-  args: [join(INSTALLED, script), ...args],
-});
-const official = (name: string, ...args: string[]) =>
-  inProcess(`@modelcontextprotocol/server-${name}/dist/index.js`, ...args);
-const own = (name: string, ...args: string[]) =>
-  packageProgram(`@modelcontextprotocol/server-${name}/dist/index.js`, ...args);
-
-function toPrograms(): Record<string, Program> {
-  const memory = own('memory');
-  return {
-    everything: own('everything', 'stdio'),
-    // Asks for roots as soon as a client has them.
-    files: own('filesystem', folder),
-    // Prints what is no message before it speaks.
-    chatty: {
-      command: '/bin/sh',
-      args: [
-        '-c',
-        'echo "Hello from a wrapper!"; echo "{}"; exec "$@"',
-        'sh',
-        memory.command,
-      ].concat(memory.args ?? []),
-      env: { MEMORY_FILE_PATH: join(folder, 'graph.jsonl') },
-    },
-    desktop: inProcess('@wonderwhy-er/desktop-commander/dist/index.js', '--no-onboarding'),
-    // Has a port for its database where nobody is.
-    postgres: official('postgres', 'postgresql://127.0.0.1:9/nothing'),
-    // Both have `$ref` in their schemas.
-    thinking: official('sequential-thinking'),
-    notion: inProcess('@notionhq/notion-mcp-server/bin/cli.mjs'),
-    github: official('github'),
-    context7: inProcess('@upstash/context7-mcp/dist/index.js'),
-    tavily: inProcess('tavily-mcp/build/index.js'),
-    commands: inProcess('mcp-server-commands/build/index.js'),
-    // Each ends at once for want of a key.
-    slack: official('slack'),
-    brave: official('brave-search'),
-    gitlab: official('gitlab'),
-    maps: official('google-maps'),
-    missing: { command: 'no-program-of-this-name' },
-  };
-}
 
 /** What the programs without a chance say of it. */
 const REASONS: Record<string, string> = {
@@ -117,7 +69,7 @@ const findToken = async (): Promise<string | undefined> =>
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'portico-crowd-'));
-  programs = toPrograms();
+  programs = crowdOf(folder);
   await writeFile(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: programs }));
   const port = await findFreePort();
   origin = `http://127.0.0.1:${port}`;
@@ -192,27 +144,10 @@ const PINNED = 'SDK 2.x pinned to 2026-07-28';
 /** A tool as a modern client reads it, which drops what its revision does not have. */
 const asModern = ({ execution: _legacy, ...tool }: Record<string, unknown>) => tool;
 
-/** The tools of a program that is spoken to directly, without a gateway. */
-async function listDirectly({ command, args = [], env = {} }: Program) {
-  const transport = new StdioClientTransport({
-    command,
-    args,
-    env: { ...environment(), ...env },
-    stderr: 'ignore',
-  });
-  const client = new Client({ name: 'portico-e2e', version: '1.0.0' });
-  await client.connect(transport, { timeout: WAIT_MS });
-  try {
-    return (await client.listTools()).tools;
-  } finally {
-    await client.close();
-  }
-}
-
 it('[MCP-7] [MCP-5] lists of each what the program itself lists, for each kind of client', async () => {
   const kinds: ClientName[] = ['SDK 1.x', 'SDK 2.x legacy', PINNED];
   for (const [name, program] of Object.entries(programs).filter(([key]) => !isGone(key))) {
-    const direct = await listDirectly(program);
+    const direct = await listDirectly(program, environment());
     expect([name, direct.length > 0]).toEqual([name, true]);
     for (const kind of kinds) {
       const client = await clients[kind]({ url: `${origin}/mcp/servers/${name}`, token });

@@ -7,9 +7,9 @@ import { createConnection, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, until, type Upstream } from '../fixtures/start-fixture.ts';
+import { watchedBy } from './bystander.ts';
 import { startGateway, QUIET, type Gateway } from './gateway.ts';
 import type { Burst, Told } from './greedy-thread.ts';
-import { open } from './raw-client.ts';
 
 const MIB = 1_048_576;
 /** An isolate of the edge. */
@@ -38,22 +38,7 @@ async function all(wanted: Omit<Burst, 'gateway' | 'token'>): Promise<Told[]> {
   return told;
 }
 
-/** Does something; gives the longest time that a call of somebody else took meanwhile, in milliseconds. */
-async function watched(work: () => Promise<unknown>): Promise<number> {
-  const client = await open('legacy', { url: `${gateway.origin}/mcp`, token: bystander });
-  let longest = 0;
-  const state = { isOver: false };
-  const watch = async () => {
-    while (!state.isOver) {
-      const startedAt = performance.now();
-      const { message } = await client.call('fine.echo', { message: 'hello' });
-      expect(message.result?.['content']).toEqual([{ type: 'text', text: 'Echo: hello' }]);
-      longest = Math.max(longest, performance.now() - startedAt);
-    }
-  };
-  await Promise.all([watch(), work().finally(() => (state.isOver = true))]);
-  return longest;
-}
+const watched = (work: () => Promise<unknown>) => watchedBy(bystander, gateway, work);
 
 /** Everything is given back: the greedy one may have as much as ever. */
 async function expectRoom(): Promise<void> {

@@ -1,5 +1,6 @@
 /** A key ring is rotated under load, with 1,000 secrets, by the command; and the canary is nowhere but at its server. */
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -160,6 +161,22 @@ describe('a key ring', () => {
       ]);
     }
     expect(upstream.tokens).toHaveLength(1);
+  }, 300_000);
+
+  it('[SEC-1] says at once what cannot be opened where a key was taken out too early', async () => {
+    const file = join(data, 'secrets.json');
+    const whole = await readFile(file, 'utf8');
+    const stored = JSON.parse(whole) as { keyRing: { active: string; keys: object } };
+    const ring = { active: 'k3', keys: { k3: randomBytes(32).toString('base64') } };
+    await writeFile(file, JSON.stringify({ ...stored, keyRing: ring }));
+    await restart();
+    const { code, text } = await runKeys('status', '--url', gateway.origin);
+    expect(text).toContain(`✗ key k2 is not in the ring, and ${SECRETS} secrets, 2 servers`);
+    expect(text).not.toContain('keep the former key');
+    expect(code).toBe(1);
+    await writeFile(file, whole);
+    await restart();
+    expect(await runKeys('status', '--url', gateway.origin)).toMatchObject({ code: 0 });
   }, 300_000);
 
   it('[SEC-1] [SEC-2] keeps the canary out of every answer, log line and raw byte of storage', async () => {

@@ -24,11 +24,17 @@ export function checkAnswer(answer: Answer, era: Era, method?: keyof typeof RESU
     return;
   }
   for (const text of answer.messages) {
-    const parsed: unknown = JSON.parse(text);
+    const parsed: unknown = JSON.parse(text, withoutDigits);
     for (const message of Array.isArray(parsed) ? (parsed as unknown[]) : [parsed]) {
       checkMessage(message as Record<string, unknown>, era, method);
     }
   }
+}
+
+/** The schema takes no number that JavaScript has not; an id may be any integer, and comes back in its own digits. */
+function withoutDigits(this: unknown, key: string, value: unknown, context?: { source: string }) {
+  const isInexact = typeof value === 'number' && !Number.isSafeInteger(value);
+  return key === 'id' && isInexact && /^-?\d+$/u.test(context?.source ?? '') ? 1 : value;
 }
 
 function checkMessage(

@@ -40,7 +40,7 @@ const PROBE_MS = 60_000;
 /** Starts a server behind its face. */
 export async function openStand(
   spec: ChildSpec,
-  more: Pick<StdioServerOptions, 'tools' | 'capabilities' | 'limits'> = {},
+  more: Pick<StdioServerOptions, 'tools' | 'capabilities' | 'era' | 'limits'> = {},
 ): Promise<Stand> {
   const limits = { probeMs: PROBE_MS, waitMs: PROBE_MS, ...more.limits };
   const server = new StdioServer({ spec, ...more, limits });
@@ -57,7 +57,7 @@ export async function openStand(
     reached: (what, test) => until(what, 60_000, async () => states.find(test)),
     close: async () => {
       open.delete(stand);
-      await server.child.stop();
+      await server.stop();
       http.closeAllConnections();
       http.close();
     },

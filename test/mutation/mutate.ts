@@ -75,10 +75,10 @@ export function mutate(file: string, text: string, firstId: number): Mutated {
       at = child.end;
     });
     rendered += text.slice(at, node.end);
-    if (ts.isExpressionStatement(node) && isCall(node.expression)) {
-      return `if (!(${active(add(node, ''))})) { ${rendered} }`;
+    if ((ts.isExpressionStatement(node) && isCall(node.expression)) || ts.isThrowStatement(node)) {
+      // In a block, or an `else` after it would be the one of this `if`.
+      return `{ if (!(${active(add(node, ''))})) { ${rendered} } }`;
     }
-    if (ts.isThrowStatement(node)) return `if (!(${active(add(node, ''))})) { ${rendered} }`;
     if (ts.isBlock(node) && isLoop(node.parent)) return `{ globalThis.__tick?.(); ${rendered} }`;
     const others = alternatives(node, written);
     if (others.length === 0) return rendered;

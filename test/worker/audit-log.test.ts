@@ -16,7 +16,9 @@ import type { RpcAnswer } from './portico.ts';
 
 /** An object that is gone from one moment to the next; its storage stays. */
 const abort = (person: Person) =>
-  runInDurableObject(logOf(person), (_log, state) => state.abort('lost')).catch(() => undefined);
+  runInDurableObject(logOf(person), (_log, state) => state.abort('Instance disposed')).catch(
+    () => undefined,
+  );
 
 /** The leases of all open calls have run out. */
 const runOut = (person: Person) =>

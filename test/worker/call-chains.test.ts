@@ -1,7 +1,7 @@
 /** Chains of calls in the database, which show every change, also where one was rewritten whole; and rows that go when they are old. */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { chain, GENESIS, type ChainedEvent, type ChainHead } from '../../src/audit/audit-schema.ts';
 import { insertMissing, listChain } from '../../src/audit/audit-store.ts';
 import {
@@ -131,6 +131,27 @@ describe('a check of the chain of calls', () => {
       await env.DB.batch([insertMissing(env.DB, rows)]);
     }
     expect(await verify()).toMatchObject({ is_intact: true, rows: 12 });
+  });
+});
+
+describe('an alarm that was lost', () => {
+  it('[SEC-6] keeps no rows from the database once another call ends', async () => {
+    const person = await createPerson(portico);
+    const make = async () => {
+      const id = crypto.randomUUID();
+      await logOf(person).begin(beginningOf(person, id));
+      await logOf(person).end([endOf(id)]);
+    };
+    await make();
+    await runInDurableObject(logOf(person), (_log, { storage }) => storage.deleteAlarm());
+    // A full disk lasts: the time of the alarm goes by.
+    await scheduler.wait(4_000);
+    expect(await listChain(env.DB, person.shard, 1, 10)).toHaveLength(0);
+    await make();
+    await vi.waitFor(
+      async () => expect(await listChain(env.DB, person.shard, 1, 10)).toHaveLength(2),
+      { timeout: 30_000 },
+    );
   });
 });
 

@@ -1,8 +1,10 @@
 /** The circuit breaker where calls meet it: every isolate obeys what the monitor alone decides, and no call is ever the trial. */
 import { env } from 'cloudflare:workers';
-import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { FakeServer, serve } from './fake-server.ts';
+import { CallTally } from '../../src/health/call-report.ts';
+import type { Remembered } from '../../src/health/monitor-health.ts';
+import { FakeServer, resultOf, serve } from './fake-server.ts';
 import {
   PATIENT,
   SERVERS,
@@ -10,9 +12,10 @@ import {
   modern,
   monitorOf,
   registerConnected,
+  whenQuiet,
   type RpcAnswer,
 } from './portico.ts';
-import { beat, callTool, readShown } from './health.ts';
+import { beat, callTool, historyOf, readShown } from './health.ts';
 
 const portico = createPortico();
 /** Another isolate, which saw none of the failures. */
@@ -41,6 +44,32 @@ async function openCircuit(name: string) {
   return { id, server, codes };
 }
 
+const healthOf = (id: string) =>
+  runInDurableObject(monitorOf(id), (_, { storage }) => storage.get<Remembered>('health'));
+
+/** An hour, in milliseconds: nothing that is due then happens in a test. */
+const LONG_MS = 3_600_000;
+
+/** The open circuit of a server is tried in a while and nothing else of it is due, as where nobody wanted it for long. */
+async function rest(id: string, inMs = LONG_MS): Promise<void> {
+  await whenQuiet(id);
+  await runDurableObjectAlarm(monitorOf(id));
+  const longAt = Date.now() + LONG_MS;
+  const retryAt = Date.now() + inMs;
+  // Its next round is some time away: what it remembers is replaced, and nothing else is due.
+  await evictDurableObject(monitorOf(id));
+  await runInDurableObject(monitorOf(id), async (_, { storage }) => {
+    const held = await storage.get<Remembered>('health');
+    if (!held) throw new Error('nothing is known of the server');
+    await storage.put('health', { ...held, circuit: { ...held.circuit, retryAt } });
+    await storage.put('schedule', { checkAt: longAt, lookAt: longAt, alarmAt: retryAt });
+    await storage.setAlarm(retryAt);
+  });
+  await env.DB.prepare('UPDATE servers SET circuit_retry_at = ? WHERE id = ?')
+    .bind(retryAt, id)
+    .run();
+}
+
 const rowOf = (id: string) =>
   env.DB.prepare('SELECT circuit_retry_at FROM servers WHERE id = ?')
     .bind(id)
@@ -51,9 +80,9 @@ describe('an open circuit', () => {
     const { server, codes } = await openCircuit('refused');
     expect(codes.filter(code => code !== 'circuit_open')).not.toEqual([]);
     const before = server.of('tools/call').length;
-    const rest = await call('refused', elsewhere);
-    expect([rest.status, await rest.json()]).toMatchObject([503, { code: 'circuit_open' }]);
-    expect(Number(rest.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    const refused = await call('refused', elsewhere);
+    expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'circuit_open' }]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     const { message, headers } = modern('tools/call', { name: 'refused.echo', arguments: {} });
     const answer = await (await elsewhere.post(message, { headers })).json<RpcAnswer>();
     expect(answer.result).toMatchObject({
@@ -74,20 +103,22 @@ describe('an open circuit', () => {
     expect([monitors.mock.calls.length, sessions.mock.calls.length]).toEqual([0, 0]);
   });
 
-  it('[UP-5] is tried by the monitor in its time: longer after a bad trial, closed by a good one', async () => {
+  it('[UP-5] is tried by the monitor in its time, of which a bad trial leaves no trace, and closed by a good one', async () => {
     const { id, server } = await openCircuit('tried');
-    const opens = () =>
-      runInDurableObject(
-        monitorOf(id),
-        async (_, { storage }) =>
-          (await storage.get<{ circuit: { opens: number } }>('health'))?.circuit.opens ?? 0,
-      );
-    await vi.waitFor(async () => {
-      await runDurableObjectAlarm(monitorOf(id));
-      expect(await opens()).toBeGreaterThanOrEqual(3);
-    }, PATIENT);
-    const { circuit_retry_at: retryAt } = (await rowOf(id)) ?? {};
-    expect((retryAt ?? 0) - Date.now()).toBeGreaterThan(500);
+    await rest(id, 0);
+    const readTraces = async () => [
+      await historyOf(portico, id),
+      await readShown(portico, id),
+      await rowOf(id),
+    ];
+    const before = await readTraces();
+    let trials = 0;
+    server.outage = () => {
+      trials += 1;
+      return fail();
+    };
+    await vi.waitFor(() => expect(trials).toBeGreaterThanOrEqual(3), PATIENT);
+    expect(await readTraces()).toEqual(before);
     server.outage = undefined;
     await vi.waitFor(async () => {
       expect((await beat(portico, id)).circuit).toBe('closed');
@@ -98,6 +129,50 @@ describe('an open circuit', () => {
       async () => expect((await call('tried', elsewhere)).status).toBe(200),
       PATIENT,
     );
+  });
+
+  it('[UP-5] is tried soon when a call is refused that nobody made for long', async () => {
+    const { id, server } = await openCircuit('wanted');
+    server.outage = undefined;
+    await rest(id);
+    await elsewhere.settle();
+    await vi.waitFor(async () => {
+      expect((await call('wanted', elsewhere)).status).toBe(200);
+    }, PATIENT);
+    expect(await rowOf(id)).toEqual({ circuit_retry_at: null });
+  });
+
+  it('[UP-5] is closed by a call that was answered since, with no trial', async () => {
+    const { id, server } = await openCircuit('late');
+    await rest(id);
+    server.outage = undefined;
+    const generation = (await healthOf(id))?.generation ?? Number.NaN;
+    const late = new CallTally(generation);
+    late.add(undefined, 9, Date.now());
+    const old = new CallTally(generation);
+    old.add(undefined, 9, Date.now() - 3_600_000);
+    expect(await monitorOf(id).report(old.toReport())).toBe(false);
+    expect((await rowOf(id))?.circuit_retry_at).toBeGreaterThan(Date.now());
+    expect(await monitorOf(id).report(late.toReport())).toBe(true);
+    expect(await rowOf(id)).toEqual({ circuit_retry_at: null });
+    expect((await healthOf(id))?.circuit.retryAt).toBeNull();
+  });
+
+  it('[UP-5] closes before the lists are read', async () => {
+    const { id, server } = await openCircuit('listed');
+    const listing = Promise.withResolvers<void>();
+    server.answers.set('tools/list', async post => {
+      await listing.promise;
+      return resultOf(post, { tools: server.tools });
+    });
+    server.outage = undefined;
+    await vi.waitFor(
+      async () => expect(await rowOf(id)).toEqual({ circuit_retry_at: null }),
+      PATIENT,
+    );
+    await vi.waitFor(async () => expect((await call('listed')).status).toBe(200), PATIENT);
+    listing.resolve();
+    await whenQuiet(id);
   });
 
   it('[UP-5] is closed by whoever connects the server anew, and gone with a disconnect', async () => {

@@ -17,6 +17,7 @@ import {
   whenServer,
   type ServerView,
 } from './portico.ts';
+import { turnsDuring } from './turns.ts';
 
 const portico = createPortico();
 
@@ -189,6 +190,19 @@ describe('registration', () => {
     expect((await portico.api('PATCH', `${SERVERS}/${id}`, moved)).status).toBe(422);
   });
 
+  it('[CLI-1] [SEC-4] takes so many servers of a connector as its setting says, and says it of the others', async () => {
+    const narrow = createPortico({ PORTICO_CONNECTOR_SERVERS: '2' });
+    const { token } = await enrol(narrow, 'many');
+    const first = await (await offer(narrow, token, 'many-1', 'many-2', 'many-3')).json<Offered>();
+    expect(first.servers.map(({ registered_as: as }) => as)).toEqual(['many-1', 'many-2', null]);
+    expect(first.servers[2]?.problem).toContain('PORTICO_CONNECTOR_SERVERS');
+    const again = await (await offer(narrow, token, 'many-3', 'many-1')).json<Offered>();
+    expect(again.servers.map(({ registered_as: as }) => as)).toEqual([null, 'many-1']);
+    await portico.api('DELETE', `${SERVERS}/${first.servers[0]?.id}`);
+    const freed = await (await offer(narrow, token, 'many-3')).json<Offered>();
+    expect(freed.servers[0]).toMatchObject({ registered_as: 'many-3', problem: null });
+  });
+
   it('[REG-1] [CLI-1] says what to run where a command is registered without a connector', async () => {
     const body = {
       name: 'cmd',
@@ -265,4 +279,13 @@ describe('the line', () => {
     };
     expect((await portico.fetch('/connect', { headers })).status).toBe(403);
   });
+});
+
+it('[CLI-3] [UP-5] lets requests be served while many servers are registered', async () => {
+  const { token } = await enrol(portico, 'crowd');
+  const names = Array.from({ length: 30 }, (_, at) => `crowd-${at}`);
+  const { done, turns } = await turnsDuring(() => offer(portico, token, ...names));
+  const { servers } = await done.json<Offered>();
+  expect(servers.filter(({ id }) => id !== null)).toHaveLength(names.length);
+  expect(turns).toBeGreaterThanOrEqual(names.length);
 });

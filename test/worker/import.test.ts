@@ -16,6 +16,7 @@ import {
   take,
   url,
 } from './transfer.ts';
+import { turnsDuring } from './turns.ts';
 
 interface Problem {
   code: string;
@@ -25,6 +26,16 @@ interface Problem {
 beforeEach(async () => {
   await deleteServers();
   await env.DB.prepare('DELETE FROM secrets').run();
+});
+
+it('[UP-5] [REG-6] lets requests be served while a large file is imported', async () => {
+  const names = Array.from({ length: 30 }, (_, at) => `crowd-${at}`);
+  const file = names.map(name => [name, { url: url(name), disabled: true }] as const);
+  const { done: entries, turns } = await turnsDuring(() =>
+    take({ mcpServers: Object.fromEntries(file) }),
+  );
+  expect(entries).toHaveLength(names.length);
+  expect(turns).toBeGreaterThanOrEqual(names.length);
 });
 
 describe('an import', () => {

@@ -6,7 +6,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import type { ClientSession } from '../../src/session/client-session-object.ts';
 
 export async function loseMemory(object: DurableObjectStub<ClientSession>): Promise<void> {
-  await runInDurableObject(object, (_instance, state) => state.abort('lost')).catch(
+  await runInDurableObject(object, (_instance, state) => state.abort('Instance disposed')).catch(
     () => undefined,
   );
 }

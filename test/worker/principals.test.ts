@@ -157,6 +157,22 @@ describe('the scopes of a principal', () => {
     expect(await list()).toBe(403);
   });
 
+  it('[ACC-2] bind the isolate that changed them at once', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { id } = await principals.create({ name: 'narrowed now', groups: ['kept'] });
+    const { token } = await createToken(portico, { principal: id, scopes: ['servers:read'] });
+    const list = async () => (await portico.api('GET', SERVERS, undefined, { token })).status;
+    expect(await list()).toBe(200);
+    const edited = await principals.edit(id, { scopes: [] });
+    expect(await list()).toBe(403);
+    // What an edit does not name stays.
+    expect([edited.groups, edited.name]).toEqual([['kept'], 'narrowed now']);
+    await principals.edit(id, { scopes: null });
+    expect(await list()).toBe(200);
+    await principals.remove(id);
+    expect(await list()).toBe(401);
+  });
+
   it('[ACC-2] give a token nothing it was not made with', async () => {
     const { id } = await principals.create({ name: 'wide', scopes: ['admin', 'servers:read'] });
     const { token } = await createToken(portico, { principal: id, scopes: ['tools:read'] });

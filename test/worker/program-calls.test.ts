@@ -2,7 +2,7 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { WINDOW_BYTES } from '../../src/connectors/frames.ts';
+import { toJsonFrame, WINDOW_BYTES } from '../../src/connectors/frames.ts';
 import { call, connectedProgram, textOf } from './connected-program.ts';
 import { FakeMachine } from './fake-machine.ts';
 import { resultOf, streamOf } from './fake-server.ts';
@@ -106,6 +106,29 @@ describe.each(['legacy', 'modern'] as const)('a %s program', era => {
     expect(await textOf(await calling)).toBe('at last');
   });
 });
+
+it.each([
+  [
+    'in one bounded line',
+    `it is\u202e\n\u0000broken ${'x'.repeat(3_000)}`,
+    /^[^\n]*Its connector says: it is broken x{400,}…[^\n]*$/,
+  ],
+  ['and something where it says nothing', ' ', /Its connector ended the call/],
+])(
+  '[CLI-1] [SEC-8] what a machine says of a call that it ends is shown as its words, %s',
+  async (what, message, shown) => {
+    const name = `says-${what.length}`;
+    const { server, machine } = await connectedProgram(portico, name, { era: 'legacy' });
+    server.call = () => new Promise(() => {});
+    const calling = call(portico, `${name}.echo`);
+    await vi.waitFor(() => expect(server.of('tools/call')).toHaveLength(1), PATIENT);
+    const { channel } = machine.of('open').at(-1) ?? { channel: 0 };
+    machine.send(toJsonFrame('reset', channel, { code: 'failed', message }));
+    const text = await textOf(await calling);
+    expect(text).toMatch(shown);
+    expect(text?.length).toBeLessThan(700);
+  },
+);
 
 it('[CLI-1] the object hibernates in a call of 25 seconds, and the answer arrives', async () => {
   const { server, connectorId } = await connectedProgram(portico, 'long', { era: 'modern' });

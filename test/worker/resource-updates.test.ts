@@ -124,6 +124,42 @@ describe.each(['old', 'new'] as const)('at the %s server', name => {
     await vi.waitFor(() => expect(watched(name)).toEqual([]), PATIENT);
   });
 
+  it('[SEC-9] tells in rounds where it tells without rest: the last is told, few before it, none of another resource is lost', async () => {
+    serveThem();
+    await renew(name);
+    const session = await initialize(portico);
+    const path = `/mcp/servers/${name}`;
+    const single = await initialize(portico, {}, path);
+    const get = keep(await openGet(portico, session, { token: ADMIN }));
+    const own = keep(await openGet(portico, single, { token: ADMIN, path }));
+    for (const uri of ['a', 'b']) {
+      await subscription('subscribe', `${name}+note://${uri}`, session);
+      await subscription('subscribe', `note://${uri}`, single, path);
+    }
+    const told: unknown[] = [];
+    for (let count = 1; count <= 200; count += 1) {
+      const params = { uri: count === 100 ? 'note://b' : 'note://a', _meta: { count } };
+      told.push(servers[name].tell(idOf(name), UPDATED, params));
+    }
+    await Promise.all(told);
+    const countOf = (message: object | undefined) =>
+      (message as { params?: { _meta?: { count?: number } } } | undefined)?.params?._meta?.count;
+    for (const stream of [get, own]) {
+      await vi.waitFor(() => expect(stream.messages().map(countOf)).toContain(200), PATIENT);
+      expect(stream.messages().map(countOf)).toContain(100);
+      expect(stream.messages().length).toBeLessThan(20);
+    }
+    await portico.fetch('/mcp', {
+      method: 'DELETE',
+      headers: { ...inSession(session), authorization: `Bearer ${ADMIN}` },
+    });
+    await portico.fetch(path, {
+      method: 'DELETE',
+      headers: { ...inSession(single), authorization: `Bearer ${ADMIN}` },
+    });
+    await vi.waitFor(() => expect(watched(name)).toEqual([]), PATIENT);
+  });
+
   it('[MCP-4] [MCP-5] a listener hears of the resources it named, and of no other', async () => {
     serveThem();
     await renew(name);

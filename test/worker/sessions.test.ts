@@ -3,7 +3,9 @@ import { env } from 'cloudflare:workers';
 import { evictAllDurableObjects, listDurableObjectIds } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FakeServer, serve } from './fake-server.ts';
+import { openGet } from './streams.ts';
 import {
+  PATIENT,
   createPortico,
   createToken,
   initialize,
@@ -80,6 +82,32 @@ describe('a session', () => {
     for (const answer of answers) expect(text(answer)).toBe('{"a":1}');
     expect(server.of('initialize').length).toBe(before + 1);
     expect(new Set(server.of('tools/call').map(post => post.session)).size).toBe(1);
+  });
+
+  it('[SEC-9] of a principal that has too many: the next is opened, and the one used longest ago ends, with all it has', async () => {
+    const server = await connect('surplus');
+    const crowded = createPortico({ PORTICO_PRINCIPAL_SESSIONS: '3' });
+    const { token } = await createToken(crowded);
+    const { token: other } = await createToken(crowded);
+    const statusOf = async (session: string, by = token) => {
+      const headers = inSession(session);
+      return (await crowded.post(legacy('tools/list'), { headers, token: by })).status;
+    };
+    const [first, ...sessions] = [
+      await initialize(crowded, { token }),
+      await initialize(crowded, { token }),
+      await initialize(crowded, { token }),
+    ] as [string, ...string[]];
+    const others = await initialize(crowded, { token: other });
+    await callTool(crowded, 'surplus.echo', first, token);
+    const upstreamSession = server.of('tools/call')[0]?.session;
+    const get = await openGet(crowded, first, { token });
+    sessions.push(await initialize(crowded, { token }));
+    expect(await statusOf(first)).toBe(404);
+    for (const session of sessions) expect(await statusOf(session)).toBe(200);
+    expect(await statusOf(others, other)).toBe(200);
+    await vi.waitFor(() => expect(get.ended()).toBe(true), PATIENT);
+    await vi.waitFor(() => expect(server.ended).toContain(upstreamSession), PATIENT);
   });
 
   it('[MCP-10] ends on DELETE, here and at the upstream', async () => {

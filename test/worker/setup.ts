@@ -5,5 +5,25 @@
 import { applyD1Migrations, reset } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 
-await reset();
+const TABLES = "SELECT COUNT(*) FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'";
+const TRIES = 20;
+
+/**
+ * Empties D1, KV and the objects. workerd's `reset` leaves what sleeps, and says nothing where it could not empty what was
+ * still written to: so they are woken first, and looked at afterwards.
+ */
+async function empty() {
+  for (let i = 0; i < TRIES; i++) {
+    await Promise.all([env.DB.exec('SELECT 1'), env.CATALOG.list({ limit: 1 })]);
+    await reset();
+    const [tables, { keys }] = await Promise.all([
+      env.DB.prepare(TABLES).first<number>('COUNT(*)'),
+      env.CATALOG.list({ limit: 1 }),
+    ]);
+    if (tables === 0 && keys.length === 0) return;
+  }
+  throw new Error('what the test file before kept could not be emptied');
+}
+
+await empty();
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);

@@ -65,7 +65,8 @@ export class TellingServer {
   async tell(serverId: string, method: string, params: object = {}): Promise<void> {
     await runInDurableObject(monitorOf(serverId), () => {
       for (const { id, controller } of this.streams) {
-        const _meta = { 'io.modelcontextprotocol/subscriptionId': id };
+        const own = (params as { _meta?: object })._meta;
+        const _meta = { ...own, 'io.modelcontextprotocol/subscriptionId': id };
         controller.enqueue(
           textOf({
             jsonrpc: '2.0',

@@ -9,6 +9,8 @@ import { note, outputColumns, writeOut } from '../terminal.ts';
 const USUAL_COLUMNS = 100;
 const MIN_COLUMNS = 40;
 
+const NOT_WHOLE = 'the answer of the model is not whole';
+
 export class View {
   readonly #isQuiet: boolean;
   #isLineOpen = false;
@@ -22,6 +24,9 @@ export class View {
     if (event.type === 'text') return this.#text(event.text);
     // One that waits is shown whole, by the question about it.
     if (event.type === 'call' && event.call.decision === 'waiting') return undefined;
+    if (event.type === 'call' && event.call.decision === 'not_made') {
+      return this.#line(colors.red('✗'), `${event.call.name} was not called: ${NOT_WHOLE}`);
+    }
     if (event.type === 'call') return this.#line(colors.cyan('→'), toCallText(event.call));
     if (event.type !== 'result') return undefined;
     const mark = event.is_error ? colors.red('✗') : colors.green('←');

@@ -1,5 +1,6 @@
 /** Every command, in the order of the help. */
 import type { Command } from 'commander';
+import { addApprovals } from './approvals.ts';
 import { addConnect } from './connect.ts';
 import { addConnectors } from './connectors.ts';
 import { addAsk } from './ask.ts';
@@ -26,6 +27,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addStdio,
   addServers,
   addTools,
+  addApprovals,
   addSearch,
   addAsk,
   addCall,

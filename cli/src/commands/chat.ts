@@ -22,7 +22,8 @@ Without a message, on a terminal, it goes on until you leave it with Ctrl-D.
 The answer goes to standard output; each call and what came of it is a line on
 standard error. Before a call of a tool that does not say that it changes
 nothing you are asked; where nobody can be, the call waits, and --resume goes on
-with it. Ctrl-C stops what runs; what was done is kept for a day.
+with it. Calls of an answer that was cut off are not made; --resume asks again.
+Ctrl-C stops what runs; what was done is kept for a day.
 
 Exit codes: 0 answered, 1 stopped before that, 2 asked for wrongly, 3 not
 allowed, 4 no such chat, 130 stopped with Ctrl-C.
@@ -102,9 +103,14 @@ async function start(talk: Talk, send: Send, decide: Decide, message: string | u
   const view = await talk.look(talk.id ?? '');
   if (view.status === 'running') throw new Failure('the chat is running');
   if (view.pending) return settle(send, decide, view);
-  const rests = view.stop_reason === 'answered' || view.stop_reason === 'length';
-  return rests || view.stop_reason === 'refused' ? view : send({});
+  const rests = view.stop_reason === 'answered' || isCutOrRefused(view);
+  return rests ? view : send({});
 }
+
+/** An answer that is cut or refused is one all the same, unless calls were not made for it: then the model is asked again. */
+const isCutOrRefused = ({ stop_reason: reason, calls }: ChatView): boolean =>
+  (reason === 'length' || reason === 'refused') &&
+  calls.every(({ decision }) => decision !== 'not_made');
 
 /** Decides about what waits, until nothing does or nobody decides. */
 async function settle(send: Send, decide: Decide, from: ChatView): Promise<ChatView> {

@@ -6,6 +6,7 @@ import { again } from '../again.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
 import { type Api, findRecord, SERVERS, type ServerRecord } from '../gateway/api.ts';
+import { findHeldNote } from '../gateway/approvals.ts';
 import { readHeaders } from '../gateway/headers.ts';
 import { formatTable } from '../output/table.ts';
 import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
@@ -104,7 +105,8 @@ const PAINT: Readonly<Record<string, (text: string) => string>> = {
 };
 
 async function listServers(options: Options): Promise<void> {
-  const servers = await apiOf(options).list<ServerRecord>(SERVERS, 'servers');
+  const api = apiOf(options);
+  const servers = await api.list<ServerRecord>(SERVERS, 'servers');
   if (options.json) return writeJson(servers);
   if (servers.length === 0) return note('no servers yet; portico servers add, or portico import');
   const rows = servers.map(server => [
@@ -126,6 +128,9 @@ async function listServers(options: Options): Promise<void> {
     return ` ${PAINT[word]?.(word) ?? word} `;
   });
   await writeOut(painted);
+  const isHeld = servers.some(({ held_tools: held }) => held > 0);
+  const held = isHeld ? await findHeldNote(api) : undefined;
+  if (held !== undefined) note(held);
 }
 
 async function addServer(name: string, url: string, options: AddOptions): Promise<void> {

@@ -8,6 +8,8 @@ import {
   toFullListUrl,
   type GatewayOptions,
 } from '../gateway-options.ts';
+import { Api } from '../gateway/api.ts';
+import { findHeldNote } from '../gateway/approvals.ts';
 import { findTool } from '../gateway/find-tool.ts';
 import { Mcp } from '../gateway/mcp.ts';
 import { formatTable } from '../output/table.ts';
@@ -52,6 +54,8 @@ async function showTools(filter: string | undefined, options: Options): Promise<
     [name, title, description].some(text => String(text).toLowerCase().includes(word)),
   );
   if (options.json) return writeJson(found);
+  const held = await findHeldNote(new Api(url, token));
+  if (held !== undefined) note(held);
   if (found.length === 0) return note(word === '' ? 'no tools yet' : `no tool has '${word}' in it`);
   const rows = found.map(({ name, title, description }) => [
     name,

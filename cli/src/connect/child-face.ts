@@ -4,13 +4,14 @@ import { StdioServer } from './stdio-http.ts';
 
 /** Starts the server of an entry. */
 export const createChildFace: CreateFace = (config, onChange, starts) => {
-  const { command, args, env, cwd, secrets, tools, capabilities } = config;
-  const spec = { command, args, env, secrets, ...(cwd === undefined ? {} : { cwd }) };
+  const { command, args, env, cwd, secrets, hidden, tools, capabilities, era } = config;
+  const spec = { command, args, env, secrets, hidden, ...(cwd === undefined ? {} : { cwd }) };
   const server = new StdioServer({
     spec,
     tools,
     starts,
     ...(capabilities ? { capabilities } : {}),
+    ...(era ? { era } : {}),
   });
   const { child } = server;
   child.subscribe(({ state, reason }) => {
@@ -19,7 +20,7 @@ export const createChildFace: CreateFace = (config, onChange, starts) => {
   });
   return {
     handle: request => server.handle(request),
-    stop: () => child.stop(),
-    kill: () => child.kill(),
+    stop: () => server.stop(),
+    kill: () => server.kill(),
   };
 };

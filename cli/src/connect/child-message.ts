@@ -2,8 +2,15 @@
  * What a child said, by kind, with the raw text of every member, so that one can be replaced and the others pass as they came.
  * Source: JSON-RPC 2.0; MCP 2025-11-25 and 2026-07-28, basic. Pure.
  */
+import { withExactIds } from '../../../src/lib/exact-ids.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../../src/lib/json-spans.ts';
-import { isObject, isRequestId, type JsonObject, type RequestId } from '../../../src/protocol.ts';
+import {
+  idText,
+  isObject,
+  isRequestId,
+  type JsonObject,
+  type RequestId,
+} from '../../../src/protocol.ts';
 
 export type ChildMessage =
   | { kind: 'response'; id: RequestId; raw: RawObject; isError: boolean; body: JsonObject }
@@ -14,7 +21,7 @@ export type ChildMessage =
 export function readMessage(line: string): ChildMessage | undefined {
   let json: unknown;
   try {
-    json = JSON.parse(line);
+    json = withExactIds(JSON.parse(line), line);
   } catch {
     return undefined;
   }
@@ -68,7 +75,7 @@ export function errorText(rawId: string, code: number, message: string, data?: u
 /** JSON text of a request to a child; `params` is raw JSON. */
 export function requestText(id: RequestId, method: string, params?: string): string {
   const tail = params === undefined ? '' : `,"params":${params}`;
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(method)}${tail}}`;
+  return `{"jsonrpc":"2.0","id":${idText(id)},"method":${JSON.stringify(method)}${tail}}`;
 }
 
 /** JSON text of a notification. */

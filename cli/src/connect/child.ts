@@ -11,6 +11,7 @@ import type { Readable, Writable } from 'node:stream';
 import { unwatch, watch } from '../../../local/watchdog.ts';
 import { childEnvironment } from './child-environment.ts';
 import { readMessage, type ChildMessage } from './child-message.ts';
+import { HiddenValues, hiddenIn } from './hidden-values.ts';
 import type { Limits } from './limits.ts';
 import { GarbageMeter, LineReader, LineTooLong } from './line-reader.ts';
 import { endGroup, signalGroup } from './process-group.ts';
@@ -21,11 +22,14 @@ import { within } from './within.ts';
 export interface ChildSpec {
   command: string;
   args?: readonly string[];
-  /** Beside what every child inherits; see `child-environment.ts`. Its values are kept out of messages. */
+  /** Beside what every child inherits; see `child-environment.ts`. Its values are kept out of what people are told, and secrets
+   * among them out of what the child sends. */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
-  /** More values that are kept out of messages. */
+  /** More values that are kept out of what people are told. */
   secrets?: readonly string[];
+  /** More values that are kept out of what the child sends. */
+  hidden?: readonly string[];
 }
 
 /** Takes a message; the next one is read when it has. */
@@ -40,6 +44,7 @@ export class Child {
   readonly #limits: Limits;
   readonly #take: Take;
   readonly #stderr: StderrTail;
+  readonly #hidden: HiddenValues;
   readonly #garbage: GarbageMeter;
   #reason: string | undefined;
   #tellOver: (reason: string) => void = () => {};
@@ -55,6 +60,7 @@ export class Child {
     this.#take = take;
     const secrets = [...Object.values(spec.env ?? {}), ...(spec.secrets ?? [])];
     this.#stderr = new StderrTail(limits.stderrChars, secrets);
+    this.#hidden = new HiddenValues([...hiddenIn(spec.env ?? {}), ...(spec.hidden ?? [])]);
     this.#garbage = new GarbageMeter(limits.garbageBytes, limits.garbageMs);
     this.over = new Promise(resolve => (this.#tellOver = resolve));
     this.ended = new Promise(resolve => (this.#tellEnded = resolve));
@@ -147,7 +153,7 @@ export class Child {
   async #takeChunk(lines: LineReader, chunk: Buffer): Promise<string | undefined> {
     try {
       for (const line of lines.push(chunk)) {
-        const message = line === '' ? undefined : readMessage(line);
+        const message = line === '' ? undefined : readMessage(this.#hidden.without(line));
         if (message) {
           const taken = this.#isOver ? undefined : this.#take(message);
           if (taken) await taken;

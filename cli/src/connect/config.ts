@@ -9,10 +9,11 @@ import type { McpEntry, StdioEntry } from '../../../src/registry/mcp-entry.ts';
 import { parseMcpJson } from '../../../src/registry/mcp-json.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { toLine } from './one-line.ts';
+import { holdsSecret } from './hidden-values.ts';
 import { fillVariables } from './variables.ts';
 
 /** Servers that one connector may offer. */
-const MAX_SERVERS = 100;
+const MAX_SERVERS = 1_000;
 const MAX_NAME_CHARS = 80;
 
 /** As long as the registry takes it. */
@@ -24,6 +25,7 @@ export type ChildCapability = z.infer<typeof CapabilitySchema>;
 
 /** What an entry says to this command alone, under its key `portico`. */
 const OwnSchema = z.strictObject({
+  era: z.literal('legacy').exactOptional(),
   capabilities: z.array(CapabilitySchema).exactOptional(),
   tools: z
     .strictObject({ allow: patterns.exactOptional(), deny: patterns.exactOptional() })
@@ -56,10 +58,14 @@ export interface ServerConfig {
   cwd?: string;
   /** Values of variables that were put in elsewhere than in env; never shown. */
   secrets: string[];
+  /** Those of them that are secrets by the name of their variable: kept out of what the program sends too. */
+  hidden: string[];
   description: string;
   tools: ToolLists;
-  /** What the program is told that its clients have; all of it where the file does not say. */
+  /** What the program is told that its clients have, whoever they are; what they have where the file does not say. */
   capabilities?: readonly ChildCapability[];
+  /** The era to speak with the program, where the file says it: a program of both is spoken to in the modern one else. */
+  era?: 'legacy';
 }
 
 export interface ConnectConfig {
@@ -131,10 +137,15 @@ function toServer(
   const { cwd, portico } = given.data;
   const missing = new Set<string>();
   const secrets = new Set<string>();
+  const hidden = new Set<string>();
   const fill = (text: string, warning?: (name: string) => string): string => {
     const filled = fillVariables(text, env);
     for (const variable of filled.missing) missing.add(variable);
-    for (const variable of filled.used) secrets.add(env[variable] ?? '');
+    for (const variable of filled.used) {
+      const value = env[variable] ?? '';
+      secrets.add(value);
+      if (holdsSecret(variable)) hidden.add(value);
+    }
     if (warning) warnings.push(...filled.used.map(warning));
     return filled.text;
   };
@@ -148,9 +159,11 @@ function toServer(
     env: Object.fromEntries(Object.entries(entry.env).map(([to, value]) => [to, fill(value)])),
     ...(cwd === undefined ? {} : { cwd: resolve(file, '..', fill(cwd)) }),
     secrets: [...secrets],
+    hidden: [...hidden],
     description: portico?.description || given.data.description || '',
     tools: portico?.tools ?? {},
     ...(portico?.capabilities ? { capabilities: portico.capabilities } : {}),
+    ...(portico?.era ? { era: portico.era } : {}),
   };
   if (missing.size === 0) return server;
   const names = [...missing].join(', ');

@@ -37,6 +37,9 @@ const ProblemSchema = z.object({ detail: z.string().optional(), title: z.string(
 export type Told = z.infer<typeof ToldSchema>;
 export type Enrolled = z.infer<typeof EnrolledSchema>;
 
+/** Servers that the gateway takes in one request. */
+const AT_ONCE = 100;
+
 /**
  * Tell the gateway which servers this connector offers; to tell it again is harmless.
  * @throws Failure where it makes no sense to come back; Unreachable where it does
@@ -48,10 +51,15 @@ export async function tellServers(
   signal: AbortSignal,
 ): Promise<Told> {
   const url = `${origin}/api/v1/connectors/self/servers`;
-  const { status, text } = await ask('PUT', url, token, { servers }, signal);
+  const part = { servers: servers.slice(0, AT_ONCE) };
+  const { status, text } = await ask('PUT', url, token, part, signal);
   if (status === 401) throw new Failure(REVOKED_TEXT, EXIT.denied);
   if (status !== 200) throw toError(origin, status, text);
-  return parse(ToldSchema, origin, text);
+  const told = parse(ToldSchema, origin, text);
+  const others = servers.slice(AT_ONCE);
+  if (others.length === 0) return told;
+  const more = await tellServers(origin, token, others, signal);
+  return { ...told, servers: [...told.servers, ...more.servers] };
 }
 
 /**

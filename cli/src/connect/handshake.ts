@@ -4,6 +4,7 @@
  * there is nobody yet to answer it. Source: MCP 2026-07-28, stdio, Backward Compatibility; 2025-11-25, lifecycle.
  */
 import {
+  idText,
   IMPLEMENTATION,
   isObject,
   LEGACY_VERSIONS,
@@ -11,9 +12,9 @@ import {
   MODERN_VERSION,
   RPC,
 } from '../../../src/protocol.ts';
+import { declaring, type ClientFeature } from '../../../src/session/client-features.ts';
 import type { Child } from './child.ts';
 import { errorText, notificationText, requestText, type ChildMessage } from './child-message.ts';
-import type { ChildCapability } from './config.ts';
 import type { Limits } from './limits.ts';
 
 /** What a child turned out to be. */
@@ -26,13 +27,6 @@ type Response = Extract<ChildMessage, { kind: 'response' }>;
 
 /** The child answers, but with nothing to go on with; the message says what, for people. */
 export class HandshakeFailed extends Error {}
-
-/** What is declared for all clients together; what one of them did not declare is refused for it when it is asked. */
-const CAPABILITIES: Record<ChildCapability, object> = {
-  sampling: {},
-  elicitation: { form: {}, url: {} },
-  roots: {},
-};
 
 const ENVELOPE = {
   [META.protocolVersion]: MODERN_VERSION,
@@ -49,14 +43,11 @@ export class Handshake {
   /** Nothing but the probe was sent: a child that ends now may have died of it. */
   isProbing = true;
 
-  /** @param declared which capabilities its clients have, for a legacy child; all where undefined */
-  constructor(child: Child, limits: Limits, declared?: readonly ChildCapability[]) {
+  /** @param features what its clients can be asked, for a legacy child */
+  constructor(child: Child, limits: Limits, features: readonly ClientFeature[]) {
     this.#child = child;
     this.#limits = limits;
-    const told = Object.entries(CAPABILITIES).filter(
-      ([name]) => declared?.includes(name as ChildCapability) ?? true,
-    );
-    this.#capabilities = Object.fromEntries(told);
+    this.#capabilities = declaring(features);
   }
 
   /**
@@ -75,7 +66,7 @@ export class Handshake {
   take(message: ChildMessage, isOver = false): void {
     if (message.kind === 'response') this.#waiting.get(message.id)?.(message);
     if (message.kind !== 'request' || isOver) return;
-    const rawId = JSON.stringify(message.id);
+    const rawId = idText(message.id);
     if (message.method === 'ping') this.#child.send(`{"jsonrpc":"2.0","id":${rawId},"result":{}}`);
     else this.#child.send(errorText(rawId, RPC.internalError, 'No client is connected'));
   }

@@ -6,9 +6,9 @@
  * after a run that had got ready; `stop` is final. States are told to whoever subscribed, in order.
  */
 import type { Era } from '../../../src/protocol.ts';
+import type { ClientFeature } from '../../../src/session/client-features.ts';
 import { Child, type ChildSpec } from './child.ts';
 import type { ChildMessage } from './child-message.ts';
-import type { ChildCapability } from './config.ts';
 import { Handshake, HandshakeFailed, type Manner } from './handshake.ts';
 import { backoffMs, type Limits } from './limits.ts';
 import { toSaid } from './said.ts';
@@ -38,7 +38,10 @@ export interface RunFace {
 export interface KeptChildOptions<F> {
   spec: ChildSpec;
   limits: Limits;
-  capabilities?: readonly ChildCapability[];
+  /** What a legacy child is told that its clients can be asked. */
+  features: readonly ClientFeature[];
+  /** What it is known to be, so that it is not probed. */
+  era?: Era;
   open(child: Child, manner: Manner): F;
   /** Shared with other children; without it each starts when it likes. */
   starts?: StartQueue | undefined;
@@ -65,11 +68,17 @@ export class KeptChild<F extends RunFace> {
 
   constructor(options: KeptChildOptions<F>) {
     this.#options = options;
+    this.#era = options.era;
     this.#kept = this.#keep();
   }
 
   get state(): ServerState {
     return this.#state;
+  }
+
+  /** The face of the run, where one is ready. */
+  get running(): F | undefined {
+    return this.#face;
   }
 
   /** Lines of the last run that were no messages. */
@@ -127,7 +136,8 @@ export class KeptChild<F extends RunFace> {
     let failures = 0;
     while (!signal.aborted) {
       this.#tell({ ...this.#lastReason(), state: 'starting', failures });
-      const { reason, readyMs } = await this.#run(this.#era !== 'legacy');
+      const started = await this.#options.starts?.begin(signal);
+      const { reason, readyMs } = await this.#run(this.#era !== 'legacy', started);
       if (signal.aborted) break;
       failures = readyMs >= limits.healthyMs ? 1 : failures + 1;
       const isShort = readyMs > 0 && failures <= SHORT_FAILURES;
@@ -141,22 +151,27 @@ export class KeptChild<F extends RunFace> {
     return this.#state.reason === undefined ? {} : { reason: this.#state.reason };
   }
 
-  /** One run, to its end; a child that died of the probe is started once more without it. */
-  async #run(probes: boolean): Promise<{ reason: string; readyMs: number }> {
-    const { spec, limits, open, starts, capabilities } = this.#options;
-    const started = await starts?.begin(this.#stopping.signal);
+  /**
+   * One run, to its end; a child that died of the probe is started once more without it, in the same turn.
+   * @param started ends the turn to start
+   */
+  async #run(
+    probes: boolean,
+    started: () => void = () => {},
+  ): Promise<{ reason: string; readyMs: number }> {
+    const { spec, limits, open, features } = this.#options;
     let receive: (message: ChildMessage) => void | Promise<void> = () => {};
     let child: Child;
     try {
       child = new Child(spec, limits, message => receive(message));
     } catch (error) {
-      started?.();
+      started();
       // What no program can be given: a zero byte in an argument, for one.
       return { reason: `cannot be started: ${(error as Error).message}`, readyMs: 0 };
     }
     this.#child = child;
     if (this.#stopping.signal.aborted) void child.stop('was stopped');
-    const handshake = new Handshake(child, limits, capabilities);
+    const handshake = new Handshake(child, limits, features);
     receive = message => handshake.take(message);
     let manner: Manner | undefined;
     try {
@@ -164,19 +179,19 @@ export class KeptChild<F extends RunFace> {
       manner = await handshake.run(probes ? probeMs : undefined);
     } catch (error) {
       if (!(error instanceof HandshakeFailed)) throw error;
-      this.#era = undefined;
+      this.#era = this.#options.era;
       await child.stop(error.message);
-    } finally {
-      started?.();
     }
     if (!manner) {
       const reason = await child.over;
       await child.ended;
       this.#said = toSaid(child.stderrTail());
       const diedOfProbe = probes && handshake.isProbing && child.pid !== undefined;
-      if (!diedOfProbe || this.#stopping.signal.aborted) return { reason, readyMs: 0 };
-      return this.#run(false);
+      if (diedOfProbe && !this.#stopping.signal.aborted) return this.#run(false, started);
+      started();
+      return { reason, readyMs: 0 };
     }
+    started();
     const since = Date.now();
     this.#era = manner.era;
     const face = open(child, manner);

@@ -4,7 +4,14 @@
  * Source: MCP 2025-11-25, Streamable HTTP.
  */
 import { fromRawMembers, rawMembers } from '../../../src/lib/json-spans.ts';
-import { isObject, LOG_LEVELS, RPC, type LogLevel } from '../../../src/protocol.ts';
+import {
+  isObject,
+  LOG_LEVELS,
+  RPC,
+  type JsonObject,
+  type LogLevel,
+} from '../../../src/protocol.ts';
+import type { ClientFeature } from '../../../src/session/client-features.ts';
 import { plainAnswer, streamAnswer } from './answer.ts';
 import { Calls, type Notification, type Request, type Response } from './calls.ts';
 import type { Child } from './child.ts';
@@ -21,6 +28,8 @@ export interface FaceOptions {
   room: Room;
   limits: Limits;
   tools: ToolFilter;
+  /** The child asked for a feature of its client in a call. */
+  onAsked?: ((feature: ClientFeature) => void) | undefined;
 }
 
 const SESSION = 'mcp-session-id';
@@ -35,6 +44,7 @@ export class LegacyFace {
   readonly #calls: Calls<Session>;
   readonly #sessions: Sessions;
   readonly #questions: Questions;
+  #hasAnswered = false;
 
   /** @param initialized raw result of `initialize` */
   constructor(options: FaceOptions, initialized: string) {
@@ -58,7 +68,18 @@ export class LegacyFace {
       calls: this.#calls,
       sessions: this.#sessions,
       limits,
+      // What comes before any answer belongs to the start of the run, whatever call is under way.
+      onAsked: feature => this.#hasAnswered && options.onAsked?.(feature),
     });
+  }
+
+  sessionIds(): string[] {
+    return this.#sessions.all().map(({ id }) => id);
+  }
+
+  /** What the client of a session declared; undefined where there is no such session. */
+  capabilitiesOf(sessionId: string): JsonObject | undefined {
+    return this.#sessions.peek(sessionId)?.capabilities;
   }
 
   /** A request of a client. @param message its body, of a POST */
@@ -84,8 +105,10 @@ export class LegacyFace {
 
   /** Something the child said. */
   async take(message: ChildMessage): Promise<void> {
-    if (message.kind === 'response') this.#calls.respond(message);
-    else if (message.kind === 'request') this.#questions.ask(message);
+    if (message.kind === 'response') {
+      this.#hasAnswered = true;
+      this.#calls.respond(message);
+    } else if (message.kind === 'request') this.#questions.ask(message);
     else this.#tell(message);
     if (this.#options.room.isFull) await this.#options.room.wait();
   }

@@ -27,6 +27,9 @@ export interface Limits {
   maxGhostMs: number;
   /** Idle sessions end after this. */
   idleMs: number;
+  /** Processes for clients that lack what the program asks for; one that is idle ends after `kindIdleMs`. */
+  kinds: number;
+  kindIdleMs: number;
   /** Longest line of a child. */
   lineBytes: number;
   /** Most bytes of other things than messages within `garbageMs`. */
@@ -68,6 +71,8 @@ export const LIMITS: Readonly<Limits> = {
   ghostMs: 2_000,
   maxGhostMs: 60_000,
   idleMs: 3_600_000,
+  kinds: 3,
+  kindIdleMs: 600_000,
   lineBytes: 16 * MIB,
   garbageBytes: MIB,
   garbageMs: 10_000,

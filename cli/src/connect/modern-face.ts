@@ -41,6 +41,15 @@ export class ModernFace {
     }).http;
   }
 
+  /** It has no sessions. */
+  sessionIds(): string[] {
+    return [];
+  }
+
+  capabilitiesOf(): undefined {
+    return undefined;
+  }
+
   /** Something the child said; it may not ask. */
   async take(message: ChildMessage): Promise<void> {
     if (message.kind === 'response') this.#calls.respond(message);

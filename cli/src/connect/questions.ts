@@ -7,6 +7,7 @@
  * answered with an error.
  */
 import { canBeAsked, capabilityFor } from '../../../src/session/askable.ts';
+import type { ClientFeature } from '../../../src/session/client-features.ts';
 import { isObject, RPC, type JsonObject, type RequestId } from '../../../src/protocol.ts';
 import { fromRawMembers } from '../../../src/lib/json-spans.ts';
 import type { Call, Calls, Notification, Request, Response } from './calls.ts';
@@ -30,7 +31,12 @@ interface OpenQuestion {
 }
 
 /** Requests in whose course a server may ask. */
-const ASKING = new Set(['tools/call', 'prompts/get', 'resources/read', 'tasks/result']);
+export const ASKING: ReadonlySet<string> = new Set([
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+  'tasks/result',
+]);
 const MAX_ELICITATIONS = 100;
 
 export interface QuestionsOptions {
@@ -38,6 +44,8 @@ export interface QuestionsOptions {
   calls: Calls<Session>;
   sessions: Sessions;
   limits: Pick<Limits, 'questions'>;
+  /** The child asked for a feature of its client in a call, whether that has it or not. */
+  onAsked?(feature: ClientFeature): unknown;
 }
 
 export class Questions {
@@ -56,6 +64,8 @@ export class Questions {
     if (capabilityFor(method) === undefined) {
       return void child.send(errorText(rawId, RPC.methodNotFound, 'Method not found'));
     }
+    const { calls, onAsked } = this.#options;
+    if (calls.live().some(call => ASKING.has(call.method))) onAsked?.(featureFor(method, params));
     // Two open questions under one id could not be told apart.
     if (this.#open.has(id)) return;
     const place = this.place(session => answers(session.capabilities, method, params), ASKING);
@@ -156,6 +166,13 @@ function refusalText(rawId: string, method: string): string {
   const name = capabilityFor(method) ?? method;
   const message = `The client does not support ${name} (${method})`;
   return errorText(rawId, RPC.methodNotFound, message);
+}
+
+/** The feature of a client that a question needs. @param method of a question */
+function featureFor(method: string, { mode }: JsonObject): ClientFeature {
+  if (method === 'roots/list') return 'roots';
+  if (method === 'sampling/createMessage') return 'sampling';
+  return mode === 'url' ? 'elicitation.url' : 'elicitation.form';
 }
 
 /** Whether a client with these capabilities answers this very question. */

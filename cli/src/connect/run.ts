@@ -38,7 +38,7 @@ export interface Run {
   stop(): void;
   /** Ends all programs at once and waits for nothing. */
   kill(): void;
-  /** How a server is, by its name on this machine. */
+  /** How a server is, by its name on this machine. One that failed is tried again and again, and has failed until it is ready. */
   stateOf(name: string): ServerState | undefined;
 }
 
@@ -48,6 +48,7 @@ export function startRun(options: RunOptions): Run {
   let { servers } = options;
   const rows = new Map<string, Row>();
   const faces = new Map<string, ServerFace>();
+  const failed = new Set<string>();
   const starts = new StartQueue();
   let dialler: Dialler | undefined;
   let isEnding = false;
@@ -65,10 +66,13 @@ export function startRun(options: RunOptions): Run {
     view.row(row);
   };
   const open = (server: ServerConfig) => {
+    failed.delete(server.name);
     show(server.name, { state: 'starting', reason: '' });
     const hasNews = createNewsFilter(Date.now);
     const onChange = (state: ServerState, reason = '') => {
       if (isEnding && state !== 'stopped') return;
+      if (state === 'failed') failed.add(server.name);
+      if (state === 'ready') failed.delete(server.name);
       show(server.name, { state, reason });
       if (hasNews(state)) dialler?.sendNews(server.name);
     };
@@ -125,7 +129,7 @@ export function startRun(options: RunOptions): Run {
     update,
     stop: () => started.stop(),
     kill: () => faces.forEach(face => face.kill()),
-    stateOf: name => rows.get(name)?.state,
+    stateOf: name => (failed.has(name) ? 'failed' : rows.get(name)?.state),
   };
 }
 

@@ -62,6 +62,11 @@ export class Sessions {
     return session;
   }
 
+  /** The session, which is not used by that. */
+  peek(id: string): Session | undefined {
+    return this.#sessions.get(id);
+  }
+
   end(session: Session): void {
     if (!this.#sessions.delete(session.id)) return;
     session.stream?.end();

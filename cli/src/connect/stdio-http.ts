@@ -1,20 +1,25 @@
 /**
  * A Streamable HTTP face on top of one stdio server: what the gateway sends down a connector is answered from one shared child.
- * Here a request is read and its run waited for; what it means is for the face of the child's era.
+ * Here a request is read and its run waited for; what it means is for the face of the child's era. Clients that lack what the program
+ * asks for may be answered from a child of their kind (`kinds.ts`).
  *
  * Invariants: `handle` never throws; a call is given to a child once at most; a response is the child's own, but for errors that
  * say why there is none.
  */
-import { RPC } from '../../../src/protocol.ts';
+import { isObject, RPC } from '../../../src/protocol.ts';
+import type { ClientFeature } from '../../../src/session/client-features.ts';
 import { plainAnswer } from './answer.ts';
-import type { ChildSpec } from './child.ts';
+import type { Child, ChildSpec } from './child.ts';
 import type { ChildCapability } from './config.ts';
 import { errorText, readMessage, type ChildMessage } from './child-message.ts';
 import { Room } from './event-stream.ts';
 import { KeptChild } from './kept-child.ts';
-import { LegacyFace } from './legacy-face.ts';
+import type { Manner } from './handshake.ts';
+import { Kinds } from './kinds.ts';
+import { LegacyFace, SESSION_UNKNOWN } from './legacy-face.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { ModernFace } from './modern-face.ts';
+import { ASKING } from './questions.ts';
 import type { StartQueue } from './start-queue.ts';
 import { ToolFilter, type ToolRules } from './tool-filter.ts';
 
@@ -44,13 +49,24 @@ export interface HttpFace {
 export interface StdioServerOptions {
   spec: ChildSpec;
   tools?: ToolRules;
-  /** What a legacy child is told that its clients have; all where absent. */
+  /** What a legacy child is told that its clients have, whoever they are; where absent, what they have. */
   capabilities?: readonly ChildCapability[];
+  /** The era to speak with the child; where absent it is asked. */
+  era?: 'legacy';
   limits?: Partial<Limits>;
   starts?: StartQueue | undefined;
 }
 
 type Face = LegacyFace | ModernFace;
+
+const SESSION = 'mcp-session-id';
+const CAPABILITIES = ['roots', 'sampling', 'elicitation'] as const;
+/** What a client can be asked that has a capability, as a program is told. */
+const FEATURES: Readonly<Record<ChildCapability, readonly ClientFeature[]>> = {
+  roots: ['roots'],
+  sampling: ['sampling'],
+  elicitation: ['elicitation.form', 'elicitation.url'],
+};
 
 /** A stdio server that is kept running, and its face. */
 export class StdioServer implements HttpFace {
@@ -58,22 +74,41 @@ export class StdioServer implements HttpFace {
   readonly child: KeptChild<Face>;
   readonly #limits: Limits;
   readonly #tools: ToolFilter;
+  /** Undefined where it is given what the child is told. */
+  readonly #kinds: Kinds<Face> | undefined;
 
-  constructor({ spec, tools, capabilities, limits, starts }: StdioServerOptions) {
+  constructor({ spec, tools, capabilities, era, limits, starts }: StdioServerOptions) {
     this.#limits = { ...LIMITS, ...limits };
     this.#tools = new ToolFilter(tools);
     const room = new Room(this.#limits);
-    const shared = { room, limits: this.#limits, tools: this.#tools };
-    this.child = new KeptChild<Face>({
+    const onAsked = (feature: ClientFeature) => this.#kinds?.noteAsked(feature);
+    const shared = { room, limits: this.#limits, tools: this.#tools, onAsked };
+    const common = {
       spec,
       limits: this.#limits,
       starts,
-      ...(capabilities ? { capabilities } : {}),
-      open: (child, manner) =>
+      open: (child: Child, manner: Manner) =>
         manner.era === 'modern'
           ? new ModernFace({ child, ...shared })
           : new LegacyFace({ child, ...shared }, manner.initialized),
-    });
+    };
+    const told = (capabilities ?? CAPABILITIES).flatMap(name => FEATURES[name]);
+    this.child = new KeptChild<Face>({ ...common, features: told, ...(era ? { era } : {}) });
+    if (capabilities) return;
+    const start = (features: readonly ClientFeature[]) =>
+      new KeptChild<Face>({ ...common, features, era: 'legacy' });
+    this.#kinds = new Kinds<Face>({ told, limits: this.#limits, start });
+  }
+
+  /** Ends every child for good. Settles when nothing of them is left. */
+  async stop(): Promise<void> {
+    await Promise.all([this.child.stop(), this.#kinds?.stop()]);
+  }
+
+  /** Kills at once, for a process that is about to exit itself. */
+  kill(): void {
+    this.child.kill();
+    this.#kinds?.kill();
   }
 
   async handle(request: HttpRequest): Promise<HttpAnswer> {
@@ -86,7 +121,7 @@ export class StdioServer implements HttpFace {
   }
 
   async #handle(request: HttpRequest): Promise<HttpAnswer> {
-    const { method, body, signal } = request;
+    const { method, body } = request;
     let message: ChildMessage | undefined;
     if (method === 'POST') {
       if (body.length > this.#limits.bodyBytes) {
@@ -98,7 +133,7 @@ export class StdioServer implements HttpFace {
         return plainAnswer(400, errorText('null', RPC.invalidRequest, text));
       }
     }
-    const face = await this.child.face(signal);
+    const face = await this.#faceFor(request, message);
     const rawId = (message?.kind === 'request' ? message.raw.get('id') : undefined) ?? 'null';
     if (!face) {
       const failure = this.child.trouble;
@@ -110,6 +145,37 @@ export class StdioServer implements HttpFace {
         return plainAnswer(200, errorText(rawId, RPC.invalidParams, `Unknown tool: ${name}`));
       }
     }
+    if (await this.#isMoved(face, request, message)) return plainAnswer(404, SESSION_UNKNOWN);
     return face.handle(request, message);
+  }
+
+  /** The process of the request's session; for one that is being opened that of its client's kind, if there is one. */
+  async #faceFor(
+    { headers, signal }: HttpRequest,
+    message: ChildMessage | undefined,
+  ): Promise<Face | undefined> {
+    const session = headers[SESSION];
+    const isOpening = message?.kind === 'request' && message.method === 'initialize';
+    const declared = isOpening ? message.params['capabilities'] : undefined;
+    const ofKind = isOpening
+      ? await this.#kinds?.opening(isObject(declared) ? declared : {}, signal)
+      : this.#kinds?.holding(session ?? '');
+    return ofKind ?? this.child.face(signal);
+  }
+
+  /** Whether a call, which no child has seen, belongs to another process than its session: it comes again in a new one. */
+  async #isMoved(
+    face: Face,
+    { headers, signal }: HttpRequest,
+    message: ChildMessage | undefined,
+  ): Promise<boolean> {
+    if (!this.#kinds || message?.kind !== 'request' || !ASKING.has(message.method)) return false;
+    if (face !== this.child.running) {
+      this.#kinds.used(face);
+      return false;
+    }
+    const id = headers[SESSION] ?? '';
+    const capabilities = face.capabilitiesOf(id) ?? this.#kinds.goneCapabilitiesOf(id);
+    return capabilities !== undefined && this.#kinds.provide(capabilities, signal);
   }
 }

@@ -1,6 +1,8 @@
 /** Checks of the gateway: is it there, is it one, whose clock is right, what may the token do, how are the servers. */
 import { IMPLEMENTATION, isObject } from '../../../src/protocol.ts';
 import { Api, SERVERS, TOKENS, type ServerRecord } from '../gateway/api.ts';
+import { listApprovals, toHeldText, type Approval } from '../gateway/approvals.ts';
+import { checkKeys } from './check-keys.ts';
 import { checkModel } from './check-model.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 
@@ -116,28 +118,31 @@ async function checkToken(api: Api, token: string | undefined): Promise<Finding[
   if (!scopes.includes('servers:read')) {
     return [valid, skipped('servers', 'the token may not read servers')];
   }
-  const model = scopes.includes('admin') ? await checkModel(api) : [];
-  return [valid, ...(await checkServers(api)), ...model];
+  const isAdmin = scopes.includes('admin');
+  const kept = isAdmin ? [...(await checkKeys(api)), ...(await checkModel(api))] : [];
+  return [valid, ...(await checkServers(api)), ...kept];
 }
 
 async function checkServers(api: Api): Promise<Finding[]> {
   const servers = await api.list<ServerRecord>(SERVERS, 'servers');
   const bad = servers.filter(({ status }) => !GOOD.has(status));
-  const holding = servers.filter(({ held_tools: held }) => held > 0).map(toHolding);
+  const isHolding = servers.some(({ held_tools: held }) => held > 0);
+  const waiting = Object.groupBy(
+    isHolding ? await listApprovals(api) : [],
+    held => held.server_name,
+  );
+  const holding = Object.entries(waiting).flatMap(([name, held = []]) => toHolding(name, held));
   if (bad.length > 0) return [...bad.map(toFinding), ...holding];
   const down = servers.filter(({ status }) => status !== 'CONNECTED').length;
   const note = down > 0 ? `, ${down} taken down` : '';
   return [ok('servers', `${servers.length - down} connected${note}`), ...holding];
 }
 
-const toHolding = ({ name, held_tools: held }: ServerRecord): Finding =>
-  failed(
-    `server ${name}`,
-    held === 1
-      ? '1 tool is held until it is approved'
-      : `${held} tools are held until they are approved`,
-    'see GET /api/v1/approvals, and POST /api/v1/approvals/approve',
-  );
+function toHolding(server: string, waiting: readonly Approval[]): Finding[] {
+  const held = toHeldText(waiting);
+  const advice = `see portico approvals, then portico approvals approve --server ${server}`;
+  return held === undefined ? [] : [failed(`server ${server}`, held, advice)];
+}
 
 function toFinding({ name, status, last_error: problem }: ServerRecord): Finding {
   const detail = `${status}: ${problem ?? 'no reason is known'}`;

@@ -126,12 +126,12 @@ export class Api {
     if (signal.reason instanceof Failure) throw signal.reason;
   }
 
-  /** All items of a list. @param member of a page that holds them */
-  async list<T>(path: string, member: string): Promise<T[]> {
+  /** All items of a list. @param member of a page that holds them @param filter of the list */
+  async list<T>(path: string, member: string, filter: Record<string, string> = {}): Promise<T[]> {
     const items: T[] = [];
     let cursor: string | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
+      const query = new URLSearchParams({ ...filter, limit: String(PAGE_SIZE) });
       if (cursor !== undefined) query.set('cursor', cursor);
       const answer = await this.json<Record<string, unknown>>('GET', `${path}?${query}`);
       items.push(...((answer[member] ?? []) as T[]));

@@ -4,6 +4,7 @@
  *
  * Source: MCP 2026-07-28 and 2025-11-25, stdio.
  */
+import { parseId, withExactIds } from '../../../src/lib/exact-ids.ts';
 import {
   isObject,
   isRequestId,
@@ -39,7 +40,7 @@ export type HostMessage =
 export function parseMessage(text: string): HostMessage {
   let message: unknown;
   try {
-    message = JSON.parse(text);
+    message = withExactIds(JSON.parse(text), text);
   } catch {
     return refused(null, RPC.parseError, 'the line is no JSON');
   }
@@ -80,7 +81,7 @@ export function cancelledId({ method, params }: HostNotification): RequestId | u
   return method === 'notifications/cancelled' && isRequestId(id) ? id : undefined;
 }
 
-const ID = String.raw`("(?:[^"\\]|\\.)*"|-?\d{1,16})`;
+const ID = String.raw`("(?:[^"\\]|\\.)*"|-?\d{1,1000})`;
 const HEAD = new RegExp(
   String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*${ID}\s*,\s*"method"`,
 );
@@ -96,7 +97,7 @@ export function idFromEnds(head: string, tail: string): RequestId | null {
     HEAD.exec(head)?.[1] ?? (STARTS_WITH_METHOD.test(head) ? TAIL.exec(tail)?.[1] : undefined);
   if (raw === undefined) return null;
   try {
-    const id: unknown = JSON.parse(raw);
+    const id = parseId(raw);
     return isRequestId(id) ? id : null;
   } catch {
     return null;

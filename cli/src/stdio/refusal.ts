@@ -1,5 +1,5 @@
 /** What the host is told where the gateway gave it no answer: an error under the host's own id, in words for people. Pure. */
-import { isObject, RPC, type JsonObject, type RequestId } from '../../../src/protocol.ts';
+import { idText, isObject, RPC, type JsonObject, type RequestId } from '../../../src/protocol.ts';
 
 /** A message could not be delivered, or its answer not be read; `message` says why and what to do. */
 export class RelayError extends Error {
@@ -17,7 +17,7 @@ export class RelayError extends Error {
 export function errorText(id: RequestId | null, error: RelayError): string {
   const { code, message, data } = error;
   const told = { code, message, ...(data === undefined ? {} : { data }) };
-  return JSON.stringify({ jsonrpc: '2.0', id, error: told });
+  return `{"jsonrpc":"2.0","id":${idText(id)},"error":${JSON.stringify(told)}}`;
 }
 
 /**

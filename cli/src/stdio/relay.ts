@@ -3,7 +3,14 @@
  * Owns which request is whose, so that each gets one answer at most: the gateway's, or an error that says why there is none.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { isObject, META, RPC, type JsonObject, type RequestId } from '../../../src/protocol.ts';
+import {
+  idText,
+  isObject,
+  META,
+  RPC,
+  type JsonObject,
+  type RequestId,
+} from '../../../src/protocol.ts';
 import { Calls, type Call } from './calls.ts';
 import { Delivery } from './delivery.ts';
 import { readMessages, readRefusal, type Door } from './door.ts';
@@ -251,6 +258,7 @@ function parse(text: string): unknown {
 
 /** Over stdio a subscription that is over is told so (2026-07-28, patterns, subscriptions). */
 function endOfSubscription(id: RequestId): string {
-  const params = { requestId: id, _meta: { [META.subscriptionId]: id } };
-  return JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+  const meta = `{${JSON.stringify(META.subscriptionId)}:${idText(id)}}`;
+  const params = `{"requestId":${idText(id)},"_meta":${meta}}`;
+  return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`;
 }

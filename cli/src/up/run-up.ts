@@ -9,6 +9,7 @@ import { startGateway } from '../../../local/gateway.ts';
 import { openLogFile } from '../../../local/log-file.ts';
 import { isFreePort } from '../../../local/ports.ts';
 import { createApi } from '../../../local/api.ts';
+import { drain } from '../../../local/draining.ts';
 import { provideMemberToken } from '../../../local/member-token.ts';
 import { announce } from '../../../local/running.ts';
 import { loadSecrets, makeDataFolder } from '../../../local/secrets.ts';
@@ -19,6 +20,7 @@ import { startRun, type Run } from '../connect/run.ts';
 import type { View } from '../connect/view.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { Api } from '../gateway/api.ts';
+import { findHeldNote } from '../gateway/approvals.ts';
 import type { Entries } from './entries.ts';
 import { loadGatewayFiles } from './files.ts';
 import { enrolSelf } from './own-connector.ts';
@@ -94,21 +96,25 @@ export async function startUp(options: UpOptions): Promise<Up> {
       options.settleMs,
     );
     view.progress(undefined);
-    for (const text of toNotes(settled)) view.note(text, 'busy');
+    for (const text of toNotes(settled, await findHeldNote(api))) view.note(text, 'busy');
     await provideMemberToken(secrets, createApi(origin, secrets.adminToken));
     await secrets.markTokenSeen();
+    let drained: Promise<void> | undefined;
     return {
       origin,
       adminToken: secrets.adminToken,
       secretsFile: secrets.file,
       view,
-      done: run.done.finally(close),
+      done: run.done.finally(() => drained).finally(close),
       update: next => {
         const before = known;
         known = next;
         return applyEdit(next, before, { api, run, view });
       },
-      stop: run.stop,
+      stop() {
+        drained = drain(host, options.drainMs, text => view.note(text, 'busy'));
+        run.stop();
+      },
       kill: run.kill,
     };
   } catch (error) {

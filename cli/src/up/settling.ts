@@ -49,17 +49,13 @@ export async function whenSettled(settling: Settling, timeoutMs: number): Promis
   }
 }
 
-/** Lines for people about what is not there, or not all there. */
-export function toNotes(servers: readonly ServerRecord[]): string[] {
-  return servers.flatMap(({ name, status, last_error: reason, held_tools: held }) => [
-    ...(status === 'CONNECTED' ? [] : [`${name} is ${status}${reason ? `: ${reason}` : ''}`]),
-    ...(held > 0 ? [`${name}: ${toHeld(held)}; see GET /api/v1/approvals`] : []),
-  ]);
-}
-
-/** `2 tools are held until they are approved`. */
-export function toHeld(count: number): string {
-  return count === 1
-    ? '1 tool is held until it is approved'
-    : `${count} tools are held until they are approved`;
+/** Lines for people about what is not there, or not all there. @param held what waits for an approval, in words */
+export function toNotes(servers: readonly ServerRecord[], held: string | undefined): string[] {
+  const gone = servers.filter(({ status }) => status !== 'CONNECTED');
+  return [
+    ...gone.map(
+      ({ name, status, last_error: why }) => `${name} is ${status}${why ? `: ${why}` : ''}`,
+    ),
+    ...(held === undefined ? [] : [held]),
+  ];
 }

@@ -15,6 +15,9 @@ import { connectors } from './clients.ts';
 import type { Json, MatrixClient } from './clients.ts';
 import { way } from './way.ts';
 
+/** One process for all kinds of clients: what one of them changes in its lists is heard by the others. */
+const ONE_PROCESS = { capabilities: ['roots', 'sampling', 'elicitation'] };
+
 /** Less than there are tools, so that every list of them is paged. */
 export const PAGE_SIZE = 60;
 /** A server that nobody is behind. */
@@ -101,7 +104,7 @@ beforeAll(async () => {
     gateway,
     'this-machine',
     {
-      stdio: fixtureProgram('conformance-stdio.ts', '--sdk', '1'),
+      stdio: { ...fixtureProgram('conformance-stdio.ts', '--sdk', '1'), portico: ONE_PROCESS },
       'stdio-modern': fixtureProgram('conformance-stdio.ts', '--sdk', '2'),
       'rich-stdio': fixtureProgram('rich-stdio.ts', '--sdk', '1'),
       'rich-stdio-modern': fixtureProgram('rich-stdio.ts', '--sdk', '2'),

@@ -123,13 +123,10 @@ async function reallyDo(world: World, caller: Caller, { server, tool, toolset }:
   const core = createCore({
     catalogOf: world.catalogOf,
     findTools: findNothing,
-    call: withCircuit(
-      (at, _request, name) => {
-        left.push(`${at.name}.${name}`);
-        return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
-      },
-      () => NOW,
-    ),
+    call: withCircuit((at, _request, name) => {
+      left.push(`${at.name}.${name}`);
+      return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
+    }),
   });
   const gateway = withAccess({
     ...core,
@@ -168,7 +165,7 @@ function caseOf(world: World, server: Server, tool: string, toolset: Toolset | u
 const explain = (world: World, given: Case): Promise<Explained> => {
   const { catalogOf } = world;
   const now = () => NOW;
-  return explainCase(given, { catalogOf, now, tryTool: createTrial({ catalogOf, now }) });
+  return explainCase(given, { catalogOf, now, tryTool: createTrial({ catalogOf }) });
 };
 
 /** The same world with some of its rules turned round, or without them. */

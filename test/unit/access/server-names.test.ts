@@ -71,6 +71,8 @@ describe('qualified patterns', () => {
 
 describe('withGone', () => {
   it('[ACC-4] lets what is stored be written again, though its server is gone', () => {
+    // Of several servers, none of which may be said twice.
+    expect(withGone(servers, [`${JIRA.id}.y`, GITHUB.id])).toEqual(servers);
     const known = withGone([JIRA], [`${GITHUB.id}.get_*`, GITHUB.id, 'git*.x', `${JIRA.id}.y`]);
     expect(known).toEqual([JIRA, { id: GITHUB.id, name: GITHUB.id }]);
     expect(toStoredPattern(`${GITHUB.id}.get_*`, known)).toBe(`${GITHUB.id}.get_*`);

@@ -100,6 +100,52 @@ describe('ends of calls', () => {
     await Promise.all(work);
   });
 
+  it('[SEC-6] are sent again later each time, and then left to their leases', async () => {
+    const { ends, sent, work, defer, pass } = createWorld(5);
+    ends.bring('p', endOf('a'), defer);
+    await pass(20);
+    // The last try is the fifth, after all waits; not a moment before.
+    for (const ms of [249, 1, 999, 1, 3_999, 1, 9_999, 1]) await pass(ms);
+    await Promise.all(work);
+    expect(sent).toEqual([]);
+    const lucky = createWorld(4);
+    lucky.ends.bring('p', endOf('a'), lucky.defer);
+    await lucky.pass(20);
+    for (const ms of [250, 1_000, 4_000, 9_999]) await lucky.pass(ms);
+    expect(lucky.sent).toEqual([]);
+    await lucky.pass(1);
+    expect(lucky.sent).toEqual([['a']]);
+  });
+
+  it('[SEC-6] go 256 at a time, and none are told of where none are left', async () => {
+    const { ends, sent, defer, pass } = createWorld();
+    const bring = async (count: number) => {
+      for (let i = 0; i < count; i += 1) ends.bring('p', endOf(`${i}`), defer);
+      await pass(20);
+      return sent.splice(0).map(({ length }) => length);
+    };
+    expect(await bring(256)).toEqual([256]);
+    expect(await bring(257)).toEqual([256, 1]);
+    ends.bring('p', endOf('taken'), defer);
+    await pass(1);
+    expect(ends.take('p')).toHaveLength(1);
+    await pass(19);
+    expect(sent).toEqual([]);
+  });
+
+  it('[SEC-6] are set out for again where who set out before may have been cut off', () => {
+    let now = 1_000;
+    const shardOf = () => ({ end: async () => {} });
+    const ends = new CallEnds({ shardOf, wait: () => new Promise(() => {}), now: () => now });
+    const work: Promise<unknown>[] = [];
+    const bringAt = (at: number) => {
+      now = at;
+      ends.bring('p', endOf(`${at}`), each => void work.push(each));
+      return work.length;
+    };
+    expect([1_000, 1_001, 1_039, 1_040, 1_041].map(bringAt)).toEqual([1, 1, 1, 2, 2]);
+  });
+
   it('[SEC-6] go at once where nothing may be begun later', async () => {
     const { ends, sent, work, defer, pass } = createWorld();
     defer(ends.bringNow('p', endOf('a')));

@@ -143,6 +143,66 @@ describe('arguments in the audit', () => {
     expect(redactText('n'.repeat(1_000), 100)).toHaveLength(105);
   });
 
+  it('[SEC-6] are kept to the last character that there is room for', () => {
+    expect(redact('x'.repeat(512))).toEqual({ arguments: 'x'.repeat(512) });
+    expect(redact('x'.repeat(513))).toEqual({
+      arguments: `${'x'.repeat(512)}[cut]`,
+      arguments_cut: true,
+    });
+    expect(redactText('n'.repeat(100), 100)).toBe('n'.repeat(100));
+    expect(redactText('n'.repeat(101), 100)).toBe(`${'n'.repeat(100)}[cut]`);
+    const most = JSON.stringify({ a: ['x'.repeat(512)] }).padEnd(65_536);
+    expect(redactArguments(most, undefined)).toEqual({ arguments: { a: ['x'.repeat(512)] } });
+    expect(redactArguments(`${most} `, undefined)).toEqual({ arguments_cut: true });
+  });
+
+  it('[SEC-4] [SEC-6] are kept eight levels deep', () => {
+    const nested = (levels: number, wrap: (inner: unknown) => unknown) => {
+      let value: unknown = 'x';
+      for (let i = 0; i < levels; i += 1) value = wrap(value);
+      return value;
+    };
+    for (const wrap of [(inner: unknown) => [inner], (inner: unknown) => ({ a: inner })]) {
+      expect(redact(nested(8, wrap))).toEqual({ arguments: nested(8, wrap) });
+      const kept = JSON.stringify(redact(nested(9, wrap)));
+      const atBottom = JSON.stringify(nested(8, wrap)).replace('"x"', '"[cut]"');
+      expect(kept).toBe(`{"arguments":${atBottom},"arguments_cut":true}`);
+    }
+  });
+
+  it('[SEC-4] [SEC-6] leave out what there is no room for, of lists, of objects and within', () => {
+    const MAX_CHARS = 3_072;
+    // An element of one character takes four, so 768 of them take all there is.
+    const full = Array.from({ length: MAX_CHARS / 4 }, () => 'x');
+    expect(redact(full)).toEqual({ arguments: full });
+    expect(redact([...full, 'y', 'z'])).toEqual({
+      arguments: [...full, '[cut]'],
+      arguments_cut: true,
+    });
+    const nearly = full.slice(1);
+    // Four are left, which is nothing for what has members.
+    expect(redact([...nearly, ['y']])).toEqual({ arguments: [...nearly, ['y']] });
+    expect(redact([...nearly, 'y'.repeat(5)])).toEqual({
+      arguments: [...nearly, 'yyyy[cut]'],
+      arguments_cut: true,
+    });
+    // A member of one letter takes nine with its value.
+    const members = Array.from({ length: 341 }, (_, i) => [String.fromCodePoint(0x4e00 + i), 'x']);
+    expect(redact(Object.fromEntries(members))).toEqual({
+      arguments: Object.fromEntries(members),
+    });
+    const more = Object.fromEntries([...members, ['a', 'x'], ['b', 'x'], ['c', []]]) as object;
+    expect(redact(more)).toEqual({
+      arguments: Object.fromEntries([...members, ['a', '[cut]']]),
+      arguments_cut: true,
+    });
+    // What has members is not opened where there is nothing left.
+    expect(redact({ l: Object.fromEntries(members.slice(0, 340)), rest: { deep: 1 } })).toEqual({
+      arguments: { l: Object.fromEntries(members.slice(0, 340)), rest: '[cut]' },
+      arguments_cut: true,
+    });
+  });
+
   it('[SEC-4] take no time that grows faster than they do', () => {
     for (const piece of [
       'token ',

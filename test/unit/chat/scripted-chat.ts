@@ -43,7 +43,8 @@ export function scriptedModel(
       const { text = '', calls = [], tokens = { input: 10, output: 5 } } = reply;
       ask.onText?.(text);
       const stop = reply.stop ?? (calls.length > 0 ? 'calls' : 'end');
-      return { text, calls, raw: { calls }, stop, tokens };
+      const problem = reply.problem === undefined ? {} : { problem: reply.problem };
+      return { text, calls, raw: { calls }, stop, tokens, ...problem };
     },
   };
 }

@@ -32,7 +32,7 @@ describe('[CLI-1] [REG-6] an mcp.json', () => {
 
   it('has what the command alone reads under `portico`', () => {
     const tools = { allow: ['read_*'], deny: ['read_all'] };
-    const portico = { description: 'Notes', tools, capabilities: ['sampling'] };
+    const portico = { description: 'Notes', tools, capabilities: ['sampling'], era: 'legacy' };
     const a = { command: 'x', cwd: 'notes', env: { K: 1 }, description: 'other', portico };
     expect(read({ mcpServers: { a } }).servers[0]).toEqual({
       key: 'a',
@@ -42,9 +42,11 @@ describe('[CLI-1] [REG-6] an mcp.json', () => {
       env: { K: '1' },
       cwd: '/etc/portico/notes',
       secrets: [],
+      hidden: [],
       description: 'Notes',
       tools,
       capabilities: ['sampling'],
+      era: 'legacy',
     });
   });
 
@@ -52,6 +54,7 @@ describe('[CLI-1] [REG-6] an mcp.json', () => {
     [{ tool: {} }, 'a: portico'],
     [{ tools: { allow: 'x' } }, 'a: portico.tools.allow'],
     [{ capabilities: ['root'] }, 'a: portico.capabilities.0'],
+    [{ era: 'modern' }, 'a: portico.era'],
     [{ tools: { denied: [] } }, 'a: portico.tools'],
   ])('with %j under `portico` is refused, so that no list is passed over', (portico, where) => {
     expect(thrown({ mcpServers: { a: { command: 'x', portico } } })).toContain(where);
@@ -98,11 +101,11 @@ describe('[CLI-1] [REG-6] an mcp.json', () => {
     expect(thrown({ mcpServers })).toContain(message);
   });
 
-  it('has 100 servers at most', () => {
+  it('has 1,000 servers at most', () => {
     const entries = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`s${at}`, { command: 'x' }]));
-    expect(read({ mcpServers: entries(100) }).servers).toHaveLength(100);
-    expect(thrown({ mcpServers: entries(101) })).toContain('has 101 stdio servers');
+    expect(read({ mcpServers: entries(1_000) }).servers).toHaveLength(1_000);
+    expect(thrown({ mcpServers: entries(1_001) })).toContain('has 1001 stdio servers');
   });
 
   it('shows no control characters of its keys', () => {

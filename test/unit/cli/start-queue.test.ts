@@ -10,10 +10,12 @@ function beginAll(queue: StartQueue, count: number, signal = new AbortController
   for (let i = 0; i < count; i += 1) void queue.begin(signal).then(end => ends.push(end));
   return ends;
 }
+/** The turns on a machine that is busy: one processor is left to others. */
+const busy = (processors: number) => new StartQueue({ processors, areIdle: () => false });
 const settle = () => new Promise(resolve => setImmediate(resolve));
 
 it('[CLI-3] gives so many turns at once, and the next as one ends', async () => {
-  const ends = beginAll(new StartQueue(2), 5);
+  const ends = beginAll(busy(3), 5);
   for (let ended = 0; ended < 5; ended += 1) {
     await settle();
     expect(ends).toHaveLength(Math.min(5, ended + 2));
@@ -25,7 +27,7 @@ it('[CLI-3] gives so many turns at once, and the next as one ends', async () => 
 
 it('[CLI-3] takes the turn of one that is slow away', async () => {
   vi.useFakeTimers();
-  const queue = new StartQueue(1);
+  const queue = busy(2);
   const ends = beginAll(queue, 3);
   await vi.advanceTimersByTimeAsync(3_000);
   expect(ends).toHaveLength(2);
@@ -38,7 +40,7 @@ it('[CLI-3] takes the turn of one that is slow away', async () => {
 });
 
 it('[CLI-3] lets one that stops go at once, and loses no turn by it', async () => {
-  const queue = new StartQueue(1);
+  const queue = busy(2);
   const [first] = [await queue.begin(new AbortController().signal)];
   const stopping = new AbortController();
   const stopped = beginAll(queue, 1, stopping.signal);
@@ -52,4 +54,44 @@ it('[CLI-3] lets one that stops go at once, and loses no turn by it', async () =
   first?.();
   await settle();
   expect(after).toHaveLength(1);
+});
+
+it('[CLI-3] [UP-5] leaves a processor to the gateway, and begins where there is but one', async () => {
+  const counts = [1, 2, 4].map(processors => beginAll(busy(processors), 9));
+  await settle();
+  expect(counts.map(({ length }) => length)).toEqual([1, 1, 3]);
+});
+
+it('[CLI-3] begins more while the processors are idle, up to a bound', async () => {
+  vi.useFakeTimers();
+  let areIdle = false;
+  const ends = beginAll(new StartQueue({ processors: 2, areIdle: () => areIdle }), 20);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(ends).toHaveLength(1);
+  areIdle = true;
+  await vi.advanceTimersByTimeAsync(250);
+  expect(ends).toHaveLength(2);
+  await vi.advanceTimersByTimeAsync(1_500);
+  expect(ends).toHaveLength(4);
+  areIdle = false;
+  // As long as more than usual have a turn, an end makes room for nobody.
+  for (const end of ends.slice(0, 3)) end();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(ends).toHaveLength(4);
+  ends[3]?.();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(ends).toHaveLength(5);
+});
+
+it('[CLI-3] looks at the processors only while somebody waits', async () => {
+  vi.useFakeTimers();
+  const areIdle = vi.fn<() => boolean>(() => false);
+  const ends = beginAll(new StartQueue({ processors: 1, areIdle }), 2);
+  await vi.advanceTimersByTimeAsync(500);
+  ends[0]?.();
+  await vi.advanceTimersByTimeAsync(0);
+  const asked = areIdle.mock.calls.length;
+  expect(asked).toBeGreaterThan(1);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect([ends.length, areIdle.mock.calls.length]).toEqual([2, asked]);
 });

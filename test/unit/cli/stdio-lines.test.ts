@@ -103,7 +103,7 @@ describe('a message', () => {
     ['{"method":"a","params":{', 'xx"}}', null],
     ['{"jsonrpc":"2.0","id":7,"result":{', 'xx"}}', null],
     ['{"result":{', '},"jsonrpc":"2.0","id":7}', null],
-    ['{"id":99999999999999999,"method":"a"', '}', null],
+    ['{"id":99999999999999999,"method":"a"', '}', 99_999_999_999_999_999n],
   ])('[CLI-2] of which only the ends are known: %s … %s', (head, tail, id) => {
     expect(idFromEnds(head, tail)).toBe(id);
   });

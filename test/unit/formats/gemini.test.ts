@@ -82,10 +82,25 @@ describe('answers', () => {
     expect(GEMINI.fromResponse(responseOf([], 'MAX_TOKENS')).stop).toBe('length');
     expect(GEMINI.fromResponse(responseOf([], 'SAFETY')).stop).toBe('refused');
     expect(GEMINI.fromResponse({ promptFeedback: { blockReason: 'OTHER' } }).stop).toBe('refused');
-    const malformed = responseOf([], 'MALFORMED_FUNCTION_CALL');
-    expect(() => GEMINI.fromResponse(malformed)).toThrow(FormatError);
     expect(() => GEMINI.fromResponse({ candidates: [] })).toThrow(FormatError);
   });
+
+  it.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'])(
+    '[LLM-2] %s says what was wrong, and calls nothing',
+    reason => {
+      const body = responseOf([signed], reason);
+      const [candidate] = body.candidates;
+      Object.assign(candidate ?? {}, { finishMessage: 'Malformed function call: get(\n1' });
+      const reader = GEMINI.createReader();
+      reader.read(event(body));
+      for (const reply of [GEMINI.fromResponse(body), reader.end()]) {
+        expect(reply).toMatchObject({ stop: 'malformed', calls: [{ unmade: 'interrupted' }] });
+        expect(reply.problem).toContain('Malformed function call: get( 1');
+        expect(reply.raw).toBeUndefined();
+      }
+      expect(() => GEMINI.fromCalls(body)).toThrow(/Malformed function call: get\( 1.*ask again/);
+    },
+  );
 
   it('[LLM-2] a stream keeps each part, the empty one with a signature as well', () => {
     const reader = GEMINI.createReader();

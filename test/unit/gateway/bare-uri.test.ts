@@ -55,6 +55,20 @@ describe('ownerOf', () => {
   });
 });
 
+describe('a refusal', () => {
+  it('[MCP-3] [SEC-9] names five servers at most, and says so where there are more', () => {
+    const having = (count: number) => () =>
+      owner('note://1', ...Array.from({ length: count }, () => ({ listed: ['note://1'] })));
+    const five = ['a', 'b', 'c', 'd', 'e'].map(name => `${name}+note://1`).join(', ');
+    const said = (list: string) =>
+      expect.objectContaining({
+        message: `Several servers have this resource; ask for one of ${list}`,
+      });
+    expect(having(5)).toThrow(said(five));
+    expect(having(6)).toThrow(said(`${five}, …`));
+  });
+});
+
 describe('mayBeOf', () => {
   it.each([
     ['note://{id}', 'note://1', true],
@@ -69,6 +83,10 @@ describe('mayBeOf', () => {
     ['{+any}', 'note://1', false],
     ['note://1', 'note://1', false],
     ['note://}{', 'note://x', false],
+    ['n{id}', 'n1', true],
+    ['note://{', 'note://x', false],
+    ['note://}', 'note://x', false],
+    ['n{}', 'nx', true],
   ])('[MCP-3] %s, %s: %s', (template, uri, expected) => {
     expect(mayBeOf(template, uri)).toBe(expected);
   });

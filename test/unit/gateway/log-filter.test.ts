@@ -1,6 +1,6 @@
 /** Which log messages of a call reach its caller. */
 import { describe, expect, it } from 'vitest';
-import { withLogLevel } from '../../../src/gateway/log-filter.ts';
+import { isWanted, withLogLevel } from '../../../src/gateway/log-filter.ts';
 import type { LogLevel } from '../../../src/protocol.ts';
 import type { CallMessages } from '../../../src/upstream/call.ts';
 
@@ -50,6 +50,14 @@ describe('log messages of a call', () => {
     expect(await passed('debug')).toBe('debug warning other loud response');
     expect(await passed('warning')).toBe('warning other loud response');
     expect(await passed('error')).toBe('other loud response');
+  });
+
+  it('[MCP-4] pass where nobody can tell their level', () => {
+    for (const text of ['{}', '{"params":null}', '{"params":["debug"]}', '{"params":{}}']) {
+      expect([text, isWanted(text, 'error')]).toEqual([text, true]);
+      expect([text, isWanted(text, 'none')]).toEqual([text, false]);
+    }
+    expect(isWanted('not JSON', undefined)).toBe(true);
   });
 
   it('[MCP-7] a plain response is not touched', () => {

@@ -29,3 +29,32 @@ it('[MCP-3] nobody says anything where no server does', () => {
   expect(mergeInstructions([])).toBeUndefined();
   expect(mergeInstructions([{ server: 'a', text: ' \n\u200b\n' }])).toBeUndefined();
 });
+
+it('[MCP-3] a text is quoted whole to its 2,000th character, and lines without words stay in it', () => {
+  const saying = (text: string) => mergeInstructions([{ server: 'a', text }])?.split('\n\n')[1];
+  const most = 'x'.repeat(2_000);
+  expect(saying(most)).toBe(`Server a:\n> ${most}`);
+  expect(saying(`${most}x`)).toBe(`Server a:\n> ${most}\n> …`);
+  expect(saying('one\n\ntwo')).toBe('Server a:\n> one\n>\n> two');
+});
+
+it('[SEC-9] [MCP-3] all have room to the last character, and nobody is tried behind one who has none', () => {
+  const all = (last: number) => [
+    ...Array.from({ length: 7 }, (_, i) => ({ server: `s${i}`, text: 'x'.repeat(1_970) })),
+    { server: 'z', text: 'x'.repeat(last) },
+    { server: 'short', text: 'y' },
+  ];
+  const quotesOf = (last: number) => (mergeInstructions(all(last)) ?? '').split('\n\n').slice(1);
+  const [head = ''] = (mergeInstructions(all(1)) ?? '').split('\n\n');
+  const taken = quotesOf(1)
+    .slice(0, 7)
+    .reduce((sum, quote) => sum + quote.length, head.length);
+  // Beside its words a quote has a line with the name and a sign.
+  const room = 16_000 - taken - 'Server z:\n> '.length;
+  expect(quotesOf(room)).toHaveLength(9);
+  expect(quotesOf(room).at(-1)).toBe('1 more servers have instructions, at their own endpoints.');
+  expect(quotesOf(room + 1)).toHaveLength(8);
+  expect(quotesOf(room + 1).at(-1)).toBe(
+    '2 more servers have instructions, at their own endpoints.',
+  );
+});

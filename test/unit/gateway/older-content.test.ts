@@ -65,4 +65,20 @@ describe('toOlderContent', () => {
       { type: 'text', text: 'one: note://1\nA note' },
     ]);
   });
+
+  it('[MCP-7] says a link in as many words as it has', () => {
+    const { content } = change(
+      {
+        content: [
+          { type: 'resource_link', uri: 'note://1', name: 'one', title: 'The first' },
+          { type: 'resource_link', uri: 'note://2', name: 'two', title: 7, description: null },
+        ],
+      },
+      '2025-03-26',
+    );
+    expect(content).toEqual([
+      { type: 'text', text: 'The first: note://1' },
+      { type: 'text', text: 'two: note://2' },
+    ]);
+  });
 });

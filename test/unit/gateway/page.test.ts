@@ -103,12 +103,37 @@ describe('pageOf', () => {
     btoa('null'),
     btoa('[]'),
     btoa('["a"]'),
+    btoa('["a",1]'),
+    btoa('[1,"a"]'),
+    btoa('{"0":"a","1":"b"}'),
+    btoa('{"1":"b"}'),
     btoa('[1,2]'),
     btoa('{"a":1}'),
     '***',
     'A'.repeat(5_000),
   ])('[MCP-4] [SEC-4] refuses the cursor %j', foreign => {
     expect(() => pageOf(abc, foreign, 2)).toThrow(
+      expect.objectContaining({ code: 'invalid_params' }),
+    );
+  });
+
+  it('[MCP-4] ends before what does not fit, but has one item in any case', () => {
+    const page = (names: string[], first?: string) =>
+      pageOf(abc, first, 10, ({ name }) => !names.includes(name));
+    expect(namesOf(page(['b.1']).items)).toEqual(['a.1', 'a.2']);
+    expect(namesOf(page(['a.2', 'b.1']).items)).toEqual(['a.1']);
+    const none = page(['a.1', 'a.2']);
+    expect(namesOf(none.items)).toEqual(['a.1']);
+    expect(namesOf(page(['a.2'], none.nextCursor).items)).toEqual(['a.2', 'b.1', 'b.2', 'C.1']);
+  });
+
+  it('[MCP-4] [SEC-9] reads cursors of 32,768 characters, and no longer ones', () => {
+    const cursorOf = (chars: number) =>
+      Buffer.from(JSON.stringify(['a', 'x'.repeat(chars)])).toString('base64url');
+    const most = cursorOf((32_768 * 3) / 4 - 8);
+    expect(most).toHaveLength(32_768);
+    expect(namesOf(pageOf(abc, most, 9).items)).toEqual(['b.1', 'b.2', 'C.1']);
+    expect(() => pageOf(abc, cursorOf((32_768 * 3) / 4 - 7), 9)).toThrow(
       expect.objectContaining({ code: 'invalid_params' }),
     );
   });

@@ -179,6 +179,30 @@ describe('headers of a client', () => {
     expect(check(args, given)).toThrow(expect.objectContaining({ code: 'header_mismatch' }));
   });
 
+  it('[MCP-4] [SEC-8] that nobody can read are refused, also where the body has no value', () => {
+    const own: ParamHeader[] = [{ header: 'mcp-param-a', path: ['a'], type: 'string' }];
+    for (const args of [undefined, '{}', '{"a":null}', '{"a":"x"}']) {
+      const run = () => checkParamHeaders(own, args, () => '=?base64?*?=');
+      expect(run).toThrow(
+        expect.objectContaining({
+          code: 'header_mismatch',
+          message: 'Header mismatch: the mcp-param-a header is not valid',
+        }),
+      );
+    }
+  });
+
+  it('[MCP-7] keep every digit, and are those of a tool without a valid schema none', () => {
+    const own: ParamHeader[] = [{ header: 'mcp-param-a', path: ['a'], type: 'integer' }];
+    const written = (raw: string) => toParamHeaders(own, `{"a":${raw}}`)['mcp-param-a'];
+    const kept = ['1.50', '1e400', '12345678901234567890', 'true', '-7'];
+    expect(kept.map(written)).toEqual(kept);
+    expect(['42.0', '1e2', '-0.0'].map(written)).toEqual(['42', '100', '0']);
+    const tools = [{ name: 'a', inputSchema: JSON.parse(schema({ a: annotated('string', '') })) }];
+    const [tool] = parseCatalog('h', JSON.stringify({ tools })).tools.items;
+    expect(tool && paramHeadersOf(tool)).toEqual([]);
+  });
+
   it(`[MCP-4] that Portico writes itself always pass (seed ${SEED})`, () => {
     const random = createRandom();
     const parts = [

@@ -19,3 +19,13 @@ it('[MCP-3] [MCP-4] the contents carry the URIs of an endpoint of many servers',
     '{"contents":[{"uri":"alpha+note://1","text":"a"},7],"cacheScope":"private"}',
   );
 });
+
+it('[MCP-7] a read without such contents or addresses is left as it came', () => {
+  for (const read of [
+    '{ "x": 1 }',
+    '{ "contents": {"uri":"note://1"} }',
+    '{"contents":[{"text":"a"},{"uri":7},{"uri":null}]}',
+  ]) {
+    expect(toReadResult(read, 'alpha')).toBe(read);
+  }
+});

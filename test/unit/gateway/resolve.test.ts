@@ -5,8 +5,9 @@ import { PorticoError } from '../../../src/errors/portico-error.ts';
 import { createCore } from '../../../src/gateway/core.ts';
 import type { Naming, Reference } from '../../../src/gateway/gateway.ts';
 import { Renames } from '../../../src/gateway/renames.ts';
+import { taskNotFound } from '../../../src/gateway/resolve.ts';
 import { withAccess } from '../../../src/gateway/with-access.ts';
-import { createCaller } from '../access/callers.ts';
+import { createCaller, OPEN } from '../access/callers.ts';
 import { createRecord, findNothing } from './fakes.ts';
 
 const there = createRecord('there');
@@ -16,12 +17,13 @@ const catalog = parseCatalog(
   'hash-there',
   JSON.stringify({
     tools: [{ name: 'same', inputSchema: {} }],
-    prompts: [{ name: 'same' }, { name: 'ask' }],
+    prompts: [{ name: 'same' }, { name: 'ask' }, { name: 'ask me' }],
     resources: [{ uri: 'file:///x', name: 'x' }],
     capabilities: { tools: {}, prompts: {}, resources: {} },
   }),
 );
 const sent: string[] = [];
+let said = '';
 const gateway = withAccess({
   ...createCore({
     catalogOf: ({ status }) =>
@@ -51,7 +53,12 @@ const context = {
 } as const;
 
 /** Where a request leaves for, or what it is refused with. */
-async function ask(caller: ReturnType<typeof createCaller>, naming: Naming, reference: Reference) {
+async function ask(
+  caller: ReturnType<typeof createCaller>,
+  naming: Naming,
+  reference: Reference,
+  within = reach,
+) {
   sent.length = 0;
   const request = {
     method: METHODS[reference.kind],
@@ -59,11 +66,12 @@ async function ask(caller: ReturnType<typeof createCaller>, naming: Naming, refe
     params: new Map<string, string>(),
   };
   try {
-    await gateway.request(caller, reach, naming, request, context);
+    await gateway.request(caller, within, naming, request, context);
     return sent[0];
   } catch (thrown) {
-    if (thrown instanceof PorticoError) return thrown.code;
-    throw thrown;
+    if (!(thrown instanceof PorticoError)) throw thrown;
+    said = thrown.message;
+    return thrown.code;
   }
 }
 
@@ -112,6 +120,28 @@ describe('a caller who sees one tool of a server', () => {
       );
   });
 
+  it('[ACC-3] [MCP-9] is not told the state of a server that is down by a tool that may not be one that only reads', async () => {
+    const subject = { kind: 'everyone' } as const;
+    const reading = {
+      id: 'r',
+      effect: 'allow',
+      subject,
+      server: '*',
+      tool: '*',
+      readOnly: true,
+    } as const;
+    const state = { ...OPEN, posture: 'closed', rules: [reading] } as const;
+    const reader = createCaller({}, undefined, state);
+    // Nobody knows whether it only reads, so it is hidden.
+    expect(await ask(reader, dot, { kind: 'tool', name: 'down.same' })).toBe('tool_not_found');
+    expect(await ask(reader, own(down.id), { kind: 'tool', name: 'same' })).toBe('tool_not_found');
+  });
+
+  it('[MCP-9] is told the state in words', async () => {
+    await ask(everything, dot, { kind: 'tool', name: 'down.same' });
+    expect(said).toBe('The server down is disconnected');
+  });
+
   it('[ACC-3] does not see a server of which nothing is left', async () => {
     const gone = createCaller({ tools: ['there.other'] });
     const visible = async (caller: typeof gone) =>
@@ -140,12 +170,54 @@ describe('a name that an endpoint gives', () => {
       ['new', '"Another"'],
     ]);
     const prompts = await gateway.list(everything, reach, renamed, 'prompts');
-    expect(prompts.items.map(({ name }) => name)).toEqual(['there.same', 'there.ask']);
+    expect(prompts.items.map(({ name }) => name)).toEqual([
+      'there.same',
+      'there.ask',
+      'there.ask me',
+    ]);
   });
 
   it('[ACC-4] [ACC-3] of a tool that is hidden leads nowhere', async () => {
     const without = createCaller({ servers: [down.id] });
     expect(await ask(without, renamed, { kind: 'tool', name: 'new' })).toBe('tool_name_unprefixed');
+    const other = createCaller({ tools: ['there.other'] });
+    expect(await ask(other, renamed, { kind: 'tool', name: 'new' })).toBe('tool_name_unprefixed');
+  });
+
+  it('[ACC-4] of a tool that its server has no more leads nowhere', async () => {
+    const renames = new Renames([{ server: 'there', tool: 'gone', name: 'new' }], reach.servers);
+    const naming: Naming = { kind: 'qualified', style: 'dot', renames };
+    expect(await ask(everything, naming, { kind: 'tool', name: 'new' })).toBe(
+      'tool_name_unprefixed',
+    );
+  });
+
+  it('[ACC-4] waits for servers that are not there, and one without a name leads nowhere', async () => {
+    const given = [
+      { server: 'nobody', tool: 'same', name: 'theirs' },
+      { server: 'there', tool: 'same', description: 'Another' },
+    ];
+    const renames = new Renames(given, reach.servers);
+    const naming: Naming = { kind: 'qualified', style: 'dot', renames };
+    expect(await ask(everything, naming, { kind: 'tool', name: 'theirs' })).toBe(
+      'tool_name_unprefixed',
+    );
+    expect(await ask(everything, naming, { kind: 'tool', name: 'undefined' })).toBe(
+      'tool_name_unprefixed',
+    );
+    expect(await ask(everything, naming, { kind: 'tool', name: 'there.same' })).toBe(
+      'there tools/call',
+    );
+    expect(renames.origin('undefined')).toBeUndefined();
+    expect(renames.of('id-there', 'same')).toEqual({ description: 'Another' });
+  });
+
+  it('[ACC-4] of a tool whose server is down tells so', async () => {
+    const renames = new Renames([{ server: 'down', tool: 'same', name: 'new' }], reach.servers);
+    const naming: Naming = { kind: 'qualified', style: 'dot', renames };
+    expect(await ask(everything, naming, { kind: 'tool', name: 'new' })).toBe(
+      'server_disconnected',
+    );
   });
 });
 
@@ -157,7 +229,32 @@ describe('a task', () => {
       serverId,
     });
     expect(await ask(everything, dot, of('nobody'))).toBe('task_not_found');
+    // The id may be anybody's.
+    expect(said).toBe(taskNotFound().message);
     expect(await ask(everything, dot, of(down.id))).toBe('server_disconnected');
     expect(await ask(everything, dot, of(there.id))).toBe('there tasks/get');
+  });
+});
+
+describe('the name of a prompt', () => {
+  it('[MCP-8] that was changed to fit a host is found through the catalog', async () => {
+    const underscore: Naming = { kind: 'qualified', style: 'underscore' };
+    const { items } = await gateway.list(everything, reach, underscore, 'prompts');
+    const names = items.map(({ name }) => name);
+    expect(names).toHaveLength(3);
+    for (const name of names) {
+      expect(await ask(everything, underscore, { kind: 'prompt', name })).toBe('there prompts/get');
+    }
+  });
+});
+
+describe('the address of a resource', () => {
+  it('[MCP-8] names its server in any case, however that is written', async () => {
+    const within = { servers: [createRecord('There')] };
+    for (const name of ['There+file:///x', 'there+file:///x', 'THERE+file:///x']) {
+      expect(await ask(everything, dot, { kind: 'resource', name }, within)).toBe(
+        'There resources/read',
+      );
+    }
   });
 });

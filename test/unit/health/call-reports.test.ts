@@ -13,6 +13,7 @@ const server = createRecord('alpha');
 
 function createWorld(intervalMs = 2_000) {
   const sent: [string, CallReport][] = [];
+  const wanted: [string, number][] = [];
   const waits: { ms: number; end: () => void }[] = [];
   const deferred: Promise<unknown>[] = [];
   let now = 1_000_000;
@@ -20,11 +21,15 @@ function createWorld(intervalMs = 2_000) {
     intervalMs,
     now: () => now,
     send: async (id, report) => void sent.push([id, report]),
+    want: async (id, generation) => void wanted.push([id, generation]),
     wait: ms => new Promise<void>(end => waits.push({ ms, end })),
   });
   return {
     reports,
     sent,
+    wanted,
+    refuse: (inMs: number, from = server) =>
+      reports.refuse({ ...from, circuitRetryAt: now + inMs }, work => deferred.push(work)),
     waits,
     deferred,
     add: (code?: Parameters<CallReports['add']>[1], from = server) =>
@@ -111,6 +116,40 @@ describe('a monitor', () => {
     expect(sent).toHaveLength(2);
   });
 
+  it('[UP-5] is told at once of an answer after failures in a row or a refusal', async () => {
+    const { add, sent, refuse, tick } = createWorld();
+    for (let i = 0; i < 3; i += 1) add('upstream_5xx');
+    tick(200);
+    add();
+    await Promise.resolve();
+    expect(sent[1]).toMatchObject([server.id, { calls: 1, lastGoodAt: 1_000_200 }]);
+    tick(200);
+    add();
+    expect(sent).toHaveLength(2);
+    refuse(100);
+    add('upstream_4xx');
+    expect(sent).toHaveLength(2);
+    add();
+    await Promise.resolve();
+    expect(sent[2]).toMatchObject([server.id, { calls: 3, lastGoodAt: 1_000_400 }]);
+  });
+
+  it('[UP-5] is told that its server is wanted where no trial is near, once a second', () => {
+    const { refuse, wanted, tick } = createWorld();
+    for (let i = 0; i < 10; i += 1) refuse(1_000);
+    expect(wanted).toEqual([]);
+    for (let i = 0; i < 10; i += 1) refuse(1_001);
+    expect(wanted).toEqual([[server.id, server.generation]]);
+    tick(999);
+    refuse(60_000);
+    expect(wanted).toHaveLength(1);
+    tick(1);
+    refuse(60_000);
+    expect(wanted).toHaveLength(2);
+    refuse(60_000, { ...server, generation: 2 });
+    expect(wanted[2]).toEqual([server.id, 2]);
+  });
+
   it('[REG-4] is told though the one who set out to was cut off', async () => {
     const { add, sent, waits, deferred, tick, settle } = createWorld();
     add();
@@ -136,9 +175,12 @@ describe('a monitor', () => {
       now: () => 0,
       wait: () => Promise.resolve(),
       send: () => Promise.reject(new Error('gone')),
+      want: () => Promise.reject(new Error('gone')),
     });
     const work: Promise<unknown>[] = [];
     failing.add(server, undefined, 1, one => work.push(one));
+    failing.refuse({ ...server, circuitRetryAt: 9_000 }, one => work.push(one));
+    expect(work).toHaveLength(2);
     await expect(Promise.all(work)).resolves.toBeDefined();
   });
 });

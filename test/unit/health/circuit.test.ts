@@ -4,13 +4,16 @@ import {
   CLOSED,
   circuitStateOf,
   decideCircuit,
+  isSoon,
   retryDelayMs,
+  wantTrial,
   type Circuit,
 } from '../../../src/health/circuit.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const at = (now: number, random = 0.999_999_9) => ({ limit: 5, now, random });
 const calls = (failures: number) => ({ failures, isTrial: false });
+const heard = (heardAt: number | null) => ({ failures: 0, isTrial: false, heardAt });
 const trial = (failures: 0 | 1) => ({ failures, isTrial: true });
 const opened = decideCircuit(CLOSED, calls(5), at(1_000));
 
@@ -18,9 +21,9 @@ describe('a closed circuit', () => {
   it('[UP-5] opens at the fifth failure in a row, of calls and checks together', () => {
     let circuit = decideCircuit(CLOSED, calls(3), at(0));
     circuit = decideCircuit(circuit, trial(1), at(0));
-    expect(circuit).toEqual({ failures: 4, opens: 0, retryAt: null });
-    circuit = decideCircuit(circuit, calls(1), at(0));
-    expect(circuit).toEqual({ failures: 5, opens: 1, retryAt: 1_000 });
+    expect(circuit).toEqual({ ...CLOSED, failures: 4 });
+    circuit = decideCircuit(circuit, calls(1), at(70));
+    expect(circuit).toEqual({ failures: 5, openedAt: 70, wantedAt: 70, retryAt: 870 });
   });
 
   it('[UP-5] begins to count anew when the server is heard', () => {
@@ -31,34 +34,53 @@ describe('a closed circuit', () => {
 
 describe('an open circuit', () => {
   it('[UP-5] is half-open at its time', () => {
-    expect(opened.retryAt).toBe(2_000);
-    expect(circuitStateOf(opened.retryAt, 1_999)).toBe('open');
-    expect(circuitStateOf(opened.retryAt, 2_000)).toBe('half_open');
+    expect(opened.retryAt).toBe(1_800);
+    expect(circuitStateOf(opened.retryAt, 1_799)).toBe('open');
+    expect(circuitStateOf(opened.retryAt, 1_800)).toBe('half_open');
     expect(circuitStateOf(CLOSED.retryAt, 2_000)).toBe('closed');
   });
 
-  it('[UP-5] takes no call for a trial, good or bad', () => {
-    expect(decideCircuit(opened, calls(0), at(9_000))).toBe(opened);
+  it('[UP-5] takes no call for a trial that is bad', () => {
     expect(decideCircuit(opened, calls(9), at(9_000))).toBe(opened);
   });
 
-  it('[UP-5] closes with a good trial and opens for twice as long with a bad one, up to a minute', () => {
-    expect(decideCircuit(opened, trial(0), at(2_000))).toEqual(CLOSED);
+  it('[UP-5] closes with a call that was answered since it opened, and with none from before', () => {
+    expect(decideCircuit(opened, heard(1_001), at(1_002))).toEqual(CLOSED);
+    for (const before of [heard(1_000), heard(400), heard(null), calls(0)])
+      expect(decideCircuit(opened, before, at(9_000))).toBe(opened);
+  });
+
+  it('[UP-5] closes with a good trial, is tried again within a second after a bad one for a minute and a half, then more rarely', () => {
+    expect(decideCircuit(opened, trial(0), at(1_800))).toEqual(CLOSED);
     expect(decideCircuit(opened, trial(1), at(1_500))).toBe(opened);
-    let circuit = opened;
-    const waits: number[] = [];
-    for (let i = 0; i < 8; i += 1) {
-      const now = circuit.retryAt ?? Number.NaN;
-      circuit = decideCircuit(circuit, trial(1), at(now));
-      waits.push((circuit.retryAt ?? Number.NaN) - now);
-    }
-    expect(waits).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
-    expect(decideCircuit(circuit, trial(0), at(0))).toEqual(CLOSED);
+    const waitAfter = (ms: number) => {
+      const now = opened.openedAt + ms;
+      return (decideCircuit(opened, trial(1), at(now)).retryAt ?? Number.NaN) - now;
+    };
+    const minute = 60_000;
+    const waits = [1_000, minute, 2 * minute, 10 * minute, 120 * minute, 1e12].map(waitAfter);
+    expect(waits).toEqual([800, 800, 1_000, 5_000, minute, minute]);
+  });
+
+  it('[UP-5] is tried soon, and at its first pace again, when somebody wants the server', () => {
+    const hour = 3_600_000;
+    const rare = decideCircuit(opened, trial(1), at(hour));
+    expect(rare.retryAt).toBeGreaterThan(hour + 29_000);
+    const wanted = wantTrial(rare, hour + 5, 0.999_999_9);
+    expect(wanted).toEqual({ ...rare, wantedAt: hour + 5, retryAt: hour + 805 });
+    expect(wantTrial(wanted, hour + 100, 0.999_999_9).retryAt).toBe(hour + 805);
+    expect(decideCircuit(wanted, trial(1), at(hour + 805)).retryAt).toBe(hour + 1_605);
+    expect(wantTrial(CLOSED, hour, 0)).toBe(CLOSED);
+    expect([isSoon(2_000, 1_000), isSoon(0, 1_000), isSoon(2_001, 1_000)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   it('[UP-5] waits at least half of its time', () => {
-    expect([retryDelayMs(1, 0), retryDelayMs(3, 0), retryDelayMs(1e9, 0)]).toEqual([
-      500, 2_000, 30_000,
+    expect([retryDelayMs(0, 0), retryDelayMs(600_000, 0), retryDelayMs(1e12, 0)]).toEqual([
+      400, 2_500, 30_000,
     ]);
   });
 });
@@ -71,28 +93,33 @@ function breachOf(
     failures,
     isTrial,
     now,
+    heardAt,
     inRow,
     limit,
   }: ReturnType<typeof calls> & {
+    heardAt: number;
     now: number;
     inRow: number;
     limit: number;
   },
 ): string | undefined {
-  const wait = after.retryAt === null ? 1_000 : after.retryAt - now;
-  if (after !== before && (wait < 500 || wait > 60_000)) return `waits ${wait} ms`;
+  const wait = after.retryAt === null ? 400 : after.retryAt - now;
+  if (after !== before && (wait < 400 || wait > 60_000)) return `waits ${wait} ms`;
   if (before.retryAt === null) {
     return (after.retryAt !== null) === inRow >= limit
       ? undefined
       : `${inRow} failures of ${limit}`;
   }
   if (after === before) return undefined;
-  if (!isTrial) return 'a call changed it';
+  if (!isTrial) {
+    const isLate = failures === 0 && heardAt > before.openedAt;
+    return isLate && after.retryAt === null ? undefined : 'a call changed it';
+  }
   if (after.retryAt === null) return failures === 0 ? undefined : 'closed by a failure';
   return failures > 0 && now >= before.retryAt ? undefined : 'opened again before its time';
 }
 
-it(`[UP-5] whatever happens, opens only by failures in a row and closes only by a good trial (seed ${SEED})`, () => {
+it(`[UP-5] whatever happens, opens only by failures in a row and closes only by a good message (seed ${SEED})`, () => {
   const random = createRandom();
   const breaches: string[] = [];
   let openings = 0;
@@ -107,6 +134,7 @@ it(`[UP-5] whatever happens, opens only by failures in a row and closes only by 
       const event = {
         failures: random.chance(0.4) ? 0 : 1 + random.below(3),
         isTrial: random.chance(0.5),
+        heardAt: now - random.below(6_000),
       };
       const before = circuit;
       circuit = decideCircuit(before, event, { limit, now, random: random.next() });

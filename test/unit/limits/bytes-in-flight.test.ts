@@ -188,6 +188,17 @@ describe('[SEC-9] the count', () => {
     request.release();
     expect([bytes.used, bytes.open]).toEqual([5, 1]);
   });
+
+  it('knows which will end by themselves', () => {
+    const bytes = new BytesInFlight(LIMITS);
+    const [call, stream] = [bytes.request('a'), bytes.request('a', true)];
+    expect([bytes.open, bytes.underWay]).toEqual([2, 1]);
+    call.release();
+    call.release();
+    expect([bytes.open, bytes.underWay]).toEqual([1, 0]);
+    stream.release();
+    expect([bytes.open, bytes.underWay]).toEqual([0, 0]);
+  });
 });
 
 describe('[SEC-9] the weight of a JSON text', () => {

@@ -4,19 +4,9 @@ import { MODERN_VERSION } from '../../../src/protocol.ts';
 import { createHttpChannel } from '../../../src/upstream/channel.ts';
 import { createDeadline } from '../../../src/upstream/deadline.ts';
 import { discover } from '../../../src/upstream/discover.ts';
-import { direct } from '../../../src/upstream/outlet.ts';
+import { destination } from './a-destination.ts';
 
 afterEach(() => vi.restoreAllMocks());
-
-const destination = {
-  serverId: 's',
-  name: 's',
-  url: 'https://s.example.com/mcp',
-  headers: {},
-  hidden: [],
-  credentialKey: 'k',
-  fetch: direct,
-};
 
 /** Puts a server on the network that is silent when it is asked for `silent`, and says when that was. */
 function serve(silent: string, onSilent: () => void): void {

@@ -253,3 +253,31 @@ describe(`[SEC-3] ${corpus.origin}`, () => {
 });
 
 const isForbidden = (verdict: string) => verdict === 'block' || verdict === 'reject';
+
+describe('a host', () => {
+  const reasonOf = (host: string) => {
+    const decision = decideAddress(`https://${host}/`, false);
+    return decision.allowed ? 'allowed' : decision.reason;
+  };
+
+  it('[SEC-3] [SEC-4] has 253 characters at most, dots with them', () => {
+    const label = 'a'.repeat(63);
+    const host = (last: number) => [label, label, label, 'b'.repeat(last)].join('.');
+    expect(host(61)).toHaveLength(253);
+    expect(reasonOf(host(61))).toBe('allowed');
+    expect(reasonOf(host(62))).toBe('the host is not a public name');
+    expect(reasonOf(`${'a'.repeat(64)}.example.com`)).toBe('the host is not a public name');
+  });
+
+  it('[SEC-3] is told apart from an address, and both are refused', () => {
+    for (const host of ['[2001:db8::1]', '93.184.216.34', '1.1']) {
+      expect([host, reasonOf(host)]).toEqual([host, 'use a host name, not an address literal']);
+    }
+    expect(reasonOf('single')).toBe('the host is not a public name');
+  });
+
+  it('[SEC-3] may end in what other labels begin with', () => {
+    expect(reasonOf('axn--b.example.com')).toBe('allowed');
+    expect(reasonOf('example-xn.example.com')).toBe('allowed');
+  });
+});

@@ -7,7 +7,7 @@ import { KINDS } from '../../../src/catalog/catalog.ts';
 import { PorticoError } from '../../../src/errors/portico-error.ts';
 import { ToolSchema } from '../../../src/protocol.ts';
 import { createDeadline } from '../../../src/upstream/deadline.ts';
-import { direct } from '../../../src/upstream/outlet.ts';
+import { destination } from './a-destination.ts';
 import { discover } from '../../../src/upstream/discover.ts';
 import { SessionForgotten } from '../../../src/upstream/exchange.ts';
 import { negotiate } from '../../../src/upstream/negotiate.ts';
@@ -22,16 +22,6 @@ const bodies = [
   ...naughty.cases.map(text => ({ name: text, bytes: Buffer.from(JSON.stringify(text)) })),
 ];
 const origin = [json, protocol, naughty].map(corpus => corpus.origin).join('; ');
-
-const destination = {
-  serverId: 's',
-  name: 's',
-  url: 'https://s.example.com/mcp',
-  headers: {},
-  hidden: [],
-  credentialKey: 'k',
-  fetch: direct,
-};
 
 /** The body with which a request is answered; undefined answers by the book. */
 type Answer = (method: string, id: unknown, bytes: Buffer) => Buffer | undefined;

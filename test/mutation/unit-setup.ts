@@ -3,7 +3,7 @@
  * is active, which of them they come by.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect } from 'vitest';
 
@@ -11,11 +11,17 @@ import { afterAll, beforeEach, expect } from 'vitest';
 const notes = process.env['PORTICO_MUTATION_NOTES'] ?? '';
 const MAX_TICKS = 20_000_000;
 let ticks = 0;
-const mutant = Number(readFileSync(join(notes, 'active'), 'utf8'));
+const [mutant = 0, maxCalls = 0] = readFileSync(join(notes, 'active'), 'utf8')
+  .split(' ')
+  .map(Number);
+/** How often it was asked which mutant is active: a loop of a test may never end because of one. */
+let calls = 0;
 const seen = new Set<number>();
 Object.assign(globalThis, {
   __isMutant(id: number) {
+    calls += 1;
     if (mutant === 0) seen.add(id);
+    else if (calls > maxCalls) throw new Error('this test does not end');
     return id === mutant;
   },
   __tick() {
@@ -26,12 +32,14 @@ Object.assign(globalThis, {
 
 const note = (name: string, text: string) => writeFileSync(join(notes, name), text);
 
-beforeEach(({ onTestFailed }) => {
+beforeEach(({ onTestFailed, skip }) => {
+  // One that fails is enough.
+  skip(existsSync(join(notes, 'failed')));
   onTestFailed(() => note('failed', ''));
 });
 
 afterAll(() => {
   const { testPath = '' } = expect.getState();
   const name = createHash('sha256').update(testPath).digest('hex');
-  note(`ended-${name}`, JSON.stringify({ testPath, seen: [...seen] }));
+  note(`ended-${name}`, JSON.stringify({ testPath, calls, seen: [...seen] }));
 });

@@ -1,0 +1,38 @@
+/**
+ * What of a program's configuration nobody behind the gateway is told: values that stand under the name of a secret. They are taken
+ * out of each line that the program sends before anything else reads it, as it is done with the credential of a server over HTTP.
+ * Pure.
+ */
+import { isSecretName } from '../../../src/audit/secret-patterns.ts';
+import { replaceText, type Needle } from '../../../src/lib/byte-replacer.ts';
+import { toNeedles } from '../../../src/upstream/credential-forms.ts';
+
+/** Ends of names that variables of the environment have beside those of `isSecretName`: `OPENAI_KEY`, `DB_PASS`. */
+const SECRET_ENDS = new Set(['KEY', 'KEYS', 'PASS', 'PAT', 'AUTH', 'PIN', 'OTP']);
+/** Ends of names of what only says where a secret is, or which one. */
+const PLAIN_ENDS = new Set(['URL', 'URI', 'FILE', 'PATH', 'DIR', 'HOST', 'PORT', 'ENDPOINT']);
+
+/** Whether a variable holds a secret, by its name. */
+export function holdsSecret(variable: string): boolean {
+  const end = variable.toUpperCase().split('_').at(-1) ?? '';
+  if (PLAIN_ENDS.has(end)) return false;
+  return SECRET_ENDS.has(end) || isSecretName(variable);
+}
+
+/** The values of variables that hold secrets. */
+export const hiddenIn = (variables: Readonly<Record<string, string>>): string[] =>
+  Object.entries(variables).flatMap(([name, value]) => (holdsSecret(name) ? [value] : []));
+
+/** Lines of a program without these values; short ones stay, since they stand in ordinary words. */
+export class HiddenValues {
+  readonly #needles: readonly Needle[];
+
+  constructor(values: readonly string[]) {
+    this.#needles = toNeedles(values.flatMap(value => [value, value.trim()]));
+  }
+
+  /** The line itself where none of them is in it. */
+  without(line: string): string {
+    return this.#needles.length === 0 ? line : replaceText(line, this.#needles);
+  }
+}

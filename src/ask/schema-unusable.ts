@@ -1,0 +1,2 @@
+/** Why a schema cannot be checked; its message says it. */
+export class SchemaUnusable extends Error {}

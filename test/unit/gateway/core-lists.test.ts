@@ -1,0 +1,151 @@
+/** Lists of the core: what they say, for whom, how long they are fresh, and under what they are remembered. */
+import { describe, expect, it } from 'vitest';
+import { parseCatalog, type Kind } from '../../../src/catalog/catalog.ts';
+import { ONLOOKER, PLAIN_CLIENT, type ClientTraits } from '../../../src/catalog/conditions.ts';
+import { createCore } from '../../../src/gateway/core.ts';
+import type { Naming, Reach } from '../../../src/gateway/gateway.ts';
+import { Renames } from '../../../src/gateway/renames.ts';
+import { createCaller } from '../access/callers.ts';
+import { createRecord, findNothing } from './fakes.ts';
+
+const CALLER = createCaller();
+const dot: Naming = { kind: 'qualified', style: 'dot' };
+const ITEMS = {
+  tools: [
+    { name: 'echo', inputSchema: {}, description: 'Own words' },
+    { name: 'choose', inputSchema: {} },
+  ],
+  resources: [{ uri: 'file:///x', name: 'x' }],
+  resourceTemplates: [{ uriTemplate: 'file:///{name}', name: 'file' }],
+  prompts: [{ name: 'ask' }],
+};
+const alpha = createRecord('alpha');
+const beta = createRecord('beta');
+const roots: ClientTraits = { features: new Set(['roots']), key: 'roots' };
+
+/** A core over servers whose catalogs have something more; how often one was asked for is counted. */
+function createLists(more: Record<string, object> = {}) {
+  let asked = 0;
+  const core = createCore({
+    catalogOf: ({ name, catalogHash }) => {
+      asked += 1;
+      const text = JSON.stringify({ ...ITEMS, capabilities: {}, ...more[name] });
+      return parseCatalog(catalogHash ?? '', catalogHash === null ? '{}' : text);
+    },
+    findTools: findNothing,
+    call: () => Promise.reject(new Error('nothing is called')),
+  });
+  const list = (reach: Reach, naming: Naming = dot, kind: Kind = 'tools') =>
+    core.list(CALLER, reach, naming, kind);
+  const names = async (reach: Reach, naming?: Naming, kind?: Kind) =>
+    (await list(reach, naming, kind)).items.map(({ name }) => name);
+  return { list, names, asked: () => asked };
+}
+
+describe('a list', () => {
+  it('[MCP-8] names what it has as its endpoint does', async () => {
+    const { names } = createLists();
+    const reach = { servers: [alpha] };
+    const own: Naming = { kind: 'own', serverId: alpha.id };
+    for (const [naming, wanted] of [
+      [dot, ['alpha.ask', 'alpha+file:///x', 'alpha+file:///{name}']],
+      [own, ['ask', 'file:///x', 'file:///{name}']],
+    ] as const) {
+      const kinds = ['prompts', 'resources', 'resourceTemplates'] as const;
+      const all = await Promise.all(kinds.map(kind => names(reach, naming, kind)));
+      expect(all.flat()).toEqual(wanted);
+    }
+    // The tools of both namings are remembered apart.
+    expect(await names(reach)).toEqual(['alpha.echo', 'alpha.choose']);
+    expect(await names(reach, own)).toEqual(['echo', 'choose']);
+    expect(await names(reach, { kind: 'qualified', style: 'colon' })).toEqual([
+      'alpha:echo',
+      'alpha:choose',
+    ]);
+  });
+
+  it('[ACC-4] shows another name, another description, or both', async () => {
+    const { list } = createLists();
+    const reach = { servers: [alpha] };
+    const shown = async (override: { name?: string; description?: string }) => {
+      const renames = new Renames([{ server: 'alpha', tool: 'echo', ...override }], [alpha]);
+      const { items } = await list(reach, { kind: 'qualified', style: 'dot', renames });
+      return items.map(({ name, item }) => [name, item.raw.get('description')]);
+    };
+    const other = ['alpha.choose', undefined];
+    expect(await shown({ name: 'say' })).toEqual([['say', '"Own words"'], other]);
+    expect(await shown({ description: 'Ours' })).toEqual([['alpha.echo', '"Ours"'], other]);
+    expect(await shown({ name: 'say', description: 'Ours' })).toEqual([['say', '"Ours"'], other]);
+    expect(await shown({})).toEqual([['alpha.echo', '"Own words"'], other]);
+  });
+
+  it('[MCP-4] is fresh as long as the least of its servers says, and never longer than we know', async () => {
+    const { list } = createLists({ alpha: { ttlMs: { tools: 700, prompts: 1 } }, beta: {} });
+    const ttlOf = async (reach: Reach) => (await list(reach)).ttlMs;
+    expect(await ttlOf({ servers: [beta] })).toBe(5_000);
+    expect(await ttlOf({ servers: [alpha, beta] })).toBe(700);
+    expect(await ttlOf({ servers: [] })).toBe(5_000);
+    const boasting = createLists({ alpha: { ttlMs: { tools: 9_000 } } });
+    expect((await boasting.list({ servers: [alpha] })).ttlMs).toBe(5_000);
+  });
+});
+
+describe('what is for some clients', () => {
+  const conditions = { tools: [['choose', { needs: [['roots']] }]] };
+
+  it('[MCP-5] is listed for them alone, also where lists are remembered', async () => {
+    const { names } = createLists({ alpha: { conditions } });
+    const both = ['alpha.echo', 'alpha.choose'];
+    for (let round = 0; round < 2; round += 1) {
+      expect(await names({ servers: [alpha] })).toEqual(['alpha.echo']);
+      expect(await names({ servers: [alpha], client: roots })).toEqual(both);
+      expect(await names({ servers: [alpha], client: PLAIN_CLIENT })).toEqual(['alpha.echo']);
+      expect(await names({ servers: [alpha], client: ONLOOKER })).toEqual(both);
+      // One server that has conditions is enough.
+      expect(await names({ servers: [alpha, beta], client: roots })).toHaveLength(4);
+      expect(await names({ servers: [alpha, beta] })).toHaveLength(3);
+    }
+  });
+
+  it('[MCP-5] of the era in which the server was found to speak, or the older one', async () => {
+    const ofEra = (era: string) => ({ tools: [['choose', { era }]] });
+    const seen = async (era: string, record = alpha) => {
+      const { names } = createLists({ alpha: { conditions: ofEra(era) } });
+      return (await names({ servers: [record] })).includes('alpha.choose');
+    };
+    const modern = createRecord('alpha', {
+      verdict: {
+        era: 'modern',
+        protocolVersion: '2026-07-28',
+        transport: 'http',
+        sessionful: false,
+      },
+    });
+    expect([await seen('legacy'), await seen('modern')]).toEqual([true, false]);
+    expect([await seen('legacy', modern), await seen('modern', modern)]).toEqual([false, true]);
+  });
+
+  it('[MCP-4] is remembered for each kind of client, and for all where it is for all', async () => {
+    const { list, asked } = createLists({ alpha: { conditions } });
+    const ofRoots = { servers: [alpha], client: roots };
+    expect(await list(ofRoots)).toBe(await list(ofRoots));
+    expect(await list({ servers: [alpha] })).toBe(
+      await list({ servers: [alpha], client: PLAIN_CLIENT }),
+    );
+    const before = await list({ servers: [beta] });
+    const count = asked();
+    expect(await list({ servers: [beta], client: roots })).toBe(before);
+    expect(await list({ servers: [{ ...beta, revision: 2 }] })).toBe(before);
+    expect(asked()).toBe(count);
+  });
+});
+
+describe('a server that was never looked at', () => {
+  it('[MCP-12] has nothing, and that is remembered', async () => {
+    const { list } = createLists();
+    const reach = { servers: [createRecord('new', { catalogHash: null })] };
+    const before = await list(reach);
+    expect([before.items, before.ttlMs]).toEqual([[], 5_000]);
+    expect(await list(reach)).toBe(before);
+  });
+});

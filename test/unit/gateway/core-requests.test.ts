@@ -1,0 +1,216 @@
+/** Requests of the core on their way: what leaves, under which conditions, and what may come back. */
+import { describe, expect, it } from 'vitest';
+import { parseCatalog } from '../../../src/catalog/catalog.ts';
+import { createCore } from '../../../src/gateway/core.ts';
+import type {
+  Naming,
+  Reach,
+  RelayedRequest,
+  RequestContext,
+} from '../../../src/gateway/gateway.ts';
+import type { Server } from '../../../src/registry/server-schema.ts';
+import type { OutboundRequest } from '../../../src/upstream/wire-request.ts';
+import { createCaller } from '../access/callers.ts';
+import { createRecord, findNothing } from './fakes.ts';
+
+const CALLER = createCaller();
+const dot: Naming = { kind: 'qualified', style: 'dot' };
+const TASKS = 'io.modelcontextprotocol/tasks';
+const UI = 'io.modelcontextprotocol/ui';
+const OWN = 'com.example/own';
+const ITEMS = {
+  tools: [
+    { name: 'echo', inputSchema: {} },
+    {
+      name: 'mirror',
+      inputSchema: {
+        type: 'object',
+        properties: { city: { type: 'string', 'x-mcp-header': 'City' } },
+      },
+    },
+  ],
+  prompts: [{ name: 'ask' }],
+};
+
+interface Sent {
+  to: string;
+  request: OutboundRequest;
+  mirrored: string | undefined;
+}
+
+function createRequests(capabilities: Record<string, object> = {}) {
+  const sent: Sent[] = [];
+  const core = createCore({
+    catalogOf: ({ name, catalogHash }) =>
+      parseCatalog(
+        catalogHash ?? '',
+        JSON.stringify({ ...ITEMS, capabilities: capabilities[name] ?? {} }),
+      ),
+    findTools: findNothing,
+    call(to, request, mirrored) {
+      sent.push({ to: to.name, request, mirrored });
+      return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
+    },
+  });
+  const ask = (
+    more: Partial<RelayedRequest> = {},
+    context: Partial<RequestContext> = {},
+    within: Reach = { servers: [createRecord('a'), createRecord('b')] },
+    naming = dot,
+  ) =>
+    core.request(
+      CALLER,
+      within,
+      naming,
+      {
+        method: 'tools/call',
+        reference: { kind: 'tool', name: naming.kind === 'own' ? 'echo' : 'a.echo' },
+        params: new Map(),
+        ...more,
+      },
+      {
+        signal: new AbortController().signal,
+        owner: () => 'o',
+        defer: () => {},
+        capabilities: {},
+        questions: 'park',
+        ...context,
+      },
+    );
+  return { ask, sent };
+}
+const paramsOf = (params: Record<string, unknown>) =>
+  new Map(Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)]));
+const declaring = (...names: string[]) => {
+  const extensions = Object.fromEntries(names.map(name => [name, {}]));
+  const meta = { 'io.modelcontextprotocol/clientCapabilities': { extensions } };
+  return { params: paramsOf({ _meta: meta }) };
+};
+const ofEra = (name: string, era: 'legacy' | 'modern'): Server =>
+  createRecord(name, {
+    verdict: { era, protocolVersion: '', transport: 'http', sessionful: false },
+  });
+
+describe('what is asked before a request leaves', () => {
+  it('[SEC-6] keeps it from leaving where it is refused', async () => {
+    const { ask, sent } = createRequests();
+    const asked: string[] = [];
+    await ask(
+      {},
+      { beforeDispatch: async ({ server, name }) => void asked.push(`${server.name} ${name}`) },
+    );
+    expect([asked, sent.length]).toEqual([['a echo'], 1]);
+    const refused = ask({}, { beforeDispatch: () => Promise.reject(new Error('no')) });
+    await expect(refused).rejects.toThrow('no');
+    expect(sent).toHaveLength(1);
+  });
+
+  it('[MCP-4] may answer in its place, or send it', async () => {
+    const { ask, sent } = createRequests();
+    const response = { kind: 'response', result: '{"held":1}', parsed: { held: 1 } } as const;
+    const { reply } = await ask({}, { dispatch: () => Promise.resolve({ response }) });
+    expect([reply, sent]).toEqual([{ response }, []]);
+    const routed = await ask({}, { dispatch: (_resolved, send) => send() });
+    expect([routed.server.name, sent.length]).toEqual(['a', 1]);
+  });
+});
+
+describe('a request as it leaves', () => {
+  it('[MCP-7] mirrors its name, but that of a completion', async () => {
+    const { ask, sent } = createRequests();
+    await ask();
+    await ask({ method: 'prompts/get', reference: { kind: 'prompt', name: 'a.ask' } });
+    await ask({
+      method: 'completion/complete',
+      reference: { kind: 'prompt', name: 'a.ask' },
+      params: paramsOf({ ref: { type: 'ref/prompt', name: 'a.ask' }, argument: {} }),
+    });
+    expect(sent.map(({ mirrored }) => mirrored)).toEqual(['echo', 'ask', undefined]);
+    expect([...(sent[2]?.request.params ?? [])]).toEqual([
+      ['ref', '{"type":"ref/prompt","name":"ask"}'],
+      ['argument', '{}'],
+    ]);
+    expect([...(sent[1]?.request.params ?? [])]).toEqual([['name', '"ask"']]);
+  });
+
+  it('[MCP-7] mirrors the parameters that a tool wants mirrored, and checks those of the caller', async () => {
+    const { ask, sent } = createRequests();
+    const reference = { kind: 'tool', name: 'a.mirror' } as const;
+    const params = paramsOf({ arguments: { city: 'Graz' } });
+    await ask({ reference, params });
+    await ask({ reference, params, readHeader: () => 'Graz' });
+    await ask();
+    expect(
+      sent.map(({ request: { paramHeaders } }) => paramHeaders && Object.entries(paramHeaders)),
+    ).toEqual([[['mcp-param-city', 'Graz']], [['mcp-param-city', 'Graz']], undefined]);
+    await expect(ask({ reference, params, readHeader: () => 'Wien' })).rejects.toMatchObject({
+      code: 'header_mismatch',
+    });
+    expect(sent).toHaveLength(3);
+  });
+
+  it('[MCP-4] asks for log messages where the caller wants some and the server has them', async () => {
+    const { ask, sent } = createRequests({ a: { logging: {} } });
+    await ask({ logLevel: 'warning' });
+    await ask({ logLevel: 'none' });
+    await ask();
+    await ask({ logLevel: 'warning', reference: { kind: 'tool', name: 'b.echo' } });
+    expect(sent.map(({ request: { logLevel } }) => logLevel)).toEqual([
+      'warning',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("[MCP-4] asks for a task of the form of its server's era alone", async () => {
+    const { ask, sent } = createRequests();
+    for (const era of ['legacy', 'modern'] as const) {
+      for (const tasks of [undefined, 'legacy', 'modern'] as const) {
+        await ask({ tasks }, {}, { servers: [ofEra('a', era)] });
+      }
+    }
+    await ask({}, {}, { servers: [createRecord('a')] });
+    expect(sent.map(({ request: { tasks } }) => tasks)).toEqual([
+      undefined,
+      true,
+      undefined,
+      undefined,
+      undefined,
+      true,
+      undefined,
+    ]);
+  });
+});
+
+describe('results of a type that only an extension knows', () => {
+  const extensions = { [OWN]: {}, [TASKS]: {}, [UI]: {} };
+  const own: Naming = { kind: 'own', serverId: 'id-a' };
+
+  it('[MCP-7] come back where the client declared it and it is plain whose it is', async () => {
+    const { ask } = createRequests({ a: { extensions } });
+    const takes = async (more: object, naming?: Naming) =>
+      (await ask(more, {}, undefined, naming)).takesOtherTypes;
+    expect(await takes(declaring(OWN))).toBe(true);
+    expect(await takes(declaring(OWN), own)).toBe(true);
+    // Those of all servers have no results of their own.
+    expect(await takes(declaring(TASKS, UI), own)).toBeUndefined();
+    expect(await takes(declaring('com.example/other'), own)).toBeUndefined();
+    expect(await takes({}, own)).toBeUndefined();
+    expect(await takes({})).toBeUndefined();
+  });
+
+  it('[MCP-7] do not where two servers have it, but on the endpoint of one of them', async () => {
+    const { ask } = createRequests({ a: { extensions }, b: { extensions } });
+    expect((await ask(declaring(OWN))).takesOtherTypes).toBeUndefined();
+    expect((await ask(declaring(OWN), {}, undefined, own)).takesOtherTypes).toBe(true);
+  });
+
+  it('[MCP-7] do not where the server has no such extension', async () => {
+    const { ask } = createRequests({ b: { extensions } });
+    expect((await ask(declaring(OWN))).takesOtherTypes).toBeUndefined();
+    expect((await ask(declaring(OWN), {}, undefined, own)).takesOtherTypes).toBeUndefined();
+    const odd = createRequests({ a: { extensions: [OWN] } });
+    expect((await odd.ask(declaring('0'), {}, undefined, own)).takesOtherTypes).toBeUndefined();
+  });
+});

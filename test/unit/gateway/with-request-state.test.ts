@@ -1,0 +1,234 @@
+/** States of servers on their way through clients: sealed for one principal, one request, one server and a time. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type {
+  Gateway,
+  Reach,
+  RelayedRequest,
+  RequestContext,
+} from '../../../src/gateway/gateway.ts';
+import { withRequestState } from '../../../src/gateway/with-request-state.ts';
+import { rawMembers } from '../../../src/lib/json-spans.ts';
+import type { JsonObject } from '../../../src/protocol.ts';
+import { createKeyRing } from '../../../src/secrets/key-ring.ts';
+import type { CallMessage, CallReply } from '../../../src/upstream/call.ts';
+import { createCaller } from '../access/callers.ts';
+import { createRecord } from './fakes.ts';
+
+const LIFETIME_MS = 60_000;
+const keys = createKeyRing(
+  JSON.stringify({ active: 'k1', keys: { k1: Buffer.alloc(32, 1).toString('base64') } }),
+);
+const ada = createCaller({ principalId: 'ada' });
+const alpha = createRecord('alpha');
+const reach: Reach = { servers: [alpha, createRecord('beta')] };
+const FORM = { elicitation: { form: {} } };
+const ASKING = {
+  resultType: 'input_required',
+  inputRequests: { name: { method: 'elicitation/create', params: { mode: 'form' } } },
+};
+const asking = (state?: unknown): JsonObject =>
+  state === undefined ? ASKING : { ...ASKING, requestState: state };
+const DONE = { resultType: 'complete', content: [] };
+
+const toResponse = (result: JsonObject) =>
+  ({ kind: 'response', result: JSON.stringify(result), parsed: result }) as const;
+
+/** A gateway over a server that answers with results in turn; what it gets is noted. */
+function createGateway(...results: (JsonObject | CallReply)[]) {
+  const got: (string | undefined)[] = [];
+  const inner = {
+    request: (_caller, _reach, _naming, request) => {
+      const state = request.params.get('requestState');
+      got.push(state);
+      const next = results.shift() ?? DONE;
+      const reply =
+        'response' in next || 'messages' in next
+          ? (next as CallReply)
+          : { response: toResponse(next) };
+      return Promise.resolve({
+        server: alpha,
+        reply,
+        retry: () => Promise.reject(new Error('no')),
+      });
+    },
+  } satisfies Partial<Gateway> as unknown as Gateway;
+  const gateway = withRequestState(inner, { keys, lifetimeMs: LIFETIME_MS });
+  async function ask(
+    params: Record<string, unknown> = {},
+    {
+      caller = ada,
+      within = reach,
+      more = {},
+      context = {},
+    }: {
+      caller?: typeof ada;
+      within?: Reach;
+      more?: Partial<RelayedRequest>;
+      context?: Partial<RequestContext>;
+    } = {},
+  ) {
+    const raw = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)] as const);
+    const { reply } = await gateway.request(
+      caller,
+      within,
+      { kind: 'qualified', style: 'dot' },
+      {
+        method: 'tools/call',
+        reference: { kind: 'tool', name: 'alpha.echo' },
+        params: new Map(raw),
+        ...more,
+      },
+      {
+        signal: new AbortController().signal,
+        owner: () => 'o',
+        defer: () => {},
+        capabilities: FORM,
+        questions: 'park',
+        ...context,
+      },
+    );
+    return reply;
+  }
+  return { ask, got };
+}
+
+function resultOf(reply: CallReply): JsonObject {
+  if (!('response' in reply) || !('result' in reply.response)) throw new Error('no result');
+  return JSON.parse(reply.response.result) as JsonObject;
+}
+const CALL = { name: 'alpha.echo', arguments: { n: 1 } };
+/** The sealed state that a client gets with a question. */
+async function sealedBy(world: ReturnType<typeof createGateway>, call: object = CALL) {
+  const state = resultOf(await world.ask({ ...call }))['requestState'];
+  if (typeof state !== 'string') throw new Error('there is no state');
+  return state;
+}
+const refusal = {
+  code: 'invalid_params',
+  message: 'params.requestState is not valid for this request',
+};
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
+
+describe('a state', () => {
+  it('[MCP-4] [SEC-8] goes to the client sealed, and comes back as the server gave it', async () => {
+    const world = createGateway(asking('of the server'), DONE);
+    const state = await sealedBy(world);
+    expect(state).not.toContain('of the server');
+    const answers = { name: { action: 'accept' } };
+    const done = await world.ask({ ...CALL, requestState: state, inputResponses: answers });
+    expect(resultOf(done)).toEqual(DONE);
+    expect(world.got).toEqual([undefined, '"of the server"']);
+  });
+
+  it('[MCP-4] is given where the server gave none, and the server gets none', async () => {
+    const world = createGateway(asking());
+    const state = await sealedBy(world);
+    await world.ask({ ...CALL, requestState: state });
+    expect(world.got).toEqual([undefined, undefined]);
+  });
+
+  it('[MCP-4] is sealed anew in each round', async () => {
+    const world = createGateway(asking('one'), asking('two'));
+    const first = await sealedBy(world);
+    const second = await sealedBy(world, { ...CALL, requestState: first });
+    await world.ask({ ...CALL, requestState: second });
+    expect(world.got).toEqual([undefined, '"one"', '"two"']);
+  });
+
+  it('[SEC-8] is of no use to another principal, for another request or at another server', async () => {
+    const world = createGateway(asking('one'));
+    const requestState = await sealedBy(world);
+    const call = { ...CALL, requestState };
+    const others = [
+      () => world.ask(call, { caller: createCaller({ principalId: 'bob' }) }),
+      () => world.ask({ ...call, arguments: { n: 2 } }),
+      () => world.ask({ ...call, more: true }),
+      () => world.ask({ requestState }),
+      () => world.ask(call, { more: { method: 'prompts/get' } }),
+      () => world.ask(call, { within: { servers: [createRecord('beta')] } }),
+      () => world.ask(call, { within: { servers: [] } }),
+    ];
+    for (const other of others) await expect(other()).rejects.toMatchObject(refusal);
+    expect(world.got).toHaveLength(1);
+    // What belongs to one round only is not bound.
+    await world.ask({ ...call, _meta: { progressToken: 1 }, inputResponses: {} });
+    expect(world.got).toEqual([undefined, '"one"']);
+  });
+
+  it('[SEC-8] is of no use where somebody else wrote it', async () => {
+    const { ask, got } = createGateway();
+    const odd = ['of the server', '', 7, null, {}, [], 'k1.AAAA', 'k2.AAAA'];
+    for (const requestState of odd) {
+      await expect(ask({ ...CALL, requestState })).rejects.toMatchObject(refusal);
+    }
+    expect(got).toEqual([]);
+  });
+
+  it('[SEC-9] lasts as long as is said, to the millisecond', async () => {
+    vi.setSystemTime(1_000_000);
+    const world = createGateway(asking('one'));
+    const requestState = await sealedBy(world);
+    vi.setSystemTime(1_000_000 + LIFETIME_MS);
+    await world.ask({ ...CALL, requestState });
+    vi.setSystemTime(1_000_001 + LIFETIME_MS);
+    await expect(world.ask({ ...CALL, requestState })).rejects.toMatchObject(refusal);
+    expect(world.got).toEqual([undefined, '"one"']);
+  });
+});
+
+describe('what is no question', () => {
+  it('[MCP-7] passes as it is', async () => {
+    for (const response of [
+      toResponse(DONE),
+      toResponse({ content: [], requestState: 'mine' }),
+      { kind: 'response', error: '{"code":1}', parsed: { code: 1, resultType: 'input_required' } },
+    ] as const) {
+      const { ask } = createGateway({ response });
+      const reply = await ask(CALL);
+      expect('response' in reply && reply.response).toBe(response);
+    }
+  });
+
+  it('[MCP-4] is asked of a client that is asked while its call goes on', async () => {
+    const { ask, got } = createGateway(asking('one'));
+    const reply = await ask({ ...CALL, requestState: 'own' }, { context: { questions: 'ask' } });
+    expect(resultOf(reply)).toEqual(asking('one'));
+    expect(got).toEqual(['"own"']);
+  });
+});
+
+describe('a question', () => {
+  it('[MCP-4] that a client did not say it can be asked is not asked, and has no state', async () => {
+    const { ask } = createGateway(asking('one'));
+    const reply = await ask(CALL, { context: { capabilities: {} } });
+    expect(reply).toMatchObject({
+      response: { parsed: { data: { requiredCapabilities: { elicitation: { form: {} } } } } },
+    });
+    expect(JSON.stringify(reply)).not.toContain('requestState');
+  });
+
+  it('[MCP-4] [MCP-7] behind messages is sealed too, and the messages pass', async () => {
+    const note: CallMessage = {
+      kind: 'notification',
+      method: 'notifications/progress',
+      text: '{}',
+    };
+    async function* messages() {
+      yield note;
+      yield toResponse(asking('one'));
+    }
+    const world = createGateway({ messages: messages() });
+    const reply = await world.ask(CALL);
+    const passed: CallMessage[] = [];
+    if ('messages' in reply) for await (const each of reply.messages) passed.push(each);
+    const [first, last] = passed;
+    expect(first).toBe(note);
+    const result = last && 'result' in last ? last.result : '';
+    const requestState = JSON.parse(rawMembers(result).get('requestState') ?? '""') as string;
+    expect(requestState).not.toBe('one');
+    await world.ask({ ...CALL, requestState });
+    expect(world.got).toEqual([undefined, '"one"']);
+  });
+});

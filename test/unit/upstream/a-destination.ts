@@ -1,0 +1,12 @@
+/** A server on the network, for tests that answer in its place. */
+import { direct } from '../../../src/upstream/outlet.ts';
+
+export const destination = {
+  serverId: 's',
+  name: 's',
+  url: 'https://s.example.com/mcp',
+  headers: {},
+  hidden: [],
+  credentialKey: 'k',
+  fetch: direct,
+};
