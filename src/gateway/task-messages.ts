@@ -123,9 +123,9 @@ async function answerFor(answer: RawAnswer, names: TaskNames): Promise<RawAnswer
  */
 export function withoutRelated(params: RawObject): RawObject {
   const meta = params.get('_meta');
-  if (!meta?.startsWith('{') || !meta.includes(RELATED)) return params;
+  if (!meta?.startsWith('{')) return params;
   const members = rawMembers(meta);
-  members.delete(META.relatedTask);
+  if (!members.delete(META.relatedTask)) return params;
   return new Map(params).set('_meta', fromRawMembers(members));
 }
 
@@ -137,7 +137,7 @@ async function relatedFor(
   holder: string,
   rename: (taskId: string) => Promise<string | undefined>,
 ): Promise<string> {
-  if (!holder.includes('_meta')) return holder;
+  // A writer of JSON may escape any letter of a key, so the text alone does not tell what is not there.
   const members = rawMembers(holder);
   const meta = members.get('_meta');
   if (!meta?.startsWith('{')) return holder;

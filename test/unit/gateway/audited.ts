@@ -1,0 +1,133 @@
+/** A gateway whose calls are recorded, over servers that answer in turn; objects of principals note what they are told. */
+import { vi } from 'vitest';
+import { CallEnds } from '../../../src/audit/call-ends.ts';
+import { CallLedger, type CallLedgerPorts } from '../../../src/audit/call-ledger.ts';
+import type { Admission, CallBeginning, CallEnd } from '../../../src/audit/call-schema.ts';
+import type { Caller } from '../../../src/access/principal.ts';
+import { parseCatalog } from '../../../src/catalog/catalog.ts';
+import { createCore } from '../../../src/gateway/core.ts';
+import type {
+  Gateway,
+  Naming,
+  RelayedRequest,
+  RequestContext,
+} from '../../../src/gateway/gateway.ts';
+import { withAudit } from '../../../src/gateway/with-audit.ts';
+import type { JsonObject } from '../../../src/protocol.ts';
+import type { CallMessage, CallMessages, CallReply } from '../../../src/upstream/call.ts';
+import { createCaller } from '../access/callers.ts';
+import { createRecord, findNothing } from './fakes.ts';
+
+export const ada = createCaller({ principalId: 'ada' });
+export const alpha = createRecord('alpha');
+const naming: Naming = { kind: 'qualified', style: 'dot' };
+const CATALOG = parseCatalog(
+  'hash-alpha',
+  JSON.stringify({
+    tools: [
+      { name: 'echo', inputSchema: { properties: { pin: { writeOnly: true } } } },
+      { name: 'plain', inputSchema: {} },
+    ],
+    prompts: [{ name: 'greet' }],
+    resources: [{ uri: 'note://a', name: 'a' }],
+    capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },
+  }),
+);
+
+export const result = (parsed: JsonObject): CallReply => ({
+  response: { kind: 'response', result: JSON.stringify(parsed), parsed },
+});
+export const NOTE: CallMessage = { kind: 'notification', method: 'notifications/x', text: '{}' };
+export const LAST: CallMessage = { kind: 'response', result: '{}', parsed: {} };
+
+/** Messages, one of which may be thrown. */
+export async function* sequence(...messages: (CallMessage | Error)[]): CallMessages {
+  for (const message of messages) {
+    if (message instanceof Error) throw message;
+    yield message;
+  }
+}
+
+/** What a server does with a call: answers, or fails. */
+export type Answer = CallReply | Error | (() => Promise<CallReply>);
+
+interface WorldOptions extends Partial<Pick<CallLedgerPorts, 'isRecording' | 'limits'>> {
+  admit?: () => Admission | Promise<Admission>;
+  /** The gateway below, where it is another. */
+  toInner?: (core: Gateway) => Gateway;
+}
+
+export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) {
+  const { isRecording = true, limits = {}, admit = () => ({}), toInner } = options;
+  const begun: CallBeginning[] = [];
+  const ended: CallEnd[] = [];
+  const renewed: string[] = [];
+  const shard = {
+    begin(beginning: CallBeginning) {
+      begun.push(beginning);
+      return Promise.resolve(admit());
+    },
+    end: (ends: readonly CallEnd[]) => Promise.resolve(void ended.push(...ends)),
+    renew: (id: string) => Promise.resolve(void renewed.push(id)),
+  };
+  const shardOf = () => shard;
+  const wait = (ms: number) => new Promise(resolve => void setTimeout(resolve, ms));
+  const ends = new CallEnds({ shardOf, wait, now: () => Date.now() });
+  const keys = { digest: () => Promise.resolve('digest') };
+  const ledger = new CallLedger({ shardOf, ends, keys, isRecording, limits, wait });
+  const sent: string[] = [];
+  const core = createCore({
+    catalogOf: () => CATALOG,
+    findTools: findNothing,
+    call(_server, _request, name) {
+      sent.push(name ?? '');
+      const answer = answers.shift() ?? result({ content: [] });
+      if (answer instanceof Error) return Promise.reject(answer);
+      return typeof answer === 'function' ? answer() : Promise.resolve(answer);
+    },
+  });
+  const whole = {
+    ...core,
+    hearTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
+  };
+  const gateway = withAudit(toInner?.(whole) ?? whole, ledger);
+  const gone = new AbortController();
+
+  const call = (
+    request: Partial<RelayedRequest> = {},
+    context: Partial<RequestContext> = {},
+    caller: Caller = ada,
+  ) =>
+    gateway.request(
+      caller,
+      { servers: [alpha] },
+      naming,
+      {
+        method: 'tools/call',
+        reference: { kind: 'tool', name: 'alpha.echo' },
+        params: new Map([['arguments', '{}']]),
+        ...request,
+      },
+      {
+        signal: gone.signal,
+        owner: () => 'o',
+        defer: () => {},
+        capabilities: {},
+        questions: 'ask',
+        ...context,
+      },
+    );
+  /** How the calls ended, when all that is deferred is done. */
+  const endings = async () => {
+    await vi.advanceTimersByTimeAsync(100);
+    return ended.map(({ outcome, code, detail }) => [outcome, code, detail]);
+  };
+  return { gateway, call, gone, begun, ended, renewed, sent, endings };
+}
+
+/** Takes messages to their end. */
+export async function taken(reply: CallReply): Promise<CallMessage[]> {
+  const messages: CallMessage[] = [];
+  if ('messages' in reply) for await (const message of reply.messages) messages.push(message);
+  return messages;
+}

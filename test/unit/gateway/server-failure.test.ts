@@ -1,0 +1,48 @@
+/** Which failures are a server's, and that they name it. */
+import { expect, it } from 'vitest';
+import { PorticoError } from '../../../src/errors/portico-error.ts';
+import { failingAs, ServerFailure, toServerFailure } from '../../../src/gateway/server-failure.ts';
+import type { CallMessage, CallMessages } from '../../../src/upstream/call.ts';
+import { createRecord } from './fakes.ts';
+
+const server = createRecord('alpha');
+const timeout = new PorticoError('upstream_timeout', 'It took too long');
+
+it('[MCP-12] is what a server did, not what the caller or we did', () => {
+  const failure = toServerFailure(server, timeout);
+  expect(failure).toBeInstanceOf(ServerFailure);
+  expect(failure).toMatchObject({
+    server,
+    reason: timeout,
+    name: 'ServerFailure',
+    message: 'It took too long',
+  });
+  const others = [
+    new PorticoError('invalid_params'),
+    new Error('x'),
+    { entry: { toolResult: true } },
+  ];
+  for (const other of others) expect(toServerFailure(server, other)).toBe(other);
+});
+
+it('[MCP-12] names the server where its messages break off', async () => {
+  const note: CallMessage = { kind: 'notification', method: 'x', text: '{}' };
+  async function* breaking(thrown: unknown): CallMessages {
+    yield note;
+    throw thrown;
+  }
+  for (const [thrown, told] of [
+    [timeout, { server, reason: timeout }],
+    [new Error('ours'), { message: 'ours' }],
+  ]) {
+    const reply = failingAs(server, { messages: breaking(thrown) });
+    const seen: CallMessage[] = [];
+    const take = async () => {
+      if ('messages' in reply) for await (const message of reply.messages) seen.push(message);
+    };
+    await expect(take()).rejects.toMatchObject(told as object);
+    expect(seen).toEqual([note]);
+  }
+  const reply = { response: { kind: 'response', result: '{}', parsed: {} } } as const;
+  expect(failingAs(server, reply)).toBe(reply);
+});

@@ -1,0 +1,374 @@
+/** Rows of calls: what each begins with, and the one end it has, whoever causes it. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RENEWAL_MS } from '../../../src/audit/call-schema.ts';
+import { PorticoError } from '../../../src/errors/portico-error.ts';
+import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
+import { ServerFailure } from '../../../src/gateway/server-failure.ts';
+import type { CallReply } from '../../../src/upstream/call.ts';
+import {
+  ada,
+  alpha,
+  createWorld,
+  LAST,
+  NOTE,
+  result,
+  sequence,
+  taken,
+  type Answer,
+} from './audited.ts';
+
+const STARTED_AT = 1_000_000;
+const unreachable = new PorticoError('upstream_unreachable');
+const NONE = { duration_ms: 0 };
+
+beforeEach(() => void vi.useFakeTimers({ now: STARTED_AT }));
+afterEach(() => void vi.useRealTimers());
+
+/** An answer that comes when it is told to. */
+function held() {
+  const { promise, resolve, reject } = Promise.withResolvers<CallReply>();
+  return { answer: () => promise, resolve, reject };
+}
+
+describe('the row of a call', () => {
+  it('[SEC-6] is there before it leaves, with what was called and what no secret is in', async () => {
+    let sentBefore: number | undefined;
+    const world = createWorld([], { admit: () => ((sentBefore = world.sent.length), {}) });
+    const params = new Map([['arguments', '{"pin":"4711","n":1}']]);
+    await world.call({ params, door: 'rest' });
+    expect(sentBefore).toBe(0);
+    expect(world.begun).toMatchObject([
+      {
+        principalId: 'ada',
+        call: { at: STARTED_AT, tokenId: 't', action: 'tool.call', subject: 'alpha.echo' },
+      },
+    ]);
+    const detail = JSON.parse(world.begun[0]?.call?.detail ?? '{}') as object;
+    expect(detail).toMatchObject({ door: 'rest', server: alpha.id, arguments: { n: 1 } });
+    expect(JSON.stringify(detail)).not.toContain('4711');
+    expect(world.begun[0]).not.toHaveProperty('refused');
+  });
+
+  it.each<[string, Partial<RelayedRequest>, string, string]>([
+    [
+      'prompts/get',
+      { reference: { kind: 'prompt', name: 'alpha.greet' } },
+      'prompt.get',
+      'alpha.greet',
+    ],
+    [
+      'resources/read',
+      { reference: { kind: 'resource', name: 'alpha+note://a' } },
+      'resource.read',
+      'alpha+note://a',
+    ],
+  ])('[SEC-6] names what %s asked for as endpoints do', async (method, more, action, subject) => {
+    const world = createWorld();
+    await world.call({ method: method as 'prompts/get', ...more, params: new Map() });
+    expect(world.begun).toMatchObject([{ call: { action, subject } }]);
+    expect(JSON.parse(world.begun[0]?.call?.detail ?? '')).toEqual({ server: alpha.id });
+  });
+
+  it('[SEC-6] is of calls only', async () => {
+    const world = createWorld();
+    const { reply } = await world.call({
+      method: 'completion/complete',
+      reference: { kind: 'prompt', name: 'alpha.greet' },
+    });
+    expect([reply, world.begun, await world.endings()]).toEqual([result({ content: [] }), [], []]);
+  });
+
+  it('[SEC-6] tells of one that is refused on its way, and why', async () => {
+    const world = createWorld();
+    const reference = { kind: 'tool', name: 'alpha.none' } as const;
+    await expect(world.call({ reference })).rejects.toMatchObject({ code: 'tool_not_found' });
+    expect(world.begun).toMatchObject([
+      { call: { subject: 'alpha.none' }, refused: { outcome: 'denied', code: 'tool_not_found' } },
+    ]);
+    world.gone.abort();
+    await expect(world.call({ reference })).rejects.toMatchObject({ code: 'tool_not_found' });
+    expect(world.begun[1]).toMatchObject({ refused: { outcome: 'cancelled', code: null } });
+    expect(world.begun[0]?.call?.id).not.toBe(world.begun[1]?.call?.id);
+    expect(await world.endings()).toEqual([]);
+  });
+
+  it('[SEC-6] [ACC-6] has its end already where its limit refused it', async () => {
+    const world = createWorld([], { admit: () => ({ retryAfterMs: 5 }) });
+    await expect(world.call()).rejects.toMatchObject({ code: 'rate_limited' });
+    world.gone.abort();
+    expect([world.begun.length, world.sent, await world.endings()]).toEqual([1, [], []]);
+  });
+
+  it('[ACC-6] is not there where calls are limited only', async () => {
+    const limits = { principal: { perMinute: 60, burst: 10 } };
+    const world = createWorld([unreachable], { isRecording: false, limits });
+    await expect(world.call()).rejects.toBeInstanceOf(ServerFailure);
+    const routed = await world.call();
+    expect(routed.onReplaced).toBeUndefined();
+    expect(world.begun).toHaveLength(2);
+    expect(world.begun.some(({ call }) => call !== undefined)).toBe(false);
+    world.gone.abort();
+    await vi.advanceTimersByTimeAsync(2 * RENEWAL_MS);
+    expect([world.renewed, await world.endings()]).toEqual([[], []]);
+    await world.gateway.spend?.(ada);
+    expect(world.begun).toHaveLength(3);
+  });
+});
+
+describe('the end of a call', () => {
+  it.each<[string, Answer, unknown[]]>([
+    ['an answer', result({ content: [] }), ['done', null, { is_error: false, ...NONE }]],
+    [
+      'a result of an error',
+      result({ isError: true }),
+      ['done', null, { is_error: true, ...NONE }],
+    ],
+    [
+      'another word for an error',
+      result({ isError: 'no' }),
+      ['done', null, { is_error: false, ...NONE }],
+    ],
+    [
+      'an error',
+      { response: { kind: 'response', error: '{}', parsed: { code: -7, isError: false } } },
+      ['done', null, { is_error: true, rpc_code: -7, ...NONE }],
+    ],
+    [
+      'a task',
+      result({ resultType: 'task' }),
+      ['done', null, { is_error: false, result: 'task', ...NONE }],
+    ],
+    [
+      'a type nobody knows',
+      result({ resultType: 'x' }),
+      ['done', null, { is_error: false, ...NONE }],
+    ],
+  ])('[SEC-6] is told for %s', async (_name, answer, end) => {
+    const world = createWorld([answer]);
+    const { reply } = await world.call();
+    expect(reply).toBe(answer);
+    expect(await world.endings()).toEqual([end]);
+    expect(world.ended[0]?.id).toBe(world.begun[0]?.call?.id);
+  });
+
+  it('[SEC-6] tells of a result of before', async () => {
+    const world = createWorld([], {
+      toInner: core => ({
+        ...core,
+        request: async (...given) => ({ ...(await core.request(...given)), isHit: true }),
+      }),
+    });
+    await world.call();
+    expect(await world.endings()).toMatchObject([['done', null, { cached: true }]]);
+  });
+
+  it('[SEC-6] tells how long it took, and comes once', async () => {
+    const { answer, resolve } = held();
+    const world = createWorld([answer]);
+    const routed = world.call();
+    await vi.advanceTimersByTimeAsync(70);
+    resolve(result({ content: [] }));
+    await routed;
+    world.gone.abort();
+    expect(await world.endings()).toEqual([['done', null, { is_error: false, duration_ms: 70 }]]);
+    await vi.advanceTimersByTimeAsync(2 * RENEWAL_MS);
+    expect(world.renewed).toEqual([]);
+  });
+
+  it('[SEC-6] is the failure of its server', async () => {
+    const world = createWorld([unreachable, new Error('a mistake of ours')]);
+    await expect(world.call()).rejects.toMatchObject({ reason: unreachable });
+    await expect(world.call()).rejects.toThrow('a mistake of ours');
+    expect(await world.endings()).toEqual([
+      ['failed', 'upstream_unreachable', NONE],
+      ['failed', 'internal', NONE],
+    ]);
+  });
+
+  it('[SEC-6] [UP-3] is told at once when the client goes, and nothing after it', async () => {
+    const { answer, reject } = held();
+    const world = createWorld([answer]);
+    const routed = world.call();
+    await vi.advanceTimersByTimeAsync(30);
+    world.gone.abort();
+    // In this very event: none comes after it.
+    expect(world.ended).toMatchObject([
+      { outcome: 'cancelled', code: null, detail: { duration_ms: 30 } },
+    ]);
+    reject(unreachable);
+    await expect(routed).rejects.toBeInstanceOf(ServerFailure);
+    expect(await world.endings()).toHaveLength(1);
+  });
+
+  it('[SEC-6] [UP-3] is told of a client that went before it left', async () => {
+    const world = createWorld([], { admit: () => (world.gone.abort(), {}) });
+    await world.call();
+    expect(world.ended).toMatchObject([{ outcome: 'cancelled', code: null }]);
+    await vi.advanceTimersByTimeAsync(2 * RENEWAL_MS);
+    expect([world.renewed, world.ended.length]).toEqual([[], 1]);
+  });
+
+  it('[SEC-6] is cancelled where the client has gone, whoever hears of that first', async () => {
+    const world = createWorld([result({ resultType: 'input_required' })]);
+    let onGone = () => {};
+    world.gone.signal.addEventListener('abort', () => onGone());
+    const { onReplaced } = await world.call();
+    onGone = () => onReplaced?.('upstream_timeout');
+    world.gone.abort();
+    expect(await world.endings()).toEqual([['cancelled', null, NONE]]);
+  });
+});
+
+describe('a call that lasts', () => {
+  it('[SEC-6] is said to go on until it ends', async () => {
+    const { answer, resolve } = held();
+    const world = createWorld([answer]);
+    const routed = world.call();
+    await vi.advanceTimersByTimeAsync(2 * RENEWAL_MS);
+    const id = world.begun[0]?.call?.id;
+    expect(world.renewed).toEqual([id, id]);
+    resolve(result({}));
+    await routed;
+    await vi.advanceTimersByTimeAsync(2 * RENEWAL_MS);
+    expect(world.renewed).toHaveLength(2);
+  });
+
+  it('[SEC-9] is said to go on for three hours at most', async () => {
+    const world = createWorld([held().answer]);
+    void world.call();
+    await vi.advanceTimersByTimeAsync(719 * RENEWAL_MS);
+    expect(world.renewed).toHaveLength(719);
+    await vi.advanceTimersByTimeAsync(5 * RENEWAL_MS);
+    expect(world.renewed).toHaveLength(720);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a call that asks', () => {
+  const ASKING = result({ resultType: 'input_required' });
+
+  it('[SEC-6] is one call with its next round', async () => {
+    const world = createWorld([ASKING, ASKING, result({ isError: true })]);
+    const routed = await world.call();
+    await routed.retry(new Map());
+    expect(await world.endings()).toEqual([]);
+    await routed.retry(new Map());
+    expect(await world.endings()).toMatchObject([['done', null, { is_error: true }]]);
+    expect(world.begun).toHaveLength(1);
+  });
+
+  it('[SEC-6] fails with its next round', async () => {
+    const world = createWorld([ASKING, unreachable]);
+    const routed = await world.call();
+    await expect(routed.retry(new Map())).rejects.toMatchObject({ reason: unreachable });
+    expect(await world.endings()).toEqual([['failed', 'upstream_unreachable', NONE]]);
+  });
+
+  it('[SEC-6] ends with its question where its client comes back with another', async () => {
+    const world = createWorld([ASKING]);
+    await world.call({}, { questions: 'park' });
+    expect(await world.endings()).toMatchObject([
+      ['done', null, { is_error: false, result: 'input_required' }],
+    ]);
+  });
+});
+
+describe('a call that is answered with messages', () => {
+  it('[SEC-6] [MCP-7] ends with its response, and they pass', async () => {
+    const world = createWorld([{ messages: sequence(NOTE, LAST, NOTE) }]);
+    const { reply } = await world.call();
+    expect(await world.endings()).toEqual([]);
+    expect(await taken(reply)).toEqual([NOTE, LAST]);
+    expect(await world.endings()).toMatchObject([['done', null, { is_error: false }]]);
+  });
+
+  it('[SEC-6] is done where nobody takes more than its response', async () => {
+    const world = createWorld([{ messages: sequence(LAST) }]);
+    const { reply } = await world.call();
+    if ('messages' in reply) for await (const _message of reply.messages) break;
+    expect(await world.endings()).toMatchObject([['done', null, { is_error: false }]]);
+  });
+
+  it('[SEC-6] is cancelled where nobody takes its response', async () => {
+    const world = createWorld([{ messages: sequence(NOTE, LAST) }]);
+    const { reply } = await world.call();
+    if ('messages' in reply) for await (const _message of reply.messages) break;
+    expect(await world.endings()).toEqual([['cancelled', null, NONE]]);
+  });
+
+  it('[SEC-6] [MCP-12] fails where they end or break off without one', async () => {
+    const world = createWorld([
+      { messages: sequence(NOTE) },
+      { messages: sequence(NOTE, unreachable) },
+    ]);
+    expect(await taken((await world.call()).reply)).toEqual([NOTE]);
+    await expect(taken((await world.call()).reply)).rejects.toMatchObject({ reason: unreachable });
+    expect(await world.endings()).toEqual([
+      ['failed', 'upstream_no_response', NONE],
+      ['failed', 'upstream_unreachable', NONE],
+    ]);
+  });
+});
+
+describe('an answer that the caller does not get', () => {
+  it('[SEC-6] is a failure in the row', async () => {
+    const world = createWorld();
+    const { onReplaced } = await world.call();
+    onReplaced?.('upstream_bad_message');
+    expect(await world.endings()).toEqual([
+      ['failed', 'upstream_bad_message', { is_error: false, ...NONE }],
+    ]);
+  });
+
+  it('[SEC-6] ends a call that goes on, and changes no other end', async () => {
+    const world = createWorld([
+      result({ resultType: 'input_required' }),
+      { messages: sequence(unreachable) },
+    ]);
+    const { onReplaced } = await world.call();
+    onReplaced?.('upstream_bad_message');
+    const second = await world.call();
+    await expect(taken(second.reply)).rejects.toBeInstanceOf(ServerFailure);
+    second.onReplaced?.('upstream_bad_message');
+    expect(await world.endings()).toEqual([
+      ['failed', 'upstream_bad_message', NONE],
+      ['failed', 'upstream_unreachable', NONE],
+    ]);
+  });
+});
+
+describe('what is refused before it is a request', () => {
+  const told = async (method: string, thrown: unknown, subject?: string) => {
+    const world = createWorld();
+    const asked = subject === undefined ? {} : { subject };
+    await world.gateway.refused?.(ada, { method, thrown, door: 'legacy', ...asked });
+    return world.begun.map(({ call, refused }) => {
+      const { action, subject: about, detail, at } = call ?? {};
+      return { action, about, detail, at, outcome: refused?.outcome, code: refused?.code };
+    });
+  };
+  const row = { detail: '{"door":"legacy"}', at: STARTED_AT };
+
+  it('[SEC-6] has a row where it is a call', async () => {
+    expect(await told('tools/call', new PorticoError('invalid_params'), 'alpha.echo')).toEqual([
+      {
+        ...row,
+        action: 'tool.call',
+        about: 'alpha.echo',
+        outcome: 'failed',
+        code: 'invalid_params',
+      },
+    ]);
+    const failure = new ServerFailure(alpha, unreachable);
+    expect(await told('prompts/get', failure)).toEqual([
+      { ...row, action: 'prompt.get', about: '', outcome: 'failed', code: 'upstream_unreachable' },
+    ]);
+  });
+
+  it('[SEC-6] has a row where the caller may not, and else none', async () => {
+    expect(await told('tools/list', new PorticoError('forbidden'))).toEqual([
+      { ...row, action: 'tools/list', about: '', outcome: 'denied', code: 'forbidden' },
+    ]);
+    expect(await told('tools/list', new PorticoError('invalid_params'))).toEqual([]);
+  });
+});
