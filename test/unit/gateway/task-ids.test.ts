@@ -6,7 +6,7 @@ import {
   MAX_SEALED_CHARS,
 } from '../../../src/gateway/task-ids.ts';
 import type { HeldTask } from '../../../src/gateway/task-ids.ts';
-import { createKeyRing } from '../../../src/secrets/key-ring.ts';
+import { createKeyRing, type KeyRing } from '../../../src/secrets/key-ring.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');
@@ -70,6 +70,21 @@ describe('a sealed task id', () => {
         code: 'upstream_bad_message',
       });
     }
+  });
+
+  it('[SEC-9] is not even looked at where it is longer than any, or written in another way', async () => {
+    const looked: number[] = [];
+    const plain = JSON.stringify(['modern', 's1', 'https://a', 'job-7']);
+    const open = (_purpose: string, sealed: string) => {
+      looked.push(sealed.length);
+      return Promise.resolve(plain);
+    };
+    const careless = createTaskIds({ ...ring('k1'), open } as KeyRing);
+    const long = 'A'.repeat(MAX_SEALED_CHARS - 4);
+    expect(await careless.open('p', `k12.${long}`)).toEqual(task);
+    expect(await careless.open('p', `k123.${long}`)).toBeUndefined();
+    expect(await careless.open('p', 'k1.AB')).toBeUndefined();
+    expect(looked).toEqual([MAX_SEALED_CHARS]);
   });
 
   it(`[MCP-4] [SEC-4] opens in no other form (seed ${SEED})`, async () => {

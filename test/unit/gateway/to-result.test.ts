@@ -1,0 +1,99 @@
+/** What changes in a result, by what was asked, on which endpoint, and by whom; all else passes as it came. */
+import { expect, it } from 'vitest';
+import { parseCatalog } from '../../../src/catalog/catalog.ts';
+import type { Naming, RelayedRequest } from '../../../src/gateway/gateway.ts';
+import { resultChanges } from '../../../src/gateway/to-result.ts';
+import type { JsonObject } from '../../../src/protocol.ts';
+import { createRecord } from './fakes.ts';
+
+const server = createRecord('alpha');
+const [item] = parseCatalog('h', '{"tools":[{"name":"echo","inputSchema":{}}],"capabilities":{}}')
+  .tools.items;
+const dot: Naming = { kind: 'qualified', style: 'dot' };
+const own: Naming = { kind: 'own', serverId: server.id };
+const LINK = { type: 'resource_link', uri: 'note://a', name: 'a' };
+const RESULT = { content: [LINK], structuredContent: [1] };
+
+/** What comes of a result; undefined where no result would change. */
+function made(
+  request: Partial<RelayedRequest>,
+  naming: Naming,
+  result: object = RESULT,
+  isListed = true,
+): unknown {
+  const whole = {
+    method: 'tools/call',
+    reference: { kind: 'tool', name: 'echo' },
+    params: new Map(),
+    ...request,
+  } as const;
+  const resolved = { server, name: 'echo', ...(isListed && item ? { item } : {}) };
+  const text = JSON.stringify(result);
+  const change = resultChanges(whole, resolved, naming)?.(text, result as JsonObject);
+  return change === undefined ? undefined : JSON.parse(change);
+}
+const QUALIFIED = { ...LINK, uri: 'alpha+note://a' };
+const said = { type: 'text', text: '[1]' };
+
+it('[MCP-7] is nothing for a modern client on the endpoint of one server', () => {
+  for (const door of ['modern', 'rest', undefined] as const) {
+    expect(made(door ? { door } : {}, own)).toBeUndefined();
+  }
+});
+
+it('[MCP-7] is nothing in a completion', () => {
+  for (const naming of [dot, own]) {
+    for (const door of ['modern', 'legacy'] as const) {
+      expect(made({ method: 'completion/complete', door }, naming)).toBeUndefined();
+    }
+  }
+});
+
+it('[MCP-8] is the links on an endpoint of many servers', () => {
+  expect(made({ door: 'modern' }, dot)).toEqual({ ...RESULT, content: [QUALIFIED] });
+  const messages = [{ role: 'user', content: LINK }];
+  expect(made({ method: 'prompts/get', door: 'modern' }, dot, { messages })).toEqual({
+    messages: [{ role: 'user', content: QUALIFIED }],
+  });
+});
+
+it('[MCP-5] is the structured content of a tool for a legacy client', () => {
+  const wrapped = { result: [1] };
+  expect(made({ door: 'legacy' }, own)).toEqual({
+    content: [LINK, said],
+    structuredContent: wrapped,
+  });
+  expect(made({ door: 'legacy' }, dot)).toEqual({
+    content: [QUALIFIED, said],
+    structuredContent: wrapped,
+  });
+  // Only of a tool, and one that is known.
+  expect(made({ door: 'legacy', method: 'prompts/get' }, own)).toEqual(RESULT);
+  expect(made({ door: 'legacy' }, own, RESULT, false)).toEqual(RESULT);
+});
+
+it('[MCP-5] is blocks that the revision of a legacy client has not', () => {
+  const link = { type: 'text', text: 'a: note://a' };
+  const content = { content: [LINK] };
+  for (const version of ['2024-11-05', '2025-03-26']) {
+    expect(made({ door: 'legacy', version }, own, content)).toEqual({ content: [link] });
+  }
+  for (const version of ['2025-06-18', undefined]) {
+    expect(made({ door: 'legacy', version }, own, content)).toEqual(content);
+  }
+  // What a client of the modern era speaks is not asked.
+  expect(made({ door: 'modern', version: '2024-11-05' }, dot, content)).toEqual({
+    content: [QUALIFIED],
+  });
+});
+
+it('[MCP-8] [ACC-3] is whose a resource is, and that nobody else may have it', () => {
+  const read = { contents: [{ uri: 'note://a', text: 'x' }], cacheScope: 'public' };
+  const kept = { ...read, cacheScope: 'private' };
+  const method = 'resources/read';
+  expect(made({ method, door: 'modern' }, own, read)).toEqual(kept);
+  expect(made({ method, door: 'modern' }, dot, read)).toEqual({
+    ...kept,
+    contents: [{ uri: 'alpha+note://a', text: 'x' }],
+  });
+});

@@ -1,0 +1,36 @@
+/** What a call would be refused with, told by the same decisions that calls meet. */
+import { expect, it } from 'vitest';
+import { createTrial } from '../../../src/gateway/trial.ts';
+import type { Server } from '../../../src/registry/server-schema.ts';
+import { createCaller } from '../access/callers.ts';
+import { catalogOf, createRecord } from './fakes.ts';
+
+const everyone = createCaller();
+const trial = createTrial({ catalogOf });
+const tried = (server: Server, tool = 'echo', caller = everyone) =>
+  trial(caller, { servers: [server] }, server, tool);
+const alpha = createRecord('alpha');
+
+it('[ACC-3] is nothing where it would leave', async () => {
+  expect(await tried(alpha)).toEqual({ isListed: true, code: undefined });
+});
+
+it('[ACC-3] is what is missing of the caller or the tool', async () => {
+  expect(await tried(alpha, 'none')).toEqual({ isListed: false, code: 'tool_not_found' });
+  const elsewhere = createCaller({ servers: ['id-beta'] });
+  expect(await tried(alpha, 'echo', elsewhere)).toEqual({
+    isListed: false,
+    code: 'tool_not_found',
+  });
+  const reader = createCaller({}, ['tools:read']);
+  expect(await tried(alpha, 'echo', reader)).toEqual({ isListed: true, code: 'forbidden' });
+  const writer = createCaller({}, ['tools:call']);
+  expect(await tried(alpha, 'echo', writer)).toEqual({ isListed: false, code: undefined });
+});
+
+it('[ACC-3] [UP-5] is the state of its server', async () => {
+  const resting = createRecord('alpha', { circuitRetryAt: 1 });
+  expect(await tried(resting)).toEqual({ isListed: true, code: 'circuit_open' });
+  const off = createRecord('off');
+  expect(await tried(off)).toEqual({ isListed: false, code: 'server_disconnected' });
+});

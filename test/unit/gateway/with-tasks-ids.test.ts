@@ -1,0 +1,199 @@
+/** Which id a task has for its client, and who hears of it. */
+import { describe, expect, it } from 'vitest';
+import { PorticoError } from '../../../src/errors/portico-error.ts';
+import type { CoreGateway, Reach, RelayedRequest, TaskEar } from '../../../src/gateway/gateway.ts';
+import { createTaskIds } from '../../../src/gateway/task-ids.ts';
+import { withTasks, type TaskPorts } from '../../../src/gateway/with-tasks.ts';
+import type { Era, JsonObject } from '../../../src/protocol.ts';
+import type { Server } from '../../../src/registry/server-schema.ts';
+import { createKeyRing } from '../../../src/secrets/key-ring.ts';
+import { createCaller } from '../access/callers.ts';
+import { createRecord } from './fakes.ts';
+
+const RELATED = 'io.modelcontextprotocol/related-task';
+const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');
+const idsUnder = (active: string) =>
+  createTaskIds(createKeyRing(JSON.stringify({ active, keys: { k1: key(1), k2: key(2) } })));
+const serverOf = (name: string, era: Era, more: Partial<Server> = {}) =>
+  createRecord(name, {
+    verdict: { era, protocolVersion: '', transport: 'http', sessionful: era === 'legacy' },
+    ...more,
+  });
+const ada = createCaller({ principalId: 'ada' });
+const alpha = serverOf('alpha', 'modern');
+const beta = serverOf('beta', 'modern');
+const old = serverOf('old', 'legacy');
+const deaf: TaskPorts['hearTasks'] = () => Promise.reject(new Error('nobody asked'));
+
+/** A gateway whose one server answers with this; whose session it was asked on is noted. */
+function createGateway(server: Server, result: JsonObject, active = 'k1', hear = deaf) {
+  const owners: string[] = [];
+  const inner = {
+    request: (_caller, _reach, _naming, _request, context) => {
+      owners.push(context.owner(server.id));
+      const response = {
+        kind: 'response',
+        result: JSON.stringify(result),
+        parsed: result,
+      } as const;
+      return Promise.resolve({
+        server,
+        reply: { response },
+        retry: () => Promise.reject(new Error('no')),
+      });
+    },
+  } satisfies Partial<CoreGateway> as unknown as CoreGateway;
+  const gateway = withTasks(inner, { taskIds: idsUnder(active), hearTasks: hear });
+  async function send(request: Partial<RelayedRequest>, owner = 'session:1'): Promise<JsonObject> {
+    const { reply } = await gateway.request(
+      ada,
+      { servers: [server] },
+      { kind: 'qualified', style: 'dot' },
+      {
+        method: 'tools/call',
+        reference: { kind: 'tool', name: 'x' },
+        params: new Map(),
+        ...request,
+      },
+      {
+        signal: new AbortController().signal,
+        owner: () => owner,
+        defer: () => {},
+        capabilities: {},
+        questions: 'ask',
+      },
+    );
+    if (!('response' in reply) || !('result' in reply.response)) throw new Error('no result');
+    return JSON.parse(reply.response.result) as JsonObject;
+  }
+  return { gateway, send, owners };
+}
+
+const TASK = { resultType: 'task', taskId: 'own-1' };
+const OLD_TASK = { task: { taskId: 'own-1' } };
+
+describe('the id of a task', () => {
+  it('[MCP-4] is the same on every session where the server keeps none', async () => {
+    const { send } = createGateway(alpha, TASK);
+    const { taskId } = await send({ tasks: 'modern' }, 'session:1');
+    expect(await send({ tasks: 'modern' }, 'session:2')).toEqual({ ...TASK, taskId });
+    const legacy = createGateway(old, OLD_TASK);
+    expect(await legacy.send({ tasks: 'legacy' }, 'session:1')).not.toEqual(
+      await legacy.send({ tasks: 'legacy' }, 'session:2'),
+    );
+  });
+
+  it('[MCP-4] stays the one its client has, also after another key took over', async () => {
+    const made = await createGateway(alpha, TASK).send({ tasks: 'modern' });
+    const id = String(made['taskId']);
+    const related = { _meta: { [RELATED]: { taskId: 'own-2' } } };
+    const { send, owners } = createGateway(alpha, { taskId: 'own-1', ...related }, 'k2');
+    const about = { method: 'tasks/get', reference: { kind: 'task', name: id } } as const;
+    const got = await send({ ...about, tasks: 'modern' }, 'session:9');
+    expect(got['taskId']).toBe(id);
+    const { taskId: other } = (got['_meta'] as Record<string, { taskId: string }>)[RELATED] ?? {};
+    expect(await idsUnder('k1').open('ada', other ?? '')).toMatchObject({ taskId: 'own-2' });
+    expect(owners).toEqual(['session:9']);
+  });
+
+  it('[MCP-7] is not looked for in what no client of tasks asked, or in the form of another era', async () => {
+    expect(await createGateway(old, OLD_TASK).send({ tasks: 'modern' })).toEqual(OLD_TASK);
+    const unknown = createRecord('new');
+    expect(await createGateway(unknown, OLD_TASK).send({})).toEqual(OLD_TASK);
+    expect(await createGateway(alpha, TASK).send({})).toEqual(TASK);
+  });
+});
+
+describe('who hears of tasks', () => {
+  const ids = idsUnder('k1');
+  const idOf = (server: Server, taskId: string, principal = 'ada', era: Era = 'modern') => {
+    const origin = new URL(server.url).origin;
+    return ids.seal(principal, { era, serverId: server.id, origin, taskId });
+  };
+  const never = new Promise<void>(() => {});
+
+  /** Asks to hear of ids; servers agree to tasks by their own ids, and may tell at once. */
+  async function heard(given: string[], answers: Record<string, () => TaskEar>, within: Reach) {
+    const asked: [string, readonly string[]][] = [];
+    const news: unknown[] = [];
+    const { gateway } = createGateway(alpha, {}, 'k1', async (server, own, hear) => {
+      asked.push([server.name, own]);
+      for (const taskId of own) hear(taskId, `{"status":"x","taskId":"${taskId}"}`);
+      return (answers[server.name] ?? (() => ({ agreed: own, ended: never })))();
+    });
+    const ear = await gateway.hearTasks(
+      ada,
+      within,
+      given,
+      ({ server, task }) => void news.push([server.name, JSON.parse(task)]),
+      new AbortController().signal,
+    );
+    return { ...ear, asked, news };
+  }
+  const reach: Reach = { servers: [alpha, beta, old] };
+
+  it('[MCP-4] is whose they are: each server is asked once, by its own ids, and answers by the client’s', async () => {
+    const [a1, a2, b1] = await Promise.all([
+      idOf(alpha, 'one'),
+      idOf(alpha, 'two'),
+      idOf(beta, 'one'),
+    ]);
+    const { agreed, asked, news } = await heard([a1, b1, a2, a1], {}, reach);
+    expect(asked).toEqual([
+      ['alpha', ['one', 'two']],
+      ['beta', ['one']],
+    ]);
+    expect(agreed).toEqual([a1, a2, b1]);
+    expect(news).toEqual([
+      ['alpha', { status: 'x', taskId: a1 }],
+      ['alpha', { status: 'x', taskId: a2 }],
+      ['beta', { status: 'x', taskId: b1 }],
+    ]);
+  });
+
+  it('[MCP-4] [ACC-3] is nobody else', async () => {
+    const gone = serverOf('gone', 'modern', { status: 'DISCONNECTED' });
+    const moved = { ...beta, url: 'https://b.example.com/mcp' };
+    const given = await Promise.all([
+      idOf(alpha, 'one', 'bob'),
+      idOf(gone, 'one'),
+      idOf(beta, 'one'),
+      idOf(old, 'one', 'ada', 'legacy'),
+      idOf(serverOf('hidden', 'modern'), 'one'),
+      'nothing',
+    ]);
+    const within = { servers: [alpha, gone, moved, old] };
+    const { agreed, asked, ended } = await heard(given, {}, within);
+    expect([agreed, asked]).toEqual([[], []]);
+    await ended;
+  });
+
+  it('[MCP-4] [MCP-12] is told where one of the servers tells no more, and not by one that never did', async () => {
+    const given = [await idOf(alpha, 'one'), await idOf(beta, 'one')];
+    let end = () => {};
+    const lasting = new Promise<void>(resolve => void (end = resolve));
+    const failing = () => {
+      throw new PorticoError('upstream_unreachable');
+    };
+    const { agreed, ended } = await heard(
+      given,
+      { alpha: failing, beta: () => ({ agreed: ['one'], ended: lasting }) },
+      reach,
+    );
+    expect(agreed).toEqual(given.slice(1));
+    const over = ended.then(() => true);
+    expect(await Promise.race([over, Promise.resolve(false)])).toBe(false);
+    await new Promise(resolve => void setTimeout(resolve, 1));
+    expect(await Promise.race([over, Promise.resolve(false)])).toBe(false);
+    end();
+    expect(await over).toBe(true);
+  });
+
+  it('[MCP-4] is told of what is broken here', async () => {
+    const given = [await idOf(alpha, 'one')];
+    const broken = () => {
+      throw new Error('ours');
+    };
+    await expect(heard(given, { alpha: broken }, reach)).rejects.toThrow('ours');
+  });
+});
