@@ -34,7 +34,7 @@ export class CachedFlight {
   readonly #onHit: () => void;
   readonly #shard: CacheShard;
   readonly #id = crypto.randomUUID();
-  #timer: ReturnType<typeof setInterval> | null = null;
+  #timer: ReturnType<typeof setInterval> | 0 = 0;
   #isOver = false;
   readonly #onGone = () => this.#over(() => this.#shard.leave(this.#key.key, this.#id));
 

@@ -95,7 +95,7 @@ class AuditedCall {
   /** `asked`: whether it may leave is being decided, or was refused. */
   #state: 'new' | 'asked' | 'left' | 'over' = 'new';
   #end: CallEnd | undefined;
-  #timer: ReturnType<typeof setInterval> | null = null;
+  #timer: ReturnType<typeof setInterval> | 0 = 0;
   readonly #onGone = () => this.#finish('cancelled', null, {}, true);
 
   constructor(

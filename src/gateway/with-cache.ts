@@ -29,10 +29,10 @@ export function withCache(inner: CoreGateway, ports: FlightPorts): CoreGateway {
   ): Promise<CallReply> {
     const { server, item, name: tool } = resolved;
     const rule = decideRule(server.cacheRules, item);
+    if (rule === undefined) return send();
     const { params } = request;
     const wish = request.cache ?? wishOfMeta(metaOf(params));
-    const isApart = NOT_ALONE.some(member => params.has(member));
-    if (rule === undefined || wish === 'none' || isApart) return send();
+    if (wish === 'none' || NOT_ALONE.some(member => params.has(member))) return send();
     const { principalId } = caller;
     const { capabilities } = context;
     const call = { rule, server, tool, params, capabilities, principalId };
@@ -57,9 +57,7 @@ export function withCache(inner: CoreGateway, ports: FlightPorts): CoreGateway {
       const routed = await inner.request(caller, reach, naming, request, {
         ...context,
         dispatch: (resolved, send) =>
-          resolved.server.cacheRules.length === 0
-            ? send()
-            : dispatch(caller, request, context, resolved, send, () => (isHit = true)),
+          dispatch(caller, request, context, resolved, send, () => (isHit = true)),
       });
       return isHit ? { ...routed, isHit } : routed;
     },

@@ -131,3 +131,9 @@ export async function taken(reply: CallReply): Promise<CallMessage[]> {
   if ('messages' in reply) for await (const message of reply.messages) messages.push(message);
   return messages;
 }
+
+/** An answer that comes when it is told to. */
+export function held() {
+  const { promise, resolve, reject } = Promise.withResolvers<CallReply>();
+  return { answer: () => promise, resolve, reject };
+}

@@ -1,0 +1,60 @@
+/** Servers of both eras as one client is served by them, and that equal clients have the same reach. */
+import { expect, it } from 'vitest';
+import { inEra, reachOfClient } from '../../../src/gateway/client-reach.ts';
+import type { Server } from '../../../src/registry/server-schema.ts';
+import { createRecord } from './fakes.ts';
+
+const modern = {
+  era: 'modern',
+  protocolVersion: '2026-07-28',
+  transport: 'http',
+  sessionful: false,
+} as const;
+const legacy = { protocolVersion: '2025-11-25', sessionful: true };
+const both = createRecord('both', { verdict: { ...modern, legacy } });
+
+it('[MCP-5] [UP-1] a server that can ask in both eras speaks the client’s own', () => {
+  const spoken = inEra(both, 'legacy');
+  expect(spoken).toEqual({
+    ...both,
+    verdict: {
+      era: 'legacy',
+      protocolVersion: '2025-11-25',
+      transport: 'http',
+      sessionful: true,
+    },
+  });
+  // Lists and views are remembered by the server's record.
+  expect(inEra(both, 'legacy')).toBe(spoken);
+  expect(inEra(both, 'modern')).toBe(both);
+});
+
+it('[MCP-5] [UP-1] every other server speaks as it does', () => {
+  const others: Server[] = [
+    createRecord('new'),
+    createRecord('modern', { verdict: modern }),
+    createRecord('legacy', { verdict: { ...modern, era: 'legacy', sessionful: true } }),
+    createRecord('deaf', { verdict: { ...modern, legacy: { ...legacy, sessionful: false } } }),
+  ];
+  for (const server of others) {
+    for (const era of ['legacy', 'modern'] as const) expect(inEra(server, era)).toBe(server);
+  }
+});
+
+it('[MCP-4] [MCP-5] a client’s reach has what it can be asked, and is the same for its like', () => {
+  const reach = { servers: [both], views: new Map() };
+  const made = reachOfClient(reach, 'legacy', { roots: {}, elicitation: {} });
+  expect(made.servers).toEqual([inEra(both, 'legacy')]);
+  expect(made.views).toBe(reach.views);
+  expect([...(made.client?.features ?? [])]).toEqual(['roots', 'elicitation.form']);
+  expect(made.client?.key).toBe('roots,elicitation.form');
+  expect(reachOfClient(reach, 'legacy', { elicitation: { form: {} }, roots: {} })).toBe(made);
+  const others = [
+    reachOfClient(reach, 'modern', { roots: {}, elicitation: {} }),
+    reachOfClient(reach, 'legacy', { roots: {} }),
+    reachOfClient({ ...reach }, 'legacy', { roots: {}, elicitation: {} }),
+  ];
+  for (const other of others) expect(other).not.toBe(made);
+  expect(others[0]?.servers).toEqual([both]);
+  expect(others[1]?.client?.key).toBe('roots');
+});

@@ -1,0 +1,102 @@
+/** What the core tells of one item: a tool by its name, those a search finds, a resource one wants to hear of. */
+import { describe, expect, it } from 'vitest';
+import { parseCatalog } from '../../../src/catalog/catalog.ts';
+import { createCore } from '../../../src/gateway/core.ts';
+import type { Naming, Reach } from '../../../src/gateway/gateway.ts';
+import type { Found } from '../../../src/search/find-tools.ts';
+import { createCaller } from '../access/callers.ts';
+import { catalogOf, createRecord, findNothing } from './fakes.ts';
+
+const caller = createCaller();
+const alpha = createRecord('alpha');
+const reach: Reach = { servers: [alpha, createRecord('beta')] };
+const dot: Naming = { kind: 'qualified', style: 'dot' };
+const own: Naming = { kind: 'own', serverId: alpha.id };
+const call = () => Promise.reject(new Error('nothing is called'));
+
+describe('a tool', () => {
+  const core = createCore({ catalogOf, findTools: findNothing, call });
+
+  it('[MCP-8] [MCP-9] is found as lists name it, or not at all', async () => {
+    expect(await core.find(caller, reach, dot, 'alpha.echo')).toMatchObject({
+      name: 'alpha.echo',
+      server: alpha,
+      item: { key: 'echo' },
+    });
+    expect(await core.find(caller, reach, own, 'echo')).toMatchObject({ name: 'echo' });
+    for (const [naming, name] of [
+      [dot, 'alpha.none'],
+      [own, 'none'],
+    ] as const) {
+      await expect(core.find(caller, reach, naming, name)).rejects.toMatchObject({
+        code: 'tool_not_found',
+        message: `Tool not found: ${name}`,
+      });
+    }
+  });
+
+  it('[FIND-1] is told of where a search finds it, but not one that is gone since', async () => {
+    const tool = (name: string, score: number) => ({
+      server: alpha,
+      tool: name,
+      score,
+      skills: undefined,
+    });
+    const found: Found = {
+      tools: [tool('gone', 3), tool('echo', 2), tool('get.sum', 1)],
+      serversSearched: 2,
+      toolsSearched: 5,
+    };
+    const { search } = createCore({ catalogOf, findTools: () => Promise.resolve(found), call });
+    const { hits, ...counts } = await search(caller, reach, dot, { query: 'x', limit: 5 } as never);
+    expect(hits).toMatchObject([
+      { name: 'alpha.echo', server: alpha, score: 2, item: { key: 'echo' } },
+      { name: 'alpha.get.sum', server: alpha, score: 1 },
+    ]);
+    expect(hits).toHaveLength(2);
+    expect(counts).toEqual({ serversSearched: 2, toolsSearched: 5 });
+  });
+});
+
+describe('a resource', () => {
+  const coreWith = (resources: object) =>
+    createCore({
+      catalogOf: ({ catalogHash }) =>
+        parseCatalog(
+          catalogHash ?? '',
+          JSON.stringify({
+            resources: [{ uri: 'note://a', name: 'a' }],
+            capabilities: { resources },
+          }),
+        ),
+      findTools: findNothing,
+      call,
+    });
+  const { subscription } = coreWith({ subscribe: true });
+
+  it('[MCP-4] [MCP-8] is heard of by the server’s own URI, under the one that was asked for', async () => {
+    expect(await subscription(caller, reach, dot, 'alpha+note://a')).toEqual({
+      serverId: alpha.id,
+      uri: 'note://a',
+      as: 'alpha+note://a',
+      qualifier: 'alpha',
+    });
+    expect(await subscription(caller, reach, own, 'note://a')).toEqual({
+      serverId: alpha.id,
+      uri: 'note://a',
+      as: 'note://a',
+    });
+  });
+
+  it('[MCP-4] [MCP-9] is not heard of where it is unknown or its server tells of none', async () => {
+    await expect(subscription(caller, reach, dot, 'none+note://a')).rejects.toMatchObject({
+      code: 'resource_not_found',
+    });
+    await expect(
+      coreWith({}).subscription(caller, reach, dot, 'alpha+note://a'),
+    ).rejects.toMatchObject({
+      code: 'method_not_found',
+      message: 'alpha offers no subscriptions',
+    });
+  });
+});

@@ -1,0 +1,167 @@
+/** Which calls the cache of results is asked about, and what comes of its answers. */
+import { describe, expect, it } from 'vitest';
+import type { CacheRule } from '../../../src/cache/cache-rule.ts';
+import type { CacheShard, Taken } from '../../../src/cache/cache-port.ts';
+import type { FlightPorts } from '../../../src/cache/cached-flight.ts';
+import { parseCatalog } from '../../../src/catalog/catalog.ts';
+import { createCore } from '../../../src/gateway/core.ts';
+import type { Naming, RelayedRequest } from '../../../src/gateway/gateway.ts';
+import { withCache } from '../../../src/gateway/with-cache.ts';
+import type { JsonObject } from '../../../src/protocol.ts';
+import { createKeyRing } from '../../../src/secrets/key-ring.ts';
+import { createCaller } from '../access/callers.ts';
+import { createRecord, findNothing } from './fakes.ts';
+
+const keys = createKeyRing(
+  JSON.stringify({ active: 'k1', keys: { k1: Buffer.alloc(32, 1).toString('base64') } }),
+);
+const RULE: CacheRule = { id: 'r', tool: 'read', ttlMs: 60_000, isPublic: false, revision: 1 };
+const READ_ONLY = { readOnlyHint: true };
+const CATALOG = parseCatalog(
+  'hash-alpha',
+  JSON.stringify({
+    tools: [
+      { name: 'read', inputSchema: {}, annotations: READ_ONLY },
+      { name: 'other', inputSchema: {}, annotations: READ_ONLY },
+    ],
+    prompts: [{ name: 'read' }],
+    capabilities: {},
+  }),
+);
+const alpha = createRecord('alpha', { cacheRules: [RULE] });
+const dot: Naming = { kind: 'qualified', style: 'dot' };
+
+/** A gateway with a cache that keeps one result; what the cache is told is noted. */
+function createWorld({
+  server = alpha,
+  more = {},
+}: { server?: typeof alpha; more?: Partial<FlightPorts> } = {}) {
+  const told: string[] = [];
+  const deferred: Promise<unknown>[] = [];
+  let kept: Taken = { kind: 'lead', mustClaim: false };
+  const note = (what: string) => Promise.resolve(void told.push(what));
+  const shard: CacheShard = {
+    take: () => note('take').then(() => kept),
+    put: (_key, _id, entry) => {
+      kept = { kind: 'entry', entry };
+      return note('put');
+    },
+    release: () => note('release'),
+    leave: () => note('leave'),
+    renew: () => note('renew'),
+  };
+  let sent = 0;
+  const core = createCore({
+    catalogOf: () => CATALOG,
+    findTools: findNothing,
+    call() {
+      sent += 1;
+      const parsed = { content: [{ type: 'text', text: `call ${sent}` }] };
+      const response = { kind: 'response', result: JSON.stringify(parsed), parsed } as const;
+      return Promise.resolve({ response });
+    },
+  });
+  const ports = {
+    shardOf: () => shard,
+    keys,
+    maxResultBytes: 10_000,
+    waitMs: 10,
+    now: () => 1_000,
+  };
+  const gateway = withCache(core, { ...ports, ...more });
+  async function call(params: object = {}, request: Partial<RelayedRequest> = {}, who = 'ada') {
+    const raw = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)] as const);
+    const routed = await gateway.request(
+      createCaller({ principalId: who }),
+      { servers: [server] },
+      dot,
+      {
+        method: 'tools/call',
+        reference: { kind: 'tool', name: 'alpha.read' },
+        params: new Map(raw),
+        ...request,
+      },
+      {
+        signal: new AbortController().signal,
+        owner: () => 'o',
+        defer: work => void deferred.push(work),
+        capabilities: {},
+        questions: 'ask',
+      },
+    );
+    await Promise.all(deferred);
+    const { reply, isHit } = routed;
+    const parsed: JsonObject = 'response' in reply ? reply.response.parsed : {};
+    const [block] = parsed['content'] as { text: string }[];
+    return { text: block?.text, isHit };
+  }
+  return { call, told, sentCount: () => sent };
+}
+
+describe('a call that a rule is for', () => {
+  it('[LLM-5] is made once, and its result is there for the next', async () => {
+    const { call, told, sentCount } = createWorld();
+    expect(await call()).toEqual({ text: 'call 1', isHit: undefined });
+    expect(await call()).toEqual({ text: 'call 1', isHit: true });
+    expect([told, sentCount()]).toEqual([['take', 'put', 'take'], 1]);
+  });
+
+  it('[ACC-3] is not answered with what was sealed for somebody else', async () => {
+    const { call } = createWorld();
+    await call();
+    expect(await call({}, {}, 'bob')).toEqual({ text: 'call 2', isHit: undefined });
+  });
+
+  it.each<[string, object, Partial<RelayedRequest>]>([
+    ['its header', {}, { cache: 'fresh' }],
+    ['its params', { _meta: { 'portico/cache': 'no-cache' } }, {}],
+  ])('[LLM-5] is made anew where %s say so, for others too', async (_name, params, request) => {
+    const { call, told } = createWorld();
+    await call();
+    expect(await call(params, request)).toEqual({ text: 'call 2', isHit: undefined });
+    expect(await call()).toEqual({ text: 'call 2', isHit: true });
+    expect(told).toEqual(['take', 'put', 'put', 'take']);
+  });
+
+  it('[LLM-5] is made as its header says, whatever its params say', async () => {
+    const { call, told } = createWorld();
+    await call({ _meta: { 'portico/cache': 'no-cache' } }, { cache: 'none' });
+    expect(told).toEqual([]);
+  });
+});
+
+describe('a call that goes as it is', () => {
+  it.each<[string, object, Partial<RelayedRequest>]>([
+    ['keeps nothing, by its header', {}, { cache: 'none' }],
+    ['keeps nothing, by its params', { _meta: { 'portico/cache': 'no-store' } }, {}],
+    ['is a next round', { requestState: 's' }, {}],
+    ['answers questions', { inputResponses: {} }, {}],
+    ['makes a task', { task: {} }, {}],
+    ['is of a tool without a rule', {}, { reference: { kind: 'tool', name: 'alpha.other' } }],
+    [
+      'is of a prompt',
+      {},
+      { method: 'prompts/get', reference: { kind: 'prompt', name: 'alpha.read' } },
+    ],
+  ])('[LLM-5] %s', async (_name, params, request) => {
+    const { call, told } = createWorld();
+    expect(await call(params, request)).toEqual({ text: 'call 1', isHit: undefined });
+    expect(await call(params, request)).toEqual({ text: 'call 2', isHit: undefined });
+    expect(told).toEqual([]);
+  });
+
+  it('[LLM-5] is at a server without rules', async () => {
+    const { call, told } = createWorld({ server: createRecord('alpha') });
+    expect(await call()).toEqual({ text: 'call 1', isHit: undefined });
+    expect(told).toEqual([]);
+  });
+
+  it('[MCP-12] cannot be kept because the cache fails', async () => {
+    const shardOf = () => {
+      throw new Error('no cache');
+    };
+    const { call, told } = createWorld({ more: { shardOf } });
+    expect(await call()).toEqual({ text: 'call 1', isHit: undefined });
+    expect(told).toEqual([]);
+  });
+});
