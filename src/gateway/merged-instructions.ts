@@ -26,9 +26,9 @@ export function mergeInstructions(all: readonly ServerInstructions[]): string | 
   let chars = HEAD.length;
   let left = 0;
   for (const { server, text } of all) {
+    const quote = toQuote(server, text);
+    if (quote === undefined) continue;
     // Where one has no room, none after it is tried: the order says who comes first.
-    const quote = left === 0 ? toQuote(server, text) : text;
-    if (quote === undefined || quote === '') continue;
     if (left > 0 || chars + quote.length > MAX_ALL) left += 1;
     else {
       quotes.push(quote);

@@ -2,7 +2,7 @@
  * Blocks of content for clients whose revision did not have them: their parsers refuse a whole result for one kind of block that
  * they do not know (`PromptMessage` and `CallToolResult` in schema.json of 2024-11-05 and 2025-03-26). Pure.
  */
-import { isObject, type JsonObject } from '../protocol.ts';
+import type { JsonObject } from '../protocol.ts';
 import { editBlocks, type Edit } from './content-blocks.ts';
 
 /** The revisions that brought kinds of blocks, and what a client of an older one gets. */
@@ -24,7 +24,7 @@ export function toOlderContent(result: string, parsed: JsonObject, version: stri
 
 /** A link said in words. */
 function toText(raw: string): string {
-  const link = objectOf(raw);
+  const link = JSON.parse(raw) as JsonObject;
   const texts = ['title', 'name', 'uri', 'description'].map(key => link[key]);
   const [title, name, uri, description] = texts.map(each => (typeof each === 'string' ? each : ''));
   const text = `${title || name}: ${uri}${description ? `\n${description}` : ''}`;
@@ -33,12 +33,7 @@ function toText(raw: string): string {
 
 /** A sound as a resource of its own. */
 function toEmbedded(raw: string): string {
-  const { data, mimeType } = objectOf(raw);
+  const { data, mimeType } = JSON.parse(raw) as JsonObject;
   const resource = { uri: 'urn:audio', mimeType, blob: data };
   return JSON.stringify({ type: 'resource', resource });
-}
-
-function objectOf(raw: string): JsonObject {
-  const value: unknown = JSON.parse(raw);
-  return isObject(value) ? value : {};
 }

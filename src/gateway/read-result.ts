@@ -4,18 +4,22 @@
  * server; another token may not, so a cache above must not hand it on. Pure.
  */
 import { fromRawMembers, rawElements, rawMembers } from '../lib/json-spans.ts';
+import type { JsonObject } from '../protocol.ts';
 import { toQualifiedUri } from './qualified-uri.ts';
 
 /**
  * @param result raw result of the server
+ * @param parsed the same parsed
  * @param qualifier the server's name where the endpoint's URIs carry it
  */
-export function toReadResult(result: string, qualifier: string | undefined): string {
+export function toReadResult(
+  result: string,
+  parsed: JsonObject,
+  qualifier: string | undefined,
+): string {
   const own = qualifier === undefined ? result : withQualifiedContents(result, qualifier);
-  if (!own.includes('public')) return own;
-  const members = rawMembers(own);
-  if (members.get('cacheScope') !== '"public"') return own;
-  return fromRawMembers(members.set('cacheScope', '"private"'));
+  if (parsed['cacheScope'] !== 'public') return own;
+  return fromRawMembers(rawMembers(own).set('cacheScope', '"private"'));
 }
 
 function withQualifiedContents(result: string, server: string): string {

@@ -19,7 +19,7 @@ export function resultChanges(
   naming: Naming,
 ): ToResult | undefined {
   const qualifier = naming.kind === 'qualified' ? server.name : undefined;
-  if (method === 'resources/read') return text => toReadResult(text, qualifier);
+  if (method === 'resources/read') return (text, parsed) => toReadResult(text, parsed, qualifier);
   if (method === 'completion/complete') return undefined;
   const isOld = door === 'legacy';
   if (qualifier === undefined && !isOld) return undefined;

@@ -126,7 +126,7 @@ class AuditedCall {
     this.#state = 'left';
     const { signal } = this.#context;
     if (signal.aborted) return this.#onGone();
-    signal.addEventListener('abort', this.#onGone, { once: true });
+    signal.addEventListener('abort', this.#onGone);
     let renewals = 0;
     this.#timer = setInterval(() => {
       renewals += 1;
@@ -203,8 +203,8 @@ class AuditedCall {
   }
 
   #fails(code: ErrorCode): void {
-    if (this.#context.signal.aborted) this.#finish('cancelled', null, {});
-    else this.#finish(outcomeOfCode(code), code, {});
+    // Where its client has gone, that is how it ends, and `#onGone` says so.
+    if (!this.#context.signal.aborted) this.#finish(outcomeOfCode(code), code, {});
   }
 
   /** The caller does not get what the server answered. */
@@ -234,7 +234,6 @@ class AuditedCall {
 
   #facts(subject: string): CallFacts {
     const { door, params } = this.#request;
-    const detail = door === undefined ? {} : { door };
-    return { action: this.#action, subject, arguments: params.get('arguments'), detail };
+    return { action: this.#action, subject, arguments: params.get('arguments'), detail: { door } };
   }
 }

@@ -58,9 +58,7 @@ export function withRequestState(
 
   /** The params with the server's own state in place of the sealed one. */
   async function opened(params: RawObject, bound: string, reach: Reach): Promise<RawObject> {
-    const sealed = params.get('requestState');
-    if (sealed === undefined) return params;
-    const text: unknown = JSON.parse(sealed);
+    const text: unknown = JSON.parse(params.get('requestState') ?? 'null');
     const plain = typeof text === 'string' ? await keys.open('state', text, bound) : undefined;
     const held: unknown = plain === undefined ? undefined : JSON.parse(plain);
     const isForReach = isObject(held) && reach.servers.some(({ id }) => id === held['server']);

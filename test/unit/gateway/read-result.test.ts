@@ -1,21 +1,27 @@
 /** Results of reads: the endpoint's URIs, and no cache above may share them. */
 import { expect, it } from 'vitest';
 import { toReadResult } from '../../../src/gateway/read-result.ts';
+import type { JsonObject } from '../../../src/protocol.ts';
+
+const made = (read: string, qualifier?: string) =>
+  toReadResult(read, JSON.parse(read) as JsonObject, qualifier);
 
 it('[MCP-4] a public read becomes private, and nothing else of it changes', () => {
   const read =
     '{"contents":[{"uri":"note://1","text":"1.0 public"}],"ttlMs":60000,"cacheScope":"public","x":1.50}';
-  expect(toReadResult(read, undefined)).toBe(read.replace('"public"', '"private"'));
+  expect(made(read)).toBe(read.replace('"public"', '"private"'));
+  // However it is written.
+  expect(made('{"cacheScope":"\\u0070ublic"}')).toBe('{"cacheScope":"private"}');
 });
 
 it('[MCP-7] a read that says nothing of caches is left as it came', () => {
   const read = '{ "contents": [ {"uri":"note://public","text":"cacheScope public"} ] }';
-  expect(toReadResult(read, undefined)).toBe(read);
+  expect(made(read)).toBe(read);
 });
 
 it('[MCP-3] [MCP-4] the contents carry the URIs of an endpoint of many servers', () => {
   const read = '{"contents":[{"uri":"note://1","text":"a"},7],"cacheScope":"public"}';
-  expect(toReadResult(read, 'alpha')).toBe(
+  expect(made(read, 'alpha')).toBe(
     '{"contents":[{"uri":"alpha+note://1","text":"a"},7],"cacheScope":"private"}',
   );
 });
@@ -26,6 +32,6 @@ it('[MCP-7] a read without such contents or addresses is left as it came', () =>
     '{ "contents": {"uri":"note://1"} }',
     '{"contents":[{"text":"a"},{"uri":7},{"uri":null}]}',
   ]) {
-    expect(toReadResult(read, 'alpha')).toBe(read);
+    expect(made(read, 'alpha')).toBe(read);
   }
 });
