@@ -29,7 +29,13 @@ const ITEMS = {
       },
     },
   ],
-  prompts: [{ name: 'ask' }],
+  prompts: [
+    { name: 'ask' },
+    {
+      name: 'odd',
+      inputSchema: { properties: { city: { type: 'string', 'x-mcp-header': 'City' } } },
+    },
+  ],
 };
 
 interface Sent {
@@ -143,6 +149,9 @@ describe('a request as it leaves', () => {
     expect(
       sent.map(({ request: { paramHeaders } }) => paramHeaders && Object.entries(paramHeaders)),
     ).toEqual([[['mcp-param-city', 'Graz']], [['mcp-param-city', 'Graz']], undefined]);
+    // Only of a tool, whatever a prompt says of itself.
+    await ask({ method: 'prompts/get', reference: { kind: 'prompt', name: 'a.odd' }, params });
+    expect(sent.pop()?.request.paramHeaders).toBeUndefined();
     await expect(ask({ reference, params, readHeader: () => 'Wien' })).rejects.toMatchObject({
       code: 'header_mismatch',
     });

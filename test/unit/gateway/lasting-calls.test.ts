@@ -79,7 +79,7 @@ describe('a call that is answered with messages', () => {
     const { reply } = await world.call();
     expect(await world.endings()).toEqual([]);
     expect(await taken(reply)).toEqual([NOTE, LAST]);
-    expect(await world.endings()).toMatchObject([['done', null, { is_error: false }]]);
+    expect(await world.endings()).toEqual([['done', null, { is_error: false, duration_ms: 100 }]]);
   });
 
   it('[SEC-6] is done where nobody takes more than its response', async () => {

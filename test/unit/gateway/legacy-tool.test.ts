@@ -20,6 +20,28 @@ const resultOf = (tool: JsonObject, result: JsonObject) =>
 
 const input = { type: 'object' };
 const PLAIN = { name: 'plain', inputSchema: input };
+
+it('[MCP-5] a tool for older clients is made once', () => {
+  const item = itemOf({ ...PLAIN, outputSchema: { type: 'array' } });
+  const made = toLegacyTool(item);
+  expect(made).not.toBe(item);
+  expect(toLegacyTool(item)).toBe(made);
+  // A catalog has it as it was accepted, whatever it lacks.
+  expect(toLegacyTool(itemOf({ name: 'bare' })).key).toBe('bare');
+});
+
+it('[MCP-5] a result that has text beside other blocks is given no other', () => {
+  const content = [
+    { type: 'image', data: '', mimeType: 'image/png' },
+    { type: 'text', text: 'x' },
+  ];
+  const tool = { ...PLAIN, outputSchema: { type: 'array' } };
+  expect(resultOf(tool, { content, structuredContent: [1] })).toEqual({
+    content,
+    structuredContent: { result: [1] },
+  });
+});
+
 const ODD: readonly JsonObject[] = [
   {
     name: 'array out',

@@ -25,6 +25,13 @@ it('[SEC-4] [SEC-9] each and all are bounded, and who is left out is counted', (
   expect(merged).toMatch(/\n\n993 more servers have instructions, at their own endpoints\.$/u);
 });
 
+it('[SEC-9] who says nothing is not counted, also where there is no room', () => {
+  const long = Array.from({ length: 8 }, (_, i) => ({ server: `s${i}`, text: 'x'.repeat(2_000) }));
+  const silent = { server: 'z', text: ' \n\u200b' };
+  const merged = mergeInstructions([...long, silent, { server: 'y', text: 'y' }]) ?? '';
+  expect(merged).toMatch(/\n\n2 more servers have instructions, at their own endpoints\.$/u);
+});
+
 it('[MCP-3] nobody says anything where no server does', () => {
   expect(mergeInstructions([])).toBeUndefined();
   expect(mergeInstructions([{ server: 'a', text: ' \n\u200b\n' }])).toBeUndefined();

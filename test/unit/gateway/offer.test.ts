@@ -29,6 +29,15 @@ describe('an offer', () => {
     expect(toOffer([offering({ 'com.example/own': {} })], own)).toEqual({ capabilities });
   });
 
+  it('[MCP-4] is of tools alone where what servers say of themselves is of no form', () => {
+    for (const odd of [null, 'x', 7, [], {}]) {
+      const said = { tasks: odd, extensions: odd };
+      for (const era of ['legacy', 'modern'] as const) {
+        expect(toOffer([offering(said, { era })], own, era)).toEqual({ capabilities: { tools } });
+      }
+    }
+  });
+
   it('[MCP-4] has what one of the servers has', () => {
     const having = (...given: object[]) =>
       toOffer(

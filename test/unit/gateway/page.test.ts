@@ -29,6 +29,11 @@ function readAll(list: readonly Item[], pageSize: number): string[][] {
 
 const abc = listOf(['a', '1'], ['a', '2'], ['b', '1'], ['b', '2'], ['C', '1']);
 
+it('[SEC-4] a text is no cursor, though it has characters', () => {
+  const cursor = Buffer.from('"ab"').toString('base64url');
+  expect(() => pageOf(abc, cursor, 2)).toThrow('The cursor is not valid');
+});
+
 describe('pageOf', () => {
   it('[MCP-4] hands everything out once, in order', () => {
     for (let pageSize = 1; pageSize <= 6; pageSize += 1) {

@@ -35,6 +35,19 @@ describe('annotations of a schema', () => {
     ]);
   });
 
+  it('[SEC-4] are found 64 properties down, and no deeper', () => {
+    const at = (depth: number) => {
+      const inner: object = annotated('string', 'A');
+      const nested = Array.from({ length: depth - 1 }).reduce<object>(
+        child => ({ properties: { a: child } }),
+        inner,
+      );
+      return parseParamHeaders(schema({ a: nested }));
+    };
+    expect(at(64)).toMatchObject({ valid: [{ path: Array.from({ length: 64 }, () => 'a') }] });
+    expect(at(65)).toHaveProperty('invalid');
+  });
+
   it('[MCP-4] are found where the key is written with escapes', () => {
     const text = schema({ a: annotated('string', 'A') }).replace('x-mcp', '\\u0078-mcp');
     expect(declaredIn(text)).toHaveLength(1);

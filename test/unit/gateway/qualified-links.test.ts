@@ -25,6 +25,13 @@ describe('withQualifiedLinks', () => {
     }
   });
 
+  it('[MCP-7] keeps what looks like a resource in another block, and messages that are none', () => {
+    const text = '{"content":[{"type":"text","text":"","resource":{"uri":"note://1"}}]}';
+    expect(change(text)).toBe(text);
+    const odd = `{"messages":[null,"x",[],{"content":${LINK}}]}`;
+    expect(change(odd)).toBe(odd.replace(LINK, QUALIFIED[LINK] ?? ''));
+  });
+
   it('[MCP-3] qualifies whatever key is escaped or said twice', () => {
     expect(change('{"content":[{"type":"resource\\u005flink","\\u0075ri":"a:b"}]}')).toContain(
       '"notes+a:b"',

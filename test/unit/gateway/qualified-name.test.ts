@@ -37,6 +37,12 @@ const drawServer = (random: Random) =>
     '',
   );
 
+it('[SEC-9] no server is guessed whose name is longer than any', () => {
+  const longest = 'a'.repeat(63);
+  expect(parseQualifiedName(`${longest}__t`)).toEqual([{ server: longest, tool: 't' }]);
+  expect(parseQualifiedName(`${longest}a__t`)).toEqual([]);
+});
+
 describe('toQualifiedName', () => {
   it.each<[NameStyle, string]>([
     ['dot', 'github.create_issue'],

@@ -221,6 +221,13 @@ describe('a name that an endpoint gives', () => {
   });
 });
 
+it('[MCP-8] [MCP-9] a name that two servers could have is of the one that is down, where the other has it not', async () => {
+  const within = { servers: [there, createRecord('there__x', { status: 'DISCONNECTED' })] };
+  const naming: Naming = { kind: 'qualified', style: 'underscore' };
+  const reference = { kind: 'tool', name: 'there__x__same' } as const;
+  expect(await ask(createCaller(), naming, reference, within)).toBe('server_disconnected');
+});
+
 describe('a task', () => {
   it("[MCP-9] that is nobody's is told so, and nothing else", async () => {
     const of = (serverId: string): Reference => ({

@@ -130,6 +130,8 @@ describe('the end of a call', () => {
     const world = createWorld([answer]);
     const { reply } = await world.call();
     expect(reply).toBe(answer);
+    // It waits for others.
+    expect(world.ended).toEqual([]);
     expect(await world.endings()).toEqual([end]);
     expect(world.ended[0]?.id).toBe(world.begun[0]?.call?.id);
   });
@@ -143,6 +145,18 @@ describe('the end of a call', () => {
     });
     await world.call();
     expect(await world.endings()).toMatchObject([['done', null, { cached: true }]]);
+  });
+
+  it('[SEC-9] leaves nothing at its client', async () => {
+    const world = createWorld();
+    const [add, remove] = (['addEventListener', 'removeEventListener'] as const).map(name =>
+      vi.spyOn(world.gone.signal, name),
+    );
+    await world.call();
+    expect(add?.mock.calls).toHaveLength(1);
+    expect(remove?.mock.calls.map(([, listener]) => listener)).toEqual(
+      add?.mock.calls.map(([, listener]) => listener),
+    );
   });
 
   it('[SEC-6] tells how long it took, and comes once', async () => {

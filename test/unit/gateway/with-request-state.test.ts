@@ -39,7 +39,7 @@ function createGateway(...results: (JsonObject | CallReply)[]) {
   const inner = {
     request: (_caller, _reach, _naming, request) => {
       const state = request.params.get('requestState');
-      got.push(state);
+      got.push(request.params.has('requestState') ? String(state) : undefined);
       const next = results.shift() ?? DONE;
       const reply =
         'response' in next || 'messages' in next

@@ -1,0 +1,60 @@
+/** A call for who takes a whole result: what is asked of the gateway, and a question that nobody answers. */
+import { expect, it } from 'vitest';
+import { callTool } from '../../../src/gateway/call-tool.ts';
+import type { Gateway } from '../../../src/gateway/gateway.ts';
+import { createCaller } from '../access/callers.ts';
+import { createRecord } from './fakes.ts';
+
+const server = createRecord('alpha');
+
+/** What comes of a result, with the row's correction and the request. */
+async function called(parsed: object) {
+  const replaced: string[] = [];
+  const asked: unknown[] = [];
+  const response = { kind: 'response', result: '{}', parsed: { ...parsed } } as const;
+  const request: Gateway['request'] = (_caller, _reach, _naming, given, context) => {
+    asked.push({ ...given, questions: context.questions, capabilities: context.capabilities });
+    return Promise.resolve({
+      server,
+      reply: { response },
+      retry: () => Promise.reject(new Error('no')),
+      onReplaced: code => void replaced.push(code),
+    });
+  };
+  const answer = await callTool(
+    { request },
+    {
+      caller: createCaller(),
+      reach: { servers: [server] },
+      naming: { kind: 'qualified', style: 'dot' },
+      name: 'alpha.echo',
+      args: '{"n":1}',
+      door: 'rest',
+      context: { signal: new AbortController().signal, owner: () => 'o', defer: () => {} },
+    },
+  );
+  expect(answer.server).toBe(server);
+  return { response: answer.response, given: response, replaced, asked };
+}
+
+it('[REG-7] a result is handed on as it is', async () => {
+  const { response, given, replaced, asked } = await called({ resultType: 'complete' });
+  expect(response).toBe(given);
+  expect(replaced).toEqual([]);
+  expect(asked).toMatchObject([
+    {
+      method: 'tools/call',
+      reference: { kind: 'tool', name: 'alpha.echo' },
+      params: new Map([['arguments', '{"n":1}']]),
+      door: 'rest',
+      questions: 'ask',
+      capabilities: {},
+    },
+  ]);
+});
+
+it('[REG-7] [SEC-6] a question has no answer, and the row of the call says so', async () => {
+  const { response, replaced } = await called({ resultType: 'input_required' });
+  expect(response).toBeUndefined();
+  expect(replaced).toEqual(['upstream_needs_input']);
+});

@@ -1,0 +1,20 @@
+/** What a toolset leaves of what is seen. */
+import { expect, it } from 'vitest';
+import type { Toolset } from '../../../src/access/toolset.ts';
+import { withinToolset } from '../../../src/gateway/toolset-reach.ts';
+import { createRecord } from './fakes.ts';
+
+const toolset: Toolset = {
+  id: 't',
+  name: 't',
+  description: '',
+  definition: { include: ['alpha.read'], exclude: [], overrides: [] },
+};
+
+it('[ACC-4] a server of which nothing is left is gone, of others what is chosen is seen', () => {
+  const alpha = createRecord('alpha');
+  const { servers, views } = withinToolset(toolset, { servers: [createRecord('beta'), alpha] });
+  expect(servers).toEqual([alpha]);
+  const seen = ['read', 'write'].map(tool => views.get(alpha.id)?.tool(tool, true));
+  expect(seen).toEqual([true, false]);
+});
