@@ -2,6 +2,7 @@
  * Judges mutants by the tests of the Worker. One workerd has all mutants in it and runs test file after test file; before each the judge says
  * which mutant is active (`worker-setup.ts`). Of the files that come by a mutant the likeliest are tried, in rounds.
  */
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 import { Response, type Request } from 'miniflare';
 import { createVitest } from 'vitest/node';
@@ -21,6 +22,8 @@ const BATCH = 60;
 const CONTROL_EVERY = 12;
 /** Files that take longer judge nothing. */
 const MAX_FILE_MS = 30_000;
+/** A file that takes so much longer than its tests may never ends. */
+const HANGING_MS = 60_000;
 
 interface Planned extends Step {
   test: string;
@@ -30,6 +33,19 @@ interface Planned extends Step {
 class InOrder {
   shard = <T>(files: T) => files;
   sort = <T>(files: T) => files;
+}
+
+/** Ends the workerd that this process started: no message reaches one that is in a loop. */
+function killWorkerd(): void {
+  for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
+    try {
+      const [name = '', parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/[()]/).slice(1);
+      if (name === 'workerd' && Number(parent?.trim().split(' ')[1]) === process.pid)
+        process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
 }
 
 export async function judgeByWorkerTests({
@@ -60,38 +76,60 @@ export async function judgeByWorkerTests({
     return new Response(null, { status: 204 });
   }
 
-  const vitest = await createVitest('test', {
-    config: false,
-    watch: false,
-    fsModuleCache: false,
-    reporters: [{}],
-    sequence: { sequencer: InOrder as never },
-    projects: [
-      {
-        plugins: [
-          {
-            name: 'mutants',
-            enforce: 'pre',
-            transform: (_code: string, id: string) => codes.get(id.split('?')[0] ?? ''),
+  const start = () =>
+    createVitest('test', {
+      config: false,
+      watch: false,
+      fsModuleCache: false,
+      reporters: [{}],
+      sequence: { sequencer: InOrder as never },
+      projects: [
+        {
+          plugins: [
+            {
+              name: 'mutants',
+              enforce: 'pre',
+              transform: (_code: string, id: string) => codes.get(id.split('?')[0] ?? ''),
+            },
+            inWorkerd(answer as typeof answerOutbound),
+          ],
+          test: {
+            ...workerTests,
+            maxWorkers: 1,
+            setupFiles: ['./test/mutation/worker-setup.ts', ...workerTests.setupFiles],
           },
-          inWorkerd(answer as typeof answerOutbound),
-        ],
-        test: {
-          ...workerTests,
-          maxWorkers: 1,
-          setupFiles: ['./test/mutation/worker-setup.ts', ...workerTests.setupFiles],
         },
-      },
-    ],
-  });
-  const project = vitest.projects.find(({ name }) => name === 'worker');
-  if (!project) throw new Error('there is no project');
+      ],
+    });
+  let vitest = await start();
 
-  /** Runs steps in a fresh workerd. What comes after one that never ends is undefined. */
+  /** Resolves where nothing was heard for so long that nothing will be. */
+  function hanging(signal: AbortSignal): Promise<'hangs'> {
+    const { promise, resolve } = Promise.withResolvers<'hangs'>();
+    const timer = setInterval(() => {
+      const limit = HANGING_MS + 3 * (steps[at]?.timeout ?? 0);
+      if (Date.now() - (endedAt[at] ?? startedAt[at] ?? Infinity) > limit) resolve('hangs');
+    }, 1_000);
+    signal.addEventListener('abort', () => clearInterval(timer));
+    return promise;
+  }
+
+  /** Runs steps in a fresh workerd. What comes after one that never ends is undefined, and so is that one, which is killed. */
   async function run(planned: Planned[]): Promise<(Ended | undefined)[]> {
     [steps, ended, startedAt, endedAt, at] = [planned, [], [], [], -1];
-    const specifications = planned.map(({ test }) => project?.createSpecification(test));
-    await vitest.runTestSpecifications(specifications.filter(each => each !== undefined));
+    const project = vitest.projects.find(({ name }) => name === 'worker');
+    if (!project) throw new Error('there is no project');
+    const specifications = planned.map(({ test }) => project.createSpecification(test));
+    const watched = new AbortController();
+    const running = vitest.runTestSpecifications(specifications);
+    if ((await Promise.race([running, hanging(watched.signal)])) === 'hangs') {
+      process.stdout.write(`never ends: ${basename(planned[at]?.test ?? '')}\n`);
+      running.catch(() => {});
+      killWorkerd();
+      void vitest.close().catch(() => {});
+      vitest = await start();
+    }
+    watched.abort();
     return planned.map((_, i) => ended[i]);
   }
 
