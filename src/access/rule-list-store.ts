@@ -83,12 +83,6 @@ export async function findRule(db: D1Database, id: string): Promise<StoredRule |
   return results.flatMap(toStored)[0];
 }
 
-/** How many rules there are. */
-export async function countRules(db: D1Database): Promise<number> {
-  return TotalSchema.parse(await db.prepare('SELECT count(*) AS total FROM access_rules').first())
-    .total;
-}
-
 const SUBJECT_EXISTS = `(? <> 'principal' OR EXISTS (SELECT 1 FROM principals WHERE id = ?))`;
 const HAS_ROOM = `(SELECT count(*) FROM access_rules) < ${MAX_RULES}`;
 

@@ -12,7 +12,6 @@ import { requireScope, type Caller } from './principal.ts';
 import { findUnknownPrincipals } from './principal-store.ts';
 import type { Subject } from './rule.ts';
 import {
-  countRules,
   deleteRule,
   findRule,
   insertRule,
@@ -57,7 +56,6 @@ export class RuleService {
       const server = await this.#check(input, servers);
       const times = { createdAt: now, updatedAt: now };
       const rule: StoredRule = { ...given, id, server, readOnly, revision: 1, ...times };
-      await this.#checkRoom();
       const isDone = await commit({
         when: whenRulePossible(rule),
         statements: [insertRule(db, rule)],
@@ -87,8 +85,9 @@ export class RuleService {
     const { db } = this.#ports;
     if (key === undefined) return listRules(db, query, limit, after);
     const server = findNamed(key, servers);
-    const all = server ? await listServerPatterns(db) : [];
-    const patterns = all.filter(pattern => server && matchesServer(pattern, server));
+    if (!server) return listRules(db, { ...query, patterns: [] }, limit, after);
+    const all = await listServerPatterns(db);
+    const patterns = all.filter(pattern => matchesServer(pattern, server));
     return listRules(db, { ...query, patterns }, limit, after);
   }
 
@@ -173,10 +172,6 @@ export class RuleService {
     }
     refuseFields(problems);
     return server ?? pattern;
-  }
-
-  async #checkRoom(): Promise<void> {
-    if ((await countRules(this.#ports.db)) >= MAX_RULES) throw tooMany();
   }
 }
 
