@@ -20,7 +20,7 @@ const rowOf = (id: string) => ({
 /** A database that takes a while and counts what it is asked. */
 function database() {
   const batches: string[][] = [];
-  const state = { atOnce: 0, most: 0 };
+  const state = { atOnce: 0, most: 0, largest: 0 };
   const statement = (sql: string) => ({
     sql,
     params: [] as unknown[],
@@ -31,7 +31,9 @@ function database() {
   });
   const answer = ({ sql, params }: { sql: string; params: unknown[] }) => {
     if (sql.includes('FROM sessions')) {
-      return { results: (JSON.parse(String(params[0])) as string[]).map(rowOf) };
+      const ids = JSON.parse(String(params[0])) as string[];
+      state.largest = Math.max(state.largest, ids.length);
+      return { results: ids.map(rowOf) };
     }
     return { results: sql.includes('revision') && !sql.includes('>') ? [{ revision: 1 }] : [] };
   };
@@ -59,6 +61,18 @@ describe('[SEC-9] three hundred requests at once', () => {
     expect(loaded.map(snapshot => snapshot?.session?.id)).toEqual(many);
     expect(batches.length).toBeLessThan(30);
     expect(state.most).toBeLessThanOrEqual(4);
+    expect(state.largest).toBe(50);
+  });
+
+  it('read no session for those that have none', async () => {
+    const { db, batches } = database();
+    const snapshots = new Snapshots({ db, keys, adminToken, posture: 'open', maxAgeMs: 60_000 });
+    const idOf = (i: number) => (i % 2 === 0 ? undefined : many[i]);
+    const loaded = await Promise.all(
+      many.map((_, i) => snapshots.load(adminToken, idOf(i), () => {})),
+    );
+    expect(loaded.map(snapshot => snapshot?.session?.id)).toEqual(many.map((_, i) => idOf(i)));
+    expect(batches.length).toBeLessThan(30);
   });
 
   it('read the policy once in a while, where all want it fresh', async () => {
