@@ -29,7 +29,12 @@ beforeAll(async () => {
   }
   rows = await rowsOf(portico, person);
 });
-afterEach(async () => void (await env.DB.batch([insertMissing(env.DB, rows)])));
+afterEach(async () => {
+  const clear = ['audit_events', 'audit_heads'].map(table =>
+    env.DB.prepare(`DELETE FROM ${table} WHERE shard = ?`).bind(person.shard),
+  );
+  await env.DB.batch([...clear, insertMissing(env.DB, rows)]);
+});
 
 describe('a check of a part of a chain', () => {
   const intact = { status: 200, is_intact: true };
@@ -61,5 +66,11 @@ describe('a check of a part of a chain', () => {
     // What it does not come by it says nothing of.
     expect(await verify('from=1&limit=2')).toMatchObject({ ...intact, rows: 2, next_from: 3 });
     expect(await verify('from=5&limit=2')).toMatchObject({ ...intact, rows: 2 });
+  });
+
+  it('[SEC-6] counts the rows that were right before the last one, which is gone', async () => {
+    await without(6);
+    expect(await verify('from=2')).toMatchObject({ ...broken, rows: 4, first_broken_seq: 6 });
+    expect(await verify('from=6')).toMatchObject({ ...broken, rows: 0, first_broken_seq: 6 });
   });
 });

@@ -152,6 +152,13 @@ describe('ends of calls', () => {
     expect(sent).toEqual([['a']]);
     await pass(0);
     await Promise.all(work);
+    const unlucky = createWorld(1);
+    unlucky.defer(unlucky.ends.bringNow('p', endOf('b')));
+    await unlucky.pass(249);
+    expect(unlucky.sent).toEqual([]);
+    await unlucky.pass(1);
+    expect(unlucky.sent).toEqual([['b']]);
+    await Promise.all(unlucky.work);
   });
 });
 
