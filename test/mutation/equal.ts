@@ -6,191 +6,253 @@ interface Equal {
   why: string;
 }
 
-export const EQUAL: readonly Equal[] = [
-  {
-    file: 'src/access/policy.ts',
-    from: 'limit ?? ruling ?? NO_REASON',
-    to: 'limit ?? ruling',
-    why: "there is always a ruling: the rules', or the posture's",
-  },
-  {
-    file: 'src/access/policy.ts',
-    from: 'false',
-    to: 'true',
-    why: 'it is of a reason that is never given: there is always a ruling',
-  },
-  {
-    file: 'src/access/pattern.ts',
-    from: 'from < pattern.length',
-    to: '(from) <= (pattern.length)',
-    why: "behind a pattern's end is `undefined`, which is no character",
-  },
-  {
-    file: 'src/access/pattern.ts',
-    from: 'before === undefined',
-    to: 'true',
-    why: 'the short ways say what the long one says',
-  },
-  {
-    file: 'src/gateway/resolve.ts',
-    from: '!/^[A-Za-z0-9_-]{1,64}$/.test(name)',
-    to: 'false',
-    why: 'it saves a look at a list in which no such name is',
-  },
-  {
-    file: 'src/gateway/legacy-schema.ts',
-    from: "named.startsWith('\"')",
-    to: "named.endsWith('\"')",
-    why: 'a JSON value that begins with a quote ends with one',
-  },
-  {
-    file: 'src/gateway/with-cache.ts',
-    from: 'isHit ? { ...routed, isHit } : routed',
-    to: '{ ...routed, isHit }',
-    why: 'absent and false are the same to all who read it',
-  },
-  {
-    file: 'src/gateway/core.ts',
-    from: 'catalogs[i]?.[kind].items ?? []',
-    to: 'catalogs[i]?.[kind].items',
-    why: 'there is a catalog for each server',
-  },
-  {
-    file: 'src/gateway/core.ts',
-    from: "naming.renames?.key ?? ''",
-    to: 'naming.renames?.key',
-    why: 'it is a part of a key; no renames have that key',
-  },
-  {
-    file: 'src/gateway/core.ts',
-    from: "views?.get(id)?.key ?? ''",
-    to: 'views?.get(id)?.key',
-    why: 'it is a part of a key; no view has that key',
-  },
-  {
-    file: 'src/gateway/bare-uri.ts',
-    from: '!catalog',
-    to: 'false',
-    why: 'there is a catalog for each server',
-  },
-  {
-    file: 'src/audit/call-ends.ts',
-    from: 'ends.length === 0',
-    to: 'false',
-    why: 'nothing is given back either way',
-  },
-  {
-    file: 'src/audit/call-store.ts',
-    from: 'end?.outcome ?? null',
-    to: 'end?.outcome',
-    why: 'a value that is `undefined` is bound as NULL',
-  },
-  {
-    file: 'src/audit/call-store.ts',
-    from: 'end?.code ?? null',
-    to: 'end?.code',
-    why: 'a value that is `undefined` is bound as NULL',
-  },
-  {
-    file: 'src/gateway/core.ts',
-    from: "naming.kind === 'own' ? 'own' : `${naming.style} ${naming.renames?.key ?? ''}`",
-    to: "`${naming.style} ${naming.renames?.key ?? ''}`",
-    why: 'it is a part of a key; no style is called `undefined`',
-  },
-  {
-    file: 'src/gateway/content-blocks.ts',
-    from: 'edits.every(edit => edit === undefined)',
-    to: 'false',
-    why: 'it saves reading a text in which nothing is changed',
-  },
-  {
-    file: 'src/gateway/content-blocks.ts',
-    from: 'given.length === 0',
-    to: 'false',
-    why: 'it saves reading a text in which nothing is changed',
-  },
-  {
-    file: 'src/gateway/older-content.ts',
-    from: 'unknown.length === 0',
-    to: 'false',
-    why: 'it saves looking for blocks of which none is unknown',
-  },
-  {
-    file: 'src/gateway/offer.ts',
-    from: 'legacyTasks',
-    to: 'true',
-    why: 'a member that is `undefined` is no member of JSON',
-  },
-  {
-    file: 'src/gateway/offer.ts',
-    from: 'instructions === undefined ? { capabilities } : { capabilities, instructions }',
-    to: '{ capabilities, instructions }',
-    why: 'a member that is `undefined` is no member of JSON',
-  },
-  {
-    file: 'src/gateway/param-headers.ts',
-    from: "!text.includes(KEY) && !text.includes('\\\\u')",
-    to: 'false',
-    why: 'it saves reading a schema in which there is no annotation',
-  },
-  {
-    file: 'src/gateway/param-headers.ts',
-    from: "raw.startsWith('\"')",
-    to: "raw.endsWith('\"')",
-    why: 'a JSON value that begins with a quote ends with one',
-  },
-  {
-    file: 'src/gateway/renames.ts',
-    from: 'name !== undefined',
-    to: 'true',
-    why: 'nobody asks for the tool behind a name that is `undefined`',
-  },
-  {
-    file: 'src/gateway/bare-uri.ts',
-    from: 'close < open',
-    to: '(close) <= (open)',
-    why: 'two different characters do not stand in one place',
-  },
-  {
-    file: 'src/gateway/task-messages.ts',
-    from: "members.get('task') ?? '{}'",
-    to: "members.get('task')",
-    why: 'such a result is known by its task',
-  },
-  {
-    file: 'src/gateway/task-messages.ts',
-    from: "isObject(parsed['_meta'])",
-    to: 'true',
-    why: 'it saves looking for what is not there',
-  },
-  {
-    file: 'src/gateway/with-tasks.ts',
-    from: "verdict?.era ?? 'legacy'",
-    to: 'verdict?.era',
-    why: 'a server that was asked in an era has one',
-  },
-  {
-    file: 'src/gateway/with-request-state.ts',
-    from: "message.kind === 'response' ? await seal(message, sealing) : message",
-    to: 'await seal(message, sealing)',
-    why: 'what is no response has no result, and passes',
-  },
-  {
-    file: 'src/gateway/with-request-state.ts',
-    from: "params.get('requestState') ?? 'null'",
-    to: "params.get('requestState')",
-    why: 'only params with a state are opened',
-  },
-  {
-    file: 'src/gateway/with-request-state.ts',
-    from: "'response' in reply && reply.response.parsed['resultType'] !== 'input_required'",
-    to: 'false',
-    why: 'it saves a digest; what asks nothing passes',
-  },
-  {
-    file: 'src/upstream/guard.ts',
-    from: "labels.at(-1) ?? ''",
-    to: 'labels.at(-1)',
-    why: 'a split text has a last part',
-  },
-];
+const EACH_HAS_A_RESULT = 'a batch has one result for each statement';
+
+/** By file: what is written, what stands there instead, and why that is the same. */
+const BY_FILE: Readonly<
+  Record<string, readonly (readonly [from: string, to: string, why: string])[]>
+> = {
+  'src/access/pattern.ts': [
+    [
+      'from < pattern.length',
+      '(from) <= (pattern.length)',
+      "behind a pattern's end is `undefined`, which is no character",
+    ],
+    ['before === undefined', 'true', 'the short ways say what the long one says'],
+  ],
+  'src/access/policy.ts': [
+    [
+      'limit ?? ruling ?? NO_REASON',
+      'limit ?? ruling',
+      "there is always a ruling: the rules', or the posture's",
+    ],
+    ['false', 'true', 'it is of a reason that is never given: there is always a ruling'],
+  ],
+  'src/access/principal-store.ts': [['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT]],
+  'src/access/rule-list-store.ts': [['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT]],
+  'src/access/rule-service.ts': [
+    ['server ?? pattern', 'server', 'where there is none it was refused'],
+  ],
+  'src/access/snapshots.ts': [
+    ['rows.pop() ?? []', 'rows.pop()', EACH_HAS_A_RESULT],
+    ["hmacs[0] ?? ''", 'hmacs[0]', 'there is a key, and so an HMAC'],
+    [
+      'sessionId === undefined ? 0 : ageOf(this.#sessions.get(sessionId), now)',
+      'ageOf(this.#sessions.get(sessionId), now)',
+      'no session has no id, and none that is missing is asked for',
+    ],
+    [
+      'sessionId === undefined ? undefined : this.#sessions.get(sessionId)?.value',
+      'this.#sessions.get(sessionId)?.value',
+      'no session has no id',
+    ],
+    [
+      "token === undefined ? [] : await keys.hmacs('token', token)",
+      "await keys.hmacs('token', token)",
+      'nothing of the policy is read then',
+    ],
+    ['token.lastUsedAt ?? 0', 'token.lastUsedAt', 'a number less null is the number'],
+  ],
+  'src/access/token-list-store.ts': [['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT]],
+  'src/access/token-service.ts': [
+    ['graceMs > 0', '(graceMs) >= (0)', 'a grace of nothing is over, and swept in the same write'],
+    [
+      'graceMs > 0 ? { id: crypto.randomUUID(), expiresAt: now + graceMs } : undefined',
+      '{ id: crypto.randomUUID(), expiresAt: now + graceMs }',
+      'a grace of nothing is over, and swept in the same write',
+    ],
+    ['found.filter(entry => entry !== undefined)', 'found', 'where one is undefined it is refused'],
+    [
+      'input.toolsets ? await listToolsetNames(db) : []',
+      'await listToolsetNames(db)',
+      'names that nobody asks for',
+    ],
+  ],
+  'src/access/toolset-list-store.ts': [['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT]],
+  'src/access/toolset-service.ts': [
+    ['added.length > 0', '(added.length) >= (0)', 'of no principals none is unknown'],
+    [
+      'added.length > 0 ? await findUnknownPrincipals(this.#ports.db, added) : []',
+      'await findUnknownPrincipals(this.#ports.db, added)',
+      'of no principals none is unknown',
+    ],
+    [
+      'others.length >= MAX_TOOLSETS',
+      '(others.length) > (MAX_TOOLSETS)',
+      'of a new one that the database refused there is no room either way, and beside an old one there are fewer',
+    ],
+  ],
+  'src/audit/acts.ts': [
+    ['change.detail ?? {}', 'change.detail', 'a detail that is undefined is empty too'],
+  ],
+  'src/audit/audit-log-object.ts': [
+    [
+      '(await ctx.storage.getAlarm()) ?? Number.POSITIVE_INFINITY',
+      '(await ctx.storage.getAlarm())',
+      'null is a time that is long over, and an alarm of then is set anew',
+    ],
+    [
+      'this.#chains.pruneAt ?? Number.POSITIVE_INFINITY',
+      'this.#chains.pruneAt',
+      'undefined is not before a time either',
+    ],
+    ['at >= this.#alarmAt', '(at) > (this.#alarmAt)', 'an alarm is set to the time it has'],
+  ],
+  'src/audit/audit-names.ts': [
+    [
+      '[...new Set(all)].filter(id => ID_FORM.test(id))',
+      '[...new Set(all)]',
+      'what is no id is shown as it is',
+    ],
+    [
+      'ids.length === 0 ? new Map<string, string>() : await findNames(db, ids)',
+      'await findNames(db, ids)',
+      'no id has no name',
+    ],
+    ["server ?? ''", 'server', 'there are no servers without it'],
+  ],
+  'src/audit/call-ends.ts': [['ends.length === 0', 'false', 'nothing is given back either way']],
+  'src/audit/call-export.ts': [
+    ['found?.results ?? []', 'found?.results', EACH_HAS_A_RESULT],
+    ['principalId === undefined', 'false', "an object that is nobody's has no calls"],
+    ['fresh.length > 0', 'true', 'the head is set to what it is'],
+    ['fresh.length > 0', '(fresh.length) >= (0)', 'the head is set to what it is'],
+    ['!first || !last', 'false', 'no rows are not written'],
+    ['!first || !last', '(!first) && (!last)', 'rows have a first and a last one, or neither'],
+  ],
+  'src/audit/call-store.ts': [
+    ['end?.outcome ?? null', 'end?.outcome', 'a value that is `undefined` is bound as NULL'],
+    ['end?.code ?? null', 'end?.code', 'a value that is `undefined` is bound as NULL'],
+    [
+      'seq === null || previous_hash === null',
+      '(seq === null) && (previous_hash === null)',
+      'a place is written whole',
+    ],
+    [
+      'seq === null || previous_hash === null || hash === null',
+      '(seq === null || previous_hash === null) && (hash === null)',
+      'a place is written whole',
+    ],
+    ['isObject(parsed) ? parsed : {}', 'parsed', 'details are written as objects'],
+    ['end ? null : leaseUntil', 'leaseUntil', 'only leases of open calls are looked at'],
+  ],
+  'src/audit/name-store.ts': [
+    ['told?.results ?? []', 'told?.results', EACH_HAS_A_RESULT],
+    ['now?.results ?? []', 'now?.results', EACH_HAS_A_RESULT],
+  ],
+  'src/audit/pruning.ts': [
+    ['old.length < BATCH', 'false', 'it looks once more, and finds nothing'],
+  ],
+  'src/gateway/bare-uri.ts': [
+    ['!catalog', 'false', 'there is a catalog for each server'],
+    ['close < open', '(close) <= (open)', 'two different characters do not stand in one place'],
+  ],
+  'src/gateway/content-blocks.ts': [
+    [
+      'edits.every(edit => edit === undefined)',
+      'false',
+      'it saves reading a text in which nothing is changed',
+    ],
+    ['given.length === 0', 'false', 'it saves reading a text in which nothing is changed'],
+  ],
+  'src/gateway/core.ts': [
+    [
+      'catalogs[i]?.[kind].items ?? []',
+      'catalogs[i]?.[kind].items',
+      'there is a catalog for each server',
+    ],
+    [
+      "naming.renames?.key ?? ''",
+      'naming.renames?.key',
+      'it is a part of a key; no renames have that key',
+    ],
+    [
+      "views?.get(id)?.key ?? ''",
+      'views?.get(id)?.key',
+      'it is a part of a key; no view has that key',
+    ],
+    [
+      "naming.kind === 'own' ? 'own' : `${naming.style} ${naming.renames?.key ?? ''}`",
+      "`${naming.style} ${naming.renames?.key ?? ''}`",
+      'it is a part of a key; no style is called `undefined`',
+    ],
+  ],
+  'src/gateway/legacy-schema.ts': [
+    [
+      "named.startsWith('\"')",
+      "named.endsWith('\"')",
+      'a JSON value that begins with a quote ends with one',
+    ],
+  ],
+  'src/gateway/offer.ts': [
+    ['legacyTasks', 'true', 'a member that is `undefined` is no member of JSON'],
+    [
+      'instructions === undefined ? { capabilities } : { capabilities, instructions }',
+      '{ capabilities, instructions }',
+      'a member that is `undefined` is no member of JSON',
+    ],
+  ],
+  'src/gateway/older-content.ts': [
+    ['unknown.length === 0', 'false', 'it saves looking for blocks of which none is unknown'],
+  ],
+  'src/gateway/param-headers.ts': [
+    [
+      "!text.includes(KEY) && !text.includes('\\\\u')",
+      'false',
+      'it saves reading a schema in which there is no annotation',
+    ],
+    [
+      "raw.startsWith('\"')",
+      "raw.endsWith('\"')",
+      'a JSON value that begins with a quote ends with one',
+    ],
+  ],
+  'src/gateway/renames.ts': [
+    ['name !== undefined', 'true', 'nobody asks for the tool behind a name that is `undefined`'],
+  ],
+  'src/gateway/resolve.ts': [
+    [
+      '!/^[A-Za-z0-9_-]{1,64}$/.test(name)',
+      'false',
+      'it saves a look at a list in which no such name is',
+    ],
+  ],
+  'src/gateway/task-messages.ts': [
+    ["members.get('task') ?? '{}'", "members.get('task')", 'such a result is known by its task'],
+    ["isObject(parsed['_meta'])", 'true', 'it saves looking for what is not there'],
+  ],
+  'src/gateway/with-cache.ts': [
+    [
+      'isHit ? { ...routed, isHit } : routed',
+      '{ ...routed, isHit }',
+      'absent and false are the same to all who read it',
+    ],
+  ],
+  'src/gateway/with-request-state.ts': [
+    [
+      "message.kind === 'response' ? await seal(message, sealing) : message",
+      'await seal(message, sealing)',
+      'what is no response has no result, and passes',
+    ],
+    [
+      "params.get('requestState') ?? 'null'",
+      "params.get('requestState')",
+      'only params with a state are opened',
+    ],
+    [
+      "'response' in reply && reply.response.parsed['resultType'] !== 'input_required'",
+      'false',
+      'it saves a digest; what asks nothing passes',
+    ],
+  ],
+  'src/gateway/with-tasks.ts': [
+    ["verdict?.era ?? 'legacy'", 'verdict?.era', 'a server that was asked in an era has one'],
+  ],
+  'src/upstream/guard.ts': [
+    ["labels.at(-1) ?? ''", 'labels.at(-1)', 'a split text has a last part'],
+  ],
+};
+
+export const EQUAL: readonly Equal[] = Object.entries(BY_FILE).flatMap(([file, mutants]) =>
+  mutants.map(([from, to, why]) => ({ file, from, to, why })),
+);
