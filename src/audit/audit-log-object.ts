@@ -139,7 +139,7 @@ export class AuditLog extends DurableObject<Env> {
     this.#endAll(ended, now);
     // The Worker asks again where it did not hear the answer.
     if (call && !this.#calls.insert(call, now + LEASE_MS, refused)) return {};
-    const retryAfterMs = limits.length === 0 ? undefined : this.#buckets.draw(limits, now);
+    const retryAfterMs = this.#buckets.draw(limits, now);
     const isLimited = retryAfterMs !== undefined;
     if (isLimited && call) this.#calls.limit(call.id);
     const isOver = refused !== undefined || isLimited;
