@@ -27,7 +27,7 @@ export interface Api {
   listServers(): Promise<ServerRecord[]>;
   createServer(server: NewServer): Promise<ServerRecord>;
   deleteServer(id: string): Promise<void>;
-  /** Whether a token may list tools. */
+  /** Whether the gateway takes a token: false only where it says that it does not. */
   isTokenKnown(token: string): Promise<boolean>;
   /** @returns its value */
   createToken(token: { name: string; scopes: string[] }): Promise<string>;
@@ -68,12 +68,12 @@ export function createApi(origin: string, adminToken: string): Api {
     createServer: async server => JSON.parse(await call('POST', SERVERS, server)) as ServerRecord,
     deleteServer: async id => void (await call('DELETE', `${SERVERS}/${id}`)),
     isTokenKnown: token =>
-      fetch(`${origin}/api/v1/tools?limit=1`, {
+      fetch(`${origin}/api/v1/tools?server=-`, {
         headers: { Authorization: `Bearer ${token}` },
         signal: AbortSignal.timeout(TIMEOUT_MS),
       }).then(
-        ({ ok }) => ok,
-        () => false,
+        ({ status }) => status !== 401,
+        () => true,
       ),
     createToken: async wanted => {
       const made = JSON.parse(await call('POST', '/api/v1/tokens', wanted)) as { token: string };

@@ -53,14 +53,20 @@ function toFirstLines({ secrets, memberToken, dataDir, steps: { style } }: Ready
   ];
 }
 
+/** What the snippets name is the token of clients, never the admin's. */
 function toLaterLines({ secrets, memberToken, dataDir }: Ready): string[] {
-  const read = (name: string) =>
-    `$(node -p 'JSON.parse(fs.readFileSync(${JSON.stringify(secrets.file)})).${name}')`;
-  const forClients = memberToken === undefined ? 'adminToken' : 'memberToken';
+  if (memberToken === undefined) {
+    return [
+      `The admin token is in ${dataDir}/secrets.json. The one for clients was revoked; make another`,
+      'with POST /api/v1/tokens or portico token create. For the commands below:',
+      `  export ${TOKEN_VARIABLE}=…`,
+    ];
+  }
+  const file = JSON.stringify(secrets.file);
   return [
     `The tokens are in ${dataDir}/secrets.json: adminToken for the API and the command line,`,
     'memberToken for clients. For the commands below:',
-    `  export ${TOKEN_VARIABLE}=${read(forClients)}`,
+    `  export ${TOKEN_VARIABLE}=$(node -p 'JSON.parse(fs.readFileSync(${file})).memberToken')`,
   ];
 }
 

@@ -53,8 +53,8 @@ export function toClientConfig(
         ].join('\n'),
       };
     case 'claude-desktop': {
-      const args = ['-y', 'mcp-remote', url, '--header', 'Authorization:${PORTICO_AUTH}'];
-      const portico = { command: 'npx', args, env: { PORTICO_AUTH: authorization } };
+      const args = ['-y', 'mcp-remote', url, '--header', 'Authorization:${AUTH_HEADER}'];
+      const portico = { command: 'npx', args, env: { AUTH_HEADER: authorization } };
       return json('Claude Desktop (claude_desktop_config.json)', { mcpServers: { portico } });
     }
     case 'cursor':

@@ -139,6 +139,18 @@ describe('[CLI-1] a child that is slow or old', () => {
     await stand.close();
   });
 
+  it('and failed before says while it is started anew what it failed of', async () => {
+    const program = `console.error('Error: no key'); setInterval(() => {}, 1000)`;
+    const limits = { probeMs: 10, handshakeMs: 300, waitMs: 50 };
+    const stand = await openStand({ command: process.execPath, args: ['-e', program] }, { limits });
+    await stand.reached('the next run', ({ state, failures }) => state === 'starting' && failures > 0);
+    const answer = await post(stand, requestBody('legacy', 'initialize', '{}', 1));
+    expect(answer.message.error?.message).toBe(
+      'The server did not answer the handshake in time; it said: Error: no key',
+    );
+    await stand.close();
+  });
+
   it.each(['2025-06-18', '2025-03-26', '2024-11-05'])(
     'and knows %s only is spoken to in it',
     async version => {

@@ -15,8 +15,8 @@ export const createChildFace: CreateFace = (config, onChange, starts) => {
   });
   const { child } = server;
   child.subscribe(({ state, reason }) => {
-    if (state === 'failed') onChange(state, child.trouble.replace(/^The server /, ''));
-    else onChange(state, state === 'starting' ? reason : undefined);
+    const isWell = reason === undefined || state === 'ready' || state === 'stopped';
+    onChange(state, isWell ? undefined : child.trouble.replace(/^The server /, ''));
   });
   return {
     handle: request => server.handle(request),

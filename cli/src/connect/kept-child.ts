@@ -86,11 +86,12 @@ export class KeptChild<F extends RunFace> {
     return this.#child?.garbageLines ?? 0;
   }
 
-  /** Why the server cannot answer, with what it said last; for people. */
+  /** Why the server cannot answer, with what it said last, also while it is started anew; for people. */
   get trouble(): string {
-    const { state, reason = 'is not running' } = this.#state;
+    const { state, reason } = this.#state;
+    if (state === 'starting' && reason === undefined) return 'The server is still starting';
     const said = this.#said === '' ? '' : `; it said: ${this.#said}`;
-    return state === 'starting' ? 'The server is still starting' : `The server ${reason}${said}`;
+    return `The server ${reason ?? 'is not running'}${said}`;
   }
 
   /** Hears of every state from now on; the result ends that. */

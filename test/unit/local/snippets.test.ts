@@ -21,8 +21,8 @@ it('[OPS-3] [REG-6] has the configuration of every client, with address and toke
     mcpServers: {
       portico: {
         command: 'npx',
-        args: ['-y', 'mcp-remote', url, '--header', 'Authorization:${PORTICO_AUTH}'],
-        env: { PORTICO_AUTH: `Bearer ${TOKEN}` },
+        args: ['-y', 'mcp-remote', url, '--header', 'Authorization:${AUTH_HEADER}'],
+        env: { AUTH_HEADER: `Bearer ${TOKEN}` },
       },
     },
   });

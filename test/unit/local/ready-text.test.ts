@@ -1,0 +1,38 @@
+/** The closing text of a start: which token it gives to whom. */
+import { expect, it } from 'vitest';
+import { toReadyText } from '../../../local/ready-text.ts';
+
+const MEMBER = `portico_${'m'.repeat(43)}`;
+const ADMIN = `portico_${'a'.repeat(43)}`;
+
+const textOf = (isTokenUnseen: boolean, memberToken: string | undefined): string =>
+  toReadyText({
+    origin: 'http://127.0.0.1:8787',
+    secrets: { adminToken: ADMIN, isTokenUnseen, file: '/data/secrets.json' },
+    memberToken,
+    dataDir: '.portico',
+    steps: { style: (_how, text) => text },
+  });
+const snippetsOf = (text: string) => text.slice(text.indexOf('Claude Code'));
+
+it('[OPS-3] [ACC-2] gives clients the token of a member, at the first start', () => {
+  const text = textOf(true, MEMBER);
+  expect(text).toContain(ADMIN);
+  expect(snippetsOf(text)).toContain(MEMBER);
+  expect(snippetsOf(text)).not.toContain(ADMIN);
+});
+
+it('[OPS-3] [ACC-2] names the token of a member at later starts, and shows none', () => {
+  const text = textOf(false, MEMBER);
+  expect(text).toContain(`export PORTICO_TOKEN=$(node -p 'JSON.parse(`);
+  expect(text).toContain('.memberToken');
+  expect(text).not.toContain('.adminToken');
+  expect(text).not.toContain('portico_');
+});
+
+it('[OPS-3] [ACC-2] gives clients no token where that of the member was revoked', () => {
+  const text = textOf(false, undefined);
+  expect(text).toContain('The one for clients was revoked');
+  expect(text).toContain('export PORTICO_TOKEN=…');
+  expect(text).not.toContain(').adminToken');
+});
