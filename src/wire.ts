@@ -171,7 +171,7 @@ export function wire(env: Env): AppPorts {
   const shardOf = (principalId: string) => auditLogOf(callShard(principalId));
   const ledger = new CallLedger({
     shardOf,
-    ends: new CallEnds({ shardOf, wait, now: () => Date.now() }),
+    ends: new CallEnds({ shardOf, wait, now, isOneMachine: Boolean(env.LOCAL_DRAIN_KEY) }),
     keys,
     isRecording: config.audit.calls,
     limits: config.limits,

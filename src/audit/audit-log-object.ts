@@ -97,6 +97,18 @@ export class AuditLog extends DurableObject<Env> {
     return { exported, pruned: this.#chains.find(`pruned:${shard}`) };
   }
 
+  /**
+   * Does what the alarm is for, which may have been lost.
+   * @throws Error where the database or the object cannot be written
+   */
+  async settle(): Promise<void> {
+    this.#endForgotten(Date.now());
+    await this.#export.run();
+    for (const at of [this.#calls.nextLeaseEnd(), this.#chains.pruneAt]) {
+      if (at !== undefined) this.#wakeAt(at);
+    }
+  }
+
   /** See to it that old rows are looked for. */
   wake(): void {
     if (this.#chains.pruneAt === undefined) this.#schedulePruning(Date.now());
@@ -105,8 +117,7 @@ export class AuditLog extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.#alarmAt = Number.POSITIVE_INFINITY;
     const now = Date.now();
-    this.#calls.endForgotten(now);
-    if (this.#calls.nextLeaseEnd() === undefined) this.#open = 0;
+    this.#endForgotten(now);
     this.#buckets.sweep(now);
     let exportAt: number | undefined;
     try {
@@ -163,6 +174,11 @@ export class AuditLog extends DurableObject<Env> {
       this.#open = Math.max(0, this.#open - 1);
     }
     if (isAny) this.#wakeAt(now + GATHER_MS);
+  }
+
+  #endForgotten(now: number): void {
+    this.#calls.endForgotten(now);
+    if (this.#calls.nextLeaseEnd() === undefined) this.#open = 0;
   }
 
   async #prune(now: number): Promise<void> {

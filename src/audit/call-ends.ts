@@ -1,13 +1,17 @@
 /**
  * Ends of calls on their way from an isolate to their principals' objects. No call waits for it: an end goes along with the next call
  * that begins, or soon after with the others that are there. One that is lost with the isolate is found by its lease, as `unknown`.
+ * On one machine an end is seen through until its row is in the database.
  */
 import type { CallEnd, CallShard } from './call-schema.ts';
+import { LateRows } from './late-rows.ts';
 
 export interface CallEndsPorts {
-  shardOf(principalId: string): Pick<CallShard, 'end'>;
+  shardOf(principalId: string): Pick<CallShard, 'end' | 'settle'>;
   wait(ms: number): Promise<unknown>;
   now(): number;
+  /** Whether the objects are on one machine, whose full disk loses their alarms; see `late-rows.ts`. */
+  isOneMachine?: boolean;
 }
 
 /** Ends of one principal that wait. */
@@ -26,10 +30,12 @@ const MAX_TAKEN = 256;
 
 export class CallEnds {
   readonly #ports: CallEndsPorts;
+  readonly #late: LateRows | undefined;
   readonly #waiting = new Map<string, Waiting>();
 
   constructor(ports: CallEndsPorts) {
     this.#ports = ports;
+    this.#late = ports.isOneMachine ? new LateRows(ports) : undefined;
   }
 
   /** Ends that a call of this principal takes along. Those of this very moment may still be corrected and stay. */
@@ -60,7 +66,8 @@ export class CallEnds {
 
   /** Bring an end at once, from within an event after which nothing may be begun. */
   async bringNow(principalId: string, end: CallEnd): Promise<void> {
-    if (!(await this.#send(principalId, [end]))) await this.#sendAgain(principalId, [end]);
+    const undelivered = await this.#sendAll(principalId, [end]);
+    await this.#late?.see(principalId, undelivered);
   }
 
   async #sendSoon(principalId: string): Promise<void> {
@@ -68,18 +75,27 @@ export class CallEnds {
     const waiting = this.#of(principalId);
     const ends = waiting.ends.splice(0).map(toEnd);
     this.#waiting.delete(principalId);
-    for (let from = 0; from < ends.length; from += MAX_TAKEN) {
-      const batch = ends.slice(from, from + MAX_TAKEN);
-      if (!(await this.#send(principalId, batch))) await this.#sendAgain(principalId, batch);
-    }
+    const undelivered = await this.#sendAll(principalId, ends);
+    await this.#late?.see(principalId, undelivered);
   }
 
-  /** Once more, until they arrived or it is time to leave them to their leases. */
-  async #sendAgain(principalId: string, ends: readonly CallEnd[]): Promise<void> {
-    for (const ms of RETRY_MS) {
-      await this.#ports.wait(ms);
-      if (await this.#send(principalId, ends)) return;
+  /** @returns those that did not arrive, and are left to their leases */
+  async #sendAll(principalId: string, ends: readonly CallEnd[]): Promise<CallEnd[]> {
+    const undelivered: CallEnd[] = [];
+    for (let from = 0; from < ends.length; from += MAX_TAKEN) {
+      const batch = ends.slice(from, from + MAX_TAKEN);
+      if (!(await this.#sendPatiently(principalId, batch))) undelivered.push(...batch);
     }
+    return undelivered;
+  }
+
+  /** Again and again, until they arrived or it is time to leave them. */
+  async #sendPatiently(principalId: string, ends: readonly CallEnd[]): Promise<boolean> {
+    for (const ms of [0, ...RETRY_MS]) {
+      if (ms > 0) await this.#ports.wait(ms);
+      if (await this.#send(principalId, ends)) return true;
+    }
+    return false;
   }
 
   async #send(principalId: string, ends: readonly CallEnd[]): Promise<boolean> {

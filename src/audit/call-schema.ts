@@ -59,6 +59,8 @@ export interface CallShard {
   begin(beginning: CallBeginning): Promise<Admission>;
   end(ended: readonly CallEnd[]): Promise<void>;
   renew(id: string): Promise<void>;
+  /** Brings what has ended to the database. Rejects where something of it could not be brought. */
+  settle(): Promise<void>;
 }
 
 const PREFIX = 'calls:';

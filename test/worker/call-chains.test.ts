@@ -153,6 +153,20 @@ describe('an alarm that was lost', () => {
       { timeout: 30_000 },
     );
   });
+
+  it('[SEC-6] keeps none once its object is asked, which is woken for open calls again', async () => {
+    const person = await createPerson(portico);
+    const [ended, open] = [crypto.randomUUID(), crypto.randomUUID()];
+    for (const id of [ended, open]) await logOf(person).begin(beginningOf(person, id));
+    await logOf(person).end([endOf(ended)]);
+    const alarmOf = () =>
+      runInDurableObject(logOf(person), (_log, { storage }) => storage.getAlarm());
+    await runInDurableObject(logOf(person), (_log, { storage }) => storage.deleteAlarm());
+    await scheduler.wait(4_000);
+    await logOf(person).settle();
+    expect(await listChain(env.DB, person.shard, 1, 10)).toMatchObject([{ id: ended }]);
+    expect(await alarmOf()).toBeGreaterThan(Date.now());
+  });
 });
 
 describe('old rows', () => {

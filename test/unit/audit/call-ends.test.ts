@@ -32,6 +32,7 @@ function createWorld(failures = 0) {
       sent.push(ended.map(({ id }) => id));
     },
     renew: async () => {},
+    settle: async () => {},
   };
   const wait = (ms: number) => new Promise<void>(go => waiting.push({ until: now + ms, go }));
   const ends = new CallEnds({ shardOf: () => shard, wait, now: () => now });
@@ -135,7 +136,7 @@ describe('ends of calls', () => {
 
   it('[SEC-6] are set out for again where who set out before may have been cut off', () => {
     let now = 1_000;
-    const shardOf = () => ({ end: async () => {} });
+    const shardOf = () => ({ end: async () => {}, settle: async () => {} });
     const ends = new CallEnds({ shardOf, wait: () => new Promise(() => {}), now: () => now });
     const work: Promise<unknown>[] = [];
     const bringAt = (at: number) => {

@@ -38,6 +38,7 @@ function createWorld(more: Partial<CallLedgerPorts> = {}, admission: Admission =
       if ((left -= 1) >= 0) throw new Error('lost');
       renewed.push(id);
     },
+    settle: async () => {},
   };
   const asked: string[] = [];
   const shardOf = (principalId: string) => {

@@ -69,6 +69,7 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
     },
     end: (ends: readonly CallEnd[]) => Promise.resolve(void ended.push(...ends)),
     renew: (id: string) => Promise.resolve(void renewed.push(id)),
+    settle: async () => {},
   };
   const shardOf = () => shard;
   const wait = (ms: number) => new Promise(resolve => void setTimeout(resolve, ms));
