@@ -76,6 +76,19 @@ describe('[CLI-1] a child that ends', () => {
     expect((await stand.server.child.face(AbortSignal.timeout(1))) ?? 'none').toBe('none');
   });
 
+  it('at once, and names the password of an address in another way: says why without it', async () => {
+    const program = `const { password } = new URL(process.env.DATABASE_URL);
+      console.error('Error: wrong password ' + password + ' or ' + process.argv[1]); process.exit(3)`;
+    const env = { DATABASE_URL: 'postgres://user:hunter2-of-env@db/app' };
+    const args = ['-e', program, 'redis://:hunter2-of-args@cache'];
+    const stand = await openStand({ command: process.execPath, args, env });
+    await stand.reached('the failure', ({ state }) => state === 'failed');
+    expect(stand.server.child.trouble).toBe(
+      'The server exited with code 3; it said: Error: wrong password *** or redis://[redacted]@cache',
+    );
+    await stand.close();
+  });
+
   it('because there is no such program: says so', async () => {
     const stand = await openStand({ command: 'portico-no-such-program' });
     const { reason } = await stand.reached('the failure', ({ state }) => state === 'failed');
@@ -143,7 +156,10 @@ describe('[CLI-1] a child that is slow or old', () => {
     const program = `console.error('Error: no key'); setInterval(() => {}, 1000)`;
     const limits = { probeMs: 10, handshakeMs: 300, waitMs: 50 };
     const stand = await openStand({ command: process.execPath, args: ['-e', program] }, { limits });
-    await stand.reached('the next run', ({ state, failures }) => state === 'starting' && failures > 0);
+    await stand.reached(
+      'the next run',
+      ({ state, failures }) => state === 'starting' && failures > 0,
+    );
     const answer = await post(stand, requestBody('legacy', 'initialize', '{}', 1));
     expect(answer.message.error?.message).toBe(
       'The server did not answer the handshake in time; it said: Error: no key',

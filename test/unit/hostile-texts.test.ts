@@ -4,6 +4,7 @@
  * room for one that is shared, where what grows with the square takes seconds all the same. Expressions by themselves are measured in `gates/expressions.test.ts`.
  */
 import { describe, expect, it } from 'vitest';
+import { passwordsIn } from '../../cli/src/connect/hidden-values.ts';
 import { toLine } from '../../cli/src/connect/one-line.ts';
 import { toSaid } from '../../cli/src/connect/said.ts';
 import { StderrTail } from '../../cli/src/connect/stderr-tail.ts';
@@ -144,6 +145,7 @@ const PLACES: Readonly<Record<string, Work>> = {
     return [tail.last(), toSaid(tail.last())];
   },
   'what a program said': text => toSaid(text),
+  'passwords in a configuration': text => passwordsIn([text]),
   'a filter of tools': text => new ToolFilter({ deny: ['*a*e*b'] }).allows(text.slice(0, 1_000)),
   'a header of the command line': text => readHeaders([`a: ${text}`], {}),
   'a failure of the command line': text => reportFailure(new Error(text), { write: () => true }),

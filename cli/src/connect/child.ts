@@ -11,7 +11,7 @@ import type { Readable, Writable } from 'node:stream';
 import { unwatch, watch } from '../../../local/watchdog.ts';
 import { childEnvironment } from './child-environment.ts';
 import { readMessage, type ChildMessage } from './child-message.ts';
-import { HiddenValues, hiddenIn } from './hidden-values.ts';
+import { HiddenValues, hiddenIn, passwordsIn } from './hidden-values.ts';
 import type { Limits } from './limits.ts';
 import { GarbageMeter, LineReader, LineTooLong } from './line-reader.ts';
 import { endGroup, signalGroup } from './process-group.ts';
@@ -58,14 +58,16 @@ export class Child {
   constructor(spec: ChildSpec, limits: Limits, take: Take) {
     this.#limits = limits;
     this.#take = take;
-    const secrets = [...Object.values(spec.env ?? {}), ...(spec.secrets ?? [])];
-    this.#stderr = new StderrTail(limits.stderrChars, secrets);
-    this.#hidden = new HiddenValues([...hiddenIn(spec.env ?? {}), ...(spec.hidden ?? [])]);
+    const { env = {}, args = [], secrets = [], hidden = [] } = spec;
+    const passwords = passwordsIn([...Object.values(env), ...args]);
+    const untold = [...Object.values(env), ...secrets, ...passwords];
+    this.#stderr = new StderrTail(limits.stderrChars, untold);
+    this.#hidden = new HiddenValues([...hiddenIn(env), ...hidden, ...passwords]);
     this.#garbage = new GarbageMeter(limits.garbageBytes, limits.garbageMs);
     this.over = new Promise(resolve => (this.#tellOver = resolve));
     this.ended = new Promise(resolve => (this.#tellEnded = resolve));
-    this.#process = spawn(spec.command, [...(spec.args ?? [])], {
-      env: childEnvironment(process.env, spec.env),
+    this.#process = spawn(spec.command, [...args], {
+      env: childEnvironment(process.env, env),
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
       windowsHide: true,

@@ -3,6 +3,7 @@
  * `server/discover`; a child that answers with another error, or not in time, is legacy. What the child asks meanwhile is refused:
  * there is nobody yet to answer it. Source: MCP 2026-07-28, stdio, Backward Compatibility; 2025-11-25, lifecycle.
  */
+import { beginningWithoutSecrets } from '../../../src/audit/secret-patterns.ts';
 import {
   idText,
   IMPLEMENTATION,
@@ -126,7 +127,7 @@ export class Handshake {
       if (!response) throw new HandshakeFailed('did not answer the handshake in time');
       const { isError, body } = response;
       if (isError) {
-        refusal = `refused the handshake: ${String(body['message']).slice(0, 200)}`;
+        refusal = `refused the handshake: ${beginningWithoutSecrets(String(body['message']), 200)}`;
         continue;
       }
       const { protocolVersion } = body;

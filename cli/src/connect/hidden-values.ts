@@ -1,7 +1,7 @@
 /**
- * What of a program's configuration nobody behind the gateway is told: values that stand under the name of a secret. They are taken
- * out of each line that the program sends before anything else reads it, as it is done with the credential of a server over HTTP.
- * Pure.
+ * What of a program's configuration nobody behind the gateway is told: values that stand under the name of a secret, and passwords of
+ * addresses. They are taken out of each line that the program sends before anything else reads it, as it is done with the credential
+ * of a server over HTTP. Pure.
  */
 import { isSecretName } from '../../../src/audit/secret-patterns.ts';
 import { replaceText, type Needle } from '../../../src/lib/byte-replacer.ts';
@@ -22,6 +22,35 @@ export function holdsSecret(variable: string): boolean {
 /** The values of variables that hold secrets. */
 export const hiddenIn = (variables: Readonly<Record<string, string>>): string[] =>
   Object.entries(variables).flatMap(([name, value]) => (holdsSecret(name) ? [value] : []));
+
+/**
+ * Passwords of addresses such as `postgres://user:password@host/db`, whatever the variable or argument is called. One that is not
+ * written as an address wants it may have an `@` or a `/` in it, so it is taken up to the first and to the last `@`, and decoded.
+ */
+export function passwordsIn(values: readonly string[]): string[] {
+  const words = values.flatMap(value => value.split(/\s+/));
+  return [...new Set(words.flatMap(passwordsOf))];
+}
+
+function passwordsOf(word: string): string[] {
+  const start = word.indexOf('://') + 3;
+  const colon = word.indexOf(':', start);
+  const first = word.indexOf('@', start);
+  if (start < 3 || colon === -1 || first < colon) return [];
+  const inAuthority = word.slice(start).search(/[/?#]/);
+  const end = inAuthority === -1 ? word.length : start + inAuthority;
+  const ats = [first, word.lastIndexOf('@', end), word.lastIndexOf('@')];
+  const written = ats.filter(at => at > colon + 1).map(at => word.slice(colon + 1, at));
+  return written.flatMap(text => [text, decoded(text)]);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 /** Lines of a program without these values; short ones stay, since they stand in ordinary words. */
 export class HiddenValues {

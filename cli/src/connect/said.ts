@@ -1,7 +1,8 @@
 /**
  * What a program that ended has said, in one line: of all its error output the line that names the error, where there is
- * one, without the stack around it. Pure.
+ * one, without the stack around it and without what looks like a secret. Pure.
  */
+import { beginningWithoutSecrets } from '../../../src/audit/secret-patterns.ts';
 
 /** The first line of npm that is more than a code. */
 const OF_NPM = /^npm (?:error|ERR!) (?!code |errno |syscall |path )/;
@@ -19,5 +20,5 @@ export function toSaid(errorOutput: string): string {
     .filter(line => line !== '');
   const ofNpm = lines.find(line => OF_NPM.test(line));
   const line = ofNpm ?? lines.findLast(text => OF_ERROR.test(text)) ?? lines.at(-1) ?? '';
-  return line.slice(0, MAX_CHARS);
+  return beginningWithoutSecrets(line, MAX_CHARS);
 }

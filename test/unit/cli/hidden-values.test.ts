@@ -1,7 +1,12 @@
 /** Secrets of a program's environment, taken out of what it sends. */
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../cli/src/connect/config.ts';
-import { HiddenValues, hiddenIn, holdsSecret } from '../../../cli/src/connect/hidden-values.ts';
+import {
+  HiddenValues,
+  hiddenIn,
+  holdsSecret,
+  passwordsIn,
+} from '../../../cli/src/connect/hidden-values.ts';
 
 const SECRET = 'sk/live+"7f3a\\91';
 
@@ -69,4 +74,22 @@ it('[SEC-2] [CLI-1] values count by the name they stand under, there or where th
     'put-in-by-reference',
     'written-in-the-file',
   ]);
+});
+
+it.each([
+  ['postgres://user:secret-one@host:5432/db', ['secret-one']],
+  ['--dsn=redis://:secret-one@host/0', ['secret-one']],
+  ['a mysql://u:one%40two@h/ b mongodb+srv://u:three@h', ['one%40two', 'one@two', 'three']],
+  ['amqp://u:one@two@host/x', ['one', 'one@two']],
+  ['postgres://u:one/two@host/x', ['one/two']],
+  ['postgres://u:one@host/db?mail=a@b', ['one', 'one@host/db?mail=a']],
+  ['http://u:%zz@host', ['%zz']],
+  ['postgres://user@host:5432/db', []],
+  ['postgres://user:@host/db', []],
+  ['https://host:8080/path', []],
+  ['user:password@host', []],
+  ['git@host:path', []],
+  ['', []],
+])('[SEC-2] [CLI-1] passwords of addresses in %j are %j', (value, passwords) => {
+  expect(passwordsIn([value])).toEqual(passwords);
 });

@@ -2,6 +2,13 @@
 import { expect, it } from 'vitest';
 import { toSaid } from '../../../cli/src/connect/said.ts';
 
+it('[SEC-2] [UP-5] says it without the password of an address', () => {
+  const address = (userinfo: string) => `Error: no answer from postgres://${userinfo}@db:5432/app`;
+  expect(toSaid(address('user:hunter2'))).toBe(address('[redacted]'));
+  const long = `Error: ${'x'.repeat(480)} postgres://user:hunter2-and-more@db`;
+  expect(toSaid(long)).not.toContain('hunter2');
+});
+
 it.each([
   [
     'Node',
