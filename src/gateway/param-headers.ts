@@ -171,16 +171,14 @@ function valueAt(args: string | undefined, path: readonly string[]): string | un
   return raw;
 }
 
-const INTEGER = /^-?\d+$/;
 const DECIMAL = /^-?\d+(?:\.\d+)?$/;
 
-/** A raw primitive as a header has it, an integer with all its digits; undefined for null, for what is absent, for all else. */
+/** A raw primitive as a header has it, a number with all its digits; undefined for null, for what is absent, for all else. */
 function textOf(raw: string | undefined): string | undefined {
   if (raw === undefined || raw === 'null' || raw.startsWith('{') || raw.startsWith('[')) {
     return undefined;
   }
   if (raw.startsWith('"')) return JSON.parse(raw) as string;
-  if (INTEGER.test(raw)) return raw;
   const number = Number(raw);
   return Number.isSafeInteger(number) ? String(number) : raw;
 }

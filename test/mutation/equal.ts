@@ -156,6 +156,12 @@ const BY_FILE: Readonly<
     ['given.length === 0', 'false', 'it saves reading a text in which nothing is changed'],
   ],
   'src/gateway/core.ts': [
+    ['!found.item', 'false', 'a tool that is resolved has its item'],
+    [
+      "throw new PorticoError('tool_not_found', `Tool not found: ${name}`);",
+      '',
+      'a tool that is resolved has its item',
+    ],
     [
       'catalogs[i]?.[kind].items ?? []',
       'catalogs[i]?.[kind].items',
@@ -221,7 +227,15 @@ const BY_FILE: Readonly<
     ["members.get('task') ?? '{}'", "members.get('task')", 'such a result is known by its task'],
     ["isObject(parsed['_meta'])", 'true', 'it saves looking for what is not there'],
   ],
+  'src/gateway/undeclared-input.ts': [
+    [
+      "typeof method === 'string' ? capabilityFor(method) : undefined",
+      'capabilityFor(method)',
+      'no capability is known for what is no text',
+    ],
+  ],
   'src/gateway/with-cache.ts': [
+    ['rule === undefined', 'false', 'what has no rule has no key, and goes out as it is'],
     [
       'isHit ? { ...routed, isHit } : routed',
       '{ ...routed, isHit }',
@@ -246,6 +260,11 @@ const BY_FILE: Readonly<
     ],
   ],
   'src/gateway/with-tasks.ts': [
+    [
+      "known.get(own) ?? ''",
+      'known.get(own)',
+      'a server agrees to what it was asked for and to nothing else (`upstream/hear-tasks.ts`)',
+    ],
     ["verdict?.era ?? 'legacy'", 'verdict?.era', 'a server that was asked in an era has one'],
   ],
   'src/upstream/guard.ts': [

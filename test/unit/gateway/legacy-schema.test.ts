@@ -28,6 +28,11 @@ describe('a schema of arguments', () => {
     expect(legacyInputSchema('{"$schema":7,"type":"object"}')).toBe('{"type":"object"}');
   });
 
+  it('[MCP-7] keeps its properties to the byte where something else of it is changed', () => {
+    const text = '{"$schema":7,"type":"object","properties":{ "a" : { } }}';
+    expect(legacyInputSchema(text)).toBe('{"type":"object","properties":{ "a" : { } }}');
+  });
+
   it('[MCP-5] has an object for each property', () => {
     const text = '{"type":"object","properties":{"a":true,"b":false,"c":[],"d":{"type":"null"}}}';
     const made = '{"a":{},"b":{"not":{}},"c":{},"d":{"type":"null"}}';

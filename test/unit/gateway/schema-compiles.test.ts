@@ -127,6 +127,7 @@ describe('a reference', () => {
     'e f': {},
     list: { anyOf: [{}, {}] },
     yes: true,
+    undefined: {},
   };
 
   it.each([
@@ -151,6 +152,7 @@ describe('a reference', () => {
     '#a',
     '#/$defs/none',
     '#/$defs/toString',
+    '#/$defs/__proto__',
     '#/$defs/%E0',
     '#/$defs/list/anyOf/2',
     '#/$defs/list/anyOf',

@@ -24,7 +24,7 @@ const CATALOG = parseCatalog(
       { name: 'read', inputSchema: {}, annotations: READ_ONLY },
       { name: 'other', inputSchema: {}, annotations: READ_ONLY },
     ],
-    prompts: [{ name: 'read' }],
+    prompts: [{ name: 'read', annotations: READ_ONLY }],
     capabilities: {},
   }),
 );
