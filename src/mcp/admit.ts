@@ -54,15 +54,12 @@ export async function findScope(
   { gateway, config }: Pick<McpPorts, 'gateway' | 'config'>,
 ): Promise<Scope> {
   const scope = scopeOf(endpoint, caller, narrowed(caller, { servers }), config);
-  const isThere = scope && (endpoint.serverName === undefined || (await isVisible(scope)));
+  const isThere =
+    scope &&
+    (endpoint.serverName === undefined ||
+      (await gateway.visible(caller, scope.reach)).servers.length > 0);
   if (!isThere) throw new PorticoError('not_found', 'No such endpoint');
   return scope;
-
-  async function isVisible({ reach }: Scope): Promise<boolean> {
-    const [server] = reach.servers;
-    if (!server || (reach.views?.get(server.id)?.rest ?? true)) return server !== undefined;
-    return (await gateway.visible(caller, reach)).servers.length > 0;
-  }
 }
 
 /**

@@ -14,6 +14,8 @@ const PUBLIC = [
   'https://example.com./mcp',
   'https://b\u00fccher.example.com/',
   'https://xn--bcher-kva.example.com/',
+  'https://caf\u00e9.example.com/',
+  'https://xn--rhqv96g.example.com/',
   'https://under_score.example.com/',
   'https://a-b.example.co.uk/',
   'https://1.example.com/',
