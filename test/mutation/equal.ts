@@ -267,6 +267,13 @@ const BY_FILE: Readonly<
     ],
     ["verdict?.era ?? 'legacy'", 'verdict?.era', 'a server that was asked in an era has one'],
   ],
+  'src/mcp/admit.ts': [
+    [
+      'sealed === null ? undefined : await sessions.facts(sealed)',
+      'await sessions.facts(sealed)',
+      'what is no id has no facts',
+    ],
+  ],
   'src/upstream/guard.ts': [
     ["labels.at(-1) ?? ''", 'labels.at(-1)', 'a split text has a last part'],
   ],
