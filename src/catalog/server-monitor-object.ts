@@ -3,8 +3,7 @@
  * and the server's row, retries with jittered backoff, hears of changes where the server can tell, keeps its access
  * token. The only writer of that server's catalog and discovered state; no request waits for it but for a token.
  *
- * Invariants: a catalog is in KV before a row names it; one look runs at a time; a deleted server
- * leaves no alarm and no stored value.
+ * Invariants: a catalog is in KV before a row names it; one look runs at a time; a deleted server leaves no alarm and no stored value.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { createDestinations } from '../connectors/destinations.ts';
@@ -112,6 +111,7 @@ export class ServerMonitor extends DurableObject<Env> {
     const { server, isDown } = await this.#obey(serverId);
     if (!server) return 0;
     if (server.status === 'DISCONNECTED') return this.#calls.count(isDown);
+    this.#watch.current?.doubt();
     await this.#clock.want({ checkAt: Date.now(), lookAt: Date.now() });
     return 0;
   }

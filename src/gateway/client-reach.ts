@@ -23,8 +23,9 @@ export function inEra(server: Server, era: Era): Server {
   if (era === 'modern' || !verdict?.legacy?.sessionful) return server;
   const known = spoken.get(server);
   if (known) return known;
-  const { legacy, transport } = verdict;
-  const legacyServer: Server = { ...server, verdict: { era: 'legacy', transport, ...legacy } };
+  const { legacy, transport, protocolVersion: modernVersion } = verdict;
+  const inLegacy = { era: 'legacy' as const, transport, ...legacy, modernVersion };
+  const legacyServer: Server = { ...server, verdict: inLegacy };
   spoken.set(server, legacyServer);
   return legacyServer;
 }

@@ -25,11 +25,22 @@ export async function subscribe(exchange: Exchange, request: RpcRequest): Promis
   const subscription = placed(found, reach, context);
   if (request.method === 'resources/subscribe') {
     const audience = audienceOf(caller, scope);
-    await streams.subscribe(sessionObject, audience, subscription, context.capabilities);
+    const ask = (at: Subscription) =>
+      streams.subscribe(sessionObject, audience, at, context.capabilities);
+    await ask(subscription).catch((error: unknown) => {
+      if (!hasNoSession(error, found, reach)) throw error;
+      return ask(found);
+    });
   } else {
     await streams.unsubscribe(sessionObject, subscription);
   }
   return resultResponse(request.id, '{}');
+}
+
+/** Whether a server of both eras opened no session for a client of the legacy one, whom it serves in the modern era then. */
+function hasNoSession(error: unknown, { serverId }: Subscription, { servers }: Reach): boolean {
+  if (!(error instanceof PorticoError) || error.code !== 'upstream_session') return false;
+  return servers.find(({ id }) => id === serverId)?.verdict?.modernVersion !== undefined;
 }
 
 /**

@@ -24,6 +24,8 @@ export interface Verdict {
   sessionful: boolean;
   /** How a server that is modern speaks the legacy era too; absent where it does not. */
   legacy?: Pick<Verdict, 'protocolVersion' | 'sessionful'> | undefined;
+  /** The modern version of a server that a legacy client is served by in its own era, for when no session can be had; never stored. */
+  modernVersion?: string;
 }
 
 /** A registry record as the domain sees it. */

@@ -13,6 +13,7 @@ import type { JsonObject, LogLevel } from '../protocol.ts';
 import { keepsSessions } from '../registry/keeps-sessions.ts';
 import { acquireSession, type SessionHolder } from './acquire-session.ts';
 import type { CallContext } from './call.ts';
+import { hearsInObject, mayPark } from './call-traits.ts';
 import { createHttpChannel } from './channel.ts';
 import type { Destination, Destinations } from './destination.ts';
 import { setLevel } from './log-levels.ts';
@@ -20,7 +21,7 @@ import { takeNews, type Told, type ToldBy } from './session-news.ts';
 import { SessionSubscriptions, type HeardSession } from './session-subscriptions.ts';
 import { SseConnections } from './sse-connections.ts';
 import { StandingStreams } from './standing-streams.ts';
-import { hearsInObject, mayPark, Upstreams, type CallSession, type Hearing } from './upstreams.ts';
+import { Upstreams, type CallSession, type Hearing } from './upstreams.ts';
 
 export interface ClientUpstreamsSettings {
   callTimeoutMs: number;
@@ -148,7 +149,11 @@ export class ClientUpstreams {
       return { name: server.name, key: channel, channel, forget };
     }
     const { maxAnswerBytes } = this.#settings;
-    const session = await acquireSession(holder, destination, capabilities, maxAnswerBytes);
+    const opening = acquireSession(holder, destination, capabilities, maxAnswerBytes);
+    const session = await opening.catch((error: unknown) => {
+      const isRefused = error instanceof PorticoError && error.code === 'upstream_4xx';
+      throw isRefused ? new PorticoError('upstream_session', error.message) : error;
+    });
     const { sessionId, protocolVersion } = session;
     this.standing.leave(serverId, session.sessionId);
     await this.standing.hold(destination, session);

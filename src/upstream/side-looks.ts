@@ -9,6 +9,7 @@ import { toConditions, type Sight } from '../catalog/sights.ts';
 import type { Conditions } from '../catalog/conditions.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { LATEST_LEGACY_VERSION, type JsonObject } from '../protocol.ts';
+import { parsePlace } from '../registry/connector-place.ts';
 import type { Verdict } from '../registry/server-schema.ts';
 import {
   CLIENT_FEATURES,
@@ -43,6 +44,12 @@ export const NOTHING_ASIDE: Aside = {
   conditions: undefined,
   legacy: undefined,
   legacyCapabilities: undefined,
+};
+
+/** A program of a connector that may speak the legacy era and has no process for it now: who it is for finds out. */
+export const ASLEEP: Aside = {
+  ...NOTHING_ASIDE,
+  legacy: { protocolVersion: LATEST_LEGACY_VERSION, sessionful: true },
 };
 
 /** Longest time of all side looks at a server, in milliseconds. */
@@ -112,7 +119,9 @@ async function lookAtOtherEra(
   destination: Destination,
 ): Promise<Aside> {
   const modern: Sight = { features: [], era: 'modern', items: first.items };
-  if (!(await mayKeepSessions(destination))) return NOTHING_ASIDE;
+  const sign = await signOfSessions(destination);
+  if (sign === 'asleep') return ASLEEP;
+  if (sign === 'none') return NOTHING_ASIDE;
   const found = await openLegacy(open);
   if (!found) return NOTHING_ASIDE;
   const { isKept, protocolVersion, capabilities } = found;
@@ -126,9 +135,10 @@ async function lookAtOtherEra(
 
 /**
  * Whether a modern server may keep sessions in the legacy era: what keeps them refuses a GET without one (400). A handshake of the other era is nothing to
- * try at a server of this one only, which may hold it against its client.
+ * try at a server of this one only, which may hold it against its client. A connector says besides (428) that its program may, in a process of its own that
+ * is started for a legacy client and not for a look.
  */
-async function mayKeepSessions(destination: Destination): Promise<boolean> {
+async function signOfSessions(destination: Destination): Promise<'may' | 'asleep' | 'none'> {
   const within = createDeadline(OTHER_ERA_MS);
   try {
     const manner: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
@@ -138,7 +148,8 @@ async function mayKeepSessions(destination: Destination): Promise<boolean> {
       signal: within.signal,
     });
     response.body?.cancel().catch(() => {});
-    return response.status === 400;
+    if (response.status === 428 && parsePlace(destination.url)) return 'asleep';
+    return response.status === 400 ? 'may' : 'none';
   } catch {
     throw within.explain(new PorticoError('upstream_unreachable'));
   } finally {

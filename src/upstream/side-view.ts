@@ -7,7 +7,7 @@ import type { Verdict } from '../registry/server-schema.ts';
 import type { Destination } from './destination.ts';
 import type { Discovered } from './discover.ts';
 import type { Negotiated } from './negotiate.ts';
-import { lookAside, NOTHING_ASIDE, type Aside } from './side-looks.ts';
+import { ASLEEP, lookAside, NOTHING_ASIDE, type Aside } from './side-looks.ts';
 import type { Looked } from './watch.ts';
 
 /** After this time it is looked for again in any case, in milliseconds. */
@@ -19,6 +19,8 @@ export class SideView {
   readonly #destination: Destination;
   readonly #maxBytes: number;
   #aside: Aside;
+  /** A session of the other era was looked at. */
+  #wasAwake = false;
   #of: { negotiated: Negotiated; lists: string; until: number } | undefined;
 
   /** @param legacy what was known of the server's legacy era before */
@@ -43,7 +45,9 @@ export class SideView {
     const of = { negotiated, lists, until: Date.now() + OLD_MS };
     this.#of = of;
     const found = await lookAside(this.#destination, negotiated, first, this.#maxBytes);
-    if (found) this.#aside = found;
+    // What was found while it was awake is true still.
+    if (found && !(found === ASLEEP && this.#wasAwake)) this.#aside = found;
+    if (found) this.#wasAwake = this.#aside.legacyCapabilities !== undefined;
     else of.until = Date.now() + FAILED_MS;
     return this.#aside;
   }

@@ -10,6 +10,7 @@ import type { Server, Verdict } from '../registry/server-schema.ts';
 import { canBeAsked } from '../session/askable.ts';
 import { send, type Attempt, type Sent } from './attempt.ts';
 import type { CallContext, CallMessages, CallReply } from './call.ts';
+import { hasProgressToken, isAboutTasks, isRound, mayPark, needsObject } from './call-traits.ts';
 import { createHttpChannel } from './channel.ts';
 import { createDeadline } from './deadline.ts';
 import type { Destination, Destinations } from './destination.ts';
@@ -73,6 +74,9 @@ export interface UpstreamsOptions {
   onSuspect(serverId: string): Promise<unknown>;
 }
 
+/** A server refused the handshake of a session; the cause says how. */
+class NoSession extends Error {}
+
 /** How a call may end without a doubt about its server. */
 const BLAMELESS: ReadonlySet<ErrorCode> = new Set(['upstream_timeout', 'upstream_no_room']);
 
@@ -125,7 +129,7 @@ export class Upstreams {
     context: CallContext,
   ): Promise<CallReply> {
     const deadline = createDeadline(this.#timeoutMs(request), context.signal);
-    const { era, protocolVersion } = verdict;
+    const { era } = verdict;
     const attempt = { destination, era, request, name, deadline, context };
     let streaming = false;
     try {
@@ -133,9 +137,10 @@ export class Upstreams {
         streaming = true;
         return { messages: await this.#overSse(attempt) };
       }
-      const { reply, ...sent } = verdict.sessionful
-        ? await this.#inSession(attempt)
-        : await send(attempt, { era, protocolVersion }, this.#options.maxAnswerBytes);
+      const { reply, ...sent } =
+        verdict.sessionful && !isRound(verdict, request)
+          ? await this.#inSession(attempt, verdict)
+          : await this.#withoutSession(attempt, verdict);
       if (reply.response) {
         if (isStranger(reply.response))
           context.defer(this.#options.onSuspect(destination.serverId));
@@ -180,21 +185,55 @@ export class Upstreams {
     return mayPark(context) ? closingAfter(seen, connection) : seen;
   }
 
-  /** A call in an upstream session; a forgotten one is opened anew, once. */
-  async #inSession(attempt: Attempt): Promise<Sent> {
+  /** A call in no session: in the modern era where the server speaks that. */
+  #withoutSession(attempt: Attempt, { era, protocolVersion, modernVersion }: Verdict) {
+    const { maxAnswerBytes } = this.#options;
+    if (modernVersion === undefined) {
+      return send(attempt, { era, protocolVersion }, maxAnswerBytes);
+    }
+    const manner: Manner = { era: 'modern', protocolVersion: modernVersion };
+    return send({ ...attempt, era: 'modern' }, manner, maxAnswerBytes);
+  }
+
+  /**
+   * A call in an upstream session; a forgotten one is opened anew, once. Where a server of both eras opens none, the call, which it
+   * has not seen, is made in the modern one.
+   */
+  async #inSession(attempt: Attempt, verdict: Verdict): Promise<Sent> {
+    try {
+      return await this.#inOwnSession(attempt);
+    } catch (error) {
+      if (!(error instanceof NoSession)) throw error;
+      const { request, context, destination } = attempt;
+      if (verdict.modernVersion === undefined || isAboutTasks(request)) throw error.cause;
+      context.defer(this.#options.onSuspect(destination.serverId));
+      return this.#withoutSession(attempt, verdict);
+    }
+  }
+
+  async #acquire({ context, destination }: Attempt, hearing: Hearing): Promise<CallSession> {
+    try {
+      return await this.#options.sessions.acquire(context, destination, hearing);
+    } catch (error) {
+      const isRefused = error instanceof PorticoError && error.code === 'upstream_4xx';
+      throw isRefused ? new NoSession('', { cause: error }) : error;
+    }
+  }
+
+  async #inOwnSession(attempt: Attempt): Promise<Sent> {
     const { sessions } = this.#options;
     const { destination, context, request } = attempt;
     const hearing = {
       progressToken: () => progressTokenIn(request.params),
       wantsLogs: request.logLevel !== undefined,
     };
-    const session = await sessions.acquire(context, destination, hearing);
+    const session = await this.#acquire(attempt, hearing);
     try {
       return await this.#withLevel(attempt, session);
     } catch (error) {
       if (!(error instanceof SessionForgotten)) throw error;
       await sessions.forget(context, destination, session.sessionId);
-      const renewed = await sessions.acquire(context, destination, hearing);
+      const renewed = await this.#acquire(attempt, hearing);
       return this.#withLevel(attempt, renewed);
     }
   }
@@ -223,34 +262,6 @@ export class Upstreams {
 function isStranger(response: RawResponse): boolean {
   const code = 'error' in response ? response.parsed['code'] : undefined;
   return code === RPC.headerMismatch || code === RPC.unsupportedProtocolVersion;
-}
-
-/**
- * Whether an object has to make the call: HTTP+SSE, whose connection is the session, and a legacy
- * server that may ask a client which answers with its next request, or is asked by its retry.
- */
-function needsObject(verdict: Verdict, request: OutboundRequest, context: CallContext): boolean {
-  if (verdict.transport === 'sse') return true;
-  if (verdict.era !== 'legacy') return false;
-  const isRetry = context.questions === 'park' && request.params.has('requestState');
-  return isRetry || hearsInObject(context, verdict.sessionful && request.logLevel !== undefined);
-}
-
-function hasProgressToken({ params }: OutboundRequest): boolean {
-  return params.get('_meta')?.includes('progressToken') ?? false;
-}
-
-/** Whether the client of a call can be asked, but only with its next request. */
-export function mayPark({ capabilities, questions }: CallContext): boolean {
-  return questions === 'park' && Object.keys(capabilities).length > 0;
-}
-
-/**
- * Whether a call needs a session to itself while it runs, because of what comes on the session's
- * standing stream: questions that are parked, or the log messages that its client asked for.
- */
-export function hearsInObject(context: CallContext, wantsLogs: boolean): boolean {
-  return mayPark(context) || (context.questions === 'park' && wantsLogs);
 }
 
 async function* closingAfter(messages: CallMessages, connection: SseConnection): CallMessages {

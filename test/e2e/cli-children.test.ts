@@ -191,7 +191,7 @@ describe('[CLI-1] sessions of a legacy child', () => {
 
 describe('[CLI-1] a modern child', () => {
   it('keeps no session and has no standing stream', async () => {
-    const stand = await openStand(conformance('2'));
+    const stand = await openStand(conformance('2'), { era: 'modern' });
     const client = openModern(stand);
     expect(textOf(await client.call('test_simple_text'))).toContain('simple text');
     expect((await fetch(stand.url)).status).toBe(405);
@@ -201,7 +201,7 @@ describe('[CLI-1] a modern child', () => {
   });
 
   it('is never made a legacy one by a request of the other era', async () => {
-    const stand = await openStand(conformance('2'));
+    const stand = await openStand(conformance('2'), { era: 'modern' });
     for (const method of ['initialize', 'tools/list', 'ping']) {
       const answer = await post(stand, requestBody('legacy', method, '{}', 1));
       expect(answer.status).toBe(400);

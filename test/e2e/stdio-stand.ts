@@ -40,7 +40,7 @@ const PROBE_MS = 60_000;
 /** Starts a server behind its face. */
 export async function openStand(
   spec: ChildSpec,
-  more: Pick<StdioServerOptions, 'tools' | 'capabilities' | 'era' | 'limits'> = {},
+  more: Omit<StdioServerOptions, 'spec'> = {},
 ): Promise<Stand> {
   const limits = { probeMs: PROBE_MS, waitMs: PROBE_MS, ...more.limits };
   const server = new StdioServer({ spec, ...more, limits });

@@ -21,6 +21,8 @@ export interface FakeServerOptions {
   era?: 'legacy' | 'modern' | 'both';
   tools?: unknown[];
   toolsFor?: FakeServer['toolsFor'];
+  /** See there. */
+  lookStatus?: number;
   /** Legacy only: gives out a session id and asks for it. */
   sessionful?: boolean;
   pageSize?: number;
@@ -72,24 +74,28 @@ export class FakeServer {
     );
   /** Tools beside these, for what the client of a legacy session declared; undefined in the modern era. */
   toolsFor: (capabilities: Record<string, unknown> | undefined) => unknown[];
+  /** What a server of both eras answers to a GET without a session. */
+  lookStatus: number;
   /** Answers `initialize`, while set. */
   opening: (() => Response) | undefined;
   /** The eras it speaks now. */
   era: 'legacy' | 'modern' | 'both';
   /** Replaces every answer, while set. */
   outage: ((request: Request) => Response | Promise<Response>) | undefined;
-  readonly #options: Required<Omit<FakeServerOptions, 'tools' | 'toolsFor' | 'era'>>;
+  readonly #options: Required<Omit<FakeServerOptions, 'tools' | 'toolsFor' | 'era' | 'lookStatus'>>;
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
 
   constructor({
     tools = [toolOf('echo')],
     toolsFor = () => [],
     era = 'legacy',
+    lookStatus = 400,
     ...options
   }: FakeServerOptions = {}) {
     this.tools = tools;
     this.toolsFor = toolsFor;
     this.era = era;
+    this.lookStatus = lookStatus;
     this.#options = {
       sessionful: true,
       pageSize: 1_000,
@@ -121,7 +127,7 @@ export class FakeServer {
     const session = request.headers.get('mcp-session-id');
     if (request.method === 'GET') {
       const wantsSession = this.era === 'both' && this.#options.sessionful && session === null;
-      if (wantsSession) return new Response('no session', { status: 400 });
+      if (wantsSession) return new Response('no session', { status: this.lookStatus });
       return this.era === 'modern' ? new Response(null, { status: 405 }) : this.#listen();
     }
     if (request.method === 'DELETE') {

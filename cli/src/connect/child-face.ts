@@ -3,13 +3,14 @@ import type { CreateFace } from './server-face.ts';
 import { StdioServer } from './stdio-http.ts';
 
 /** Starts the server of an entry. */
-export const createChildFace: CreateFace = (config, onChange, starts) => {
+export const createChildFace: CreateFace = (config, onChange, starts, onNews) => {
   const { command, args, env, cwd, secrets, hidden, tools, capabilities, era } = config;
   const spec = { command, args, env, secrets, hidden, ...(cwd === undefined ? {} : { cwd }) };
   const server = new StdioServer({
     spec,
     tools,
     starts,
+    onNews,
     ...(capabilities ? { capabilities } : {}),
     ...(era ? { era } : {}),
   });

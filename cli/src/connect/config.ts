@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { Era } from '../../../src/protocol.ts';
 import { toServerName } from '../../../src/registry/import-names.ts';
 import type { McpEntry, StdioEntry } from '../../../src/registry/mcp-entry.ts';
 import { parseMcpJson } from '../../../src/registry/mcp-json.ts';
@@ -25,7 +26,7 @@ export type ChildCapability = z.infer<typeof CapabilitySchema>;
 
 /** What an entry says to this command alone, under its key `portico`. */
 const OwnSchema = z.strictObject({
-  era: z.literal('legacy').exactOptional(),
+  era: z.enum(['legacy', 'modern']).exactOptional(),
   capabilities: z.array(CapabilitySchema).exactOptional(),
   tools: z
     .strictObject({ allow: patterns.exactOptional(), deny: patterns.exactOptional() })
@@ -64,8 +65,8 @@ export interface ServerConfig {
   tools: ToolLists;
   /** What the program is told that its clients have, whoever they are; what they have where the file does not say. */
   capabilities?: readonly ChildCapability[];
-  /** The era to speak with the program, where the file says it: a program of both is spoken to in the modern one else. */
-  era?: 'legacy';
+  /** The one era to speak with the program, where the file says it: with a program of both, each client's own is spoken else. */
+  era?: Era;
 }
 
 export interface ConnectConfig {

@@ -1,7 +1,8 @@
 /**
  * A legacy program is told once what its client can be asked, and has many clients. One process serves them all as long as it asks
  * nothing in a call. Once it has, clients that lack what it asked for get a process of their kind, which is told what they have: the
- * program then does what it does for such a client, in place of failing with a question that nobody answers.
+ * program then does what it does for such a client, in place of failing with a question that nobody answers. Beside a modern process
+ * (`legacy-side.ts`) the shared one was told of what its first client has, and every other kind of client gets its own at once.
  *
  * Invariants: a process of a kind is told of nothing that its clients lack; who lacks nothing of what was asked stays with the shared
  * process; the number of kinds is bounded, and one that nobody uses ends; a session belongs to one process.
@@ -27,6 +28,8 @@ interface Kind<F extends SessionFace> {
 export interface KindsOptions<F extends SessionFace> {
   /** What the shared process was told of. */
   told: readonly ClientFeature[];
+  /** That is all that one kind of client has, so each other kind has a process of its own, whatever the program asks. */
+  isExact?: boolean;
   limits: Pick<Limits, 'kinds' | 'kindIdleMs' | 'sessions'>;
   /** Starts a process for clients with these features. */
   start(features: readonly ClientFeature[]): KeptChild<F>;
@@ -56,6 +59,11 @@ export class Kinds<F extends SessionFace> {
     this.#asked.add(feature);
   }
 
+  /** Whether somebody waits for one of a kind. */
+  get isBusy(): boolean {
+    return [...this.#kinds.values()].some(({ child }) => child.running?.isBusy === true);
+  }
+
   /** The process that a session was opened at, where it is one of a kind. */
   holding(sessionId: string): F | undefined {
     for (const { child } of this.#kinds.values()) {
@@ -66,7 +74,7 @@ export class Kinds<F extends SessionFace> {
 
   /** The process for a session that is being opened, where one of its kind is there already. */
   async opening(capabilities: JsonObject, signal: AbortSignal): Promise<F | undefined> {
-    if (!this.#isLacking(capabilities)) return undefined;
+    if (!this.#isApart(capabilities)) return undefined;
     return this.#kinds.get(this.#keyOf(capabilities))?.child.face(signal);
   }
 
@@ -81,7 +89,7 @@ export class Kinds<F extends SessionFace> {
    * @returns whether there is one for it
    */
   async provide(capabilities: JsonObject, signal: AbortSignal): Promise<boolean> {
-    if (!this.#isLacking(capabilities) || this.#isOver) return false;
+    if (!this.#isApart(capabilities) || this.#isOver) return false;
     const key = this.#keyOf(capabilities);
     if (!this.#kinds.has(key) && !this.#makeRoom()) return false;
     const kind = this.#kinds.get(key) ?? {
@@ -118,15 +126,18 @@ export class Kinds<F extends SessionFace> {
   }
 
   #featuresOf(capabilities: JsonObject): ClientFeature[] {
-    return featuresOf(capabilities).filter(feature => this.#options.told.includes(feature));
+    const { told, isExact = false } = this.#options;
+    return featuresOf(capabilities).filter(feature => isExact || told.includes(feature));
   }
 
   #keyOf(capabilities: JsonObject): string {
     return this.#featuresOf(capabilities).join(' ');
   }
 
-  #isLacking(capabilities: JsonObject): boolean {
+  #isApart(capabilities: JsonObject): boolean {
     const had = this.#featuresOf(capabilities);
+    const { told, isExact = false } = this.#options;
+    if (isExact) return had.length !== told.length || had.some(feature => !told.includes(feature));
     return [...this.#asked].some(feature => !had.includes(feature));
   }
 

@@ -35,7 +35,11 @@ export interface FaceOptions {
 const SESSION = 'mcp-session-id';
 const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
 /** With the codes that servers of the SDK have for it. */
-const NO_SESSION = errorText('null', -32_000, 'Bad Request: no session; send initialize first');
+export const NO_SESSION = errorText(
+  'null',
+  -32_000,
+  'Bad Request: no session; send initialize first',
+);
 export const SESSION_UNKNOWN = errorText('null', -32_001, 'Session not found');
 
 export class LegacyFace {
@@ -115,6 +119,11 @@ export class LegacyFace {
 
   get isBusy(): boolean {
     return this.#calls.live().length > 0;
+  }
+
+  /** A client listens to a resource here. */
+  get isSubscribed(): boolean {
+    return this.#sessions.all().some(({ stream, uris }) => stream !== undefined && uris.size > 0);
   }
 
   close(reason: string): void {

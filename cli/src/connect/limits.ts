@@ -27,6 +27,8 @@ export interface Limits {
   maxGhostMs: number;
   /** Idle sessions end after this. */
   idleMs: number;
+  /** How long a legacy client's first call waits for the program to start in its era; less than the gateway waits for a handshake. */
+  sideMs: number;
   /** Processes for clients that lack what the program asks for; one that is idle ends after `kindIdleMs`. */
   kinds: number;
   kindIdleMs: number;
@@ -71,6 +73,7 @@ export const LIMITS: Readonly<Limits> = {
   ghostMs: 2_000,
   maxGhostMs: 60_000,
   idleMs: 3_600_000,
+  sideMs: 8_000,
   kinds: 3,
   kindIdleMs: 600_000,
   lineBytes: 16 * MIB,

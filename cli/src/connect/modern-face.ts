@@ -61,6 +61,10 @@ export class ModernFace {
     return this.#calls.live().length > 0;
   }
 
+  get isSubscribed(): boolean {
+    return this.#calls.live().some(({ method }) => method === LISTEN);
+  }
+
   close(reason: string): void {
     this.#calls.close(reason);
   }

@@ -76,7 +76,8 @@ export function startRun(options: RunOptions): Run {
       show(server.name, { state, reason });
       if (hasNews(state)) dialler?.sendNews(server.name);
     };
-    faces.set(server.name, createFace(server, onChange, starts));
+    const onNews = () => dialler?.sendNews(server.name);
+    faces.set(server.name, createFace(server, onChange, starts, onNews));
   };
   servers.forEach(open);
   const counting = setInterval(() => view.counts(dialler?.counts()), COUNT_EVERY_MS);

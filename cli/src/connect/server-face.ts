@@ -16,9 +16,11 @@ export interface ServerFace extends HttpFace {
 /**
  * @param onChange called with each new state, and with why, in words for people that hold no secret
  * @param starts of all servers of this machine
+ * @param onNews called when there is more to be found at the server than before
  */
 export type CreateFace = (
   server: ServerConfig,
   onChange: (state: ServerState, reason?: string) => void,
   starts: StartQueue,
+  onNews: () => void,
 ) => ServerFace;

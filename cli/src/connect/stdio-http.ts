@@ -1,12 +1,13 @@
 /**
  * A Streamable HTTP face on top of one stdio server: what the gateway sends down a connector is answered from one shared child.
  * Here a request is read and its run waited for; what it means is for the face of the child's era. Clients that lack what the program
- * asks for may be answered from a child of their kind (`kinds.ts`).
+ * asks for may be answered from a child of their kind (`kinds.ts`), legacy clients of a modern child from one of their era
+ * (`legacy-side.ts`).
  *
  * Invariants: `handle` never throws; a call is given to a child once at most; a response is the child's own, but for errors that
  * say why there is none.
  */
-import { isObject, RPC } from '../../../src/protocol.ts';
+import { isObject, RPC, type Era } from '../../../src/protocol.ts';
 import type { ClientFeature } from '../../../src/session/client-features.ts';
 import { plainAnswer } from './answer.ts';
 import type { Child, ChildSpec } from './child.ts';
@@ -17,6 +18,7 @@ import { KeptChild } from './kept-child.ts';
 import type { Manner } from './handshake.ts';
 import { Kinds } from './kinds.ts';
 import { LegacyFace, SESSION_UNKNOWN } from './legacy-face.ts';
+import { LegacySide } from './legacy-side.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { ModernFace } from './modern-face.ts';
 import { ASKING } from './questions.ts';
@@ -49,12 +51,21 @@ export interface HttpFace {
 export interface StdioServerOptions {
   spec: ChildSpec;
   tools?: ToolRules;
-  /** What a legacy child is told that its clients have, whoever they are; where absent, what they have. */
+  /** What a legacy child is told that its clients have, whoever they are; where absent, what they have. There is one child then. */
   capabilities?: readonly ChildCapability[];
-  /** The era to speak with the child; where absent it is asked. */
-  era?: 'legacy';
+  /** The one era to speak with the child; where absent it is asked, and each client's own is spoken where it speaks both. */
+  era?: Era;
   limits?: Partial<Limits>;
   starts?: StartQueue | undefined;
+  /** Called when a look at the child's lists would find more than before. */
+  onNews?: (() => void) | undefined;
+}
+
+/** What a child is that is started beside a modern one. */
+interface Beside {
+  /** What it is told that its client has: that, and nothing else. */
+  features: readonly ClientFeature[];
+  room: Room;
 }
 
 type Face = LegacyFace | ModernFace;
@@ -76,11 +87,15 @@ export class StdioServer implements HttpFace {
   readonly #tools: ToolFilter;
   /** Undefined where it is given what the child is told. */
   readonly #kinds: Kinds<Face> | undefined;
+  /** Undefined where it is given which era to speak, or what the child is told. */
+  readonly #legacySide: LegacySide | undefined;
 
-  constructor({ spec, tools, capabilities, era, limits, starts }: StdioServerOptions) {
+  /** @param beside of a child that is the legacy side of another one */
+  constructor(options: StdioServerOptions, beside?: Beside) {
+    const { spec, tools, capabilities, era, limits, starts, onNews } = options;
     this.#limits = { ...LIMITS, ...limits };
     this.#tools = new ToolFilter(tools);
-    const room = new Room(this.#limits);
+    const room = beside?.room ?? new Room(this.#limits);
     const onAsked = (feature: ClientFeature) => this.#kinds?.noteAsked(feature);
     const shared = { room, limits: this.#limits, tools: this.#tools, onAsked };
     const common = {
@@ -92,23 +107,47 @@ export class StdioServer implements HttpFace {
           ? new ModernFace({ child, ...shared })
           : new LegacyFace({ child, ...shared }, manner.initialized),
     };
-    const told = (capabilities ?? CAPABILITIES).flatMap(name => FEATURES[name]);
+    const told = beside?.features ?? (capabilities ?? CAPABILITIES).flatMap(name => FEATURES[name]);
     this.child = new KeptChild<Face>({ ...common, features: told, ...(era ? { era } : {}) });
     if (capabilities) return;
     const start = (features: readonly ClientFeature[]) =>
       new KeptChild<Face>({ ...common, features, era: 'legacy' });
-    this.#kinds = new Kinds<Face>({ told, limits: this.#limits, start });
+    const isExact = beside !== undefined;
+    this.#kinds = new Kinds<Face>({ told, isExact, limits: this.#limits, start });
+    if (era) return;
+    this.#legacySide = new LegacySide({
+      limits: this.#limits,
+      start: features => new StdioServer({ ...options, era: 'legacy' }, { features, room }),
+      onReady: () => onNews?.(),
+    });
+  }
+
+  /** Somebody waits for a child. */
+  get isBusy(): boolean {
+    return this.child.running?.isBusy === true || this.#kinds?.isBusy === true;
+  }
+
+  /** A client listens to a resource of the child. */
+  get isSubscribed(): boolean {
+    return this.child.running?.isSubscribed === true;
+  }
+
+  /** Whether a legacy client's session is open at a child. */
+  hasSession(id: string): boolean {
+    const face = this.#kinds?.holding(id) ?? this.child.running;
+    return face?.capabilitiesOf(id) !== undefined;
   }
 
   /** Ends every child for good. Settles when nothing of them is left. */
   async stop(): Promise<void> {
-    await Promise.all([this.child.stop(), this.#kinds?.stop()]);
+    await Promise.all([this.child.stop(), this.#kinds?.stop(), this.#legacySide?.stop()]);
   }
 
   /** Kills at once, for a process that is about to exit itself. */
   kill(): void {
     this.child.kill();
     this.#kinds?.kill();
+    this.#legacySide?.kill();
   }
 
   async handle(request: HttpRequest): Promise<HttpAnswer> {
@@ -133,7 +172,18 @@ export class StdioServer implements HttpFace {
         return plainAnswer(400, errorText('null', RPC.invalidRequest, text));
       }
     }
-    const face = await this.#faceFor(request, message);
+    return this.answer(request, message);
+  }
+
+  /** Answers a request whose body was read. */
+  async answer(request: HttpRequest, message: ChildMessage | undefined): Promise<HttpAnswer> {
+    const side = this.#legacySide;
+    const isHeld = side?.holds(request) === true;
+    const face = isHeld ? undefined : await this.#faceFor(request, message);
+    if (side && (isHeld || face instanceof ModernFace)) {
+      const answer = await side.answer(request, message);
+      if (answer) return answer;
+    }
     const rawId = (message?.kind === 'request' ? message.raw.get('id') : undefined) ?? 'null';
     if (!face) {
       const failure = this.child.trouble;

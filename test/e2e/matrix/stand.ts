@@ -105,7 +105,10 @@ beforeAll(async () => {
     'this-machine',
     {
       stdio: { ...fixtureProgram('conformance-stdio.ts', '--sdk', '1'), portico: ONE_PROCESS },
-      'stdio-modern': fixtureProgram('conformance-stdio.ts', '--sdk', '2'),
+      'stdio-modern': {
+        ...fixtureProgram('conformance-stdio.ts', '--sdk', '2'),
+        portico: { era: 'modern' },
+      },
       'rich-stdio': fixtureProgram('rich-stdio.ts', '--sdk', '1'),
       'rich-stdio-modern': fixtureProgram('rich-stdio.ts', '--sdk', '2'),
     },

@@ -54,7 +54,7 @@ describe('[CLI-1] [REG-6] an mcp.json', () => {
     [{ tool: {} }, 'a: portico'],
     [{ tools: { allow: 'x' } }, 'a: portico.tools.allow'],
     [{ capabilities: ['root'] }, 'a: portico.capabilities.0'],
-    [{ era: 'modern' }, 'a: portico.era'],
+    [{ era: 'both' }, 'a: portico.era'],
     [{ tools: { denied: [] } }, 'a: portico.tools'],
   ])('with %j under `portico` is refused, so that no list is passed over', (portico, where) => {
     expect(thrown({ mcpServers: { a: { command: 'x', portico } } })).toContain(where);

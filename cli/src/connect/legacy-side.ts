@@ -1,0 +1,148 @@
+/**
+ * The legacy era of a program that runs in the modern one: a process of its own beside that, for the sessions of legacy clients, so
+ * that the program can ask them and tell them what it would over stdio. It is started for the first of them and ends when nobody uses
+ * it. Programs seldom say that they speak both eras, so it is found out by that start, once.
+ *
+ * Invariants: nothing is started to be looked at; what cannot be had here is answered as a program of the modern era alone answers it,
+ * before any process has seen it; a program that did not get ready in the legacy era is not started in it again.
+ */
+import { isObject } from '../../../src/protocol.ts';
+import { featuresOf, type ClientFeature } from '../../../src/session/client-features.ts';
+import { plainAnswer } from './answer.ts';
+import type { ChildMessage } from './child-message.ts';
+import { NO_SESSION } from './legacy-face.ts';
+import type { Limits } from './limits.ts';
+import type { HttpAnswer, HttpRequest, StdioServer } from './stdio-http.ts';
+
+export interface LegacySideOptions {
+  limits: Pick<Limits, 'kindIdleMs' | 'sideMs'>;
+  /** Starts the program in the legacy era, for a client with these features. */
+  start(features: readonly ClientFeature[]): StdioServer;
+  /** The process is there and nobody waits for it: its lists can be looked at. */
+  onReady(): void;
+}
+
+const SESSION = 'mcp-session-id';
+/** To a GET without a session: one can be opened, but there is no process yet that a look could find something at. */
+const ASLEEP = 428;
+/** How often it is looked for a process that nobody uses, within the time after which it ends. */
+const SWEEPS = 4;
+/** How often a process that got ready is asked whether somebody waits for it, in milliseconds. */
+const QUIET_MS = 250;
+/** What a look at the lists sends, which keeps no process alive. */
+const LOOKING = /^initialize$|^ping$|\/list$/;
+
+interface Side {
+  server: StdioServer;
+  startedAt: number;
+  usedAt: number;
+  wasReady: boolean;
+}
+
+export class LegacySide {
+  readonly #options: LegacySideOptions;
+  /** On their way out. */
+  readonly #ending = new Set<StdioServer>();
+  #side: Side | undefined;
+  #sweeper: ReturnType<typeof setInterval> | undefined;
+  /** It did not get ready in the legacy era, or is to start no more. */
+  #isOver = false;
+
+  constructor(options: LegacySideOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a request belongs to a session that is open here. */
+  holds({ headers }: HttpRequest): boolean {
+    return this.#side?.server.hasSession(headers[SESSION] ?? '') === true;
+  }
+
+  /** @returns undefined where it is to be answered as a program answers that speaks the modern era alone */
+  async answer(
+    request: HttpRequest,
+    message: ChildMessage | undefined,
+  ): Promise<HttpAnswer | undefined> {
+    if (this.#isOver) return undefined;
+    const isInSession = request.headers[SESSION] !== undefined;
+    if (request.method === 'GET' && !isInSession) {
+      return plainAnswer(this.#side?.server.child.running ? 400 : ASLEEP, NO_SESSION);
+    }
+    if (message?.kind === 'request' && message.method === 'initialize') {
+      const { capabilities } = message.params;
+      await this.#wake(isObject(capabilities) ? featuresOf(capabilities) : [], request.signal);
+    } else if (!isInSession) return undefined;
+    const side = this.#side;
+    if (!side?.server.child.running) return undefined;
+    if (message?.kind === 'request' && !LOOKING.test(message.method)) side.usedAt = Date.now();
+    return side.server.answer(request, message);
+  }
+
+  /** Ends it for good; settles when nothing of it is left. */
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    this.#end();
+    await Promise.all([...this.#ending].map(server => server.stop()));
+  }
+
+  /** Kills at once, for a process that is about to exit itself. */
+  kill(): void {
+    this.#isOver = true;
+    this.#side?.server.kill();
+    for (const server of this.#ending) server.kill();
+  }
+
+  /** Waits for the process, started where there is none; not again by who comes when it should long be there. */
+  async #wake(features: readonly ClientFeature[], signal: AbortSignal): Promise<void> {
+    this.#side ??= this.#start(features);
+    const side = this.#side;
+    const { child } = side.server;
+    const left = side.startedAt + this.#options.limits.sideMs - Date.now();
+    if (child.running || left <= 0) return;
+    side.usedAt = Date.now();
+    await child.face(AbortSignal.any([signal, AbortSignal.timeout(left)]));
+  }
+
+  #start(features: readonly ClientFeature[]): Side {
+    const now = Date.now();
+    const server = this.#options.start(features);
+    const side: Side = { server, startedAt: now, usedAt: now, wasReady: false };
+    server.child.subscribe(({ state }) => {
+      if (state === 'starting') side.startedAt = Date.now();
+      if (state === 'ready') {
+        side.wasReady = true;
+        void this.#tellReady(side);
+      }
+      if (state !== 'failed' || side.wasReady || this.#side !== side) return;
+      this.#isOver = true;
+      this.#end();
+    });
+    this.#sweeper ??= this.#sweepNowAndThen();
+    return side;
+  }
+
+  async #tellReady(side: Side): Promise<void> {
+    do await new Promise(resolve => setTimeout(resolve, QUIET_MS).unref());
+    while (side.server.isBusy);
+    if (this.#side === side && side.server.child.running) this.#options.onReady();
+  }
+
+  #sweepNowAndThen(): ReturnType<typeof setInterval> {
+    const { kindIdleMs } = this.#options.limits;
+    const sweep = () => {
+      const side = this.#side;
+      if (!side || Date.now() - side.usedAt < kindIdleMs) return;
+      if (!side.server.isBusy && !side.server.isSubscribed) this.#end();
+    };
+    return setInterval(sweep, kindIdleMs / SWEEPS).unref();
+  }
+
+  #end(): void {
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+    const server = this.#side?.server;
+    this.#side = undefined;
+    if (!server) return;
+    this.#ending.add(server);
+    void server.stop().finally(() => this.#ending.delete(server));
+  }
+}
