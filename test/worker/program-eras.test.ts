@@ -92,10 +92,15 @@ describe('[MCP-5] [UP-1] a program that may have a process for the legacy era', 
     expect(await call()).toBe('legacy');
     server.sessions.clear();
     server.opening = refused;
-    const made = vi.fn(server.call);
-    server.call = made;
+    const before = server.of('tools/call').length;
     expect(await call()).toBe('modern');
-    expect(made).toHaveBeenCalledTimes(1);
+    // The first came in a session that nobody has, and was answered 404.
+    expect(
+      server
+        .of('tools/call')
+        .slice(before)
+        .map(({ session }) => session),
+    ).toEqual([expect.any(String), null]);
   });
 
   it('is told of by its connector only: a server of the network says nothing by that', async () => {
