@@ -2,7 +2,7 @@
  * A program that speaks both eras: legacy clients are served by a process of their era, which starts for the first of them, is told what
  * that client has, and ends when nobody uses it. What does not speak the legacy era is found out by one start.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -24,14 +24,15 @@ async function openDual(more: More = {}, ...options: string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'portico-eras-'));
   folders.push(folder);
   const LOG = join(folder, 'log');
-  const spec = { ...node('test/fixtures/dual-stdio.ts', ...options), env: { LOG } };
+  const broken = join(folder, 'broken');
+  const spec = { ...node('test/fixtures/dual-stdio.ts', ...options), env: { LOG, BROKEN: broken } };
   let news = 0;
   const limits = { sideMs: 60_000, ...more?.limits };
   const stand = await openStand(spec, { ...more, limits, onNews: () => (news += 1) });
   await stand.reached('ready', ({ state }) => state === 'ready');
   const lines = async () => (await readFile(LOG, 'utf8')).trim().split('\n');
   const starts = async () => (await lines()).filter(line => line.startsWith('started')).length;
-  return { stand, starts, lines, news: () => news };
+  return { stand, starts, news: () => news, broken };
 }
 
 const textOf = (message: Record<string, unknown> | undefined) =>
@@ -112,6 +113,17 @@ describe('[CLI-1] [MCP-5] a program of both eras', () => {
     const again = await openWireSession(stand.url);
     expect(pidIn(await call(again, 'where'))).not.toBe(pid);
     expect(await callModern(stand, 'where')).toBe(`modern ${pidOf(stand)}`);
+  });
+
+  it('is tried again where it has spoken the legacy era before', async () => {
+    const { stand, broken } = await openDual({ limits: { kindIdleMs: 500 } });
+    const pid = pidIn(await call(await openWireSession(stand.url), 'where'));
+    await writeFile(broken, '');
+    await until('it is gone', 60_000, () => isGone(pid));
+    expect((await open(stand)).status).toBe(400);
+    expect(await callModern(stand, 'where')).toBe(`modern ${pidOf(stand)}`);
+    await rm(broken);
+    await until('it is back', 60_000, async () => (await open(stand)).status === 200 || undefined);
   });
 
   it('keeps the process that a client listens to', async () => {

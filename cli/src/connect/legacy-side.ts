@@ -4,7 +4,7 @@
  * it. Programs seldom say that they speak both eras, so it is found out by that start, once.
  *
  * Invariants: nothing is started to be looked at; what cannot be had here is answered as a program of the modern era alone answers it,
- * before any process has seen it; a program that did not get ready in the legacy era is not started in it again.
+ * before any process has seen it; a program that never got ready in the legacy era is not started in it again.
  */
 import { isObject } from '../../../src/protocol.ts';
 import { featuresOf, type ClientFeature } from '../../../src/session/client-features.ts';
@@ -36,7 +36,6 @@ interface Side {
   server: StdioServer;
   startedAt: number;
   usedAt: number;
-  wasReady: boolean;
 }
 
 export class LegacySide {
@@ -45,7 +44,9 @@ export class LegacySide {
   readonly #ending = new Set<StdioServer>();
   #side: Side | undefined;
   #sweeper: ReturnType<typeof setInterval> | undefined;
-  /** It did not get ready in the legacy era, or is to start no more. */
+  /** It got ready in the legacy era once. */
+  #hasSpoken = false;
+  /** It does not speak the legacy era, or is to start no more. */
   #isOver = false;
 
   constructor(options: LegacySideOptions) {
@@ -105,14 +106,14 @@ export class LegacySide {
   #start(features: readonly ClientFeature[]): Side {
     const now = Date.now();
     const server = this.#options.start(features);
-    const side: Side = { server, startedAt: now, usedAt: now, wasReady: false };
+    const side: Side = { server, startedAt: now, usedAt: now };
     server.child.subscribe(({ state }) => {
       if (state === 'starting') side.startedAt = Date.now();
       if (state === 'ready') {
-        side.wasReady = true;
+        this.#hasSpoken = true;
         void this.#tellReady(side);
       }
-      if (state !== 'failed' || side.wasReady || this.#side !== side) return;
+      if (state !== 'failed' || this.#hasSpoken || this.#side !== side) return;
       this.#isOver = true;
       this.#end();
     });
