@@ -167,7 +167,7 @@ describe('a program of both eras, as the 2.x SDK makes one', () => {
   const eraOf = async (stand: Stand) =>
     (await stand.reached('ready', ({ state }) => state === 'ready')).era;
 
-  it('[CLI-1] [MCP-5] is spoken to in the modern one', async () => {
+  it('[CLI-1] [MCP-5] is started in the modern one', async () => {
     const stand = await openStand(both);
     expect(await eraOf(stand)).toBe('modern');
     await stand.close();

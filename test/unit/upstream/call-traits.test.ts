@@ -15,7 +15,7 @@ const request = (method: string, ...members: string[]) => ({
   params: new Map(members.map(member => [member, '{}'])),
 });
 
-describe('[MCP-5] [NFR-3] a call of a legacy client', () => {
+describe('[MCP-5] a call of a legacy client', () => {
   it.each([
     [BOTH, ['name'], false],
     [BOTH, ['name', 'inputResponses'], true],
