@@ -36,6 +36,8 @@ interface Side {
   server: StdioServer;
   startedAt: number;
   usedAt: number;
+  /** Who waits for it to be there. */
+  waiting: number;
 }
 
 export class LegacySide {
@@ -99,14 +101,16 @@ export class LegacySide {
     const { child } = side.server;
     const left = side.startedAt + this.#options.limits.sideMs - Date.now();
     if (child.running || left <= 0) return;
-    side.usedAt = Date.now();
+    side.waiting += 1;
     await child.face(AbortSignal.any([signal, AbortSignal.timeout(left)]));
+    side.waiting -= 1;
+    side.usedAt = Date.now();
   }
 
   #start(features: readonly ClientFeature[]): Side {
     const now = Date.now();
     const server = this.#options.start(features);
-    const side: Side = { server, startedAt: now, usedAt: now };
+    const side: Side = { server, startedAt: now, usedAt: now, waiting: 0 };
     server.child.subscribe(({ state }) => {
       if (state === 'starting') side.startedAt = Date.now();
       if (state === 'ready') {
@@ -132,7 +136,8 @@ export class LegacySide {
     const sweep = () => {
       const side = this.#side;
       if (!side || Date.now() - side.usedAt < kindIdleMs) return;
-      if (!side.server.isBusy && !side.server.isSubscribed) this.#end();
+      const isHeld = side.waiting > 0 || side.server.isBusy || side.server.isSubscribed;
+      if (!isHeld) this.#end();
     };
     return setInterval(sweep, kindIdleMs / SWEEPS).unref();
   }
