@@ -102,7 +102,7 @@ describe('[CLI-1] [MCP-5] a program of both eras', () => {
   });
 
   it('ends the process that nobody uses, looks or not, and starts it again for who comes back', async () => {
-    const { stand, starts } = await openDual({ limits: { kindIdleMs: 2_000 } });
+    const { stand, starts } = await openDual({ limits: { kindIdleMs: 3_000 } });
     const first = await openWireSession(stand.url);
     const pid = pidIn(await call(first, 'where'));
     const looking = setInterval(() => void first.send({ id: 9, method: 'tools/list' }), 200);
@@ -116,7 +116,7 @@ describe('[CLI-1] [MCP-5] a program of both eras', () => {
   });
 
   it('is tried again where it has spoken the legacy era before', async () => {
-    const { stand, broken } = await openDual({ limits: { kindIdleMs: 500 } });
+    const { stand, broken } = await openDual({ limits: { kindIdleMs: 3_000 } });
     const pid = pidIn(await call(await openWireSession(stand.url), 'where'));
     await writeFile(broken, '');
     await until('it is gone', 60_000, () => isGone(pid));
@@ -127,7 +127,7 @@ describe('[CLI-1] [MCP-5] a program of both eras', () => {
   });
 
   it('keeps the process that a client listens to', async () => {
-    const { stand } = await openDual({ limits: { kindIdleMs: 500 } });
+    const { stand } = await openDual({ limits: { kindIdleMs: 3_000 } });
     const session = await openWireSession(stand.url);
     const pid = pidIn(await call(session, 'where'));
     const stream = await session.listen();
@@ -137,7 +137,7 @@ describe('[CLI-1] [MCP-5] a program of both eras', () => {
       params: { uri: 'dual://it' },
     });
     await subscribed.over;
-    await new Promise(resolve => setTimeout(resolve, 1_500));
+    await new Promise(resolve => setTimeout(resolve, 5_000));
     expect(pidIn(await call(session, 'where'))).toBe(pid);
     await call(session, 'touch');
     await stream.heard('an update', ({ method }) => method === 'notifications/resources/updated');
