@@ -22,6 +22,7 @@ it('[MCP-5] [UP-1] a server that can ask in both eras speaks the client’s own'
       protocolVersion: '2025-11-25',
       transport: 'http',
       sessionful: true,
+      modernVersion: '2026-07-28',
     },
   });
   // Lists and views are remembered by the server's record.
