@@ -3,7 +3,7 @@
  * and of every other it is told how it ended. A call waits for nothing here.
  */
 import { PorticoError } from '../errors/portico-error.ts';
-import type { ErrorCode } from '../errors/table.ts';
+import { errorEntry, type ErrorCode } from '../errors/table.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { CallContext, CallMessages, CallReply } from '../upstream/call.ts';
 import type { OutboundRequest } from '../upstream/wire-request.ts';
@@ -35,8 +35,14 @@ export function withCircuit(call: Call, reports?: Pick<CallReports, 'refuse'>): 
     if (server.circuitRetryAt === null) return call(server, request, name, context);
     reports?.refuse(server, context.defer);
     const details = { retryAfterSeconds: RETRY_AFTER_SECONDS };
-    return Promise.reject(new PorticoError('circuit_open', undefined, details));
+    return Promise.reject(new PorticoError('circuit_open', restOf(server), details));
   };
+}
+
+/** Why it rests, in the words that the registry has. */
+function restOf({ lastError }: Server): string {
+  const { title } = errorEntry('circuit_open');
+  return lastError === null ? title : `${title}. It failed with ${lastError}`;
 }
 
 /** `call`, with its ends reported. */
