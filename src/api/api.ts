@@ -46,7 +46,7 @@ export function createApi(ports: ApiPorts): Api {
     defaultHook: result => {
       if (result.success) return undefined;
       const fields = result.error.issues.map(({ path, message }) => ({
-        field: path.join('.') || '(body)',
+        field: path.join('.') || (result.target === 'json' ? '(body)' : `(${result.target})`),
         message,
       }));
       const first = fields[0];

@@ -199,5 +199,7 @@ describe('an export of the audit', () => {
       const response = await portico.api('GET', `${AUDIT}/export?${query}`);
       expect([query, response.status]).toEqual([query, status]);
     }
+    const unknown = await (await portico.api('GET', `${AUDIT}?who=me`)).json();
+    expect(unknown).toMatchObject({ detail: '(query): Unrecognized key: "who"' });
   });
 });
