@@ -223,3 +223,13 @@ it('[CLI-1] a server whose name is taken is named, and the others are offered', 
   expect(link.hello?.servers).toEqual(['tools']);
   await connecting.says('b: not registered: another server has this name');
 });
+
+it('[CLI-1] where no server is taken it ends, and says what makes room', async () => {
+  stand.write('mcp.json', { mcpServers: { b: stand.tools('b') } });
+  gateway.taken.add('b');
+  const connecting = start();
+  await expect(connecting.ended).resolves.toBe(1);
+  expect(connecting.output()).toContain(
+    'took none of the servers: another server has this name; portico servers shows what is there, portico servers remove NAME makes room',
+  );
+});

@@ -61,7 +61,7 @@ Examples:
 export function addServers(program: Command): void {
   const servers = program
     .command('servers')
-    .summary('list, add, connect and remove servers')
+    .summary('list, add, edit, connect and remove servers')
     .description('List the servers behind the gateway, or change them.')
     .addHelpText('after', HELP);
   const list = servers.command('list', { isDefault: true }).description('List the servers.');

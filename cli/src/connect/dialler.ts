@@ -123,6 +123,9 @@ export function startDialler(options: DiallerOptions): Dialler {
   };
 }
 
+/** Most often their names are taken, say by what a removed connector left behind. */
+const ROOM = 'portico servers shows what is there, portico servers remove NAME makes room';
+
 /** @returns the faces of the servers that the registry took */
 async function tell(
   { origin, token, servers, faces, onTold }: DiallerOptions,
@@ -136,7 +139,7 @@ async function tell(
   if (offered.size > 0 || offers.length === 0)
     return { connector: told.connector.name, faces: offered };
   const problem = told.servers.find(server => server.problem)?.problem ?? 'it does not say why';
-  throw new Failure(`the gateway took none of the servers: ${problem}`, EXIT.failed);
+  throw new Failure(`the gateway took none of the servers: ${problem}; ${ROOM}`, EXIT.failed);
 }
 
 const toOffer = ({ name, description }: ServerConfig) => ({ name, description });
