@@ -165,6 +165,20 @@ describe('calls at the same time', () => {
     expect((await beginMany(2)).rows).toEqual([11, 11]);
   });
 
+  it('[SEC-6] that cannot be admitted are refused alone, also among those that come with them', async () => {
+    const broken = { limits: undefined as never };
+    const tries = () =>
+      runInDurableObject(logOf(person), (log: AuditLog) =>
+        Promise.allSettled(
+          [{}, broken, {}].map(more => log.begin(beginningOf(person, crypto.randomUUID(), more))),
+        ),
+      );
+    const expected = ['fulfilled', 'rejected', 'fulfilled'];
+    expect((await tries()).map(({ status }) => status)).toEqual(expected);
+    await beginMany(8);
+    expect((await tries()).map(({ status }) => status)).toEqual(expected);
+  });
+
   it('[SEC-6] count as open until they end or are forgotten, and not where they never left', async () => {
     expect((await beginMany(9, { refused })).waits).toBe(0);
     for (let i = 0; i < 9; i += 1) {
