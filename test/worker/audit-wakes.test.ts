@@ -119,6 +119,27 @@ describe('an object of calls wakes', () => {
     expect(await prunesAt('fresh')).toBe(Date.now() - 5_000 + DAY_MS);
   });
 
+  it('[SEC-6] again after its alarm was lost, once it is asked to settle, and has brought all to the database', async () => {
+    await begin();
+    await begin({ refused });
+    await runInDurableObject(logOf(person), (_log, { storage }) => storage.deleteAlarm());
+    pass(35_000);
+    await logOf(person).settle();
+    expect(await heldCalls(person)).toEqual([]);
+    expect(await wakes()).toBe(DAY_MS - 35_000);
+    await begin();
+    await withoutRows(async () => {
+      await logOf(person).end([endOf(String((await heldCalls(person))[0]?.['id']))]);
+      const settling = runInDurableObject(logOf(person), (log: AuditLog) =>
+        log.settle().then(
+          () => 'settled',
+          () => 'failed',
+        ),
+      );
+      expect(await settling).toBe('failed');
+    });
+  });
+
   it('[SEC-6] for something else without looking for old rows', async () => {
     await begin({ refused });
     const at = await prunesAt();
