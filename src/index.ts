@@ -1,6 +1,5 @@
 /** The Worker's entry: hands requests to the application, which is built once per isolate. */
 import { createApp, type App } from './app.ts';
-import type { Env } from './env.ts';
 import { wire } from './wire.ts';
 
 export { AuditLog } from './audit/audit-log-object.ts';

@@ -21,7 +21,6 @@ import { CONNECTOR_HEADER } from './connectors/connector-object.ts';
 import { ConnectorService } from './connectors/connector-service.ts';
 import { createDestinations } from './connectors/destinations.ts';
 import { parseConfig } from './config.ts';
-import type { Env } from './env.ts';
 import { createCore } from './gateway/core.ts';
 import { withCache } from './gateway/with-cache.ts';
 import { withAccess } from './gateway/with-access.ts';

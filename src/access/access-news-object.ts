@@ -6,7 +6,6 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
-import type { Env } from '../env.ts';
 import { listStreamOwners } from '../session/stream-store.ts';
 import { tellOwners } from '../session/tell-owners.ts';
 

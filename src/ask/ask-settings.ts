@@ -3,13 +3,6 @@ import { z } from 'zod';
 import type { AskBudget } from './guard.ts';
 import type { InputRules } from './input-policy.ts';
 
-export interface AskEnv {
-  PORTICO_ASK_MAX_CHARS?: string;
-  PORTICO_ASK_BLOCKED?: string;
-  PORTICO_ASK_TOKENS?: string;
-  PORTICO_ASK_TIMEOUT_MS?: string;
-}
-
 export interface AskSettings {
   readonly input: InputRules;
   /** What one request may use at most. */

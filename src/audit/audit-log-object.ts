@@ -8,7 +8,6 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
-import type { Env } from '../env.ts';
 import { BucketStore } from '../limits/bucket-store.ts';
 import { Acts } from './acts.ts';
 import { CallExport } from './call-export.ts';

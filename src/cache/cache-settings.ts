@@ -1,11 +1,6 @@
 /** The settings of a deployment that bound its cache of results. */
 import { z } from 'zod';
 
-export interface CacheEnv {
-  PORTICO_CACHE_BYTES?: string;
-  PORTICO_CACHE_RESULT_BYTES?: string;
-}
-
 export interface CacheSettings {
   /** All results together, in bytes. */
   readonly maxBytes: number;

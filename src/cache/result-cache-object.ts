@@ -7,7 +7,6 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
-import type { Env } from '../env.ts';
 import type { CacheShard, Entry, Taken } from './cache-port.ts';
 import { SHARDS } from './cache-shards.ts';
 import { EntryStore } from './entry-store.ts';

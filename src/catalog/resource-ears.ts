@@ -5,7 +5,7 @@
 import { toPorticoError } from '../errors/portico-error.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { ResourceNews } from '../session/news.ts';
-import type { WatchFailure } from '../session/streams.ts';
+import type { WatchFailure } from '../session/news.ts';
 import { createUpdates, updateKey } from '../session/updates.ts';
 import type { Deadline } from '../upstream/deadline.ts';
 import type { HeldWatch } from '../upstream/held-watch.ts';

@@ -8,7 +8,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import { createDestinations } from '../connectors/destinations.ts';
 import { configOf } from '../config.ts';
-import type { Env } from '../env.ts';
 import type { PorticoError } from '../errors/portico-error.ts';
 import type { CallReport } from '../health/call-report.ts';
 import { PendingCalls } from '../health/draining.ts';
@@ -19,7 +18,7 @@ import type { Server } from '../registry/server-schema.ts';
 import { Pinning } from '../pins/pinning.ts';
 import { isOffered } from '../registry/status.ts';
 import { createEmbeddingSource } from '../search/embedding-asset.ts';
-import type { WatchFailure } from '../session/streams.ts';
+import type { WatchFailure } from '../session/news.ts';
 import { createAccessTokenRecords } from '../secrets/access-token-store.ts';
 import { AccessTokens } from '../secrets/access-tokens.ts';
 import type { AccessTokenReply } from '../secrets/grant-schema.ts';

@@ -4,7 +4,8 @@
  * tells it later; a rename changes every list, since its items have other names. Clients are told a moment after the registry names the new catalog, when no
  * isolate answers with the old list any more.
  */
-import type { ClientSession } from '../session/client-session-object.ts';
+import type { ClientObject } from '../session/client-object.ts';
+import type { ObjectsByName } from '../lib/objects-by-name.ts';
 import type { ListName, News } from '../session/news.ts';
 import { listStreamOwners } from '../session/stream-store.ts';
 import { tellOwners } from '../session/tell-owners.ts';
@@ -26,7 +27,7 @@ const MAX_REST_MS = 10_000;
 export interface TellerOptions {
   storage: DurableObjectStorage;
   db: D1Database;
-  objects: DurableObjectNamespace<ClientSession>;
+  objects: ObjectsByName<Pick<ClientObject, 'announce'>>;
   /** Time after which every isolate lists the new catalog, in milliseconds. */
   settleMs: number;
 }

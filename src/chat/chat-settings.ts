@@ -1,17 +1,6 @@
 /** The settings of a deployment that bound its chats: what a run may use, when a person is asked, and what is kept for how long. */
 import { z } from 'zod';
 
-export interface ChatEnv {
-  PORTICO_CHAT_STEPS?: string;
-  PORTICO_CHAT_CALLS?: string;
-  PORTICO_CHAT_TOKENS?: string;
-  PORTICO_CHAT_SECONDS?: string;
-  PORTICO_CHAT_COST?: string;
-  PORTICO_CHAT_APPROVAL?: string;
-  PORTICO_CHAT_HOURS?: string;
-  PORTICO_CHAT_KEPT?: string;
-}
-
 /** When a person is asked before a call, the least strict first. */
 export const APPROVALS = ['never', 'writes', 'always'] as const;
 export type Approval = (typeof APPROVALS)[number];

@@ -7,7 +7,6 @@
  * machine that is gone is never sent to the next one.
  */
 import { DurableObject } from 'cloudflare:workers';
-import type { Env } from '../env.ts';
 import {
   FRAMES_VERSION,
   onChannel,

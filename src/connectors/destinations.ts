@@ -1,14 +1,14 @@
 /** Destinations of a deployment: the network's, and those behind the deployment's connectors. */
 import type { Config } from '../config.ts';
+import type { ObjectsByName } from '../lib/objects-by-name.ts';
 import { bytesOfIsolate } from '../limits/bytes-in-flight.ts';
 import type { AccessTokenSource } from '../secrets/grant-schema.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { Destinations } from '../upstream/destination.ts';
-import type { Connector } from './connector-object.ts';
 import { createConnectorOutlet } from './remote-outlet.ts';
 
 export function createDestinations(
-  connectors: DurableObjectNamespace<Connector>,
+  connectors: ObjectsByName<Pick<Fetcher, 'fetch'>>,
   keys: KeyRing,
   config: Pick<Config, 'localMode' | 'bytesInFlight'>,
   tokens: AccessTokenSource,

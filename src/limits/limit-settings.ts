@@ -1,16 +1,6 @@
 /** The settings of a deployment that bound what there is at once: bytes in flight and open streams, of one principal and of one isolate, and sessions. */
 import { z } from 'zod';
 
-export interface LimitEnv {
-  PORTICO_BYTES_IN_FLIGHT?: string;
-  PORTICO_PRINCIPAL_BYTES_IN_FLIGHT?: string;
-  PORTICO_ROOM_WAIT_MS?: string;
-  PORTICO_STALLED_READER_MS?: string;
-  PORTICO_STREAMS?: string;
-  PORTICO_PRINCIPAL_STREAMS?: string;
-  PORTICO_PRINCIPAL_SESSIONS?: string;
-}
-
 /** How many event streams may be open at once, in an isolate and of one principal in it. */
 export interface StreamLimits {
   readonly isolateStreams: number;

@@ -1,6 +1,5 @@
 /** The settings of a deployment that say which language model it has, how it is reached, what it costs and how much it may be used. */
 import { z } from 'zod';
-import type { AiBinding } from './ai-port.ts';
 
 /** The APIs a model may speak. */
 export const MODEL_APIS = [
@@ -11,26 +10,6 @@ export const MODEL_APIS = [
   'workers-ai',
 ] as const;
 export type ModelApi = (typeof MODEL_APIS)[number];
-
-export interface ModelEnv {
-  /** One of `MODEL_APIS`; left out: `openai`, at PORTICO_MODEL_URL. */
-  PORTICO_MODEL_API?: string;
-  /** Address of the API with its version (`…/v1`); where PORTICO_MODEL_API is given, the provider's own is the default. */
-  PORTICO_MODEL_URL?: string;
-  PORTICO_MODEL?: string;
-  /** Key of that API: a secret, or `${NAME}` for a secret of the registry. */
-  PORTICO_MODEL_KEY?: string;
-  /** Name of the model that makes vectors of texts. */
-  PORTICO_MODEL_EMBED?: string;
-  PORTICO_MODEL_TIMEOUT_MS?: string;
-  PORTICO_MODEL_CALLS_PER_DAY?: string;
-  PORTICO_MODEL_TOKENS_PER_DAY?: string;
-  /** US dollars for a million tokens, of questions and of answers. */
-  PORTICO_MODEL_PRICE_INPUT?: string;
-  PORTICO_MODEL_PRICE_OUTPUT?: string;
-  /** The platform's own models. */
-  AI?: AiBinding;
-}
 
 /** How a language model is reached, and how much it may be used. */
 export interface ModelSettings {

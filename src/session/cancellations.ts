@@ -5,7 +5,8 @@
  */
 import { sha256Hex } from '../lib/base64url.ts';
 import { idText, type RequestId } from '../protocol.ts';
-import type { ClientSession } from './client-session-object.ts';
+import type { ObjectsByName } from '../lib/objects-by-name.ts';
+import type { ClientObject } from './client-object.ts';
 
 /** A call that lasts this long can be cancelled from now on, in milliseconds. */
 const LASTS_MS = 250;
@@ -19,11 +20,13 @@ const PATH = '/cancellation';
 const tagOf = (key: string) => `call:${key}`;
 const keyOf = (id: RequestId) => sha256Hex(idText(id));
 
+type Called = Pick<ClientObject, 'fetch' | 'cancelCall'>;
+
 /** The Worker's side. */
 export class Cancellations {
-  readonly #objects: DurableObjectNamespace<ClientSession>;
+  readonly #objects: ObjectsByName<Called>;
 
-  constructor(objects: DurableObjectNamespace<ClientSession>) {
+  constructor(objects: ObjectsByName<Called>) {
     this.#objects = objects;
   }
 
@@ -91,7 +94,7 @@ export class Cancellations {
   }
 
   #object(owner: string) {
-    return this.#objects.get(this.#objects.idFromName(owner));
+    return this.#objects.getByName(owner);
   }
 }
 

@@ -10,47 +10,29 @@
 import { DurableObject } from 'cloudflare:workers';
 import { createDestinations } from '../connectors/destinations.ts';
 import { configOf } from '../config.ts';
-import type { Env } from '../env.ts';
 import type { LogLevel, RequestId } from '../protocol.ts';
 import { findServer } from '../registry/server-store.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
 import { RemoteAccessTokens } from '../secrets/remote-access-tokens.ts';
+import type { Acquired, UpstreamSession } from '../upstream/acquire-session.ts';
 import type { Address } from '../upstream/destination.ts';
 import type { RawAnswer } from '../upstream/question.ts';
 import { ClientUpstreams } from '../upstream/client-upstreams.ts';
 import type { StreamState } from '../upstream/standing-stream.ts';
 import type { ObjectCall } from '../upstream/upstreams.ts';
 import type { SessionSubscription } from '../upstream/session-subscriptions.ts';
+import type { EndedSession } from './client-object.ts';
 import { CallEars } from './call-ears.ts';
 import { CancelledCalls } from './cancellations.ts';
 import { ObjectCalls, type CallTerms } from './object-calls.ts';
 import { acceptLine, passAnswer } from './question-line.ts';
-import type { Audience, News, Subscription } from './news.ts';
+import type { Audience, News, Subscription, WatchFailure } from './news.ts';
 import { OpenStreams, STREAM_TAG } from './open-streams.ts';
 import { acceptRelay, relay } from './message-relay.ts';
 import type { StreamOpening, StreamSight } from './stream-opening.ts';
-import type { WatchFailure } from './streams.ts';
 import { UpstreamClaims } from './upstream-claims.ts';
 import { isSessionOwner } from './sessions.ts';
 import { UseClock } from './use-clock.ts';
-
-/** A session at an upstream, as it is stored. */
-export interface UpstreamSession {
-  sessionId: string;
-  protocolVersion: string;
-  /** The address and credential it was opened with; another one needs another session. */
-  credentialKey: string;
-  /** The server offers no standing stream in it. */
-  hasNoStream?: boolean;
-}
-
-/** A session to be ended at its server. */
-export interface EndedSession {
-  serverId: string;
-  session: UpstreamSession;
-}
-
-export type Acquired = { session: UpstreamSession } | { claim: string };
 
 /** Longest time one caller may take to open an upstream session. */
 const CLAIM_LIMIT_MS = 15_000;

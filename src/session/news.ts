@@ -1,4 +1,5 @@
 /** What a server's monitor tells of, and who may hear it. Pure. */
+import type { ErrorCode } from '../errors/table.ts';
 import { toQualifiedUri } from '../gateway/qualified-uri.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { META } from '../protocol.ts';
@@ -53,6 +54,12 @@ export interface Subscription {
   qualifier?: string;
   /** Name of the object in whose session at the server it is made; absent where the server's monitor makes it. */
   at?: string;
+}
+
+/** Why a server does not tell of a resource; thrown errors lose their class on the way between objects. */
+export interface WatchFailure {
+  code: ErrorCode;
+  detail: string;
 }
 
 /** Ids of the servers a stream may hear of; null for all. */

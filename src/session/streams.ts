@@ -3,19 +3,12 @@
  * for what a session subscribed to. A resource is watched by its server's monitor on behalf of the
  * objects that want to hear of it.
  */
-import type { ServerMonitor } from '../catalog/server-monitor-object.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import type { ErrorCode } from '../errors/table.ts';
-import type { ClientSession } from './client-session-object.ts';
+import type { ObjectsByName } from '../lib/objects-by-name.ts';
+import type { ClientObject, ResourceMonitor } from './client-object.ts';
 import type { JsonObject, LogLevel } from '../protocol.ts';
-import type { Audience, ResourceNews, Subscription } from './news.ts';
+import type { Audience, ResourceNews, Subscription, WatchFailure } from './news.ts';
 import type { StreamOpening } from './stream-opening.ts';
-
-/** Why a server's monitor cannot watch a resource; thrown errors lose their class on the way. */
-export interface WatchFailure {
-  code: ErrorCode;
-  detail: string;
-}
 
 /** Name of the object that holds the listeners of a principal. */
 export function listenOwner(principalId: string): string {
@@ -26,12 +19,12 @@ export function listenOwner(principalId: string): string {
 const relayOwner = (id: string) => `sse:${id}`;
 
 export class Streams {
-  readonly #objects: DurableObjectNamespace<ClientSession>;
-  readonly #monitors: DurableObjectNamespace<ServerMonitor>;
+  readonly #objects: ObjectsByName<ClientObject>;
+  readonly #monitors: ObjectsByName<ResourceMonitor>;
 
   constructor(
-    objects: DurableObjectNamespace<ClientSession>,
-    monitors: DurableObjectNamespace<ServerMonitor>,
+    objects: ObjectsByName<ClientObject>,
+    monitors: ObjectsByName<ResourceMonitor>,
   ) {
     this.#objects = objects;
     this.#monitors = monitors;
@@ -69,8 +62,7 @@ export class Streams {
     if (at !== undefined) {
       return this.#object(at).subscribeInSession({ serverId, uri, owner, capabilities });
     }
-    const monitor = this.#monitors.get(this.#monitors.idFromName(serverId));
-    return (await monitor.subscribe(owner, uri)) ?? undefined;
+    return (await this.#monitors.getByName(serverId).subscribe(owner, uri)) ?? undefined;
   }
 
   /**
@@ -117,6 +109,6 @@ export class Streams {
   }
 
   #object(owner: string) {
-    return this.#objects.get(this.#objects.idFromName(owner));
+    return this.#objects.getByName(owner);
   }
 }

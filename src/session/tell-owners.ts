@@ -1,5 +1,6 @@
 /** Tells the clients' objects of news, a few at a time. */
-import type { ClientSession } from './client-session-object.ts';
+import type { ObjectsByName } from '../lib/objects-by-name.ts';
+import type { ClientObject } from './client-object.ts';
 import type { News } from './news.ts';
 
 /** Objects that are told at the same time. */
@@ -12,7 +13,7 @@ const MAX_PAUSE_MS = 250;
  * @returns the names of those that want to hear no more
  */
 export async function tellOwners(
-  objects: DurableObjectNamespace<ClientSession>,
+  objects: ObjectsByName<Pick<ClientObject, 'announce'>>,
   owners: readonly string[],
   news: News,
 ): Promise<string[]> {
@@ -21,9 +22,11 @@ export async function tellOwners(
     const startedAt = Date.now();
     await Promise.all(
       owners.slice(i, i + AT_ONCE).map(async owner => {
-        const object = objects.get(objects.idFromName(owner));
         // An object that fails now must not keep the others from hearing.
-        const wants = await object.announce(owner, news).catch(() => true);
+        const wants = await objects
+          .getByName(owner)
+          .announce(owner, news)
+          .catch(() => true);
         if (!wants) done.push(owner);
       }),
     );

@@ -11,13 +11,14 @@ import type { RawResponse } from '../upstream/message.ts';
 import type { Question, RawAnswer } from '../upstream/question.ts';
 import type { CallSession, Hearing, ObjectCall } from '../upstream/upstreams.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
-import { acquireSession } from '../upstream/acquire-session.ts';
+import { acquireSession, type UpstreamSession } from '../upstream/acquire-session.ts';
 import { isHeavy, roomToParse, toEventMeter } from '../upstream/metered.ts';
 import { progressTokenIn, renamedProgress } from '../upstream/progress-token.ts';
 import { readLines, type CallLine, type ParkedQuestion } from './call-lines.ts';
 import { openEar } from './call-ears.ts';
 import { openLine, type QuestionLine } from './question-line.ts';
-import type { ClientSession, EndedSession, UpstreamSession } from './client-session-object.ts';
+import type { ClientObject, EndedSession } from './client-object.ts';
+import type { ObjectsByName } from '../lib/objects-by-name.ts';
 
 /** How long the isolate believes in a session before it asks the object again, in milliseconds. */
 const REMEMBER_MS = 60_000;
@@ -30,13 +31,13 @@ interface Remembered {
 }
 
 export class UpstreamSessions {
-  readonly #objects: DurableObjectNamespace<ClientSession>;
+  readonly #objects: ObjectsByName<ClientObject>;
   readonly #maxBytes: number;
   readonly #holdMs: number;
   readonly #remembered = new Lru<string, Remembered>(20_000);
 
   /** @param holdMs how long an object holds a standing stream, in milliseconds */
-  constructor(objects: DurableObjectNamespace<ClientSession>, maxBytes: number, holdMs: number) {
+  constructor(objects: ObjectsByName<ClientObject>, maxBytes: number, holdMs: number) {
     this.#objects = objects;
     this.#maxBytes = maxBytes;
     this.#holdMs = holdMs;
@@ -144,7 +145,7 @@ export class UpstreamSessions {
   }
 
   #object(owner: string) {
-    return this.#objects.get(this.#objects.idFromName(owner));
+    return this.#objects.getByName(owner);
   }
 }
 

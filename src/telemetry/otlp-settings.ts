@@ -2,13 +2,6 @@
 import { z } from 'zod';
 import { withoutEnd } from '../lib/without-end.ts';
 
-export interface OtlpEnv {
-  /** Address of a collector that takes OTLP over HTTP. */
-  PORTICO_OTLP_URL?: string;
-  /** Headers it wants, `name=value,…`, values percent-encoded: a secret. */
-  PORTICO_OTLP_HEADERS?: string;
-}
-
 export interface OtlpSettings {
   /** Where traces are posted. */
   readonly url: string;

@@ -6,7 +6,19 @@ import type { JsonObject } from '../protocol.ts';
 import { createDeadline } from './deadline.ts';
 import type { Destination } from './destination.ts';
 import { HANDSHAKE_MS, initializeHttp } from './handshake.ts';
-import type { Acquired, UpstreamSession } from '../session/client-session-object.ts';
+
+/** A session at an upstream, as it is stored. */
+export interface UpstreamSession {
+  sessionId: string;
+  protocolVersion: string;
+  /** The address and credential it was opened with; another one needs another session. */
+  credentialKey: string;
+  /** The server offers no standing stream in it. */
+  hasNoStream?: boolean;
+}
+
+/** A session, or the right to open one. */
+export type Acquired = { session: UpstreamSession } | { claim: string };
 
 /** Where sessions are stored and claimed: the client's object, from inside or through its binding. */
 export interface SessionHolder {

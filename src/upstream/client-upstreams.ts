@@ -5,13 +5,12 @@
  */
 import { inEra } from '../gateway/client-reach.ts';
 import type { Server } from '../registry/server-schema.ts';
-import type { UpstreamSession } from '../session/client-session-object.ts';
 import type { ResourceNews } from '../session/news.ts';
 import type { UpstreamClaims } from '../session/upstream-claims.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { JsonObject, LogLevel } from '../protocol.ts';
 import { keepsSessions } from '../registry/keeps-sessions.ts';
-import { acquireSession, type SessionHolder } from './acquire-session.ts';
+import { acquireSession, type SessionHolder, type UpstreamSession } from './acquire-session.ts';
 import type { CallContext } from './call.ts';
 import { hearsInObject, mayPark } from './call-traits.ts';
 import { createHttpChannel } from './channel.ts';

@@ -7,10 +7,9 @@
  */
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import { sha256Hex } from '../lib/base64url.ts';
-import { covers } from '../session/news.ts';
+import { covers, type WatchFailure } from '../session/news.ts';
 import type { JsonObject } from '../protocol.ts';
 import { isSessionOwner } from '../session/sessions.ts';
-import type { WatchFailure } from '../session/streams.ts';
 import type { Channel } from './channel.ts';
 import { createDeadline } from './deadline.ts';
 import { SessionForgotten } from './exchange.ts';

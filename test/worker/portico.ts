@@ -12,7 +12,6 @@ import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { SseParser } from '../../src/lib/sse-events.ts';
-import type { Env } from '../../src/env.ts';
 
 export const ADMIN = env.PORTICO_ADMIN_TOKEN ?? '';
 export const ORIGIN = 'http://127.0.0.1:8787';
@@ -59,7 +58,7 @@ function withJson(response: Response): Response {
 }
 
 /** @param settings replace bindings and settings of the Worker, not of its objects */
-export function createPortico(settings: Partial<Env> = {}): Portico {
+export function createPortico(settings: Partial<Env> & Record<`PORTICO_${string}`, string> = {}): Portico {
   const own: Env = { ...env, ...settings };
   const contexts: ExecutionContext[] = [];
   const fetch = async (path: string, init?: RequestInit) => {

@@ -1,13 +1,8 @@
-/** Tells the Worker's own types what `env` and `exports` of "cloudflare:workers" hold in the worker project. */
+/** Tells the Worker's own types what `env` of "cloudflare:workers" holds in the worker project beside the bindings of wrangler.toml. */
 declare namespace Cloudflare {
-  type PorticoEnv = import('../../src/env.ts').Env;
-
-  interface GlobalProps {
-    mainModule: typeof import('../../src/index.ts');
-    durableNamespaces: 'AccessNews' | 'AuditLog' | 'ClientSession' | 'Connector' | 'ServerMonitor';
-  }
-
-  interface Env extends PorticoEnv {
+  interface Env {
     TEST_MIGRATIONS: import('cloudflare:test').D1Migration[];
+    PORTICO_KEYS: string;
+    PORTICO_ADMIN_TOKEN: string;
   }
 }
