@@ -72,7 +72,15 @@ export default defineConfig({
   plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'promise', 'vitest'],
   categories: { correctness: 'error', suspicious: 'error' },
   env: { builtin: true, es2024: true },
-  ignorePatterns: ['node_modules', 'dist', 'coverage', '.portico', '.wrangler', 'bench/results'],
+  ignorePatterns: [
+    'worker-configuration.d.ts',
+    'node_modules',
+    'dist',
+    'coverage',
+    '.portico',
+    '.wrangler',
+    'bench/results',
+  ],
   rules: {
     eqeqeq: 'error',
     'max-lines': ['error', { max: 300, skipComments: false, skipBlankLines: false }],

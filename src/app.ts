@@ -1,4 +1,5 @@
 /** Routes: the MCP endpoints first, since they are the path of a call; then health; then the API. */
+import type { McpPorts } from './mcp/ports.ts';
 import { createApi } from './api/api.ts';
 import { handleDocs, isDocsPath, type DocsPorts } from './api/docs.ts';
 import type { ApiPorts } from './api/frame.ts';
@@ -10,7 +11,7 @@ import { parseEndpoint, type EndpointPart } from './mcp/endpoint.ts';
 import { createCors } from './http/cors.ts';
 import { createHostCheck } from './http/host.ts';
 import { createShield, type ShieldPorts } from './http/shield.ts';
-import { handleMcp, type McpPorts } from './mcp/route.ts';
+import { handleMcp } from './mcp/route.ts';
 import { handleSse } from './mcp/sse-route.ts';
 
 export type AppPorts = ApiPorts & McpPorts & DocsPorts & ShieldPorts & ConnectPorts;

@@ -2,10 +2,9 @@
  * One case explained: whether a tool is listed and may be called is found by trying both on the gateway itself, without sending anything;
  * the steps say why.
  */
-import type { Catalog } from '../catalog/catalog.ts';
+import { type Catalog, isReadOnly } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
-import { isReadOnly } from '../gateway/seen.ts';
 import { withinToolset } from '../gateway/toolset-reach.ts';
 import type { Trial, TryTool } from '../gateway/trial.ts';
 import type { Server } from '../registry/server-schema.ts';

@@ -1,11 +1,12 @@
 /** Why somebody may use a tool or not, for administrators: finds what the question is about and has the case explained. */
+import { toCaller, type Caller } from './caller.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { pinId } from '../pins/definition.ts';
 import { findPins } from '../pins/pin-list-store.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { explainCase, type CasePorts, type Explained } from './explain-case.ts';
 import { createPolicy, type AccessState } from './policy.ts';
-import { requireScope, SETUP_TOKEN, toCaller, type Caller } from './principal.ts';
+import { requireScope, SETUP_TOKEN } from './principal.ts';
 import { findPrincipal } from './principal-store.ts';
 import { findNamed } from './server-names.ts';
 import { isExpired } from './token-schema.ts';

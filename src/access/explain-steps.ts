@@ -2,14 +2,14 @@
  * The steps that lead to a tool, each judged by itself, so that an administrator sees everything that stands in the way. Pure. What they
  * come to is not decided here: that is the gateway's trial of the very request.
  */
-import { isReadOnly } from '../gateway/seen.ts';
-import type { CatalogItem } from '../catalog/catalog.ts';
+import type { Caller } from './caller.ts';
+import { type CatalogItem, isReadOnly } from '../catalog/catalog.ts';
 import { circuitStateOf } from '../health/circuit.ts';
 import type { PinState } from '../pins/pin.ts';
 import { isOffered } from '../registry/status.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { viewOfToolset } from './policy.ts';
-import { hasScope, type Caller } from './principal.ts';
+import { hasScope } from './principal.ts';
 import type { Toolset } from './toolset.ts';
 
 export const STEPS = [

@@ -2,6 +2,7 @@
  * Patterns over servers and tools, as rules, tokens and toolsets write them. `*` stands for any characters, everything else
  * for itself. A server is matched by its id, or by its name without regard to case; a tool by its own name exactly. Pure.
  */
+import { z } from 'zod';
 
 /** The part of a server a pattern looks at. */
 export interface NamedServer {
@@ -74,3 +75,11 @@ export function parseQualifiedPattern(pattern: string): QualifiedPattern {
   if (at === -1) return { server: pattern, tool: EVERYTHING };
   return { server: pattern.slice(0, at), tool: pattern.slice(at + 1) };
 }
+
+const isTame = (pattern: string) => pattern.split('*').length - 1 <= MAX_WILDCARDS;
+/** A pattern over names; `*` stands for any characters. */
+export const PatternSchema = z
+  .string()
+  .min(1)
+  .max(MAX_PATTERN_CHARS)
+  .refine(isTame, `use ${MAX_WILDCARDS} "*" at most`);

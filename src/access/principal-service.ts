@@ -2,11 +2,12 @@
  * Principals: create, read, edit, delete, and the groups they are in. Each verb that writes is one act with its audit row. A
  * principal's scopes bound those of all its tokens; its end is the end of its tokens, in one write.
  */
+import type { Caller } from './caller.ts';
 import { ALWAYS } from '../audit/acts.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { ListPage } from '../lib/page.ts';
 import { editRecord, type AccessPorts } from './edits.ts';
-import { requireScope, type Caller } from './principal.ts';
+import { requireScope } from './principal.ts';
 import type { CreatePrincipal, Group, Principal, UpdatePrincipal } from './principal-schema.ts';
 import {
   deletePrincipal,

@@ -1,8 +1,14 @@
 /** Who calls, and the pure decisions about what they may reach. */
 import { PorticoError } from '../errors/portico-error.ts';
 import type { NamedServer } from './pattern.ts';
-import { createPolicy, type AccessState, type Holder, type Policy } from './policy.ts';
 import type { Scope, Token } from './token.ts';
+
+/** What of a caller's policy binds administration. */
+export interface AdminLimits {
+  /** Empty where the caller's token is not limited to servers, tools or toolsets. */
+  readonly limits: string;
+  administers(server: NamedServer): boolean;
+}
 
 /** Who does something. */
 export interface Actor {
@@ -10,24 +16,7 @@ export interface Actor {
   tokenId: string;
   scopes: ReadonlySet<Scope>;
   /** What it may see and use; absent for parts of the gateway itself, which have no limits. */
-  policy?: Policy;
-}
-
-/** The caller of one request: always given as an argument, never looked up below the faces. */
-export interface Caller extends Actor {
-  policy: Policy;
-}
-
-/** The caller whom a stored token stands for, under the rules there are. */
-export function toCaller(token: Token, state: AccessState): Caller {
-  const { principalId, id } = token;
-  const policy = createPolicy(holderOf(token), state);
-  return { principalId, tokenId: id, scopes: new Set(token.scopes), policy };
-}
-
-/** What of a token decisions depend on. */
-export function holderOf({ principalId, groups, scopes, servers, tools, toolsets }: Token): Holder {
-  return { principalId, groups, isAdmin: scopes.includes('admin'), servers, tools, toolsets };
+  policy?: AdminLimits;
 }
 
 /** The token that the set-up admin token is taken for. */

@@ -1,7 +1,7 @@
 /** Access rules in the API: what it takes and shows, and what is stored of a rule beside what a decision uses. */
 import { z } from 'zod';
-import type { NamedServer } from './pattern.ts';
-import { EffectSchema, PatternSchema, SubjectSchema, type AccessRule } from './rule.ts';
+import { type NamedServer, PatternSchema } from './pattern.ts';
+import { EffectSchema, SubjectSchema, type AccessRule } from './rule.ts';
 import { toShownServer } from './server-names.ts';
 
 /** A rule as it is stored; times in milliseconds since the epoch. */

@@ -2,13 +2,14 @@
  * Access rules: create, read, edit, delete. Each verb that writes is one act with its audit row. What rules mean for a caller is
  * decided elsewhere; here they are well formed, of servers and principals that exist, and few enough to be judged at each request.
  */
+import type { Caller } from './caller.ts';
 import { refuseFields } from '../errors/field-problems.ts';
 import { PorticoError, type FieldProblem } from '../errors/portico-error.ts';
 import type { ListPage } from '../lib/page.ts';
 import type { JsonObject } from '../protocol.ts';
 import { editRecord, type AccessPorts } from './edits.ts';
 import { matchesServer, type NamedServer } from './pattern.ts';
-import { requireScope, type Caller } from './principal.ts';
+import { requireScope } from './principal.ts';
 import { findUnknownPrincipals } from './principal-store.ts';
 import type { Subject } from './rule.ts';
 import {

@@ -1,19 +1,10 @@
 /** Access rules: what they say and to whom. */
 import { z } from 'zod';
-import { MAX_PATTERN_CHARS, MAX_WILDCARDS } from './pattern.ts';
 
 /** Names of groups. */
 export const GroupSchema = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'use 1 to 63 of a-z, 0-9, "-" or "_"');
-
-const isTame = (pattern: string) => pattern.split('*').length - 1 <= MAX_WILDCARDS;
-/** A pattern over names; `*` stands for any characters. */
-export const PatternSchema = z
-  .string()
-  .min(1)
-  .max(MAX_PATTERN_CHARS)
-  .refine(isTame, `use ${MAX_WILDCARDS} "*" at most`);
 
 /** Whom a rule is for. */
 export const SubjectSchema = z.discriminatedUnion('kind', [

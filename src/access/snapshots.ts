@@ -8,6 +8,7 @@
  * Invariants: age counts from before the read was sent; nothing older than its limit is used; no
  * promise of one request is awaited by another.
  */
+import { toCaller, type Caller } from './caller.ts';
 import { Lru } from '../lib/lru.ts';
 import { Turns } from '../lib/turns.ts';
 import {
@@ -19,7 +20,7 @@ import {
 import type { Server } from '../registry/server-schema.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { parseSessions, selectSessions, type Session } from '../session/session-store.ts';
-import { SETUP_TOKEN, toCaller, type Caller } from './principal.ts';
+import { SETUP_TOKEN } from './principal.ts';
 import type { AccessState } from './policy.ts';
 import type { Posture } from './rule.ts';
 import { parseRules, selectRulesSince } from './rule-store.ts';

@@ -1,8 +1,7 @@
 /** Tokens in the API: what it takes and shows. A value is shown by neither. */
 import { z } from 'zod';
 import { fieldProblem } from '../errors/field-problems.ts';
-import type { NamedServer } from './pattern.ts';
-import { PatternSchema } from './rule.ts';
+import { type NamedServer, PatternSchema } from './pattern.ts';
 import { toShownPattern } from './server-names.ts';
 import { ScopeSchema, type Token } from './token.ts';
 

@@ -2,6 +2,7 @@
  * Tokens: create, list, rotate, revoke. A value is given out once, when it is made; only its HMAC is kept. A token belongs to a
  * principal: one that exists, or one of its own name that is made with it.
  */
+import type { Caller } from './caller.ts';
 import { ALWAYS } from '../audit/acts.ts';
 import { refuseFields } from '../errors/field-problems.ts';
 import { PorticoError, type FieldProblem } from '../errors/portico-error.ts';
@@ -9,7 +10,7 @@ import type { ListPage } from '../lib/page.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import type { AccessPorts } from './edits.ts';
 import type { NamedServer } from './pattern.ts';
-import { requireScope, type Caller } from './principal.ts';
+import { requireScope } from './principal.ts';
 import { findPrincipal, insertPrincipal, whenPrincipal } from './principal-store.ts';
 import { findNamed, toStoredPattern } from './server-names.ts';
 import { findToken, listTokens, type TokenFilter, type TokenPosition } from './token-list-store.ts';

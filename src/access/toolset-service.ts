@@ -2,12 +2,13 @@
  * Toolsets: create, read, edit, delete. Each verb that writes is one act with its audit row. A definition in which two tools
  * would have one name, or that names what does not exist, is refused when it is written, so that none is ever served.
  */
+import type { Caller } from './caller.ts';
 import { refuseFields } from '../errors/field-problems.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { ListPage } from '../lib/page.ts';
 import { editRecord, type AccessPorts } from './edits.ts';
 import type { NamedServer } from './pattern.ts';
-import { requireScope, type Caller } from './principal.ts';
+import { requireScope } from './principal.ts';
 import { findUnknownPrincipals } from './principal-store.ts';
 import { withGone } from './server-names.ts';
 import type { Definition } from './toolset.ts';

@@ -1,6 +1,7 @@
 /** Toolsets: a named selection of servers and tools with its own endpoint, names and descriptions. */
+import { PatternSchema } from './pattern.ts';
 import { z } from 'zod';
-import { GroupSchema, PatternSchema } from './rule.ts';
+import { GroupSchema } from './rule.ts';
 
 /** A toolset is part of a URL. */
 export const ToolsetNameSchema = z

@@ -1,7 +1,7 @@
 /** `/api/v1/audit/export` and `/shards`: the audit taken along whole, and what there is to be checked (SEC-6). */
+import type { Caller } from '../access/caller.ts';
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import type { Caller } from '../access/principal.ts';
 import type { AuditQuery } from '../audit/audit-names.ts';
 import type { AuditPosition } from '../audit/audit-schema.ts';
 import type { AuditService } from '../audit/audit-service.ts';

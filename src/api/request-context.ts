@@ -1,8 +1,8 @@
 /** What a route hands on of its request to what works for it. */
+import { principalOwner } from '../session/owners.ts';
 import type { Context } from 'hono';
 import { parseBearer } from '../access/token.ts';
 import type { Snapshot, Snapshots } from '../access/snapshots.ts';
-import { principalOwner } from '../session/sessions.ts';
 import type { CallContext } from '../upstream/call.ts';
 import type { ApiEnv } from './frame.ts';
 

@@ -2,16 +2,18 @@
  * Tools in the format of a model's API, and the calls that the model then made, executed (LLM-1, LLM-2): for agents that do not speak
  * MCP. Both see and may what the token sees and may.
  */
+import type { Caller } from '../access/caller.ts';
+import type { ListedItem, Reach } from '../gateway/listing.ts';
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import { requireScope, type Caller } from '../access/principal.ts';
+import { requireScope } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { FORMATS, FormatError, type Dialect, type Format } from '../formats/dialect.ts';
 import { dialectOf, toDialectNames } from '../formats/dialects.ts';
 import { summarise } from '../formats/loss-summary.ts';
 import { UNFINISHED, type HubCall } from '../formats/hub.ts';
 import { isFailed } from '../formats/result-parts.ts';
-import type { Gateway, ListedItem, Reach } from '../gateway/gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { MODEL_NAMING, runCalls, toHubTool } from '../llm/run-calls.ts';
 import { traceCalls } from '../telemetry/traced-calls.ts';
 import { TRACEPARENT } from '../telemetry/traceparent.ts';

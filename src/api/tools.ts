@@ -1,16 +1,16 @@
 /** `/api/v1/tools`: the tools by server, and calling one (PRD AG-US4, AG-US7). */
+import { isReadOnly } from '../catalog/catalog.ts';
+import type { Caller } from '../access/caller.ts';
+import type { ListedItem, ListedServer, Reach } from '../gateway/listing.ts';
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import type { Caller } from '../access/principal.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
 import { ONLOOKER } from '../catalog/conditions.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { ERROR_CODES } from '../errors/table.ts';
 import { wishOfHeader } from '../cache/cache-wish.ts';
 import { callTool } from '../gateway/call-tool.ts';
-import type { ListedItem, ListedServer, Reach } from '../gateway/gateway.ts';
 import { pacedResponse } from '../http/paced-body.ts';
-import { isReadOnly } from '../gateway/seen.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { withinToolset } from '../gateway/toolset-reach.ts';
 import { fromRawMembers, rawMembers } from '../lib/json-spans.ts';

@@ -1,7 +1,7 @@
 /** Entries of the allow-list in the API: what it takes and shows, and what is stored of one beside what a decision uses. */
 import { z } from 'zod';
-import { EVERYTHING, type NamedServer } from '../access/pattern.ts';
-import { PatternSchema, SubjectSchema, type Subject } from '../access/rule.ts';
+import { EVERYTHING, type NamedServer, PatternSchema } from '../access/pattern.ts';
+import { SubjectSchema, type Subject } from '../access/rule.ts';
 import { toShownServer } from '../access/server-names.ts';
 import type { AllowEntry } from './allow-list.ts';
 

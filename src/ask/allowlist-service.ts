@@ -2,8 +2,9 @@
  * The allow-list of ask: create, read, delete. Each verb that writes is one act with its audit row. An entry is not edited: what is
  * allowed stands in the audit as it was made. It is read at each request, so it is obeyed at once.
  */
+import type { Caller } from '../access/caller.ts';
 import type { NamedServer } from '../access/pattern.ts';
-import { requireScope, type Caller } from '../access/principal.ts';
+import { requireScope } from '../access/principal.ts';
 import { findUnknownPrincipals } from '../access/principal-store.ts';
 import { toStoredServer } from '../access/server-names.ts';
 import type { Acts } from '../audit/acts.ts';

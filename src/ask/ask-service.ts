@@ -6,9 +6,11 @@
  * Invariants: nothing is dispatched before the guard allowed it; a call that was dispatched is never sent again; the call goes through the
  * gateway like any other, within a reach that holds the allowed tools only.
  */
-import { requireScope, type Caller } from '../access/principal.ts';
+import type { Caller } from '../access/caller.ts';
+import type { ListedItem, Naming, Reach } from '../gateway/listing.ts';
+import { requireScope } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { toOneLine } from '../lib/one-line.ts';
 import type { ChatModel } from '../llm/chat-port.ts';
 import { noModel, toModelError } from '../llm/model-port.ts';

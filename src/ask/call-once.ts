@@ -1,9 +1,10 @@
 /** The one call of a request to ask: put to the gateway like anybody else's, once. What goes wrong is told by its code; nothing is tried again. */
-import type { Caller } from '../access/principal.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Reach } from '../gateway/listing.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import { callTool } from '../gateway/call-tool.ts';
-import type { Gateway, Reach } from '../gateway/gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { toOneLine } from '../lib/one-line.ts';
 import { isObject, type Era, type JsonObject } from '../protocol.ts';

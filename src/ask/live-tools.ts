@@ -1,7 +1,7 @@
 /** Tools as ask looks at them: those that are allowed as a reach, and one of the live catalog as the guard judges it. Pure. */
+import { isReadOnly } from '../catalog/catalog.ts';
+import type { ListedItem, Reach } from '../gateway/listing.ts';
 import { both, NOTHING, WHOLE } from '../access/view.ts';
-import type { ListedItem, Reach } from '../gateway/gateway.ts';
-import { isReadOnly } from '../gateway/seen.ts';
 import { allowedView, type AllowEntry } from './allow-list.ts';
 import type { GuardedTool } from './guard.ts';
 

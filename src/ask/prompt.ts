@@ -2,8 +2,8 @@
  * What a model is asked. The system texts are constant and ours. What others wrote stands in the user's message, between lines that begin
  * with a mark nobody can know before: data, whatever it says. Of tools only those are in it that may be planned. Pure.
  */
-import type { ListedItem } from '../gateway/gateway.ts';
-import { isReadOnly } from '../gateway/seen.ts';
+import { isReadOnly } from '../catalog/catalog.ts';
+import type { ListedItem } from '../gateway/listing.ts';
 import { toOneLine } from '../lib/one-line.ts';
 import type { JsonObject } from '../protocol.ts';
 

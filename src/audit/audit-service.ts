@@ -1,5 +1,5 @@
 /** What administrators do with the audit: search it, take it along, and check that nobody changed it. All of it only reads. */
-import { requireScope, type Caller } from '../access/principal.ts';
+import { type Actor, requireScope } from '../access/principal.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { ListPage } from '../lib/page.ts';
@@ -47,7 +47,7 @@ export class AuditService {
 
   /** One page of the events, with names. */
   async list(
-    caller: Caller,
+    caller: Actor,
     query: AuditQuery,
     order: AuditOrder,
     limit: number,
@@ -60,7 +60,7 @@ export class AuditService {
   }
 
   /** Where a row stands among all. @throws PorticoError `not_found` */
-  async positionOf(caller: Caller, id: string): Promise<AuditPosition> {
+  async positionOf(caller: Actor, id: string): Promise<AuditPosition> {
     requireScope(caller, 'admin');
     const position = await findPosition(this.#db, id);
     if (!position) throw new PorticoError('not_found', 'There is no row of this id');
@@ -68,7 +68,7 @@ export class AuditService {
   }
 
   /** The shards there are, and where their chains begin and end. */
-  async shards(caller: Caller, limit: number, after?: string): Promise<ListPage<ShardEnds>> {
+  async shards(caller: Actor, limit: number, after?: string): Promise<ListPage<ShardEnds>> {
     requireScope(caller, 'admin');
     return listShards(this.#db, limit, after);
   }
@@ -78,7 +78,7 @@ export class AuditService {
    * @param from number of the first row to check; the row before it is trusted
    * @param limit most rows to check
    */
-  async verify(caller: Caller, shard: string, from: number, limit: number): Promise<Verification> {
+  async verify(caller: Actor, shard: string, from: number, limit: number): Promise<Verification> {
     requireScope(caller, 'admin');
     const kept = isCallShard(shard) ? await this.#kept(shard) : undefined;
     const ends = await findEnds(this.#db, shard);

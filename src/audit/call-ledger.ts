@@ -2,7 +2,7 @@
  * The Worker's side of the audit of calls and of their limits: what a call is recorded as, and the one message to its principal's object
  * before it leaves. Fails closed: a call that cannot be recorded does not leave.
  */
-import type { Caller } from '../access/principal.ts';
+import type { Caller } from '../access/caller.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import type { Limit, NamedLimit } from '../limits/token-bucket.ts';

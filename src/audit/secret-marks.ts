@@ -2,17 +2,22 @@
  * What a tool's input schema marks as secret: `writeOnly`, `format: password`, `x-secret` or `x-sensitive`. Pure. A schema without
  * such a word costs one look at its text, once for each catalog item.
  */
-import type { CatalogItem } from '../catalog/catalog.ts';
+import type { RawObject } from '../lib/json-spans.ts';
 import { isObject, type JsonObject } from '../protocol.ts';
 
 const MARKS = /writeOnly|password|x-secret|x-sensitive|\\u/;
 /** Branches of one place in a schema; deeper references are not followed. */
 const MAX_BRANCHES = 64;
 
-const known = new WeakMap<CatalogItem, JsonObject | undefined>();
+/** What of a catalog's item is looked at. */
+interface Item {
+  readonly raw: RawObject;
+}
+
+const known = new WeakMap<Item, JsonObject | undefined>();
 
 /** The schema of an item where it marks something, else undefined. */
-export function markedSchemaOf(item: CatalogItem): JsonObject | undefined {
+export function markedSchemaOf(item: Item): JsonObject | undefined {
   if (known.has(item)) return known.get(item);
   const text = item.raw.get('inputSchema') ?? '';
   const schema: unknown = MARKS.test(text) ? JSON.parse(text) : undefined;

@@ -1,7 +1,6 @@
 /** Rules of the result cache in the API: what it takes and shows, and what is stored of one. */
 import { z } from 'zod';
-import type { NamedServer } from '../access/pattern.ts';
-import { PatternSchema } from '../access/rule.ts';
+import { type NamedServer, PatternSchema } from '../access/pattern.ts';
 import { toShownServer } from '../access/server-names.ts';
 import type { CacheRule } from './cache-rule.ts';
 

@@ -4,7 +4,7 @@
  */
 import { editRecord } from '../access/edits.ts';
 import type { NamedServer } from '../access/pattern.ts';
-import { requireScope, type Caller } from '../access/principal.ts';
+import { type Actor, requireScope } from '../access/principal.ts';
 import { findNamed } from '../access/server-names.ts';
 import type { Acts } from '../audit/acts.ts';
 import { refuseFields } from '../errors/field-problems.ts';
@@ -45,7 +45,7 @@ export class CacheRuleService {
    * @throws PorticoError `forbidden`, `validation_failed`, `conflict` where the server has a rule for these tools or there are too many
    */
   create(
-    caller: Caller,
+    caller: Actor,
     input: CreateCacheRule,
     servers: readonly NamedServer[],
   ): Promise<StoredCacheRule> {
@@ -84,7 +84,7 @@ export class CacheRuleService {
    * @param server name or id of a server whose rules are wanted
    */
   async list(
-    caller: Caller,
+    caller: Actor,
     server: string | undefined,
     servers: readonly NamedServer[],
     limit: number,
@@ -96,7 +96,7 @@ export class CacheRuleService {
   }
 
   /** @throws PorticoError `forbidden`, `not_found` */
-  async get(caller: Caller, id: string): Promise<StoredCacheRule> {
+  async get(caller: Actor, id: string): Promise<StoredCacheRule> {
     requireScope(caller, 'admin');
     return this.#find(id);
   }
@@ -107,7 +107,7 @@ export class CacheRuleService {
    * @throws PorticoError `forbidden`, `not_found`, `precondition_failed`
    */
   update(
-    caller: Caller,
+    caller: Actor,
     id: string,
     patch: UpdateCacheRule,
     ifRevision?: number,
@@ -140,7 +140,7 @@ export class CacheRuleService {
   }
 
   /** @throws PorticoError `forbidden`, `not_found` */
-  delete(caller: Caller, id: string): Promise<void> {
+  delete(caller: Actor, id: string): Promise<void> {
     const { db, acts, onFresh } = this.#ports;
     const act = { action: 'cache_rule.delete', subject: id };
     return acts.perform(caller, 'admin', act, async commit => {

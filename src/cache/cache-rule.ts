@@ -6,8 +6,7 @@
  * tool that only reads may be called any number of times.
  */
 import { matches } from '../access/pattern.ts';
-import type { CatalogItem } from '../catalog/catalog.ts';
-import { isReadOnly } from '../gateway/seen.ts';
+import { type CatalogItem, isReadOnly } from '../catalog/catalog.ts';
 
 /** A rule of one server. */
 export interface CacheRule {

@@ -2,8 +2,9 @@
  * Keeps the catalogs of one server: each is stored with its part of the search index before a row names it, and the one before the
  * last is deleted when the next is named, since requests may still be using the last.
  */
-import type { Looked } from '../upstream/watch.ts';
-import { catalogHash, parseCatalog, toCatalogText, type Catalog } from './catalog.ts';
+import type { Looked } from '../upstream/discover.ts';
+import type { IndexCatalog } from '../search/search-index.ts';
+import { catalogHash, parseCatalog, toCatalogText } from './catalog.ts';
 
 /** Where catalogs are. */
 export interface CatalogPort {
@@ -12,14 +13,6 @@ export interface CatalogPort {
   /** Deletes a catalog and what was made of it. */
   delete(serverId: string, hash: string): Promise<void>;
 }
-
-/** Makes a catalog searchable. @param isNew whether it was stored just now */
-export type IndexCatalog = (
-  serverId: string,
-  hash: string,
-  readCatalog: () => Catalog,
-  isNew: boolean,
-) => Promise<void>;
 
 const REPLACED_KEY = 'replaced';
 

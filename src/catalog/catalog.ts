@@ -2,10 +2,10 @@
  * A server's catalog: what it offered at the last discovery, each item as the raw JSON the server
  * wrote. A catalog is immutable and named by the hash of its text.
  */
+import type { ClientFeature } from '../session/client-features.ts';
 import { sha256Hex } from '../lib/base64url.ts';
 import { rawElements, rawMembers, type RawObject } from '../lib/json-spans.ts';
-import { isObject, type JsonObject } from '../protocol.ts';
-import type { Conditions } from './conditions.ts';
+import { type Era, isObject, type JsonObject } from '../protocol.ts';
 
 /** What can be listed; the member of a list's result that holds the items has the same name. */
 export const KINDS = ['tools', 'resources', 'resourceTemplates', 'prompts'] as const;
@@ -115,3 +115,21 @@ function parseKind(kind: Kind, text: string): CatalogKind {
 
 /** A catalog of nothing: of a server never discovered, or disconnected. */
 export const EMPTY_CATALOG: Catalog = parseCatalog('', '{}');
+
+/** For which clients an item is there. */
+export interface Condition {
+  /** The only era in which the server offers it. */
+  era?: Era | undefined;
+  /** In the legacy era: a client with at least one feature of each of these sets is offered it. Absent where each client is. */
+  needs?: readonly (readonly ClientFeature[])[] | undefined;
+}
+
+/** Conditions by the server's own names, as a catalog's text has them. */
+export type Conditions = Partial<Record<Kind, readonly (readonly [string, Condition])[]>>;
+
+/** Whether a tool says that it changes nothing. */
+export function isReadOnly({ raw }: CatalogItem): boolean {
+  const annotations = raw.get('annotations');
+  if (!annotations?.includes('readOnlyHint')) return false;
+  return (JSON.parse(annotations) as JsonObject | null)?.['readOnlyHint'] === true;
+}

@@ -7,18 +7,7 @@
 import { Lru } from '../lib/lru.ts';
 import type { Era } from '../protocol.ts';
 import type { ClientFeature } from '../session/client-features.ts';
-import type { Catalog, CatalogKind, Kind } from './catalog.ts';
-
-/** For which clients an item is there. */
-export interface Condition {
-  /** The only era in which the server offers it. */
-  era?: Era | undefined;
-  /** In the legacy era: a client with at least one feature of each of these sets is offered it. Absent where each client is. */
-  needs?: readonly (readonly ClientFeature[])[] | undefined;
-}
-
-/** Conditions by the server's own names, as a catalog's text has them. */
-export type Conditions = Partial<Record<Kind, readonly (readonly [string, Condition])[]>>;
+import type { Catalog, CatalogKind, Condition, Conditions, Kind } from './catalog.ts';
 
 /** What of a client decides what it is offered. */
 export interface ClientTraits {

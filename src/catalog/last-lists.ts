@@ -2,10 +2,9 @@
  * Lists of the last catalog in place of those that a look could not read, so that a server whose one list fails loses nothing
  * else, and of that list nothing that was there. Pure.
  */
+import type { Looked } from '../upstream/discover.ts';
 import { rawElements, rawMembers } from '../lib/json-spans.ts';
-import type { Looked } from '../upstream/watch.ts';
-import type { ListTtls } from './catalog.ts';
-import type { Conditions } from './conditions.ts';
+import type { Conditions, ListTtls } from './catalog.ts';
 
 /** @param last text of the server's last catalog; without one the lists stay empty */
 export function withLastLists(looked: Looked, last: string | undefined): Looked {

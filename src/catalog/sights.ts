@@ -6,8 +6,7 @@
  */
 import type { Era, JsonObject } from '../protocol.ts';
 import { CLIENT_FEATURES, type ClientFeature } from '../session/client-features.ts';
-import { KIND_FACTS, type Kind } from './catalog.ts';
-import type { Condition, Conditions } from './conditions.ts';
+import { type Condition, type Conditions, type Kind, KIND_FACTS } from './catalog.ts';
 
 /** What one client saw. */
 export interface Sight {

@@ -3,7 +3,8 @@
  * limits a chat exists where it was last run with the same limits, since it holds results of tools. The calls of a chat are calls of its
  * principal: access, limits and audit treat them as they treat every other.
  */
-import { hasLimits, hasScope, type Caller } from '../access/principal.ts';
+import type { Caller } from '../access/caller.ts';
+import { hasLimits, hasScope } from '../access/principal.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { ChatModel } from '../llm/chat-port.ts';

@@ -1,9 +1,9 @@
 /** What becomes of the calls a model makes: which are made at once, for which a person is asked, and which cannot be. Pure. */
+import { isReadOnly } from '../catalog/catalog.ts';
+import type { ListedItem } from '../gateway/listing.ts';
 import type { ExportedTools } from '../formats/dialect.ts';
 import type { HubCall } from '../formats/hub.ts';
-import type { ListedItem } from '../gateway/gateway.ts';
 import { toQualifiedName } from '../gateway/qualified-name.ts';
-import { isReadOnly } from '../gateway/seen.ts';
 import { toOneLine } from '../lib/one-line.ts';
 import { APPROVALS, type Approval } from './chat-settings.ts';
 import { ownResult, withResult, type ChatState, type StoredCall } from './chat-state.ts';

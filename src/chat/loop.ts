@@ -6,9 +6,9 @@
  * a person has to decide does not leave before that; calls of a turn that did not end for them never leave; rights are read again before each question and before each turn of calls; whatever
  * ends the loop, the state that it gives is whole: what was done is in it, and every call of a turn that is over has a result.
  */
+import type { ListedItem } from '../gateway/listing.ts';
 import type { ExportedTools, TurnReply } from '../formats/dialect.ts';
 import type { HubCall, HubResult, Unfinished } from '../formats/hub.ts';
-import type { ListedItem } from '../gateway/gateway.ts';
 import type { ChatModel } from '../llm/chat-port.ts';
 import { ModelFailure } from '../llm/model-port.ts';
 import type { Span } from '../telemetry/tracer.ts';

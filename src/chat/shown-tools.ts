@@ -2,17 +2,19 @@
  * Which tools a model is shown, and how its calls are made: those of the caller, as it is at that moment. Where there are more than a
  * model takes well, those that fit the user's last message best, and those the chat has called already.
  */
-import { hasScope, type Caller } from '../access/principal.ts';
+import type { Caller } from '../access/caller.ts';
+import type { ListedItem, Naming, Reach } from '../gateway/listing.ts';
+import { principalOwner } from '../session/owners.ts';
+import { hasScope } from '../access/principal.ts';
 import type { Dialect } from '../formats/dialect.ts';
 import { toDialectNames } from '../formats/dialects.ts';
 import type { HubCall, HubResult, HubTool } from '../formats/hub.ts';
-import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { withinToolset } from '../gateway/toolset-reach.ts';
 import type { CallsFor, CallsWatch } from '../llm/run-calls.ts';
 import type { Era } from '../protocol.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { MAX_FOUND, MAX_QUERY_CHARS } from '../search/limits.ts';
-import { principalOwner } from '../session/sessions.ts';
 import type { ChatState, StoredCall } from './chat-state.ts';
 import type { Shown } from './loop.ts';
 

@@ -2,7 +2,7 @@
  * Connectors: enrol, read, revoke; and what a connector does itself with its device token: register the servers it offers.
  * Each verb that writes is one act with its audit row.
  */
-import { hasLimits, hasScope, requireScope, type Actor, type Caller } from '../access/principal.ts';
+import { hasLimits, hasScope, requireScope, type Actor } from '../access/principal.ts';
 import type { Acts } from '../audit/acts.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
 import { PorticoError } from '../errors/portico-error.ts';
@@ -60,7 +60,7 @@ export class ConnectorService {
   }
 
   /** @throws PorticoError `forbidden`, `conflict` */
-  create(caller: Caller, name: string): Promise<Enrolled> {
+  create(caller: Actor, name: string): Promise<Enrolled> {
     const { db, keys, acts } = this.#ports;
     // Its object has this name, and its servers' addresses begin with it.
     const id = crypto.randomUUID();
@@ -93,7 +93,7 @@ export class ConnectorService {
 
   /** @throws PorticoError `forbidden` */
   async list(
-    caller: Caller,
+    caller: Actor,
     limit: number,
     afterName?: string,
   ): Promise<ListPage<StoredConnector> & { total: number }> {
@@ -105,7 +105,7 @@ export class ConnectorService {
    * @param key its id or its name
    * @throws PorticoError `forbidden`, `not_found`
    */
-  async get(caller: Caller, key: string): Promise<StoredConnector> {
+  async get(caller: Actor, key: string): Promise<StoredConnector> {
     requireScope(caller, 'servers:read');
     return this.#find(key);
   }
@@ -115,7 +115,7 @@ export class ConnectorService {
    * came with the token before is sent away.
    * @throws PorticoError `forbidden`, `not_found`
    */
-  rotate(caller: Caller, key: string): Promise<Enrolled> {
+  rotate(caller: Actor, key: string): Promise<Enrolled> {
     const { db, keys, acts, lines } = this.#ports;
     const act = { action: 'connector.rotate', subject: key };
     return acts.perform(caller, 'servers:write', act, async commit => {
@@ -138,7 +138,7 @@ export class ConnectorService {
   }
 
   /** Revoke a connector: its machine is sent away. Its servers stay registered and cannot be reached. */
-  delete(caller: Caller, key: string): Promise<void> {
+  delete(caller: Actor, key: string): Promise<void> {
     const { db, acts, lines } = this.#ports;
     const act = { action: 'connector.delete', subject: key };
     return acts.perform(caller, 'servers:write', act, async commit => {
@@ -156,7 +156,7 @@ export class ConnectorService {
 
   /** Register a program that a connector has. @throws PorticoError `forbidden`, `validation_failed`, `conflict` */
   async createServer(
-    caller: Caller,
+    caller: Actor,
     { connection_config: { connector: key, server }, ...input }: CreateStdioServer,
   ): Promise<Server> {
     // Who may not register servers does not learn which connectors there are; the registration refuses it.

@@ -2,6 +2,8 @@
  * The core of the gateway: aggregates catalogs, resolves names, routes requests. Knows nothing of
  * HTTP, JSON-RPC or eras, asks no upstream for lists, and reaches only what its `reach` holds.
  */
+import type { FindTools } from '../search/search.ts';
+import type { ListedItem, Listing, Naming, Reach } from './listing.ts';
 import { MAX_LIST_TTL_MS, type Catalog, type CatalogItem, type Kind } from '../catalog/catalog.ts';
 import { PLAIN_CLIENT, suited } from '../catalog/conditions.ts';
 import { PorticoError } from '../errors/portico-error.ts';
@@ -9,10 +11,9 @@ import type { RawObject } from '../lib/json-spans.ts';
 import { Lru } from '../lib/lru.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { isOffered } from '../registry/status.ts';
-import type { FindTools } from '../search/find-tools.ts';
 import type { CallContext, CallReply } from '../upstream/call.ts';
 import type { OutboundRequest } from '../upstream/wire-request.ts';
-import type { CoreGateway, ListedItem, Listing, Naming, Reach } from './gateway.ts';
+import type { CoreGateway } from './gateway.ts';
 import { declaresOne, offeredExtensions, unknownExtensions } from './extensions.ts';
 import { withLogLevel } from './log-filter.ts';
 import { canSubscribe, toOffer } from './offer.ts';

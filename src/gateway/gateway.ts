@@ -2,71 +2,23 @@
  * The Gateway port: what every face calls and every decorator wraps. Identity, reach and context
  * are arguments. A decorator may only subtract: narrow the reach, refuse, measure, remember.
  */
-import type { Caller } from '../access/principal.ts';
-import type { View } from '../access/view.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Reach, Naming, ListedItem, Listing, Reference } from './listing.ts';
+import type { TaskEar } from '../upstream/hear-tasks.ts';
 import type { CacheWish } from '../cache/cache-wish.ts';
-import type { CatalogItem, Kind } from '../catalog/catalog.ts';
-import type { ClientTraits } from '../catalog/conditions.ts';
+import type { Kind } from '../catalog/catalog.ts';
 import type { RawObject } from '../lib/json-spans.ts';
 import type { Era, JsonObject, LogLevel } from '../protocol.ts';
 import type { Subscription } from '../session/news.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { SearchRequest, SearchResult } from '../search/search.ts';
-import type { CallContext, CallReply } from '../upstream/call.ts';
+import type { CallContext, CallReply, RelayedMethod } from '../upstream/call.ts';
 import type { ErrorCode } from '../errors/table.ts';
-import type { NameStyle } from './qualified-name.ts';
-import type { Renames } from './renames.ts';
 import type { Resolved } from './resolve.ts';
-
-/** The servers a request may reach; decorators make it smaller, never larger. */
-export interface Reach {
-  servers: readonly Server[];
-  /** What is seen of a server, by its id; all of it where there is none. */
-  views?: ReadonlyMap<string, View>;
-  /** What servers are told of the client; without it, that it has nothing. */
-  client?: ClientTraits;
-}
-
-/** How names are written on an endpoint: qualified in a style, some of them replaced, or one server's own. */
-export type Naming =
-  { kind: 'qualified'; style: NameStyle; renames?: Renames } | { kind: 'own'; serverId: string };
-
-/** What a list tells of a server. Lists are remembered while these stay; whoever needs the rest takes the record of its own reach. */
-export type ListedServer = Pick<Server, 'id' | 'name'>;
-
-/** One item as it is presented, in the order of the list. */
-export interface ListedItem {
-  /** Name, URI or URI template on this endpoint. */
-  name: string;
-  server: ListedServer;
-  item: CatalogItem;
-}
-
-/** A whole list. */
-export interface Listing {
-  items: readonly ListedItem[];
-  /** How long it may be taken for fresh, in milliseconds: the least of its servers. */
-  ttlMs: number;
-}
-
-/** Methods that go to one server and are answered by it. */
-export type RelayedMethod =
-  'tools/call' | 'prompts/get' | 'resources/read' | 'completion/complete' | TaskMethod;
 
 /** Whether a method is a call, which is recorded and limited. */
 export const isCall = (method: string): boolean => CALLS.has(method);
 const CALLS = new Set<string>(['tools/call', 'prompts/get', 'resources/read']);
-
-/** Methods about a task that a call made. */
-export type TaskMethod = 'tasks/get' | 'tasks/result' | 'tasks/update' | 'tasks/cancel';
-
-/** What a request is about, as the caller names it on its endpoint. */
-export interface Reference {
-  kind: 'tool' | 'prompt' | 'resource' | 'task';
-  name: string;
-  /** The server of a task, once its id has been opened (`with-tasks.ts`). */
-  serverId?: string;
-}
 
 export interface RelayedRequest {
   method: RelayedMethod;
@@ -111,14 +63,6 @@ export interface RoutedReply {
   takesOtherTypes?: boolean;
   /** Told where the caller gets an error of ours in place of the server's response. */
   onReplaced?(code: ErrorCode): void;
-}
-
-/** What is heard of tasks at servers, until `ended`. */
-export interface TaskEar {
-  /** The tasks that a server agreed to tell of. */
-  agreed: readonly string[];
-  /** Settles when one of the servers tells no more; at once where none agreed. */
-  ended: Promise<void>;
 }
 
 /** A task that a server told of: its raw members, under the caller's id. */

@@ -3,10 +3,11 @@
  * through is offered; on an endpoint of many servers a feature is there if one server has it. That a
  * list changed Portico can always tell, since it looks itself where a server does not.
  */
+import type { Naming } from './listing.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { isObject, TASKS_EXTENSION, type Era, type JsonObject } from '../protocol.ts';
 import { offeredExtensions } from './extensions.ts';
-import type { Naming, Offer } from './gateway.ts';
+import type { Offer } from './gateway.ts';
 import { mergeInstructions, type ServerInstructions } from './merged-instructions.ts';
 
 /** A server within reach; the era is known once it has been negotiated. */

@@ -7,7 +7,7 @@
  * `_`, and a name that changed or is too long ends in a hash of the whole, so it stays unique and
  * can be found again through the catalog.
  */
-import { MAX_SERVER_NAME } from '../registry/server-schema.ts';
+import { MAX_SERVER_NAME } from '../lib/name-limits.ts';
 import { SHORT_HASH_CHARS, shortHash } from '../lib/short-hash.ts';
 
 export type NameStyle = 'dot' | 'colon' | 'underscore';

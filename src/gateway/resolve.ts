@@ -2,11 +2,11 @@
  * Finds the server and the item a reference means, within reach. Hidden and unknown are the same:
  * what is not within reach does not exist here.
  */
+import type { Listing, Naming, Reach, Reference } from './listing.ts';
 import type { Catalog, CatalogItem, Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { isOffered } from '../registry/status.ts';
-import type { Listing, Naming, Reach, Reference } from './gateway.ts';
 import { ownerOf } from './bare-uri.ts';
 import { parseQualifiedName } from './qualified-name.ts';
 import { parseQualifiedUri } from './qualified-uri.ts';

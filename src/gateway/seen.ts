@@ -3,9 +3,8 @@
  * what may be used. Filtered catalogs are remembered beside the whole ones.
  */
 import type { View } from '../access/view.ts';
-import type { Catalog, CatalogItem, CatalogKind } from '../catalog/catalog.ts';
+import { type Catalog, type CatalogKind, isReadOnly } from '../catalog/catalog.ts';
 import { Lru } from '../lib/lru.ts';
-import type { JsonObject } from '../protocol.ts';
 
 /** Views of one catalog that are remembered. */
 const MAX_VIEWS = 64;
@@ -28,13 +27,6 @@ export function through(view: View | undefined, catalog: Catalog): Catalog {
   const made = filtered(view, catalog);
   views.set(view.key, made);
   return made;
-}
-
-/** Whether a tool says that it changes nothing. */
-export function isReadOnly({ raw }: CatalogItem): boolean {
-  const annotations = raw.get('annotations');
-  if (!annotations?.includes('readOnlyHint')) return false;
-  return (JSON.parse(annotations) as JsonObject | null)?.['readOnlyHint'] === true;
 }
 
 function filtered(view: View, catalog: Catalog): Catalog {

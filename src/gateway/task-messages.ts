@@ -7,10 +7,9 @@
 import { PorticoError } from '../errors/portico-error.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import { isObject, META, type JsonObject } from '../protocol.ts';
-import type { CallMessages, CallReply } from '../upstream/call.ts';
+import type { CallMessages, CallReply, RelayedMethod } from '../upstream/call.ts';
 import type { RawResponse } from '../upstream/message.ts';
 import type { Question, RawAnswer } from '../upstream/question.ts';
-import type { RelayedMethod } from './gateway.ts';
 
 /** How ids change on their way; `toOwn` gives undefined for what is no task of the client. */
 export interface TaskNames {

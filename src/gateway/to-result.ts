@@ -2,8 +2,9 @@
  * What an endpoint changes in the result of a server, by what was asked, how the endpoint names things and who asked. Most
  * results have nothing to change and pass as they came.
  */
+import type { Naming } from './listing.ts';
 import { LATEST_LEGACY_VERSION } from '../protocol.ts';
-import type { Naming, RelayedRequest, RoutedReply } from './gateway.ts';
+import type { RelayedRequest, RoutedReply } from './gateway.ts';
 import { toLegacyResult } from './legacy-tool.ts';
 import { toOlderContent } from './older-content.ts';
 import { withQualifiedLinks } from './qualified-links.ts';

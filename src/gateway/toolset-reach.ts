@@ -1,8 +1,8 @@
 /** What a toolset leaves of what is seen: by the servers' own names of their tools, however the toolset calls them. Pure. */
+import type { Reach } from './listing.ts';
 import { viewOfToolset } from '../access/policy.ts';
 import type { Toolset } from '../access/toolset.ts';
 import { both, NOTHING, WHOLE } from '../access/view.ts';
-import type { Reach } from './gateway.ts';
 
 /** The servers of which something is left, and the view on each. */
 export function withinToolset(

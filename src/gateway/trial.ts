@@ -2,14 +2,14 @@
  * What a list and a call of a tool would come to, without a word to any server: the gateway's own core and access over a transport that
  * sends nothing. So whoever asks why (`access/explain-service.ts`) hears of the very decision that requests meet.
  */
-import type { Caller } from '../access/principal.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Naming, Reach } from './listing.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { toPorticoError } from '../errors/portico-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import { withCircuit, type Call } from '../health/live-calls.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { createCore } from './core.ts';
-import type { Naming, Reach } from './gateway.ts';
 import { ServerFailure } from './server-failure.ts';
 import { withAccess } from './with-access.ts';
 

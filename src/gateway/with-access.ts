@@ -2,11 +2,13 @@
  * Access as a decorator: narrows the reach to what the caller may see and refuses what its scopes
  * do not allow. Every method goes through the same decision, so what is hidden is unknown.
  */
-import { requireScope, type Caller } from '../access/principal.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Reach } from './listing.ts';
+import { requireScope } from '../access/principal.ts';
 import type { Policy } from '../access/policy.ts';
 import { both, NOTHING, WHOLE, type View } from '../access/view.ts';
 import type { Server } from '../registry/server-schema.ts';
-import type { Gateway, Reach } from './gateway.ts';
+import type { Gateway } from './gateway.ts';
 
 /** By what was narrowed: a reach with views of its own, or the servers of one without. */
 const made = new WeakMap<Policy, WeakMap<Reach | readonly Server[], Reach>>();

@@ -6,10 +6,10 @@
  * Invariants: one row for each call, with one end; a call waits for one message to an object and for nothing after it has left. The
  * rounds of one request are one call.
  */
+import type { Caller } from '../access/caller.ts';
 import { markedSchemaOf } from '../audit/secret-marks.ts';
 import { outcomeOfCode, type CallFacts, type CallLedger } from '../audit/call-ledger.ts';
 import { RENEWAL_MS, type CallEnd } from '../audit/call-schema.ts';
-import type { Caller } from '../access/principal.ts';
 import { toPorticoError } from '../errors/portico-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import type { CallMessages, CallReply } from '../upstream/call.ts';

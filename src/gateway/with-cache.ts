@@ -5,11 +5,11 @@
  * Invariants: a call that no rule is for goes through as it is; the cache takes nothing away: where it fails, or has nothing in time, the
  * call is made; a result is opened only for whom it was sealed.
  */
+import type { Caller } from '../access/caller.ts';
 import { toCacheKey } from '../cache/cache-key.ts';
 import { CachedFlight, type FlightPorts } from '../cache/cached-flight.ts';
 import { decideRule } from '../cache/cache-rule.ts';
 import { wishOfMeta } from '../cache/cache-wish.ts';
-import type { Caller } from '../access/principal.ts';
 import type { CallReply } from '../upstream/call.ts';
 import type { CoreGateway, RelayedRequest, RequestContext } from './gateway.ts';
 import type { Resolved } from './resolve.ts';

@@ -4,6 +4,7 @@
  * opened only for the same. A server behind a shared credential sees one caller; this keeps callers apart.
  * Source: MCP 2026-07-28, Multi Round-Trip Requests, server requirements.
  */
+import type { Reach } from './listing.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { sha256Hex } from '../lib/base64url.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
@@ -12,7 +13,7 @@ import type { KeyRing } from '../secrets/key-ring.ts';
 import type { CallMessages, CallReply } from '../upstream/call.ts';
 import type { RawResponse } from '../upstream/message.ts';
 import type { Server } from '../registry/server-schema.ts';
-import type { Gateway, Reach, RelayedRequest } from './gateway.ts';
+import type { Gateway, RelayedRequest } from './gateway.ts';
 import { withoutUndeclaredInput } from './undeclared-input.ts';
 
 export interface RequestStateOptions {

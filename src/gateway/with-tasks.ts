@@ -4,23 +4,16 @@
  * knows. A task is asked for in the form it was made in, on the upstream session that made it. What
  * speaks of no tasks passes untouched.
  */
-import type { Caller } from '../access/principal.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Naming, Reach } from './listing.ts';
+import type { TaskEar } from '../upstream/hear-tasks.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import type { Era } from '../protocol.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { isOffered } from '../registry/status.ts';
-import type { CallContext, CallReply } from '../upstream/call.ts';
-import type {
-  CoreGateway,
-  Gateway,
-  Naming,
-  Reach,
-  RelayedMethod,
-  RelayedRequest,
-  RoutedReply,
-  TaskEar,
-} from './gateway.ts';
+import type { CallContext, CallReply, RelayedMethod } from '../upstream/call.ts';
+import type { CoreGateway, Gateway, RelayedRequest, RoutedReply } from './gateway.ts';
 import { taskNotFound } from './resolve.ts';
 import { failingAs, toServerFailure } from './server-failure.ts';
 import type { HeldTask, TaskIds } from './task-ids.ts';

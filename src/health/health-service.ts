@@ -1,5 +1,5 @@
 /** The health of servers, read: beside their records from one table, the history of one from its monitor. */
-import { administers, requireServerScope, type Caller } from '../access/principal.ts';
+import { type Actor, administers, requireServerScope } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { findServer } from '../registry/server-store.ts';
 import type { Server } from '../registry/server-schema.ts';
@@ -69,7 +69,7 @@ export class HealthService {
    * @throws PorticoError `forbidden`, `not_found`
    */
   async history(
-    caller: Caller,
+    caller: Actor,
     id: string,
     { before, limit }: { before?: number | undefined; limit: number },
   ): Promise<HealthHistory> {
@@ -95,7 +95,7 @@ export class HealthService {
    * The health of all servers that the caller administers for a scraper; one read.
    * @throws PorticoError `forbidden`
    */
-  async metrics(caller: Caller): Promise<string> {
+  async metrics(caller: Actor): Promise<string> {
     requireServerScope(caller, 'servers:read');
     const servers = await listServersWithHealth(this.#ports.db);
     const shown = servers.filter(server => administers(caller, server));

@@ -6,3 +6,6 @@ export const MAX_NAME_CHARS = 1_000;
 export const MAX_URI_CHARS = 8_192;
 /** What a server's own name or URI may be shorter than these, since an endpoint puts the server's name in front. */
 export const QUALIFIER_CHARS = 200;
+
+/** Longest name, in characters. */
+export const MAX_SERVER_NAME = 63;

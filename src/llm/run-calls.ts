@@ -6,7 +6,8 @@
  * Invariants: what the model was not shown is never dispatched, whether it is unknown or hidden; no call is dispatched twice, and none
  * whose arguments cannot be read or whose turn did not end for it. Arguments leave as they were read and may have been looked at, never as text that was not.
  */
-import type { Caller } from '../access/principal.ts';
+import type { Caller } from '../access/caller.ts';
+import type { ListedItem, Naming, Reach } from '../gateway/listing.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import { toToolResultText } from '../errors/to-tool-result.ts';
 import { boundResult } from '../formats/bound-result.ts';
@@ -14,7 +15,7 @@ import type { ExportedTools } from '../formats/dialect.ts';
 import type { HubCall, HubResult, HubTool } from '../formats/hub.ts';
 import { toNotMade } from '../formats/turn-end.ts';
 import { callTool } from '../gateway/call-tool.ts';
-import type { Gateway, ListedItem, Naming, Reach } from '../gateway/gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { toOneLine } from '../lib/one-line.ts';
 import { IMPLEMENTATION, isObject, RPC, type Era, type JsonObject } from '../protocol.ts';

@@ -1,5 +1,5 @@
 /** What the deployment's language model was used for today, and what it failed with (LLM-3). */
-import { requireScope, type Caller } from '../access/principal.ts';
+import { type Actor, requireScope } from '../access/principal.ts';
 import { endOfDay, toDay } from '../lib/utc-day.ts';
 import type { ModelSettings } from './model-settings.ts';
 import type { ModelView } from './usage-schema.ts';
@@ -15,7 +15,7 @@ export class UsageService {
   }
 
   /** @throws PorticoError `forbidden` without the scope `admin` */
-  async view(caller: Caller, now: number): Promise<ModelView> {
+  async view(caller: Actor, now: number): Promise<ModelView> {
     requireScope(caller, 'admin');
     const day = toDay(now);
     const settings = this.#settings;

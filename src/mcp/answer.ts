@@ -6,7 +6,6 @@ import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import { toRpcErrorText } from '../errors/to-json-rpc.ts';
 import { toToolResultText } from '../errors/to-tool-result.ts';
-import type { RoutedReply } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { taskFormOf } from '../gateway/task-messages.ts';
 import { idText, RPC, type Era, type JsonObject, type RequestId } from '../protocol.ts';
@@ -15,7 +14,7 @@ import type { CallContext } from '../upstream/call.ts';
 import type { RawResponse } from '../upstream/message.ts';
 import { pacedResponse, type Holder } from '../http/paced-body.ts';
 import { STREAM_HEADERS, toStream } from './patient-response.ts';
-import { asksForInput, relayTexts } from './relay-texts.ts';
+import { asksForInput, type Relayable, relayTexts } from './relay-texts.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
 /** Result types of the core protocol and of the tasks extension; all others are those of extensions. */
@@ -56,16 +55,6 @@ function completed(result: string, method: string): string {
 export function ownResultResponse({ id, method, era }: Asked, result: string): Response {
   return resultResponse(id, era === 'modern' ? completed(result, method) : result);
 }
-
-/** What is relayed to a client: the reply of a server, or of the gateway's own tool in its place. */
-export type Relayable = Pick<
-  RoutedReply,
-  'reply' | 'retry' | 'toResult' | 'takesOtherTypes' | 'onReplaced'
-> & {
-  server: { name: string };
-  /** The response where the client was asked and gave no answer; absent: that is a failure. */
-  onUnanswered?(): Promise<RawResponse>;
-};
 
 /** The request an answer is for. */
 export interface Asked {

@@ -2,12 +2,12 @@
  * Calls of `ask` on an endpoint that lists it: answered here, within what the endpoint reaches. What is wrong with the arguments, and a
  * model that is missing or fails, is a result that a model can read; a refused plan is one too.
  */
+import type { Exchange } from './exchange.ts';
 import { AskSchema, toAskText, type AskOutcome } from '../ask/ask-schema.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Era, RpcRequest } from '../protocol.ts';
 import { ASK_NAME } from './ask-tool.ts';
 import { ownFailureText, ownResultText, parseOwn, traceparentOf } from './own-tools.ts';
-import type { Exchange } from './requests.ts';
 
 const READABLE: ReadonlySet<string> = new Set([
   'invalid_params',

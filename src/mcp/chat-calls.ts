@@ -3,10 +3,12 @@
  * to allow the client is asked to fill in a form, in either era's way; where it cannot be asked, or the person decides nothing, the chat
  * waits: it is told so, and can be gone on with over REST or the terminal. What is done comes as progress, for who wants it.
  */
+import type { Exchange } from './exchange.ts';
+import type { Relayable } from './relay-texts.ts';
 import { z } from 'zod';
 import type { ChatEvent, ChatView } from '../chat/chat-events.ts';
 import { BeginChatSchema, ContinueChatSchema } from '../chat/chat-schema.ts';
-import type { ChatService, ReadyChat } from '../chat/chat-service.ts';
+import type { ReadyChat } from '../chat/chat-service.ts';
 import type { Asker } from '../chat/shown-tools.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { Mailbox } from '../lib/mailbox.ts';
@@ -23,13 +25,9 @@ import {
 import { fillsForms } from '../session/askable.ts';
 import type { CallMessages, CallReply } from '../upstream/call.ts';
 import type { RawResponse } from '../upstream/message.ts';
-import type { Relayable } from './answer.ts';
 import { toDecisions, toInputRequests } from './chat-questions.ts';
 import { CHAT_NAME } from './chat-tool.ts';
 import { ownFailureText, ownResultText, parseOwn, traceparentOf } from './own-tools.ts';
-import type { Exchange } from './requests.ts';
-
-export type ChatPort = Pick<ChatService, 'begin' | 'continue' | 'get'>;
 
 const ArgumentsSchema = z.strictObject({
   message: BeginChatSchema.shape.message,

@@ -1,8 +1,8 @@
 /** Which endpoint a request is for: all servers, one, or a toolset. Pure. */
-import type { Caller } from '../access/principal.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Naming, Reach } from '../gateway/listing.ts';
 import { ToolsShownSchema, type Toolset, type ToolsShown } from '../access/toolset.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import type { Naming, Reach } from '../gateway/gateway.ts';
 import type { NameStyle } from '../gateway/qualified-name.ts';
 import { Renames } from '../gateway/renames.ts';
 import { withinToolset } from '../gateway/toolset-reach.ts';

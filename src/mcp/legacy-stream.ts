@@ -2,6 +2,7 @@
  * GET of the legacy era: the stream on which a session hears what belongs to no request of its own.
  * Resumes after `Last-Event-ID`. Source: MCP 2025-11-25, transports, Listening for Messages.
  */
+import type { Standing } from './exchange.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { isWanted } from '../gateway/log-filter.ts';
@@ -13,7 +14,6 @@ import { loggedBy, type StreamOpening } from '../session/stream-opening.ts';
 import type { Streams } from '../session/streams.ts';
 import { audienceOf } from './endpoint.ts';
 import { changingLists, lookAgain, mayTell, seenBy } from './own-lists.ts';
-import type { Standing } from './requests.ts';
 import { streamResponse } from './stream-response.ts';
 
 /** From this version on clients take an event without data, which only names an id. */

@@ -2,6 +2,7 @@
  * Requests of the legacy era (2024-11-05 to 2025-11-25) on Streamable HTTP. Translated here, once:
  * below this file nothing asks for a version. Errors of a request are in-band, with 200.
  */
+import type { Exchange } from './exchange.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse, toRpcErrorText } from '../errors/to-json-rpc.ts';
 import { pacedResponse } from '../http/paced-body.ts';
@@ -20,7 +21,7 @@ import { resultResponse, thrownResponse } from './answer.ts';
 import { classify } from './classify.ts';
 import { setLogLevel } from './log-level.ts';
 import { toOwnOffer } from './meta-tools.ts';
-import { handleShared, noteDenial, paramsOf, type Exchange } from './requests.ts';
+import { handleShared, noteDenial, paramsOf } from './requests.ts';
 import { subscribe } from './subscribe.ts';
 
 const MAX_BATCH = 50;

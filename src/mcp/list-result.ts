@@ -1,6 +1,6 @@
 /** Results of lists as UTF-8, remembered per list: the same list is asked for often. */
+import type { ListedItem, Listing } from '../gateway/listing.ts';
 import { KIND_FACTS, type Kind } from '../catalog/catalog.ts';
-import type { ListedItem, Listing } from '../gateway/gateway.ts';
 import { toLegacyTool } from '../gateway/legacy-tool.ts';
 import { pageOf } from '../gateway/page.ts';
 import { toQualifiedUri } from '../gateway/qualified-uri.ts';

@@ -4,8 +4,10 @@
  * replayed. A stream that ends here ends with the request's result.
  * Source: MCP 2026-07-28, patterns, subscriptions.
  */
+import type { Caller } from '../access/caller.ts';
+import type { Exchange } from './exchange.ts';
 import { z } from 'zod';
-import { requireScope, type Caller } from '../access/principal.ts';
+import { requireScope } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import type { Gateway, TaskNews } from '../gateway/gateway.ts';
 import { counted } from '../limits/stream-count.ts';
@@ -18,7 +20,6 @@ import type { StreamOpening } from '../session/stream-opening.ts';
 import { listenOwner } from '../session/streams.ts';
 import { audienceOf, type Scope } from './endpoint.ts';
 import { changingLists, lookAgain, mayTell, seenBy } from './own-lists.ts';
-import type { Exchange } from './requests.ts';
 import { placed } from './subscribe.ts';
 import { streamResponse, type LiveStream } from './stream-response.ts';
 import { requireTasks } from './tasks.ts';

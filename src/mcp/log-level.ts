@@ -3,10 +3,10 @@
  * `_meta` key of each request in the modern era, where no key means none.
  * Source: MCP 2025-11-25 and 2026-07-28, Logging.
  */
+import type { Exchange } from './exchange.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { isObject, LOG_LEVELS, META, type LogLevel, type RpcRequest } from '../protocol.ts';
 import { resultResponse } from './answer.ts';
-import type { Exchange } from './requests.ts';
 
 function parseLogLevel(value: unknown): LogLevel {
   const level = LOG_LEVELS.find(known => known === value);

@@ -2,7 +2,7 @@
  * What the two tools answer that find and describe others: raw results, small and the same for the same state. What servers
  * wrote is data here: on one line, bounded and visible where it is a text of ours, as they wrote it where it is their definition.
  */
-import type { ListedItem } from '../gateway/gateway.ts';
+import type { ListedItem } from '../gateway/listing.ts';
 import { fromRawMembers, type RawObject } from '../lib/json-spans.ts';
 import { toOneLine } from '../lib/one-line.ts';
 import type { SearchHit } from '../search/search.ts';

@@ -3,8 +3,9 @@
  * call it stands for before anything else sees it, so that access, limits, the audit and the server meet the real tool by its
  * own name, and every byte of its arguments as it came. A real name is a call like on any other endpoint.
  */
+import type { Exchange } from './exchange.ts';
+import type { ListedItem } from '../gateway/listing.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import type { ListedItem } from '../gateway/gateway.ts';
 import type { RawObject } from '../lib/json-spans.ts';
 import { isObject, type Era, type RpcRequest } from '../protocol.ts';
 import { parseCall, parseDescribe, parseSearch } from './meta-arguments.ts';
@@ -12,7 +13,6 @@ import { describedText, foundText } from './meta-answers.ts';
 import { isMetaTool, type MetaTool } from './meta-tools.ts';
 import { ownFailureText } from './own-tools.ts';
 import { readCallArguments } from './params.ts';
-import type { Exchange } from './requests.ts';
 
 /** What is wrong with a name, which a model can put right. */
 const NOT_FOUND: ReadonlySet<string> = new Set(['tool_not_found', 'tool_name_unprefixed']);

@@ -2,6 +2,7 @@
  * Requests of the modern era (2026-07-28): stateless, no session, no object. The envelope and the
  * mirrored headers have been checked.
  */
+import type { Exchange } from './exchange.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
 import {
@@ -15,7 +16,7 @@ import { resultResponse, thrownResponse } from './answer.ts';
 import { openListener } from './listen.ts';
 import { requestedLogLevel } from './log-level.ts';
 import { toOwnOffer } from './meta-tools.ts';
-import { handleShared, noteDenial, paramsOf, type Exchange } from './requests.ts';
+import { handleShared, noteDenial, paramsOf } from './requests.ts';
 
 const DISCOVER_TTL_MS = 5_000;
 

@@ -2,17 +2,18 @@
  * What a caller's own lists are, for streams that tell when they change, and whether it may still hear of a resource. Each
  * time it is decided anew on what the caller sees by then.
  */
+import type { Standing } from './exchange.ts';
+import type { Listing } from '../gateway/listing.ts';
 import { hasScope } from '../access/principal.ts';
 import type { Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import type { Gateway, Listing } from '../gateway/gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { sha256Hex } from '../lib/base64url.ts';
 import { fromRawMembers } from '../lib/json-spans.ts';
 import { isObject } from '../protocol.ts';
 import type { ListName, ListNews, Seen } from '../session/news.ts';
 import type { StreamSight } from '../session/stream-opening.ts';
 import type { Scope } from './endpoint.ts';
-import type { Standing } from './requests.ts';
 
 /** Templates count as resources. */
 const KINDS_OF: Record<ListName, readonly Kind[]> = {

@@ -4,6 +4,7 @@
  * server's `input_required` becomes such questions too, and their answers go back with the same
  * call, made again as that era wants it. A modern client gets `input_required` itself.
  */
+import type { RoutedReply } from '../gateway/gateway.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
 import type { JsonObject } from '../protocol.ts';
@@ -12,7 +13,6 @@ import type { QuestionLine } from '../session/question-line.ts';
 import type { CallMessage, CallReply } from '../upstream/call.ts';
 import type { RawResponse } from '../upstream/message.ts';
 import type { Question, RawAnswer } from '../upstream/question.ts';
-import type { Relayable } from './answer.ts';
 
 /** Rounds of questions one call may take. */
 const MAX_ROUNDS = 16;
@@ -160,3 +160,13 @@ async function* askAll(
   const extra: RawObject = new Map([['inputResponses', fromRawMembers(responses)]]);
   return state === undefined ? extra : extra.set('requestState', state);
 }
+
+/** What is relayed to a client: the reply of a server, or of the gateway's own tool in its place. */
+export type Relayable = Pick<
+  RoutedReply,
+  'reply' | 'retry' | 'toResult' | 'takesOtherTypes' | 'onReplaced'
+> & {
+  server: { name: string };
+  /** The response where the client was asked and gave no answer; absent: that is a failure. */
+  onUnanswered?(): Promise<RawResponse>;
+};

@@ -2,25 +2,22 @@
  * The requests both eras share: lists from the catalog, and what is relayed to the one server it is
  * about. A method that is in neither table is not known here.
  */
-import { requireScope, type Caller } from '../access/principal.ts';
+import type { Exchange } from './exchange.ts';
+import type { Reference } from '../gateway/listing.ts';
+import { requireScope } from '../access/principal.ts';
 import type { ToolsShown } from '../access/toolset.ts';
-import type { AskService } from '../ask/ask-service.ts';
-import type { CacheWish } from '../cache/cache-wish.ts';
 import { KIND_FACTS, KINDS, type Kind } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import { isCall, type Gateway, type Reference, type RelayedMethod } from '../gateway/gateway.ts';
+import { isCall } from '../gateway/gateway.ts';
 import type { RawObject } from '../lib/json-spans.ts';
-import { isObject, type Era, type LogLevel, type RpcRequest } from '../protocol.ts';
-import type { QuestionLine } from '../session/question-line.ts';
-import type { Streams } from '../session/streams.ts';
-import type { CallContext } from '../upstream/call.ts';
+import { isObject, type Era, type RpcRequest } from '../protocol.ts';
+import type { RelayedMethod } from '../upstream/call.ts';
 import { ownResultResponse, replyResponse, resultBytesResponse, thrownText } from './answer.ts';
 import type { Asked } from './answer.ts';
 import { answerAsk } from './ask-calls.ts';
 import { ASK_NAME, askListResult } from './ask-tool.ts';
-import { startChat, type ChatPort } from './chat-calls.ts';
+import { startChat } from './chat-calls.ts';
 import { CHAT_NAME, chatListResult } from './chat-tool.ts';
-import type { Scope } from './endpoint.ts';
 import { listResult } from './list-result.ts';
 import { notFoundText, toMetaCall } from './meta-calls.ts';
 import { metaListResult } from './meta-tools.ts';
@@ -28,53 +25,6 @@ import type { OwnList } from './own-tools.ts';
 import { readParams } from './params.ts';
 import { patiently } from './patient-response.ts';
 import { isAboutTask, taskReference, wantedTasks } from './tasks.ts';
-
-/** A caller on an endpoint. */
-export interface Standing {
-  caller: Caller;
-  scope: Scope;
-  /** Which log messages the client of a legacy session wants; absent where servers may decide. */
-  logLevel?: LogLevel | undefined;
-}
-
-/** What the handlers of either era work with for one request. */
-export interface Exchange {
-  caller: Caller;
-  scope: Scope;
-  gateway: Gateway;
-  ask: Pick<AskService, 'ask'>;
-  chats: ChatPort;
-  context: CallContext;
-  streams: Streams;
-  /** What a stream that stays open needs. */
-  listening: {
-    keepAliveMs: number;
-    /** Counts a stream. @returns to be called when it is over @throws PorticoError `busy` */
-    open(): () => void;
-    /** Waits until a stream may be opened. @returns to be called when it is open, or never will be @throws PorticoError `busy` */
-    turn(): Promise<() => void>;
-    /** Who calls and what the endpoint comes to by now. @throws PorticoError where that is nobody or nothing */
-    now(): Promise<Standing>;
-  };
-  /** The parsed body is not needed any more; absent where other requests came with it. */
-  dropParsed?: () => void;
-  /** The revision that the legacy session agreed on; absent where the request is in none. */
-  version?: string | undefined;
-  /** Name of the object of the legacy session; absent where the request is in none. */
-  sessionObject?: string;
-  pageSize: number;
-  acceptsStream: boolean;
-  /** Opens the way on which a legacy client's answers come back; absent where it cannot be asked. */
-  openLine?: (() => Promise<QuestionLine>) | undefined;
-  /** Reads the mirrored headers of a modern request. */
-  readHeader?: (name: string) => string | null;
-  /** Which log messages the client gets; absent where servers may decide. */
-  logLevel?: LogLevel | 'none' | undefined;
-  /** What the request's headers say of results of before. */
-  cache?: CacheWish | undefined;
-  /** Remembers the level of the client's session; absent where it has none. */
-  setLogLevel?: (level: LogLevel) => Promise<void>;
-}
 
 /** What endpoints list that do not list the servers' tools. */
 const OWN_LISTS: Record<Exclude<ToolsShown, 'all'>, OwnList> = {

@@ -3,28 +3,19 @@
  * who calls and what they reach, hands over to the era's handler. No request without a credential
  * gets past the first check, and nothing is dispatched before all checks have passed.
  */
-import type { AskService } from '../ask/ask-service.ts';
-import type { Snapshot, Snapshots } from '../access/snapshots.ts';
+import type { McpPorts } from './ports.ts';
+import { sessionOwner } from '../session/owners.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
-import type { Config } from '../config.ts';
-import type { Gateway } from '../gateway/gateway.ts';
-import type { Drain } from '../http/drain.ts';
 import { readJsonBody, type JsonBody } from '../http/json-body.ts';
 import { checkOrigin } from '../http/origin.ts';
-import type { BytesInFlight, RequestBytes } from '../limits/bytes-in-flight.ts';
-import { counted, type StreamCount } from '../limits/stream-count.ts';
+import type { RequestBytes } from '../limits/bytes-in-flight.ts';
+import { counted } from '../limits/stream-count.ts';
 import { withExactIds } from '../lib/exact-ids.ts';
 import { isObject, isRequestId, type Era, type RequestId } from '../protocol.ts';
-import { sessionOwner, type Sessions } from '../session/sessions.ts';
-import type { QuestionLine } from '../session/question-line.ts';
-import type { Cancellations } from '../session/cancellations.ts';
-import type { Streams } from '../session/streams.ts';
 import { askableOf } from '../session/askable.ts';
-import type { RawAnswer } from '../upstream/question.ts';
 import { legacyClient, modernClient, scopeOfClient, SILENT_CLIENT, toAnswer } from './client.ts';
-import type { ChatPort } from './chat-calls.ts';
 import { classify, isModernVersion, type Classified } from './classify.ts';
 import { admit, liveSession, type Admitted } from './admit.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -42,27 +33,6 @@ import { openLegacyStream } from './legacy-stream.ts';
 import { handleModern } from './modern.ts';
 import { readParams } from './params.ts';
 import { dropping, standing, toExchange } from './to-exchange.ts';
-
-export interface McpPorts {
-  config: Config;
-  snapshots: Snapshots;
-  gateway: Gateway;
-  ask: Pick<AskService, 'ask'>;
-  chats: ChatPort;
-  sessions: Sessions;
-  streams: Streams;
-  cancellations: Cancellations;
-  bytes: BytesInFlight;
-  drain: Pick<Drain, 'check'>;
-  openStreams: Pick<StreamCount, 'open' | 'turn'>;
-  /** What a session's object does for questions. */
-  upstreamSessions: {
-    openLine(owner: string, timeoutMs: number): Promise<QuestionLine>;
-    passAnswer(owner: string, id: RequestId, answer: RawAnswer): Promise<boolean>;
-  };
-  /** End what a session has at its upstreams; nobody waits for it. */
-  endUpstreams(owner: string, snapshot: Snapshot): Promise<void>;
-}
 
 type Defer = (work: Promise<unknown>) => void;
 

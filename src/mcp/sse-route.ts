@@ -4,17 +4,18 @@
  * answers 202; what it is answered with comes on the stream. A message goes by the client's object to the Worker that holds the stream, where
  * `sse-session.ts` serves it as Streamable HTTP does, with the credential that the message came with. Source: MCP 2024-11-05, transports.
  */
+import type { Caller } from '../access/caller.ts';
+import type { McpPorts } from './ports.ts';
 import { parseBearer } from '../access/token.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
 import { readJsonBody } from '../http/json-body.ts';
 import { checkOrigin } from '../http/origin.ts';
 import { counted } from '../limits/stream-count.ts';
-import type { Caller } from '../access/principal.ts';
 import type { Snapshot } from '../access/snapshots.ts';
 import { findScope } from './admit.ts';
 import { parseEndpoint, type EndpointPart } from './endpoint.ts';
-import { handleMcp, type McpPorts } from './route.ts';
+import { handleMcp } from './route.ts';
 import { sseResponse } from './sse-session.ts';
 
 type Defer = (work: Promise<unknown>) => void;

@@ -2,15 +2,15 @@
  * `resources/subscribe` and `resources/unsubscribe` of the legacy era. They belong to a session,
  * whose own stream brings the updates. Source: MCP 2025-11-25, resources, Subscriptions.
  */
+import type { Exchange } from './exchange.ts';
+import type { Reach } from '../gateway/listing.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import type { Reach } from '../gateway/gateway.ts';
 import type { RpcRequest } from '../protocol.ts';
 import { keepsSessions } from '../registry/keeps-sessions.ts';
 import type { Subscription } from '../session/news.ts';
 import type { CallContext } from '../upstream/call.ts';
 import { resultResponse } from './answer.ts';
 import { audienceOf } from './endpoint.ts';
-import type { Exchange } from './requests.ts';
 
 /** @throws PorticoError `session_required`, `resource_not_found`, `method_not_found`, … */
 export async function subscribe(exchange: Exchange, request: RpcRequest): Promise<Response> {

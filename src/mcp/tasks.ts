@@ -4,8 +4,8 @@
  * parameter of the call; the two are not each other's. Pure.
  * Source: MCP 2026-07-28, tasks extension; 2025-11-25, tasks.
  */
+import type { Reference } from '../gateway/listing.ts';
 import { PorticoError } from '../errors/portico-error.ts';
-import type { Reference } from '../gateway/gateway.ts';
 import { isObject, META, TASKS_EXTENSION, type Era, type RpcRequest } from '../protocol.ts';
 
 /** The methods about a task, with the eras that have them. A list of tasks is in none. */

@@ -1,14 +1,14 @@
 /** What the handlers of either era work with, made of what is known of a request and of who calls. */
+import type { McpPorts } from './ports.ts';
+import type { Exchange, Standing } from './exchange.ts';
+import { principalOwner, sessionOwner } from '../session/owners.ts';
 import { wishOfHeader } from '../cache/cache-wish.ts';
 import type { RequestBytes } from '../limits/bytes-in-flight.ts';
 import type { Era, LogLevel, RpcRequest } from '../protocol.ts';
 import { askableKey } from '../session/askable.ts';
-import { principalOwner, sessionOwner } from '../session/sessions.ts';
 import { listenOwner } from '../session/streams.ts';
 import type { Admitted } from './admit.ts';
 import { acceptsStream, scopeOfClient, type Client } from './client.ts';
-import type { Exchange, Standing } from './requests.ts';
-import type { McpPorts } from './route.ts';
 
 /** How what came parsed is forgotten, so that a call does not wait with it in memory. */
 export function dropping(request: RpcRequest, bytes: RequestBytes) {

@@ -4,7 +4,7 @@
  * again, since only they offer tools.
  */
 import type { Acts } from '../audit/acts.ts';
-import { requireServerScope, type Caller } from '../access/principal.ts';
+import { type Actor, requireServerScope } from '../access/principal.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { sha256Hex } from '../lib/base64url.ts';
@@ -73,7 +73,7 @@ export class ApprovalService {
 
   /** One page, what changed last first. @throws PorticoError `forbidden`, `not_found` */
   async list(
-    caller: Caller,
+    caller: Actor,
     filter: PinFilter,
     limit: number,
     after?: PinPosition,
@@ -100,7 +100,7 @@ export class ApprovalService {
   }
 
   /** @throws PorticoError `forbidden`, `not_found` */
-  async get(caller: Caller, id: string): Promise<WholePin> {
+  async get(caller: Actor, id: string): Promise<WholePin> {
     requireServerScope(caller, 'servers:read');
     const { db } = this.#ports;
     const serverIds = await administeredIds(db, caller);
@@ -110,18 +110,18 @@ export class ApprovalService {
   }
 
   /** @throws PorticoError `forbidden`, `not_found`, `conflict` (a name misleads), `precondition_failed`, `busy` */
-  approve(caller: Caller, input: Approve): Promise<Decided> {
+  approve(caller: Actor, input: Approve): Promise<Decided> {
     const acceptsQuarantined = 'items' in input && input.accept_quarantined;
     return this.#decide(caller, 'approve', input, acceptsQuarantined);
   }
 
   /** What is approved can be rejected too. @throws PorticoError `forbidden`, `not_found`, `precondition_failed`, `busy` */
-  reject(caller: Caller, input: Reject): Promise<Decided> {
+  reject(caller: Actor, input: Reject): Promise<Decided> {
     return this.#decide(caller, 'reject', input, true);
   }
 
   async #decide(
-    caller: Caller,
+    caller: Actor,
     verb: Verb,
     input: Approve | Reject,
     acceptsQuarantined: boolean,

@@ -6,10 +6,10 @@
  * found at another generation of the server than the row has, or without the list of its tools, is judged, but neither written nor
  * remembered.
  */
+import type { Looked } from '../upstream/discover.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { sha256Hex } from '../lib/base64url.ts';
 import type { Server } from '../registry/server-schema.ts';
-import type { Looked } from '../upstream/watch.ts';
 import { toDefinitions, toInstructions, type Definition } from './definition.ts';
 import { findCopied } from './copied-names.ts';
 import { judge, type Judgement } from './judge.ts';

@@ -2,8 +2,9 @@
  * Names of servers for what a file calls its entries: the same file gives the same names, whenever it is read. Letters lose
  * their accents, what is not allowed becomes "-", and of names that would be the same the later one gets a number. Pure.
  */
+import { MAX_SERVER_NAME } from '../lib/name-limits.ts';
 import { withoutEnd } from '../lib/without-end.ts';
-import { MAX_SERVER_NAME, SERVER_NAME } from './server-schema.ts';
+import { SERVER_NAME } from './server-schema.ts';
 
 /** A name that is allowed, as near to the given one as can be; undefined where nothing of it is left. */
 export function toServerName(given: string): string | undefined {

@@ -4,7 +4,7 @@
  * are stored before the server that refers to them, and taken back where it cannot be made.
  */
 import type { Acts } from '../audit/acts.ts';
-import { requireScope, type Caller } from '../access/principal.ts';
+import { type Actor, requireScope } from '../access/principal.ts';
 import { fieldProblem } from '../errors/field-problems.ts';
 import { PorticoError, toPorticoError, type FieldProblem } from '../errors/portico-error.ts';
 import { yieldToRequests } from '../lib/yield-to-requests.ts';
@@ -54,7 +54,7 @@ export class ImportService {
    * Import the text of a file, or tell what an import would do.
    * @throws PorticoError `forbidden`, `validation_failed` with every field, `conflict` where the rule is `fail` and names are taken
    */
-  import(caller: Caller, text: string, options: ImportOptions): Promise<ImportedEntry[]> {
+  import(caller: Actor, text: string, options: ImportOptions): Promise<ImportedEntry[]> {
     const entries = readEntries(text);
     const act = { action: 'server.import', subject: 'file' };
     return this.#ports.acts.perform(caller, 'servers:write', act, async () => {
@@ -71,7 +71,7 @@ export class ImportService {
   }
 
   async #plan(
-    caller: Caller,
+    caller: Actor,
     entries: readonly McpEntry[],
     { onConflict }: ImportOptions,
   ): Promise<PlannedEntry[]> {
@@ -126,7 +126,7 @@ export class ImportService {
     }
   }
 
-  async #do(caller: Caller, entry: PlannedEntry): Promise<ImportedEntry> {
+  async #do(caller: Actor, entry: PlannedEntry): Promise<ImportedEntry> {
     const { input, existing } = entry;
     const isDone = entry.action === 'create' || entry.action === 'update';
     if (!isDone || !input) return existing ? { ...entry, serverId: existing.id } : entry;

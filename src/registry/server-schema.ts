@@ -71,8 +71,7 @@ export interface Server {
 }
 
 export const SERVER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
-/** Longest name, in characters. */
-export const MAX_SERVER_NAME = 63;
+
 const NameSchema = z
   .string()
   .regex(SERVER_NAME, 'use 1 to 63 letters, digits, "-" or "_", starting with a letter or digit');

@@ -5,13 +5,7 @@
  */
 import type { Acts, Commit } from '../audit/acts.ts';
 import { editRecord } from '../access/edits.ts';
-import {
-  administers,
-  hasLimits,
-  requireServerScope,
-  type Actor,
-  type Caller,
-} from '../access/principal.ts';
+import { administers, hasLimits, requireServerScope, type Actor } from '../access/principal.ts';
 import { refuseFields } from '../errors/field-problems.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { deleteServerHealth } from '../health/server-health-store.ts';
@@ -127,7 +121,7 @@ export class ServerService {
    * @param afterName the last name of the page before
    */
   async list(
-    caller: Caller,
+    caller: Actor,
     filter: ServerFilter,
     limit: number,
     afterName?: string,
@@ -148,14 +142,14 @@ export class ServerService {
   }
 
   /** All servers that the caller administers in the order of their names, for an export. */
-  async listAll(caller: Caller): Promise<Server[]> {
+  async listAll(caller: Actor): Promise<Server[]> {
     requireServerScope(caller, 'servers:read');
     const { results } = await selectServers(this.#ports.db).all();
     return parseServers(results).filter(server => administers(caller, server));
   }
 
   /** @throws PorticoError `forbidden`, `not_found` */
-  async get(caller: Caller, id: string): Promise<Server> {
+  async get(caller: Actor, id: string): Promise<Server> {
     requireServerScope(caller, 'servers:read');
     const server = await this.#find(caller, id);
     this.#ports.onFresh();
@@ -167,7 +161,7 @@ export class ServerService {
    * @param ifRevision refuse where the server is at another revision
    * @throws PorticoError `forbidden`, `not_found`, `validation_failed`, `conflict`, `precondition_failed`
    */
-  update(caller: Caller, id: string, patch: UpdateServer, ifRevision?: number): Promise<Server> {
+  update(caller: Actor, id: string, patch: UpdateServer, ifRevision?: number): Promise<Server> {
     const act = { action: 'server.update', subject: id, isOfServers: true } as const;
     return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
       this.#checkAddresses(patch.connection_config?.url, patch.health_check_url ?? undefined);
@@ -201,7 +195,7 @@ export class ServerService {
    * Bring a server up; one that is there already is looked at again.
    * @returns its status after that
    */
-  connect(caller: Caller, id: string): Promise<ServerStatus> {
+  connect(caller: Actor, id: string): Promise<ServerStatus> {
     const act = { action: 'server.connect', subject: id, isOfServers: true } as const;
     return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
       await this.#find(caller, id);
@@ -216,7 +210,7 @@ export class ServerService {
    * Take a server down: nothing new reaches it, what is under way may end within the time of draining.
    * @returns how many calls that is
    */
-  disconnect(caller: Caller, id: string): Promise<number> {
+  disconnect(caller: Actor, id: string): Promise<number> {
     const act = { action: 'server.disconnect', subject: id, isOfServers: true } as const;
     return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
       await this.#find(caller, id);
@@ -228,7 +222,7 @@ export class ServerService {
   }
 
   /** @throws PorticoError `forbidden`, `not_found` */
-  delete(caller: Caller, id: string): Promise<void> {
+  delete(caller: Actor, id: string): Promise<void> {
     const act = { action: 'server.delete', subject: id, isOfServers: true } as const;
     return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
       const { name } = await this.#find(caller, id);

@@ -1,10 +1,11 @@
 /** The search of a deployment: over segments and, where it has a model for vectors, with that. */
+import type { FindTools } from './search.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Embedder } from '../llm/embedder-port.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { SkillsOf } from '../skills/tool-skills.ts';
 import type { EmbeddingSource } from './embedding-asset.ts';
-import { createFindTools, type FindTools } from './find-tools.ts';
+import { createFindTools } from './find-tools.ts';
 import type { IndexParts } from './index-parts.ts';
 import { createModelSearch } from './model-search.ts';
 import { SearchIndex } from './search-index.ts';

@@ -3,15 +3,14 @@
  * no score and no order.
  */
 import type { View } from '../access/view.ts';
-import type { Reach } from '../gateway/gateway.ts';
 import { Lru } from '../lib/lru.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { isOffered } from '../registry/status.ts';
-import type { ServerSkills, SkillsOf, ToolSkills } from '../skills/tool-skills.ts';
+import type { ServerSkills, SkillsOf } from '../skills/tool-skills.ts';
 import type { EmbeddingSource } from './embedding-asset.ts';
 import type { ModelSearch } from './model-search.ts';
 import { rank, type Searched } from './rank.ts';
-import type { SearchRequest } from './search.ts';
+import type { FindTools, SearchRequest } from './search.ts';
 import type { Segment } from './segment.ts';
 import { TUNING } from './tuning.ts';
 
@@ -26,27 +25,11 @@ export interface FindPorts {
   model?: ModelSearch | undefined;
 }
 
-/** A tool that was found, by its server's own name of it. */
-export interface FoundTool {
-  server: Server;
-  tool: string;
-  score: number;
-  skills: ToolSkills | undefined;
-}
-
-export interface Found {
-  tools: readonly FoundTool[];
-  serversSearched: number;
-  toolsSearched: number;
-}
-
 /** One server that takes part. */
 interface Part extends Searched {
   of: Server;
   shown: Uint8Array;
 }
-
-export type FindTools = (reach: Reach, request: SearchRequest) => Promise<Found>;
 
 /** Search with the index and the skills there are. */
 export function createFindTools({ segmentOf, embedding, skillsOf, model }: FindPorts): FindTools {

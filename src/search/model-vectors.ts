@@ -3,6 +3,7 @@
  * 32 bits each for `PMVC`, version, tools, dimensions; then, for all tools, the hashes of the texts (2 × 32 bits), the scales (32-bit floats), the
  * vectors (signed bytes). Pure.
  */
+import type { Vectors } from './segment-layout.ts';
 import { normalise } from './embedding.ts';
 import type { SearchedTool } from './searched-tool.ts';
 import {
@@ -13,7 +14,6 @@ import {
   toEmbeddedText,
   toSmallVector,
   type SmallVector,
-  type Vectors,
 } from './vectors.ts';
 
 export interface ModelVectors extends Vectors {

@@ -4,7 +4,6 @@
  * server only, and of that only the tools whose text is another.
  */
 import type { Catalog } from '../catalog/catalog.ts';
-import type { IndexCatalog } from '../catalog/catalog-keeper.ts';
 import { Lru } from '../lib/lru.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { Embedding } from './embedding.ts';
@@ -85,3 +84,11 @@ export function toSegmentBytes(
     previous,
   );
 }
+
+/** Makes a catalog searchable. @param isNew whether it was stored just now */
+export type IndexCatalog = (
+  serverId: string,
+  hash: string,
+  readCatalog: () => Catalog,
+  isNew: boolean,
+) => Promise<void>;

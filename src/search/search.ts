@@ -1,5 +1,5 @@
 /** What a search for tools asks and answers, whichever face it came by. */
-import type { ListedItem } from '../gateway/gateway.ts';
+import type { ListedItem, Reach } from '../gateway/listing.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { ToolSkills } from '../skills/tool-skills.ts';
 
@@ -33,3 +33,19 @@ export interface SearchResult {
   /** Tools that took part: those of these servers that the caller may see and the filters let through. */
   toolsSearched: number;
 }
+
+/** A tool that was found, by its server's own name of it. */
+export interface FoundTool {
+  server: Server;
+  tool: string;
+  score: number;
+  skills: ToolSkills | undefined;
+}
+
+export interface Found {
+  tools: readonly FoundTool[];
+  serversSearched: number;
+  toolsSearched: number;
+}
+
+export type FindTools = (reach: Reach, request: SearchRequest) => Promise<Found>;

@@ -2,7 +2,6 @@
  * Where the parts of a segment lie in its bytes: one header of 32-bit numbers, then arrays in the order of their alignment, so that reading
  * is laying views over the bytes. Little-endian, as every platform this runs on. Pure.
  */
-import type { Vectors } from './vectors.ts';
 
 export const SEGMENT_MAGIC = 0x47455350;
 /** In the bytes and in the key they are kept under: another layout, another analysis of text or another meaning of a field is another version. */
@@ -99,4 +98,13 @@ export function readHeader(
   const sizes = { tools, terms, postings, nameUnits: words[6] ?? 0, dimensions: words[7] ?? 0 };
   if (magic !== SEGMENT_MAGIC || version !== SEGMENT_VERSION) return undefined;
   return toByteLength(sizes) === bytes.byteLength ? { sizes, embeddingId } : undefined;
+}
+
+/** Vectors of the tools of one catalog, by their place in its list. */
+export interface Vectors {
+  /** Two numbers a tool: the hash of the text its vector was made of. */
+  textHashes: Uint32Array;
+  /** A vector is its bytes times its scale; with a scale of 0 there is none. */
+  vectorScales: Float32Array;
+  vectors: Int8Array;
 }

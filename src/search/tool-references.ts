@@ -7,7 +7,7 @@
  * `defer_loading`. OpenAI, "Tool search", client-executed tool search (developers.openai.com/api/docs/guides/tools-tool-search): a
  * `tool_search_output` item with the tools themselves.
  */
-import type { ListedItem } from '../gateway/gateway.ts';
+import type { ListedItem } from '../gateway/listing.ts';
 
 /** A definition's members as JSON values, where it has them. */
 function membersOf({ name, item }: ListedItem) {

@@ -1,6 +1,7 @@
 /**
  * The semantic half of a segment: one unit vector for each tool, in signed bytes with a scale. A tool whose text is as it was keeps its vector. Pure.
  */
+import type { Vectors } from './segment-layout.ts';
 import type { Embedding } from './embedding.ts';
 import {
   MAX_DESCRIPTION_CHARS,
@@ -8,17 +9,7 @@ import {
   MAX_TITLE_CHARS,
   type SearchedTool,
 } from './searched-tool.ts';
-import type { Segment } from './segment.ts';
 import { hashText } from './terms.ts';
-
-/** Vectors of the tools of one catalog, by their place in its list. */
-export interface Vectors {
-  /** Two numbers a tool: the hash of the text its vector was made of. */
-  textHashes: Uint32Array;
-  /** A vector is its bytes times its scale; with a scale of 0 there is none. */
-  vectorScales: Float32Array;
-  vectors: Int8Array;
-}
 
 const MOST = 127;
 const SECOND_SEED = 0x9e3779b9;
@@ -28,7 +19,7 @@ export function toVectors(
   tools: readonly SearchedTool[],
   embedding: Embedding,
   arrays: Vectors,
-  previous: Segment | undefined,
+  previous: (Vectors & { readonly embeddingId: number }) | undefined,
 ): void {
   const texts = tools.map(toEmbeddedText);
   arrays.textHashes.set(hashTexts(texts));

@@ -6,7 +6,7 @@
  * (`access/snapshots.ts`) and only counted here.
  */
 import { ALWAYS, type Acts } from '../audit/acts.ts';
-import { requireScope, type Caller } from '../access/principal.ts';
+import { type Actor, requireScope } from '../access/principal.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { envelopePrefix, isEnvelope, rewrapEnvelope } from './envelope.ts';
 import type { KeyRing } from './key-ring.ts';
@@ -44,7 +44,7 @@ export class Rotation {
   }
 
   /** What lies under which key. */
-  async report(caller: Caller): Promise<KeysView> {
+  async report(caller: Actor): Promise<KeysView> {
     requireScope(caller, 'admin');
     const { db, keys } = this.#ports;
     const counts = await countByKey(db, Date.now());
@@ -72,7 +72,7 @@ export class Rotation {
    * Put the next records under the active key.
    * @throws PorticoError `forbidden`, `validation_failed`
    */
-  rotate(caller: Caller, { limit, cursor }: RotateInput): Promise<Rotated> {
+  rotate(caller: Actor, { limit, cursor }: RotateInput): Promise<Rotated> {
     const { db, keys, acts } = this.#ports;
     const act = { action: 'keys.rotate', subject: keys.active };
     return acts.perform(caller, 'admin', act, async commit => {

@@ -3,7 +3,7 @@
  * writes is one act with its audit row.
  */
 import { ALWAYS, type Acts } from '../audit/acts.ts';
-import { requireScope, type Caller } from '../access/principal.ts';
+import { type Actor, requireScope } from '../access/principal.ts';
 import { refuseFields } from '../errors/field-problems.ts';
 import { PorticoError, type FieldProblem } from '../errors/portico-error.ts';
 import { decideAddress } from '../upstream/guard.ts';
@@ -46,7 +46,7 @@ export class SecretService {
    * @throws PorticoError `forbidden`, `validation_failed`, `conflict` where a server that refers to it is at none of the origins
    */
   put(
-    caller: Caller,
+    caller: Actor,
     name: string,
     input: PutSecret,
   ): Promise<{ secret: Secret; users: SecretUser[] }> {
@@ -72,7 +72,7 @@ export class SecretService {
   }
 
   /** What there is, without values. Who looks leaves a row too. */
-  async list(caller: Caller): Promise<{ secrets: Secret[]; users: SecretUser[] }> {
+  async list(caller: Actor): Promise<{ secrets: Secret[]; users: SecretUser[] }> {
     requireScope(caller, 'secrets:write');
     const { db, acts } = this.#ports;
     const act = { action: 'secret.list', subject: 'secrets' };
@@ -85,7 +85,7 @@ export class SecretService {
   }
 
   /** @throws PorticoError `forbidden`, `not_found`, `conflict` while a server refers to it */
-  delete(caller: Caller, name: string): Promise<void> {
+  delete(caller: Actor, name: string): Promise<void> {
     const { db, acts } = this.#ports;
     const act = { action: 'secret.delete', subject: name };
     return acts.perform(caller, 'secrets:write', act, async commit => {

@@ -7,6 +7,7 @@
  * Invariants: an upstream session is stored before it is used; an object nobody used for the idle
  * time deletes itself; the methods are reachable only through the binding.
  */
+import { isSessionOwner } from './owners.ts';
 import { DurableObject } from 'cloudflare:workers';
 import { createDestinations } from '../connectors/destinations.ts';
 import { configOf } from '../config.ts';
@@ -31,7 +32,6 @@ import { OpenStreams, STREAM_TAG } from './open-streams.ts';
 import { acceptRelay, relay } from './message-relay.ts';
 import type { StreamOpening, StreamSight } from './stream-opening.ts';
 import { UpstreamClaims } from './upstream-claims.ts';
-import { isSessionOwner } from './sessions.ts';
 import { UseClock } from './use-clock.ts';
 
 /** Longest time one caller may take to open an upstream session. */

@@ -5,7 +5,7 @@
  * where it stopped. Parked calls live in memory only: one that outlives its limit, or its object,
  * is ended, and the upstream hears of it.
  */
-import type { Config } from '../config.ts';
+import type { ByteLimits } from '../limits/limit-settings.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import type { JsonObject } from '../protocol.ts';
 import { bytesOfIsolate, type RequestBytes } from '../limits/bytes-in-flight.ts';
@@ -48,7 +48,7 @@ export class ObjectCalls {
   /** @param id of the object, whose calls are counted together */
   constructor(
     upstreams: Upstreams,
-    { bytesInFlight, questionTimeoutMs }: Pick<Config, 'bytesInFlight' | 'questionTimeoutMs'>,
+    { bytesInFlight, questionTimeoutMs }: { bytesInFlight: ByteLimits; questionTimeoutMs: number },
     id: DurableObjectId,
   ) {
     this.#upstreams = upstreams;

@@ -2,9 +2,8 @@
  * The life of a legacy client session: opened, found alive, ended. Bound to its principal and its
  * endpoint; idle ones end by themselves.
  */
-import type { Caller } from '../access/principal.ts';
+import type { Caller } from '../access/caller.ts';
 import type { Snapshots } from '../access/snapshots.ts';
-import type { Config } from '../config.ts';
 import type { LogLevel } from '../protocol.ts';
 import {
   deleteIdleSessions,
@@ -23,25 +22,7 @@ export interface SessionsOptions {
   db: D1Database;
   sealedIds: SealedIds;
   snapshots: Snapshots;
-  config: Pick<Config, 'sessionIdleMs' | 'principalSessions'>;
-}
-
-/** Name of the object that holds a session's state. */
-export function sessionOwner(sessionId: string): string {
-  return `session:${sessionId}`;
-}
-
-/** Whether an object is that of a session. */
-export function isSessionOwner(owner: string): boolean {
-  return owner.startsWith(sessionOwner(''));
-}
-
-/**
- * Name of the object that holds what a principal without a session has at a server.
- * @param askable equal for clients that can be asked the same (`askableKey`)
- */
-export function principalOwner(principalId: string, serverId: string, askable = ''): string {
-  return `principal:${principalId}:${serverId}${askable === '' ? '' : `:${askable}`}`;
+  config: { readonly sessionIdleMs: number; readonly principalSessions: number };
 }
 
 /** The revision whose transport HTTP+SSE is. */

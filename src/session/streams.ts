@@ -22,10 +22,7 @@ export class Streams {
   readonly #objects: ObjectsByName<ClientObject>;
   readonly #monitors: ObjectsByName<ResourceMonitor>;
 
-  constructor(
-    objects: ObjectsByName<ClientObject>,
-    monitors: ObjectsByName<ResourceMonitor>,
-  ) {
+  constructor(objects: ObjectsByName<ClientObject>, monitors: ObjectsByName<ResourceMonitor>) {
     this.#objects = objects;
     this.#monitors = monitors;
   }

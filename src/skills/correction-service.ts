@@ -2,7 +2,8 @@
  * What administrators do about the skills of tools: look at them with confidence and reason, correct one by hand, withdraw that, have a server's
  * tools classified anew. Each that writes is one act; the server's monitor does the rest.
  */
-import { administers, requireServerScope, type Caller } from '../access/principal.ts';
+import type { Caller } from '../access/caller.ts';
+import { administers, requireServerScope } from '../access/principal.ts';
 import type { Acts } from '../audit/acts.ts';
 import type { Condition } from '../audit/audit-store.ts';
 import type { Catalog } from '../catalog/catalog.ts';

@@ -1,5 +1,5 @@
 /** Tools of a list with their skills, and how many are in each skill. Pure: what is not in the list counts nowhere. */
-import type { ListedItem } from '../gateway/gateway.ts';
+import type { ListedItem } from '../gateway/listing.ts';
 import type { ServerSkills, ToolSkills } from './tool-skills.ts';
 
 /** The skills of a listed tool; undefined where it was not looked at yet. */

@@ -2,8 +2,9 @@
  * The taxonomy: create, read, edit, delete skills. Each verb that writes is one act with its audit row. An edit is counted, and the monitors
  * of the servers classify anew in their next rounds.
  */
+import type { Caller } from '../access/caller.ts';
 import { editRecord } from '../access/edits.ts';
-import { requireScope, type Caller } from '../access/principal.ts';
+import { requireScope } from '../access/principal.ts';
 import type { Acts } from '../audit/acts.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { fieldProblem } from '../errors/field-problems.ts';

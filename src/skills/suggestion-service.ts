@@ -2,7 +2,8 @@
  * Skills that were suggested: shown with the skills that are nearest, and approved, merged or rejected. Each decision is one act. What was
  * suggested comes of untrusted texts: it becomes a skill only as an administrator lets it.
  */
-import { requireScope, type Caller } from '../access/principal.ts';
+import type { Caller } from '../access/caller.ts';
+import { requireScope } from '../access/principal.ts';
 import type { Acts } from '../audit/acts.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { toListPage, type ListPage } from '../lib/page.ts';

@@ -37,3 +37,10 @@ export type CallMessages = AsyncGenerator<CallMessage, void, undefined>;
 
 /** The answer of an upstream: its response, or messages of which the last is the response. */
 export type CallReply = { response: RawResponse } | { messages: CallMessages };
+
+/** Methods that go to one server and are answered by it. */
+export type RelayedMethod =
+  'tools/call' | 'prompts/get' | 'resources/read' | 'completion/complete' | TaskMethod;
+
+/** Methods about a task that a call made. */
+export type TaskMethod = 'tasks/get' | 'tasks/result' | 'tasks/update' | 'tasks/cancel';

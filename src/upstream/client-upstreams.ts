@@ -3,7 +3,7 @@
  * HTTP+SSE connections, the calls an object has to make, what it subscribed to in its own sessions,
  * and what servers tell there beside their answers.
  */
-import { inEra } from '../gateway/client-reach.ts';
+import { inEra } from '../registry/in-era.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { ResourceNews } from '../session/news.ts';
 import type { UpstreamClaims } from '../session/upstream-claims.ts';

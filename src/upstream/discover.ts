@@ -4,12 +4,14 @@
  * stay. A list that fails is noted, and the others stay too; only where none can be read the whole
  * fails. Bounds: pages, items and characters.
  */
+import type { Verdict } from '../registry/server-schema.ts';
 import {
+  type Conditions,
+  type Kind,
   KIND_FACTS,
   KINDS,
-  MAX_LIST_TTL_MS,
-  type Kind,
   type ListTtls,
+  MAX_LIST_TTL_MS,
 } from '../catalog/catalog.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { parseParamHeaders } from '../gateway/param-headers.ts';
@@ -219,4 +221,15 @@ function readItem(
 function headerFault(text: string): string | undefined {
   const parsed = parseParamHeaders(rawMembers(text).get('inputSchema') ?? '{}');
   return 'invalid' in parsed ? parsed.invalid : undefined;
+}
+
+/** What a look found. */
+export interface Looked extends Discovered {
+  verdict: Verdict;
+  capabilities: JsonObject;
+  instructions: string | undefined;
+  /** Which items are not for every client. */
+  conditions?: Conditions | undefined;
+  /** What a modern server says it has in the legacy era, where it keeps sessions there. */
+  legacyCapabilities?: JsonObject | undefined;
 }

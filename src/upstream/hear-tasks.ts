@@ -6,7 +6,6 @@
  */
 import { rawMembers } from '../lib/json-spans.ts';
 import { isObject, MODERN_VERSION } from '../protocol.ts';
-import type { TaskEar } from '../gateway/gateway.ts';
 import type { Destination } from './destination.ts';
 import { listen } from './listen.ts';
 import { taskWithoutSecrets } from './redact.ts';
@@ -57,4 +56,12 @@ export async function hearTasks(
 function agreedIds(notifications: unknown): string[] {
   const ids = isObject(notifications) ? notifications['taskIds'] : undefined;
   return Array.isArray(ids) ? ids.filter(id => typeof id === 'string') : [];
+}
+
+/** What is heard of tasks at servers, until `ended`. */
+export interface TaskEar {
+  /** The tasks that a server agreed to tell of. */
+  agreed: readonly string[];
+  /** Settles when one of the servers tells no more; at once where none agreed. */
+  ended: Promise<void>;
 }

@@ -5,11 +5,11 @@
  * Invariants: a subscription is stored before the server is asked; a server is asked once for each
  * URI of a session, and again in a new session; what the server refuses is not kept.
  */
+import { isSessionOwner } from '../session/owners.ts';
 import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
 import { sha256Hex } from '../lib/base64url.ts';
 import { covers, type WatchFailure } from '../session/news.ts';
 import type { JsonObject } from '../protocol.ts';
-import { isSessionOwner } from '../session/sessions.ts';
 import type { Channel } from './channel.ts';
 import { createDeadline } from './deadline.ts';
 import { SessionForgotten } from './exchange.ts';

@@ -4,9 +4,8 @@
  *
  * Invariants: what fails here fails no look; a server is looked at in a bounded number of sessions, two where nothing differs.
  */
-import { KINDS, type Kind } from '../catalog/catalog.ts';
+import { type Conditions, type Kind, KINDS } from '../catalog/catalog.ts';
 import { toConditions, type Sight } from '../catalog/sights.ts';
-import type { Conditions } from '../catalog/conditions.ts';
 import { PorticoError } from '../errors/portico-error.ts';
 import { LATEST_LEGACY_VERSION, type JsonObject } from '../protocol.ts';
 import { parsePlace } from '../registry/connector-place.ts';

@@ -5,10 +5,9 @@
 import { KINDS } from '../catalog/catalog.ts';
 import type { Verdict } from '../registry/server-schema.ts';
 import type { Destination } from './destination.ts';
-import type { Discovered } from './discover.ts';
+import type { Discovered, Looked } from './discover.ts';
 import type { Negotiated } from './negotiate.ts';
 import { ASLEEP, lookAside, NOTHING_ASIDE, type Aside } from './side-looks.ts';
-import type { Looked } from './watch.ts';
 
 /** After this time it is looked for again in any case, in milliseconds. */
 const OLD_MS = 600_000;

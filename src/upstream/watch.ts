@@ -6,12 +6,11 @@
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { parseUpdated, UPDATED } from '../lib/updated.ts';
-import type { Conditions } from '../catalog/conditions.ts';
 import { isObject, type JsonObject } from '../protocol.ts';
 import type { Verdict } from '../registry/server-schema.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { endSession } from './end-session.ts';
-import { discover, type Discovered } from './discover.ts';
+import { discover, type Looked } from './discover.ts';
 import { SessionForgotten } from './exchange.ts';
 import { listen } from './listen.ts';
 import { negotiate, type Negotiated } from './negotiate.ts';
@@ -35,17 +34,6 @@ export interface WatchOptions {
 const STABLE_MS = 5_000;
 const UNSUBSCRIBE_MS = 5_000;
 const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
-
-/** What a look found. */
-export interface Looked extends Discovered {
-  verdict: Verdict;
-  capabilities: JsonObject;
-  instructions: string | undefined;
-  /** Which items are not for every client. */
-  conditions?: Conditions | undefined;
-  /** What a modern server says it has in the legacy era, where it keeps sessions there. */
-  legacyCapabilities?: JsonObject | undefined;
-}
 
 /** A change stream; a later one takes over once it has begun to speak. */
 interface Ear {

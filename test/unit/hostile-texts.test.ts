@@ -88,7 +88,7 @@ const PLACES: Readonly<Record<string, Work>> = {
   'forms of secrets': text => withoutSecretForms(text),
   'a name that may be a secret of': text => isSecretName(text),
   'a schema that may mark secrets': (_, json) =>
-    markedSchemaOf({ key: 'a', raw: new Map([['inputSchema', `{"description":${json}}`]]) }),
+    markedSchemaOf({ raw: new Map([['inputSchema', `{"description":${json}}`]]) }),
   'a word, a key and a value in a trace': text => [
     safeWord(text),
     safeKey(text),

@@ -1,8 +1,9 @@
 /** What is written about access, and what is told of it, where somebody else deletes or changes in between. */
+import { toCaller } from '../../src/access/caller.ts';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { PrincipalService } from '../../src/access/principal-service.ts';
-import { SETUP_TOKEN, toCaller } from '../../src/access/principal.ts';
+import { SETUP_TOKEN } from '../../src/access/principal.ts';
 import { RuleService } from '../../src/access/rule-service.ts';
 import { TokenService } from '../../src/access/token-service.ts';
 import { MAX_TOOLSETS_CHARS } from '../../src/access/toolset-list-store.ts';

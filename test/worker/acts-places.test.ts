@@ -1,7 +1,8 @@
 /** Acts that find their place in the chain taken, or the database gone; and who is woken by them. */
+import { toCaller } from '../../src/access/caller.ts';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SETUP_TOKEN, toCaller } from '../../src/access/principal.ts';
+import { SETUP_TOKEN } from '../../src/access/principal.ts';
 import { Acts, ALWAYS } from '../../src/audit/acts.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,4 +1,5 @@
 /** Who is let in to an endpoint: in which order that is decided, and what does not exist for whom. */
+import type { McpPorts } from '../../src/mcp/ports.ts';
 import { describe, expect, it } from 'vitest';
 import type { AccessState } from '../../src/access/policy.ts';
 import type { Snapshot } from '../../src/access/snapshots.ts';
@@ -7,7 +8,6 @@ import { PorticoError } from '../../src/errors/portico-error.ts';
 import { createCore } from '../../src/gateway/core.ts';
 import { admit, findScope, liveSession } from '../../src/mcp/admit.ts';
 import type { Endpoint } from '../../src/mcp/endpoint.ts';
-import type { McpPorts } from '../../src/mcp/route.ts';
 import { createCaller, OPEN } from '../unit/access/callers.ts';
 import { catalogOf, createRecord, findNothing } from '../unit/gateway/fakes.ts';
 

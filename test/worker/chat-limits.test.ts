@@ -1,7 +1,7 @@
 /** Chats of one principal by tokens with other limits: a chat holds results of tools, so it is seen only with the limits it was last run with. */
+import type { Caller } from '../../src/access/caller.ts';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/access/principal.ts';
 import { ChatRecords } from '../../src/chat/chat-records.ts';
 import { BeginChatSchema, ContinueChatSchema } from '../../src/chat/chat-schema.ts';
 import { ChatService } from '../../src/chat/chat-service.ts';

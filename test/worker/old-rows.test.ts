@@ -91,7 +91,8 @@ it('[SEC-6] a chain of which every row was old is whole', async () => {
 it('[SEC-6] nothing is old where rows are kept for ever', async () => {
   await callsFrom(400 * DAY_MS);
   const next = await runInDurableObject(logOf(person), async (_log, state) => {
-    const log = new AuditLog(state, { ...env, PORTICO_AUDIT_DAYS: '0' });
+    const forEver = { PORTICO_AUDIT_DAYS: '0' };
+    const log = new AuditLog(state, { ...env, ...forEver });
     state.storage.sql.exec("INSERT OR REPLACE INTO facts VALUES ('prune_at', '0')");
     await log.alarm();
     const [row] = state.storage.sql

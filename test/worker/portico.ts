@@ -58,7 +58,9 @@ function withJson(response: Response): Response {
 }
 
 /** @param settings replace bindings and settings of the Worker, not of its objects */
-export function createPortico(settings: Partial<Env> & Record<`PORTICO_${string}`, string> = {}): Portico {
+export function createPortico(
+  settings: Partial<Env> & Record<`PORTICO_${string}`, string> = {},
+): Portico {
   const own: Env = { ...env, ...settings };
   const contexts: ExecutionContext[] = [];
   const fetch = async (path: string, init?: RequestInit) => {

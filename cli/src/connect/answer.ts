@@ -2,9 +2,9 @@
  * The HTTP answer to one request of a client, made while the child works: `application/json` where the response comes first, an
  * event stream where something else does. The head is fixed with the first of it.
  */
+import type { HttpAnswer } from './http-message.ts';
 import { EventStream, type Room } from './event-stream.ts';
 import type { Limits } from './limits.ts';
-import type { HttpAnswer } from './stdio-http.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };

@@ -2,12 +2,13 @@
  * One request of the gateway to one server of this machine, from its first frame to its last. The face is read only as fast
  * as the gateway takes: credit, then room in the socket. A channel ends exactly once; after that it sends nothing.
  */
+import type { HttpAnswer } from './http-message.ts';
 import { CHUNK_BYTES, toFrame, toJsonFrame } from '../../../src/connectors/frames.ts';
 import type { Payload } from '../../../src/connectors/frames.ts';
 import { Credit } from './credit.ts';
 import { orAborted } from './or-aborted.ts';
 import type { Outlet } from './outlet.ts';
-import type { HttpAnswer, HttpFace } from './stdio-http.ts';
+import type { HttpFace } from './stdio-http.ts';
 
 /** Largest body of a request, in bytes; the gateway takes no larger one from its clients. */
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;

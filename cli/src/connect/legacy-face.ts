@@ -3,6 +3,7 @@
  * what it said then, a session of its own, and its own share of what the child says.
  * Source: MCP 2025-11-25, Streamable HTTP.
  */
+import type { HttpAnswer, HttpRequest } from './http-message.ts';
 import { fromRawMembers, rawMembers } from '../../../src/lib/json-spans.ts';
 import {
   isObject,
@@ -20,7 +21,6 @@ import { EventStream, type Room } from './event-stream.ts';
 import type { Limits } from './limits.ts';
 import { Questions } from './questions.ts';
 import { Sessions, type Session } from './sessions.ts';
-import type { HttpAnswer, HttpRequest } from './stdio-http.ts';
 import type { ToolFilter } from './tool-filter.ts';
 
 export interface FaceOptions {

@@ -6,13 +6,14 @@
  * Invariants: nothing is started to be looked at; what cannot be had here is answered as a program of the modern era alone answers it,
  * before any process has seen it; a program that never got ready in the legacy era is not started in it again.
  */
+import type { HttpAnswer, HttpRequest } from './http-message.ts';
 import { isObject } from '../../../src/protocol.ts';
 import { featuresOf, type ClientFeature } from '../../../src/session/client-features.ts';
 import { plainAnswer } from './answer.ts';
 import type { ChildMessage } from './child-message.ts';
 import { NO_SESSION } from './legacy-face.ts';
 import type { Limits } from './limits.ts';
-import type { HttpAnswer, HttpRequest, StdioServer } from './stdio-http.ts';
+import type { StdioServer } from './stdio-http.ts';
 
 export interface LegacySideOptions {
   limits: Pick<Limits, 'kindIdleMs' | 'sideMs'>;

@@ -2,12 +2,12 @@
  * One run of a modern child as a Streamable HTTP server without sessions: each request is its own owner.
  * Source: MCP 2026-07-28, Streamable HTTP, stdio, and subscriptions.
  */
+import type { HttpAnswer, HttpRequest } from './http-message.ts';
 import { isObject, META, MODERN_VERSION, RPC } from '../../../src/protocol.ts';
 import { plainAnswer } from './answer.ts';
 import { Calls, type Notification, type Request } from './calls.ts';
 import { errorText, rawAt, withMembers, type Change, type ChildMessage } from './child-message.ts';
 import { SESSION_UNKNOWN, type FaceOptions } from './legacy-face.ts';
-import type { HttpAnswer, HttpRequest } from './stdio-http.ts';
 
 const LISTEN = 'subscriptions/listen';
 

@@ -7,6 +7,7 @@
  * Invariants: `handle` never throws; a call is given to a child once at most; a response is the child's own, but for errors that
  * say why there is none.
  */
+import type { HttpAnswer, HttpRequest } from './http-message.ts';
 import { isObject, RPC, type Era } from '../../../src/protocol.ts';
 import type { ClientFeature } from '../../../src/session/client-features.ts';
 import { plainAnswer } from './answer.ts';
@@ -24,24 +25,6 @@ import { ModernFace } from './modern-face.ts';
 import { ASKING } from './questions.ts';
 import type { StartQueue } from './start-queue.ts';
 import { ToolFilter, type ToolRules } from './tool-filter.ts';
-
-export interface HttpRequest {
-  method: 'POST' | 'GET' | 'DELETE';
-  /** Names in lower case. */
-  headers: Readonly<Record<string, string>>;
-  body: Uint8Array;
-  /** Aborts when the client has hung up, also while the answer is read. */
-  signal: AbortSignal;
-}
-
-export interface HttpAnswer {
-  status: number;
-  headers: Record<string, string>;
-  /** Ends with the answer; the reader may stop early. */
-  body: AsyncIterable<Uint8Array>;
-  /** Why there is nobody to answer, for people: the request reached no program. */
-  failure?: string;
-}
 
 /** Answers requests of MCP Streamable HTTP for one server. Never throws; a failure is a status with a JSON-RPC error. */
 export interface HttpFace {

@@ -1,7 +1,8 @@
 /** The longest and the most that rules, tokens and toolsets take, and nothing beyond. */
+import { PatternSchema } from '../../../src/access/pattern.ts';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { PatternSchema, SubjectSchema } from '../../../src/access/rule.ts';
+import { SubjectSchema } from '../../../src/access/rule.ts';
 import { CreateTokenSchema, parseExpiry, toTokenView } from '../../../src/access/token-schema.ts';
 import { parseBearer } from '../../../src/access/token.ts';
 import { CreateToolsetSchema, judgeDefinition } from '../../../src/access/toolset-schema.ts';

@@ -1,6 +1,6 @@
 /** Callers and what they are made of, without a database. */
+import type { Caller } from '../../../src/access/caller.ts';
 import { createPolicy, type AccessState, type Holder } from '../../../src/access/policy.ts';
-import type { Caller } from '../../../src/access/principal.ts';
 import type { Scope } from '../../../src/access/token.ts';
 
 /** No rules, no toolsets, open to members. */

@@ -2,10 +2,10 @@
  * Explanations against what lists and calls really do, over random registries, rules, tokens and toolsets: the gateway of the endpoints is
  * asked by qualified names, with everything else in reach, and notes what would leave.
  */
+import { toCaller, type Caller } from '../../../src/access/caller.ts';
 import { describe, expect, it } from 'vitest';
 import { explainCase, type Explained } from '../../../src/access/explain-case.ts';
 import type { Case } from '../../../src/access/explain-steps.ts';
-import { toCaller, type Caller } from '../../../src/access/principal.ts';
 import type { AccessState } from '../../../src/access/policy.ts';
 import type { AccessRule, Subject } from '../../../src/access/rule.ts';
 import type { Token } from '../../../src/access/token.ts';

@@ -1,4 +1,5 @@
 /** Who calls: the scopes of its token, and what a token with limits reaches and administers. */
+import { toCaller, type Caller } from '../../../src/access/caller.ts';
 import { describe, expect, it } from 'vitest';
 import type { NamedServer } from '../../../src/access/pattern.ts';
 import {
@@ -8,8 +9,6 @@ import {
   requireScope,
   requireServerScope,
   SETUP_TOKEN,
-  toCaller,
-  type Caller,
 } from '../../../src/access/principal.ts';
 import { NOTHING } from '../../../src/access/view.ts';
 import { createCaller, OPEN } from './callers.ts';

@@ -1,9 +1,11 @@
 /** Ask with everything around it written down: a gateway with a few tools, a model that says what it is told to say, spans that are kept. */
-import { SETUP_TOKEN, toCaller, type Caller } from '../../../src/access/principal.ts';
+import { toCaller, type Caller } from '../../../src/access/caller.ts';
+import type { ListedItem, Reach } from '../../../src/gateway/listing.ts';
+import { SETUP_TOKEN } from '../../../src/access/principal.ts';
 import type { AllowEntry } from '../../../src/ask/allow-list.ts';
 import { AskService, type AskInput } from '../../../src/ask/ask-service.ts';
 import type { TurnReply } from '../../../src/formats/dialect.ts';
-import type { Gateway, ListedItem, Reach, RelayedRequest } from '../../../src/gateway/gateway.ts';
+import type { Gateway, RelayedRequest } from '../../../src/gateway/gateway.ts';
 import { rawMembers } from '../../../src/lib/json-spans.ts';
 import type { ChatAsk, ChatModel } from '../../../src/llm/chat-port.ts';
 import type { Server } from '../../../src/registry/server-schema.ts';

@@ -1,7 +1,7 @@
 /** What tests of the loop share: a model that answers by a script, tools that do as they are told, and a record of what was written when. */
+import type { ListedItem } from '../../../src/gateway/listing.ts';
 import type { HubCall, HubResult } from '../../../src/formats/hub.ts';
 import type { Dialect, TurnReply } from '../../../src/formats/dialect.ts';
-import type { ListedItem } from '../../../src/gateway/gateway.ts';
 import type { ChatAsk, ChatModel } from '../../../src/llm/chat-port.ts';
 import { NO_TRACES } from '../../../src/telemetry/tracer.ts';
 import type { ChatEvent } from '../../../src/chat/chat-events.ts';

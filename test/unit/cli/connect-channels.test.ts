@@ -1,8 +1,9 @@
 /** Channels against a face and a socket that the test plays: what goes out for what comes in. */
+import type { HttpAnswer, HttpRequest } from '../../../cli/src/connect/http-message.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { createChannels } from '../../../cli/src/connect/channels.ts';
 import { Outlet } from '../../../cli/src/connect/outlet.ts';
-import type { HttpAnswer, HttpFace, HttpRequest } from '../../../cli/src/connect/stdio-http.ts';
+import type { HttpFace } from '../../../cli/src/connect/stdio-http.ts';
 import * as frames from '../../../src/connectors/frames.ts';
 
 const CHUNK = 50_000;

@@ -1,6 +1,7 @@
 /** Servers of both eras as one client is served by them, and that equal clients have the same reach. */
+import { inEra } from '../../../src/registry/in-era.ts';
 import { expect, it } from 'vitest';
-import { inEra, reachOfClient } from '../../../src/gateway/client-reach.ts';
+import { reachOfClient } from '../../../src/gateway/client-reach.ts';
 import type { Server } from '../../../src/registry/server-schema.ts';
 import { createRecord } from './fakes.ts';
 

@@ -2,11 +2,11 @@
  * The state of a server that is down is told to who may use what was asked for, and to nobody else: what is hidden there is answered as what
  * is unknown, by every kind of name.
  */
+import type { Naming, Reach, Reference } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import type { AccessRule } from '../../../src/access/rule.ts';
 import { PorticoError } from '../../../src/errors/portico-error.ts';
 import { createCore } from '../../../src/gateway/core.ts';
-import type { Naming, Reach, Reference } from '../../../src/gateway/gateway.ts';
 import { Renames } from '../../../src/gateway/renames.ts';
 import { withinToolset } from '../../../src/gateway/toolset-reach.ts';
 import { narrowed, withAccess } from '../../../src/gateway/with-access.ts';

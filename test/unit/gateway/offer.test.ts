@@ -1,7 +1,7 @@
 /** What an endpoint offers of its servers: each capability where one of them has it, instructions and tasks of whom they are. */
+import type { Naming } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/catalog/catalog.ts';
-import type { Naming } from '../../../src/gateway/gateway.ts';
 import { toOffer, type Offering } from '../../../src/gateway/offer.ts';
 import type { Era } from '../../../src/protocol.ts';
 

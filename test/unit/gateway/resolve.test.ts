@@ -1,9 +1,9 @@
 /** What a reference means within reach, where kinds of items could be taken for each other: each is decided by what the caller sees of its kind. */
+import type { Naming, Reference } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/catalog/catalog.ts';
 import { PorticoError } from '../../../src/errors/portico-error.ts';
 import { createCore } from '../../../src/gateway/core.ts';
-import type { Naming, Reference } from '../../../src/gateway/gateway.ts';
 import { Renames } from '../../../src/gateway/renames.ts';
 import { taskNotFound } from '../../../src/gateway/resolve.ts';
 import { withAccess } from '../../../src/gateway/with-access.ts';

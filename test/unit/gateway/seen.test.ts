@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseQualifiedPattern } from '../../../src/access/pattern.ts';
 import { NOTHING, selectionOf, WHOLE } from '../../../src/access/view.ts';
-import { parseCatalog } from '../../../src/catalog/catalog.ts';
-import { isReadOnly, through } from '../../../src/gateway/seen.ts';
+import { isReadOnly, parseCatalog } from '../../../src/catalog/catalog.ts';
+import { through } from '../../../src/gateway/seen.ts';
 import { narrowed } from '../../../src/gateway/with-access.ts';
 import { PLAIN_CLIENT } from '../../../src/catalog/conditions.ts';
 import { createCaller } from '../access/callers.ts';

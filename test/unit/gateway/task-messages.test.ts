@@ -1,6 +1,5 @@
 /** Ids of tasks in messages, at each place where they stand; what names none passes to the byte. */
 import { describe, expect, it } from 'vitest';
-import type { RelayedMethod } from '../../../src/gateway/gateway.ts';
 import {
   isTaskNotification,
   taskFormOf,
@@ -9,7 +8,7 @@ import {
   type TaskNames,
 } from '../../../src/gateway/task-messages.ts';
 import type { JsonObject } from '../../../src/protocol.ts';
-import type { CallMessage, CallMessages } from '../../../src/upstream/call.ts';
+import type { CallMessage, CallMessages, RelayedMethod } from '../../../src/upstream/call.ts';
 import type { RawResponse } from '../../../src/upstream/message.ts';
 import type { Question, RawAnswer } from '../../../src/upstream/question.ts';
 

@@ -1,7 +1,8 @@
 /** What changes in a result, by what was asked, on which endpoint, and by whom; all else passes as it came. */
+import type { Naming } from '../../../src/gateway/listing.ts';
 import { expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/catalog/catalog.ts';
-import type { Naming, RelayedRequest } from '../../../src/gateway/gateway.ts';
+import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
 import { resultChanges } from '../../../src/gateway/to-result.ts';
 import type { JsonObject } from '../../../src/protocol.ts';
 import { createRecord } from './fakes.ts';

@@ -1,6 +1,7 @@
 /** What a token's scopes allow, for every way to a server. */
+import type { Naming } from '../../../src/gateway/listing.ts';
 import { expect, it } from 'vitest';
-import type { Gateway, Naming } from '../../../src/gateway/gateway.ts';
+import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { withAccess } from '../../../src/gateway/with-access.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord } from './fakes.ts';

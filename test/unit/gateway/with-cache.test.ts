@@ -1,11 +1,12 @@
 /** Which calls the cache of results is asked about, and what comes of its answers. */
+import type { Naming } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import type { CacheRule } from '../../../src/cache/cache-rule.ts';
 import type { CacheShard, Taken } from '../../../src/cache/cache-port.ts';
 import type { FlightPorts } from '../../../src/cache/cached-flight.ts';
 import { parseCatalog } from '../../../src/catalog/catalog.ts';
 import { createCore } from '../../../src/gateway/core.ts';
-import type { Naming, RelayedRequest } from '../../../src/gateway/gateway.ts';
+import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
 import { withCache } from '../../../src/gateway/with-cache.ts';
 import type { JsonObject } from '../../../src/protocol.ts';
 import { createKeyRing } from '../../../src/secrets/key-ring.ts';

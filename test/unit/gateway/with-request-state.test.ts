@@ -1,11 +1,7 @@
 /** States of servers on their way through clients: sealed for one principal, one request, one server and a time. */
+import type { Reach } from '../../../src/gateway/listing.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type {
-  Gateway,
-  Reach,
-  RelayedRequest,
-  RequestContext,
-} from '../../../src/gateway/gateway.ts';
+import type { Gateway, RelayedRequest, RequestContext } from '../../../src/gateway/gateway.ts';
 import { withRequestState } from '../../../src/gateway/with-request-state.ts';
 import { rawMembers } from '../../../src/lib/json-spans.ts';
 import type { JsonObject } from '../../../src/protocol.ts';

@@ -1,7 +1,9 @@
 /** Which id a task has for its client, and who hears of it. */
+import type { TaskEar } from '../../../src/upstream/hear-tasks.ts';
+import type { Reach } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import { PorticoError } from '../../../src/errors/portico-error.ts';
-import type { CoreGateway, Reach, RelayedRequest, TaskEar } from '../../../src/gateway/gateway.ts';
+import type { CoreGateway, RelayedRequest } from '../../../src/gateway/gateway.ts';
 import { createTaskIds } from '../../../src/gateway/task-ids.ts';
 import { withTasks, type TaskPorts } from '../../../src/gateway/with-tasks.ts';
 import type { Era, JsonObject } from '../../../src/protocol.ts';

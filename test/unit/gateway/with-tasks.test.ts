@@ -2,10 +2,11 @@
  * Tasks in the gateway on plain fakes: whose id reaches which server, in what a server sends about tasks, and what passes
  * as it came.
  */
+import type { Caller } from '../../../src/access/caller.ts';
+import type { Naming, Reach } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../../src/access/principal.ts';
 import { createCore } from '../../../src/gateway/core.ts';
-import type { Naming, Reach, RelayedRequest } from '../../../src/gateway/gateway.ts';
+import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
 import { createTaskIds } from '../../../src/gateway/task-ids.ts';
 import { withAccess } from '../../../src/gateway/with-access.ts';
 import { withTasks } from '../../../src/gateway/with-tasks.ts';

@@ -1,6 +1,6 @@
 /** Pages of lists as clients get them: as much as may be on the first one, since some clients read no other. */
+import type { ListedItem, Listing } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
-import type { ListedItem, Listing } from '../../../src/gateway/gateway.ts';
 import { rawMembers } from '../../../src/lib/json-spans.ts';
 import { listResult } from '../../../src/mcp/list-result.ts';
 

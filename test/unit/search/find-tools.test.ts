@@ -1,8 +1,8 @@
 /** A search over a reach: filters come first, so that what is hidden or filtered out changes nothing of what is found. */
+import type { Reach } from '../../../src/gateway/listing.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { NOTHING, type View } from '../../../src/access/view.ts';
-import type { Reach } from '../../../src/gateway/gateway.ts';
 import type { Server } from '../../../src/registry/server-schema.ts';
 import { readEmbedding } from '../../../src/search/embedding.ts';
 import { createFindTools } from '../../../src/search/find-tools.ts';

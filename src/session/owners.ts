@@ -1,0 +1,19 @@
+/** Names of the objects that hold what a client has. Pure. */
+
+/** Name of the object that holds a session's state. */
+export function sessionOwner(sessionId: string): string {
+  return `session:${sessionId}`;
+}
+
+/** Whether an object is that of a session. */
+export function isSessionOwner(owner: string): boolean {
+  return owner.startsWith(sessionOwner(''));
+}
+
+/**
+ * Name of the object that holds what a principal without a session has at a server.
+ * @param askable equal for clients that can be asked the same (`askableKey`)
+ */
+export function principalOwner(principalId: string, serverId: string, askable = ''): string {
+  return `principal:${principalId}:${serverId}${askable === '' ? '' : `:${askable}`}`;
+}
