@@ -2,9 +2,9 @@
  * The `mcp.json` of a start: which of its servers a URL reaches, and why the others are left out. It is read by the parser that
  * the import of the API uses. Refuses a file that is none with one line; one bad entry never hides the others.
  */
-import { assignNames } from '../src/registry/import-names.ts';
-import type { McpEntry } from '../src/registry/mcp-entry.ts';
-import { parseMcpJson } from '../src/registry/mcp-json.ts';
+import { assignNames } from '../src/servers/transfer/import-names.ts';
+import type { McpEntry } from '../src/servers/transfer/mcp-entry.ts';
+import { parseMcpJson } from '../src/servers/transfer/mcp-json.ts';
 import { StartError } from './start-error.ts';
 
 export interface ConfiguredServer {

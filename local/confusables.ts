@@ -1,12 +1,12 @@
 /**
- * Makes `src/pins/confusables.ts` of Unicode's own data: `node local/run.mjs local/confusables.ts confusables.txt`, where the file is
+ * Makes `src/servers/approvals/confusables.ts` of Unicode's own data: `node local/run.mjs local/confusables.ts confusables.txt`, where the file is
  * that of UTS #39 (https://www.unicode.org/Public/security/latest/confusables.txt). What compatibility decomposition says already is
- * left out, and so is what only decorates or separates, since a skeleton has none of it (`src/pins/skeleton.ts`).
+ * left out, and so is what only decorates or separates, since a skeleton has none of it (`src/servers/approvals/skeleton.ts`).
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const OUTPUT = fileURLToPath(new URL('../src/pins/confusables.ts', import.meta.url));
+const OUTPUT = fileURLToPath(new URL('../src/servers/approvals/confusables.ts', import.meta.url));
 const WIDTH = 150;
 /** What a skeleton leaves out. */
 const LEFT_OUT = /[\p{M}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { lostKeys, PUT_BACK } from '../src/secrets/lost-keys.ts';
+import { lostKeys, PUT_BACK } from '../src/credentials/lost-keys.ts';
 import { createKeysApi, rotateAll, type KeysApi, type KeysReport } from './rotate.ts';
 import { addKey, readAdminToken } from './secrets.ts';
 import { StartError, toLine } from './start-error.ts';

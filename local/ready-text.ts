@@ -2,7 +2,7 @@
  * What the terminal shows when everything runs: the address, the tokens (only at the start that made them), and the snippets
  * for the clients, which carry a member's token. Pure text.
  */
-import { TOKEN_VARIABLE } from '../src/registry/client-config.ts';
+import { TOKEN_VARIABLE } from '../src/servers/transfer/client-config.ts';
 import type { Secrets } from './secrets.ts';
 import { createSnippets } from './snippets.ts';
 import type { Steps } from './steps.ts';

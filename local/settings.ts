@@ -3,7 +3,7 @@
  * anything runs. Stricter than a deployment: a `PORTICO_` name that nothing reads is refused too.
  */
 import { parseConfig, SETTING_NAMES } from '../src/config.ts';
-import { nearestName } from '../src/lib/nearest-name.ts';
+import { nearestName } from '../src/shared/util/nearest-name.ts';
 import { StartError } from './start-error.ts';
 
 /** What the local host sets by itself, from the data folder. */

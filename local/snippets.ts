@@ -2,8 +2,8 @@
  * The configurations that a start shows on the terminal: those of the commonest clients, from the same source as the export of
  * the API. Pure text.
  */
-import { toClientConfig } from '../src/registry/client-config.ts';
-import type { Client, ClientConfig } from '../src/registry/client-config.ts';
+import { toClientConfig } from '../src/servers/transfer/client-config.ts';
+import type { Client, ClientConfig } from '../src/servers/transfer/client-config.ts';
 
 const SHOWN: readonly Client[] = ['claude-code', 'claude-desktop', 'cursor', 'vscode', 'curl'];
 

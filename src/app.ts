@@ -3,16 +3,16 @@ import type { McpPorts } from './mcp/ports.ts';
 import { createApi } from './api/api.ts';
 import { handleDocs, isDocsPath, type DocsPorts } from './api/docs.ts';
 import type { ApiPorts } from './api/frame.ts';
-import { handleConnect, type ConnectPorts } from './connectors/connector-route.ts';
-import { PorticoError } from './errors/portico-error.ts';
-import { toProblemResponse } from './errors/to-problem.ts';
-import { IMPLEMENTATION } from './protocol.ts';
+import { handleConnect, type ConnectPorts } from './api/connector-route.ts';
+import { PorticoError } from './shared/errors/portico-error.ts';
+import { toProblemResponse } from './shared/errors/to-problem.ts';
+import { IMPLEMENTATION } from './shared/protocol.ts';
 import { parseEndpoint, type EndpointPart } from './mcp/endpoint.ts';
 import { createCors } from './http/cors.ts';
 import { createHostCheck } from './http/host.ts';
-import { createShield, type ShieldPorts } from './http/shield.ts';
+import { createShield, type ShieldPorts } from './http/address-limit.ts';
 import { handleMcp } from './mcp/route.ts';
-import { handleSse } from './mcp/sse-route.ts';
+import { handleSse } from './mcp/sse/sse-route.ts';
 
 export type AppPorts = ApiPorts & McpPorts & DocsPorts & ShieldPorts & ConnectPorts;
 

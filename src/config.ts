@@ -3,26 +3,30 @@
  * right stops every request. Pure: the local host checks an environment with it before it starts anything.
  */
 import { z } from 'zod';
-import type { Posture } from './access/rule.ts';
-import type { ToolsShown } from './access/toolset.ts';
-import { ASK_SETTINGS, toAskSettings, type AskSettings } from './ask/ask-settings.ts';
-import { CACHE_SETTINGS, toCacheSettings, type CacheSettings } from './cache/cache-settings.ts';
-import { CHAT_SETTINGS, toChatSettings, type ChatSettings } from './chat/chat-settings.ts';
-import type { NameStyle } from './gateway/qualified-name.ts';
-import type { HealthDefaults } from './health/health-settings.ts';
-import type { JsonBounds } from './lib/json-bounds.ts';
-import { nearestName } from './lib/nearest-name.ts';
+import type { Posture } from './access/policy/rule.ts';
+import type { ToolsShown } from './access/policy/toolset.ts';
+import { ASK_SETTINGS, toAskSettings, type AskSettings } from './agents/ask/ask-settings.ts';
+import {
+  CACHE_SETTINGS,
+  toCacheSettings,
+  type CacheSettings,
+} from './gateway/cache/cache-settings.ts';
+import { CHAT_SETTINGS, toChatSettings, type ChatSettings } from './agents/chat/chat-settings.ts';
+import type { NameStyle } from './shared/naming/qualified-name.ts';
+import type { HealthDefaults } from './servers/health/health-settings.ts';
+import type { JsonBounds } from './shared/json/json-bounds.ts';
+import { nearestName } from './shared/util/nearest-name.ts';
 import {
   LIMIT_SETTINGS,
   toByteLimits,
   toStreamLimits,
   type ByteLimits,
   type StreamLimits,
-} from './limits/limit-settings.ts';
-import type { Limit } from './limits/token-bucket.ts';
-import { MODEL_SETTINGS, toModelSettings, type ModelSettings } from './llm/model-settings.ts';
-import type { ToolApproval } from './pins/pin.ts';
-import { OTLP_SETTINGS, toOtlpSettings, type OtlpSettings } from './telemetry/otlp-settings.ts';
+} from './shared/limits/limit-settings.ts';
+import type { Limit } from './audit/limits/token-bucket.ts';
+import { MODEL_SETTINGS, toModelSettings, type ModelSettings } from './models/model-settings.ts';
+import type { ToolApproval } from './servers/registry/fingerprint.ts';
+import { OTLP_SETTINGS, toOtlpSettings, type OtlpSettings } from './tracing/otlp-settings.ts';
 
 export interface Config {
   /** Upstreams on loopback over plain http are allowed. */

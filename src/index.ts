@@ -1,13 +1,13 @@
 /** The Worker's entry: hands requests to the application, which is built once per isolate. */
 import { createApp, type App } from './app.ts';
-import { wire } from './wire.ts';
+import { wire } from './compose.ts';
 
-export { AuditLog } from './audit/audit-log-object.ts';
-export { Connector } from './connectors/connector-object.ts';
-export { ResultCache } from './cache/result-cache-object.ts';
-export { ClientSession } from './session/client-session-object.ts';
-export { ServerMonitor } from './catalog/server-monitor-object.ts';
-export { AccessNews } from './access/access-news-object.ts';
+export { AuditLog } from './objects/audit-log-object.ts';
+export { Connector } from './objects/connector-object.ts';
+export { ResultCache } from './objects/result-cache-object.ts';
+export { ClientSession } from './objects/client-session-object.ts';
+export { ServerMonitor } from './objects/server-monitor-object.ts';
+export { AccessNews } from './objects/access-changes-object.ts';
 
 const apps = new WeakMap<Env, App>();
 

@@ -5,9 +5,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { readEmbedding, type Embedding } from '../../src/search/embedding.ts';
-import type { Searched } from '../../src/search/part.ts';
-import { buildSegment, readSegment, type SearchedTool } from '../../src/search/segment.ts';
+import { readEmbedding, type Embedding } from '../../src/search/text/embedding.ts';
+import type { Searched } from '../../src/search/index/part.ts';
+import { buildSegment, readSegment, type SearchedTool } from '../../src/search/index/segment.ts';
 
 const EMBEDDING = fileURLToPath(new URL('../../pages/search/embedding.bin', import.meta.url));
 

@@ -2,9 +2,9 @@
  * What a hostile definition gains: one tool is added on a server of its own, honest first, then stuffed in one way after another, and all requests of a
  * corpus are asked. Reported is how often it comes among the first, and how its score moves from that of the honest one.
  */
-import type { Embedding } from '../../src/search/embedding.ts';
-import { rank } from '../../src/search/rank.ts';
-import type { SearchedTool } from '../../src/search/segment.ts';
+import type { Embedding } from '../../src/search/text/embedding.ts';
+import { rank } from '../../src/search/rank/rank.ts';
+import type { SearchedTool } from '../../src/search/index/segment.ts';
 import { toSearched, type Corpus } from './corpus.ts';
 import { toTable } from './text-table.ts';
 

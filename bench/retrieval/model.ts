@@ -2,16 +2,16 @@
  * What a model for vectors adds, asked at an OpenAI-compatible address: the quality of the ranking with and without it, and the time of a query
  * over 10,000 tools with vectors of its length. Not asked of a model: how fast it is itself.
  */
-import type { Embedding } from '../../src/search/embedding.ts';
+import type { Embedding } from '../../src/search/text/embedding.ts';
 import {
   buildModelVectors,
   readModelVectors,
   toModelVector,
-} from '../../src/search/model-vectors.ts';
-import { rank, type Searched } from '../../src/search/rank.ts';
-import { TUNING } from '../../src/search/tuning.ts';
-import { createHttpChat } from '../../src/llm/http-chat.ts';
-import { OPENAI_CHAT_API } from '../../src/llm/openai-api.ts';
+} from '../../src/search/index/model-vectors.ts';
+import { rank, type Searched } from '../../src/search/rank/rank.ts';
+import { TUNING } from '../../src/search/rank/tuning.ts';
+import { createHttpChat } from '../../src/models/http-chat.ts';
+import { OPENAI_CHAT_API } from '../../src/models/openai-api.ts';
 import { isTuned, toSearched, type Corpus, type CorpusServer } from './corpus.ts';
 import { MEASURES, percentileOf, toMeans, toMeasures } from './measures.ts';
 import { multiplyServers } from './speed.ts';

@@ -2,8 +2,8 @@
  * Which words of a table of word pieces mean about the same: those whose vectors have a cosine of `LEAST` at least, nearest first, a few for each,
  * one for each stem. Pieces that are no words (of two letters or less, stop words, what goes on with a word) have none and are none.
  */
-import { STOP_WORDS } from '../../src/search/stop-words.ts';
-import { toTerms } from '../../src/search/terms.ts';
+import { STOP_WORDS } from '../../src/search/text/stop-words.ts';
+import { toTerms } from '../../src/search/text/terms.ts';
 
 export interface Link {
   piece: number;

@@ -1,5 +1,5 @@
 /**
- * `node local/run.mjs bench/retrieval/pack-embedding.ts FOLDER [FILE]`: makes the file that `src/search/embedding.ts` reads of a folder with
+ * `node local/run.mjs bench/retrieval/pack-embedding.ts FOLDER [FILE]`: makes the file that `src/search/text/embedding.ts` reads of a folder with
  * `vocab.txt`, `scales.f32` and `vectors.i8` (its README says what these are). Takes a minute. To be run again when words are stemmed in another way.
  * Refuses a vocabulary in which two pieces have one hash.
  */
@@ -8,8 +8,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { CONTINUED, EMBEDDING_MAGIC, EMBEDDING_VERSION } from '../../src/search/embedding.ts';
-import { hashText, toTerms } from '../../src/search/terms.ts';
+import { CONTINUED, EMBEDDING_MAGIC, EMBEDDING_VERSION } from '../../src/search/text/embedding.ts';
+import { hashText, toTerms } from '../../src/search/text/terms.ts';
 import { toNeighbours } from './neighbours.ts';
 
 const FILE = fileURLToPath(new URL('../../pages/search/embedding.bin', import.meta.url));

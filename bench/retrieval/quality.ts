@@ -2,9 +2,9 @@
  * How well requests are answered: words alone, vectors alone and both, for each kind of request and for the half of the requests that the
  * ranking was tuned on and the other; and whether scores mean something.
  */
-import type { Embedding } from '../../src/search/embedding.ts';
-import { rank } from '../../src/search/rank.ts';
-import { TUNING, type Tuning } from '../../src/search/tuning.ts';
+import type { Embedding } from '../../src/search/text/embedding.ts';
+import { rank } from '../../src/search/rank/rank.ts';
+import { TUNING, type Tuning } from '../../src/search/rank/tuning.ts';
 import { isTuned, toSearched, type Corpus } from './corpus.ts';
 import { MEASURES, percentileOf, toCalibrationError, toMeans, toMeasures } from './measures.ts';
 import { toTable } from './text-table.ts';

@@ -3,10 +3,10 @@
  * corpora under new names, so words are as common as they are there. A warm query is the best of several rounds, so that other work on
  * the machine is left out; the last p99 leaves nothing out.
  */
-import type { Embedding } from '../../src/search/embedding.ts';
-import type { Searched } from '../../src/search/part.ts';
-import { rank } from '../../src/search/rank.ts';
-import { buildSegment, readSegment, type SearchedTool } from '../../src/search/segment.ts';
+import type { Embedding } from '../../src/search/text/embedding.ts';
+import type { Searched } from '../../src/search/index/part.ts';
+import { rank } from '../../src/search/rank/rank.ts';
+import { buildSegment, readSegment, type SearchedTool } from '../../src/search/index/segment.ts';
 import { readServers, type CorpusServer, type Request } from './corpus.ts';
 import { percentileOf } from './measures.ts';
 import { createSource } from './source.ts';

@@ -2,8 +2,8 @@
  * Looks for better numbers of the ranking, one after the other, on the half of the requests that is for it. Prints each step with what it makes of the other
  * half; nothing is written: whoever reads it decides.
  */
-import type { Embedding } from '../../src/search/embedding.ts';
-import { TUNING, type Tuning } from '../../src/search/tuning.ts';
+import type { Embedding } from '../../src/search/text/embedding.ts';
+import { TUNING, type Tuning } from '../../src/search/rank/tuning.ts';
 import { isTuned, type Corpus } from './corpus.ts';
 import { toMeans, toMeasures } from './measures.ts';
 import { createAnswerer } from './quality.ts';

@@ -1,6 +1,6 @@
 /** What the classifier is compared with: the nearest centroid of TF-IDF vectors over the same texts. */
-import type { ClassifiedTool } from '../../src/skills/features.ts';
-import { toTerms } from '../../src/search/terms.ts';
+import type { ClassifiedTool } from '../../src/search/skills/features.ts';
+import { toTerms } from '../../src/search/text/terms.ts';
 
 type Vector = Map<string, number>;
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClassifiedTool } from '../../src/skills/features.ts';
+import type { ClassifiedTool } from '../../src/search/skills/features.ts';
 import type { Skill } from './taxonomy.ts';
 
 export interface Labelled {

@@ -5,8 +5,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { readEmbedding } from '../../src/search/embedding.ts';
-import { toWeightsFile } from '../../src/skills/weights.ts';
+import { readEmbedding } from '../../src/search/text/embedding.ts';
+import { toWeightsFile } from '../../src/search/skills/weights.ts';
 import { readLabelled } from './labels.ts';
 import { measure } from './measure.ts';
 import { readTaxonomy } from './taxonomy.ts';

@@ -1,6 +1,6 @@
 /** Labelled tools as the trainer wants them: each twice, with all that is written about its server and with the server's name alone. */
-import type { Embedding } from '../../src/search/embedding.ts';
-import { toFeatures } from '../../src/skills/features.ts';
+import type { Embedding } from '../../src/search/text/embedding.ts';
+import { toFeatures } from '../../src/search/skills/features.ts';
 import type { Labelled } from './labels.ts';
 import type { Skill } from './taxonomy.ts';
 import type { Sample } from './train.ts';

@@ -1,9 +1,9 @@
 /**
  * Trains the embedded classifier: for each skill a logistic regression (AdaGrad, a few passes, seeded) over the features of
- * `src/skills/features.ts`, to which the centroid of the skill's terms is added; and how scores become confidences (Platt). Each server counts
+ * `src/search/skills/features.ts`, to which the centroid of the skill's terms is added; and how scores become confidences (Platt). Each server counts
  * with the root of how many tools it has.
  */
-import { BUCKETS, type Features } from '../../src/skills/features.ts';
+import { BUCKETS, type Features } from '../../src/search/skills/features.ts';
 import {
   ALL_BUCKETS,
   featureCount,
@@ -11,7 +11,7 @@ import {
   toNumbered,
   type Calibration,
   type Numbered,
-} from '../../src/skills/weights.ts';
+} from '../../src/search/skills/weights.ts';
 import { toRandom } from './labels.ts';
 
 /** A sample: features, the places of its labels, the server it is of. */

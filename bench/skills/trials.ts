@@ -2,10 +2,10 @@
  * Trials of the classifiers on servers they were not made of: five folds by server; of each, one is tried on, the next one calibrates, the
  * others train.
  */
-import type { Features } from '../../src/skills/features.ts';
-import { nearness } from '../../src/skills/embedded-classifier.ts';
-import { toSkillVector } from '../../src/skills/skill-vectors.ts';
-import { toLikelihood, type Calibration } from '../../src/skills/weights.ts';
+import type { Features } from '../../src/search/skills/features.ts';
+import { nearness } from '../../src/search/skills/embedded-classifier.ts';
+import { toSkillVector } from '../../src/search/skills/skill-vectors.ts';
+import { toLikelihood, type Calibration } from '../../src/search/skills/weights.ts';
 import { trainBaseline } from './baseline.ts';
 import { toFolds } from './labels.ts';
 import { ranked, type Said } from './measure.ts';

@@ -2,9 +2,9 @@
  * The weights that are shipped: trained on all labelled tools and on the examples of the taxonomy, calibrated by five folds in which nothing is
  * judged by what it was trained on. Two skills are missing among the labels; tools get them by what their names say.
  */
-import { toFeatures } from '../../src/skills/features.ts';
-import { toSkillVector } from '../../src/skills/skill-vectors.ts';
-import type { Calibrations, WeightsHead } from '../../src/skills/weights.ts';
+import { toFeatures } from '../../src/search/skills/features.ts';
+import { toSkillVector } from '../../src/search/skills/skill-vectors.ts';
+import type { Calibrations, WeightsHead } from '../../src/search/skills/weights.ts';
 import { toFolds, type Labelled } from './labels.ts';
 import { prepare, type Material, type View } from './prepare.ts';
 import type { Skill } from './taxonomy.ts';

@@ -1,9 +1,9 @@
 /** `/api/v1/access/explain`: why somebody may use a tool or not. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import type { Explanation } from '../access/explain-service.ts';
-import { STEPS, type Step } from '../access/explain-steps.ts';
-import { ServerStatusSchema } from '../registry/status.ts';
+import type { Explanation } from '../gateway/explain/explain-service.ts';
+import { STEPS, type Step } from '../gateway/explain/explain-steps.ts';
+import { ServerStatusSchema } from '../servers/registry/status.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 const text = z.string().min(1).max(300);

@@ -7,7 +7,7 @@ import {
   toRuleView,
   UpdateRuleSchema,
   type StoredRule,
-} from '../access/rule-schema.ts';
+} from '../access/rules/rule-schema.ts';
 import { parseIfMatch, toETag } from './etag.ts';
 import {
   ACT_ERRORS,

@@ -1,11 +1,11 @@
 /** The REST API: its frame. Credential, error projection and OpenAPI for every route under it. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
-import type { Snapshot } from '../access/snapshots.ts';
-import { parseBearer } from '../access/token.ts';
-import { parseDeviceToken } from '../connectors/connector-schema.ts';
-import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
-import { toProblemResponse } from '../errors/to-problem.ts';
+import type { Snapshot } from '../access/admission/snapshots.ts';
+import { parseBearer } from '../shared/identity/token.ts';
+import { parseDeviceToken } from '../servers/connectors/connector-schema.ts';
+import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
+import { toProblemResponse } from '../shared/errors/to-problem.ts';
 import { checkOrigin } from '../http/origin.ts';
 import { boundedJson } from './bounded-json.ts';
 import { registerAccessRules } from './access-rules.ts';

@@ -12,9 +12,9 @@ import {
   toPinView,
   toWholePinView,
   WholePinViewSchema,
-} from '../pins/approval-schema.ts';
-import { PIN_KINDS, PIN_STATES, WAITING } from '../pins/pin.ts';
-import type { Decided } from '../pins/approval-service.ts';
+} from '../servers/approvals/approval-schema.ts';
+import { PIN_KINDS, PIN_STATES, WAITING } from '../servers/registry/fingerprint.ts';
+import type { Decided } from '../servers/approvals/approval-service.ts';
 import { exampleApproval } from './approval-examples.ts';
 import {
   ACT_ERRORS,

@@ -1,7 +1,7 @@
 /** `/api/v1/ask/allowlist`: what may be asked for; create, list, get, delete. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import { CreateEntrySchema, EntryViewSchema, toEntryView } from '../ask/allowlist-schema.ts';
+import { CreateEntrySchema, EntryViewSchema, toEntryView } from '../agents/ask/allowlist-schema.ts';
 import { toETag } from './etag.ts';
 import {
   ACT_ERRORS,

@@ -1,9 +1,9 @@
 /** `POST /api/v1/ask`: one request in words, judged, and at most one call (LLM-4). A refused plan is an answer like any other. */
 import { createRoute } from '@hono/zod-openapi';
-import { AskSchema, AskViewSchema, toAskText } from '../ask/ask-schema.ts';
-import type { AskStanding } from '../ask/ask-service.ts';
-import { PorticoError } from '../errors/portico-error.ts';
-import { TRACEPARENT } from '../telemetry/traceparent.ts';
+import { AskSchema, AskViewSchema, toAskText } from '../agents/ask/ask-schema.ts';
+import type { AskStanding } from '../agents/ask/ask-service.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { TRACEPARENT } from '../tracing/traceparent.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { callContextOf, snapshotNow } from './request-context.ts';
 

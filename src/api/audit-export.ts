@@ -1,5 +1,5 @@
 /** `/api/v1/audit/export` and `/shards`: the audit taken along whole, and what there is to be checked (SEC-6). */
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../access/policy/caller.ts';
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { AuditQuery } from '../audit/audit-names.ts';

@@ -3,7 +3,7 @@ import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { AuditQuery, NamedEvent } from '../audit/audit-names.ts';
 import { AuditOutcomeSchema } from '../audit/audit-schema.ts';
-import { ADMIN_SHARD } from '../audit/acts.ts';
+import { ADMIN_SHARD } from '../audit/admin-audit.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { nextOf, pageQuery, positionOf } from './paging.ts';
 

@@ -7,7 +7,7 @@ import {
   toCacheRuleView,
   UpdateCacheRuleSchema,
   type StoredCacheRule,
-} from '../cache/cache-rule-schema.ts';
+} from '../servers/cache-rules/cache-rule-schema.ts';
 import { parseIfMatch, toETag } from './etag.ts';
 import {
   ACT_ERRORS,

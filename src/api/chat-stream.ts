@@ -2,11 +2,11 @@
  * A chat as an event stream: what happens while it happens, the whole of it in the last event. Comments keep the connection alive. A client
  * that goes away stops the run; what was done is kept.
  */
-import type { ChatEvent } from '../chat/chat-events.ts';
-import type { ReadyChat } from '../chat/chat-service.ts';
-import { toPorticoError } from '../errors/portico-error.ts';
-import { toProblem } from '../errors/to-problem.ts';
-import { toSseText } from '../lib/sse-events.ts';
+import type { ChatEvent } from '../agents/chat/chat-events.ts';
+import type { ReadyChat } from '../agents/chat/chat-service.ts';
+import { toPorticoError } from '../shared/errors/portico-error.ts';
+import { toProblem } from '../shared/errors/to-problem.ts';
+import { toSseText } from '../http/sse-events.ts';
 
 const HEADERS = {
   'content-type': 'text/event-stream',

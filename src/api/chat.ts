@@ -2,10 +2,10 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { z } from 'zod';
-import type { ReadyChat } from '../chat/chat-service.ts';
-import { BeginChatSchema, ChatViewSchema, ContinueChatSchema } from '../chat/chat-schema.ts';
-import type { Asker } from '../chat/shown-tools.ts';
-import { TRACEPARENT } from '../telemetry/traceparent.ts';
+import type { ReadyChat } from '../agents/chat/chat-service.ts';
+import { BeginChatSchema, ChatViewSchema, ContinueChatSchema } from '../agents/chat/chat-schema.ts';
+import type { Asker } from '../agents/chat/shown-tools.ts';
+import { TRACEPARENT } from '../tracing/traceparent.ts';
 import { toChatStream } from './chat-stream.ts';
 import { BODY_ERRORS, bodyOf, needs, responsesOf } from './frame.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';

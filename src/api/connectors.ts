@@ -7,8 +7,8 @@ import {
   OffersSchema,
   RegisteredSchema,
   toConnectorView,
-} from '../connectors/connector-schema.ts';
-import { PorticoError } from '../errors/portico-error.ts';
+} from '../servers/connectors/connector-schema.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
 import {
   ACT_ERRORS,
   bodyOf,

@@ -2,8 +2,8 @@
  * `/docs`: the API's description to browse. A page and a renderer from our own files, and nothing from anywhere else; the page holds no secret and
  * asks for a token, since `/openapi.json` is behind one. Refuses whatever is not one of its files.
  */
-import { PorticoError } from '../errors/portico-error.ts';
-import { toProblemResponse } from '../errors/to-problem.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { toProblemResponse } from '../shared/errors/to-problem.ts';
 import { checkOrigin, type OriginPolicy } from '../http/origin.ts';
 
 /** Finds a file of the deployment by its path. */

@@ -1,7 +1,7 @@
 /** The OpenAPI document: what stands above its routes, and the route that gives it (REG-8). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import { IMPLEMENTATION } from '../protocol.ts';
+import { IMPLEMENTATION } from '../shared/protocol.ts';
 import { ProblemSchema, responsesOf, type Api } from './frame.ts';
 
 const PATH = '/openapi.json';

@@ -3,7 +3,7 @@
  * meanwhile does not refuse an edit (RFC 9110 §8.8.3, §13.1.1).
  */
 import { z } from 'zod';
-import { PorticoError } from '../errors/portico-error.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
 
 /** The strong validator of a revision. */
 export function toETag(revision: number): string {

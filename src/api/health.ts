@@ -4,8 +4,8 @@
  */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import { HealthHistorySchema } from '../health/health-schema.ts';
-import { METRICS_TYPE } from '../health/metrics.ts';
+import { HealthHistorySchema } from '../servers/health/health-schema.ts';
+import { METRICS_TYPE } from '../servers/health/metrics.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 const tags = ['health'];

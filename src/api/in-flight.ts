@@ -3,10 +3,10 @@
  * list that it is answered with, which is written at the client's pace.
  */
 import type { Context, MiddlewareHandler } from 'hono';
-import { PorticoError } from '../errors/portico-error.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
 import { discardBody, WEIGHT_FACTOR } from '../http/json-body.ts';
 import { pacedResponse } from '../http/paced-body.ts';
-import { SMALL_BYTES, type RequestBytes } from '../limits/bytes-in-flight.ts';
+import { SMALL_BYTES, type RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import type { ApiEnv, ApiPorts } from './frame.ts';
 
 /** @throws PorticoError `busy`, `payload_too_large` */

@@ -1,6 +1,6 @@
 /** `/api/v1/keys`: what lies under which key of the ring, and rotation, a bounded number of records at a time (SEC-1). */
 import { createRoute } from '@hono/zod-openapi';
-import { KeysViewSchema, RotatedSchema, RotateSchema } from '../secrets/rotation-schema.ts';
+import { KeysViewSchema, RotatedSchema, RotateSchema } from '../credentials/rotation-schema.ts';
 import {
   ACT_ERRORS,
   BODY_ERRORS,

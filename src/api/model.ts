@@ -1,6 +1,6 @@
 /** `GET /api/v1/model`: the deployment's language model, and what it was used for today (LLM-3). */
 import { createRoute } from '@hono/zod-openapi';
-import { ModelViewSchema } from '../llm/usage-schema.ts';
+import { ModelViewSchema } from '../models/usage-schema.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 const view = createRoute({

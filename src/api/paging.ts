@@ -1,7 +1,7 @@
 /** Pages of REST lists: the query of a page, and cursors between the wire and the domain. */
 import { z } from 'zod';
-import { fieldProblem } from '../errors/field-problems.ts';
-import { MAX_CURSOR_CHARS, parseCursor, toCursor, type Position } from '../lib/cursor.ts';
+import { fieldProblem } from '../shared/errors/field-problems.ts';
+import { MAX_CURSOR_CHARS, parseCursor, toCursor, type Position } from '../shared/util/cursor.ts';
 
 /** Query parameters that every list takes. */
 export const pageQuery = {

@@ -8,8 +8,8 @@ import {
   toPrincipalView,
   UpdatePrincipalSchema,
   type Principal,
-} from '../access/principal-schema.ts';
-import { GroupSchema } from '../access/rule.ts';
+} from '../access/principals/principal-schema.ts';
+import { GroupSchema } from '../access/policy/rule.ts';
 import { parseIfMatch, toETag } from './etag.ts';
 import {
   ACT_ERRORS,

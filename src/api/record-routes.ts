@@ -1,7 +1,7 @@
 /** What reading, editing and deleting one record has in common, whatever its kind: method, problems, the headers of an edit. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import type { ErrorCode } from '../errors/table.ts';
+import type { ErrorCode } from '../shared/errors/table.ts';
 import { ifMatchHeader } from './etag.ts';
 import { ACT_ERRORS, bodyOf, BODY_ERRORS, ETAG, responsesOf, type needs } from './frame.ts';
 

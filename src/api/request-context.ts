@@ -1,9 +1,9 @@
 /** What a route hands on of its request to what works for it. */
-import { principalOwner } from '../session/owners.ts';
+import { principalOwner } from '../shared/identity/object-owners.ts';
 import type { Context } from 'hono';
-import { parseBearer } from '../access/token.ts';
-import type { Snapshot, Snapshots } from '../access/snapshots.ts';
-import type { CallContext } from '../upstream/call.ts';
+import { parseBearer } from '../shared/identity/token.ts';
+import type { Snapshot, Snapshots } from '../access/admission/snapshots.ts';
+import type { CallContext } from '../upstream/protocol/call.ts';
 import type { ApiEnv } from './frame.ts';
 
 /** Runs what outlives the response. */

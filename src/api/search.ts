@@ -10,10 +10,10 @@ import {
   MAX_QUERY_CHARS,
   MAX_SERVERS,
   USUAL_FOUND,
-} from '../search/limits.ts';
+} from '../search/rank/limits.ts';
 import { toAnthropicResult, toOpenaiOutput } from '../search/tool-references.ts';
-import type { SearchHit, SearchRequest } from '../search/search.ts';
-import { ServerStatusSchema } from '../registry/status.ts';
+import type { SearchHit, SearchRequest } from '../gateway/search.ts';
+import { ServerStatusSchema } from '../servers/registry/status.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 export const SEARCH_PATH = '/api/v1/search';

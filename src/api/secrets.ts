@@ -6,7 +6,7 @@ import {
   SecretNameSchema,
   SecretViewSchema,
   toSecretView,
-} from '../secrets/secret-schema.ts';
+} from '../credentials/secret-schema.ts';
 import {
   ACT_ERRORS,
   BODY_ERRORS,

@@ -1,14 +1,14 @@
 /** `/api/v1/aggregator/servers`: register, read, edit, connect, disconnect, delete (PRD AG-US1, AG-US6). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import { ShownServerSchema } from '../health/health-schema.ts';
+import { ShownServerSchema } from '../servers/health/health-schema.ts';
 import {
   RegistrationSchema,
   TransportTypeSchema,
   UpdateServerSchema,
   type Server,
-} from '../registry/server-schema.ts';
-import { ServerStatusSchema } from '../registry/status.ts';
+} from '../servers/registry/server-schema.ts';
+import { ServerStatusSchema } from '../servers/registry/status.ts';
 import { parseIfMatch, toETag } from './etag.ts';
 import {
   ACT_ERRORS,

@@ -7,8 +7,8 @@ import {
   SuggestionViewSchema,
   toSkillView,
   toSuggestionView,
-} from '../skills/skill-schema.ts';
-import { SUGGESTION_STATES } from '../skills/skill.ts';
+} from '../search/skills/skill-schema.ts';
+import { SUGGESTION_STATES } from '../search/skills/skill.ts';
 import {
   ACT_ERRORS,
   bodyOf,

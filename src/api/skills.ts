@@ -1,16 +1,16 @@
 /** `/api/v1/skills`: the taxonomy (PRD AG-US3, FIND-3). What a skill counts are the tools its reader may use. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import { ONLOOKER } from '../catalog/conditions.ts';
-import { countTools } from '../skills/count-tools.ts';
+import { ONLOOKER } from '../servers/catalog/conditions.ts';
+import { countTools } from '../search/skills/count-tools.ts';
 import {
   CreateSkillSchema,
   SkillViewSchema,
   toSkillView,
   UpdateSkillSchema,
-} from '../skills/skill-schema.ts';
-import type { Skill } from '../skills/skill.ts';
-import type { Snapshot } from '../access/snapshots.ts';
+} from '../search/skills/skill-schema.ts';
+import type { Skill } from '../search/skills/skill.ts';
+import type { Snapshot } from '../access/admission/snapshots.ts';
 import { parseIfMatch, toETag } from './etag.ts';
 import {
   ACT_ERRORS,

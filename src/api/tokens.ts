@@ -6,7 +6,7 @@ import {
   RotateTokenSchema,
   TokenViewSchema,
   toTokenView,
-} from '../access/token-schema.ts';
+} from '../access/tokens/token-schema.ts';
 import {
   ACT_ERRORS,
   bodyOf,

@@ -2,22 +2,22 @@
  * Tools in the format of a model's API, and the calls that the model then made, executed (LLM-1, LLM-2): for agents that do not speak
  * MCP. Both see and may what the token sees and may.
  */
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../access/policy/caller.ts';
 import type { ListedItem, Reach } from '../gateway/listing.ts';
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import { requireScope } from '../access/principal.ts';
-import { PorticoError } from '../errors/portico-error.ts';
-import { FORMATS, FormatError, type Dialect, type Format } from '../formats/dialect.ts';
-import { dialectOf, toDialectNames } from '../formats/dialects.ts';
-import { summarise } from '../formats/loss-summary.ts';
-import { UNFINISHED, type HubCall } from '../formats/hub.ts';
-import { isFailed } from '../formats/result-parts.ts';
+import { requireScope } from '../shared/identity/principal.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { FORMATS, FormatError, type Dialect, type Format } from '../models/formats/dialect.ts';
+import { dialectOf, toDialectNames } from '../models/formats/dialects.ts';
+import { summarise } from '../models/formats/warning-summary.ts';
+import { UNFINISHED, type HubCall } from '../models/formats/canonical-form.ts';
+import { isFailed } from '../models/formats/result-parts.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { MODEL_NAMING, runCalls, toHubTool } from '../llm/run-calls.ts';
-import { traceCalls } from '../telemetry/traced-calls.ts';
-import { TRACEPARENT } from '../telemetry/traceparent.ts';
-import type { JsonObject } from '../protocol.ts';
+import { MODEL_NAMING, runCalls, toHubTool } from '../agents/run-calls.ts';
+import { traceCalls } from '../agents/traced-calls.ts';
+import { TRACEPARENT } from '../tracing/traceparent.ts';
+import type { JsonObject } from '../shared/protocol.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { callContextOf } from './request-context.ts';
 

@@ -5,7 +5,7 @@ import {
   AssignmentViewSchema,
   CorrectToolSchema,
   toAssignmentView,
-} from '../skills/skill-schema.ts';
+} from '../search/skills/skill-schema.ts';
 import {
   ACT_ERRORS,
   bodyOf,

@@ -7,7 +7,7 @@ import {
   toToolsetView,
   UpdateToolsetSchema,
   type StoredToolset,
-} from '../access/toolset-schema.ts';
+} from '../access/toolsets/toolset-schema.ts';
 import { parseIfMatch, toETag } from './etag.ts';
 import {
   ACT_ERRORS,

@@ -1,12 +1,12 @@
 /** `/api/v1/aggregator/import` and `/export`: servers from the files of clients, and configuration for clients (REG-6). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import { PorticoError } from '../errors/portico-error.ts';
-import { CLIENTS, toClientConfig } from '../registry/client-config.ts';
-import { CONFLICT_RULES } from '../registry/import-plan.ts';
-import type { ImportedEntry } from '../registry/import-service.ts';
-import { toRegistryExport } from '../registry/registry-export.ts';
-import { CreateServerSchema } from '../registry/server-schema.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { CLIENTS, toClientConfig } from '../servers/transfer/client-config.ts';
+import { CONFLICT_RULES } from '../servers/transfer/import-plan.ts';
+import type { ImportedEntry } from '../servers/transfer/import-service.ts';
+import { toRegistryExport } from '../servers/transfer/registry-export.ts';
+import { CreateServerSchema } from '../servers/registry/server-schema.ts';
 import { ACT_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { exampleExport, exampleFile, exampleImport } from './transfer-examples.ts';
 

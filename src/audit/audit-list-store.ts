@@ -1,7 +1,7 @@
 /** Reads of `audit_events` for those who search or check it. Nothing is written here. */
 import { z } from 'zod';
-import { toQualifiedUri } from '../gateway/qualified-uri.ts';
-import { toListPage, type ListPage } from '../lib/page.ts';
+import { toQualifiedUri } from '../shared/naming/qualified-uri.ts';
+import { toListPage, type ListPage } from '../shared/util/page.ts';
 import {
   GENESIS,
   type AuditFilter,

@@ -1,7 +1,7 @@
 /** Audit events: one row for each call and each administrative act, and the chains they form. Pure but for the hash function. */
 import { z } from 'zod';
-import { sha256Hex } from '../lib/base64url.ts';
-import type { JsonObject } from '../protocol.ts';
+import { sha256Hex } from '../shared/crypto/base64url.ts';
+import type { JsonObject } from '../shared/protocol.ts';
 
 /** Acts end in one of the first three; a call may be cancelled by its client too, or nobody knows how it ended. */
 export const AuditOutcomeSchema = z.enum(['done', 'denied', 'failed', 'cancelled', 'unknown']);

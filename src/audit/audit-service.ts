@@ -1,8 +1,8 @@
 /** What administrators do with the audit: search it, take it along, and check that nobody changed it. All of it only reads. */
-import { type Actor, requireScope } from '../access/principal.ts';
-import { fieldProblem } from '../errors/field-problems.ts';
-import { PorticoError } from '../errors/portico-error.ts';
-import type { ListPage } from '../lib/page.ts';
+import { type Actor, requireScope } from '../shared/identity/principal.ts';
+import { fieldProblem } from '../shared/errors/field-problems.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { ListPage } from '../shared/util/page.ts';
 import {
   findEnds,
   findPosition,
@@ -14,7 +14,7 @@ import {
 import { toFilter, withNames, type AuditQuery, type NamedEvent } from './audit-names.ts';
 import type { AuditOrder, AuditPosition, ChainHead } from './audit-schema.ts';
 import { listChain } from './audit-store.ts';
-import { isCallShard, type KeptChain } from './call-schema.ts';
+import { isCallShard, type KeptChain } from './calls/call-schema.ts';
 import { findBrokenEnd, walk } from './chain-check.ts';
 
 /** What a check of a part of a chain found. */

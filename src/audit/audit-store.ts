@@ -1,6 +1,6 @@
 /** The tables `audit_events` and `audit_heads`. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
-import { isObject, type JsonObject } from '../protocol.ts';
+import { isObject, type JsonObject } from '../shared/protocol.ts';
 import { AuditOutcomeSchema, GENESIS, type ChainedEvent, type ChainHead } from './audit-schema.ts';
 
 /** What must be true for a change to be made, as SQL; judged in the same transaction. */

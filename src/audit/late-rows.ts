@@ -5,7 +5,7 @@
  *
  * Invariants: one look at a principal at a time; a bounded number of principals and of ends, beyond which rows wait for the next call.
  */
-import type { CallEnd, CallShard } from './call-schema.ts';
+import type { CallEnd, CallShard } from './calls/call-schema.ts';
 
 export interface LateRowsPorts {
   shardOf(principalId: string): Pick<CallShard, 'end' | 'settle'>;

@@ -3,9 +3,9 @@
  * there. Each deletion is an act with a row of its own. How far it went is noted in the object before the database is changed, so
  * that a deletion nobody decided shows.
  */
-import type { Actor } from '../access/principal.ts';
-import { ADMIN_SHARD, ALWAYS, OVERFLOW_SHARDS, type Acts } from './acts.ts';
-import { callShard } from './call-schema.ts';
+import type { Actor } from '../shared/identity/principal.ts';
+import { ADMIN_SHARD, ALWAYS, OVERFLOW_SHARDS, type Acts } from './admin-audit.ts';
+import { callShard } from './calls/call-schema.ts';
 import { deleteUpTo, listOldest, notePruned } from './audit-store.ts';
 import type { KeptChains } from './kept-chain-store.ts';
 

@@ -2,14 +2,14 @@
  * A call of a tool for those who take a whole result and cannot be asked anything: REST, models, ask. It is a request like any other;
  * a server that wants to know something is told that nobody answers, and the row of the call says so.
  */
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../access/policy/caller.ts';
 import type { Naming, Reach } from './listing.ts';
-import type { CacheWish } from '../cache/cache-wish.ts';
-import type { Era } from '../protocol.ts';
-import type { Server } from '../registry/server-schema.ts';
-import type { CallContext } from '../upstream/call.ts';
-import type { RawResponse } from '../upstream/message.ts';
-import { finalResponse } from './final-response.ts';
+import type { CacheWish } from './cache/cache-control.ts';
+import type { Era } from '../shared/protocol.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import type { CallContext } from '../upstream/protocol/call.ts';
+import type { RawResponse } from '../upstream/protocol/message.ts';
+import { finalResponse } from '../upstream/protocol/final-response.ts';
 import type { Gateway } from './gateway.ts';
 
 export interface ToolCall {

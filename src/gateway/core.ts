@@ -2,30 +2,35 @@
  * The core of the gateway: aggregates catalogs, resolves names, routes requests. Knows nothing of
  * HTTP, JSON-RPC or eras, asks no upstream for lists, and reaches only what its `reach` holds.
  */
-import type { FindTools } from '../search/search.ts';
+import type { FindTools } from './search.ts';
 import type { ListedItem, Listing, Naming, Reach } from './listing.ts';
-import { MAX_LIST_TTL_MS, type Catalog, type CatalogItem, type Kind } from '../catalog/catalog.ts';
-import { PLAIN_CLIENT, suited } from '../catalog/conditions.ts';
-import { PorticoError } from '../errors/portico-error.ts';
-import type { RawObject } from '../lib/json-spans.ts';
-import { Lru } from '../lib/lru.ts';
-import type { Server } from '../registry/server-schema.ts';
-import { isOffered } from '../registry/status.ts';
-import type { CallContext, CallReply } from '../upstream/call.ts';
-import type { OutboundRequest } from '../upstream/wire-request.ts';
+import {
+  MAX_LIST_TTL_MS,
+  type Catalog,
+  type CatalogItem,
+  type Kind,
+} from '../servers/catalog/catalog.ts';
+import { PLAIN_CLIENT, suited } from '../servers/catalog/conditions.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { RawObject } from '../shared/json/json-spans.ts';
+import { Lru } from '../shared/util/lru.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import { isOffered } from '../servers/registry/status.ts';
+import type { CallContext, CallReply } from '../upstream/protocol/call.ts';
+import type { OutboundRequest } from '../upstream/protocol/wire-request.ts';
 import type { CoreGateway } from './gateway.ts';
 import { declaresOne, offeredExtensions, unknownExtensions } from './extensions.ts';
-import { withLogLevel } from './log-filter.ts';
-import { canSubscribe, toOffer } from './offer.ts';
-import { toQualifiedName } from './qualified-name.ts';
-import { toQualifiedUri } from './qualified-uri.ts';
+import { withLogLevel } from './results/log-filter.ts';
+import { canSubscribe, toOffer } from './capabilities.ts';
+import { toQualifiedName } from '../shared/naming/qualified-name.ts';
+import { toQualifiedUri } from '../shared/naming/qualified-uri.ts';
 import { toOutbound } from './outbound.ts';
-import { described } from './renames.ts';
+import { described } from './naming/renames.ts';
 import { resolve } from './resolve.ts';
-import { through } from './seen.ts';
+import { through } from './visible-catalog.ts';
 import { failingAs, toServerFailure } from './server-failure.ts';
-import { resultChanges } from './to-result.ts';
-import { withoutUpdates } from './updates.ts';
+import { resultChanges } from './results/to-result.ts';
+import { withoutUpdates } from './results/updates.ts';
 
 export interface CorePorts {
   findTools: FindTools;

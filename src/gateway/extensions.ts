@@ -3,9 +3,9 @@
  * it is plain whose they are. On an endpoint of one server that is always so; elsewhere where exactly
  * one server that the caller sees has it. Pure.
  */
-import type { Catalog } from '../catalog/catalog.ts';
-import type { RawObject } from '../lib/json-spans.ts';
-import { isObject, META, TASKS_EXTENSION, type JsonObject } from '../protocol.ts';
+import type { Catalog } from '../servers/catalog/catalog.ts';
+import type { RawObject } from '../shared/json/json-spans.ts';
+import { isObject, META, TASKS_EXTENSION, type JsonObject } from '../shared/protocol.ts';
 
 /** Extensions that live in what is listed and called, so that any number of servers may have them. */
 const SHARED = new Set(['io.modelcontextprotocol/ui']);

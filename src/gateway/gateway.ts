@@ -2,18 +2,18 @@
  * The Gateway port: what every face calls and every decorator wraps. Identity, reach and context
  * are arguments. A decorator may only subtract: narrow the reach, refuse, measure, remember.
  */
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../access/policy/caller.ts';
 import type { Reach, Naming, ListedItem, Listing, Reference } from './listing.ts';
-import type { TaskEar } from '../upstream/hear-tasks.ts';
-import type { CacheWish } from '../cache/cache-wish.ts';
-import type { Kind } from '../catalog/catalog.ts';
-import type { RawObject } from '../lib/json-spans.ts';
-import type { Era, JsonObject, LogLevel } from '../protocol.ts';
-import type { Subscription } from '../session/news.ts';
-import type { Server } from '../registry/server-schema.ts';
-import type { SearchRequest, SearchResult } from '../search/search.ts';
-import type { CallContext, CallReply, RelayedMethod } from '../upstream/call.ts';
-import type { ErrorCode } from '../errors/table.ts';
+import type { TaskEar } from '../upstream/streams/task-listener.ts';
+import type { CacheWish } from './cache/cache-control.ts';
+import type { Kind } from '../servers/catalog/catalog.ts';
+import type { RawObject } from '../shared/json/json-spans.ts';
+import type { Era, JsonObject, LogLevel } from '../shared/protocol.ts';
+import type { Subscription } from '../shared/events.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import type { SearchRequest, SearchResult } from './search.ts';
+import type { CallContext, CallReply, RelayedMethod } from '../upstream/protocol/call.ts';
+import type { ErrorCode } from '../shared/errors/table.ts';
 import type { Resolved } from './resolve.ts';
 
 /** Whether a method is a call, which is recorded and limited. */

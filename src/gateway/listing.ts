@@ -1,10 +1,10 @@
 /** What is within reach of a request, and how an endpoint names and lists it. */
-import type { View } from '../access/view.ts';
-import type { CatalogItem } from '../catalog/catalog.ts';
-import type { ClientTraits } from '../catalog/conditions.ts';
-import type { Server } from '../registry/server-schema.ts';
-import type { NameStyle } from './qualified-name.ts';
-import type { Renames } from './renames.ts';
+import type { View } from '../access/policy/view.ts';
+import type { CatalogItem } from '../servers/catalog/catalog.ts';
+import type { ClientTraits } from '../servers/catalog/conditions.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import type { NameStyle } from '../shared/naming/qualified-name.ts';
+import type { Renames } from './naming/renames.ts';
 
 /** The servers a request may reach; decorators make it smaller, never larger. */
 export interface Reach {

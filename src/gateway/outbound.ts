@@ -2,11 +2,15 @@
  * A caller's request as it goes to the server it is about: the server's own name where the
  * endpoint's stood, mirrored parameters, the log level. Pure.
  */
-import { fromRawMembers, rawMembers, type RawObject } from '../lib/json-spans.ts';
-import type { JsonObject } from '../protocol.ts';
-import type { OutboundRequest } from '../upstream/wire-request.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../shared/json/json-spans.ts';
+import type { JsonObject } from '../shared/protocol.ts';
+import type { OutboundRequest } from '../upstream/protocol/wire-request.ts';
 import type { RelayedRequest } from './gateway.ts';
-import { checkParamHeaders, paramHeadersOf, toParamHeaders } from './param-headers.ts';
+import {
+  checkParamHeaders,
+  paramHeadersOf,
+  toParamHeaders,
+} from '../upstream/protocol/param-headers.ts';
 import type { Resolved } from './resolve.ts';
 
 /**

@@ -2,8 +2,8 @@
  * Pages of a list. The cursor is the name the page ended with, so a page is right even where the
  * list changed in between: nothing is repeated, nothing that stayed is left out. Pure.
  */
-import { PorticoError } from '../errors/portico-error.ts';
-import { fromBase64Url, toBase64Url } from '../lib/base64url.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { fromBase64Url, toBase64Url } from '../shared/crypto/base64url.ts';
 
 export interface Page<T> {
   items: readonly T[];

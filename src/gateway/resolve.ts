@@ -3,13 +3,13 @@
  * what is not within reach does not exist here.
  */
 import type { Listing, Naming, Reach, Reference } from './listing.ts';
-import type { Catalog, CatalogItem, Kind } from '../catalog/catalog.ts';
-import { PorticoError } from '../errors/portico-error.ts';
-import type { Server } from '../registry/server-schema.ts';
-import { isOffered } from '../registry/status.ts';
-import { ownerOf } from './bare-uri.ts';
-import { parseQualifiedName } from './qualified-name.ts';
-import { parseQualifiedUri } from './qualified-uri.ts';
+import type { Catalog, CatalogItem, Kind } from '../servers/catalog/catalog.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import { isOffered } from '../servers/registry/status.ts';
+import { ownerOf } from './naming/bare-uri.ts';
+import { parseQualifiedName } from '../shared/naming/qualified-name.ts';
+import { parseQualifiedUri } from '../shared/naming/qualified-uri.ts';
 
 /** A reference resolved: the server, and the name it knows the item by. */
 export interface Resolved {

@@ -1,7 +1,7 @@
 /** A request that was routed and failed on the way: which server it was, and why. */
-import { PorticoError } from '../errors/portico-error.ts';
-import type { Server } from '../registry/server-schema.ts';
-import type { CallMessages, CallReply } from '../upstream/call.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import type { CallMessages, CallReply } from '../upstream/protocol/call.ts';
 
 export class ServerFailure extends Error {
   readonly server: Server;

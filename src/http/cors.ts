@@ -2,8 +2,8 @@
  * Cross-origin requests of pages (Fetch standard, CORS): granted to the origins that may call at all (`origin.ts`) and to no other,
  * each by its own name. A token comes in a header that a page sets itself, so credentials of the browser are never allowed.
  */
-import { PorticoError } from '../errors/portico-error.ts';
-import { toProblemResponse } from '../errors/to-problem.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { toProblemResponse } from '../shared/errors/to-problem.ts';
 import { checkOrigin, type OriginPolicy } from './origin.ts';
 
 interface Served {

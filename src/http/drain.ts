@@ -2,8 +2,8 @@
  * The end of a gateway on one machine: its host asks that nothing is begun any more, and waits for what is under way. The host makes a
  * key for that at each start; without one, on Cloudflare, there is no such route, and with a wrong one there is none either.
  */
-import { PorticoError } from '../errors/portico-error.ts';
-import type { BytesInFlight } from '../limits/bytes-in-flight.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { BytesInFlight } from '../shared/limits/bytes-in-flight.ts';
 
 export const DRAIN_PATH = '/local/drain';
 /** Carries the key. */

@@ -2,8 +2,8 @@
  * The Host of a request, looked at before anything else of it: one that is malformed or there twice makes no URL, or the URL of another
  * path, and in local mode only names of this machine are answered, on every route alike (SEC-5; `origin.ts` has the rule).
  */
-import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
-import { toProblemResponse } from '../errors/to-problem.ts';
+import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
+import { toProblemResponse } from '../shared/errors/to-problem.ts';
 import { checkOrigin, type OriginPolicy } from './origin.ts';
 
 interface Served {

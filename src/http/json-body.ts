@@ -1,8 +1,8 @@
 /** Reads a JSON request body within its bound, and within what may be in flight. */
-import { PorticoError } from '../errors/portico-error.ts';
-import { checkBounds, JsonPastBounds, type JsonBounds } from '../lib/json-bounds.ts';
-import { BodyTooLarge, readText, type Meter } from '../lib/read-text.ts';
-import type { RequestBytes } from '../limits/bytes-in-flight.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { checkBounds, JsonPastBounds, type JsonBounds } from '../shared/json/json-bounds.ts';
+import { BodyTooLarge, readText, type Meter } from './read-text.ts';
+import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 
 /** A body may weigh this many times its largest size once it is parsed: records do, millions of empty objects do not. */
 export const WEIGHT_FACTOR = 8;

@@ -3,7 +3,7 @@
  * allowed one, and in local mode the gateway answers only to loopback names, so that a page whose
  * name was rebound to 127.0.0.1 gets nothing. Pure.
  */
-import { PorticoError } from '../errors/portico-error.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 

@@ -3,7 +3,7 @@
  * so that a slow client holds one text and no second copy of it. A client that takes nothing for a while is hung up on, since what waits
  * for it is in memory. Small bodies are written at once, as the platform does it best.
  */
-import { SMALL_BYTES } from '../limits/bytes-in-flight.ts';
+import { SMALL_BYTES } from '../shared/limits/bytes-in-flight.ts';
 
 /** What a body is made of, in order. */
 export type BodyPart = string | Uint8Array;

@@ -1,10 +1,10 @@
 /** Admits a request to an MCP endpoint: who calls, on which snapshot, what the endpoint comes to, in which session. */
 import type { McpPorts } from './ports.ts';
-import { parseBearer } from '../access/token.ts';
-import type { Snapshot } from '../access/snapshots.ts';
-import { PorticoError } from '../errors/portico-error.ts';
-import { narrowed } from '../gateway/with-access.ts';
-import type { SessionFacts } from '../session/sealed-id.ts';
+import { parseBearer } from '../shared/identity/token.ts';
+import type { Snapshot } from '../access/admission/snapshots.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { narrowed } from '../gateway/steps/with-access.ts';
+import type { SessionFacts } from '../access/admission/sealed-id.ts';
 import { scopeOf, type Endpoint, type Scope } from './endpoint.ts';
 
 type Defer = (work: Promise<unknown>) => void;

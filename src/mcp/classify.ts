@@ -5,8 +5,8 @@
  *
  * Source: MCP 2026-07-28, Streamable HTTP (Request Metadata, Server Validation) and basic/index.
  */
-import { PorticoError } from '../errors/portico-error.ts';
-import { decodeHeaderValue } from '../lib/header-value.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { decodeHeaderValue } from '../http/header-value.ts';
 import {
   isObject,
   isRequestId,
@@ -14,7 +14,7 @@ import {
   MODERN_VERSION,
   type JsonObject,
   type RpcRequest,
-} from '../protocol.ts';
+} from '../shared/protocol.ts';
 import { checkNames } from './name-bounds.ts';
 
 /** The headers that matter here; null where absent. */

@@ -1,13 +1,13 @@
 /**
  * The client of a request: its session if it has one, and what it can be asked in which way. Pure.
  */
-import type { Snapshot } from '../access/snapshots.ts';
-import { rawMembers } from '../lib/json-spans.ts';
-import { reachOfClient } from '../gateway/client-reach.ts';
-import { isObject, META, type Era, type RequestId, type RpcRequest } from '../protocol.ts';
-import { askableOf } from '../session/askable.ts';
-import type { CallContext } from '../upstream/call.ts';
-import type { RawAnswer } from '../upstream/question.ts';
+import type { Snapshot } from '../access/admission/snapshots.ts';
+import { rawMembers } from '../shared/json/json-spans.ts';
+import { reachOfClient } from '../gateway/client-catalog.ts';
+import { isObject, META, type Era, type RequestId, type RpcRequest } from '../shared/protocol.ts';
+import { askableOf } from '../shared/client-capabilities.ts';
+import type { CallContext } from '../upstream/protocol/call.ts';
+import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { Scope } from './endpoint.ts';
 
 export interface Client extends Pick<CallContext, 'capabilities' | 'questions'> {

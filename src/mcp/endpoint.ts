@@ -1,12 +1,12 @@
 /** Which endpoint a request is for: all servers, one, or a toolset. Pure. */
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../access/policy/caller.ts';
 import type { Naming, Reach } from '../gateway/listing.ts';
-import { ToolsShownSchema, type Toolset, type ToolsShown } from '../access/toolset.ts';
-import { PorticoError } from '../errors/portico-error.ts';
-import type { NameStyle } from '../gateway/qualified-name.ts';
-import { Renames } from '../gateway/renames.ts';
-import { withinToolset } from '../gateway/toolset-reach.ts';
-import type { Audience } from '../session/news.ts';
+import { ToolsShownSchema, type Toolset, type ToolsShown } from '../access/policy/toolset.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { NameStyle } from '../shared/naming/qualified-name.ts';
+import { Renames } from '../gateway/naming/renames.ts';
+import { withinToolset } from '../gateway/toolset-scope.ts';
+import type { Audience } from '../shared/events.ts';
 
 export interface Endpoint {
   /** Path without the query; a session is valid on its own only. */

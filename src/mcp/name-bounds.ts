@@ -1,9 +1,9 @@
 /**
  * How long names may be. Checked at the border, before anything looks a name up, compares, records or repeats it. Pure.
  */
-import { PorticoError } from '../errors/portico-error.ts';
-import { MAX_NAME_CHARS, MAX_URI_CHARS } from '../lib/name-limits.ts';
-import { isObject, type JsonObject, type RpcRequest } from '../protocol.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { MAX_NAME_CHARS, MAX_URI_CHARS } from '../shared/util/name-limits.ts';
+import { isObject, type JsonObject, type RpcRequest } from '../shared/protocol.ts';
 
 /** Longest id of a task and cursor: both are made here, and hold a name of a server in a form of ours. */
 const MAX_OWN_CHARS = 32_768;

@@ -4,12 +4,12 @@
  * member that folds to a decided name is refused, and one that is there twice, wherever it stands among the decided ones. What is
  * below `arguments` is the tool's own and is not judged.
  */
-import { PorticoError } from '../errors/portico-error.ts';
-import type { ErrorCode } from '../errors/table.ts';
-import { DecidedNames } from '../lib/folded-name.ts';
-import { rawMembers, type RawObject } from '../lib/json-spans.ts';
-import { toVisible } from '../lib/visible-text.ts';
-import { META } from '../protocol.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { ErrorCode } from '../shared/errors/table.ts';
+import { DecidedNames } from '../shared/util/folded-name.ts';
+import { rawMembers, type RawObject } from '../shared/json/json-spans.ts';
+import { toVisible } from '../shared/util/visible-text.ts';
+import { META } from '../shared/protocol.ts';
 
 const MAX_SHOWN_CHARS = 60;
 

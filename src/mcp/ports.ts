@@ -1,19 +1,19 @@
 /** What the MCP endpoints need of the gateway. */
-import type { QuestionLine } from '../session/question-line.ts';
-import type { Snapshots } from '../access/snapshots.ts';
-import { type Snapshot } from '../access/snapshots.ts';
-import type { Cancellations } from '../session/cancellations.ts';
-import type { StreamCount } from '../limits/stream-count.ts';
-import type { Streams } from '../session/streams.ts';
-import type { Sessions } from '../session/sessions.ts';
+import type { QuestionLine } from '../sessions/question-channel.ts';
+import type { Snapshots } from '../access/admission/snapshots.ts';
+import { type Snapshot } from '../access/admission/snapshots.ts';
+import type { Cancellations } from '../sessions/cancellations.ts';
+import type { StreamCount } from '../shared/limits/stream-count.ts';
+import type { Streams } from '../sessions/streams.ts';
+import type { Sessions } from '../access/admission/sessions.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { RequestId } from '../protocol.ts';
-import type { RawAnswer } from '../upstream/question.ts';
-import type { AskService } from '../ask/ask-service.ts';
+import type { RequestId } from '../shared/protocol.ts';
+import type { RawAnswer } from '../upstream/protocol/server-request.ts';
+import type { AskService } from '../agents/ask/ask-service.ts';
 import type { Config } from '../config.ts';
 import type { Drain } from '../http/drain.ts';
-import type { BytesInFlight } from '../limits/bytes-in-flight.ts';
-import type { ChatPort } from './exchange.ts';
+import type { BytesInFlight } from '../shared/limits/bytes-in-flight.ts';
+import type { ChatPort } from './request-context.ts';
 export interface McpPorts {
   config: Config;
   snapshots: Snapshots;

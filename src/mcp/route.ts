@@ -4,22 +4,22 @@
  * gets past the first check, and nothing is dispatched before all checks have passed.
  */
 import type { McpPorts } from './ports.ts';
-import { sessionOwner } from '../session/owners.ts';
-import { PorticoError, toPorticoError } from '../errors/portico-error.ts';
-import type { ErrorCode } from '../errors/table.ts';
-import { toRpcErrorResponse } from '../errors/to-json-rpc.ts';
+import { sessionOwner } from '../shared/identity/object-owners.ts';
+import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
+import type { ErrorCode } from '../shared/errors/table.ts';
+import { toRpcErrorResponse } from '../shared/errors/to-json-rpc.ts';
 import { readJsonBody, type JsonBody } from '../http/json-body.ts';
 import { checkOrigin } from '../http/origin.ts';
-import type { RequestBytes } from '../limits/bytes-in-flight.ts';
-import { counted } from '../limits/stream-count.ts';
-import { withExactIds } from '../lib/exact-ids.ts';
-import { isObject, isRequestId, type Era, type RequestId } from '../protocol.ts';
-import { askableOf } from '../session/askable.ts';
+import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
+import { counted } from '../shared/limits/stream-count.ts';
+import { withExactIds } from '../shared/json/exact-ids.ts';
+import { isObject, isRequestId, type Era, type RequestId } from '../shared/protocol.ts';
+import { askableOf } from '../shared/client-capabilities.ts';
 import { legacyClient, modernClient, scopeOfClient, SILENT_CLIENT, toAnswer } from './client.ts';
 import { classify, isModernVersion, type Classified } from './classify.ts';
 import { admit, liveSession, type Admitted } from './admit.ts';
 import type { Endpoint } from './endpoint.ts';
-import { isRelayed } from './requests.ts';
+import { isRelayed } from './methods/dispatch.ts';
 import {
   cancelledRequest,
   checkBatch,
@@ -28,9 +28,9 @@ import {
   handleLegacy,
   initializeResponse,
   negotiatedVersion,
-} from './legacy.ts';
-import { openLegacyStream } from './legacy-stream.ts';
-import { handleModern } from './modern.ts';
+} from './legacy/legacy.ts';
+import { openLegacyStream } from './legacy/legacy-stream.ts';
+import { handleModern } from './modern/modern.ts';
 import { readParams } from './params.ts';
 import { dropping, standing, toExchange } from './to-exchange.ts';
 

@@ -1,12 +1,12 @@
 /** What the handlers of either era work with, made of what is known of a request and of who calls. */
 import type { McpPorts } from './ports.ts';
-import type { Exchange, Standing } from './exchange.ts';
-import { principalOwner, sessionOwner } from '../session/owners.ts';
-import { wishOfHeader } from '../cache/cache-wish.ts';
-import type { RequestBytes } from '../limits/bytes-in-flight.ts';
-import type { Era, LogLevel, RpcRequest } from '../protocol.ts';
-import { askableKey } from '../session/askable.ts';
-import { listenOwner } from '../session/streams.ts';
+import type { Exchange, Standing } from './request-context.ts';
+import { principalOwner, sessionOwner } from '../shared/identity/object-owners.ts';
+import { wishOfHeader } from '../gateway/cache/cache-control.ts';
+import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
+import type { Era, LogLevel, RpcRequest } from '../shared/protocol.ts';
+import { askableKey } from '../shared/client-capabilities.ts';
+import { listenOwner } from '../sessions/streams.ts';
 import type { Admitted } from './admit.ts';
 import { acceptsStream, scopeOfClient, type Client } from './client.ts';
 

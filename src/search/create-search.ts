@@ -1,14 +1,14 @@
 /** The search of a deployment: over segments and, where it has a model for vectors, with that. */
-import type { FindTools } from './search.ts';
-import type { Catalog } from '../catalog/catalog.ts';
-import type { Embedder } from '../llm/embedder-port.ts';
-import type { Server } from '../registry/server-schema.ts';
-import type { SkillsOf } from '../skills/tool-skills.ts';
-import type { EmbeddingSource } from './embedding-asset.ts';
+import type { FindTools } from '../gateway/search.ts';
+import type { Catalog } from '../servers/catalog/catalog.ts';
+import type { Embedder } from '../models/embedder-port.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import type { SkillsOf } from '../servers/registry/tool-skills.ts';
+import type { EmbeddingSource } from './text/embedding-asset.ts';
 import { createFindTools } from './find-tools.ts';
-import type { IndexParts } from './index-parts.ts';
-import { createModelSearch } from './model-search.ts';
-import { SearchIndex } from './search-index.ts';
+import type { IndexParts } from './index/index-parts.ts';
+import { createModelSearch } from './rank/model-search.ts';
+import { SearchIndex } from './index/search-index.ts';
 
 export interface SearchPorts {
   parts: IndexParts;

@@ -2,17 +2,17 @@
  * A search over what a caller reaches: filters first, then the ranking, so that what is hidden or filtered out changes no count,
  * no score and no order.
  */
-import type { View } from '../access/view.ts';
-import { Lru } from '../lib/lru.ts';
-import type { Server } from '../registry/server-schema.ts';
-import { isOffered } from '../registry/status.ts';
-import type { ServerSkills, SkillsOf } from '../skills/tool-skills.ts';
-import type { EmbeddingSource } from './embedding-asset.ts';
-import type { ModelSearch } from './model-search.ts';
-import { rank, type Searched } from './rank.ts';
-import type { FindTools, SearchRequest } from './search.ts';
-import type { Segment } from './segment.ts';
-import { TUNING } from './tuning.ts';
+import type { View } from '../access/policy/view.ts';
+import { Lru } from '../shared/util/lru.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import { isOffered } from '../servers/registry/status.ts';
+import type { ServerSkills, SkillsOf } from '../servers/registry/tool-skills.ts';
+import type { EmbeddingSource } from './text/embedding-asset.ts';
+import type { ModelSearch } from './rank/model-search.ts';
+import { rank, type Searched } from './rank/rank.ts';
+import type { FindTools, SearchRequest } from '../gateway/search.ts';
+import type { Segment } from './index/segment.ts';
+import { TUNING } from './rank/tuning.ts';
 
 /** Filters of one segment that are remembered. */
 const MAX_MASKS = 16;

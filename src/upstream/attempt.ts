@@ -2,16 +2,21 @@
  * One request sent to a server, once: a fresh id, the era's form, the deadline's end told to a
  * legacy server, and what the server says on a standing stream meanwhile.
  */
-import type { Era } from '../protocol.ts';
-import type { CallContext } from './call.ts';
-import type { Deadline } from './deadline.ts';
-import type { Destination } from './destination.ts';
-import { withHeard, type Ear } from './ear.ts';
+import type { Era } from '../shared/protocol.ts';
+import type { CallContext } from './protocol/call.ts';
+import type { Deadline } from '../http/deadline.ts';
+import type { Destination } from './endpoint.ts';
+import { withHeard, type Ear } from './streams/call-listener.ts';
 import { exchange, type Reply } from './exchange.ts';
-import type { UpstreamMessage } from './message.ts';
-import { nextRequestId } from './request-ids.ts';
-import { sendNotification } from './talk-back.ts';
-import { requestHeaders, requestText, type Manner, type OutboundRequest } from './wire-request.ts';
+import type { UpstreamMessage } from './protocol/message.ts';
+import { nextRequestId } from './protocol/request-ids.ts';
+import { sendNotification } from './server-messages.ts';
+import {
+  requestHeaders,
+  requestText,
+  type Manner,
+  type OutboundRequest,
+} from './protocol/wire-request.ts';
 
 export interface Attempt {
   destination: Destination;

@@ -1,7 +1,7 @@
 /** What a call is, by its server's verdict, its request and its client: in which session, by whom and in which era it is made. Pure. */
-import type { Verdict } from '../registry/server-schema.ts';
-import type { CallContext } from './call.ts';
-import type { OutboundRequest } from './wire-request.ts';
+import type { Verdict } from '../servers/registry/server-schema.ts';
+import type { CallContext } from './protocol/call.ts';
+import type { OutboundRequest } from './protocol/wire-request.ts';
 
 /** A further round of a call that a server of both eras answered in the modern one, and goes on with there. */
 export function isRound({ modernVersion }: Verdict, { params }: OutboundRequest): boolean {

@@ -7,17 +7,17 @@
  * forwarded, so that a broken one becomes a clear error; events of a stream are forwarded as they
  * come. Source: MCP 2026-07-28 and 2025-11-25, Streamable HTTP.
  */
-import { PorticoError } from '../errors/portico-error.ts';
-import type { JsonBounds } from '../lib/json-bounds.ts';
-import { BodyTooLarge, readText } from '../lib/read-text.ts';
-import { EventTooLarge, readEvents, SseParser, type Resumption } from '../lib/sse-events.ts';
-import type { RequestId } from '../protocol.ts';
-import type { RequestBytes } from '../limits/bytes-in-flight.ts';
-import type { Deadline } from './deadline.ts';
-import type { Destination } from './destination.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { JsonBounds } from '../shared/json/json-bounds.ts';
+import { BodyTooLarge, readText } from '../http/read-text.ts';
+import { EventTooLarge, readEvents, SseParser, type Resumption } from '../http/sse-events.ts';
+import type { RequestId } from '../shared/protocol.ts';
+import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
+import type { Deadline } from '../http/deadline.ts';
+import type { Destination } from './endpoint.ts';
 import { isHeavy, roomToParse, toEventMeter, toMeter } from './metered.ts';
-import { parseMessage, type RawResponse, type UpstreamMessage } from './message.ts';
-import { statusError } from './status-error.ts';
+import { parseMessage, type RawResponse, type UpstreamMessage } from './protocol/message.ts';
+import { statusError } from './protocol/status-error.ts';
 
 export interface ExchangeRequest {
   destination: Destination;

@@ -3,9 +3,9 @@
  * of a stream while it is put together, and either while it is parsed. Where there is no room the server is not read, up to the time
  * that an answer may wait. What an answer holds is held until the request is over, since it is still to be written to the client.
  */
-import { parsedWeight } from '../lib/json-weight.ts';
-import { stepFor, type Meter } from '../lib/read-text.ts';
-import { LIGHT_CHARS, type RequestBytes } from '../limits/bytes-in-flight.ts';
+import { parsedWeight } from '../shared/json/json-weight.ts';
+import { stepFor, type Meter } from '../http/read-text.ts';
+import { LIGHT_CHARS, type RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 
 /** Counts a text that is read whole. */
 export function toMeter(bytes: RequestBytes, signal: AbortSignal): Meter {

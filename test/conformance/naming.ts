@@ -2,7 +2,7 @@
  * The names of one server on an endpoint of many: the suite knows its tools, prompts and resources by their own names, so what it asks
  * for is qualified, and what it is answered is made plain again. Pure.
  */
-import { toQualifiedUri } from '../../src/gateway/qualified-uri.ts';
+import { toQualifiedUri } from '../../src/shared/naming/qualified-uri.ts';
 
 type Members = Record<string, unknown>;
 

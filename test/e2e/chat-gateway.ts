@@ -1,6 +1,6 @@
 /** What the tests of chats share: a gateway with a fake model that speaks a provider's wire format, and upstreams with tools for it. */
-import { SseParser } from '../../src/lib/sse-events.ts';
-import type { ChatEvent, ChatView } from '../../src/chat/chat-events.ts';
+import { SseParser } from '../../src/http/sse-events.ts';
+import type { ChatEvent, ChatView } from '../../src/agents/chat/chat-events.ts';
 import { startFixture, until, type FixtureName, type Upstream } from '../fixtures/start-fixture.ts';
 import type { Script } from '../fixtures/model-script.ts';
 import { QUIET, startGateway, type Gateway, type GatewayOptions } from './gateway.ts';

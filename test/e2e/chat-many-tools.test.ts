@@ -4,7 +4,7 @@ import { startFixture, type Upstream } from '../fixtures/start-fixture.ts';
 import { addDemo, addServer, OPENAI, startChats, type ChatGateway } from './chat-gateway.ts';
 
 const TOOLS = 200;
-/** Most that are shown (`chat/shown-tools.ts`). */
+/** Most that are shown (`agents/chat/shown-tools.ts`). */
 const MOST_SHOWN = 128;
 
 let chats: ChatGateway;

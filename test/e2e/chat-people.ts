@@ -8,7 +8,7 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { ChatView } from '../../src/chat/chat-events.ts';
+import type { ChatView } from '../../src/agents/chat/chat-events.ts';
 import type { Gateway } from './gateway.ts';
 import { MODERN_VERSION, modernHeaders, post, type Answer, type Target } from './raw-client.ts';
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ChatView } from '../../src/chat/chat-events.ts';
+import type { ChatView } from '../../src/agents/chat/chat-events.ts';
 import { until, type Upstream } from '../fixtures/start-fixture.ts';
 import { addDemo, OPENAI, startChats, type ChatGateway } from './chat-gateway.ts';
 import { MAIN, runPortico, type Ran, type RunOptions } from './portico-command.ts';

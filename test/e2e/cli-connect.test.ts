@@ -1,6 +1,6 @@
 /** `portico connect` as a process, with real servers behind it, against a gateway that speaks the frames and checks them. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { WINDOW_BYTES } from '../../src/connectors/frames.ts';
+import { WINDOW_BYTES } from '../../src/upstream/connector/frames.ts';
 import { until } from '../fixtures/start-fixture.ts';
 import { callTool, textOf } from './connect-calls.ts';
 import { ConnectStand } from './connect-process.ts';

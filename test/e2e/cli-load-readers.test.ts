@@ -1,7 +1,7 @@
 /** `portico connect` and a gateway that takes nothing: what is held for it is bounded, and what others ask for goes on. */
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { WINDOW_BYTES } from '../../src/connectors/frames.ts';
+import { WINDOW_BYTES } from '../../src/upstream/connector/frames.ts';
 import { until } from '../fixtures/start-fixture.ts';
 import { callTool, textOf } from './connect-calls.ts';
 import { ConnectStand } from './connect-process.ts';

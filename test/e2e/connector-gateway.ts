@@ -1,6 +1,6 @@
 /**
  * The gateway's half of a connector's connection, for tests: a real HTTP and WebSocket server that speaks
- * `src/connectors/frames.ts` and nothing of the Worker. It checks on its own that the rules of the frames are kept: credit,
+ * `src/upstream/connector/frames.ts` and nothing of the Worker. It checks on its own that the rules of the frames are kept: credit,
  * nothing after an end, nothing for a channel that is not open.
  */
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text as readBody } from 'node:stream/consumers';
 import { WebSocketServer } from 'ws';
-import { SUBPROTOCOL } from '../../src/connectors/frames.ts';
+import { SUBPROTOCOL } from '../../src/upstream/connector/frames.ts';
 import { findFreePort } from '../fixtures/start-fixture.ts';
 import { Link } from './connector-link.ts';
 

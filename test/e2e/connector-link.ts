@@ -1,7 +1,7 @@
 /** One connection of a connector, seen from the gateway: opens channels, gives credit, and notes each breach of the rules. */
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'ws';
-import * as frames from '../../src/connectors/frames.ts';
+import * as frames from '../../src/upstream/connector/frames.ts';
 
 export interface LinkRequest {
   method?: 'POST' | 'GET' | 'DELETE';

@@ -1,5 +1,5 @@
 /** A client's stream of the deprecated HTTP+SSE transport, read as it comes, and where its messages are posted. */
-import { SseParser } from '../../src/lib/sse-events.ts';
+import { SseParser } from '../../src/http/sse-events.ts';
 
 export interface OldStream {
   /** Where the client of this stream is told to post its messages. */

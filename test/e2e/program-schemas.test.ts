@@ -9,7 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { checkSchema } from '../../src/ask/schema-check.ts';
+import { checkSchema } from '../../src/agents/ask/schema-check.ts';
 import { crowdOf, listDirectly } from './crowd.ts';
 import { spoiledFrom, valueOf } from './schema-values.ts';
 

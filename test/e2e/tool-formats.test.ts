@@ -3,13 +3,13 @@
  * executed at real servers over HTTP+SSE, answered in the format's own messages.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FORMATS, type Format } from '../../src/formats/dialect.ts';
-import type { JsonObject } from '../../src/protocol.ts';
+import { FORMATS, type Format } from '../../src/models/formats/dialect.ts';
+import type { JsonObject } from '../../src/shared/protocol.ts';
 import { startFixture } from '../fixtures/start-fixture.ts';
-import { definitionsOf, findDifferences, findUntold, schemaOf } from '../unit/formats/losses.ts';
-import { checkAnthropicTools } from '../unit/formats/rules-anthropic.ts';
-import { checkGeminiFunction } from '../unit/formats/rules-gemini.ts';
-import { checkOpenaiFunction } from '../unit/formats/rules-openai.ts';
+import { definitionsOf, findDifferences, findUntold, schemaOf } from '../unit/models/losses.ts';
+import { checkAnthropicTools } from '../unit/models/rules-anthropic.ts';
+import { checkGeminiFunction } from '../unit/models/rules-gemini.ts';
+import { checkOpenaiFunction } from '../unit/models/rules-openai.ts';
 import { startGateway, type Gateway } from './gateway.ts';
 
 const DEMOS = ['documents', 'tickets', 'policies'] as const;

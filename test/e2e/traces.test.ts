@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startCollector, type Collector } from '../fixtures/otlp-collector.ts';
 import { startFixture, until, type Upstream } from '../fixtures/start-fixture.ts';
-import { ExportTraceServiceRequest } from '../unit/telemetry/otlp-schema.ts';
+import { ExportTraceServiceRequest } from '../unit/tracing/otlp-schema.ts';
 import { QUIET, startGateway, type Gateway } from './gateway.ts';
 import { runPortico } from './portico-command.ts';
 

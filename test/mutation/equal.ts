@@ -12,7 +12,7 @@ const EACH_HAS_A_RESULT = 'a batch has one result for each statement';
 const BY_FILE: Readonly<
   Record<string, readonly (readonly [from: string, to: string, why: string])[]>
 > = {
-  'src/access/pattern.ts': [
+  'src/shared/util/name-pattern.ts': [
     [
       'from < pattern.length',
       '(from) <= (pattern.length)',
@@ -20,7 +20,7 @@ const BY_FILE: Readonly<
     ],
     ['before === undefined', 'true', 'the short ways say what the long one says'],
   ],
-  'src/access/policy.ts': [
+  'src/access/policy/policy.ts': [
     [
       'limit ?? ruling ?? NO_REASON',
       'limit ?? ruling',
@@ -28,12 +28,16 @@ const BY_FILE: Readonly<
     ],
     ['false', 'true', 'it is of a reason that is never given: there is always a ruling'],
   ],
-  'src/access/principal-store.ts': [['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT]],
-  'src/access/rule-list-store.ts': [['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT]],
-  'src/access/rule-service.ts': [
+  'src/access/principals/principal-store.ts': [
+    ['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT],
+  ],
+  'src/access/rules/rule-list-store.ts': [
+    ['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT],
+  ],
+  'src/access/rules/rule-service.ts': [
     ['server ?? pattern', 'server', 'where there is none it was refused'],
   ],
-  'src/access/snapshots.ts': [
+  'src/access/admission/snapshots.ts': [
     ['rows.pop() ?? []', 'rows.pop()', EACH_HAS_A_RESULT],
     ["hmacs[0] ?? ''", 'hmacs[0]', 'there is a key, and so an HMAC'],
     [
@@ -53,8 +57,10 @@ const BY_FILE: Readonly<
     ],
     ['token.lastUsedAt ?? 0', 'token.lastUsedAt', 'a number less null is the number'],
   ],
-  'src/access/token-list-store.ts': [['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT]],
-  'src/access/token-service.ts': [
+  'src/access/tokens/token-list-store.ts': [
+    ['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT],
+  ],
+  'src/access/tokens/token-service.ts': [
     ['graceMs > 0', '(graceMs) >= (0)', 'a grace of nothing is over, and swept in the same write'],
     [
       'graceMs > 0 ? { id: crypto.randomUUID(), expiresAt: now + graceMs } : undefined',
@@ -68,8 +74,10 @@ const BY_FILE: Readonly<
       'names that nobody asks for',
     ],
   ],
-  'src/access/toolset-list-store.ts': [['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT]],
-  'src/access/toolset-service.ts': [
+  'src/access/toolsets/toolset-list-store.ts': [
+    ['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT],
+  ],
+  'src/access/toolsets/toolset-service.ts': [
     ['added.length > 0', '(added.length) >= (0)', 'of no principals none is unknown'],
     [
       'added.length > 0 ? await findUnknownPrincipals(this.#ports.db, added) : []',
@@ -82,10 +90,10 @@ const BY_FILE: Readonly<
       'of a new one that the database refused there is no room either way, and beside an old one there are fewer',
     ],
   ],
-  'src/audit/acts.ts': [
+  'src/audit/admin-audit.ts': [
     ['change.detail ?? {}', 'change.detail', 'a detail that is undefined is empty too'],
   ],
-  'src/audit/audit-log-object.ts': [
+  'src/objects/audit-log-object.ts': [
     [
       '(await ctx.storage.getAlarm()) ?? Number.POSITIVE_INFINITY',
       '(await ctx.storage.getAlarm())',
@@ -111,8 +119,10 @@ const BY_FILE: Readonly<
     ],
     ["server ?? ''", 'server', 'there are no servers without it'],
   ],
-  'src/audit/call-ends.ts': [['ends.length === 0', 'false', 'nothing is given back either way']],
-  'src/audit/call-export.ts': [
+  'src/gateway/call-log/call-ends.ts': [
+    ['ends.length === 0', 'false', 'nothing is given back either way'],
+  ],
+  'src/audit/calls/call-export.ts': [
     ['found?.results ?? []', 'found?.results', EACH_HAS_A_RESULT],
     ['principalId === undefined', 'false', "an object that is nobody's has no calls"],
     ['fresh.length > 0', 'true', 'the head is set to what it is'],
@@ -120,7 +130,7 @@ const BY_FILE: Readonly<
     ['!first || !last', 'false', 'no rows are not written'],
     ['!first || !last', '(!first) && (!last)', 'rows have a first and a last one, or neither'],
   ],
-  'src/audit/call-store.ts': [
+  'src/audit/calls/call-store.ts': [
     ['end?.outcome ?? null', 'end?.outcome', 'a value that is `undefined` is bound as NULL'],
     ['end?.code ?? null', 'end?.code', 'a value that is `undefined` is bound as NULL'],
     [
@@ -143,11 +153,11 @@ const BY_FILE: Readonly<
   'src/audit/pruning.ts': [
     ['old.length < BATCH', 'false', 'it looks once more, and finds nothing'],
   ],
-  'src/gateway/bare-uri.ts': [
+  'src/gateway/naming/bare-uri.ts': [
     ['!catalog', 'false', 'there is a catalog for each server'],
     ['close < open', '(close) <= (open)', 'two different characters do not stand in one place'],
   ],
-  'src/gateway/content-blocks.ts': [
+  'src/gateway/results/content-blocks.ts': [
     [
       'edits.every(edit => edit === undefined)',
       'false',
@@ -183,14 +193,14 @@ const BY_FILE: Readonly<
       'it is a part of a key; no style is called `undefined`',
     ],
   ],
-  'src/gateway/legacy-schema.ts': [
+  'src/gateway/results/legacy-schema.ts': [
     [
       "named.startsWith('\"')",
       "named.endsWith('\"')",
       'a JSON value that begins with a quote ends with one',
     ],
   ],
-  'src/gateway/offer.ts': [
+  'src/gateway/capabilities.ts': [
     ['legacyTasks', 'true', 'a member that is `undefined` is no member of JSON'],
     [
       'instructions === undefined ? { capabilities } : { capabilities, instructions }',
@@ -198,10 +208,10 @@ const BY_FILE: Readonly<
       'a member that is `undefined` is no member of JSON',
     ],
   ],
-  'src/gateway/older-content.ts': [
+  'src/gateway/results/older-content.ts': [
     ['unknown.length === 0', 'false', 'it saves looking for blocks of which none is unknown'],
   ],
-  'src/gateway/param-headers.ts': [
+  'src/upstream/protocol/param-headers.ts': [
     [
       "!text.includes(KEY) && !text.includes('\\\\u')",
       'false',
@@ -213,7 +223,7 @@ const BY_FILE: Readonly<
       'a JSON value that begins with a quote ends with one',
     ],
   ],
-  'src/gateway/renames.ts': [
+  'src/gateway/naming/renames.ts': [
     ['name !== undefined', 'true', 'nobody asks for the tool behind a name that is `undefined`'],
   ],
   'src/gateway/resolve.ts': [
@@ -223,18 +233,18 @@ const BY_FILE: Readonly<
       'it saves a look at a list in which no such name is',
     ],
   ],
-  'src/gateway/task-messages.ts': [
+  'src/upstream/protocol/task-messages.ts': [
     ["members.get('task') ?? '{}'", "members.get('task')", 'such a result is known by its task'],
     ["isObject(parsed['_meta'])", 'true', 'it saves looking for what is not there'],
   ],
-  'src/gateway/undeclared-input.ts': [
+  'src/gateway/results/undeclared-input.ts': [
     [
       "typeof method === 'string' ? capabilityFor(method) : undefined",
       'capabilityFor(method)',
       'no capability is known for what is no text',
     ],
   ],
-  'src/gateway/with-cache.ts': [
+  'src/gateway/steps/with-cache.ts': [
     ['rule === undefined', 'false', 'what has no rule has no key, and goes out as it is'],
     [
       'isHit ? { ...routed, isHit } : routed',
@@ -242,7 +252,7 @@ const BY_FILE: Readonly<
       'absent and false are the same to all who read it',
     ],
   ],
-  'src/gateway/with-request-state.ts': [
+  'src/gateway/steps/with-request-state.ts': [
     [
       "message.kind === 'response' ? await seal(message, sealing) : message",
       'await seal(message, sealing)',
@@ -259,11 +269,11 @@ const BY_FILE: Readonly<
       'it saves a digest; what asks nothing passes',
     ],
   ],
-  'src/gateway/with-tasks.ts': [
+  'src/gateway/steps/with-tasks.ts': [
     [
       "known.get(own) ?? ''",
       'known.get(own)',
-      'a server agrees to what it was asked for and to nothing else (`upstream/hear-tasks.ts`)',
+      'a server agrees to what it was asked for and to nothing else (`upstream/streams/task-listener.ts`)',
     ],
     ["verdict?.era ?? 'legacy'", 'verdict?.era', 'a server that was asked in an era has one'],
   ],
@@ -274,7 +284,7 @@ const BY_FILE: Readonly<
       'what is no id has no facts',
     ],
   ],
-  'src/upstream/guard.ts': [
+  'src/http/address-policy.ts': [
     ["labels.at(-1) ?? ''", 'labels.at(-1)', 'a split text has a last part'],
   ],
 };

@@ -8,8 +8,8 @@ import { mutate, type Mutant } from './mutate.ts';
 const USUAL = [
   'src/access',
   'src/gateway',
-  'src/upstream/guard.ts',
-  'src/upstream/guarded-fetch.ts',
+  'src/http/address-policy.ts',
+  'src/http/guarded-fetch.ts',
   'src/audit',
   'src/mcp/admit.ts',
 ];

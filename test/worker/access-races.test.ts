@@ -1,15 +1,15 @@
 /** What is written about access, and what is told of it, where somebody else deletes or changes in between. */
-import { toCaller } from '../../src/access/caller.ts';
+import { toCaller } from '../../src/access/policy/caller.ts';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { PrincipalService } from '../../src/access/principal-service.ts';
-import { SETUP_TOKEN } from '../../src/access/principal.ts';
-import { RuleService } from '../../src/access/rule-service.ts';
-import { TokenService } from '../../src/access/token-service.ts';
-import { MAX_TOOLSETS_CHARS } from '../../src/access/toolset-list-store.ts';
-import { ToolsetService } from '../../src/access/toolset-service.ts';
-import { Acts } from '../../src/audit/acts.ts';
-import { createKeyRing } from '../../src/secrets/key-ring.ts';
+import { PrincipalService } from '../../src/access/principals/principal-service.ts';
+import { SETUP_TOKEN } from '../../src/shared/identity/principal.ts';
+import { RuleService } from '../../src/access/rules/rule-service.ts';
+import { TokenService } from '../../src/access/tokens/token-service.ts';
+import { MAX_TOOLSETS_CHARS } from '../../src/access/toolsets/toolset-list-store.ts';
+import { ToolsetService } from '../../src/access/toolsets/toolset-service.ts';
+import { Acts } from '../../src/audit/admin-audit.ts';
+import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
 
 const admin = toCaller(SETUP_TOKEN, { posture: 'open', rules: [], toolsets: [] });
 const EVERYONE = { kind: 'everyone' } as const;

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers';
 import { listDurableObjectIds } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { toBase64Url } from '../../src/lib/base64url.ts';
+import { toBase64Url } from '../../src/shared/crypto/base64url.ts';
 import { dumpDatabase } from './database.ts';
 import { FakeServer, serve, toolOf } from './fake-server.ts';
 import { ROUTES, STRANGERS } from './strangers.ts';

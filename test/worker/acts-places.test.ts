@@ -1,9 +1,9 @@
 /** Acts that find their place in the chain taken, or the database gone; and who is woken by them. */
-import { toCaller } from '../../src/access/caller.ts';
+import { toCaller } from '../../src/access/policy/caller.ts';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SETUP_TOKEN } from '../../src/access/principal.ts';
-import { Acts, ALWAYS } from '../../src/audit/acts.ts';
+import { SETUP_TOKEN } from '../../src/shared/identity/principal.ts';
+import { Acts, ALWAYS } from '../../src/audit/admin-audit.ts';
 
 const HOUR_MS = 3_600_000;
 const admin = toCaller(SETUP_TOKEN, { posture: 'open', rules: [], toolsets: [] });

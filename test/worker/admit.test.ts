@@ -1,10 +1,10 @@
 /** Who is let in to an endpoint: in which order that is decided, and what does not exist for whom. */
 import type { McpPorts } from '../../src/mcp/ports.ts';
 import { describe, expect, it } from 'vitest';
-import type { AccessState } from '../../src/access/policy.ts';
-import type { Snapshot } from '../../src/access/snapshots.ts';
-import { createTokenValue } from '../../src/access/token.ts';
-import { PorticoError } from '../../src/errors/portico-error.ts';
+import type { AccessState } from '../../src/access/policy/policy.ts';
+import type { Snapshot } from '../../src/access/admission/snapshots.ts';
+import { createTokenValue } from '../../src/shared/identity/token.ts';
+import { PorticoError } from '../../src/shared/errors/portico-error.ts';
 import { createCore } from '../../src/gateway/core.ts';
 import { admit, findScope, liveSession } from '../../src/mcp/admit.ts';
 import type { Endpoint } from '../../src/mcp/endpoint.ts';

@@ -1,8 +1,8 @@
 /** Snapshots over the database, at a time that only the tests move: what they read and when. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, vi } from 'vitest';
-import { Snapshots, type SnapshotsOptions } from '../../src/access/snapshots.ts';
-import { createKeyRing } from '../../src/secrets/key-ring.ts';
+import { Snapshots, type SnapshotsOptions } from '../../src/access/admission/snapshots.ts';
+import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
 import { ADMIN } from './portico.ts';
 
 const keys = createKeyRing(env.PORTICO_KEYS);

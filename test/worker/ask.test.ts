@@ -1,7 +1,7 @@
 /** Ask in the Worker where there is no model: one error that says what to set, the allow-list as an administrator keeps it, the endpoint with one tool. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { listAllowed } from '../../src/ask/allowlist-store.ts';
+import { listAllowed } from '../../src/agents/ask/allowlist-store.ts';
 import { listChain } from '../../src/audit/audit-store.ts';
 import { FakeServer, serve, toolOf } from './fake-server.ts';
 import {

@@ -1,5 +1,5 @@
 /** Clients of both eras that call the tool of an `AskingServer` and can be asked, one request at a time, as a test tells them. */
-import { SseParser } from '../../src/lib/sse-events.ts';
+import { SseParser } from '../../src/http/sse-events.ts';
 import { answerTo, type Kind, type Plan } from './asking-script.ts';
 import { AskingServer, registrationOf, serveAsking } from './asking-server.ts';
 import {

@@ -2,7 +2,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { AuditLog } from '../../src/audit/audit-log-object.ts';
+import type { AuditLog } from '../../src/objects/audit-log-object.ts';
 import { beginningOf, createPerson, endOf, heldCalls, logOf, type Person } from './call-rows.ts';
 import { createPortico } from './portico.ts';
 

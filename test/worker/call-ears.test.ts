@@ -1,7 +1,7 @@
 /** The Worker's half of an ear: a socket that opens when the call lasts, at the second try where the first finds nobody. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openEar } from '../../src/session/call-ears.ts';
-import type { SocketPort } from '../../src/session/question-line.ts';
+import { openEar } from '../../src/sessions/call-listeners.ts';
+import type { SocketPort } from '../../src/sessions/question-channel.ts';
 import { PATIENT } from './portico.ts';
 
 const OPENING = { serverId: 's', sessionId: 'u', capabilities: {}, progressToken: undefined };

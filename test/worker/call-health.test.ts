@@ -183,7 +183,7 @@ describe('reports', () => {
     serve({ kept: new FakeServer() });
     const { id } = await registerConnected(portico, 'kept');
     await runInDurableObject(monitorOf(id), async (_, { storage }) => {
-      const { HealthLog } = await import('../../src/health/health-log-store.ts');
+      const { HealthLog } = await import('../../src/servers/health/health-log-store.ts');
       const log = new HealthLog(storage.sql);
       for (let slot = 0; slot < 1_000; slot += 1) {
         log.addCalls(Date.now() - 10_000 * (1_000 - slot), 1, { ...NO_REPORT, calls: 1 });

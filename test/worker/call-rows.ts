@@ -3,7 +3,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import type { ChainedEvent } from '../../src/audit/audit-schema.ts';
 import { listChain } from '../../src/audit/audit-store.ts';
-import type { CallBeginning, CallEnd } from '../../src/audit/call-schema.ts';
+import type { CallBeginning, CallEnd } from '../../src/audit/calls/call-schema.ts';
 import { createToken, type Portico } from './portico.ts';
 
 /** Somebody who calls, with a shard of their own. */

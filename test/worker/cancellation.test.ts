@@ -2,8 +2,8 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { SealedIds } from '../../src/session/sealed-id.ts';
-import { createKeyRing } from '../../src/secrets/key-ring.ts';
+import { SealedIds } from '../../src/access/admission/sealed-id.ts';
+import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
 import { FakeServer, resultOf, serve, type SeenPost } from './fake-server.ts';
 import { holdTimers } from './held-timers.ts';
 import {

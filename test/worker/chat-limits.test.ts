@@ -1,15 +1,15 @@
 /** Chats of one principal by tokens with other limits: a chat holds results of tools, so it is seen only with the limits it was last run with. */
-import type { Caller } from '../../src/access/caller.ts';
+import type { Caller } from '../../src/access/policy/caller.ts';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { ChatRecords } from '../../src/chat/chat-records.ts';
-import { BeginChatSchema, ContinueChatSchema } from '../../src/chat/chat-schema.ts';
-import { ChatService } from '../../src/chat/chat-service.ts';
-import type { Asker, ToolPorts } from '../../src/chat/shown-tools.ts';
-import { createKeyRing } from '../../src/secrets/key-ring.ts';
-import { NO_TRACES } from '../../src/telemetry/tracer.ts';
+import { ChatRecords } from '../../src/agents/chat/chat-records.ts';
+import { BeginChatSchema, ContinueChatSchema } from '../../src/agents/chat/chat-schema.ts';
+import { ChatService } from '../../src/agents/chat/chat-service.ts';
+import type { Asker, ToolPorts } from '../../src/agents/chat/shown-tools.ts';
+import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
+import { NO_TRACES } from '../../src/tracing/tracer.ts';
 import { createCaller } from '../unit/access/callers.ts';
-import { scriptedModel } from '../unit/chat/scripted-chat.ts';
+import { scriptedModel } from '../unit/agents/scripted-chat.ts';
 
 const tools = {
   gateway: {},

@@ -1,9 +1,9 @@
 /** Chats in the Worker: how they are kept, claimed, sealed and forgotten, and what a deployment without a model says. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ChatRecords, LEASE_MS, MAX_RUNNING } from '../../src/chat/chat-records.ts';
-import { NOTHING_SPENT, type ChatState } from '../../src/chat/chat-state.ts';
-import { createKeyRing } from '../../src/secrets/key-ring.ts';
+import { ChatRecords, LEASE_MS, MAX_RUNNING } from '../../src/agents/chat/chat-records.ts';
+import { NOTHING_SPENT, type ChatState } from '../../src/agents/chat/chat-state.ts';
+import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
 import { createPerson, rowsOf } from './call-rows.ts';
 import { ask as toCall, createPortico, type RpcAnswer } from './portico.ts';
 

@@ -2,8 +2,8 @@
 import { env } from 'cloudflare:workers';
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { CallTally } from '../../src/health/call-report.ts';
-import type { Remembered } from '../../src/health/monitor-health.ts';
+import { CallTally } from '../../src/servers/health/call-report.ts';
+import type { Remembered } from '../../src/servers/health/monitor-health.ts';
 import { FakeServer, resultOf, serve } from './fake-server.ts';
 import {
   PATIENT,

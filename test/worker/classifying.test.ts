@@ -2,8 +2,8 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { loadHandMembers, loadMembers } from '../../src/skills/member-store.ts';
-import { listAssignments } from '../../src/skills/assignment-store.ts';
+import { loadHandMembers, loadMembers } from '../../src/search/skills/member-store.ts';
+import { listAssignments } from '../../src/search/skills/assignment-store.ts';
 import { FakeServer, serve, toolOf } from './fake-server.ts';
 import {
   createPortico,

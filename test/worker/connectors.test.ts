@@ -3,7 +3,7 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { listChain } from '../../src/audit/audit-store.ts';
-import { toJsonFrame } from '../../src/connectors/frames.ts';
+import { toJsonFrame } from '../../src/upstream/connector/frames.ts';
 import { call, connectedProgram, offer, SELF, textOf, type Offered } from './connected-program.ts';
 import { enrol, FakeMachine } from './fake-machine.ts';
 import { toolOf } from './fake-server.ts';

@@ -14,7 +14,7 @@ import {
   WINDOW_BYTES,
   type Frame,
   type Payload,
-} from '../../src/connectors/frames.ts';
+} from '../../src/upstream/connector/frames.ts';
 import type { Portico } from './portico.ts';
 
 /** Answers a request as a server's HTTP face would. */

@@ -2,8 +2,8 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { SealedIds } from '../../src/session/sealed-id.ts';
-import { createKeyRing } from '../../src/secrets/key-ring.ts';
+import { SealedIds } from '../../src/access/admission/sealed-id.ts';
+import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
 import {
   ADMIN,
   PATIENT,

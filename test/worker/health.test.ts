@@ -274,7 +274,7 @@ describe('the history', () => {
     const { id } = await registerConnected(portico, 'long');
     const finding = { kind: 'good', way: 'ping', reason: null, detail: null, responseTimeMs: 1 };
     await runInDurableObject(monitorOf(id), async (_, { storage }) => {
-      const { HealthLog } = await import('../../src/health/health-log-store.ts');
+      const { HealthLog } = await import('../../src/servers/health/health-log-store.ts');
       const log = new HealthLog(storage.sql);
       for (let i = 0; i < 700; i += 1) log.addCheck(i, finding as never);
       expect(storage.sql.exec('SELECT COUNT(*) AS count FROM checks').one()).toEqual({

@@ -1,7 +1,7 @@
 /** Calls whose names and arguments are made to keep the gateway busy: they are answered, and recorded within their bounds. */
 import { describe, expect, it } from 'vitest';
 import { createPerson, rowsOf } from './call-rows.ts';
-import { MAX_NAME_CHARS } from '../../src/lib/name-limits.ts';
+import { MAX_NAME_CHARS } from '../../src/shared/util/name-limits.ts';
 import { FakeServer, serve } from './fake-server.ts';
 import { createPortico, legacy, registerConnected, type RpcAnswer } from './portico.ts';
 

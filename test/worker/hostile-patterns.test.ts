@@ -1,6 +1,6 @@
 /** Patterns that are made to take long, in the engine that the Worker has. Its clock stands still between two waits. */
 import { expect, it } from 'vitest';
-import { checkSchema } from '../../src/ask/schema-check.ts';
+import { checkSchema } from '../../src/agents/ask/schema-check.ts';
 import { HOSTILE_PATTERNS, HOSTILE_SCHEMAS } from '../fixtures/hostile-patterns.ts';
 
 const STEPS = 20_000;

@@ -1,8 +1,8 @@
 /** What the object of calls knows of its chain beside the database: rows that are not its own, and checks while calls end. */
-import { toCaller } from '../../src/access/caller.ts';
+import { toCaller } from '../../src/access/policy/caller.ts';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { SETUP_TOKEN } from '../../src/access/principal.ts';
+import { SETUP_TOKEN } from '../../src/shared/identity/principal.ts';
 import { GENESIS } from '../../src/audit/audit-schema.ts';
 import { AuditService } from '../../src/audit/audit-service.ts';
 import { beginningOf, createPerson, endOf, heldCalls, logOf, rowsOf } from './call-rows.ts';

@@ -1,15 +1,15 @@
 /** Skills of tools as requests read them: from memory while the server's row has the same revision of them. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { findServer } from '../../src/registry/server-store.ts';
+import { findServer } from '../../src/servers/registry/server-store.ts';
 import {
   forgetAssignments,
   listAssignments,
   touchServerSkills,
   writeAssignments,
   type Assignment,
-} from '../../src/skills/assignment-store.ts';
-import { createKnownSkills } from '../../src/skills/known-skills.ts';
+} from '../../src/search/skills/assignment-store.ts';
+import { createKnownSkills } from '../../src/search/skills/known-skills.ts';
 import { createPortico, register, SERVERS } from './portico.ts';
 
 const portico = createPortico();

@@ -6,7 +6,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
-import { isLegalStep, type ServerStatus } from '../../src/registry/status.ts';
+import { isLegalStep, type ServerStatus } from '../../src/servers/registry/status.ts';
 import { createRandom, type Random } from '../unit/seeded.ts';
 import { FakeServer } from './fake-server.ts';
 import {

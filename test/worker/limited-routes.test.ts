@@ -5,7 +5,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listChain } from '../../src/audit/audit-store.ts';
-import { ScopeSchema } from '../../src/access/token.ts';
+import { ScopeSchema } from '../../src/shared/identity/token.ts';
 import { listApprovals } from './approvals.ts';
 import { FakeServer, serve, toolOf } from './fake-server.ts';
 import { DECISIONS, type Decision } from './limited-decisions.ts';

@@ -1,5 +1,5 @@
 /** Calls of a tool `echo` at servers made for them, and answers that the test writes as it goes along. */
-import { SseParser } from '../../src/lib/sse-events.ts';
+import { SseParser } from '../../src/http/sse-events.ts';
 import { FakeServer, serve, type SeenPost } from './fake-server.ts';
 import { ask, createPortico, registerConnected, type RpcAnswer } from './portico.ts';
 

@@ -3,7 +3,7 @@
  * stays. An eviction would first wait until nothing is under way.
  */
 import { runInDurableObject } from 'cloudflare:test';
-import type { ClientSession } from '../../src/session/client-session-object.ts';
+import type { ClientSession } from '../../src/objects/client-session-object.ts';
 
 export async function loseMemory(object: DurableObjectStub<ClientSession>): Promise<void> {
   await runInDurableObject(object, (_instance, state) => state.abort('Instance disposed')).catch(

@@ -1,10 +1,10 @@
 /** What administrators are told of the language model: what it was used for, and what it failed with. */
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
-import { createModels } from '../../src/llm/create-models.ts';
-import type { ModelSettings } from '../../src/llm/model-settings.ts';
-import type { ModelView } from '../../src/llm/usage-schema.ts';
-import { createKeyRing } from '../../src/secrets/key-ring.ts';
+import { createModels } from '../../src/models/create-models.ts';
+import type { ModelSettings } from '../../src/models/model-settings.ts';
+import type { ModelView } from '../../src/models/usage-schema.ts';
+import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
 import { createWireModel, MODEL_KEY } from '../fixtures/model-wires.ts';
 import { openAiApi } from '../fixtures/model-openai-api.ts';
 import { createPortico, createToken } from './portico.ts';

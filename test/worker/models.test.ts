@@ -1,13 +1,13 @@
 /** The models of a deployment in the Worker's runtime: keys from the registry, the budget of a day, prices, and the platform's own models. */
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createModels } from '../../src/llm/create-models.ts';
-import { ModelFailure } from '../../src/llm/model-port.ts';
-import type { ModelSettings } from '../../src/llm/model-settings.ts';
-import { findUsage } from '../../src/llm/usage-store.ts';
-import { sealEnvelope } from '../../src/secrets/envelope.ts';
-import { createKeyRing } from '../../src/secrets/key-ring.ts';
-import { secretPlace } from '../../src/secrets/secret-schema.ts';
+import { createModels } from '../../src/models/create-models.ts';
+import { ModelFailure } from '../../src/models/model-port.ts';
+import type { ModelSettings } from '../../src/models/model-settings.ts';
+import { findUsage } from '../../src/models/usage-store.ts';
+import { sealEnvelope } from '../../src/shared/crypto/envelope.ts';
+import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
+import { secretPlace } from '../../src/credentials/secret-schema.ts';
 import { createWireModel, MODEL_KEY, WIRES } from '../fixtures/model-wires.ts';
 
 const keys = createKeyRing(env.PORTICO_KEYS);

@@ -2,7 +2,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { AuditLog } from '../../src/audit/audit-log-object.ts';
+import { AuditLog } from '../../src/objects/audit-log-object.ts';
 import { listChain } from '../../src/audit/audit-store.ts';
 import {
   beginningOf,

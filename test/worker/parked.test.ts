@@ -2,10 +2,10 @@
  * Calls that wait for their modern client: what a legacy server asks comes as `input_required`, and the retry goes on where
  * the call stopped, on the stream that stayed open, until its end, its limit, or the end of the object that holds it.
  */
-import { principalOwner } from '../../src/session/owners.ts';
+import { principalOwner } from '../../src/shared/identity/object-owners.ts';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { askableKey, askableOf } from '../../src/session/askable.ts';
+import { askableKey, askableOf } from '../../src/shared/client-capabilities.ts';
 import {
   answersOf,
   ASKABLE,

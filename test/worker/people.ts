@@ -1,9 +1,9 @@
 /** The clients of an interleaving, made for it: who they are, and which objects hold what is theirs. */
-import { principalOwner, sessionOwner } from '../../src/session/owners.ts';
+import { principalOwner, sessionOwner } from '../../src/shared/identity/object-owners.ts';
 import { env } from 'cloudflare:workers';
-import { SealedIds } from '../../src/session/sealed-id.ts';
-import { createKeyRing } from '../../src/secrets/key-ring.ts';
-import { askableKey, askableOf } from '../../src/session/askable.ts';
+import { SealedIds } from '../../src/access/admission/sealed-id.ts';
+import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
+import { askableKey, askableOf } from '../../src/shared/client-capabilities.ts';
 import { ASKABLE, openSession } from './asking-clients.ts';
 import { createToken, type Portico } from './portico.ts';
 import type { ClientName } from './session-model.ts';

@@ -11,7 +11,7 @@ import {
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import worker from '../../src/index.ts';
-import { SseParser } from '../../src/lib/sse-events.ts';
+import { SseParser } from '../../src/http/sse-events.ts';
 
 export const ADMIN = env.PORTICO_ADMIN_TOKEN ?? '';
 export const ORIGIN = 'http://127.0.0.1:8787';

@@ -2,7 +2,7 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { toJsonFrame, WINDOW_BYTES } from '../../src/connectors/frames.ts';
+import { toJsonFrame, WINDOW_BYTES } from '../../src/upstream/connector/frames.ts';
 import { call, connectedProgram, textOf } from './connected-program.ts';
 import { FakeMachine } from './fake-machine.ts';
 import { resultOf, streamOf } from './fake-server.ts';

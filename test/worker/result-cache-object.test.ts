@@ -2,8 +2,8 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import type { ResultCache } from '../../src/cache/result-cache-object.ts';
-import { EntryStore } from '../../src/cache/entry-store.ts';
+import type { ResultCache } from '../../src/objects/result-cache-object.ts';
+import { EntryStore } from '../../src/gateway/cache/entry-store.ts';
 
 let made = 0;
 /** An object of the test's own. */

@@ -2,9 +2,9 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseEvents } from '../../src/audit/audit-store.ts';
-import { findServer, updateServer } from '../../src/registry/server-store.ts';
-import { createKeyRing } from '../../src/secrets/key-ring.ts';
-import { findStale, replaceSealed } from '../../src/secrets/rotation-store.ts';
+import { findServer, updateServer } from '../../src/servers/registry/server-store.ts';
+import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
+import { findStale, replaceSealed } from '../../src/credentials/rotation-store.ts';
 import { createPortico, createToken, SERVERS, type ServerView } from './portico.ts';
 
 const key = (fill: number) => btoa(String.fromCharCode(...new Uint8Array(32).fill(fill)));

@@ -2,7 +2,7 @@
 import { listDurableObjectIds, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ClientSession } from '../../src/session/client-session-object.ts';
+import type { ClientSession } from '../../src/objects/client-session-object.ts';
 import { fakeUpstreams } from './fake-upstreams.ts';
 import { loseMemory } from './lose-memory.ts';
 import {

@@ -1,7 +1,7 @@
 /** How old what a request is decided on may be, to the millisecond: when it is read again, by whom, and what of it stays the same. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { insertSession } from '../../src/session/session-store.ts';
+import { insertSession } from '../../src/access/admission/session-store.ts';
 import {
   createSnapshots as create,
   pass,

@@ -1,7 +1,7 @@
 /** Tokens as they are read for a request: until when they are somebody, whose, when their use is noted, and under which key they are. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { createKeyRing } from '../../src/secrets/key-ring.ts';
+import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
 import { createSnapshots as create, pass, sql, stopTime } from './aged-snapshots.ts';
 import { ADMIN, createPortico, createToken } from './portico.ts';
 

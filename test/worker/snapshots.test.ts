@@ -1,8 +1,8 @@
 /** How often many requests at once read what they are decided on. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { Snapshots } from '../../src/access/snapshots.ts';
-import { createKeyRing } from '../../src/secrets/key-ring.ts';
+import { Snapshots } from '../../src/access/admission/snapshots.ts';
+import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
 import { ADMIN as adminToken } from './portico.ts';
 
 const keys = createKeyRing(env.PORTICO_KEYS);

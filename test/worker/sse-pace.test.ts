@@ -1,8 +1,8 @@
 /** What waits for a client of HTTP+SSE that is slow: no more is read for it than that bound, and who takes nothing is hung up on. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { BytesInFlight } from '../../src/limits/bytes-in-flight.ts';
-import { sseResponse } from '../../src/mcp/sse-session.ts';
-import { toPieces } from '../../src/session/stream-frames.ts';
+import { BytesInFlight } from '../../src/shared/limits/bytes-in-flight.ts';
+import { sseResponse } from '../../src/mcp/sse/sse-session.ts';
+import { toPieces } from '../../src/sessions/stream-frames.ts';
 import { PATIENT } from './portico.ts';
 
 const MIB = 1_048_576;

@@ -3,7 +3,7 @@
  * subscribed to. It records subscriptions and open streams. Its `tell` must be called in the context of the listener.
  */
 import { runInDurableObject } from 'cloudflare:test';
-import type { ClientSession } from '../../src/session/client-session-object.ts';
+import type { ClientSession } from '../../src/objects/client-session-object.ts';
 import { monitorOf } from './portico.ts';
 
 interface Post {

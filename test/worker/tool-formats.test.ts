@@ -1,6 +1,6 @@
 /** `GET /api/v1/tools?format=` and `POST /api/v1/tools/execute`: tools in the format of a model's API, and the calls it makes of them. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FORMATS } from '../../src/formats/dialect.ts';
+import { FORMATS } from '../../src/models/formats/dialect.ts';
 import { createPerson, rowsOf } from './call-rows.ts';
 import { FakeServer, resultOf, serve, toolOf, type SeenPost } from './fake-server.ts';
 import { createPortico, createToken, registerConnected } from './portico.ts';

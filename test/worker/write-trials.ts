@@ -1,7 +1,7 @@
 /** What each route that writes is tried on: made anew for each try, so that no test depends on another. */
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
-import { writeSuggestions } from '../../src/skills/suggestion-store.ts';
+import { writeSuggestions } from '../../src/search/skills/suggestion-store.ts';
 import { itemsOf, listApprovals } from './approvals.ts';
 import { enrol } from './fake-machine.ts';
 import { FakeServer, serve, toolOf } from './fake-server.ts';

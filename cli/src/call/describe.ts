@@ -1,5 +1,5 @@
 /** A tool in words: what it does, and its parameters as the flags that `portico call` takes. Pure. */
-import { isObject } from '../../../src/protocol.ts';
+import { isObject } from '../../../src/shared/protocol.ts';
 import type { Tool } from '../gateway/mcp.ts';
 import { formatTable, visible } from '../output/table.ts';
 import { readParameters, type Parameter } from './parameters.ts';

@@ -2,7 +2,7 @@
  * The fields of a form that a server asks a person to fill in (MCP 2026-07-28, "Elicitation": flat objects of strings, numbers, booleans and choices): what is
  * said of each, and what a line of text means there. Pure, bounded; the form is outside data and may be anything.
  */
-import { isObject, type JsonObject } from '../../../src/protocol.ts';
+import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 
 export interface FormField {
   key: string;

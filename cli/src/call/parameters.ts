@@ -2,7 +2,7 @@
  * The parameters of a tool as flags: what its input schema says of each, nested ones by dots. What cannot be said by a flag is
  * JSON. Pure, bounded; a schema is outside data and may be anything.
  */
-import { isObject, type JsonObject } from '../../../src/protocol.ts';
+import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 
 export type ParameterType =
   | 'string'

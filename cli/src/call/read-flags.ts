@@ -2,7 +2,7 @@
  * Words of a command line as the arguments of a tool: each flag becomes what the tool's schema wants. Numbers keep their
  * digits. Pure; what is wrong is said with what would be right.
  */
-import { rawMembers } from '../../../src/lib/json-spans.ts';
+import { rawMembers } from '../../../src/shared/json/json-spans.ts';
 import { EXIT, Failure } from '../failure.ts';
 import type { Parameter, ParameterType } from './parameters.ts';
 

@@ -1,5 +1,5 @@
 /** The result of a call as text: its texts as they are, of all else a line that says what it is. Pure. */
-import { isObject, type JsonObject } from '../../../src/protocol.ts';
+import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 import { toSafeJson } from '../output/json.ts';
 import { visible } from '../output/table.ts';
 

@@ -1,5 +1,5 @@
 /** One exchange with a chat of a gateway: what is sent, and what is shown while the answer comes. */
-import type { CallView, ChatEvent, ChatView } from '../../../src/chat/chat-events.ts';
+import type { CallView, ChatEvent, ChatView } from '../../../src/agents/chat/chat-events.ts';
 import { EXIT, Failure } from '../failure.ts';
 import type { Api } from '../gateway/api.ts';
 import { note } from '../terminal.ts';

@@ -1,7 +1,7 @@
 /** What people see of a chat: the model's text as it comes on standard output, each call and each result in a line on standard error. */
 import colors from 'picocolors';
-import type { CallView, ChatEvent } from '../../../src/chat/chat-events.ts';
-import { toOneLine } from '../../../src/lib/one-line.ts';
+import type { CallView, ChatEvent } from '../../../src/agents/chat/chat-events.ts';
+import { toOneLine } from '../../../src/shared/util/one-line.ts';
 import { visible } from '../output/table.ts';
 import { note, outputColumns, writeOut } from '../terminal.ts';
 

@@ -1,13 +1,13 @@
 /** `portico call`: call one tool, its arguments as flags that its schema makes. Exit code 1 where the tool says it failed. */
 import type { Command } from 'commander';
-import { CACHE_META } from '../../../src/cache/cache-wish.ts';
-import { answerQuestions } from '../call/answer-questions.ts';
+import { CACHE_META } from '../../../src/gateway/cache/cache-control.ts';
+import { answerQuestions } from '../call/answer-requests.ts';
 import { describeTool } from '../call/describe.ts';
 import { splitFlags, type CallFlags } from '../call/own-flags.ts';
 import { readParameters, takesOthers } from '../call/parameters.ts';
 import { findParameter, missingFrom, readFlags, toJsonText } from '../call/read-flags.ts';
 import { showResult } from '../call/show-result.ts';
-import { isObject, type JsonObject } from '../../../src/protocol.ts';
+import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 import { EXIT, Failure } from '../failure.ts';
 import {
   addGatewayOptions,

@@ -1,7 +1,7 @@
 /** `portico chat`: speak with the gateway's language model, which calls the tools of the token. */
 import type { Command } from 'commander';
 import { again } from '../again.ts';
-import { askPerson, decideAll, nobody, type Decide } from '../chat/person.ts';
+import { askPerson, decideAll, nobody, type Decide } from '../chat/prompt.ts';
 import { readBeginning, readLimits, type ChatOptions } from '../chat/read-options.ts';
 import { exitOf, STOPPED, Talk, toReason, type ChatView } from '../chat/talk.ts';
 import { View } from '../chat/view.ts';

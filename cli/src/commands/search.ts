@@ -1,7 +1,7 @@
 /** `portico search`: the tools that fit what is wanted best, found by the gateway. */
 import type { Command } from 'commander';
 import colors from 'picocolors';
-import { MAX_FOUND, USUAL_FOUND } from '../../../src/search/limits.ts';
+import { MAX_FOUND, USUAL_FOUND } from '../../../src/search/rank/limits.ts';
 import { again } from '../again.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';

@@ -16,7 +16,7 @@ import {
 } from './child-message.ts';
 import type { Room } from './event-stream.ts';
 import type { Limits } from './limits.ts';
-import { META, RPC, type RequestId } from '../../../src/protocol.ts';
+import { META, RPC, type RequestId } from '../../../src/shared/protocol.ts';
 
 export type Request = Extract<ChildMessage, { kind: 'request' }>;
 export type Response = Extract<ChildMessage, { kind: 'response' }>;

@@ -3,11 +3,11 @@
  * as the gateway takes: credit, then room in the socket. A channel ends exactly once; after that it sends nothing.
  */
 import type { HttpAnswer } from './http-message.ts';
-import { CHUNK_BYTES, toFrame, toJsonFrame } from '../../../src/connectors/frames.ts';
-import type { Payload } from '../../../src/connectors/frames.ts';
-import { Credit } from './credit.ts';
+import { CHUNK_BYTES, toFrame, toJsonFrame } from '../../../src/upstream/connector/frames.ts';
+import type { Payload } from '../../../src/upstream/connector/frames.ts';
+import { Credit } from './flow-control.ts';
 import { orAborted } from './or-aborted.ts';
-import type { Outlet } from './outlet.ts';
+import type { Outlet } from './outbound-fetch.ts';
 import type { HttpFace } from './stdio-http.ts';
 
 /** Largest body of a request, in bytes; the gateway takes no larger one from its clients. */

@@ -2,10 +2,10 @@
  * All channels of one connection: hands each frame of the gateway to the channel it is for. Refuses what breaks the rules
  * of the frames, and bounds how much is under way; frames for a channel that has ended are late, and dropped.
  */
-import { parsePayload, toJsonFrame } from '../../../src/connectors/frames.ts';
-import type { Frame, Payload } from '../../../src/connectors/frames.ts';
+import { parsePayload, toJsonFrame } from '../../../src/upstream/connector/frames.ts';
+import type { Frame, Payload } from '../../../src/upstream/connector/frames.ts';
 import { Channel } from './channel.ts';
-import type { Outlet } from './outlet.ts';
+import type { Outlet } from './outbound-fetch.ts';
 import type { HttpFace } from './stdio-http.ts';
 
 /** Channels at one time. */

@@ -2,15 +2,15 @@
  * What a child said, by kind, with the raw text of every member, so that one can be replaced and the others pass as they came.
  * Source: JSON-RPC 2.0; MCP 2025-11-25 and 2026-07-28, basic. Pure.
  */
-import { withExactIds } from '../../../src/lib/exact-ids.ts';
-import { fromRawMembers, rawMembers, type RawObject } from '../../../src/lib/json-spans.ts';
+import { withExactIds } from '../../../src/shared/json/exact-ids.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../../../src/shared/json/json-spans.ts';
 import {
   idText,
   isObject,
   isRequestId,
   type JsonObject,
   type RequestId,
-} from '../../../src/protocol.ts';
+} from '../../../src/shared/protocol.ts';
 
 export type ChildMessage =
   | { kind: 'response'; id: RequestId; raw: RawObject; isError: boolean; body: JsonObject }

@@ -4,10 +4,10 @@
  */
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { Era } from '../../../src/protocol.ts';
-import { toServerName } from '../../../src/registry/import-names.ts';
-import type { McpEntry, StdioEntry } from '../../../src/registry/mcp-entry.ts';
-import { parseMcpJson } from '../../../src/registry/mcp-json.ts';
+import type { Era } from '../../../src/shared/protocol.ts';
+import { toServerName } from '../../../src/servers/transfer/import-names.ts';
+import type { McpEntry, StdioEntry } from '../../../src/servers/transfer/mcp-entry.ts';
+import { parseMcpJson } from '../../../src/servers/transfer/mcp-json.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { toLine } from './one-line.ts';
 import { holdsSecret } from './hidden-values.ts';

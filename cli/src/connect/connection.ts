@@ -3,11 +3,11 @@
  * comes back by itself; the dialler does that. When it ends, for any reason, all its channels are aborted.
  */
 import { performance } from 'node:perf_hooks';
-import * as frames from '../../../src/connectors/frames.ts';
+import * as frames from '../../../src/upstream/connector/frames.ts';
 import { createChannels } from './channels.ts';
 import type { Ending } from './ending.ts';
 import { startKeepAlive, type KeepAlive } from './keep-alive.ts';
-import { Outlet } from './outlet.ts';
+import { Outlet } from './outbound-fetch.ts';
 import type { HttpFace } from './stdio-http.ts';
 import { within } from './within.ts';
 

@@ -1,5 +1,5 @@
 /** How a connection to the gateway ended, and whether the connector comes back: the one place that decides it. Pure. */
-import type { Payload } from '../../../src/connectors/frames.ts';
+import type { Payload } from '../../../src/upstream/connector/frames.ts';
 import { EXIT, Failure } from '../failure.ts';
 
 /** Close codes of the gateway after which a connector does not come back. */

@@ -2,7 +2,7 @@
  * Bytes on their way to the reader of one answer: events of an event stream, or one JSON text. All answers of a server share a
  * `Room`; while it is full its child is not read. A comment is sent into long silence, so that a dead connection shows.
  */
-import { toSseText } from '../../../src/lib/sse-events.ts';
+import { toSseText } from '../../../src/http/sse-events.ts';
 import type { Limits } from './limits.ts';
 
 /** Most bytes that a reader is given at once. */

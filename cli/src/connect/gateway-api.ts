@@ -3,7 +3,7 @@
  * time and size, redirects are not followed, and what the gateway says about a failure is cut to one line.
  */
 import { z } from 'zod';
-import { BodyTooLarge, readText } from '../../../src/lib/read-text.ts';
+import { BodyTooLarge, readText } from '../../../src/http/read-text.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { REVOKED_TEXT } from './ending.ts';
 import { toLine } from './one-line.ts';

@@ -3,7 +3,7 @@
  * `server/discover`; a child that answers with another error, or not in time, is legacy. What the child asks meanwhile is refused:
  * there is nobody yet to answer it. Source: MCP 2026-07-28, stdio, Backward Compatibility; 2025-11-25, lifecycle.
  */
-import { beginningWithoutSecrets } from '../../../src/audit/secret-patterns.ts';
+import { beginningWithoutSecrets } from '../../../src/shared/redaction/secret-patterns.ts';
 import {
   idText,
   IMPLEMENTATION,
@@ -12,8 +12,8 @@ import {
   META,
   MODERN_VERSION,
   RPC,
-} from '../../../src/protocol.ts';
-import { declaring, type ClientFeature } from '../../../src/session/client-features.ts';
+} from '../../../src/shared/protocol.ts';
+import { declaring, type ClientFeature } from '../../../src/shared/client-features.ts';
 import type { Child } from './child.ts';
 import { errorText, notificationText, requestText, type ChildMessage } from './child-message.ts';
 import type { Limits } from './limits.ts';

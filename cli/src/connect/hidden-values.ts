@@ -3,9 +3,9 @@
  * addresses. They are taken out of each line that the program sends before anything else reads it, as it is done with the credential
  * of a server over HTTP. Pure.
  */
-import { isSecretName } from '../../../src/audit/secret-patterns.ts';
-import { replaceText, type Needle } from '../../../src/lib/byte-replacer.ts';
-import { toNeedles } from '../../../src/upstream/credential-forms.ts';
+import { isSecretName } from '../../../src/shared/redaction/secret-patterns.ts';
+import { replaceText, type Needle } from '../../../src/shared/redaction/byte-replacer.ts';
+import { toNeedles } from '../../../src/upstream/protocol/credential-forms.ts';
 
 /** Ends of names that variables of the environment have beside those of `isSecretName`: `OPENAI_KEY`, `DB_PASS`. */
 const SECRET_ENDS = new Set(['KEY', 'KEYS', 'PASS', 'PAT', 'AUTH', 'PIN', 'OTP']);

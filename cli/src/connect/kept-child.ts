@@ -5,13 +5,13 @@
  * Invariants: one child at a time; a restart waits for what is left of the run before it; pauses double up to a bound, a lower one
  * after a run that had got ready; `stop` is final. States are told to whoever subscribed, in order.
  */
-import type { Era } from '../../../src/protocol.ts';
-import type { ClientFeature } from '../../../src/session/client-features.ts';
+import type { Era } from '../../../src/shared/protocol.ts';
+import type { ClientFeature } from '../../../src/shared/client-features.ts';
 import { Child, type ChildSpec } from './child.ts';
 import type { ChildMessage } from './child-message.ts';
 import { Handshake, HandshakeFailed, type Manner } from './handshake.ts';
 import { backoffMs, type Limits } from './limits.ts';
-import { toSaid } from './said.ts';
+import { toSaid } from './error-text.ts';
 import type { StartQueue } from './start-queue.ts';
 
 /** `starting` may also be the short pause before the first restart. */

@@ -7,8 +7,8 @@
  * Invariants: a process of a kind is told of nothing that its clients lack; who lacks nothing of what was asked stays with the shared
  * process; the number of kinds is bounded, and one that nobody uses ends; a session belongs to one process.
  */
-import type { JsonObject } from '../../../src/protocol.ts';
-import { featuresOf, type ClientFeature } from '../../../src/session/client-features.ts';
+import type { JsonObject } from '../../../src/shared/protocol.ts';
+import { featuresOf, type ClientFeature } from '../../../src/shared/client-features.ts';
 import type { KeptChild, RunFace } from './kept-child.ts';
 import type { Limits } from './limits.ts';
 

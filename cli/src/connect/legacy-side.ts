@@ -7,11 +7,11 @@
  * before any process has seen it; a program that never got ready in the legacy era is not started in it again.
  */
 import type { HttpAnswer, HttpRequest } from './http-message.ts';
-import { isObject } from '../../../src/protocol.ts';
-import { featuresOf, type ClientFeature } from '../../../src/session/client-features.ts';
+import { isObject } from '../../../src/shared/protocol.ts';
+import { featuresOf, type ClientFeature } from '../../../src/shared/client-features.ts';
 import { plainAnswer } from './answer.ts';
 import type { ChildMessage } from './child-message.ts';
-import { NO_SESSION } from './legacy-face.ts';
+import { NO_SESSION } from './legacy-adapter.ts';
 import type { Limits } from './limits.ts';
 import type { StdioServer } from './stdio-http.ts';
 

@@ -3,10 +3,10 @@
  * ends, no program that it started is left.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { IMPLEMENTATION } from '../../../src/protocol.ts';
+import { IMPLEMENTATION } from '../../../src/shared/protocol.ts';
 import type { ServerConfig } from './config.ts';
 import { startDialler, type Dialler } from './dialler.ts';
-import type { CreateFace, ServerFace, ServerState } from './server-face.ts';
+import type { CreateFace, ServerFace, ServerState } from './server-adapter.ts';
 import { StartQueue } from './start-queue.ts';
 import type { View } from './view.ts';
 import type { Row } from './view-text.ts';

@@ -3,7 +3,7 @@
  * clients is kept here. Bounded in number and in idle time; they all end with the run.
  */
 import { randomBytes } from 'node:crypto';
-import type { JsonObject, LogLevel } from '../../../src/protocol.ts';
+import type { JsonObject, LogLevel } from '../../../src/shared/protocol.ts';
 import type { EventStream } from './event-stream.ts';
 import type { Limits } from './limits.ts';
 

@@ -8,8 +8,8 @@
  * say why there is none.
  */
 import type { HttpAnswer, HttpRequest } from './http-message.ts';
-import { isObject, RPC, type Era } from '../../../src/protocol.ts';
-import type { ClientFeature } from '../../../src/session/client-features.ts';
+import { isObject, RPC, type Era } from '../../../src/shared/protocol.ts';
+import type { ClientFeature } from '../../../src/shared/client-features.ts';
 import { plainAnswer } from './answer.ts';
 import type { Child, ChildSpec } from './child.ts';
 import type { ChildCapability } from './config.ts';
@@ -18,11 +18,11 @@ import { Room } from './event-stream.ts';
 import { KeptChild } from './kept-child.ts';
 import type { Manner } from './handshake.ts';
 import { Kinds } from './kinds.ts';
-import { LegacyFace, SESSION_UNKNOWN } from './legacy-face.ts';
+import { LegacyFace, SESSION_UNKNOWN } from './legacy-adapter.ts';
 import { LegacySide } from './legacy-side.ts';
 import { LIMITS, type Limits } from './limits.ts';
-import { ModernFace } from './modern-face.ts';
-import { ASKING } from './questions.ts';
+import { ModernFace } from './modern-adapter.ts';
+import { ASKING } from './server-requests.ts';
 import type { StartQueue } from './start-queue.ts';
 import { ToolFilter, type ToolRules } from './tool-filter.ts';
 

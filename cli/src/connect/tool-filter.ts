@@ -2,7 +2,7 @@
  * Which tools of a server its machine gives out, whatever the gateway allows: decided here once for listing and for calling. An
  * item of a list passes as it came or not at all. Pure.
  */
-import { rawElements, rawMembers, type RawObject } from '../../../src/lib/json-spans.ts';
+import { rawElements, rawMembers, type RawObject } from '../../../src/shared/json/json-spans.ts';
 import type { Change } from './child-message.ts';
 
 /** Names of tools; `*` stands for any characters. What is denied is denied also where it is allowed. */

@@ -2,7 +2,7 @@
 import type { Counts } from './connection.ts';
 import type { LinkState } from './dialler.ts';
 import { toLine } from './one-line.ts';
-import type { ServerState } from './server-face.ts';
+import type { ServerState } from './server-adapter.ts';
 
 /** How a line is meant. */
 export type Tone = 'good' | 'busy' | 'bad' | 'faint' | 'plain';

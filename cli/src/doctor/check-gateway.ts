@@ -1,5 +1,5 @@
 /** Checks of the gateway: is it there, is it one, whose clock is right, what may the token do, how are the servers. */
-import { IMPLEMENTATION, isObject } from '../../../src/protocol.ts';
+import { IMPLEMENTATION, isObject } from '../../../src/shared/protocol.ts';
 import { Api, SERVERS, TOKENS, type ServerRecord } from '../gateway/api.ts';
 import { listApprovals, toHeldText, type Approval } from '../gateway/approvals.ts';
 import { checkKeys } from './check-keys.ts';

@@ -1,5 +1,5 @@
 /** The check of the keys that protect what the gateway keeps: is everything under one that it still has. */
-import { lostKeys, PUT_BACK, type KeyUse } from '../../../src/secrets/lost-keys.ts';
+import { lostKeys, PUT_BACK, type KeyUse } from '../../../src/credentials/lost-keys.ts';
 import type { Api } from '../gateway/api.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 

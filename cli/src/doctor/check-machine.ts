@@ -1,8 +1,8 @@
 /** Checks of this machine that ask no gateway: the Node that runs this, the configuration file, its programs, stored tokens. */
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
-import type { StdioEntry } from '../../../src/registry/mcp-entry.ts';
-import { parseMcpJson } from '../../../src/registry/mcp-json.ts';
+import type { StdioEntry } from '../../../src/servers/transfer/mcp-entry.ts';
+import { parseMcpJson } from '../../../src/servers/transfer/mcp-json.ts';
 import { toTokenPath } from '../connect/device-tokens.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 

@@ -1,5 +1,5 @@
 /** The check of the gateway's language model: is there one, does it take the key, is there budget left for today. */
-import type { ModelView } from '../../../src/llm/usage-schema.ts';
+import type { ModelView } from '../../../src/models/usage-schema.ts';
 import type { Api } from '../gateway/api.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 

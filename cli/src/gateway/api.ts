@@ -2,7 +2,7 @@
  * The REST API of a gateway. Every answer that is no success becomes a `Failure` of one line with the exit code that belongs
  * to it. The token goes to the gateway only: no redirect is followed.
  */
-import { readEvents, type SseEvent } from '../../../src/lib/sse-events.ts';
+import { readEvents, type SseEvent } from '../../../src/http/sse-events.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { reasonOf } from '../stdio/refusal.ts';
 

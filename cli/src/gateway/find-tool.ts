@@ -1,5 +1,5 @@
 /** Which tool is meant by a name: as it is listed, or in another of the styles that a gateway takes. Pure. */
-import { editsBetween } from '../../../src/lib/nearest-name.ts';
+import { editsBetween } from '../../../src/shared/util/nearest-name.ts';
 import { EXIT, Failure } from '../failure.ts';
 import type { Tool } from './mcp.ts';
 

@@ -2,17 +2,17 @@
  * One MCP request after the other at an endpoint of a gateway, in the era without sessions (2026-07-28): what `tools` and
  * `call` need. What is under way is told as it comes; a call is sent once.
  */
-import { fromRawMembers, rawMembers } from '../../../src/lib/json-spans.ts';
+import { fromRawMembers, rawMembers } from '../../../src/shared/json/json-spans.ts';
 import {
   IMPLEMENTATION,
   isObject,
   META,
   MODERN_VERSION,
   type JsonObject,
-} from '../../../src/protocol.ts';
+} from '../../../src/shared/protocol.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { Delivery } from '../stdio/delivery.ts';
-import { Door, readMessages, readRefusal } from '../stdio/door.ts';
+import { Door, readMessages, readRefusal } from '../stdio/source.ts';
 import { parseMessage, type HostRequest } from '../stdio/message.ts';
 import { refusedByGateway, toRelayError } from '../stdio/refusal.ts';
 import { Session } from '../stdio/session.ts';

@@ -1,5 +1,5 @@
 /** Rows as aligned columns of plain text. Outside text stays text: what cannot be seen is written out. Pure. */
-import { toVisible } from '../../../src/lib/visible-text.ts';
+import { toVisible } from '../../../src/shared/util/visible-text.ts';
 
 const GAP = '  ';
 /** What takes two columns of a terminal. */

@@ -2,7 +2,7 @@
  * The requests of a host that wait for their answer, by id, and how much of what it said has not been taken over by the
  * gateway yet: past a bound the host is not read further until some has.
  */
-import type { Era, RequestId } from '../../../src/protocol.ts';
+import type { Era, RequestId } from '../../../src/shared/protocol.ts';
 
 /** One request, or all of a batch. */
 export interface Call {

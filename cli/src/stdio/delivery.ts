@@ -3,9 +3,9 @@
  * refused before anything came of it is: in a session that the gateway forgot (404), or without the headers that a tool
  * wants mirrored (400 and -32020). Nothing else is ever sent twice.
  */
-import { fromRawMembers, rawMembers } from '../../../src/lib/json-spans.ts';
-import { isObject, RPC, type JsonObject } from '../../../src/protocol.ts';
-import { readMessages, type Door } from './door.ts';
+import { fromRawMembers, rawMembers } from '../../../src/shared/json/json-spans.ts';
+import { isObject, RPC, type JsonObject } from '../../../src/shared/protocol.ts';
+import { readMessages, type Door } from './source.ts';
 import { legacyHeaders, modernHeaders } from './headers.ts';
 import type { HostRequest } from './message.ts';
 import { MirroredParams } from './mirrored-params.ts';

@@ -2,9 +2,9 @@
  * The headers under which a message of the host goes to the gateway. Pure.
  * Source: MCP 2026-07-28, Streamable HTTP, Request Metadata; 2025-11-25, transports.
  */
-import { toParamHeaders, type ParamHeader } from '../../../src/gateway/param-headers.ts';
-import { encodeHeaderValue } from '../../../src/lib/header-value.ts';
-import { rawMembers } from '../../../src/lib/json-spans.ts';
+import { toParamHeaders, type ParamHeader } from '../../../src/upstream/protocol/param-headers.ts';
+import { encodeHeaderValue } from '../../../src/http/header-value.ts';
+import { rawMembers } from '../../../src/shared/json/json-spans.ts';
 import type { HostRequest } from './message.ts';
 
 /** A legacy session as the gateway knows it. */

@@ -4,7 +4,7 @@
  *
  * Source: MCP 2026-07-28 and 2025-11-25, stdio.
  */
-import { parseId, withExactIds } from '../../../src/lib/exact-ids.ts';
+import { parseId, withExactIds } from '../../../src/shared/json/exact-ids.ts';
 import {
   isObject,
   isRequestId,
@@ -14,7 +14,7 @@ import {
   type Era,
   type JsonObject,
   type RequestId,
-} from '../../../src/protocol.ts';
+} from '../../../src/shared/protocol.ts';
 
 interface Envelope {
   text: string;

@@ -2,8 +2,11 @@
  * Which parameters of which tool are mirrored in headers (2026-07-28, `x-mcp-header`), learned from the tool lists that pass
  * by. Bounded: of more tools than that the oldest are forgotten, and learned again when the gateway asks for their headers.
  */
-import { parseParamHeaders, type ParamHeader } from '../../../src/gateway/param-headers.ts';
-import { isObject, type JsonObject } from '../../../src/protocol.ts';
+import {
+  parseParamHeaders,
+  type ParamHeader,
+} from '../../../src/upstream/protocol/param-headers.ts';
+import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 
 const MAX_TOOLS = 20_000;
 

@@ -1,5 +1,11 @@
 /** What the host is told where the gateway gave it no answer: an error under the host's own id, in words for people. Pure. */
-import { idText, isObject, RPC, type JsonObject, type RequestId } from '../../../src/protocol.ts';
+import {
+  idText,
+  isObject,
+  RPC,
+  type JsonObject,
+  type RequestId,
+} from '../../../src/shared/protocol.ts';
 
 /** A message could not be delivered, or its answer not be read; `message` says why and what to do. */
 export class RelayError extends Error {

@@ -10,10 +10,10 @@ import {
   RPC,
   type JsonObject,
   type RequestId,
-} from '../../../src/protocol.ts';
+} from '../../../src/shared/protocol.ts';
 import { Calls, type Call } from './calls.ts';
 import { Delivery } from './delivery.ts';
-import { readMessages, readRefusal, type Door } from './door.ts';
+import { readMessages, readRefusal, type Door } from './source.ts';
 import { legacyHeaders } from './headers.ts';
 import type { Line } from './lines.ts';
 import {
@@ -26,7 +26,7 @@ import {
 } from './message.ts';
 import { errorText, reasonOf, refusedByGateway, RelayError, toRelayError } from './refusal.ts';
 import { Session, sessionOf } from './session.ts';
-import { StandingStream } from './standing-stream.ts';
+import { StandingStream } from './notification-stream.ts';
 
 /** How long the gateway is waited for to end a session, in milliseconds. */
 const END_SESSION_MS = 2_000;

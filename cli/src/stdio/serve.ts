@@ -1,6 +1,6 @@
 /** The stdio face at work: what a host says on standard input goes to a gateway, what that says to standard output. */
 import { note, watchOutput, writeOut } from '../terminal.ts';
-import { Door } from './door.ts';
+import { Door } from './source.ts';
 import { readLines } from './lines.ts';
 import { Relay } from './relay.ts';
 

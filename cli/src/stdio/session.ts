@@ -3,8 +3,8 @@
  * opened anew, once for all who find it gone at the same time, and ends it.
  * Source: MCP 2025-11-25, transports, Session Management.
  */
-import { isObject } from '../../../src/protocol.ts';
-import { readMessages, type Door } from './door.ts';
+import { isObject } from '../../../src/shared/protocol.ts';
+import { readMessages, type Door } from './source.ts';
 import { legacyHeaders, type OpenSession } from './headers.ts';
 import type { HostRequest } from './message.ts';
 import { refusedByGateway, RelayError } from './refusal.ts';

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { EXIT, Failure } from '../failure.ts';
 import { readInput } from '../input.ts';
 
-/** What `src/telemetry/to-ndjson.ts` writes. */
+/** What `src/tracing/to-ndjson.ts` writes. */
 const SpanSchema = z.looseObject({
   trace_id: z.string().max(64),
   span_id: z.string().max(64),

@@ -1,6 +1,6 @@
 /** What `portico up` makes of an `mcp.json`: programs to run here, and servers that a URL reaches. Nothing in it is lost silently. */
 import { parseServerConfig, type ConfiguredServer } from '../../../local/config-file.ts';
-import { parseMcpJson } from '../../../src/registry/mcp-json.ts';
+import { parseMcpJson } from '../../../src/servers/transfer/mcp-json.ts';
 import { readConfig, type ServerConfig } from '../connect/config.ts';
 
 export interface Entries {

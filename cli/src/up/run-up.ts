@@ -14,7 +14,7 @@ import { provideMemberToken } from '../../../local/member-token.ts';
 import { announce } from '../../../local/running.ts';
 import { loadSecrets, makeDataFolder } from '../../../local/secrets.ts';
 import { readSettings } from '../../../local/settings.ts';
-import { createChildFace } from '../connect/child-face.ts';
+import { createChildFace } from '../connect/child-adapter.ts';
 import type { ServerConfig } from '../connect/config.ts';
 import { startRun, type Run } from '../connect/run.ts';
 import type { View } from '../connect/view.ts';

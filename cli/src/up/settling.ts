@@ -3,7 +3,7 @@
  * says in the end what is not there and why, and what waits for an approval.
  */
 import { SERVERS, type Api, type ServerRecord } from '../gateway/api.ts';
-import type { ServerState } from '../connect/server-face.ts';
+import type { ServerState } from '../connect/server-adapter.ts';
 
 const POLL_MS = 250;
 /** A program that is ready, and of which the gateway says another thing, has this long for it to be put right. */

@@ -1,13 +1,20 @@
 /** The longest and the most that rules, tokens and toolsets take, and nothing beyond. */
-import { PatternSchema } from '../../../src/access/pattern.ts';
+import { PatternSchema } from '../../../src/shared/util/name-pattern.ts';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { SubjectSchema } from '../../../src/access/rule.ts';
-import { CreateTokenSchema, parseExpiry, toTokenView } from '../../../src/access/token-schema.ts';
-import { parseBearer } from '../../../src/access/token.ts';
-import { CreateToolsetSchema, judgeDefinition } from '../../../src/access/toolset-schema.ts';
-import { DefinitionSchema } from '../../../src/access/toolset.ts';
-import { SETUP_TOKEN } from '../../../src/access/principal.ts';
+import { SubjectSchema } from '../../../src/access/policy/rule.ts';
+import {
+  CreateTokenSchema,
+  parseExpiry,
+  toTokenView,
+} from '../../../src/access/tokens/token-schema.ts';
+import { parseBearer } from '../../../src/shared/identity/token.ts';
+import {
+  CreateToolsetSchema,
+  judgeDefinition,
+} from '../../../src/access/toolsets/toolset-schema.ts';
+import { DefinitionSchema } from '../../../src/access/policy/toolset.ts';
+import { SETUP_TOKEN } from '../../../src/shared/identity/principal.ts';
 
 const text = (length: number) => 'x'.repeat(length);
 const list = <T>(length: number, item: T) => Array.from({ length }, () => item);

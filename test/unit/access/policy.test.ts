@@ -1,9 +1,9 @@
 /** The one decision: precedence of rules, the posture, the limits of tokens and toolsets, against a plain reading of them. */
 import { describe, expect, it } from 'vitest';
-import { createPolicy, type AccessState, type Holder } from '../../../src/access/policy.ts';
-import type { AccessRule, Subject } from '../../../src/access/rule.ts';
-import type { Definition, Toolset } from '../../../src/access/toolset.ts';
-import { NOTHING, WHOLE } from '../../../src/access/view.ts';
+import { createPolicy, type AccessState, type Holder } from '../../../src/access/policy/policy.ts';
+import type { AccessRule, Subject } from '../../../src/access/policy/rule.ts';
+import type { Definition, Toolset } from '../../../src/access/policy/toolset.ts';
+import { NOTHING, WHOLE } from '../../../src/access/policy/view.ts';
 import { createRandom, SEED, type Random } from '../seeded.ts';
 import { createHolder, OPEN } from './callers.ts';
 

@@ -7,7 +7,7 @@ import {
   RotateTokenSchema,
   toTokenView,
   type ShownToken,
-} from '../../../src/access/token-schema.ts';
+} from '../../../src/access/tokens/token-schema.ts';
 
 const NOW = 1_780_000_000_000;
 const DAY = 86_400_000;

@@ -1,12 +1,12 @@
 /** Definitions of toolsets: what names nothing, and what would give two tools one name, is told field by field. */
 import { describe, expect, it } from 'vitest';
-import { DefinitionSchema } from '../../../src/access/toolset.ts';
+import { DefinitionSchema } from '../../../src/access/policy/toolset.ts';
 import {
   CreateToolsetSchema,
   judgeDefinition,
   toToolsetView,
   UpdateToolsetSchema,
-} from '../../../src/access/toolset-schema.ts';
+} from '../../../src/access/toolsets/toolset-schema.ts';
 
 const servers = [
   { id: 's1', name: 'github' },

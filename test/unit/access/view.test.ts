@@ -1,7 +1,14 @@
 /** Views put together: what both let through, what one of them does, what patterns select. */
 import { describe, expect, it } from 'vitest';
-import { parseQualifiedPattern } from '../../../src/access/pattern.ts';
-import { both, either, NOTHING, selectionOf, WHOLE, type View } from '../../../src/access/view.ts';
+import { parseQualifiedPattern } from '../../../src/shared/util/name-pattern.ts';
+import {
+  both,
+  either,
+  NOTHING,
+  selectionOf,
+  WHOLE,
+  type View,
+} from '../../../src/access/policy/view.ts';
 
 const files = { id: 'id-files', name: 'files' };
 const TOOLS = ['read', 'write', 'drop'];

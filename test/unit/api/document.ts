@@ -2,7 +2,7 @@
  * The API and its OpenAPI document for unit tests: no store behind it, since neither needs one. The API is imported by its path,
  * since the types of the Worker's runtime and those of Node do not fit into one program.
  */
-import { BytesInFlight } from '../../../src/limits/bytes-in-flight.ts';
+import { BytesInFlight } from '../../../src/shared/limits/bytes-in-flight.ts';
 
 /** What these tests use of the API. */
 export interface Api {

@@ -1,7 +1,7 @@
 /** The gate of the OpenAPI document: valid, whole, and nothing in it that a reader or a generator has to guess. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import { ERROR_CODES, errorEntry, type ErrorCode } from '../../../src/errors/table.ts';
+import { ERROR_CODES, errorEntry, type ErrorCode } from '../../../src/shared/errors/table.ts';
 import { createEmptyApi, loadDocument, operationsOf } from './document.ts';
 import type { OpenApi, OpenApiResponse, Operation } from './document.ts';
 

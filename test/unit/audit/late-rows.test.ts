@@ -1,7 +1,7 @@
 /** Rows that wait in their objects after a disk was full: looked for until they are out, one look at a time, within bounds. */
 import { expect, it } from 'vitest';
-import { CallEnds } from '../../../src/audit/call-ends.ts';
-import type { CallEnd } from '../../../src/audit/call-schema.ts';
+import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
+import type { CallEnd } from '../../../src/audit/calls/call-schema.ts';
 import { LateRows } from '../../../src/audit/late-rows.ts';
 
 const endOf = (id: string): CallEnd => ({ id, outcome: 'done', code: null, detail: {} });

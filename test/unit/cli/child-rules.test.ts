@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readMessage, withMembers } from '../../../cli/src/connect/child-message.ts';
 import { EventStream, Room } from '../../../cli/src/connect/event-stream.ts';
-import { answers } from '../../../cli/src/connect/questions.ts';
+import { answers } from '../../../cli/src/connect/server-requests.ts';
 import { Sessions, type Session } from '../../../cli/src/connect/sessions.ts';
 import { ToolFilter, type ToolRules } from '../../../cli/src/connect/tool-filter.ts';
 

@@ -2,9 +2,9 @@
 import type { HttpAnswer, HttpRequest } from '../../../cli/src/connect/http-message.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { createChannels } from '../../../cli/src/connect/channels.ts';
-import { Outlet } from '../../../cli/src/connect/outlet.ts';
+import { Outlet } from '../../../cli/src/connect/outbound-fetch.ts';
 import type { HttpFace } from '../../../cli/src/connect/stdio-http.ts';
-import * as frames from '../../../src/connectors/frames.ts';
+import * as frames from '../../../src/upstream/connector/frames.ts';
 
 const CHUNK = 50_000;
 

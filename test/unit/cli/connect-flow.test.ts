@@ -1,11 +1,11 @@
 /** The parts that keep a connection within its bounds: backoff, credit, the way out, keep-alive, waiting. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createBackoff } from '../../../cli/src/connect/backoff.ts';
-import { Credit } from '../../../cli/src/connect/credit.ts';
+import { Credit } from '../../../cli/src/connect/flow-control.ts';
 import { startKeepAlive } from '../../../cli/src/connect/keep-alive.ts';
 import { orAborted } from '../../../cli/src/connect/or-aborted.ts';
-import { MOST_QUEUED_BYTES, Outlet } from '../../../cli/src/connect/outlet.ts';
-import { MAX_FRAME_BYTES, WINDOW_BYTES } from '../../../src/connectors/frames.ts';
+import { MOST_QUEUED_BYTES, Outlet } from '../../../cli/src/connect/outbound-fetch.ts';
+import { MAX_FRAME_BYTES, WINDOW_BYTES } from '../../../src/upstream/connector/frames.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,6 +1,6 @@
 /** The fields of a form at the terminal: what each takes, what it refuses and how it says so. */
 import { describe, expect, it } from 'vitest';
-import { answerQuestions, type Person } from '../../../cli/src/call/answer-questions.ts';
+import { answerQuestions, type Person } from '../../../cli/src/call/answer-requests.ts';
 import { toFields } from '../../../cli/src/call/form-fields.ts';
 
 const read = (property: object, text: string): unknown => {

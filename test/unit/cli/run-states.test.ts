@@ -1,7 +1,7 @@
 /** How the programs of a run are, for whoever waits until they are there. */
 import { expect, it } from 'vitest';
 import { startRun } from '../../../cli/src/connect/run.ts';
-import type { ServerState } from '../../../cli/src/connect/server-face.ts';
+import type { ServerState } from '../../../cli/src/connect/server-adapter.ts';
 import { QUIET } from '../../../cli/src/connect/view.ts';
 
 const SLACK = {

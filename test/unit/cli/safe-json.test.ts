@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { showResult } from '../../../cli/src/call/show-result.ts';
 import { reportFailure } from '../../../cli/src/failure.ts';
 import { toSafeJson } from '../../../cli/src/output/json.ts';
-import { hasHidden } from '../../../src/lib/visible-text.ts';
+import { hasHidden } from '../../../src/shared/util/visible-text.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const HOSTILE = [

@@ -1,6 +1,6 @@
 /** Which line of a program's error output says why it ended. */
 import { expect, it } from 'vitest';
-import { toSaid } from '../../../cli/src/connect/said.ts';
+import { toSaid } from '../../../cli/src/connect/error-text.ts';
 
 it('[SEC-2] [UP-5] says it without the password of an address', () => {
   const address = (userinfo: string) => `Error: no answer from postgres://${userinfo}@db:5432/app`;

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { formatTree, toDuration } from '../../../cli/src/trace/format-tree.ts';
 import { findTrace, type SpanLine } from '../../../cli/src/trace/read-traces.ts';
-import { toNdjson } from '../../../src/telemetry/to-ndjson.ts';
-import { makeTrace } from '../telemetry/traces.ts';
+import { toNdjson } from '../../../src/tracing/to-ndjson.ts';
+import { makeTrace } from '../tracing/traces.ts';
 
 const paint = {
   title: (text: string) => text,

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { checkDirections, findLayer } from './layers.ts';
+import { checkFloors, findCircles, FLOORS, roomOf } from './rooms.ts';
 import { listFiles, parseSource, readSources } from './source-file.ts';
 import * as rules from './source-rules.ts';
 
@@ -10,9 +10,11 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
 
 const src = readSources(ROOT, 'src');
+const cli = readSources(ROOT, 'cli/src');
 const code = [
   ...src,
-  ...['test', 'local', 'bench', 'cli/src'].flatMap(folder => readSources(ROOT, folder)),
+  ...cli,
+  ...['test', 'local', 'bench'].flatMap(folder => readSources(ROOT, folder)),
 ];
 const dependencies = Object.keys(
   (JSON.parse(read('package.json')) as { dependencies: Record<string, string> }).dependencies,
@@ -39,7 +41,8 @@ describe('the tree', () => {
   });
 
   it.each([
-    ['imports go faces → domain ← edges', () => src.flatMap(checkDirections)],
+    ['imports run down', () => src.flatMap(checkFloors)],
+    ['no files import each other in a circle', () => findCircles([...src, ...cli])],
     ['SQL is in stores', () => src.flatMap(rules.checkSql)],
     ['KV is in *-kv.ts', () => src.flatMap(file => rules.checkKv(file, kvBindings))],
     ['bindings are in the root and the objects', () => src.flatMap(rules.checkEnv)],
@@ -55,51 +58,50 @@ describe('the tree', () => {
   });
 });
 
-describe('directions', () => {
-  it.each([
-    ['src/lib/lru.ts', 'lib'],
-    ['src/errors/table.ts', 'errors'],
-    ['src/formats/to-gemini.ts', 'formats'],
-    ['src/gateway/core.ts', 'domain'],
-    ['src/upstream/port.ts', 'domain'],
-    ['src/upstream/url-guard.ts', 'domain'],
-    ['src/upstream/relay.ts', 'edge'],
-    ['src/registry/server-store.ts', 'store'],
-    ['src/catalog/server-monitor-object.ts', 'object'],
-    ['src/connectors/connector-route.ts', 'face'],
-    ['src/wire.ts', 'root'],
-    ['src/somewhere/else.ts', undefined],
-  ])('%s is %s', (path, layer) => {
-    expect(findLayer(path)).toBe(layer);
+describe('rooms', () => {
+  it('are all there, each once', () => {
+    const rooms = new Set(src.map(({ path }) => roomOf(path)));
+    expect([...rooms].toSorted()).toEqual(FLOORS.flat().toSorted());
   });
 
   it.each([
-    ['src/lib/a.ts', `import { b } from '../errors/b.ts';`],
-    ['src/errors/a.ts', `import { b } from '../gateway/b.ts';`],
-    ['src/protocol.ts', `import type { B } from './gateway/b.ts';`],
-    ['src/gateway/a.ts', `import { b } from '../mcp/b.ts';`],
-    ['src/gateway/a.ts', `export { b } from '../upstream/relay.ts';`],
-    ['src/gateway/a.ts', `const b = await import('../upstream/relay.ts');`],
-    ['src/api/a.ts', `import { b } from '../registry/b-store.ts';`],
-    ['src/api/a.ts', `import type { B } from '../registry/b-store.ts';`],
-    ['src/upstream/a.ts', `import { b } from '../registry/b-store.ts';`],
-    ['src/registry/a.ts', `import { b } from '../wire.ts';`],
-    ['src/registry/a.ts', `import { b } from '../../test/b.ts';`],
-    ['src/registry/a.ts', `type B = import('../api/b.ts').B;`],
-    ['src/registry/a.ts', `import { type B, c } from '../upstream/b.ts';`],
+    ['src/shared/util/a.ts', `import { b } from '../../gateway/b.ts';`],
+    ['src/gateway/a.ts', `import type { B } from '../search/b.ts';`],
+    ['src/gateway/a.ts', `export { b } from '../mcp/b.ts';`],
+    ['src/gateway/steps/a.ts', `const b = await import('../../sessions/b.ts');`],
+    ['src/access/a.ts', `import { b } from '../upstream/b.ts';`],
+    ['src/mcp/a.ts', `import type { B } from '../api/b.ts';`],
+    ['src/servers/a.ts', `type B = import('../config.ts').B;`],
+    ['src/servers/a.ts', `import { b } from '../../test/b.ts';`],
+    ['src/somewhere/a.ts', ``],
   ])('%s refuses %s', (path, text) => {
-    expect(checkDirections(parseSource(path, text))).toHaveLength(1);
+    expect(checkFloors(parseSource(path, text))).toHaveLength(1);
   });
 
   it.each([
-    ['src/gateway/a.ts', `import type { B } from '../upstream/relay.ts';`],
-    ['src/gateway/a.ts', `import { type B } from '../upstream/relay.ts';`],
-    ['src/mcp/a.ts', `import { b } from '../gateway/b.ts';`],
-    ['src/upstream/a.ts', `import { b } from '../gateway/b.ts';\nimport { c } from './c.ts';`],
-    ['src/wire.ts', `import { b } from './upstream/b.ts';\nimport { c } from './mcp/c.ts';`],
-    ['src/lib/a.ts', `// import { b } from '../errors/b.ts';`],
+    [
+      'src/gateway/a.ts',
+      `import { b } from '../upstream/b.ts';\nimport { c } from './steps/c.ts';`,
+    ],
+    [
+      'src/mcp/legacy/a.ts',
+      `import { b } from '../classify.ts';\nimport { C } from '../../config.ts';`,
+    ],
+    ['src/compose.ts', `import { b } from './objects/b.ts';\nimport { c } from './app.ts';`],
+    ['src/shared/util/a.ts', `// import { b } from '../../gateway/b.ts';`],
   ])('%s allows %s', (path, text) => {
-    expect(checkDirections(parseSource(path, text))).toEqual([]);
+    expect(checkFloors(parseSource(path, text))).toEqual([]);
+  });
+
+  it('a circle is seen, also one of types', () => {
+    const files = [
+      parseSource('src/mcp/a.ts', `import type { B } from './b.ts';`),
+      parseSource('src/mcp/b.ts', `import { c } from './c.ts';`),
+      parseSource('src/mcp/c.ts', `import { a } from './a.ts';\nimport './d.ts';`),
+      parseSource('src/mcp/d.ts', ``),
+    ];
+    expect(findCircles(files)).toEqual([['src/mcp/a.ts', 'src/mcp/b.ts', 'src/mcp/c.ts']]);
+    expect(findCircles(files.slice(1))).toEqual([]);
   });
 });
 
@@ -111,14 +113,14 @@ describe('rules', () => {
     ['SQL', 'src/registry/a.ts', 'const q = `DELETE FROM a WHERE id = ${id}`;', rules.checkSql],
     ['SQL', 'src/session/a-object.ts', `this.ctx.storage.sql.exec(q);`, rules.checkSql],
     ['SQL', 'src/api/a.ts', `db.prepare(q);`, rules.checkSql],
-    ['KV', 'src/wire.ts', `await env.CATALOG.get(k);`, file => rules.checkKv(file, ['CATALOG'])],
+    ['KV', 'src/compose.ts', `await env.CATALOG.get(k);`, file => rules.checkKv(file, ['CATALOG'])],
     [
       'KV',
       'src/catalog/a.ts',
       `function f(kv: KVNamespace) {}`,
       file => rules.checkKv(file, ['X']),
     ],
-    ['Env', 'src/api/a.ts', `import type { Env } from '../env.ts';`, rules.checkEnv],
+    ['Env', 'src/api/a.ts', `const a = (env: Env) => env;`, rules.checkEnv],
     ['env', 'src/gateway/a.ts', `import { env } from 'cloudflare:workers';`, rules.checkEnv],
     ['Hono', 'src/gateway/a.ts', `import type { Context } from 'hono';`, rules.checkHono],
     [
@@ -157,8 +159,8 @@ describe('rules', () => {
     ['src/registry/a.ts', `const text = 'Select one from the list';`, rules.checkSql],
     ['src/registry/a.ts', `// SELECT id FROM servers`, rules.checkSql],
     ['src/catalog/a-kv.ts', `kv.CATALOG.get(k);`, file => rules.checkKv(file, ['CATALOG'])],
-    ['src/wire.ts', `createKv(env.CATALOG);`, file => rules.checkKv(file, ['CATALOG'])],
-    ['src/catalog/a-object.ts', `import type { Env } from '../env.ts';`, rules.checkEnv],
+    ['src/compose.ts', `createKv(env.CATALOG);`, file => rules.checkKv(file, ['CATALOG'])],
+    ['src/objects/a-object.ts', `const a = (env: Env) => env;`, rules.checkEnv],
     ['src/gateway/a.ts', `import type { Config } from '../config.ts';`, rules.checkEnv],
     ['src/api/a.ts', `import type { Context } from 'hono';`, rules.checkHono],
     ['src/mcp/a.ts', `import z from 'zod/v4';`, file => rules.checkPackages(file, ['zod'])],
@@ -169,7 +171,7 @@ describe('rules', () => {
       `GET /mcp/servers, https://a.test/${'home'}/x, ~/${'work'}/x`,
       rules.checkMachinePaths,
     ],
-    ['src/mcp/sse-route.ts', '', file => rules.checkName(file.path)],
+    ['src/mcp/sse/sse-route.ts', '', file => rules.checkName(file.path)],
   ])('no breach is invented: %s', (path, text, check) => {
     expect(check(parseSource(path, text))).toEqual([]);
   });

@@ -21,11 +21,11 @@ const LONG_PIECES = ['-eyJ', 'a.', '-a', '"', '\\', 'Bearer ', '://', '-----BEGI
  * take outside text are measured in `hostile-texts.test.ts`.
  */
 const MADE: Readonly<Record<string, string>> = {
-  'src/gateway/schema-compiles.ts': 'a pattern of a server is compiled, and never run',
-  'src/formats/names.ts':
+  'src/gateway/results/schema-compiles.ts': 'a pattern of a server is compiled, and never run',
+  'src/models/formats/names.ts':
     'one class of characters, from a list of ours; measured with its function',
-  'src/lib/expression-match.ts': 'one set of characters, against one character',
-  'src/lib/expression-parts.ts': 'made to see whether it is one, and never run',
+  'src/shared/expressions/expression-match.ts': 'one set of characters, against one character',
+  'src/shared/expressions/expression-parts.ts': 'made to see whether it is one, and never run',
   'cli/src/connect/tool-filter.ts': 'the pattern is of the machine own file; names are measured',
   'cli/src/stdio/message.ts': 'both are given 1,024 bytes at most; measured with their function',
 };

@@ -1,5 +1,5 @@
 /** The rules of the house that lint cannot say. Each takes one file and returns one sentence for each breach. */
-import { findLayer } from './layers.ts';
+import { roomOf } from './rooms.ts';
 import type { SourceFile } from './source-file.ts';
 
 /** Longest file, in lines. */
@@ -13,7 +13,7 @@ const MACHINE_PATH =
   /(?<![\w.~/-])\/(?:home|Users|root|work|tmp|private|mnt)\/[\w.-]+|\b[A-Z]:\\\w/;
 /** Files whose module-scope variable belongs to the isolate on purpose, and why. */
 const ISOLATE_STATE: readonly string[] = [
-  'src/upstream/request-ids.ts', // one counter for all callers is what keeps ids apart
+  'src/upstream/protocol/request-ids.ts', // one counter for all callers is what keeps ids apart
 ];
 const PROTOCOL_PEER = /(^|\.)(Server|McpServer|Client|\w+Transport|createMcpHandler)$/;
 
@@ -27,6 +27,9 @@ export function checkSql(source: SourceFile): string[] {
   );
 }
 
+const HAS_BINDINGS = new Set<string | undefined>(['objects', 'compose', 'index']);
+const KNOWS_HONO = new Set<string | undefined>(['app', 'api', 'mcp']);
+
 /** KV is read and written in `*-kv.ts` only. `bindings` are the names of the KV namespaces. */
 export function checkKv(source: SourceFile, bindings: readonly string[]): string[] {
   if (source.path.endsWith('-kv.ts')) return [];
@@ -34,9 +37,7 @@ export function checkKv(source: SourceFile, bindings: readonly string[]): string
     `(^|\\.)(${bindings.join('|')})\\.(get|put|list|delete|getWithMetadata)$`,
   );
   const calls = source.calls.filter(call => access.test(call));
-  const types = source.types.filter(
-    type => type === 'KVNamespace' && findLayer(source.path) !== 'env',
-  );
+  const types = source.types.filter(type => type === 'KVNamespace');
   return [...calls, ...types].map(
     found => `${source.path} reaches KV outside of *-kv.ts: ${found}`,
   );
@@ -44,23 +45,22 @@ export function checkKv(source: SourceFile, bindings: readonly string[]): string
 
 /** The bindings (`Env`, or `env` of the runtime) are known to the entry, the composition root and the objects only. */
 export function checkEnv(source: SourceFile): string[] {
-  const layer = findLayer(source.path);
-  if (layer === 'root' || layer === 'env' || layer === 'object') return [];
-  return source.imports
-    .filter(
-      ({ specifier, file, names }) =>
-        (file === 'src/env.ts' && names.includes('Env')) ||
-        (specifier === 'cloudflare:workers' && names.includes('env')),
-    )
-    .map(({ specifier }) => `${source.path} takes the bindings from ${specifier}`);
+  if (HAS_BINDINGS.has(roomOf(source.path))) return [];
+  const imported = source.imports.filter(
+    ({ specifier, names }) => specifier === 'cloudflare:workers' && names.includes('env'),
+  );
+  return [
+    ...imported.map(({ specifier }) => specifier),
+    ...source.types.filter(type => type === 'Env'),
+  ].map(found => `${source.path} takes the bindings from ${found}`);
 }
 
-/** Hono, and with it its `Context`, is known to faces only. */
+/** Hono, and with it its `Context`, is known to the endpoints only. */
 export function checkHono(source: SourceFile): string[] {
-  if (findLayer(source.path) === 'face') return [];
+  if (KNOWS_HONO.has(roomOf(source.path))) return [];
   return source.imports
     .filter(({ specifier }) => /^(@?hono)(\/|$)/.test(specifier))
-    .map(({ specifier }) => `${source.path} imports ${specifier} but is no face`);
+    .map(({ specifier }) => `${source.path} imports ${specifier} but is no endpoint`);
 }
 
 /** The Worker imports the production dependencies and the runtime's own modules only. */

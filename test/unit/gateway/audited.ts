@@ -1,16 +1,16 @@
 /** A gateway whose calls are recorded, over servers that answer in turn; objects of principals note what they are told. */
-import type { Caller } from '../../../src/access/caller.ts';
+import type { Caller } from '../../../src/access/policy/caller.ts';
 import type { Naming } from '../../../src/gateway/listing.ts';
 import { vi } from 'vitest';
-import { CallEnds } from '../../../src/audit/call-ends.ts';
-import { CallLedger, type CallLedgerPorts } from '../../../src/audit/call-ledger.ts';
-import type { Admission, CallBeginning, CallEnd } from '../../../src/audit/call-schema.ts';
-import { parseCatalog } from '../../../src/catalog/catalog.ts';
+import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
+import { CallLedger, type CallLedgerPorts } from '../../../src/gateway/call-log/call-ledger.ts';
+import type { Admission, CallBeginning, CallEnd } from '../../../src/audit/calls/call-schema.ts';
+import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { createCore } from '../../../src/gateway/core.ts';
 import type { Gateway, RelayedRequest, RequestContext } from '../../../src/gateway/gateway.ts';
-import { withAudit } from '../../../src/gateway/with-audit.ts';
-import type { JsonObject } from '../../../src/protocol.ts';
-import type { CallMessage, CallMessages, CallReply } from '../../../src/upstream/call.ts';
+import { withAudit } from '../../../src/gateway/steps/with-audit.ts';
+import type { JsonObject } from '../../../src/shared/protocol.ts';
+import type { CallMessage, CallMessages, CallReply } from '../../../src/upstream/protocol/call.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord, findNothing } from './fakes.ts';
 

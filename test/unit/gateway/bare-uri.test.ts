@@ -1,8 +1,8 @@
 /** URIs without a server's name on an endpoint of many servers: read from the one that has them, or from none. */
 import { describe, expect, it } from 'vitest';
-import { parseCatalog, type Catalog } from '../../../src/catalog/catalog.ts';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
-import { mayBeOf, ownerOf } from '../../../src/gateway/bare-uri.ts';
+import { parseCatalog, type Catalog } from '../../../src/servers/catalog/catalog.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
+import { mayBeOf, ownerOf } from '../../../src/gateway/naming/bare-uri.ts';
 import { createRecord } from './fakes.ts';
 
 interface Has {

@@ -1,8 +1,8 @@
 /** Servers of both eras as one client is served by them, and that equal clients have the same reach. */
-import { inEra } from '../../../src/registry/in-era.ts';
+import { inEra } from '../../../src/servers/registry/in-era.ts';
 import { expect, it } from 'vitest';
-import { reachOfClient } from '../../../src/gateway/client-reach.ts';
-import type { Server } from '../../../src/registry/server-schema.ts';
+import { reachOfClient } from '../../../src/gateway/client-catalog.ts';
+import type { Server } from '../../../src/servers/registry/server-schema.ts';
 import { createRecord } from './fakes.ts';
 
 const modern = {

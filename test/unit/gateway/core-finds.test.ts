@@ -1,8 +1,8 @@
 /** What the core tells of one item: a tool by its name, those a search finds, a resource one wants to hear of. */
 import type { Naming, Reach } from '../../../src/gateway/listing.ts';
-import type { Found } from '../../../src/search/search.ts';
+import type { Found } from '../../../src/gateway/search.ts';
 import { describe, expect, it } from 'vitest';
-import { parseCatalog } from '../../../src/catalog/catalog.ts';
+import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { createCore } from '../../../src/gateway/core.ts';
 import { createCaller } from '../access/callers.ts';
 import { catalogOf, createRecord, findNothing } from './fakes.ts';

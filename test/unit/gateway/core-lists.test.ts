@@ -1,10 +1,14 @@
 /** Lists of the core: what they say, for whom, how long they are fresh, and under what they are remembered. */
 import type { Naming, Reach } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
-import { parseCatalog, type Kind } from '../../../src/catalog/catalog.ts';
-import { ONLOOKER, PLAIN_CLIENT, type ClientTraits } from '../../../src/catalog/conditions.ts';
+import { parseCatalog, type Kind } from '../../../src/servers/catalog/catalog.ts';
+import {
+  ONLOOKER,
+  PLAIN_CLIENT,
+  type ClientTraits,
+} from '../../../src/servers/catalog/conditions.ts';
 import { createCore } from '../../../src/gateway/core.ts';
-import { Renames } from '../../../src/gateway/renames.ts';
+import { Renames } from '../../../src/gateway/naming/renames.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord, findNothing } from './fakes.ts';
 

@@ -1,11 +1,11 @@
 /** Requests of the core on their way: what leaves, under which conditions, and what may come back. */
 import type { Naming, Reach } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
-import { parseCatalog } from '../../../src/catalog/catalog.ts';
+import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { createCore } from '../../../src/gateway/core.ts';
 import type { RelayedRequest, RequestContext } from '../../../src/gateway/gateway.ts';
-import type { Server } from '../../../src/registry/server-schema.ts';
-import type { OutboundRequest } from '../../../src/upstream/wire-request.ts';
+import type { Server } from '../../../src/servers/registry/server-schema.ts';
+import type { OutboundRequest } from '../../../src/upstream/protocol/wire-request.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord, findNothing } from './fakes.ts';
 

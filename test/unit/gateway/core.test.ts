@@ -1,14 +1,14 @@
 /** The core and its access decorator on plain fakes: who sees what, what a name means, what is never called. */
-import type { Caller } from '../../../src/access/caller.ts';
+import type { Caller } from '../../../src/access/policy/caller.ts';
 import type { Naming, Reach } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
-import { EMPTY_CATALOG } from '../../../src/catalog/catalog.ts';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
+import { EMPTY_CATALOG } from '../../../src/servers/catalog/catalog.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { createCore, type CorePorts } from '../../../src/gateway/core.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { ServerFailure } from '../../../src/gateway/server-failure.ts';
-import { withAccess } from '../../../src/gateway/with-access.ts';
-import type { Server } from '../../../src/registry/server-schema.ts';
+import { withAccess } from '../../../src/gateway/steps/with-access.ts';
+import type { Server } from '../../../src/servers/registry/server-schema.ts';
 import { createCaller } from '../access/callers.ts';
 import { catalogOf, createRecord, findNothing } from './fakes.ts';
 

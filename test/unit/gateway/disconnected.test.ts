@@ -4,13 +4,13 @@
  */
 import type { Naming, Reach, Reference } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
-import type { AccessRule } from '../../../src/access/rule.ts';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
+import type { AccessRule } from '../../../src/access/policy/rule.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { createCore } from '../../../src/gateway/core.ts';
-import { Renames } from '../../../src/gateway/renames.ts';
-import { withinToolset } from '../../../src/gateway/toolset-reach.ts';
-import { narrowed, withAccess } from '../../../src/gateway/with-access.ts';
-import { ServerStatusSchema, isOffered } from '../../../src/registry/status.ts';
+import { Renames } from '../../../src/gateway/naming/renames.ts';
+import { withinToolset } from '../../../src/gateway/toolset-scope.ts';
+import { narrowed, withAccess } from '../../../src/gateway/steps/with-access.ts';
+import { ServerStatusSchema, isOffered } from '../../../src/servers/registry/status.ts';
 import { createCaller, OPEN } from '../access/callers.ts';
 import { catalogOf, createRecord, findNothing } from './fakes.ts';
 

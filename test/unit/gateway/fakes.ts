@@ -1,8 +1,8 @@
 /** Plain fakes for the core: records and their catalogs, without a database or a network. */
-import type { FindTools } from '../../../src/search/search.ts';
-import { EMPTY_CATALOG, parseCatalog } from '../../../src/catalog/catalog.ts';
-import { NO_CREDENTIAL } from '../../../src/registry/credential-schema.ts';
-import type { Server } from '../../../src/registry/server-schema.ts';
+import type { FindTools } from '../../../src/gateway/search.ts';
+import { EMPTY_CATALOG, parseCatalog } from '../../../src/servers/catalog/catalog.ts';
+import { NO_CREDENTIAL } from '../../../src/credentials/credential-schema.ts';
+import type { Server } from '../../../src/servers/registry/server-schema.ts';
 
 /** Tools by server; the core is asked about these. */
 export const TOOLS: Record<string, string[]> = {

@@ -1,9 +1,9 @@
 /** Calls that last: said to go on, asking, answered with messages, and answers that the caller does not get. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RENEWAL_MS } from '../../../src/audit/call-schema.ts';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
+import { RENEWAL_MS } from '../../../src/audit/calls/call-schema.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { ServerFailure } from '../../../src/gateway/server-failure.ts';
-import type { CallReply } from '../../../src/upstream/call.ts';
+import type { CallReply } from '../../../src/upstream/protocol/call.ts';
 import { createWorld, held, LAST, NOTE, result, sequence, taken } from './audited.ts';
 
 const unreachable = new PorticoError('upstream_unreachable');

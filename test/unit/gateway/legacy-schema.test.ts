@@ -1,6 +1,9 @@
 /** Schemas for older clients: what is moved one level down, what stays, and what no client could make a validator of. */
 import { describe, expect, it } from 'vitest';
-import { legacyInputSchema, legacyOutputSchema } from '../../../src/gateway/legacy-schema.ts';
+import {
+  legacyInputSchema,
+  legacyOutputSchema,
+} from '../../../src/gateway/results/legacy-schema.ts';
 
 const output = (schema: unknown): unknown => {
   const made = legacyOutputSchema(JSON.stringify(schema));

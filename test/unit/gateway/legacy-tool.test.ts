@@ -1,10 +1,10 @@
 /** Tools of 2026-07-28 in lists for older clients: whatever one tool is like, the client gets all of them. */
 import { describe, expect, it } from 'vitest';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
-import { toLegacyResult, toLegacyTool } from '../../../src/gateway/legacy-tool.ts';
-import { fromRawMembers, rawMembers } from '../../../src/lib/json-spans.ts';
-import type { JsonObject } from '../../../src/protocol.ts';
-import { generateSchema } from '../formats/generated-schemas.ts';
+import { toLegacyResult, toLegacyTool } from '../../../src/gateway/results/legacy-tool.ts';
+import { fromRawMembers, rawMembers } from '../../../src/shared/json/json-spans.ts';
+import type { JsonObject } from '../../../src/shared/protocol.ts';
+import { generateSchema } from '../models/generated-schemas.ts';
 import { createRandom, SEED } from '../seeded.ts';
 import { LIST_CLIENTS } from './list-clients.ts';
 import { oddTool } from './odd-tools.ts';

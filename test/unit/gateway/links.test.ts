@@ -1,10 +1,10 @@
 /** The way of a link through the core: out in a result, back in a request, and never to another server than its own. */
 import type { Naming, Reach } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
-import { NOTHING } from '../../../src/access/view.ts';
-import { parseCatalog } from '../../../src/catalog/catalog.ts';
+import { NOTHING } from '../../../src/access/policy/view.ts';
+import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { createCore } from '../../../src/gateway/core.ts';
-import type { JsonObject } from '../../../src/protocol.ts';
+import type { JsonObject } from '../../../src/shared/protocol.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord, findNothing } from './fakes.ts';
 

@@ -2,7 +2,7 @@
 import { Client as NewClient } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { z } from 'zod';
-import { isObject, LEGACY_VERSIONS, type JsonObject } from '../../../src/protocol.ts';
+import { isObject, LEGACY_VERSIONS, type JsonObject } from '../../../src/shared/protocol.ts';
 
 interface Message {
   id?: number | string;

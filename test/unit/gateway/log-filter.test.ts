@@ -1,8 +1,8 @@
 /** Which log messages of a call reach its caller. */
 import { describe, expect, it } from 'vitest';
-import { isWanted, withLogLevel } from '../../../src/gateway/log-filter.ts';
-import type { LogLevel } from '../../../src/protocol.ts';
-import type { CallMessages } from '../../../src/upstream/call.ts';
+import { isWanted, withLogLevel } from '../../../src/gateway/results/log-filter.ts';
+import type { LogLevel } from '../../../src/shared/protocol.ts';
+import type { CallMessages } from '../../../src/upstream/protocol/call.ts';
 
 const log = (level: unknown) => ({
   kind: 'notification' as const,

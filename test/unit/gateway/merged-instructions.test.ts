@@ -1,6 +1,6 @@
 /** Instructions of many servers in one text: nothing gets out of its quote, and the whole is bounded. */
 import { expect, it } from 'vitest';
-import { mergeInstructions } from '../../../src/gateway/merged-instructions.ts';
+import { mergeInstructions } from '../../../src/gateway/results/merged-instructions.ts';
 
 it('[SEC-8] no text leaves its quote, whatever begins a line for somebody', () => {
   for (const end of ['\n', '\r', '\r\n', '\u0085', '\u2028', '\u2029', '\v', '\f']) {

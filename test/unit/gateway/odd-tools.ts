@@ -1,5 +1,5 @@
 /** Definitions of tools that 2026-07-28 allows, and what servers write by mistake: schemas of every kind, in every place. */
-import { ToolSchema, type JsonObject } from '../../../src/protocol.ts';
+import { ToolSchema, type JsonObject } from '../../../src/shared/protocol.ts';
 import { loadCorpus } from '../../fixtures/corpora.ts';
 import type { Random } from '../seeded.ts';
 

@@ -1,8 +1,8 @@
 /** Content for clients of older revisions: each block is one that their schema has, and none is lost. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { toOlderContent } from '../../../src/gateway/older-content.ts';
-import { LEGACY_VERSIONS, type JsonObject } from '../../../src/protocol.ts';
+import { toOlderContent } from '../../../src/gateway/results/older-content.ts';
+import { LEGACY_VERSIONS, type JsonObject } from '../../../src/shared/protocol.ts';
 
 const LINK = { type: 'resource_link', uri: 'note://1', name: 'one', description: 'A note' };
 const BLOCKS = [

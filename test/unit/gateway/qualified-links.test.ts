@@ -1,7 +1,7 @@
 /** Links in results on an endpoint of many servers: each names the server that gave it, and nothing else changes. */
 import { describe, expect, it } from 'vitest';
-import { withQualifiedLinks } from '../../../src/gateway/qualified-links.ts';
-import type { JsonObject } from '../../../src/protocol.ts';
+import { withQualifiedLinks } from '../../../src/gateway/naming/qualified-links.ts';
+import type { JsonObject } from '../../../src/shared/protocol.ts';
 
 const change = (text: string) => withQualifiedLinks(text, JSON.parse(text) as JsonObject, 'notes');
 

@@ -1,7 +1,7 @@
 /** Results of reads: the endpoint's URIs, and no cache above may share them. */
 import { expect, it } from 'vitest';
-import { toReadResult } from '../../../src/gateway/read-result.ts';
-import type { JsonObject } from '../../../src/protocol.ts';
+import { toReadResult } from '../../../src/gateway/results/read-result.ts';
+import type { JsonObject } from '../../../src/shared/protocol.ts';
 
 const made = (read: string, qualifier?: string) =>
   toReadResult(read, JSON.parse(read) as JsonObject, qualifier);

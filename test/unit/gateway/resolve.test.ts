@@ -1,12 +1,12 @@
 /** What a reference means within reach, where kinds of items could be taken for each other: each is decided by what the caller sees of its kind. */
 import type { Naming, Reference } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
-import { parseCatalog } from '../../../src/catalog/catalog.ts';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
+import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { createCore } from '../../../src/gateway/core.ts';
-import { Renames } from '../../../src/gateway/renames.ts';
+import { Renames } from '../../../src/gateway/naming/renames.ts';
 import { taskNotFound } from '../../../src/gateway/resolve.ts';
-import { withAccess } from '../../../src/gateway/with-access.ts';
+import { withAccess } from '../../../src/gateway/steps/with-access.ts';
 import { createCaller, OPEN } from '../access/callers.ts';
 import { createRecord, findNothing } from './fakes.ts';
 

@@ -1,7 +1,7 @@
 /** What a client's validator compiles, keyword by keyword: one value that it takes, and those it throws at. */
 import { describe, expect, it } from 'vitest';
-import { compiles } from '../../../src/gateway/schema-compiles.ts';
-import type { JsonObject } from '../../../src/protocol.ts';
+import { compiles } from '../../../src/gateway/results/schema-compiles.ts';
+import type { JsonObject } from '../../../src/shared/protocol.ts';
 
 const NUMBERS =
   'maximum minimum exclusiveMaximum exclusiveMinimum multipleOf maxLength minLength maxItems minItems minContains maxContains maxProperties minProperties';

@@ -1,8 +1,8 @@
 /** Which failures are a server's, and that they name it. */
 import { expect, it } from 'vitest';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { failingAs, ServerFailure, toServerFailure } from '../../../src/gateway/server-failure.ts';
-import type { CallMessage, CallMessages } from '../../../src/upstream/call.ts';
+import type { CallMessage, CallMessages } from '../../../src/upstream/protocol/call.ts';
 import { createRecord } from './fakes.ts';
 
 const server = createRecord('alpha');

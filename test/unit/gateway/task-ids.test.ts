@@ -4,9 +4,9 @@ import {
   createTaskIds,
   MAX_OWN_ID_BYTES,
   MAX_SEALED_CHARS,
-} from '../../../src/gateway/task-ids.ts';
-import type { HeldTask } from '../../../src/gateway/task-ids.ts';
-import { createKeyRing, type KeyRing } from '../../../src/secrets/key-ring.ts';
+} from '../../../src/gateway/steps/task-ids.ts';
+import type { HeldTask } from '../../../src/gateway/steps/task-ids.ts';
+import { createKeyRing, type KeyRing } from '../../../src/shared/crypto/key-ring.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');

@@ -6,11 +6,15 @@ import {
   withClientIds,
   withoutRelated,
   type TaskNames,
-} from '../../../src/gateway/task-messages.ts';
-import type { JsonObject } from '../../../src/protocol.ts';
-import type { CallMessage, CallMessages, RelayedMethod } from '../../../src/upstream/call.ts';
-import type { RawResponse } from '../../../src/upstream/message.ts';
-import type { Question, RawAnswer } from '../../../src/upstream/question.ts';
+} from '../../../src/upstream/protocol/task-messages.ts';
+import type { JsonObject } from '../../../src/shared/protocol.ts';
+import type {
+  CallMessage,
+  CallMessages,
+  RelayedMethod,
+} from '../../../src/upstream/protocol/call.ts';
+import type { RawResponse } from '../../../src/upstream/protocol/message.ts';
+import type { Question, RawAnswer } from '../../../src/upstream/protocol/server-request.ts';
 
 const RELATED = 'io.modelcontextprotocol/related-task';
 const names: TaskNames = {

@@ -1,10 +1,10 @@
 /** What changes in a result, by what was asked, on which endpoint, and by whom; all else passes as it came. */
 import type { Naming } from '../../../src/gateway/listing.ts';
 import { expect, it } from 'vitest';
-import { parseCatalog } from '../../../src/catalog/catalog.ts';
+import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
-import { resultChanges } from '../../../src/gateway/to-result.ts';
-import type { JsonObject } from '../../../src/protocol.ts';
+import { resultChanges } from '../../../src/gateway/results/to-result.ts';
+import type { JsonObject } from '../../../src/shared/protocol.ts';
 import { createRecord } from './fakes.ts';
 
 const server = createRecord('alpha');

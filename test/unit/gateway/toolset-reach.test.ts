@@ -1,7 +1,7 @@
 /** What a toolset leaves of what is seen. */
 import { expect, it } from 'vitest';
-import type { Toolset } from '../../../src/access/toolset.ts';
-import { withinToolset } from '../../../src/gateway/toolset-reach.ts';
+import type { Toolset } from '../../../src/access/policy/toolset.ts';
+import { withinToolset } from '../../../src/gateway/toolset-scope.ts';
 import { createRecord } from './fakes.ts';
 
 const toolset: Toolset = {

@@ -1,7 +1,7 @@
 /** What a call would be refused with, told by the same decisions that calls meet. */
 import { expect, it } from 'vitest';
-import { createTrial } from '../../../src/gateway/trial.ts';
-import type { Server } from '../../../src/registry/server-schema.ts';
+import { createTrial } from '../../../src/gateway/explain/dry-run.ts';
+import type { Server } from '../../../src/servers/registry/server-schema.ts';
 import { createCaller } from '../access/callers.ts';
 import { catalogOf, createRecord } from './fakes.ts';
 

@@ -1,7 +1,7 @@
 /** What a server may ask of a client in its result: all that the client said, and nothing else. */
 import { describe, expect, it } from 'vitest';
-import { withoutUndeclaredInput } from '../../../src/gateway/undeclared-input.ts';
-import type { JsonObject } from '../../../src/protocol.ts';
+import { withoutUndeclaredInput } from '../../../src/gateway/results/undeclared-input.ts';
+import type { JsonObject } from '../../../src/shared/protocol.ts';
 
 const elicit = (params?: unknown) => ({ method: 'elicitation/create', params });
 const sample = (params?: unknown) => ({ method: 'sampling/createMessage', params });

@@ -1,7 +1,7 @@
 /** Updates of resources in a reply: none passes as it came, each is told on once, of legacy servers only. */
 import { expect, it } from 'vitest';
-import { withoutUpdates } from '../../../src/gateway/updates.ts';
-import type { CallMessage, CallMessages } from '../../../src/upstream/call.ts';
+import { withoutUpdates } from '../../../src/gateway/results/updates.ts';
+import type { CallMessage, CallMessages } from '../../../src/upstream/protocol/call.ts';
 
 const UPDATED = 'notifications/resources/updated';
 const note = (method: string, params: unknown): CallMessage => ({

@@ -2,7 +2,7 @@
 import type { Naming } from '../../../src/gateway/listing.ts';
 import { expect, it } from 'vitest';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
-import { withAccess } from '../../../src/gateway/with-access.ts';
+import { withAccess } from '../../../src/gateway/steps/with-access.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord } from './fakes.ts';
 

@@ -1,7 +1,7 @@
 /** Rows of calls: what each begins with, and the one end it has, whoever causes it. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RENEWAL_MS } from '../../../src/audit/call-schema.ts';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
+import { RENEWAL_MS } from '../../../src/audit/calls/call-schema.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
 import { ServerFailure } from '../../../src/gateway/server-failure.ts';
 import { ada, alpha, createWorld, held, result, type Answer } from './audited.ts';

@@ -1,15 +1,15 @@
 /** Which calls the cache of results is asked about, and what comes of its answers. */
 import type { Naming } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
-import type { CacheRule } from '../../../src/cache/cache-rule.ts';
-import type { CacheShard, Taken } from '../../../src/cache/cache-port.ts';
-import type { FlightPorts } from '../../../src/cache/cached-flight.ts';
-import { parseCatalog } from '../../../src/catalog/catalog.ts';
+import type { CacheRule } from '../../../src/servers/cache-rules/cache-rule.ts';
+import type { CacheShard, Taken } from '../../../src/gateway/cache/cache-port.ts';
+import type { FlightPorts } from '../../../src/gateway/cache/cached-call.ts';
+import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { createCore } from '../../../src/gateway/core.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
-import { withCache } from '../../../src/gateway/with-cache.ts';
-import type { JsonObject } from '../../../src/protocol.ts';
-import { createKeyRing } from '../../../src/secrets/key-ring.ts';
+import { withCache } from '../../../src/gateway/steps/with-cache.ts';
+import type { JsonObject } from '../../../src/shared/protocol.ts';
+import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord, findNothing } from './fakes.ts';
 

@@ -2,11 +2,11 @@
 import type { Reach } from '../../../src/gateway/listing.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Gateway, RelayedRequest, RequestContext } from '../../../src/gateway/gateway.ts';
-import { withRequestState } from '../../../src/gateway/with-request-state.ts';
-import { rawMembers } from '../../../src/lib/json-spans.ts';
-import type { JsonObject } from '../../../src/protocol.ts';
-import { createKeyRing } from '../../../src/secrets/key-ring.ts';
-import type { CallMessage, CallReply } from '../../../src/upstream/call.ts';
+import { withRequestState } from '../../../src/gateway/steps/with-request-state.ts';
+import { rawMembers } from '../../../src/shared/json/json-spans.ts';
+import type { JsonObject } from '../../../src/shared/protocol.ts';
+import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
+import type { CallMessage, CallReply } from '../../../src/upstream/protocol/call.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord } from './fakes.ts';
 

@@ -1,14 +1,14 @@
 /** Which id a task has for its client, and who hears of it. */
-import type { TaskEar } from '../../../src/upstream/hear-tasks.ts';
+import type { TaskEar } from '../../../src/upstream/streams/task-listener.ts';
 import type { Reach } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import type { CoreGateway, RelayedRequest } from '../../../src/gateway/gateway.ts';
-import { createTaskIds } from '../../../src/gateway/task-ids.ts';
-import { withTasks, type TaskPorts } from '../../../src/gateway/with-tasks.ts';
-import type { Era, JsonObject } from '../../../src/protocol.ts';
-import type { Server } from '../../../src/registry/server-schema.ts';
-import { createKeyRing } from '../../../src/secrets/key-ring.ts';
+import { createTaskIds } from '../../../src/gateway/steps/task-ids.ts';
+import { withTasks, type TaskPorts } from '../../../src/gateway/steps/with-tasks.ts';
+import type { Era, JsonObject } from '../../../src/shared/protocol.ts';
+import type { Server } from '../../../src/servers/registry/server-schema.ts';
+import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord } from './fakes.ts';
 

@@ -2,18 +2,18 @@
  * Tasks in the gateway on plain fakes: whose id reaches which server, in what a server sends about tasks, and what passes
  * as it came.
  */
-import type { Caller } from '../../../src/access/caller.ts';
+import type { Caller } from '../../../src/access/policy/caller.ts';
 import type { Naming, Reach } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import { createCore } from '../../../src/gateway/core.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
-import { createTaskIds } from '../../../src/gateway/task-ids.ts';
-import { withAccess } from '../../../src/gateway/with-access.ts';
-import { withTasks } from '../../../src/gateway/with-tasks.ts';
-import type { Era } from '../../../src/protocol.ts';
-import { createKeyRing } from '../../../src/secrets/key-ring.ts';
-import type { CallContext, CallMessage, CallReply } from '../../../src/upstream/call.ts';
-import type { RawAnswer } from '../../../src/upstream/question.ts';
+import { createTaskIds } from '../../../src/gateway/steps/task-ids.ts';
+import { withAccess } from '../../../src/gateway/steps/with-access.ts';
+import { withTasks } from '../../../src/gateway/steps/with-tasks.ts';
+import type { Era } from '../../../src/shared/protocol.ts';
+import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
+import type { CallContext, CallMessage, CallReply } from '../../../src/upstream/protocol/call.ts';
+import type { RawAnswer } from '../../../src/upstream/protocol/server-request.ts';
 import { createCaller } from '../access/callers.ts';
 import { catalogOf, createRecord, findNothing } from './fakes.ts';
 

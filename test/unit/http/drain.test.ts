@@ -1,7 +1,7 @@
 /** The end of a gateway on one machine, as its Worker sees it. */
 import { describe, expect, it } from 'vitest';
 import { Drain, DRAIN_HEADER, DRAIN_PATH } from '../../../src/http/drain.ts';
-import { BytesInFlight } from '../../../src/limits/bytes-in-flight.ts';
+import { BytesInFlight } from '../../../src/shared/limits/bytes-in-flight.ts';
 
 const MIB = 1_048_576;
 const LIMITS = { isolateBytes: MIB, principalBytes: MIB, waitMs: 100, stalledMs: 1_000 };

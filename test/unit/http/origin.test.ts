@@ -1,6 +1,6 @@
 /** Origin and Host: who a browser may be, and under which name the machine answers. */
 import { describe, expect, it } from 'vitest';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { checkOrigin, type OriginPolicy } from '../../../src/http/origin.ts';
 
 const local: OriginPolicy = { localMode: true, allowedOrigins: [] };

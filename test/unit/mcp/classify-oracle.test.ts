@@ -4,9 +4,9 @@
  */
 import { classifyInboundRequest, createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { classify, type ProtocolHeaders } from '../../../src/mcp/classify.ts';
-import { META, MODERN_VERSION } from '../../../src/protocol.ts';
+import { META, MODERN_VERSION } from '../../../src/shared/protocol.ts';
 import { createRandom, SEED, type Random } from '../seeded.ts';
 
 const handler = createMcpHandler(() => new McpServer({ name: 'oracle', version: '1' }), {

@@ -1,8 +1,8 @@
 /** The border's decision on era and envelope: rules of MCP 2026-07-28, one table for each. */
 import { describe, expect, it } from 'vitest';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { classify, type ProtocolHeaders } from '../../../src/mcp/classify.ts';
-import { META, MODERN_VERSION } from '../../../src/protocol.ts';
+import { META, MODERN_VERSION } from '../../../src/shared/protocol.ts';
 
 const NONE: ProtocolHeaders = { version: null, method: null, name: null };
 const envelope = { [META.protocolVersion]: MODERN_VERSION, [META.clientCapabilities]: {} };

@@ -1,8 +1,8 @@
 /** Pages of lists as clients get them: as much as may be on the first one, since some clients read no other. */
 import type { ListedItem, Listing } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
-import { rawMembers } from '../../../src/lib/json-spans.ts';
-import { listResult } from '../../../src/mcp/list-result.ts';
+import { rawMembers } from '../../../src/shared/json/json-spans.ts';
+import { listResult } from '../../../src/mcp/reply/list-result.ts';
 
 const PAGE_SIZE = 5_000;
 const MAX_BYTES = 8_388_608;

@@ -1,9 +1,9 @@
 /** The three tools as a host reads them. */
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import { describe, expect, it } from 'vitest';
-import { describedText, foundText } from '../../../src/mcp/meta-answers.ts';
-import { META_TOOLS, metaListResult } from '../../../src/mcp/meta-tools.ts';
-import { ToolSchema } from '../../../src/protocol.ts';
+import { describedText, foundText } from '../../../src/mcp/own-tools/meta-answers.ts';
+import { META_TOOLS, metaListResult } from '../../../src/mcp/own-tools/meta-tools.ts';
+import { ToolSchema } from '../../../src/shared/protocol.ts';
 import { createRecord } from '../gateway/fakes.ts';
 
 const hitOf = (name: string, description: unknown, score = 0.5) => ({

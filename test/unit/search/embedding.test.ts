@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { packEmbedding } from '../../../bench/retrieval/pack-embedding.ts';
-import { readEmbedding } from '../../../src/search/embedding.ts';
-import { hashText, toTerms } from '../../../src/search/terms.ts';
+import { readEmbedding } from '../../../src/search/text/embedding.ts';
+import { hashText, toTerms } from '../../../src/search/text/terms.ts';
 import { EMBEDDING, readTable } from './made.ts';
 
 function cosine(a: string, b: string): number {

@@ -2,13 +2,13 @@
 import type { Reach } from '../../../src/gateway/listing.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { NOTHING, type View } from '../../../src/access/view.ts';
-import type { Server } from '../../../src/registry/server-schema.ts';
-import { readEmbedding } from '../../../src/search/embedding.ts';
+import { NOTHING, type View } from '../../../src/access/policy/view.ts';
+import type { Server } from '../../../src/servers/registry/server-schema.ts';
+import { readEmbedding } from '../../../src/search/text/embedding.ts';
 import { createFindTools } from '../../../src/search/find-tools.ts';
-import type { SearchRequest } from '../../../src/search/search.ts';
-import { buildSegment, readSegment, type Segment } from '../../../src/search/segment.ts';
-import type { ToolSkills } from '../../../src/skills/tool-skills.ts';
+import type { SearchRequest } from '../../../src/gateway/search.ts';
+import { buildSegment, readSegment, type Segment } from '../../../src/search/index/segment.ts';
+import type { ToolSkills } from '../../../src/servers/registry/tool-skills.ts';
 import { createRecord } from '../gateway/fakes.ts';
 
 const bytes = readFileSync(new URL('../../../pages/search/embedding.bin', import.meta.url));

@@ -1,7 +1,7 @@
 /** Vectors in memory: bounded in bytes, and no catalog in use drives out another. */
 import { expect, it } from 'vitest';
-import { HeldVectors } from '../../../src/search/held-vectors.ts';
-import type { ModelVectors } from '../../../src/search/model-vectors.ts';
+import { HeldVectors } from '../../../src/search/index/held-vectors.ts';
+import type { ModelVectors } from '../../../src/search/index/model-vectors.ts';
 
 const ofBytes = (byteLength: number): ModelVectors => ({
   size: 1,

@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from 'vitest';
 
-import { rank } from '../../../src/search/rank.ts';
-import type { SearchedTool } from '../../../src/search/segment.ts';
+import { rank } from '../../../src/search/rank/rank.ts';
+import type { SearchedTool } from '../../../src/search/index/segment.ts';
 import { EMBEDDING, toSearched, toTool } from './made.ts';
 
 const VERBS = ['create', 'list', 'delete', 'update', 'search', 'export', 'share', 'archive'];

@@ -2,14 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { readEmbedding, type Embedding } from '../../../src/search/embedding.ts';
-import type { Searched } from '../../../src/search/part.ts';
+import { readEmbedding, type Embedding } from '../../../src/search/text/embedding.ts';
+import type { Searched } from '../../../src/search/index/part.ts';
 import {
   buildSegment,
   readSegment,
   type SearchedTool,
   type Segment,
-} from '../../../src/search/segment.ts';
+} from '../../../src/search/index/segment.ts';
 
 const FILE = fileURLToPath(new URL('../../../pages/search/embedding.bin', import.meta.url));
 

@@ -1,10 +1,10 @@
 /** Vectors of a server's tools, made after its rounds: whole or not at all, once for each text, and nothing after the end. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { catalogHash, toCatalogText } from '../../../src/catalog/catalog.ts';
-import { ModelFailure } from '../../../src/llm/model-port.ts';
-import type { IndexPartPort } from '../../../src/search/index-parts.ts';
-import { ModelIndexing } from '../../../src/search/model-indexing.ts';
-import { readModelVectors } from '../../../src/search/model-vectors.ts';
+import { catalogHash, toCatalogText } from '../../../src/servers/catalog/catalog.ts';
+import { ModelFailure } from '../../../src/models/model-port.ts';
+import type { IndexPartPort } from '../../../src/search/index/index-parts.ts';
+import { ModelIndexing } from '../../../src/search/index/model-indexing.ts';
+import { readModelVectors } from '../../../src/search/index/model-vectors.ts';
 import { createRecord } from '../gateway/fakes.ts';
 
 type Embed = (texts: readonly string[], signal: AbortSignal) => Promise<number[][]>;

@@ -1,9 +1,9 @@
 /** The part of a search that a model takes: it is not waited for long, not asked for nothing, and its absence breaks nothing. */
 import { describe, expect, it, vi } from 'vitest';
-import { ModelFailure } from '../../../src/llm/model-port.ts';
-import type { IndexPartPort } from '../../../src/search/index-parts.ts';
-import { createModelSearch } from '../../../src/search/model-search.ts';
-import { buildModelVectors } from '../../../src/search/model-vectors.ts';
+import { ModelFailure } from '../../../src/models/model-port.ts';
+import type { IndexPartPort } from '../../../src/search/index/index-parts.ts';
+import { createModelSearch } from '../../../src/search/rank/model-search.ts';
+import { buildModelVectors } from '../../../src/search/index/model-vectors.ts';
 import { createRecord } from '../gateway/fakes.ts';
 import { toTool } from './made.ts';
 

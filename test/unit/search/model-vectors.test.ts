@@ -6,8 +6,8 @@ import {
   toModelVector,
   type EmbedTexts,
   type ModelVectors,
-} from '../../../src/search/model-vectors.ts';
-import { takeVector } from '../../../src/search/vectors.ts';
+} from '../../../src/search/index/model-vectors.ts';
+import { takeVector } from '../../../src/search/index/vectors.ts';
 import { toTool } from './made.ts';
 
 /** A model that says the length of a text and notes what it was asked. */

@@ -1,12 +1,12 @@
 /** A ranking with a model's vectors: what they change, and what they must not. */
 import { describe, expect, it } from 'vitest';
-import { rank, type Ranked, type Searched } from '../../../src/search/rank.ts';
+import { rank, type Ranked, type Searched } from '../../../src/search/rank/rank.ts';
 import {
   buildModelVectors,
   readModelVectors,
   toModelVector,
-} from '../../../src/search/model-vectors.ts';
-import type { SearchedTool } from '../../../src/search/segment.ts';
+} from '../../../src/search/index/model-vectors.ts';
+import type { SearchedTool } from '../../../src/search/index/segment.ts';
 import { createRandom, SEED } from '../seeded.ts';
 import { EMBEDDING, toSearched, toSegment, toTool } from './made.ts';
 

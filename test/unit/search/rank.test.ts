@@ -1,7 +1,7 @@
 /** The ranking: what it finds, what it must not depend on, and what its scores mean. */
 import { describe, expect, it } from 'vitest';
 
-import { rank, type Ranked, type Searched } from '../../../src/search/rank.ts';
+import { rank, type Ranked, type Searched } from '../../../src/search/rank/rank.ts';
 import { createRandom, SEED } from '../seeded.ts';
 import { EMBEDDING, toSearched, toSegment, toTool } from './made.ts';
 

@@ -1,9 +1,9 @@
 /** Segments: what is read is what was built, what is broken is no segment, what did not change is not embedded again. */
 import { describe, expect, it } from 'vitest';
 
-import { rawMembers } from '../../../src/lib/json-spans.ts';
-import type { Embedding } from '../../../src/search/embedding.ts';
-import { buildSegment, readSegment, toSearchedTool } from '../../../src/search/segment.ts';
+import { rawMembers } from '../../../src/shared/json/json-spans.ts';
+import type { Embedding } from '../../../src/search/text/embedding.ts';
+import { buildSegment, readSegment, toSearchedTool } from '../../../src/search/index/segment.ts';
 import { EMBEDDING, toSegment, toTool } from './made.ts';
 
 const TOOLS = [

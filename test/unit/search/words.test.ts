@@ -1,8 +1,8 @@
 /** Text to words and terms: identifiers, forms, scripts, and texts made to break it. */
 import { describe, expect, it } from 'vitest';
 
-import { hashText, toTerms } from '../../../src/search/terms.ts';
-import { toWords } from '../../../src/search/words.ts';
+import { hashText, toTerms } from '../../../src/search/text/terms.ts';
+import { toWords } from '../../../src/search/text/words.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const partsOf = (text: string): string[] => toWords(text, 10_000).flatMap(({ parts }) => parts);

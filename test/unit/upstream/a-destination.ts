@@ -1,5 +1,5 @@
 /** A server on the network, for tests that answer in its place. */
-import { direct } from '../../../src/upstream/outlet.ts';
+import { direct } from '../../../src/http/outbound-fetch.ts';
 
 export const destination = {
   serverId: 's',

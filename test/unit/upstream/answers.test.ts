@@ -1,8 +1,8 @@
 /** What an upstream's message or status means for the request that waits. */
 import { describe, expect, it } from 'vitest';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
-import { parseMessage, type UpstreamMessage } from '../../../src/upstream/message.ts';
-import { statusError } from '../../../src/upstream/status-error.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
+import { parseMessage, type UpstreamMessage } from '../../../src/upstream/protocol/message.ts';
+import { statusError } from '../../../src/upstream/protocol/status-error.ts';
 
 /** The code of what a function throws. */
 function codeOf(run: () => unknown): string | undefined {

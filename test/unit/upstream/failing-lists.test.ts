@@ -1,9 +1,9 @@
 /** Discovery of a server of which a list never comes: what has come by then counts. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { MODERN_VERSION } from '../../../src/protocol.ts';
-import { createHttpChannel } from '../../../src/upstream/channel.ts';
-import { createDeadline } from '../../../src/upstream/deadline.ts';
-import { discover } from '../../../src/upstream/discover.ts';
+import { MODERN_VERSION } from '../../../src/shared/protocol.ts';
+import { createHttpChannel } from '../../../src/upstream/session/channel.ts';
+import { createDeadline } from '../../../src/http/deadline.ts';
+import { discover } from '../../../src/upstream/discovery/discover.ts';
 import { destination } from './a-destination.ts';
 
 afterEach(() => vi.restoreAllMocks());

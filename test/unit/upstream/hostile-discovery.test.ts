@@ -3,14 +3,14 @@
  * with an error of another kind.
  */
 import { afterEach, expect, it, vi } from 'vitest';
-import { KINDS } from '../../../src/catalog/catalog.ts';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
-import { ToolSchema } from '../../../src/protocol.ts';
-import { createDeadline } from '../../../src/upstream/deadline.ts';
+import { KINDS } from '../../../src/servers/catalog/catalog.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
+import { ToolSchema } from '../../../src/shared/protocol.ts';
+import { createDeadline } from '../../../src/http/deadline.ts';
 import { destination } from './a-destination.ts';
-import { discover } from '../../../src/upstream/discover.ts';
+import { discover } from '../../../src/upstream/discovery/discover.ts';
 import { SessionForgotten } from '../../../src/upstream/exchange.ts';
-import { negotiate } from '../../../src/upstream/negotiate.ts';
+import { negotiate } from '../../../src/upstream/discovery/negotiate.ts';
 import { bytesOf, loadCorpus } from '../../fixtures/corpora.ts';
 
 const json = loadCorpus('json-parsing');

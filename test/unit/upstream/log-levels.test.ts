@@ -1,9 +1,9 @@
 /** Log levels of sessions and connections: set once per change, never in the way of a call. */
 import { describe, expect, it } from 'vitest';
-import { PorticoError } from '../../../src/errors/portico-error.ts';
-import type { Channel } from '../../../src/upstream/channel.ts';
+import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
+import type { Channel } from '../../../src/upstream/session/channel.ts';
 import { SessionForgotten } from '../../../src/upstream/exchange.ts';
-import { LogLevels } from '../../../src/upstream/log-levels.ts';
+import { LogLevels } from '../../../src/upstream/session/log-levels.ts';
 
 /** A channel that notes what is set on it, and fails with `failure` where one is given. */
 function createChannel(failure?: Error) {

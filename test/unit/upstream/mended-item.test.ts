@@ -6,8 +6,8 @@ import {
   ToolSchema as Sdk1Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
-import { KINDS, type Kind } from '../../../src/catalog/catalog.ts';
-import { mendItem } from '../../../src/upstream/mended-item.ts';
+import { KINDS, type Kind } from '../../../src/servers/catalog/catalog.ts';
+import { mendItem } from '../../../src/upstream/discovery/mended-item.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const mend = (kind: Kind, item: unknown) => mendItem(kind, JSON.stringify(item), item);

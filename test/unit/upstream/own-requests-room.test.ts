@@ -1,9 +1,9 @@
 /** What is read for nobody's call, handshakes and lists, counts among the bytes in flight too. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { BytesInFlight } from '../../../src/limits/bytes-in-flight.ts';
-import { MODERN_VERSION } from '../../../src/protocol.ts';
-import { createHttpChannel } from '../../../src/upstream/channel.ts';
-import { createDeadline } from '../../../src/upstream/deadline.ts';
+import { BytesInFlight } from '../../../src/shared/limits/bytes-in-flight.ts';
+import { MODERN_VERSION } from '../../../src/shared/protocol.ts';
+import { createHttpChannel } from '../../../src/upstream/session/channel.ts';
+import { createDeadline } from '../../../src/http/deadline.ts';
 import { destination } from './a-destination.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -1,7 +1,7 @@
 /** What a server says on a stream that calls share: whom it is given to, handed on to, and what is answered. */
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { UpstreamMessage, UpstreamRequest } from '../../../src/upstream/message.ts';
-import { SharedStream, type Listener } from '../../../src/upstream/shared-stream.ts';
+import type { UpstreamMessage, UpstreamRequest } from '../../../src/upstream/protocol/message.ts';
+import { SharedStream, type Listener } from '../../../src/upstream/streams/shared-stream.ts';
 
 let sent: { id: unknown; result?: unknown; error?: { code: number } }[];
 let stream: SharedStream;

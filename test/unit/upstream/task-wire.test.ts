@@ -1,7 +1,7 @@
 /** What of tasks goes to a server of either era, and that what a failed task says keeps the credential out. */
 import { describe, expect, it } from 'vitest';
-import { taskWithoutSecrets, withoutSecrets } from '../../../src/upstream/redact.ts';
-import { paramsFor } from '../../../src/upstream/wire-request.ts';
+import { taskWithoutSecrets, withoutSecrets } from '../../../src/upstream/protocol/redact.ts';
+import { paramsFor } from '../../../src/upstream/protocol/wire-request.ts';
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 const hidden = ['Bearer s3cret-canary', 's3cret-canary', 'key-canary-1'];

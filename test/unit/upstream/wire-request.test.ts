@@ -1,9 +1,13 @@
 /** Requests as an upstream of either era wants them. */
 import { describe, expect, it } from 'vitest';
-import { rawMembers } from '../../../src/lib/json-spans.ts';
-import { IMPLEMENTATION, META, MODERN_VERSION } from '../../../src/protocol.ts';
-import type { Address } from '../../../src/upstream/destination.ts';
-import { paramsFor, requestHeaders, requestText } from '../../../src/upstream/wire-request.ts';
+import { rawMembers } from '../../../src/shared/json/json-spans.ts';
+import { IMPLEMENTATION, META, MODERN_VERSION } from '../../../src/shared/protocol.ts';
+import type { Address } from '../../../src/upstream/endpoint.ts';
+import {
+  paramsFor,
+  requestHeaders,
+  requestText,
+} from '../../../src/upstream/protocol/wire-request.ts';
 
 const envelope = {
   [META.protocolVersion]: MODERN_VERSION,

@@ -1,0 +1,92 @@
+/**
+ * What a person at the terminal answers to the questions of a call under way: forms field by field, addresses to be opened. Whoever leaves (Ctrl-D, Ctrl-C) has
+ * decided nothing, and the server is told so. What a server says is shown with its invisible characters visible.
+ */
+import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
+import { Failure } from '../failure.ts';
+import { visible } from '../output/table.ts';
+import type { Asked } from '../terminal.ts';
+import { toFields, type FormField } from './form-fields.ts';
+
+/** The person, and where it is told something. */
+export interface Person extends Asked {
+  tell(line: string): void;
+}
+
+const CANCEL = { action: 'cancel' };
+const DECLINE = { action: 'decline' };
+
+/**
+ * The `inputResponses` to the `inputRequests` of a result.
+ * @param tool that asks
+ * @throws Failure where it asks for something that no person can give here
+ */
+export async function answerQuestions(
+  tool: string,
+  requests: unknown,
+  person: Person,
+): Promise<JsonObject> {
+  const responses: JsonObject = {};
+  for (const [key, request] of Object.entries(isObject(requests) ? requests : {})) {
+    const { method, params } = isObject(request) ? request : {};
+    if (method !== 'elicitation/create' || !isObject(params)) {
+      throw new Failure(
+        `${tool} asks for ${visible(String(method))}, which the command line cannot give; use an MCP client`,
+      );
+    }
+    person.tell(`${tool} asks: ${visible(textOf(params['message']))}`);
+    responses[key] =
+      params['mode'] === 'url' ? await openAddress(params, person) : await fillIn(params, person);
+  }
+  return responses;
+}
+
+async function openAddress({ url }: JsonObject, person: Person): Promise<JsonObject> {
+  const address = textOf(url);
+  const host = URL.canParse(address) ? new URL(address).host : '';
+  person.tell(`Open this address, at ${visible(host)}, in a browser: ${visible(address)}`);
+  return decide(await person.confirm('Go on with it? [y/N] '), {});
+}
+
+async function fillIn({ requestedSchema }: JsonObject, person: Person): Promise<JsonObject> {
+  const fields = toFields(requestedSchema);
+  if (fields.length === 0) return decide(await person.confirm('Agree? [y/N] '), { content: {} });
+  const content: JsonObject = {};
+  for (const field of fields) {
+    const said = await readField(field, person);
+    if (said === undefined) return CANCEL;
+    if (said.value !== undefined) content[field.key] = said.value;
+  }
+  person.tell(visible(JSON.stringify(content)));
+  return decide(await person.confirm('Send this? [y/N] '), { content });
+}
+
+function decide(said: string | undefined, accepted: JsonObject): JsonObject {
+  if (said === undefined) return CANCEL;
+  return /^y(es)?$/i.test(said.trim()) ? { action: 'accept', ...accepted } : DECLINE;
+}
+
+/** Asks until the answer fits. @returns undefined where the person leaves */
+async function readField(
+  { label, description, hint, choices, isRequired, fallback, read }: FormField,
+  person: Person,
+): Promise<{ value: unknown } | undefined> {
+  if (description !== '') person.tell(`  ${visible(description)}`);
+  choices.forEach((choice, i) => person.tell(`  ${i + 1}. ${visible(choice)}`));
+  const otherwise = fallback !== undefined ? `, else ${JSON.stringify(fallback)}` : ', or nothing';
+  const more = fallback !== undefined || !isRequired ? otherwise : '';
+  for (;;) {
+    const line = await person.ask(`${visible(label)} (${visible(hint + more)}): `);
+    if (line === undefined) return undefined;
+    const text = line.trim();
+    if (text === '' && more !== '') return { value: fallback };
+    try {
+      return { value: read(text) };
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      person.tell(`  It has to be ${error.message}.`);
+    }
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,0 +1,32 @@
+/** The person at the terminal: what it wants to say next, and what it decides about calls. Asked on standard error; standard output is data. */
+import type { CallView } from '../../../src/agents/chat/chat-events.ts';
+import { withPerson } from '../terminal.ts';
+import { toQuestion } from './view.ts';
+
+export interface Decision {
+  call_id: string;
+  approve: boolean;
+}
+
+/** Decides about calls that wait; undefined where nobody can be asked. */
+export type Decide = (pending: readonly CallView[]) => Promise<Decision[] | undefined>;
+
+/** Decides alike about all. */
+export const decideAll =
+  (approve: boolean): Decide =>
+  async pending =>
+    pending.map(({ id }) => ({ call_id: id, approve }));
+
+export const nobody: Decide = async () => undefined;
+
+/** Asks about one call after the other; whoever leaves has decided nothing. */
+export const askPerson: Decide = pending =>
+  withPerson(async person => {
+    const decisions: Decision[] = [];
+    for (const call of pending) {
+      const said = await person.confirm(toQuestion(call));
+      if (said === undefined) return undefined;
+      decisions.push({ call_id: call.id, approve: /^y(es)?$/i.test(said.trim()) });
+    }
+    return decisions;
+  });

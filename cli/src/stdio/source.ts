@@ -1,0 +1,94 @@
+/**
+ * The MCP endpoint of a gateway over HTTP. Owns the token, which goes to this one URL only: no redirect is followed. Reads
+ * answers of either form into messages, each one line, bounded.
+ */
+import { BodyTooLarge, readText } from '../../../src/http/read-text.ts';
+import { EventTooLarge, readEvents, type SseParser } from '../../../src/http/sse-events.ts';
+import { RelayError } from './refusal.ts';
+
+/** Longest message that is passed to the host, in characters. */
+const MAX_MESSAGE_CHARS = 33_554_432;
+const MAX_REFUSAL_BYTES = 1_048_576;
+
+export class Door {
+  readonly #url: URL;
+  readonly #token: string;
+
+  constructor(url: URL, token: string) {
+    this.#url = url;
+    this.#token = token;
+  }
+
+  get origin(): string {
+    return this.#url.origin;
+  }
+
+  /** @throws TypeError where nothing could be sent, RelayError for a redirect */
+  post(text: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    const accept = 'application/json, text/event-stream';
+    const all = { ...headers, 'content-type': 'application/json', accept };
+    return this.#send({ method: 'POST', headers: all, body: text, signal });
+  }
+
+  /** Opens the standing stream of a session. */
+  get(headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    return this.#send({
+      method: 'GET',
+      headers: { ...headers, accept: 'text/event-stream' },
+      signal,
+    });
+  }
+
+  /** Ends a session. */
+  delete(headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    return this.#send({ method: 'DELETE', headers, signal });
+  }
+
+  async #send(init: RequestInit & { headers: Record<string, string> }): Promise<Response> {
+    const headers = { ...init.headers, authorization: `Bearer ${this.#token}` };
+    const response = await fetch(this.#url, { ...init, headers, redirect: 'manual' });
+    if (response.status < 300 || response.status > 399) return response;
+    await response.body?.cancel();
+    throw new RelayError('the gateway redirects, which is not followed; use the URL it leads to');
+  }
+}
+
+/**
+ * The messages of an answer, each one line, otherwise as they came.
+ * @param parser keeps where an event stream stands
+ * @throws RelayError where the answer is none; what the connection throws where it breaks off
+ */
+export async function* readMessages(
+  response: Response,
+  parser?: SseParser,
+): AsyncGenerator<string, void, undefined> {
+  const type = response.headers.get('content-type') ?? '';
+  try {
+    if (/^text\/event-stream\b/i.test(type)) {
+      if (!response.body) return;
+      for await (const { event, data } of readEvents(response.body, MAX_MESSAGE_CHARS, parser)) {
+        if (event === 'message' && data !== '') yield toLine(data);
+      }
+      return;
+    }
+    const text = await readText(response, response.headers, MAX_MESSAGE_CHARS);
+    if (text.trim() === '') return;
+    if (!/^application\/json\b/i.test(type)) {
+      throw new RelayError('the answer is neither JSON nor an event stream; see PORTICO_URL');
+    }
+    yield toLine(text);
+  } catch (error) {
+    if (!(error instanceof BodyTooLarge) && !(error instanceof EventTooLarge)) throw error;
+    throw new RelayError('the answer is larger than a line may be');
+  }
+}
+
+/** The text of an answer that is no success, as one line; empty where it is none or too long. */
+export async function readRefusal(response: Response): Promise<string> {
+  return readText(response, response.headers, MAX_REFUSAL_BYTES).then(toLine, () => '');
+}
+
+/** Between the tokens of JSON a line end is white space; within them there is none. */
+function toLine(text: string): string {
+  return text.replaceAll(/[\r\n]+/g, ' ');
+}

@@ -1,0 +1,274 @@
+/**
+ * What a request is decided on: the caller's token, the registry and, in the legacy era, the
+ * session. Read from D1 in one batch at most and remembered in the isolate: token and registry for
+ * at most `maxAgeMs`, so a revocation bites within that time, a session a little longer, since its
+ * token is looked at anyway. Under load a snapshot is renewed by one request in the background
+ * before it gets too old, and nobody waits.
+ *
+ * Invariants: age counts from before the read was sent; nothing older than its limit is used; no
+ * promise of one request is awaited by another.
+ */
+import { toCaller, type Caller } from '../policy/caller.ts';
+import { Lru } from '../../shared/util/lru.ts';
+import { Turns } from '../../shared/util/turns.ts';
+import {
+  parseRevision,
+  parseServers,
+  selectRevision,
+  selectServersSince,
+} from '../../servers/registry/server-store.ts';
+import type { Server } from '../../servers/registry/server-schema.ts';
+import type { KeyRing } from '../../shared/crypto/key-ring.ts';
+import { parseSessions, selectSessions, type Session } from './session-store.ts';
+import { SETUP_TOKEN } from '../../shared/identity/principal.ts';
+import type { AccessState } from '../policy/policy.ts';
+import type { Posture } from '../policy/rule.ts';
+import { parseRules, selectRulesSince } from '../policy/rule-store.ts';
+import type { Token } from '../../shared/identity/token.ts';
+import { moveToken, parseToken, selectTokenByHmac, touchToken } from '../policy/token-store.ts';
+import { parseToolsets, selectToolsetsSince } from '../policy/toolset-store.ts';
+
+export interface Snapshot {
+  caller: Caller;
+  servers: readonly Server[];
+  /** What the caller's decisions are made of beside its token. */
+  access: AccessState;
+  /** The session asked for; undefined where none was asked for or it is unknown. */
+  session?: Session;
+}
+
+/** Runs work that outlives the response (`ctx.waitUntil`). */
+export type Defer = (work: Promise<unknown>) => void;
+
+export interface SnapshotsOptions {
+  db: D1Database;
+  keys: KeyRing;
+  adminToken?: string | undefined;
+  posture: Posture;
+  maxAgeMs: number;
+}
+
+/** A remembered value with the time its read was sent. */
+interface Held<T> {
+  value: T;
+  loadedAt: number;
+  renewingSince: number;
+}
+
+/** What is to be read. */
+interface Wanted {
+  token?: string | undefined;
+  sessionId?: string | undefined;
+}
+
+/** What every decision is made of; the same object as long as nothing of it changed. */
+interface Registry {
+  revision: number;
+  servers: readonly Server[];
+  access: AccessState;
+}
+
+/** How long a background renewal may take before another request tries, in milliseconds. */
+const RENEWAL_MS = 250;
+/** Oldest session row a request is decided on, in milliseconds. */
+const SESSION_MAX_AGE_MS = 10_000;
+const MAX_REMEMBERED = 10_000;
+/** Reads of the database at the same time, and how long one of them is waited for, in milliseconds. */
+const READS_AT_ONCE = 4;
+const READ_MS = 1_000;
+/** Most sessions that are read at once. */
+const SESSIONS_AT_ONCE = 50;
+/** A token's use is noted this often at most, in milliseconds. */
+const TOUCH_MS = 60_000;
+
+const held = <T>(value: T, loadedAt: number): Held<T> => ({ value, loadedAt, renewingSince: 0 });
+
+export class Snapshots {
+  readonly #options: SnapshotsOptions;
+  readonly #tokens = new Lru<string, Held<Token>>(MAX_REMEMBERED);
+  readonly #callers = new WeakMap<AccessState, WeakMap<Token, Caller>>();
+  readonly #sessions = new Lru<string, Held<Session | undefined>>(MAX_REMEMBERED);
+  /** Sessions that requests in line wait for. */
+  readonly #wanted = new Set<string>();
+  readonly #reads = new Turns(READS_AT_ONCE, READ_MS);
+  #registry: Held<Registry> | undefined;
+
+  constructor(options: SnapshotsOptions) {
+    this.#options = options;
+  }
+
+  /** The registry was just changed here. */
+  forgetServers(): void {
+    this.#registry = undefined;
+  }
+
+  /** A token was just revoked here. */
+  forgetTokens(): void {
+    this.#tokens.clear();
+  }
+
+  /** A session was just opened here: its first request need not look it up. */
+  holdSession(session: Session): void {
+    this.#sessions.set(session.id, held(session, session.createdAt));
+  }
+
+  /** A session was just ended here. */
+  forgetSession(id: string): void {
+    this.#sessions.delete(id);
+  }
+
+  /**
+   * The snapshot for one request, or undefined where the token stands for nobody.
+   * @param token text of token form
+   * @param sessionId id of a legacy session (opened, not sealed)
+   * @param maxAgeMs oldest policy and registry to decide on, where that is less than usual
+   * @param sessionAgeMs oldest row of the session to decide on
+   */
+  async load(
+    token: string,
+    sessionId: string | undefined,
+    defer: Defer,
+    maxAgeMs = this.#options.maxAgeMs,
+    sessionAgeMs = SESSION_MAX_AGE_MS,
+  ): Promise<Snapshot | undefined> {
+    const now = Date.now();
+    const missing = (): Wanted => ({
+      token: this.#policyAge(token, now) <= maxAgeMs ? undefined : token,
+      sessionId: this.#sessionAge(sessionId, now) <= sessionAgeMs ? undefined : sessionId,
+    });
+    if (isWanted(missing())) {
+      await this.#readInTurn(missing, defer);
+    } else if (
+      this.#policyAge(token, now) > maxAgeMs / 2 &&
+      mayRenew(this.#tokens.get(token), now)
+    ) {
+      defer(this.#read({ token }, now, defer));
+    }
+    return this.#take(token, sessionId);
+  }
+
+  /**
+   * Read what is missing. Of many requests at once a few read, and the sessions that all of them want; what others read meanwhile is
+   * taken.
+   */
+  async #readInTurn(missing: () => Wanted, defer: Defer): Promise<void> {
+    const turn = this.#reads.join();
+    const until = Date.now() + READ_MS;
+    const { sessionId } = missing();
+    try {
+      while (!turn.isUp() && Date.now() < until) {
+        if (sessionId !== undefined) this.#wanted.add(sessionId);
+        await after(turn.pauseMs);
+        if (!isWanted(missing())) return;
+      }
+      await this.#read(missing(), Date.now(), defer);
+    } finally {
+      turn.leave();
+    }
+  }
+
+  #policyAge(token: string, now: number): number {
+    return Math.max(ageOf(this.#tokens.get(token), now), ageOf(this.#registry, now));
+  }
+
+  #sessionAge(sessionId: string | undefined, now: number): number {
+    return sessionId === undefined ? 0 : ageOf(this.#sessions.get(sessionId), now);
+  }
+
+  #take(token: string, sessionId: string | undefined): Snapshot | undefined {
+    const known = this.#tokens.get(token)?.value;
+    const registry = this.#registry?.value;
+    if (!known || !registry || (known.expiresAt ?? Infinity) <= Date.now()) return undefined;
+    const { servers, access } = registry;
+    const caller = this.#callerOf(known, access);
+    const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId)?.value;
+    const snapshot = { caller, servers, access };
+    return session ? { ...snapshot, session } : snapshot;
+  }
+
+  /** The caller of a token under the rules of a moment: the same object as long as both are the same. */
+  #callerOf(token: Token, access: AccessState): Caller {
+    let callers = this.#callers.get(access);
+    if (!callers) this.#callers.set(access, (callers = new WeakMap()));
+    let caller = callers.get(token);
+    if (!caller) callers.set(token, (caller = toCaller(token, access)));
+    return caller;
+  }
+
+  /** What is wanted, in one batch; the servers come along only where they changed. */
+  async #read({ token, sessionId }: Wanted, now: number, defer: Defer): Promise<void> {
+    const { db, keys } = this.#options;
+    const before = this.#registry?.value;
+    const hmacs = token === undefined ? [] : await keys.hmacs('token', token);
+    const policy = [
+      selectTokenByHmac(db, hmacs, now),
+      selectRevision(db),
+      selectServersSince(db, before?.revision ?? 0),
+      selectRulesSince(db, before?.revision ?? 0),
+      selectToolsetsSince(db, before?.revision ?? 0),
+    ];
+    const ids = sessionId === undefined ? [] : this.#takeWanted(sessionId);
+    const session = ids.length === 0 ? [] : [selectSessions(db, ids)];
+    const results = await db.batch([...(token === undefined ? [] : policy), ...session]);
+    const rows = results.map(result => result.results);
+    if (ids.length > 0) {
+      const found = new Map(parseSessions(rows.pop() ?? []).map(known => [known.id, known]));
+      for (const id of ids) this.#sessions.set(id, held(found.get(id), now));
+    }
+    if (token === undefined) return;
+    const [tokens = [], revisions = [], ...changed] = rows;
+    const revision = parseRevision(revisions);
+    const isSame = before?.revision === revision;
+    this.#registry = held(isSame ? before : this.#parse(revision, changed), now);
+    const found = (await this.#isAdmin(hmacs)) ? SETUP_TOKEN : parseToken(tokens);
+    const move = moveToken(db, tokens, hmacs[0] ?? '', keys.active);
+    if (move) defer(move.run());
+    this.#hold(token, found, now, defer);
+  }
+
+  /** A session to read, and others that are waited for. */
+  #takeWanted(sessionId: string): string[] {
+    const ids = [...new Set([sessionId, ...this.#wanted])].slice(0, SESSIONS_AT_ONCE);
+    for (const id of ids) this.#wanted.delete(id);
+    return ids;
+  }
+
+  #parse(revision: number, [servers = [], rules = [], toolsets = []]: unknown[][]): Registry {
+    const { posture } = this.#options;
+    const access = { posture, rules: parseRules(rules), toolsets: parseToolsets(toolsets) };
+    return { revision, servers: parseServers(servers), access };
+  }
+
+  #hold(value: string, token: Token | undefined, now: number, defer: Defer): void {
+    if (!token) {
+      this.#tokens.delete(value);
+      return;
+    }
+    const before = this.#tokens.get(value)?.value;
+    const isSame = before && JSON.stringify(before) === JSON.stringify(token);
+    this.#tokens.set(value, held(isSame ? before : token, now));
+    if (token === SETUP_TOKEN || now - (token.lastUsedAt ?? 0) < TOUCH_MS) return;
+    defer(touchToken(this.#options.db, token.id, now).run());
+  }
+
+  async #isAdmin(hmacs: readonly string[]): Promise<boolean> {
+    const { keys, adminToken } = this.#options;
+    if (adminToken === undefined) return false;
+    return (await keys.hmacs('token', adminToken))[0] === hmacs[0];
+  }
+}
+
+function ageOf(entry: Held<unknown> | undefined, now: number): number {
+  return entry === undefined ? Infinity : now - entry.loadedAt;
+}
+
+const isWanted = ({ token, sessionId }: Wanted) => token !== undefined || sessionId !== undefined;
+
+const after = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms));
+
+/** Whether this request is the one to renew, which it is noted to be. */
+function mayRenew(entry: Held<unknown> | undefined, now: number): boolean {
+  if (!entry || now - entry.renewingSince <= RENEWAL_MS) return false;
+  entry.renewingSince = now;
+  return true;
+}

@@ -1,0 +1,20 @@
+/** Who calls, with what the access rules let it see and use. */
+import { type AccessState, createPolicy, type Holder, type Policy } from './policy.ts';
+import type { Actor } from '../../shared/identity/principal.ts';
+import type { Token } from '../../shared/identity/token.ts';
+/** The caller of one request: always given as an argument, never looked up below the faces. */
+export interface Caller extends Actor {
+  policy: Policy;
+}
+
+/** The caller whom a stored token stands for, under the rules there are. */
+export function toCaller(token: Token, state: AccessState): Caller {
+  const { principalId, id } = token;
+  const policy = createPolicy(holderOf(token), state);
+  return { principalId, tokenId: id, scopes: new Set(token.scopes), policy };
+}
+
+/** What of a token decisions depend on. */
+export function holderOf({ principalId, groups, scopes, servers, tools, toolsets }: Token): Holder {
+  return { principalId, groups, isAdmin: scopes.includes('admin'), servers, tools, toolsets };
+}

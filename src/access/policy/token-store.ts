@@ -1,0 +1,206 @@
+/**
+ * The `tokens` table. A token's value is never stored, only its HMAC; one that was rotated away and still works has a row of
+ * its own. Reads return parsed rows; writes return statements.
+ */
+import { z } from 'zod';
+import type { Condition } from '../../audit/audit-store.ts';
+import {
+  boundScopes,
+  ScopeSchema,
+  type StoredToken,
+  type Token,
+} from '../../shared/identity/token.ts';
+
+const list = <T extends z.ZodType>(item: T) =>
+  z.string().transform(text => z.array(item).parse(JSON.parse(text)));
+
+const RowSchema = z
+  .object({
+    id: z.string(),
+    principal_id: z.string(),
+    name: z.string(),
+    servers: list(z.string()).nullable(),
+    tools: list(z.string()).nullable(),
+    toolsets: list(z.string()).nullable(),
+    scopes: list(ScopeSchema),
+    created_at: z.number(),
+    expires_at: z.number().nullable(),
+    last_used_at: z.number().nullable(),
+    principal_groups: list(z.string()),
+    principal_scopes: list(ScopeSchema).nullable(),
+  })
+  .transform((row): Token => ({
+    id: row.id,
+    principalId: row.principal_id,
+    name: row.name,
+    servers: row.servers,
+    tools: row.tools,
+    toolsets: row.toolsets,
+    grantedScopes: row.scopes,
+    scopes: boundScopes(row.scopes, row.principal_scopes),
+    groups: row.principal_groups,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+  }));
+
+const KeySchema = z.object({ hmac: z.string(), key_id: z.string().nullable() });
+
+/** What {@link toToken} takes of {@link TOKEN_SOURCE}; a value that was rotated away stands for its token. */
+export const TOKEN_COLUMNS = `coalesce(t.former_of, t.id) AS id, t.principal_id, t.name, t.servers, t.tools, t.toolsets,
+    t.scopes, t.created_at, t.expires_at, p.groups AS principal_groups, p.scopes AS principal_scopes,
+    coalesce((SELECT last_used_at FROM tokens WHERE id = t.former_of), t.last_used_at) AS last_used_at`;
+export const TOKEN_SOURCE = 'FROM tokens AS t JOIN principals AS p ON p.id = t.principal_id';
+
+/** Shortest time between two writes of a token's last use, in milliseconds. */
+const TOUCH_MS = 60_000;
+
+/**
+ * The token with one of these HMACs (one for each key of the ring), and under which key it is; none that has expired.
+ * @param now milliseconds since the epoch
+ */
+export function selectTokenByHmac(
+  db: D1Database,
+  hmacs: readonly string[],
+  now: number,
+): D1PreparedStatement {
+  const marks = hmacs.map(() => '?').join(', ');
+  return db
+    .prepare(
+      `SELECT ${TOKEN_COLUMNS}, t.hmac, t.key_id ${TOKEN_SOURCE}
+       WHERE t.hmac IN (${marks}) AND (t.expires_at IS NULL OR t.expires_at > ?)`,
+    )
+    .bind(...hmacs, now);
+}
+
+/** The first row as a token, or undefined. */
+export function parseToken(rows: readonly unknown[]): Token | undefined {
+  return rows.length === 0 ? undefined : toToken(rows[0]);
+}
+
+/** A row as a token. */
+export function toToken(row: unknown): Token {
+  return RowSchema.parse(row);
+}
+
+/** Move a token that was found by another key's HMAC; undefined where it is under the active key. */
+export function moveToken(
+  db: D1Database,
+  rows: readonly unknown[],
+  hmac: string,
+  keyId: string,
+): D1PreparedStatement | undefined {
+  const found = rows.length === 0 ? undefined : KeySchema.parse(rows[0]);
+  if (!found || found.key_id === keyId) return undefined;
+  return db
+    .prepare('UPDATE tokens SET hmac = ?, key_id = ? WHERE hmac = ?')
+    .bind(hmac, keyId, found.hmac);
+}
+
+/** Note that a token was used; writes nothing where that was noted within the last minute. */
+export function touchToken(db: D1Database, id: string, now: number): D1PreparedStatement {
+  return db
+    .prepare(
+      'UPDATE tokens SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at <= ?1 - ?3)',
+    )
+    .bind(now, id, TOUCH_MS);
+}
+
+/** The value of a token as it is stored, and the key its HMAC is under. */
+export interface TokenValue {
+  hmac: string;
+  keyId: string | null;
+}
+
+/** Insert a token where its principal exists. */
+export function insertToken(
+  db: D1Database,
+  token: StoredToken,
+  { hmac, keyId }: TokenValue,
+): D1PreparedStatement {
+  const toText = (items: readonly string[] | null) =>
+    items === null ? null : JSON.stringify(items);
+  return db
+    .prepare(
+      `INSERT INTO tokens (id, name, hmac, key_id, servers, tools, toolsets, scopes, created_at, expires_at, principal_id)
+       SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, id FROM principals WHERE id = ?`,
+    )
+    .bind(
+      token.id,
+      token.name,
+      hmac,
+      keyId,
+      toText(token.servers),
+      toText(token.tools),
+      toText(token.toolsets),
+      toText(token.grantedScopes),
+      token.createdAt,
+      token.expiresAt,
+      token.principalId,
+    );
+}
+
+/** The value a token has now, or undefined. */
+export async function findTokenValue(db: D1Database, id: string): Promise<TokenValue | undefined> {
+  const row = await db
+    .prepare('SELECT hmac, key_id FROM tokens WHERE id = ? AND former_of IS NULL')
+    .bind(id)
+    .first();
+  if (row === null) return undefined;
+  const { hmac, key_id: keyId } = KeySchema.parse(row);
+  return { hmac, keyId };
+}
+
+/**
+ * Give a token another value, over the one it has.
+ * @param former where the value before goes on to work: the id of its row, and until when
+ */
+export function rotateToken(
+  db: D1Database,
+  id: string,
+  from: TokenValue,
+  to: TokenValue,
+  former: { id: string; expiresAt: number } | undefined,
+): D1PreparedStatement[] {
+  const statements = [
+    db
+      .prepare(
+        'DELETE FROM tokens WHERE former_of = ?1 AND EXISTS (SELECT 1 FROM tokens WHERE id = ?1 AND hmac = ?2)',
+      )
+      .bind(id, from.hmac),
+    db
+      .prepare('UPDATE tokens SET hmac = ?, key_id = ? WHERE id = ? AND hmac = ?')
+      .bind(to.hmac, to.keyId, id, from.hmac),
+  ];
+  if (!former) return statements;
+  const keep = db
+    .prepare(
+      `INSERT INTO tokens (id, principal_id, name, hmac, key_id, servers, tools, toolsets, scopes, created_at, expires_at, former_of)
+       SELECT ?1, principal_id, name, ?2, ?3, servers, tools, toolsets, scopes, created_at,
+         min(coalesce(expires_at, ?4), ?4), id FROM tokens WHERE id = ?5 AND hmac = ?6`,
+    )
+    .bind(former.id, from.hmac, from.keyId, former.expiresAt, id, to.hmac);
+  return [...statements, keep];
+}
+
+/** Delete a token, and the value that was rotated away, which is no token by itself. */
+export function deleteToken(db: D1Database, id: string): D1PreparedStatement {
+  return db
+    .prepare('DELETE FROM tokens WHERE (id = ?1 AND former_of IS NULL) OR former_of = ?1')
+    .bind(id);
+}
+
+/** Delete the rows of values that were rotated away and work no more. */
+export function sweepFormer(db: D1Database, now: number): D1PreparedStatement {
+  return db.prepare('DELETE FROM tokens WHERE former_of IS NOT NULL AND expires_at <= ?').bind(now);
+}
+
+/** The token exists. */
+export function whenToken(id: string): Condition {
+  return { sql: 'EXISTS (SELECT 1 FROM tokens WHERE id = ? AND former_of IS NULL)', params: [id] };
+}
+
+/** The token still has this value. */
+export function whenTokenValue(id: string, { hmac }: TokenValue): Condition {
+  return { sql: 'EXISTS (SELECT 1 FROM tokens WHERE id = ? AND hmac = ?)', params: [id, hmac] };
+}

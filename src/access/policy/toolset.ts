@@ -1,0 +1,61 @@
+/** Toolsets: a named selection of servers and tools with its own endpoint, names and descriptions. */
+import { PatternSchema } from '../../shared/util/name-pattern.ts';
+import { z } from 'zod';
+import { GroupSchema } from './rule.ts';
+
+/** A toolset is part of a URL. */
+export const ToolsetNameSchema = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/,
+    'use 1 to 63 letters, digits, "-" or "_", starting with a letter or digit',
+  );
+
+/**
+ * Another name and description for one tool. The name has no separator of qualified names, so that it cannot be taken for
+ * one, and no two of a toolset are equal.
+ */
+export const OverrideSchema = z.strictObject({
+  /** Id or name of the server. */
+  server: z.string().min(1).max(100),
+  tool: z.string().min(1).max(200),
+  name: z
+    .string()
+    .regex(/^(?!.*__)[A-Za-z0-9_-]{1,64}$/, 'use 1 to 64 letters, digits, "-" or "_", no "__"')
+    .optional(),
+  description: z.string().min(1).max(4000).optional(),
+});
+export type Override = z.infer<typeof OverrideSchema>;
+
+/** What a list of tools shows: the tools themselves, three tools that find, describe and call them, or the one that is asked in words, for one call or for a chat. */
+export const ToolsShownSchema = z.enum(['all', 'search', 'ask', 'chat']);
+export type ToolsShown = z.infer<typeof ToolsShownSchema>;
+
+const patterns = z.array(PatternSchema).max(500);
+
+/** What a toolset is, as it is stored. Patterns are qualified: `github.create_*`; `github` is the whole server. */
+export const DefinitionSchema = z.strictObject({
+  include: patterns.min(1),
+  exclude: patterns.default([]),
+  overrides: z.array(OverrideSchema).max(500).default([]),
+  /** How names are written where the URL does not say; absent: as the deployment does. */
+  name_style: z.enum(['dot', 'colon', 'underscore']).optional(),
+  /** What its endpoint lists where the URL does not say; absent: as the deployment does. */
+  tools: ToolsShownSchema.optional(),
+  /** Who may use it beside holders of `admin`; absent: whoever may use its tools. */
+  members: z
+    .strictObject({
+      principals: z.array(z.string().min(1).max(100)).max(1000).default([]),
+      groups: z.array(GroupSchema).max(100).default([]),
+    })
+    .optional(),
+});
+export type Definition = z.infer<typeof DefinitionSchema>;
+
+/** A toolset as a decision uses it. */
+export interface Toolset {
+  id: string;
+  name: string;
+  description: string;
+  definition: Definition;
+}

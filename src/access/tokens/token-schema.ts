@@ -1,0 +1,112 @@
+/** Tokens in the API: what it takes and shows. A value is shown by neither. */
+import { z } from 'zod';
+import { fieldProblem } from '../../shared/errors/field-problems.ts';
+import { type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
+import { toShownPattern } from '../../servers/server-names.ts';
+import { ScopeSchema, type Token } from '../../shared/identity/token.ts';
+
+/** Longest life of a token that expires, in milliseconds: ten years. */
+const MAX_LIFE_MS = 3_653 * 86_400_000;
+/** Longest time a value that was rotated away still works, in seconds. */
+const MAX_GRACE_SECONDS = 86_400;
+
+/** Body of `POST /api/v1/tokens`. */
+export const CreateTokenSchema = z.strictObject({
+  name: z.string().trim().min(1).max(100),
+  principal: z.string().min(1).max(100).optional().meta({
+    description: 'Id of the principal it is for; without it, a new one of the same name',
+  }),
+  servers: z.array(z.string().min(1).max(100)).min(1).max(500).optional().meta({
+    description: 'Names or ids of the only servers it may see',
+  }),
+  tools: z.array(PatternSchema).min(1).max(100).optional().meta({
+    description: 'Patterns over qualified names, the only tools it may see',
+  }),
+  toolsets: z.array(z.string().min(1).max(100)).min(1).max(100).optional().meta({
+    description: 'Names or ids of the only toolsets it may use',
+  }),
+  scopes: z.array(ScopeSchema).min(1).optional(),
+  expires_at: z.iso.datetime({ offset: true }).optional().meta({
+    description: 'In the future, at most ten years',
+  }),
+});
+export type CreateToken = z.infer<typeof CreateTokenSchema>;
+
+/** Body of `POST /api/v1/tokens/{id}/rotate`. */
+export const RotateTokenSchema = z.strictObject({
+  grace_seconds: z.number().int().min(0).max(MAX_GRACE_SECONDS).optional().meta({
+    description:
+      'How long the value before works too, not beyond the expiry of the token; 0 where absent',
+  }),
+});
+
+const time = z.iso.datetime();
+
+export const TokenViewSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  principal: z.string().meta({ description: 'Id of the principal whose token it is' }),
+  servers: z.array(z.string()).nullable().meta({ description: 'Ids; null: every server' }),
+  tools: z.array(z.string()).nullable().meta({ description: 'Patterns; null: every tool' }),
+  toolsets: z.array(z.string()).nullable().meta({ description: 'Ids; null: no such limit' }),
+  scopes: z.array(ScopeSchema),
+  effective_scopes: z.array(ScopeSchema).meta({
+    description: 'Those of `scopes` that its principal may have',
+  }),
+  created_at: time,
+  expires_at: time.nullable(),
+  is_expired: z.boolean(),
+  last_used_at: time.nullable().meta({ description: 'To the minute' }),
+  former_expires_at: time.nullable().meta({
+    description: 'Until then the value before the last rotation works too',
+  }),
+});
+
+/** A token as administrators see it. */
+export interface ShownToken extends Token {
+  /** Until then the value before the last rotation works, where it does; milliseconds since the epoch. */
+  formerExpiresAt: number | null;
+}
+
+/** Whether a token is nobody's at a time. */
+export function isExpired({ expiresAt }: Pick<Token, 'expiresAt'>, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now;
+}
+
+/**
+ * The time a body's `expires_at` says, in milliseconds since the epoch.
+ * @throws PorticoError `validation_failed` where that is over, or too far away
+ */
+export function parseExpiry(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null;
+  const expiresAt = Date.parse(text);
+  if (expiresAt > now && expiresAt <= now + MAX_LIFE_MS) return expiresAt;
+  throw fieldProblem('expires_at', 'use a time in the future, within ten years');
+}
+
+const toTime = (at: number | null) => (at === null ? null : new Date(at).toISOString());
+
+/** Project a token to its API form, without its value. */
+export function toTokenView(
+  token: ShownToken,
+  servers: readonly NamedServer[],
+  now: number,
+): z.infer<typeof TokenViewSchema> {
+  const { formerExpiresAt } = token;
+  return {
+    id: token.id,
+    name: token.name,
+    principal: token.principalId,
+    servers: token.servers,
+    tools: token.tools && token.tools.map(pattern => toShownPattern(pattern, servers)),
+    toolsets: token.toolsets,
+    scopes: token.grantedScopes,
+    effective_scopes: token.scopes,
+    created_at: new Date(token.createdAt).toISOString(),
+    expires_at: toTime(token.expiresAt),
+    is_expired: isExpired(token, now),
+    last_used_at: toTime(token.lastUsedAt),
+    former_expires_at:
+      formerExpiresAt !== null && formerExpiresAt > now ? toTime(formerExpiresAt) : null,
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * Toolsets in the API: what it takes and shows; what is stored beside what a decision uses; and which definitions are none,
+ * because two tools would have one name. Pure.
+ */
+import { z } from 'zod';
+import type { FieldProblem } from '../../shared/errors/portico-error.ts';
+import type { NamedServer } from '../../shared/util/name-pattern.ts';
+import {
+  findNamed,
+  toShownPattern,
+  toShownServer,
+  toStoredPattern,
+} from '../../servers/server-names.ts';
+import {
+  DefinitionSchema,
+  ToolsetNameSchema,
+  type Definition,
+  type Toolset,
+} from '../policy/toolset.ts';
+
+/** A toolset as it is stored; times in milliseconds since the epoch. */
+export interface StoredToolset extends Toolset {
+  /** Counts edits. */
+  revision: number;
+  createdAt: number;
+  updatedAt: number;
+}
+
+/** Largest definition, in characters of its JSON: all of them are read with the registry. */
+const MAX_DEFINITION_CHARS = 131_072;
+
+const DescriptionSchema = z.string().max(2000);
+const { include, exclude, overrides, name_style, tools: shown, members } = DefinitionSchema.shape;
+
+/** Body of `POST /api/v1/toolsets`. */
+export const CreateToolsetSchema = z.strictObject({
+  name: ToolsetNameSchema,
+  description: DescriptionSchema.default(''),
+  ...DefinitionSchema.shape,
+});
+export type CreateToolset = z.infer<typeof CreateToolsetSchema>;
+
+/** Body of `PATCH /api/v1/toolsets/{id}`: what is absent stays, null clears. */
+export const UpdateToolsetSchema = z
+  .strictObject({
+    name: ToolsetNameSchema,
+    description: DescriptionSchema,
+    include,
+    exclude: exclude.unwrap(),
+    overrides: overrides.unwrap(),
+    name_style: name_style.unwrap().nullable(),
+    tools: shown.unwrap().nullable(),
+    members: members.unwrap().nullable(),
+  })
+  .partial();
+export type UpdateToolset = z.infer<typeof UpdateToolsetSchema>;
+
+export const ToolsetViewSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  path: z.string().meta({ description: 'Path of its MCP endpoint' }),
+  description: z.string(),
+  ...DefinitionSchema.shape,
+  revision: z.number().int(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+
+/** A definition as it is stored, and what is not right with it. */
+export interface Judged {
+  definition: Definition;
+  problems: FieldProblem[];
+}
+
+/** Put ids where servers are named exactly, and find what cannot be. */
+export function judgeDefinition(given: Definition, servers: readonly NamedServer[]): Judged {
+  const problems: FieldProblem[] = [];
+  const resolve = (field: string, text: string, found: string | undefined): string => {
+    if (found === undefined) problems.push({ field, message: `there is no server for ${text}` });
+    return found ?? text;
+  };
+  const patterns = (field: 'include' | 'exclude') =>
+    given[field].map((text, i) => resolve(`${field}.${i}`, text, toStoredPattern(text, servers)));
+  const definition: Definition = {
+    ...given,
+    include: patterns('include'),
+    exclude: patterns('exclude'),
+    overrides: given.overrides.map((override, i) => {
+      const found = findNamed(override.server, servers)?.id;
+      return { ...override, server: resolve(`overrides.${i}.server`, override.server, found) };
+    }),
+  };
+  const isReadable = DefinitionSchema.safeParse(definition);
+  for (const { path, message } of isReadable.error?.issues ?? []) {
+    problems.push({ field: path.join('.'), message });
+  }
+  if (JSON.stringify(definition).length > MAX_DEFINITION_CHARS) {
+    const message = `the definition has more than ${MAX_DEFINITION_CHARS} characters`;
+    problems.push({ field: '(body)', message });
+  }
+  return { definition, problems: [...problems, ...findCollisions(definition)] };
+}
+
+/** Overrides that give one name to two tools, or say two things of one tool; both fields are told of each. */
+function findCollisions({ overrides: all }: Definition): FieldProblem[] {
+  const names = findTwins(all.map(({ name }) => name));
+  const tools = findTwins(all.map(({ server, tool }) => JSON.stringify([server, tool])));
+  return [
+    ...names.map(([i, twin]) => ({
+      field: `overrides.${i}.name`,
+      message: `is the name of overrides.${twin} too`,
+    })),
+    ...tools.map(([i, twin]) => ({
+      field: `overrides.${i}`,
+      message: `is for the tool of overrides.${twin} too`,
+    })),
+  ];
+}
+
+/** Each place whose text is in another place too, and one such place. */
+function findTwins(texts: readonly (string | undefined)[]): [place: number, twin: number][] {
+  const first = new Map<string, number>();
+  const last = new Map<string, number>();
+  texts.forEach((text, i) => {
+    if (text === undefined) return;
+    if (!first.has(text)) first.set(text, i);
+    last.set(text, i);
+  });
+  return texts.flatMap((text, i): [number, number][] => {
+    if (text === undefined) return [];
+    const [from = i, to = i] = [first.get(text), last.get(text)];
+    return from === to ? [] : [[i, i === from ? to : from]];
+  });
+}
+
+/** Project a toolset to its API form, with the names its servers have now. */
+export function toToolsetView(
+  toolset: StoredToolset,
+  servers: readonly NamedServer[],
+): z.infer<typeof ToolsetViewSchema> {
+  const { id, name, description, definition, revision, createdAt, updatedAt } = toolset;
+  return {
+    id,
+    name,
+    path: `/mcp/toolsets/${name}`,
+    description,
+    ...definition,
+    include: definition.include.map(pattern => toShownPattern(pattern, servers)),
+    exclude: definition.exclude.map(pattern => toShownPattern(pattern, servers)),
+    overrides: definition.overrides.map(override => ({
+      ...override,
+      server: toShownServer(override.server, servers),
+    })),
+    revision,
+    created_at: new Date(createdAt).toISOString(),
+    updated_at: new Date(updatedAt).toISOString(),
+  };
+}

@@ -1,0 +1,35 @@
+/**
+ * Whether a request may be put to a model at all: its size, characters that nobody sees, and patterns that the operator refuses. Pure;
+ * one named reason each. It keeps plain mistakes and known texts out; what a model may do is decided by `guard.ts`, not here.
+ */
+import { matches } from '../../shared/util/name-pattern.ts';
+
+export type InputReason =
+  'request_empty' | 'request_too_large' | 'request_control_characters' | 'request_blocked';
+
+export interface InputRules {
+  /** Longest request, in UTF-16 units. */
+  maxChars: number;
+  /** What no request may hold; `*` stands for any characters, letters are equal in either case. */
+  blocked: readonly string[];
+}
+
+/** Control characters but for tabs and line ends, marks that turn the direction of text, invisible tags, halves of pairs. */
+const UNSEEN = /[^\P{Cc}\t\n\r]|[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]|\p{Cs}/u;
+
+/** @returns why the request is refused; undefined where it may go on */
+export function decideInput(
+  request: string,
+  { maxChars, blocked }: InputRules,
+): InputReason | undefined {
+  if (request.length > maxChars) return 'request_too_large';
+  if (request.trim() === '') return 'request_empty';
+  if (UNSEEN.test(request)) return 'request_control_characters';
+  const plain = toPlain(request);
+  const isBlocked = blocked.some(pattern => matches(`*${toPlain(pattern)}*`, plain));
+  return isBlocked ? 'request_blocked' : undefined;
+}
+
+/** The same for texts that read the same: compatible forms, case and white space make no difference. */
+const toPlain = (text: string): string =>
+  text.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim();

@@ -1,0 +1,31 @@
+/** Tools as ask looks at them: those that are allowed as a reach, and one of the live catalog as the guard judges it. Pure. */
+import { isReadOnly } from '../../servers/catalog/catalog.ts';
+import type { ListedItem, Reach } from '../../gateway/listing.ts';
+import { both, NOTHING, WHOLE } from '../../access/policy/view.ts';
+import { allowedView, type AllowEntry } from './allow-list.ts';
+import type { GuardedTool } from './request-guard.ts';
+
+/** A reach that holds of each server what the operator allows, and no more. */
+export function allowedReach(reach: Reach, entries: readonly AllowEntry[]): Reach {
+  const views = new Map(
+    reach.servers.map(server => {
+      const seen = reach.views?.get(server.id) ?? WHOLE;
+      return [server.id, both(seen, allowedView(entries, server))];
+    }),
+  );
+  const servers = reach.servers.filter(({ id }) => views.get(id) !== NOTHING);
+  return { servers, views };
+}
+
+/** What the guard judges of a listed tool. */
+export function toGuarded({ server, item }: ListedItem): GuardedTool {
+  return {
+    server: { id: server.id, name: server.name },
+    tool: item.key,
+    inputSchema: JSON.parse(item.raw.get('inputSchema') ?? '{}'),
+    isReadOnly: isReadOnly(item),
+  };
+}
+
+/** How a plan names a tool. */
+export const namesOf = ({ server, tool }: GuardedTool) => ({ server: server.name, tool });

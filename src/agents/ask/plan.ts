@@ -1,0 +1,95 @@
+/**
+ * A model's plan, read strictly: one JSON object and nothing beside it, no member that is not known, none twice, bounded in size and
+ * depth. What is read here is data: it says what a model wants, and `guard.ts` says whether that may be.
+ */
+import { z } from 'zod';
+import { skipString } from '../../shared/json/json-spans.ts';
+import { isObject, type JsonObject } from '../../shared/protocol.ts';
+
+/** Longest plan, in UTF-16 units: most of it is arguments. */
+export const MAX_PLAN_CHARS = 16_384;
+/** Deepest nesting of a plan. */
+export const MAX_PLAN_DEPTH = 32;
+const MAX_SERVER_CHARS = 200;
+const MAX_TOOL_CHARS = 512;
+const MAX_REASON_CHARS = 1_000;
+
+const PlanSchema = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('call_tool'),
+    server: z.string().min(1).max(MAX_SERVER_CHARS),
+    tool: z.string().min(1).max(MAX_TOOL_CHARS),
+    args: z.record(z.string(), z.unknown()),
+  }),
+  z.strictObject({ type: z.literal('none'), reason: z.string().max(MAX_REASON_CHARS) }),
+]);
+
+export interface ToolPlan {
+  type: 'call_tool';
+  /** Name of the server. */
+  server: string;
+  /** The server's own name of the tool. */
+  tool: string;
+  args: JsonObject;
+}
+export type Plan = ToolPlan | { type: 'none'; reason: string };
+
+export type ParseReason = 'plan_too_large' | 'plan_not_json' | 'plan_not_strict';
+
+/** @returns the plan, or why the text is none */
+export function parsePlan(text: string): { plan: Plan } | { reason: ParseReason } {
+  if (text.length > MAX_PLAN_CHARS) return { reason: 'plan_too_large' };
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { reason: 'plan_not_json' };
+  }
+  const members = countMembers(json, MAX_PLAN_DEPTH);
+  // Of two members with one name a reader takes the first or the last: a plan that can be read in two ways is none.
+  if (members === undefined || members !== countColons(text)) return { reason: 'plan_not_strict' };
+  const parsed = PlanSchema.safeParse(json);
+  if (!parsed.success || !isObject(json)) return { reason: 'plan_not_strict' };
+  if (parsed.data.type === 'none') return { plan: parsed.data };
+  // The arguments as they were read: a schema leaves out what it takes for dangerous.
+  return { plan: { ...parsed.data, args: json['args'] as JsonObject } };
+}
+
+/** How many members a value has at any depth; undefined where it is too deep, or one has a name that objects give a meaning to. */
+function countMembers(value: unknown, depth: number): number | undefined {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (depth === 0 || Object.hasOwn(value, '__proto__')) return undefined;
+  let count = Array.isArray(value) ? 0 : Object.keys(value).length;
+  for (const inner of Object.values(value)) {
+    const more = countMembers(inner, depth - 1);
+    if (more === undefined) return undefined;
+    count += more;
+  }
+  return count;
+}
+
+/** How many members a text of JSON writes: a colon outside of strings is one. */
+function countColons(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === ':') count += 1;
+    else if (text[at] === '"') at = skipString(text, at) - 1;
+  }
+  return count;
+}
+
+/** The form of a plan, for models that can be held to one; the names are those that may be planned. */
+export function planSchemaOf(servers: readonly string[], tools: readonly string[]): JsonObject {
+  return {
+    type: 'object',
+    properties: {
+      type: { type: 'string', enum: ['call_tool', 'none'] },
+      server: { type: 'string', enum: [...new Set(servers)] },
+      tool: { type: 'string', enum: [...new Set(tools)] },
+      args: { type: 'object' },
+      reason: { type: 'string' },
+    },
+    required: ['type'],
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * Whether a value fits a JSON Schema that somebody else wrote. Pure. It checks what it knows and refuses the rest: a schema that is
+ * malformed, refers to what is not in it, uses a keyword whose meaning is not checked here, or makes too much work, is `unusable`, which
+ * is never taken for a fit. Drafts 2020-12 (as MCP has it where nothing is said), 2019-09, 7, 6 and 4.
+ */
+import { dereference, validate, type Schema, type SchemaDraft } from '@cfworker/json-schema';
+import { toOneLine } from '../../shared/util/one-line.ts';
+import { isObject } from '../../shared/protocol.ts';
+import { SchemaCopier } from './schema-copy.ts';
+import { forgetPattern, isOfPattern, SchemaPatterns } from './schema-patterns.ts';
+import { SchemaUnusable } from './schema-unusable.ts';
+
+export type SchemaFit =
+  { fit: 'fits' } | { fit: 'differs'; detail: string } | { fit: 'unusable'; detail: string };
+
+const MAX_DETAIL_CHARS = 300;
+
+/** A draft as the validator knows it. What 4 and 6 say otherwise than 7 is said as 7 has it in the copy; what they have not is checked. */
+interface Draft {
+  name: SchemaDraft;
+  hasOldIds?: boolean;
+}
+
+const DRAFTS: readonly (readonly [RegExp, Draft])[] = [
+  [/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/, { name: '2020-12' }],
+  [/^https?:\/\/json-schema\.org\/draft\/2019-09\/schema#?$/, { name: '2019-09' }],
+  [/^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/, { name: '7' }],
+  [/^https?:\/\/json-schema\.org\/draft-04\/schema#?$/, { name: '7', hasOldIds: true }],
+];
+
+/**
+ * @param schema untrusted
+ * @param maxSteps how many schemas may be applied to values
+ */
+export function checkSchema(schema: unknown, value: unknown, maxSteps: number): SchemaFit {
+  try {
+    const { name, hasOldIds = false } = draftOf(schema);
+    const patterns = new SchemaPatterns(value, maxSteps);
+    const copier = new SchemaCopier({ hasOldIds, maxSteps, patterns });
+    const copy = copier.copy(schema) as Schema;
+    const lookup = dereference(copy);
+    for (const each of copier.byPattern) patterns.byName(each);
+    const { valid, errors } = validate(value, copy, name, lookup, true);
+    if (valid) return { fit: 'fits' };
+    // The last is the innermost, which says most.
+    const last = errors.at(-1);
+    const where = last?.instanceLocation.replace(/^#/, '') || '/';
+    const error = last?.error ?? '';
+    const what = isOfPattern(error) ? 'String does not match pattern.' : error;
+    return { fit: 'differs', detail: toOneLine(`${where}: ${what}`, MAX_DETAIL_CHARS) };
+  } catch (thrown) {
+    const why = thrown instanceof SchemaUnusable ? thrown.message : 'the schema cannot be applied';
+    return { fit: 'unusable', detail: toOneLine(why, MAX_DETAIL_CHARS) };
+  } finally {
+    forgetPattern();
+  }
+}
+
+function draftOf(schema: unknown): Draft {
+  const said = isObject(schema) ? schema['$schema'] : undefined;
+  if (said === undefined) return { name: '2020-12' };
+  const known = DRAFTS.find(([form]) => typeof said === 'string' && form.test(said));
+  if (!known) throw new SchemaUnusable('the schema is of a draft that is not known');
+  return known[1];
+}

@@ -1,0 +1,179 @@
+/**
+ * A copy of a schema that somebody else wrote, with the keywords that are known and checked, each of the right form; the validator sees
+ * nothing else. What refers to a schema in ways that the validator does not follow is refused.
+ *
+ * The validator reads `$recursiveAnchor` of each schema once for each value it checks by it; a getter there counts these steps, so that
+ * references that multiply or never end are stopped.
+ */
+import { mapMembers } from '../../shared/json/map-members.ts';
+import { isObject, type JsonObject } from '../../shared/protocol.ts';
+import { FORMATS, type SchemaPatterns } from './schema-patterns.ts';
+import { SchemaUnusable } from './schema-unusable.ts';
+
+/** Most schemas within one schema, and how deep they may stand. */
+const MAX_SCHEMAS = 5_000;
+export const MAX_DEPTH = 64;
+
+type Form =
+  | 'schema'
+  | 'schemas'
+  | 'items'
+  | 'map'
+  | 'dependencies'
+  | 'number'
+  | 'text'
+  | 'texts'
+  | 'flag'
+  | 'any'
+  | 'list'
+  | 'types'
+  | 'textMap';
+
+/** The keywords that are checked, by the form of their value. Others only describe, and are left out. */
+const BY_FORM: Readonly<Record<Form, string>> = {
+  schema:
+    'not if then else additionalProperties unevaluatedProperties propertyNames additionalItems unevaluatedItems contains',
+  schemas: 'anyOf allOf oneOf prefixItems',
+  items: 'items',
+  map: '$defs definitions properties patternProperties dependentSchemas',
+  dependencies: 'dependencies',
+  number:
+    'minProperties maxProperties minContains maxContains minItems maxItems minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength',
+  text: '$id $ref $anchor format pattern',
+  texts: 'required',
+  flag: 'uniqueItems',
+  any: 'const',
+  list: 'enum',
+  types: 'type',
+  textMap: 'dependentRequired',
+};
+const FORMS: ReadonlyMap<string, Form> = new Map(
+  Object.entries(BY_FORM).flatMap(([form, keywords]) =>
+    keywords.split(' ').map(keyword => [keyword, form as Form] as const),
+  ),
+);
+/** What refers to a schema in ways that the validator does not follow, or is its own. */
+const UNCHECKED = /^(?:\$dynamicRef|\$dynamicAnchor|\$recursiveRef|\$recursiveAnchor|__)/;
+const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
+
+export interface CopyOptions {
+  /** Whether `id` names a schema, as it does in draft 4. */
+  hasOldIds: boolean;
+  /** How many schemas may be applied to values. */
+  maxSteps: number;
+  patterns: SchemaPatterns;
+}
+
+export class SchemaCopier {
+  readonly #options: CopyOptions;
+  #left = MAX_SCHEMAS;
+  #steps: number;
+  /** Copies with properties by pattern. */
+  readonly byPattern: JsonObject[] = [];
+
+  constructor(options: CopyOptions) {
+    this.#options = options;
+    this.#steps = options.maxSteps;
+  }
+
+  /** @param schema untrusted. @throws SchemaUnusable */
+  copy(schema: unknown, depth = MAX_DEPTH): JsonObject | boolean {
+    if (typeof schema === 'boolean') return schema;
+    this.#left -= 1;
+    if (!isObject(schema)) throw new SchemaUnusable('a schema is neither an object nor a boolean');
+    if (depth === 0 || this.#left < 0) throw new SchemaUnusable('the schema is too large');
+    const copy: JsonObject = {};
+    for (const [key, value] of Object.entries(this.#meant(schema))) {
+      if (UNCHECKED.test(key)) throw new SchemaUnusable(`${key} is not supported`);
+      const form = FORMS.get(key);
+      if (form) copy[key] = this.#value(key, form, value, depth - 1);
+    }
+    this.#checkText(copy);
+    if (copy['patternProperties'] !== undefined) this.byPattern.push(copy);
+    const count = (): undefined => {
+      this.#steps -= 1;
+      if (this.#steps < 0) throw new SchemaUnusable('the schema makes too much work');
+      return undefined;
+    };
+    return Object.defineProperty(copy, '$recursiveAnchor', { get: count, enumerable: false });
+  }
+
+  /** A schema without the two words of draft 4 that later drafts say otherwise. */
+  #meant(schema: JsonObject): JsonObject {
+    const meant = { ...schema };
+    if (this.#options.hasOldIds && meant['id'] !== undefined) meant['$id'] = meant['id'];
+    for (const bound of ['minimum', 'maximum']) {
+      const name = `exclusive${bound === 'minimum' ? 'Minimum' : 'Maximum'}`;
+      const isExclusive = meant[name];
+      if (typeof isExclusive !== 'boolean') continue;
+      delete meant[name];
+      if (!isExclusive) continue;
+      // Without a bound there is nothing that it could say: the value is wrong.
+      meant[name] = meant[bound] ?? isExclusive;
+      delete meant[bound];
+    }
+    return meant;
+  }
+
+  /** A pattern says more exactly what a format says, and often otherwise: where both stand the pattern decides. */
+  #checkText(copy: JsonObject): void {
+    const { pattern, format, uniqueItems } = copy;
+    const { patterns } = this.#options;
+    if (typeof pattern === 'string') {
+      copy['format'] = patterns.toFormat(pattern);
+      delete copy['pattern'];
+    } else if (typeof format === 'string' && !FORMATS.has(format)) {
+      delete copy['format'];
+    }
+    if (uniqueItems === true) {
+      Object.defineProperty(copy, 'uniqueItems', { get: () => patterns.needsUniqueItems() });
+    }
+  }
+
+  #value(key: string, form: Form, value: unknown, depth: number): unknown {
+    const wrong = () => new SchemaUnusable(`the value of ${key} is not what it has to be`);
+    const each = (inner: unknown) => this.copy(inner, depth);
+    const isText = (text: unknown) => typeof text === 'string';
+    const isTexts = (list: unknown) => Array.isArray(list) && list.every(isText);
+    switch (form) {
+      case 'schema':
+        return each(value);
+      case 'schemas':
+        if (!Array.isArray(value) || value.length === 0) throw wrong();
+        return value.map(each);
+      case 'items':
+        return Array.isArray(value) ? value.map(each) : each(value);
+      case 'map':
+      case 'dependencies':
+        if (!isObject(value)) throw wrong();
+        return mapMembers(value, inner =>
+          form === 'dependencies' && isTexts(inner) ? inner : each(inner),
+        );
+      case 'textMap':
+        if (!isObject(value) || !Object.values(value).every(isTexts)) throw wrong();
+        return value;
+      case 'types': {
+        const types: unknown[] = Array.isArray(value) ? value : [value];
+        if (types.length === 0 || !types.every(type => TYPES.has(type as string))) throw wrong();
+        return value;
+      }
+      case 'number':
+        if (typeof value !== 'number') throw wrong();
+        return value;
+      case 'flag':
+        if (typeof value !== 'boolean') throw wrong();
+        return value;
+      case 'text':
+        if (!isText(value)) throw wrong();
+        return value;
+      case 'texts':
+        if (!isTexts(value)) throw wrong();
+        return value;
+      case 'list':
+        if (!Array.isArray(value)) throw wrong();
+        return value;
+      case 'any':
+        return value;
+    }
+  }
+}

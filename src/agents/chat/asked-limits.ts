@@ -1,0 +1,66 @@
+/** What a request asks for, under what the deployment allows: bounds may be lower, approval stricter. Pure. */
+import { fieldProblem, refuseFields } from '../../shared/errors/field-problems.ts';
+import { PorticoError, type FieldProblem } from '../../shared/errors/portico-error.ts';
+import type { TokenCount } from '../../models/formats/dialect.ts';
+import type { AskedLimits } from './chat-schema.ts';
+import { APPROVALS, type Approval, type ChatSettings, type Limits } from './chat-settings.ts';
+import { stricter } from './deciding.ts';
+
+type CostOf = (tokens: TokenCount) => number | undefined;
+
+/**
+ * @param costOf tells whether there are prices: without them no cost can be bounded
+ * @throws PorticoError `validation_failed`; `model_missing` where the deployment bounds a cost it has no prices for
+ */
+export function toLimits(asked: AskedLimits, { limits }: ChatSettings, costOf: CostOf): Limits {
+  const problems: FieldProblem[] = [];
+  const lower = (field: keyof AskedLimits, most: number | undefined): number | undefined => {
+    const wanted = asked[field];
+    if (wanted !== undefined && most !== undefined && wanted > most) {
+      problems.push({ field: `limits.${field}`, message: `may be up to ${most} here` });
+    }
+    return wanted ?? most;
+  };
+  const costUsd = lower('cost_usd', limits.costUsd);
+  const hasPrices = costOf({ input: 0, output: 0 }) !== undefined;
+  if (asked.cost_usd !== undefined && !hasPrices) {
+    const message = 'no prices of the model are configured, so its cost cannot be bounded';
+    problems.push({ field: 'limits.cost_usd', message });
+  }
+  const bounded = {
+    steps: lower('steps', limits.steps) ?? limits.steps,
+    calls: lower('calls', limits.calls) ?? limits.calls,
+    tokens: lower('tokens', limits.tokens) ?? limits.tokens,
+    seconds: lower('seconds', limits.seconds) ?? limits.seconds,
+    costUsd,
+  };
+  refuseFields(problems);
+  if (costUsd !== undefined && !hasPrices) {
+    throw new PorticoError(
+      'model_missing',
+      'PORTICO_CHAT_COST bounds what a chat may cost, but no prices of the model are configured',
+    );
+  }
+  return bounded;
+}
+
+/** @throws PorticoError `validation_failed` where less strictness is asked for than the deployment has */
+export function toApproval(asked: Approval | undefined, { approval }: ChatSettings): Approval {
+  if (asked !== undefined && stricter(asked, approval) !== asked) {
+    const allowed = APPROVALS.slice(APPROVALS.indexOf(approval)).join(' or ');
+    throw fieldProblem('approve', `may be ${allowed} here`);
+  }
+  return asked ?? approval;
+}
+
+/** The least of two, bound by bound. */
+export function leastOf(a: Limits, b: Limits): Limits {
+  const { costUsd = b.costUsd } = a;
+  return {
+    steps: Math.min(a.steps, b.steps),
+    calls: Math.min(a.calls, b.calls),
+    tokens: Math.min(a.tokens, b.tokens),
+    seconds: Math.min(a.seconds, b.seconds),
+    costUsd: costUsd === undefined ? undefined : Math.min(costUsd, b.costUsd ?? costUsd),
+  };
+}

@@ -1,0 +1,56 @@
+/** What a run may still use. Pure. A question is weighed before it is asked, by an estimate; what it really took is counted after it. */
+import type { TokenCount } from '../../models/formats/dialect.ts';
+import { toLikelyTokens } from '../../models/metered.ts';
+import type { JsonObject } from '../../shared/protocol.ts';
+import type { Limits } from './chat-settings.ts';
+import type { Spent, StopReason } from './chat-state.ts';
+
+/** Most tokens of one answer. */
+export const MAX_ANSWER_TOKENS = 4_096;
+/** An answer that may have fewer is not asked for. */
+export const MIN_ANSWER_TOKENS = 64;
+
+/** Most tokens the next answer may have, or why there is no next one. */
+export type Allowance = { maxTokens: number } | { stop: StopReason };
+
+/**
+ * @param request the body that would be sent, to be weighed
+ * @param costOf US dollars of so many tokens; undefined where there are no prices
+ */
+export function decideAllowance(
+  spent: Spent,
+  limits: Limits,
+  request: JsonObject,
+  costOf: (tokens: TokenCount) => number | undefined,
+): Allowance {
+  if (spent.steps >= limits.steps) return { stop: 'steps' };
+  if (spent.ms >= limits.seconds * 1_000) return { stop: 'seconds' };
+  const likelyInput = toLikelyTokens(JSON.stringify(request).length);
+  const left = limits.tokens - spent.inputTokens - spent.outputTokens - likelyInput;
+  if (left < MIN_ANSWER_TOKENS) return { stop: 'tokens' };
+  const maxTokens = Math.min(MAX_ANSWER_TOKENS, left);
+  if (limits.costUsd === undefined) return { maxTokens };
+  const ofInput = costOf({ input: likelyInput, output: 0 });
+  const ofThousand = costOf({ input: 0, output: 1_000 });
+  if (ofInput === undefined || ofThousand === undefined) return { stop: 'cost' };
+  const payable = limits.costUsd - (spent.costUsd ?? 0) - ofInput;
+  const affordable = ofThousand === 0 ? maxTokens : Math.floor((payable / ofThousand) * 1_000);
+  if (payable < 0 || affordable < MIN_ANSWER_TOKENS) return { stop: 'cost' };
+  return { maxTokens: Math.min(maxTokens, affordable) };
+}
+
+/** What was used once a question was answered. */
+export function withTokens(
+  spent: Spent,
+  tokens: TokenCount,
+  costOf: (tokens: TokenCount) => number | undefined,
+): Spent {
+  const cost = costOf(tokens);
+  return {
+    ...spent,
+    steps: spent.steps + 1,
+    inputTokens: spent.inputTokens + tokens.input,
+    outputTokens: spent.outputTokens + tokens.output,
+    costUsd: cost === undefined ? spent.costUsd : (spent.costUsd ?? 0) + cost,
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * One run of a chat that is claimed: the loop with a time, a lease and everybody who may stop it: the caller by going away, another request
+ * by asking for it, whoever deletes the chat. What the run comes to is written before its caller hears of it.
+ */
+import type { ChatModel } from '../../models/chat-port.ts';
+import type { Span } from '../../tracing/tracer.ts';
+import { toChatView, type ChatEvent, type ChatView } from './chat-events.ts';
+import { LEASE_MS, type ChatRecords, type Claim } from './chat-records.ts';
+import type { ChatState, StopReason } from './chat-state.ts';
+import { interrupted, restOf } from './continuing.ts';
+import { runLoop, type Shown } from './loop.ts';
+
+/** Between two signs of life, each of which looks whether the run is to stop, in milliseconds. */
+const BEAT_MS = LEASE_MS / 5;
+
+/** Who watches a run. */
+export interface Watcher {
+  tell(event: ChatEvent): void;
+  /** Whether text is wanted while it comes. */
+  isStreamed: boolean;
+}
+
+export interface RunPorts {
+  records: ChatRecords;
+  model: ChatModel;
+  shown(state: ChatState): Promise<Shown | undefined>;
+  now(): number;
+  span: Span;
+}
+
+/** Somebody else has the chat now, or it is deleted. */
+class ClaimLost extends Error {}
+
+/**
+ * @param signal aborts when the caller goes away
+ * @throws what is none of the ends a run can have; the chat can be gone on with then
+ */
+export async function runChat(
+  claim: Claim,
+  given: ChatState,
+  ports: RunPorts,
+  watcher: Watcher,
+  signal: AbortSignal,
+): Promise<ChatView> {
+  const { records, model, shown, now, span } = ports;
+  const rest = { claim, records, watcher, traceId: span.traceId };
+  const controller = new AbortController();
+  const end = (reason: StopReason) => controller.abort(reason);
+  const onGone = () => end('stopped');
+  if (signal.aborted) onGone();
+  signal.addEventListener('abort', onGone, { once: true });
+  const timer = setTimeout(() => end('seconds'), given.limits.seconds * 1_000 - given.spent.ms);
+  const beat = setInterval(async () => {
+    // A sign that could not be given is no reason to stop: the next write shows whether the claim holds.
+    const lease = await records.renew(claim).catch(() => ({ isStopped: false }));
+    if (!lease || lease.isStopped) end('stopped');
+  }, BEAT_MS);
+  let last = given;
+  const save = async (state: ChatState) => {
+    if (!(await records.write(claim, 'running', state))) throw new ClaimLost();
+    last = state;
+  };
+  const loop = { model, shown, save, now, span, tell: watcher.tell, isWatched: watcher.isStreamed };
+  try {
+    const state = await runLoop(given, loop, controller.signal);
+    span.end({ decision: state.stop ?? 'stopped' });
+    return await finish(state, rest);
+  } catch (thrown) {
+    const state = interrupted(last, thrown instanceof ClaimLost ? 'stopped' : 'interrupted');
+    span.end({ error: state.stop ?? 'interrupted' });
+    if (thrown instanceof ClaimLost) return tellDone(state, rest);
+    await finish(state, rest).catch(() => {});
+    throw thrown;
+  } finally {
+    clearTimeout(timer);
+    clearInterval(beat);
+    signal.removeEventListener('abort', onGone);
+  }
+}
+
+interface Rest {
+  claim: Claim;
+  records: ChatRecords;
+  watcher: Watcher;
+  traceId: string;
+}
+
+async function finish(state: ChatState, rest: Rest): Promise<ChatView> {
+  await rest.records.write(rest.claim, restOf(state), state);
+  return tellDone(state, rest);
+}
+
+function tellDone(state: ChatState, { claim, watcher, traceId }: Rest): ChatView {
+  const chat = { ...toChatView(claim.id, restOf(state), state), trace_id: traceId };
+  watcher.tell({ type: 'done', chat });
+  return chat;
+}

@@ -1,0 +1,204 @@
+/**
+ * Chats: begin, go on, look at, stop, delete. Each is of the principal who began it; to everybody else it does not exist. To a token with
+ * limits a chat exists where it was last run with the same limits, since it holds results of tools. The calls of a chat are calls of its
+ * principal: access, limits and audit treat them as they treat every other.
+ */
+import type { Caller } from '../../access/policy/caller.ts';
+import { hasLimits, hasScope } from '../../shared/identity/principal.ts';
+import { fieldProblem } from '../../shared/errors/field-problems.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { ChatModel } from '../../models/chat-port.ts';
+import { noModel } from '../../models/model-port.ts';
+import type { Tracer } from '../../tracing/tracer.ts';
+import { leastOf, toApproval, toLimits } from './asked-limits.ts';
+import { toChatView, type ChatView } from './chat-events.ts';
+import { LEASE_MS, type ChatRecords, type Claim, type StoredChat } from './chat-records.ts';
+import { runChat, type Watcher } from './chat-run.ts';
+import type { BeginChat, ContinueChat } from './chat-schema.ts';
+import type { ChatSettings } from './chat-settings.ts';
+import { isStorable, NOTHING_SPENT, toFormat, type ChatState } from './chat-state.ts';
+import { interrupted, restOf, toContinued, withMessage } from './continuing.ts';
+import { stricter } from './deciding.ts';
+import { findShown, type Asker, type ToolPorts } from './shown-tools.ts';
+
+export interface ChatPorts {
+  records: ChatRecords;
+  settings: ChatSettings;
+  /** Undefined where the deployment has none. */
+  model: ChatModel | undefined;
+  tools: ToolPorts;
+  tracer: Tracer;
+  now(): number;
+}
+
+/** A chat that is claimed and may run. It has to be run. */
+export interface ReadyChat {
+  id: string;
+  /** @param signal aborts when the caller goes away */
+  run(watcher: Watcher): Promise<ChatView>;
+}
+
+export class ChatService {
+  readonly #ports: ChatPorts;
+
+  constructor(ports: ChatPorts) {
+    this.#ports = ports;
+  }
+
+  /** @throws PorticoError `forbidden`, `model_missing`, `validation_failed`, `rate_limited`, `busy` */
+  async begin(asker: Asker, input: BeginChat): Promise<ReadyChat> {
+    const { records, settings } = this.#ports;
+    await this.#requireScopes(asker.caller, 'POST', asker.door);
+    const model = this.#model();
+    const { toolset } = input.tools;
+    if (toolset !== undefined && !asker.caller.policy.toolset(toolset)) {
+      throw fieldProblem('tools.toolset', 'there is no such toolset');
+    }
+    const empty: ChatState = {
+      version: 1,
+      format: model.dialect.format,
+      model: model.name,
+      messages: [],
+      turn: [],
+      log: [],
+      lastCall: 0,
+      spent: NOTHING_SPENT,
+      limits: toLimits(input.limits, settings, model.costOf.bind(model)),
+      approve: toApproval(input.approve, settings),
+      only: input.tools,
+      answer: '',
+    };
+    const state = ranBy(asker.caller, withMessage(empty, input.message));
+    await this.#ports.tools.gateway.spend?.(asker.caller);
+    const claim = await records.create(asker.caller.principalId, state);
+    if (!claim) throw tooMany();
+    return this.#ready(asker, claim, model, state);
+  }
+
+  /** @throws PorticoError as `begin`, and `not_found`, `conflict` where it runs, `payload_too_large` where it is full */
+  async continue(asker: Asker, id: string, input: ContinueChat): Promise<ReadyChat> {
+    const { records, settings } = this.#ports;
+    await this.#requireScopes(asker.caller, 'POST', asker.door);
+    const found = await this.#find(asker.caller, id);
+    const model = this.#model();
+    if (this.#isAlive(found)) throw runs();
+    const state = ranBy(asker.caller, this.#toGoOn(found, input, model));
+    if (!isStorable(state)) {
+      throw new PorticoError('payload_too_large', 'The chat is full; begin another');
+    }
+    const approve = stricter(state.approve, settings.approval);
+    await this.#ports.tools.gateway.spend?.(asker.caller);
+    const claim = await records.claim(found, { ...state, approve });
+    if (!claim) throw runs();
+    return this.#ready(asker, claim, model, { ...state, approve });
+  }
+
+  /** @throws PorticoError `forbidden`, `not_found` */
+  async get(caller: Caller, id: string): Promise<ChatView> {
+    await this.#requireScopes(caller, 'GET');
+    return this.#toView(await this.#find(caller, id));
+  }
+
+  /**
+   * Stop what runs: it ends within a second or so, and can be gone on with.
+   * @throws PorticoError `forbidden`, `not_found`
+   */
+  async stop(caller: Caller, id: string): Promise<ChatView> {
+    const { records } = this.#ports;
+    await this.#requireScopes(caller, 'POST');
+    const found = await this.#find(caller, id);
+    if (found.row.status !== 'running') return this.#toView(found);
+    await records.requestStop(caller.principalId, id);
+    if (this.#isAlive(found)) return this.#toView(found);
+    // Whoever ran it is gone: what was left is put in order here.
+    const state = interrupted(found.state, 'stopped');
+    const claim = await records.claim(found, state);
+    if (claim) await records.write(claim, restOf(state), state);
+    return this.#toView(await this.#find(caller, id));
+  }
+
+  /** @throws PorticoError `forbidden`, `not_found` */
+  async delete(caller: Caller, id: string): Promise<void> {
+    await this.#requireScopes(caller, 'DELETE');
+    if (hasLimits(caller)) await this.#find(caller, id);
+    if (!(await this.#ports.records.delete(caller.principalId, id))) throw noSuchChat();
+  }
+
+  #toGoOn(found: StoredChat, input: ContinueChat, model: ChatModel): ChatState {
+    const { settings } = this.#ports;
+    const rested = found.row.status === 'running' ? interrupted(found.state) : found.state;
+    const state = toFormat(toContinued(rested, input), model.dialect.format, model.name);
+    const costOf = model.costOf.bind(model);
+    if (input.limits) return { ...state, limits: toLimits(input.limits, settings, costOf) };
+    // What was asked for at the beginning still holds where the deployment allows as much today.
+    return { ...state, limits: leastOf(state.limits, toLimits({}, settings, costOf)) };
+  }
+
+  #ready(asker: Asker, claim: Claim, model: ChatModel, state: ChatState): ReadyChat {
+    const { records, tools, tracer, now } = this.#ports;
+    return {
+      id: claim.id,
+      run: watcher => {
+        const about = { chat: claim.id, model: model.name };
+        const span = tracer.start('chat', about, asker.defer, asker.traceparent);
+        const shown = (current: ChatState) => findShown(tools, asker, model.dialect, current);
+        const ports = { records, model, shown, now, span };
+        const running = runChat(claim, state, ports, watcher, asker.signal);
+        // Whoever asked may go away; what is written then still has to be.
+        asker.defer(running.catch(() => {}));
+        return running;
+      },
+    };
+  }
+
+  #model(): ChatModel {
+    const { model } = this.#ports;
+    if (model) return model;
+    throw noModel();
+  }
+
+  async #find(caller: Caller, id: string): Promise<StoredChat> {
+    const found = await this.#ports.records.find(caller.principalId, id);
+    if (!found || (hasLimits(caller) && found.state.within !== caller.policy.limits)) {
+      throw noSuchChat();
+    }
+    return found;
+  }
+
+  /** Whether somebody runs it and gives signs of life. */
+  #isAlive({ row }: StoredChat): boolean {
+    return row.status === 'running' && row.leasedUntil > this.#ports.now();
+  }
+
+  #toView(found: StoredChat): ChatView {
+    const { row, state } = found;
+    if (row.status !== 'running') return toChatView(row.id, row.status, state);
+    if (this.#isAlive(found)) return toChatView(row.id, 'running', state);
+    const left = interrupted(state);
+    return toChatView(row.id, restOf(left), left);
+  }
+
+  /** A refusal is recorded beside the calls that it refuses. @throws PorticoError `forbidden` */
+  async #requireScopes(caller: Caller, verb: string, door: Asker['door'] = 'rest'): Promise<void> {
+    const scope = (['tools:call', 'tools:read'] as const).find(each => !hasScope(caller, each));
+    if (scope === undefined) return;
+    const thrown = new PorticoError('forbidden', `This needs a token with the scope ${scope}`);
+    const [method, subject] = door === 'rest' ? ['rest.chat', verb] : ['tools/call', 'chat'];
+    await this.#ports.tools.gateway.refused?.(caller, { method, subject, thrown, door });
+    throw thrown;
+  }
+}
+
+/** The state, of a run by this caller. */
+function ranBy(
+  { policy: { limits } }: Caller,
+  { within: _before, ...state }: ChatState,
+): ChatState {
+  return limits === '' ? state : { ...state, within: limits };
+}
+
+const noSuchChat = () => new PorticoError('not_found', 'No such chat');
+const retryAfterSeconds = Math.ceil(LEASE_MS / 1_000);
+const runs = () =>
+  new PorticoError('conflict', 'The chat is running, or was just changed', { retryAfterSeconds });
+const tooMany = () => new PorticoError('busy', 'Too many of your chats run', { retryAfterSeconds });

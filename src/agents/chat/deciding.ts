@@ -1,0 +1,85 @@
+/** What becomes of the calls a model makes: which are made at once, for which a person is asked, and which cannot be. Pure. */
+import { isReadOnly } from '../../servers/catalog/catalog.ts';
+import type { ListedItem } from '../../gateway/listing.ts';
+import type { ExportedTools } from '../../models/formats/dialect.ts';
+import type { HubCall } from '../../models/formats/canonical-form.ts';
+import { toQualifiedName } from '../../shared/naming/qualified-name.ts';
+import { toOneLine } from '../../shared/util/one-line.ts';
+import { APPROVALS, type Approval } from './chat-settings.ts';
+import { ownResult, withResult, type ChatState, type StoredCall } from './chat-state.ts';
+
+/** Longest name of a tool that does not exist, as it is shown, in UTF-16 units. */
+const MAX_UNKNOWN_NAME = 100;
+const OVER_BOUND = 'This call was not made: the run has made as many calls as it may.';
+const NOT_APPROVED = 'This call was not made: the person who was asked refused it.';
+const OVERTAKEN = 'This call was not made: the user wrote another message before it was.';
+
+/** The stricter of two. */
+export function stricter(a: Approval, b: Approval): Approval {
+  return APPROVALS.indexOf(a) > APPROVALS.indexOf(b) ? a : b;
+}
+
+/** Whether a person has to be asked before a tool is called. A tool that says nothing of itself may change something. */
+export function needsPerson({ item }: ListedItem, approve: Approval): boolean {
+  return approve === 'always' || (approve === 'writes' && !isReadOnly(item));
+}
+
+/** The calls of a reply, as they are stored: those beyond the bound have their answer at once. */
+export function toTurn(state: ChatState, calls: readonly HubCall[]): ChatState {
+  const room = state.limits.calls - state.spent.calls;
+  const turn = calls.map((call, i): StoredCall => {
+    const id = `call_${state.lastCall + i + 1}`;
+    const tool = toUnknownName(call);
+    const stored: StoredCall = { id, call, tool, place: 'new', decision: 'undecided' };
+    if (i < room) return stored;
+    return { ...withResult(stored, ownResult(OVER_BOUND)), decision: 'over_bound' };
+  });
+  return {
+    ...state,
+    turn,
+    lastCall: state.lastCall + calls.length,
+    spent: { ...state.spent, calls: state.spent.calls + Math.min(calls.length, Math.max(0, room)) },
+  };
+}
+
+/** What a caller may use now, as its model knows it. */
+export interface Usable {
+  tools: Pick<ExportedTools, 'toArguments'> | undefined;
+  /** By the names in the dialect. */
+  items: ReadonlyMap<string, ListedItem>;
+}
+
+const toUnknownName = ({ name }: HubCall): string => toOneLine(name, MAX_UNKNOWN_NAME);
+
+/** The name of a call's tool as people know it; the model's where there is no such tool. */
+export function nameOf(call: HubCall, { items }: Usable): string {
+  const listed = items.get(call.name);
+  return listed ? toQualifiedName(listed.server.name, listed.item.key, 'dot') : toUnknownName(call);
+}
+
+/** Decides about a call about which nothing is decided. What a person is asked about is what is sent. */
+export function decideCall(stored: StoredCall, usable: Usable, approve: Approval): StoredCall {
+  if (stored.place !== 'new') return stored;
+  const { name, arguments: given } = stored.call;
+  const item = usable.items.get(name);
+  // What runs the calls tells the model what is wrong with such a one; it is not sent.
+  if (!item) return { ...stored, place: 'ready', decision: 'unusable' };
+  const tool = nameOf(stored.call, usable);
+  if (given === undefined) return { ...stored, tool, place: 'ready', decision: 'unusable' };
+  const known = { ...stored, tool, sent: usable.tools?.toArguments(name, given) ?? given };
+  if (needsPerson(item, approve)) return { ...known, place: 'waiting', decision: 'waiting' };
+  return { ...known, place: 'ready', decision: 'allowed' };
+}
+
+/** What a person said of a call that waits. */
+export function withDecision(stored: StoredCall, isApproved: boolean): StoredCall {
+  if (stored.place !== 'waiting') return stored;
+  if (isApproved) return { ...stored, place: 'ready', decision: 'approved' };
+  return { ...withResult(stored, ownResult(NOT_APPROVED)), decision: 'refused' };
+}
+
+/** Who writes a message has not waited for the calls that are still to be decided or made. */
+export function withoutDecision(stored: StoredCall): StoredCall {
+  if (stored.place === 'done' || stored.place === 'under_way') return stored;
+  return { ...withResult(stored, ownResult(OVERTAKEN)), decision: 'refused' };
+}

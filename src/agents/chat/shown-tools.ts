@@ -1,0 +1,147 @@
+/**
+ * Which tools a model is shown, and how its calls are made: those of the caller, as it is at that moment. Where there are more than a
+ * model takes well, those that fit the user's last message best, and those the chat has called already.
+ */
+import type { Caller } from '../../access/policy/caller.ts';
+import type { ListedItem, Naming, Reach } from '../../gateway/listing.ts';
+import { principalOwner } from '../../shared/identity/object-owners.ts';
+import { hasScope } from '../../shared/identity/principal.ts';
+import type { Dialect } from '../../models/formats/dialect.ts';
+import { toDialectNames } from '../../models/formats/dialects.ts';
+import type { HubCall, HubResult, HubTool } from '../../models/formats/canonical-form.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import { withinToolset } from '../../gateway/toolset-scope.ts';
+import type { CallsFor, CallsWatch } from '../run-calls.ts';
+import type { Era } from '../../shared/protocol.ts';
+import type { Server } from '../../servers/registry/server-schema.ts';
+import { MAX_FOUND, MAX_QUERY_CHARS } from '../../search/rank/limits.ts';
+import type { ChatState, StoredCall } from './chat-state.ts';
+import type { Shown } from './loop.ts';
+
+/** Most tools that are shown to a model; of more, the best that a search finds are. */
+export const MAX_SHOWN_TOOLS = 128;
+
+/** What the caller may do at a moment. */
+export interface Rights {
+  caller: Caller;
+  /** What the door lets it reach. */
+  reach: Reach;
+}
+
+/** Who asks, for as long as its request lasts. */
+export interface Asker extends Rights {
+  door: Era | 'rest';
+  /** What it may do now; undefined where its token is gone. */
+  rights(): Promise<Rights | undefined>;
+  /** Aborts when it goes away. */
+  signal: AbortSignal;
+  /** Of the trace it is part of, where it has one (W3C Trace Context). */
+  traceparent: string | undefined;
+  /** Runs work that outlives the response. */
+  defer(work: Promise<unknown>): void;
+}
+
+export interface ToolPorts {
+  gateway: Gateway;
+  /** How tools are named for models. */
+  naming: Naming;
+  listForModel(
+    gateway: Gateway,
+    caller: Caller,
+    reach: Reach,
+  ): Promise<{ tools: HubTool[]; items: ReadonlyMap<string, ListedItem> }>;
+  runCalls(calls: readonly HubCall[], to: CallsFor, watch?: CallsWatch): Promise<HubResult[]>;
+}
+
+/** What may be shown now; undefined where the caller may use nothing any more. */
+export async function findShown(
+  ports: ToolPorts,
+  asker: Asker,
+  dialect: Dialect,
+  state: ChatState,
+): Promise<Shown | undefined> {
+  const rights = await asker.rights();
+  if (!rights || !hasScope(rights.caller, 'tools:call')) return undefined;
+  if (!hasScope(rights.caller, 'tools:read')) return undefined;
+  const { gateway, listForModel, runCalls } = ports;
+  const { caller } = rights;
+  const reach = toReach(rights, state.only);
+  const { tools: all, items } = await listForModel(gateway, caller, reach);
+  // Named as all of them together are, so that a tool keeps its name whichever are shown beside it.
+  const names = toDialectNames(
+    dialect.format,
+    all.map(({ name }) => name),
+  );
+  const called = calledNames(state);
+  const isCalled = (name: string) => called.has(names.get(name) ?? name);
+  const tools =
+    all.length <= MAX_SHOWN_TOOLS ? all : await choose(ports, caller, reach, state, all, isCalled);
+  const exported = dialect.toTools(tools, { strict: false, names });
+  const byName = new Map<string, ListedItem>();
+  for (const [name, own] of exported.names) {
+    const item = items.get(own);
+    if (item) byName.set(name, item);
+  }
+  const { door, defer } = asker;
+  const owner = (serverId: string) => principalOwner(caller.principalId, serverId);
+  return {
+    tools: tools.length === 0 ? undefined : exported,
+    items: byName,
+    run: (calls, watch, signal) =>
+      runCalls(
+        calls,
+        { gateway, caller, reach, door, context: { signal, owner, defer }, tools: byName },
+        { onEnd: ({ id }, result) => watch(id, result) },
+      ),
+  };
+}
+
+/** The servers and tools that a chat is about; what is named and is not there, or hidden, matches nothing. */
+function toReach(
+  { caller, reach }: Rights,
+  { servers: wanted, toolset: name }: ChatState['only'],
+): Reach {
+  const isWanted = (server: Server) =>
+    wanted === undefined || wanted.includes(server.name) || wanted.includes(server.id);
+  const servers = reach.servers.filter(isWanted);
+  if (name === undefined) return { ...reach, servers };
+  const toolset = caller.policy.toolset(name);
+  return toolset ? withinToolset(toolset, { ...reach, servers }) : { servers: [] };
+}
+
+/**
+ * The names in the dialect of the tools that a chat has called. A call about which nothing is decided yet may name any tool; it is none
+ * that was shown.
+ */
+function calledNames({ messages, turn }: ChatState): ReadonlySet<string> {
+  const isDecided = ({ decision }: StoredCall) =>
+    decision === 'waiting' || decision === 'allowed' || decision === 'approved';
+  const now = turn.filter(isDecided).map(({ call }) => call.name);
+  const past = turn.length === 0 ? messages : messages.slice(0, -1);
+  return new Set([
+    ...now,
+    ...past.flatMap(message =>
+      message.role === 'assistant' ? message.calls.map(({ name }) => name) : [],
+    ),
+  ]);
+}
+
+/** The tools that fit the last message best, and those that the chat has called, in the order of the list. */
+async function choose(
+  { gateway, naming }: ToolPorts,
+  caller: Caller,
+  reach: Reach,
+  state: ChatState,
+  all: readonly HubTool[],
+  isCalled: (name: string) => boolean,
+): Promise<HubTool[]> {
+  const said = state.messages.findLast(
+    message => message.role === 'user' && message.note === undefined,
+  );
+  const query = (said?.role === 'user' ? said.text : '').slice(0, MAX_QUERY_CHARS);
+  const { hits } = await gateway.search(caller, reach, naming, { query, limit: MAX_FOUND });
+  const found = new Set(hits.map(({ name }) => name));
+  const used = all.filter(({ name }) => !found.has(name) && isCalled(name));
+  const kept = new Set(used.slice(0, MAX_SHOWN_TOOLS - found.size));
+  return all.filter(tool => found.has(tool.name) || kept.has(tool));
+}

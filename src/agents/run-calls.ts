@@ -1,0 +1,160 @@
+/**
+ * Calls that a model made, put to the gateway like anybody else's: the same names, rights, limits and rows of the audit. What goes wrong
+ * with one is the result of that one, in words a model can correct itself by; the others go on. Results are cut to what a model can be
+ * given.
+ *
+ * Invariants: what the model was not shown is never dispatched, whether it is unknown or hidden; no call is dispatched twice, and none
+ * whose arguments cannot be read or whose turn did not end for it. Arguments leave as they were read and may have been looked at, never as text that was not.
+ */
+import type { Caller } from '../access/policy/caller.ts';
+import type { ListedItem, Naming, Reach } from '../gateway/listing.ts';
+import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
+import { toToolResultText } from '../shared/errors/to-tool-result.ts';
+import { boundResult } from '../models/formats/bound-result.ts';
+import type { ExportedTools } from '../models/formats/dialect.ts';
+import type { HubCall, HubResult, HubTool } from '../models/formats/canonical-form.ts';
+import { toNotMade } from '../models/formats/turn-end.ts';
+import { callTool } from '../gateway/call-tool.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { ServerFailure } from '../gateway/server-failure.ts';
+import { toOneLine } from '../shared/util/one-line.ts';
+import { IMPLEMENTATION, isObject, RPC, type Era, type JsonObject } from '../shared/protocol.ts';
+import type { CallContext } from '../upstream/protocol/call.ts';
+
+/** How many calls of one turn are under way at once. */
+export const MAX_PARALLEL_CALLS = 6;
+
+/** The style of names that every dialect takes. */
+export const MODEL_NAMING: Naming = { kind: 'qualified', style: 'underscore' };
+
+const MAX_NAME_CHARS = 120;
+const MAX_MESSAGE_CHARS = 2_000;
+
+/** Who calls, within what. */
+export interface CallsFor {
+  gateway: Gateway;
+  caller: Caller;
+  reach: Reach;
+  door: Era | 'rest';
+  context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'bytes'>;
+  /** The tools the model was shown, by the name in its dialect. */
+  tools: ReadonlyMap<string, ListedItem>;
+  /** What leads arguments back to those of the tools (`ExportedTools.toArguments`); absent where the callers did so before. */
+  toArguments?: ExportedTools['toArguments'];
+}
+
+/** What is told of each call as it goes. */
+export interface CallsWatch {
+  onStart?(call: HubCall): void;
+  onEnd?(call: HubCall, result: HubResult): void;
+}
+
+/** A listed tool as MCP describes it; what is not as it should be of a description is left out. */
+export function toHubTool({ name, item }: ListedItem): HubTool {
+  const description: unknown = JSON.parse(item.raw.get('description') ?? 'null');
+  const schema: unknown = JSON.parse(item.raw.get('inputSchema') ?? 'null');
+  return {
+    name,
+    ...(typeof description === 'string' ? { description } : {}),
+    inputSchema: isObject(schema) ? schema : { type: 'object' },
+  };
+}
+
+/** The tools that a caller sees, as `MODEL_NAMING` names them, and the items by those names. */
+export async function listForModel(
+  gateway: Gateway,
+  caller: Caller,
+  reach: Reach,
+): Promise<{ tools: HubTool[]; items: ReadonlyMap<string, ListedItem> }> {
+  const { items } = await gateway.list(caller, reach, MODEL_NAMING, 'tools');
+  return { tools: items.map(toHubTool), items: new Map(items.map(item => [item.name, item])) };
+}
+
+/**
+ * The results of calls, in the order of the calls.
+ * @throws the reason of the signal, where that aborts; never for one call
+ */
+export async function runCalls(
+  calls: readonly HubCall[],
+  to: CallsFor,
+  watch: CallsWatch = {},
+): Promise<HubResult[]> {
+  const results: HubResult[] = [];
+  const waiting = calls.entries();
+  const work = async () => {
+    for (const [index, call] of waiting) {
+      to.context.signal.throwIfAborted();
+      watch.onStart?.(call);
+      const result = { id: call.id, name: call.name, result: await resultOf(call, to) };
+      results[index] = result;
+      watch.onEnd?.(call, result);
+    }
+  };
+  await Promise.all(Array.from({ length: MAX_PARALLEL_CALLS }, work));
+  to.context.signal.throwIfAborted();
+  return results;
+}
+
+async function resultOf(call: HubCall, to: CallsFor): Promise<JsonObject> {
+  try {
+    const listed = to.tools.get(call.name);
+    if (call.unmade !== undefined) {
+      const problem = new PorticoError('invalid_params', toNotMade(call.unmade));
+      return await refused(call, to, problem, listed?.name);
+    }
+    if (!listed) return await refused(call, to, new PorticoError('tool_not_found', unknown(call)));
+    if (call.arguments === undefined) {
+      const problem = call.problem ?? 'The arguments cannot be read';
+      return await refused(call, to, new PorticoError('invalid_params', problem), listed.name);
+    }
+    const given = to.toArguments?.(call.name, call.arguments) ?? call.arguments;
+    return boundResult(await dispatch(listed, given, to));
+  } catch (thrown) {
+    to.context.signal.throwIfAborted();
+    return toFailed(thrown);
+  }
+}
+
+const unknown = ({ name }: HubCall) =>
+  `There is no tool ${toOneLine(name, MAX_NAME_CHARS)}; call one of those you were given, by its exact name`;
+
+/** A call that never leaves has the row of its refusal, like any other. */
+async function refused(
+  { name }: HubCall,
+  { gateway, caller, door }: CallsFor,
+  thrown: PorticoError,
+  subject = name,
+): Promise<JsonObject> {
+  await gateway.refused?.(caller, { method: 'tools/call', subject, thrown, door });
+  return toFailed(thrown);
+}
+
+async function dispatch(
+  { name }: ListedItem,
+  given: JsonObject,
+  { gateway, caller, reach, door, context }: CallsFor,
+): Promise<JsonObject> {
+  const args = JSON.stringify(given);
+  const call = { caller, reach, naming: MODEL_NAMING, name, args, door, context };
+  const { server, response } = await callTool(gateway, call);
+  if (!response) throw new ServerFailure(server, new PorticoError('upstream_needs_input'));
+  if ('error' in response) throw new ServerFailure(server, toUpstreamError(response.parsed));
+  const result = JSON.parse(response.result) as JsonObject;
+  return 'content' in result ? result : { content: [], ...result };
+}
+
+/** A JSON-RPC error of a server, with what to do about it where that is known. */
+function toUpstreamError({ code, message }: JsonObject): PorticoError {
+  const said = toOneLine(String(message), MAX_MESSAGE_CHARS);
+  const hint = code === RPC.invalidParams ? '; correct the arguments and call again' : '';
+  return new PorticoError('upstream_4xx', `${said} (${String(code)})${hint}`);
+}
+
+/** What went wrong as a result, never with the text of what is not one of our own errors. */
+function toFailed(thrown: unknown): JsonObject {
+  const isServer = thrown instanceof ServerFailure;
+  const text = isServer
+    ? toToolResultText(thrown.reason, thrown.server.name)
+    : toToolResultText(toPorticoError(thrown), IMPLEMENTATION.name);
+  return JSON.parse(text) as JsonObject;
+}

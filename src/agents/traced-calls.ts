@@ -1,0 +1,25 @@
+/** Calls that a model made, as spans of a trace: which tool, and what became of it. Arguments and results are the audit's. Pure. */
+import { REASON_META_KEY } from '../shared/errors/to-tool-result.ts';
+import type { HubCall, HubResult } from '../models/formats/canonical-form.ts';
+import { isObject } from '../shared/protocol.ts';
+import type { Span } from '../tracing/tracer.ts';
+
+/**
+ * What watches `runCalls`.
+ * @param toolOf the name at the gateway of a tool that the caller sees; the name of any other is not kept
+ */
+export function traceCalls(span: Span, toolOf: (name: string) => string | undefined) {
+  const spans = new Map<HubCall, Span>();
+  return {
+    onStart(call: HubCall): void {
+      spans.set(call, span.child('tool.call', { tool: toolOf(call.name) }));
+    },
+    onEnd(call: HubCall, { result }: HubResult): void {
+      const isFailed = result['isError'] === true;
+      const meta = result['_meta'];
+      const reason = isObject(meta) ? meta[REASON_META_KEY] : undefined;
+      const error = typeof reason === 'string' ? { error: reason } : {};
+      spans.get(call)?.end({ decision: isFailed ? 'error' : 'done', ...(isFailed ? error : {}) });
+    },
+  };
+}

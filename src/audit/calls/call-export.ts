@@ -1,0 +1,86 @@
+/**
+ * Brings ended calls from their object to the database, in the order of their chain. A row gets its place first, durably, and leaves
+ * the object once the database was seen to have that very row; so a repetition changes nothing, and nothing is lost in between.
+ */
+import { chain, type ChainedEvent, type ChainHead } from '../audit-schema.ts';
+import { findHashes, insertMissing } from '../audit-store.ts';
+import { callShard } from './call-schema.ts';
+import type { CallStore, EndedCall } from './call-store.ts';
+import type { KeptChains } from '../kept-chain-store.ts';
+
+/** Rows in one write: they are one parameter, which the database bounds at 2 MB. */
+const BATCH = 200;
+
+export interface CallExportParts {
+  db: D1Database;
+  calls: CallStore;
+  chains: KeptChains;
+}
+
+export class CallExport {
+  readonly #parts: CallExportParts;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: CallExportParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Export all that has ended; one run after the other.
+   * @throws Error where the database cannot be written, or has other rows in these places
+   */
+  run(): Promise<void> {
+    const running = this.#turn.then(() => this.#exportAll());
+    this.#turn = running.catch(() => {});
+    return running;
+  }
+
+  async #exportAll(): Promise<void> {
+    const { calls, chains } = this.#parts;
+    const { principalId } = chains;
+    if (principalId === undefined) return;
+    for (;;) {
+      const ended = calls.listEnded(BATCH);
+      if (ended.length === 0) return;
+      const rows = await this.#placed(principalId, ended);
+      await this.#write(rows);
+    }
+  }
+
+  /** The calls as rows; those without a place get one behind the head. */
+  async #placed(principalId: string, ended: readonly EndedCall[]): Promise<ChainedEvent[]> {
+    const { calls, chains } = this.#parts;
+    const shard = callShard(principalId);
+    let head: ChainHead = chains.find('head');
+    const rows: ChainedEvent[] = [];
+    const fresh: ChainedEvent[] = [];
+    for (const { place, ...call } of ended) {
+      const event = { ...call, principalId };
+      const row = place ? { ...event, ...place, shard } : await chain(shard, head, event);
+      rows.push(row);
+      if (place) continue;
+      fresh.push(row);
+      head = row;
+    }
+    // One write: nothing is awaited in here.
+    for (const row of fresh) calls.place(row.id, row);
+    if (fresh.length > 0) chains.set('head', head);
+    return rows;
+  }
+
+  async #write(rows: readonly ChainedEvent[]): Promise<void> {
+    const { db, calls, chains } = this.#parts;
+    const [first, last] = [rows[0], rows.at(-1)];
+    if (!first || !last) return;
+    const [, found] = await db.batch([
+      insertMissing(db, rows),
+      findHashes(db, last.shard, first.seq, last.seq),
+    ]);
+    const hashes = new Set((found?.results ?? []).map(row => (row as { hash: unknown }).hash));
+    if (!rows.every(({ hash }) => hashes.has(hash))) {
+      throw new Error(`The database has other rows in places of ${last.shard}`);
+    }
+    calls.deleteUpTo(last.seq);
+    chains.set('exported', last);
+  }
+}

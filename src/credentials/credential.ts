@@ -1,0 +1,98 @@
+/** A credential as an administrator changes it: what is judged before it is taken, and what it becomes in the registry. */
+import { refuseFields } from '../shared/errors/field-problems.ts';
+import type { FieldProblem } from '../shared/errors/portico-error.ts';
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
+import { namesIn } from './references.ts';
+import { sealCredential, type Owner } from './sealed-credential.ts';
+import { findSecrets } from './secret-store.ts';
+import type { Secret } from './secret-schema.ts';
+import { decideAddress } from '../http/address-policy.ts';
+import {
+  NO_CREDENTIAL,
+  usesOf,
+  viewOf,
+  type Credential,
+  type GivenCredential,
+  type Use,
+} from './credential-schema.ts';
+
+const MAX_SECRETS_OF_SERVER = 20;
+
+/** The credential after a change; what is absent in `given` stays where the origin stays, null clears. */
+export async function applyCredential(
+  keys: KeyRing,
+  owner: Owner,
+  before: Credential,
+  given: GivenCredential,
+): Promise<Credential> {
+  const { headers, auth } = given;
+  const isChanged = headers !== undefined || auth !== undefined;
+  if (!isChanged) return before;
+  return {
+    headersSealed:
+      headers === undefined
+        ? before.headersSealed
+        : headers && (await sealCredential(keys, owner, 'headers', headers)),
+    authSealed:
+      auth === undefined
+        ? before.authSealed
+        : auth && (await sealCredential(keys, owner, 'auth', auth)),
+    view: viewOf(before.view, given),
+    revision: before.revision + 1,
+    secrets: [],
+    accessToken: null,
+  };
+}
+
+/** A credential that was given for another origin is dropped. */
+export function dropped({ revision }: Credential): Credential {
+  return { ...NO_CREDENTIAL, revision: revision + 1 };
+}
+
+/**
+ * Judge a change before it is made.
+ * @throws PorticoError `validation_failed` with every field that is not right
+ */
+export async function checkCredential(
+  { db, localMode }: { db: D1Database; localMode: boolean },
+  owner: Owner,
+  before: Credential,
+  given: GivenCredential,
+): Promise<void> {
+  const fields = checkTokenUrl(given, localMode);
+  const uses = fields.length === 0 ? usesOf(owner.url, given) : [];
+  const { headers, auth, secrets } = viewOf(before.view, given);
+  const names = [...new Set([...secrets.headers, ...secrets.auth])];
+  const known = names.length === 0 ? [] : await findSecrets(db, names);
+  fields.push(...uses.flatMap(use => problemsOf(use, known)));
+  if (names.length > MAX_SECRETS_OF_SERVER) {
+    const message = `at most ${MAX_SECRETS_OF_SERVER} secrets`;
+    fields.push({ field: 'connection_config', message });
+  }
+  if (auth && Object.keys(headers).some(name => name.toLowerCase() === 'authorization')) {
+    const message = 'the headers have an Authorization already';
+    fields.push({ field: 'connection_config.auth', message });
+  }
+  refuseFields(fields);
+}
+
+function checkTokenUrl({ auth }: GivenCredential, localMode: boolean): FieldProblem[] {
+  if (auth?.type !== 'client_credentials' || auth.token_url === undefined) return [];
+  const decision = decideAddress(auth.token_url, localMode);
+  const field = 'connection_config.auth.token_url';
+  return decision.allowed ? [] : [{ field, message: decision.reason }];
+}
+
+function problemsOf({ field, text, origin }: Use, known: readonly Secret[]): FieldProblem[] {
+  const names = namesIn(text);
+  if (!names) {
+    const message = 'a reference is ${NAME}, in capitals; write $${ for the characters themselves';
+    return [{ field, message }];
+  }
+  return names.flatMap(name => {
+    const secret = known.find(other => other.name === name);
+    if (!secret) return [{ field, message: `there is no secret ${name}` }];
+    if (origin === undefined || secret.origins.includes(origin)) return [];
+    return [{ field, message: `the secret ${name} may not be sent to ${origin}` }];
+  });
+}

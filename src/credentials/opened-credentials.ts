@@ -1,0 +1,182 @@
+/**
+ * Opens what servers are authenticated at with. What a record opens to is remembered with the record, and each secret by its
+ * place and sealed text, so that a warm call does no cryptography and a changed one is seen with the record.
+ *
+ * Fails closed: a secret that is missing, does not open or may not be sent there stops the request before it is sent, and the
+ * error says neither its name nor its value.
+ */
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { Lru } from '../shared/util/lru.ts';
+import type {
+  AccessToken,
+  Auth,
+  ClientCredentialsAuth,
+  Credential,
+  Headers,
+} from './credential-schema.ts';
+import { openEnvelope, type Place } from '../shared/crypto/envelope.ts';
+import { hiddenInClient, hiddenInHeaders } from './hidden-parts.ts';
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
+import { fillReferences } from './references.ts';
+import { openAuth, openHeaders, type Owner } from './sealed-credential.ts';
+import { secretPlace, type SealedSecret } from './secret-schema.ts';
+
+/** A credential with values in place of references. Never logged, never answered. */
+export interface OpenedCredential {
+  /** By name in lower case. */
+  headers: Readonly<Record<string, string>>;
+  /** Changes when an administrator changes the credential or a secret it refers to. */
+  key: string;
+  /** What must not be repeated to anybody. */
+  hidden: readonly string[];
+  /** With what an access token is fetched, where one is needed; its references are not filled yet. */
+  grant?: ClientCredentialsAuth;
+}
+
+/** A registry record, as far as it is needed here. */
+export interface CredentialOwner extends Owner {
+  credential: Credential;
+}
+
+const MAX_OPENED = 5_000;
+
+export class OpenedCredentials {
+  readonly #keys: KeyRing;
+  readonly #ofRecord = new WeakMap<CredentialOwner, OpenedCredential>();
+  readonly #values = new Lru<string, string>(MAX_OPENED);
+  readonly #parts = new Lru<string, Headers | Auth>(MAX_OPENED);
+
+  constructor(keys: KeyRing) {
+    this.#keys = keys;
+  }
+
+  /** @throws PorticoError `credential_unavailable` */
+  async of(owner: CredentialOwner): Promise<OpenedCredential> {
+    const known = this.#ofRecord.get(owner);
+    if (known) return known;
+    const opened = await this.#open(owner);
+    this.#ofRecord.set(owner, opened);
+    return opened;
+  }
+
+  async #open(owner: CredentialOwner): Promise<OpenedCredential> {
+    const { credential, url } = owner;
+    const { headersSealed, authSealed } = credential;
+    const { origin } = new URL(url);
+    const given =
+      headersSealed === null ? {} : await this.#part(owner, 'headers', headersSealed, openHeaders);
+    const auth = authSealed === null ? null : await this.#part(owner, 'auth', authSealed, openAuth);
+    const values = new Map<string, string>();
+    const fill = (text: string) => this.#fill(text, credential.secrets, origin, values);
+    const headers: Record<string, string> = {};
+    for (const [name, text] of Object.entries(given)) {
+      headers[name.toLowerCase()] = await fill(text);
+    }
+    if (auth?.type === 'bearer') headers['authorization'] = `Bearer ${await fill(auth.token)}`;
+    const key = credentialKey(credential);
+    const hidden = [...values.values(), ...hiddenInHeaders(headers)];
+    if (auth?.type !== 'client_credentials') return { headers, key, hidden };
+    hidden.push(...(await this.#hiddenInGrant(auth, credential.secrets)));
+    return { headers, key, hidden, grant: auth };
+  }
+
+  /** What an access token is fetched with is not sent to the server, which may know it all the same. What does not open it cannot repeat. */
+  async #hiddenInGrant(
+    { client_id, client_secret }: ClientCredentialsAuth,
+    secrets: readonly SealedSecret[],
+  ): Promise<string[]> {
+    const values = new Map<string, string>();
+    for (const secret of secrets) {
+      const isUsed = [client_id, client_secret].some(text => text.includes(`\${${secret.name}}`));
+      const value = isUsed ? await this.#value(secret.sealed, secretPlace(secret)) : undefined;
+      if (value !== undefined) values.set(secret.name, value);
+    }
+    const [id, secret] = [client_id, client_secret].map(text =>
+      fillReferences(text, name => values.get(name)),
+    );
+    const sent = id === undefined || secret === undefined ? [] : hiddenInClient(id, secret);
+    return [...values.values(), ...sent];
+  }
+
+  /**
+   * Texts of a credential for somebody else than the server.
+   * @param origin where they are sent to
+   * @throws PorticoError `credential_unavailable`
+   */
+  fillFor(
+    { credential }: CredentialOwner,
+    texts: readonly string[],
+    origin: string,
+  ): Promise<string[]> {
+    const values = new Map<string, string>();
+    return Promise.all(texts.map(text => this.#fill(text, credential.secrets, origin, values)));
+  }
+
+  /** @throws PorticoError `credential_unavailable` */
+  async openToken({ id, url }: CredentialOwner, { sealed }: AccessToken): Promise<string> {
+    const token = sealed && (await this.#value(sealed, accessTokenPlace({ id, url })));
+    if (!token) throw unavailable('The access token cannot be opened');
+    return token;
+  }
+
+  async #part<T extends Headers | Auth>(
+    { id, url }: CredentialOwner,
+    field: string,
+    sealed: string,
+    open: (keys: KeyRing, owner: Owner, sealed: string) => Promise<T | undefined>,
+  ): Promise<T> {
+    const key = `${field} ${id} ${new URL(url).origin} ${sealed}`;
+    const known = this.#parts.get(key) as T | undefined;
+    if (known) return known;
+    const part = await open(this.#keys, { id, url }, sealed);
+    if (part === undefined) throw unavailable('The stored credential cannot be opened');
+    this.#parts.set(key, part);
+    return part;
+  }
+
+  /** A text with its secrets, each of which may be sent to `origin`; notes the values it used. */
+  async #fill(
+    text: string,
+    secrets: readonly SealedSecret[],
+    origin: string,
+    values: Map<string, string>,
+  ): Promise<string> {
+    for (const secret of secrets) {
+      if (values.has(secret.name) || !text.includes(`\${${secret.name}}`)) continue;
+      if (!secret.origins.includes(origin)) {
+        throw unavailable('A secret it refers to may not be sent there');
+      }
+      values.set(secret.name, await this.#secret(secret));
+    }
+    const filled = fillReferences(text, name => values.get(name));
+    if (filled === undefined) throw unavailable('A secret it refers to is missing');
+    return filled;
+  }
+
+  async #secret(secret: SealedSecret): Promise<string> {
+    const value = await this.#value(secret.sealed, secretPlace(secret));
+    if (value === undefined) throw unavailable('A secret it refers to cannot be opened');
+    return value;
+  }
+
+  async #value(sealed: string, place: Place): Promise<string | undefined> {
+    const key = `${place.kind} ${place.id} ${place.origin} ${sealed}`;
+    const known = this.#values.get(key);
+    if (known !== undefined) return known;
+    const value = await openEnvelope(this.#keys, sealed, place);
+    if (value !== undefined) this.#values.set(key, value);
+    return value;
+  }
+}
+
+/** What an access token is bound to. */
+export function accessTokenPlace({ id, url }: Owner): Place {
+  return { kind: 'access_token', id, field: 'token', origin: new URL(url).origin };
+}
+
+/** Names a credential as it is configured now; says nothing of its values. */
+function credentialKey({ revision, secrets }: Credential): string {
+  return [revision, ...secrets.map(({ name, revision: of }) => `${name}@${of}`)].join(' ');
+}
+
+const unavailable = (detail: string) => new PorticoError('credential_unavailable', detail);

@@ -1,0 +1,133 @@
+/**
+ * What lies under which key of the ring: counts, the next records to rotate, and the writes that rotate them. Covers every
+ * column that holds an envelope, and tokens by the key of their HMAC. A write names the text it replaces, so an edit meanwhile
+ * is never overwritten.
+ */
+import { z } from 'zod';
+import type { Place } from '../shared/crypto/envelope.ts';
+
+/** Kinds of sealed records, in the order of rotation. */
+export const SEALED_KINDS = ['secret', 'headers', 'auth', 'access_token'] as const;
+export type SealedKind = (typeof SEALED_KINDS)[number];
+
+/** A sealed text and where it lies. */
+export interface SealedRecord {
+  kind: SealedKind;
+  /** The row's key. */
+  id: string;
+  sealed: string;
+  place: Place;
+  /** The server's address, for its own fields. */
+  url: string;
+}
+
+interface Column {
+  table: string;
+  key: string;
+  column: string;
+  /** Columns that say what it is bound to. */
+  bound: string;
+}
+
+const COLUMNS: Readonly<Record<SealedKind, Column>> = {
+  secret: { table: 'secrets', key: 'name', column: 'sealed', bound: "'' AS url, origins" },
+  headers: { table: 'servers', key: 'id', column: 'headers_sealed', bound: "url, '[]' AS origins" },
+  auth: { table: 'servers', key: 'id', column: 'auth_sealed', bound: "url, '[]' AS origins" },
+  access_token: {
+    table: 'access_tokens',
+    key: 'server_id',
+    column: 'sealed',
+    bound: `coalesce((SELECT url FROM servers WHERE id = access_tokens.server_id), '') AS url,
+      '[]' AS origins`,
+  },
+};
+
+const RowSchema = z.object({
+  id: z.string(),
+  sealed: z.string(),
+  url: z.string(),
+  origins: z.string(),
+});
+
+/** Records of a kind behind a row's key that are not envelopes under this key, in the order of the rows. */
+export async function findStale(
+  db: D1Database,
+  kind: SealedKind,
+  activePrefix: string,
+  after: string,
+  limit: number,
+): Promise<SealedRecord[]> {
+  const { table, key, column, bound } = COLUMNS[kind];
+  const { results } = await db
+    .prepare(
+      `SELECT ${key} AS id, ${column} AS sealed, ${bound} FROM ${table}
+       WHERE ${key} > ? AND substr(${column}, 1, ?) <> ? ORDER BY ${key} LIMIT ?`,
+    )
+    .bind(after, activePrefix.length, activePrefix, limit)
+    .all();
+  return results.map(row => {
+    const { origins, ...record } = RowSchema.parse(row);
+    const origin = record.url === '' ? originsOf(origins) : new URL(record.url).origin;
+    return { ...record, kind, place: placeOf(kind, record.id, origin) };
+  });
+}
+
+const originsOf = (text: string) => z.array(z.string()).parse(JSON.parse(text)).join(' ');
+
+function placeOf(kind: SealedKind, id: string, origin: string): Place {
+  if (kind === 'secret') return { kind, id, field: 'value', origin };
+  if (kind === 'access_token') return { kind, id, field: 'token', origin };
+  return { kind: 'server', id, field: kind, origin };
+}
+
+/** Put a text in the place of the one it was made of. */
+export function replaceSealed(
+  db: D1Database,
+  { kind, id, sealed }: SealedRecord,
+  next: string,
+): D1PreparedStatement {
+  const { table, key, column } = COLUMNS[kind];
+  return db
+    .prepare(`UPDATE ${table} SET ${column} = ? WHERE ${key} = ? AND ${column} = ?`)
+    .bind(next, id, sealed);
+}
+
+const CountSchema = z.object({ kind: z.string(), key_id: z.string(), n: z.number() });
+
+/** How many records are under a key. */
+export interface KeyCount {
+  kind: SealedKind | 'token';
+  /** Empty where it is not known yet. */
+  keyId: string;
+  count: number;
+}
+
+/** The id of the key a sealed text is under: what stands before the dot, behind the version of an envelope. */
+const keyIdOf = (column: string) => {
+  const bare = `CASE WHEN substr(${column}, 1, 2) = '1:' THEN substr(${column}, 3) ELSE ${column} END`;
+  return `substr(${bare}, 1, instr(${bare}, '.') - 1)`;
+};
+
+/**
+ * Counts by kind and key; the sealed form of before there were envelopes counts as another key, since it is rotated too.
+ * @param now tokens that have expired at that time are not counted, since nothing depends on their key
+ */
+export async function countByKey(db: D1Database, now: number): Promise<KeyCount[]> {
+  const sealed = SEALED_KINDS.map(kind => {
+    const { table, column } = COLUMNS[kind];
+    const id = `${keyIdOf(column)} || CASE WHEN substr(${column}, 1, 2) = '1:' THEN '' ELSE '*' END`;
+    return `SELECT '${kind}' AS kind, ${id} AS key_id, count(*) AS n FROM ${table}
+      WHERE ${column} IS NOT NULL GROUP BY 2`;
+  });
+  const tokens = `SELECT 'token' AS kind, coalesce(key_id, '') AS key_id, count(*) AS n
+    FROM (SELECT key_id FROM tokens WHERE expires_at IS NULL OR expires_at > ?
+      UNION ALL SELECT key_id FROM connectors) GROUP BY 2`;
+  const { results } = await db
+    .prepare([...sealed, tokens].join(' UNION ALL '))
+    .bind(now)
+    .all();
+  return results.map(row => {
+    const { kind, key_id: keyId, n: count } = CountSchema.parse(row);
+    return { kind: z.enum([...SEALED_KINDS, 'token']).parse(kind), keyId, count };
+  });
+}

@@ -1,0 +1,135 @@
+/**
+ * Rotation of the key ring, while calls run: a bounded number of records per request is put under the active key, in the order
+ * of the rows. Stopping in between leaves every record readable; going on, or beginning anew, does the rest.
+ *
+ * Tokens are not sealed: the HMAC of one can only be made of the token, so each is moved when it is used
+ * (`access/admission/snapshots.ts`) and only counted here.
+ */
+import { ALWAYS, type Acts } from '../audit/admin-audit.ts';
+import { type Actor, requireScope } from '../shared/identity/principal.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { envelopePrefix, isEnvelope, rewrapEnvelope } from '../shared/crypto/envelope.ts';
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
+import {
+  countByKey,
+  findStale,
+  replaceSealed,
+  SEALED_KINDS,
+  type KeyCount,
+  type SealedRecord,
+} from './rotation-store.ts';
+import {
+  toCursor,
+  parseCursor,
+  type KeysView,
+  type RotateInput,
+  type Rotated,
+} from './rotation-schema.ts';
+import { openHeaders, sealCredential } from './sealed-credential.ts';
+
+export interface RotationPorts {
+  db: D1Database;
+  keys: KeyRing;
+  acts: Acts;
+}
+
+/** Longest sealed text that is put into one batch with others, in characters. */
+const MAX_BATCH_CHARS = 1_000_000;
+
+export class Rotation {
+  readonly #ports: RotationPorts;
+
+  constructor(ports: RotationPorts) {
+    this.#ports = ports;
+  }
+
+  /** What lies under which key. */
+  async report(caller: Actor): Promise<KeysView> {
+    requireScope(caller, 'admin');
+    const { db, keys } = this.#ports;
+    const counts = await countByKey(db, Date.now());
+    const ids = new Set([...keys.ids, ...counts.map(keyOf)]);
+    const of = (id: string, ...kinds: KeyCount['kind'][]) =>
+      sum(counts, count => keyOf(count) === id && kinds.includes(count.kind));
+    return {
+      active: keys.active,
+      keys: [...ids]
+        .filter(id => id !== '')
+        .map(id => ({
+          id,
+          in_ring: keys.ids.includes(id),
+          secrets: of(id, 'secret'),
+          servers: of(id, 'headers', 'auth'),
+          access_tokens: of(id, 'access_token'),
+          tokens: of(id, 'token'),
+        })),
+      remaining: sum(counts, count => isSealed(count) && count.keyId !== keys.active),
+      tokens_remaining: sum(counts, count => !isSealed(count) && count.keyId !== keys.active),
+    };
+  }
+
+  /**
+   * Put the next records under the active key.
+   * @throws PorticoError `forbidden`, `validation_failed`
+   */
+  rotate(caller: Actor, { limit, cursor }: RotateInput): Promise<Rotated> {
+    const { db, keys, acts } = this.#ports;
+    const act = { action: 'keys.rotate', subject: keys.active };
+    return acts.perform(caller, 'admin', act, async commit => {
+      const from = parseCursor(cursor);
+      if (!from) throw new PorticoError('validation_failed', 'cursor: it is none of ours');
+      const records = await this.#next(from, limit);
+      const made = await Promise.all(records.map(record => this.#rewrap(record)));
+      const statements = records.flatMap((record, i) => {
+        const next = made[i];
+        return next === undefined ? [] : [replaceSealed(db, record, next)];
+      });
+      const unreadable = records.length - statements.length;
+      const detail = { rotated: statements.length, unreadable };
+      await commit({ when: ALWAYS, statements, detail });
+      const counts = await countByKey(db, Date.now());
+      const last = records.at(-1);
+      return {
+        active: keys.active,
+        total: sum(counts, isSealed),
+        rotated: statements.length,
+        remaining: sum(counts, count => isSealed(count) && count.keyId !== keys.active),
+        unreadable,
+        next: last === undefined ? null : toCursor(last),
+      };
+    });
+  }
+
+  /** Records behind a place, of one kind after the other, as many as fit. */
+  async #next(
+    from: { kind: SealedRecord['kind']; id: string },
+    limit: number,
+  ): Promise<SealedRecord[]> {
+    const { db, keys } = this.#ports;
+    const found: SealedRecord[] = [];
+    for (const kind of SEALED_KINDS.slice(SEALED_KINDS.indexOf(from.kind))) {
+      if (found.length >= limit) break;
+      const after = kind === from.kind ? from.id : '';
+      const prefix = envelopePrefix(keys.active);
+      found.push(...(await findStale(db, kind, prefix, after, limit - found.length)));
+    }
+    let chars = 0;
+    return found.filter(({ sealed }, i) => (chars += sealed.length) <= MAX_BATCH_CHARS || i === 0);
+  }
+
+  /** The record's text under the active key, or undefined where it does not open. */
+  async #rewrap({ kind, id, url, sealed, place }: SealedRecord): Promise<string | undefined> {
+    const { keys } = this.#ports;
+    if (isEnvelope(sealed) || kind !== 'headers') return rewrapEnvelope(keys, sealed, place);
+    const headers = await openHeaders(keys, { id, url }, sealed);
+    return headers && sealCredential(keys, { id, url }, 'headers', headers);
+  }
+}
+
+const isSealed = ({ kind }: KeyCount) => kind !== 'token';
+
+/** The key itself, whatever form is under it. */
+const keyOf = ({ keyId }: KeyCount) => keyId.replace('*', '');
+
+const sum = (counts: readonly KeyCount[], isWanted: (count: KeyCount) => boolean) =>
+  counts.filter(isWanted).reduce((all, { count }) => all + count, 0);

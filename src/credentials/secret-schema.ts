@@ -1,0 +1,78 @@
+/** Named secrets: their record, what the API takes and shows. A value is never shown again. */
+import { z } from 'zod';
+import type { Place } from '../shared/crypto/envelope.ts';
+import { SECRET_NAME } from './references.ts';
+
+/** A named secret as it is stored. */
+export interface SealedSecret {
+  name: string;
+  /** An envelope, bound to name and origins. */
+  sealed: string;
+  /** Origins it may be sent to, sorted. */
+  origins: readonly string[];
+  /** Counts writes, so that what was opened with the former value is opened anew. */
+  revision: number;
+}
+
+/** A record with its times, in milliseconds since the epoch. */
+export interface Secret extends SealedSecret {
+  createdAt: number;
+  updatedAt: number;
+}
+
+/** What a secret is bound to. */
+export function secretPlace({ name, origins }: Pick<SealedSecret, 'name' | 'origins'>): Place {
+  return { kind: 'secret', id: name, field: 'value', origin: origins.join(' ') };
+}
+
+export const SecretNameSchema = z
+  .string()
+  .regex(SECRET_NAME, 'use 1 to 64 capital letters, digits or "_", starting with a letter');
+
+/** Body of `PUT /api/v1/secrets/{name}`. */
+export const PutSecretSchema = z.strictObject({
+  value: z
+    .string()
+    .min(1)
+    .max(8192)
+    .regex(/^[\x20-\x7e]+$/, 'a value may hold visible ASCII characters and spaces only')
+    .refine(value => value.trim() === value, 'a value may not begin or end with a space'),
+  origins: z.array(z.string().min(1).max(300)).min(1).max(20),
+});
+export type PutSecret = z.infer<typeof PutSecretSchema>;
+
+/** A server that refers to a secret. */
+export interface SecretUser {
+  id: string;
+  name: string;
+  url: string;
+  /** Names of the secrets it refers to. */
+  names: readonly string[];
+  /** Those of them that are sent to the server itself. */
+  sentToServer: readonly string[];
+}
+
+export const SecretViewSchema = z.object({
+  name: z.string(),
+  origins: z.array(z.string()),
+  servers: z.array(z.object({ id: z.string(), name: z.string() })),
+  revision: z.number().int(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+
+/** Project a secret to its API form, without its value. */
+export function toSecretView(
+  secret: Secret,
+  users: readonly SecretUser[],
+): z.infer<typeof SecretViewSchema> {
+  const own = users.filter(({ names }) => names.includes(secret.name));
+  return {
+    name: secret.name,
+    origins: [...secret.origins],
+    servers: own.map(({ id, name }) => ({ id, name })),
+    revision: secret.revision,
+    created_at: new Date(secret.createdAt).toISOString(),
+    updated_at: new Date(secret.updatedAt).toISOString(),
+  };
+}

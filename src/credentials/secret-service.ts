@@ -1,0 +1,128 @@
+/**
+ * Named secrets: put, list, delete. Write-only: a value goes in and reaches only the origins it was given for. Each verb that
+ * writes is one act with its audit row.
+ */
+import { ALWAYS, type Acts } from '../audit/admin-audit.ts';
+import { type Actor, requireScope } from '../shared/identity/principal.ts';
+import { refuseFields } from '../shared/errors/field-problems.ts';
+import { PorticoError, type FieldProblem } from '../shared/errors/portico-error.ts';
+import { decideAddress } from '../http/address-policy.ts';
+import { sealEnvelope } from '../shared/crypto/envelope.ts';
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
+import { secretPlace, type PutSecret, type Secret, type SecretUser } from './secret-schema.ts';
+import {
+  countSecrets,
+  deleteSecret,
+  findSecrets,
+  listSecrets,
+  listSecretUsers,
+  upsertSecret,
+  whenUnused,
+} from './secret-store.ts';
+
+export interface SecretPorts {
+  db: D1Database;
+  keys: KeyRing;
+  acts: Acts;
+  localMode: boolean;
+  /** The registry this isolate remembers is older than what was just written. */
+  onFresh(): void;
+  /** A secret these servers refer to was changed: they are worth a look. */
+  onChanged(serverIds: readonly string[]): Promise<unknown>;
+}
+
+/** Most named secrets of a deployment. */
+const MAX_SECRETS = 2_000;
+
+export class SecretService {
+  readonly #ports: SecretPorts;
+
+  constructor(ports: SecretPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Make a secret, or replace value and origins of the one with this name.
+   * @throws PorticoError `forbidden`, `validation_failed`, `conflict` where a server that refers to it is at none of the origins
+   */
+  put(
+    caller: Actor,
+    name: string,
+    input: PutSecret,
+  ): Promise<{ secret: Secret; users: SecretUser[] }> {
+    const { db, keys, acts } = this.#ports;
+    const act = { action: 'secret.put', subject: name };
+    return acts.perform(caller, 'secrets:write', act, async commit => {
+      const origins = this.#parseOrigins(input.origins);
+      const [before] = await findSecrets(db, [name]);
+      if (!before && (await countSecrets(db)) >= MAX_SECRETS) {
+        throw new PorticoError('conflict', `There are ${MAX_SECRETS} secrets already`);
+      }
+      const users = (await listSecretUsers(db)).filter(user => user.names.includes(name));
+      checkUsers(name, origins, users);
+      const sealed = await sealEnvelope(keys, input.value, secretPlace({ name, origins }));
+      const statements = [upsertSecret(db, { name, sealed, origins, updatedAt: Date.now() })];
+      await commit({ when: ALWAYS, statements, detail: { origins } });
+      this.#ports.onFresh();
+      await this.#ports.onChanged(users.map(({ id }) => id));
+      const [secret] = await findSecrets(db, [name]);
+      if (!secret) throw new PorticoError('not_found', 'It was deleted meanwhile');
+      return { secret, users };
+    });
+  }
+
+  /** What there is, without values. Who looks leaves a row too. */
+  async list(caller: Actor): Promise<{ secrets: Secret[]; users: SecretUser[] }> {
+    requireScope(caller, 'secrets:write');
+    const { db, acts } = this.#ports;
+    const act = { action: 'secret.list', subject: 'secrets' };
+    return acts.perform(caller, 'secrets:write', act, async commit => {
+      const secrets = await listSecrets(db);
+      const users = await listSecretUsers(db);
+      await commit({ when: ALWAYS, statements: [], detail: { count: secrets.length } });
+      return { secrets, users };
+    });
+  }
+
+  /** @throws PorticoError `forbidden`, `not_found`, `conflict` while a server refers to it */
+  delete(caller: Actor, name: string): Promise<void> {
+    const { db, acts } = this.#ports;
+    const act = { action: 'secret.delete', subject: name };
+    return acts.perform(caller, 'secrets:write', act, async commit => {
+      const statements = [deleteSecret(db, name)];
+      if (await commit({ when: whenUnused(name), statements })) return;
+      const [secret] = await findSecrets(db, [name]);
+      if (!secret) throw new PorticoError('not_found', 'No such secret');
+      const users = (await listSecretUsers(db)).filter(user => user.names.includes(name));
+      const servers = users.map(user => user.name).join(', ');
+      throw new PorticoError('conflict', `Servers refer to it: ${servers}`);
+    });
+  }
+
+  /** @throws PorticoError `validation_failed` with every origin that is none, or not allowed */
+  #parseOrigins(given: readonly string[]): string[] {
+    const fields: FieldProblem[] = [];
+    const origins = given.map((text, i) => {
+      const decision = decideAddress(text, this.#ports.localMode);
+      const field = `origins.${i}`;
+      if (!decision.allowed) fields.push({ field, message: decision.reason });
+      else if (decision.url.href !== `${decision.url.origin}/`) {
+        fields.push({ field, message: 'use an origin: scheme, host and port, without a path' });
+      }
+      return decision.allowed ? decision.url.origin : '';
+    });
+    refuseFields(fields);
+    return [...new Set(origins)].toSorted();
+  }
+}
+
+/** A secret that is narrowed must still reach the servers it is sent to. */
+function checkUsers(name: string, origins: readonly string[], users: readonly SecretUser[]): void {
+  const cutOff = users.filter(
+    ({ sentToServer, url }) =>
+      sentToServer.includes(name) && !origins.includes(new URL(url).origin),
+  );
+  if (cutOff.length === 0) return;
+  const servers = cutOff.map(user => user.name).join(', ');
+  throw new PorticoError('conflict', `Servers at other origins refer to it: ${servers}`);
+}

@@ -1,0 +1,96 @@
+/** The `secrets` table, and which servers refer to its rows. Reads return parsed rows; writes return statements. */
+import { z } from 'zod';
+import type { Condition } from '../audit/audit-store.ts';
+import { parseCredentialView } from './credential-schema.ts';
+import type { Secret, SecretUser } from './secret-schema.ts';
+
+const OriginsSchema = z.array(z.string());
+
+const RowSchema = z
+  .object({
+    name: z.string(),
+    sealed: z.string(),
+    origins: z.string(),
+    revision: z.number(),
+    created_at: z.number(),
+    updated_at: z.number(),
+  })
+  .transform((row): Secret => ({
+    name: row.name,
+    sealed: row.sealed,
+    origins: OriginsSchema.parse(JSON.parse(row.origins)),
+    revision: row.revision,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }));
+
+const UserSchema = z
+  .object({ id: z.string(), name: z.string(), url: z.string(), credential_view: z.string() })
+  .transform(({ credential_view: text, ...row }): SecretUser => {
+    const { secrets, auth } = parseCredentialView(text);
+    const isSentToServer = auth?.type === 'bearer';
+    const sentToServer = isSentToServer ? [...secrets.headers, ...secrets.auth] : secrets.headers;
+    return { ...row, names: [...secrets.headers, ...secrets.auth], sentToServer };
+  });
+
+/** All secrets in the order of their names. */
+export async function listSecrets(db: D1Database): Promise<Secret[]> {
+  const { results } = await db.prepare('SELECT * FROM secrets ORDER BY name').all();
+  return results.map(row => RowSchema.parse(row));
+}
+
+/** Those of the named secrets that exist. */
+export async function findSecrets(db: D1Database, names: readonly string[]): Promise<Secret[]> {
+  const { results } = await db
+    .prepare('SELECT * FROM secrets WHERE name IN (SELECT value FROM json_each(?))')
+    .bind(JSON.stringify(names))
+    .all();
+  return results.map(row => RowSchema.parse(row));
+}
+
+/** Every server that refers to a secret. */
+export async function listSecretUsers(db: D1Database): Promise<SecretUser[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT id, name, url, credential_view FROM servers
+       WHERE credential_view IS NOT NULL ORDER BY name`,
+    )
+    .all();
+  return results.map(row => UserSchema.parse(row)).filter(({ names }) => names.length > 0);
+}
+
+/** How many secrets there are. */
+export async function countSecrets(db: D1Database): Promise<number> {
+  const row = await db.prepare('SELECT count(*) AS n FROM secrets').first();
+  return z.object({ n: z.number() }).parse(row).n;
+}
+
+/** Insert a secret, or replace value and origins of the one with this name. */
+export function upsertSecret(
+  db: D1Database,
+  secret: Pick<Secret, 'name' | 'sealed' | 'origins' | 'updatedAt'>,
+): D1PreparedStatement {
+  const { name, sealed, origins, updatedAt } = secret;
+  return db
+    .prepare(
+      `INSERT INTO secrets (name, sealed, origins, revision, created_at, updated_at)
+       VALUES (?, ?, ?, 1, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed, origins = excluded.origins,
+         revision = revision + 1, updated_at = excluded.updated_at`,
+    )
+    .bind(name, sealed, JSON.stringify(origins), updatedAt, updatedAt);
+}
+
+const IS_USED = `EXISTS (SELECT 1 FROM servers, json_tree(servers.credential_view, '$.secrets') AS part
+  WHERE part.atom = ?)`;
+
+/** Delete a secret to which no server refers. */
+export function deleteSecret(db: D1Database, name: string): D1PreparedStatement {
+  return db.prepare(`DELETE FROM secrets WHERE name = ? AND NOT ${IS_USED}`).bind(name, name);
+}
+
+/** The secret exists, and no server refers to it. */
+export function whenUnused(name: string): Condition {
+  const sql = `EXISTS (SELECT 1 FROM secrets WHERE name = ?) AND NOT ${IS_USED}`;
+  return { sql, params: [name, name] };
+}

@@ -1,0 +1,171 @@
+/**
+ * One call of a tool whose results may be kept: takes what there is, waits for an equal call that is under way, or makes the call, keeps its
+ * result and hands it to those who wait.
+ *
+ * Invariants: the call is made at most once; whoever leads says so until it is back, and says so when it is not coming back; the cache
+ * never makes a call fail.
+ */
+import type { KeyRing } from '../../shared/crypto/key-ring.ts';
+import type { CallContext, CallMessages, CallReply } from '../../upstream/protocol/call.ts';
+import type { RawResponse } from '../../upstream/protocol/message.ts';
+import type { CacheKey } from './cache-key.ts';
+import type { CacheShard, Entry, Taken } from './cache-port.ts';
+import { isKeepable, toResponse, withNote } from './cached-result.ts';
+
+export interface FlightPorts {
+  shardOf(key: string): CacheShard;
+  keys: Pick<KeyRing, 'seal' | 'open'>;
+  maxResultBytes: number;
+  /** How long a call waits for an equal one, in milliseconds. */
+  waitMs: number;
+  now(): number;
+}
+
+/** How often a leader says that it lives, in milliseconds: well within the lease of `flights.ts`. */
+const RENEWAL_MS = 3_000;
+const ALONE: Taken = { kind: 'alone' };
+
+export class CachedFlight {
+  readonly #ports: FlightPorts;
+  readonly #key: CacheKey;
+  readonly #ttlMs: number;
+  readonly #context: CallContext;
+  readonly #send: () => Promise<CallReply>;
+  readonly #onHit: () => void;
+  readonly #shard: CacheShard;
+  readonly #id = crypto.randomUUID();
+  #timer: ReturnType<typeof setInterval> | 0 = 0;
+  #isOver = false;
+  readonly #onGone = () => this.#over(() => this.#shard.leave(this.#key.key, this.#id));
+
+  /** @param send makes the call */
+  constructor(
+    ports: FlightPorts,
+    key: CacheKey,
+    ttlMs: number,
+    context: CallContext,
+    send: () => Promise<CallReply>,
+    onHit: () => void,
+  ) {
+    this.#ports = ports;
+    this.#key = key;
+    this.#ttlMs = ttlMs;
+    this.#context = context;
+    this.#send = send;
+    this.#onHit = onHit;
+    this.#shard = ports.shardOf(key.key);
+  }
+
+  /** What is there, else what an equal call brings, else the call. */
+  async taken(): Promise<CallReply> {
+    const { signal } = this.#context;
+    signal.addEventListener('abort', this.#onGone, { once: true });
+    const { waitMs, now } = this.#ports;
+    const taken = await this.#shard
+      .take(this.#key.key, this.#id, now() - this.#ttlMs, waitMs)
+      .catch(() => ALONE);
+    if (taken.kind === 'entry') {
+      const response = await this.#open(taken.entry);
+      if (response) {
+        this.#close();
+        this.#onHit();
+        this.#context.onDispatch?.();
+        return { response };
+      }
+    }
+    if (taken.kind !== 'lead') {
+      this.#close();
+      return this.#send();
+    }
+    this.#timer = setInterval(() => this.#renew(), RENEWAL_MS);
+    if (taken.mustClaim) this.#renew();
+    return this.#led();
+  }
+
+  /** The call, whatever is there; its result takes that place. */
+  renewed(): Promise<CallReply> {
+    return this.#led();
+  }
+
+  async #led(): Promise<CallReply> {
+    const madeAt = this.#ports.now();
+    try {
+      const reply = await this.#send();
+      if ('messages' in reply) return { messages: this.#watch(reply.messages, madeAt) };
+      return { response: this.#land(reply.response, madeAt) };
+    } catch (thrown) {
+      this.#onGone();
+      throw thrown;
+    }
+  }
+
+  /** What comes before the result is for who leads; where it is asked something, the result is its own. */
+  async *#watch(messages: CallMessages, madeAt: number): CallMessages {
+    let isAsked = false;
+    try {
+      for await (const message of messages) {
+        if (message.kind === 'question' && !isAsked) {
+          isAsked = true;
+          this.#over(() => this.#shard.release(this.#key.key, this.#id));
+        }
+        if (message.kind === 'response') {
+          yield isAsked ? message : this.#land(message, madeAt);
+          return;
+        }
+        yield message;
+      }
+    } finally {
+      this.#onGone();
+    }
+  }
+
+  /** The call is back. */
+  #land(response: RawResponse, madeAt: number): RawResponse {
+    if (!isKeepable(response, this.#ports.maxResultBytes)) {
+      this.#over(() => this.#shard.release(this.#key.key, this.#id));
+      return response;
+    }
+    this.#over(() => this.#put(response.result, madeAt));
+    return withNote(response, { hit: false, ttl_ms: this.#ttlMs });
+  }
+
+  async #put(result: string, madeAt: number): Promise<void> {
+    const sealed = await this.#ports.keys.seal('cache', result, this.#bound);
+    const { key } = this.#key;
+    await this.#shard.put(key, this.#id, { sealed, madeAt }, madeAt + this.#ttlMs);
+  }
+
+  async #open({ sealed, madeAt }: Entry): Promise<RawResponse | undefined> {
+    try {
+      const result = await this.#ports.keys.open('cache', sealed, this.#bound);
+      const response = result === undefined ? undefined : toResponse(result);
+      const age_ms = Math.max(0, this.#ports.now() - madeAt);
+      return response && withNote(response, { hit: true, age_ms, ttl_ms: this.#ttlMs });
+    } catch {
+      return undefined;
+    }
+  }
+
+  get #bound(): string {
+    return `${this.#key.scope}|${this.#key.key}`;
+  }
+
+  #renew(): void {
+    this.#shard.renew(this.#key.key, this.#id).catch(() => {});
+  }
+
+  /** Tells the shard how it ended, once; nobody waits for that. */
+  #over(tell: () => Promise<void>): void {
+    if (this.#isOver) return;
+    this.#close();
+    const telling = tell().catch(() => {});
+    // After the client has gone nothing can be deferred; what was begun in that event may go on.
+    if (!this.#context.signal.aborted) this.#context.defer(telling);
+  }
+
+  #close(): void {
+    this.#isOver = true;
+    clearInterval(this.#timer);
+    this.#context.signal.removeEventListener('abort', this.#onGone);
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Ends of calls on their way from an isolate to their principals' objects. No call waits for it: an end goes along with the next call
+ * that begins, or soon after with the others that are there. One that is lost with the isolate is found by its lease, as `unknown`.
+ * On one machine an end is seen through until its row is in the database.
+ */
+import type { CallEnd, CallShard } from '../../audit/calls/call-schema.ts';
+import { LateRows } from '../../audit/late-rows.ts';
+
+export interface CallEndsPorts {
+  shardOf(principalId: string): Pick<CallShard, 'end' | 'settle'>;
+  wait(ms: number): Promise<unknown>;
+  now(): number;
+  /** Whether the objects are on one machine, whose full disk loses their alarms; see `late-rows.ts`. */
+  isOneMachine?: boolean;
+}
+
+/** Ends of one principal that wait. */
+interface Waiting {
+  ends: { end: CallEnd; since: number }[];
+  /** When somebody last set out to send them. */
+  scheduledAt: number;
+}
+
+/** Time in which a call that begins may take ends along, in milliseconds. */
+const GATHER_MS = 20;
+/** Waits before ends are sent again that are not known to have arrived, in milliseconds. */
+const RETRY_MS = [250, 1_000, 4_000, 10_000];
+/** Most ends in one message. */
+const MAX_TAKEN = 256;
+
+export class CallEnds {
+  readonly #ports: CallEndsPorts;
+  readonly #late: LateRows | undefined;
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(ports: CallEndsPorts) {
+    this.#ports = ports;
+    this.#late = ports.isOneMachine ? new LateRows(ports) : undefined;
+  }
+
+  /** Ends that a call of this principal takes along. Those of this very moment may still be corrected and stay. */
+  take(principalId: string): CallEnd[] {
+    const ends = this.#waiting.get(principalId)?.ends;
+    if (!ends || ends.length === 0) return [];
+    const now = this.#ports.now();
+    const ready = ends.findIndex(({ since }) => since >= now);
+    return ends.splice(0, Math.min(MAX_TAKEN, ready === -1 ? ends.length : ready)).map(toEnd);
+  }
+
+  /** Ends that were taken and did not arrive, as far as is known. */
+  giveBack(principalId: string, ends: readonly CallEnd[]): void {
+    if (ends.length === 0) return;
+    this.#of(principalId).ends.unshift(...ends.map(end => ({ end, since: 0 })));
+  }
+
+  /** Bring an end to its object with the others of its time. @param defer runs what outlives the response */
+  bring(principalId: string, end: CallEnd, defer: (work: Promise<unknown>) => void): void {
+    const now = this.#ports.now();
+    const waiting = this.#of(principalId);
+    waiting.ends.push({ end, since: now });
+    // Who set out before may have been cut off; twice the time is enough to know.
+    if (now - waiting.scheduledAt < 2 * GATHER_MS) return;
+    waiting.scheduledAt = now;
+    defer(this.#sendSoon(principalId));
+  }
+
+  /** Bring an end at once, from within an event after which nothing may be begun. */
+  async bringNow(principalId: string, end: CallEnd): Promise<void> {
+    const undelivered = await this.#sendAll(principalId, [end]);
+    await this.#late?.see(principalId, undelivered);
+  }
+
+  async #sendSoon(principalId: string): Promise<void> {
+    await this.#ports.wait(GATHER_MS);
+    const waiting = this.#of(principalId);
+    const ends = waiting.ends.splice(0).map(toEnd);
+    this.#waiting.delete(principalId);
+    const undelivered = await this.#sendAll(principalId, ends);
+    await this.#late?.see(principalId, undelivered);
+  }
+
+  /** @returns those that did not arrive, and are left to their leases */
+  async #sendAll(principalId: string, ends: readonly CallEnd[]): Promise<CallEnd[]> {
+    const undelivered: CallEnd[] = [];
+    for (let from = 0; from < ends.length; from += MAX_TAKEN) {
+      const batch = ends.slice(from, from + MAX_TAKEN);
+      if (!(await this.#sendPatiently(principalId, batch))) undelivered.push(...batch);
+    }
+    return undelivered;
+  }
+
+  /** Again and again, until they arrived or it is time to leave them. */
+  async #sendPatiently(principalId: string, ends: readonly CallEnd[]): Promise<boolean> {
+    for (const ms of [0, ...RETRY_MS]) {
+      if (ms > 0) await this.#ports.wait(ms);
+      if (await this.#send(principalId, ends)) return true;
+    }
+    return false;
+  }
+
+  async #send(principalId: string, ends: readonly CallEnd[]): Promise<boolean> {
+    try {
+      await this.#ports.shardOf(principalId).end(ends);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #of(principalId: string): Waiting {
+    const known = this.#waiting.get(principalId);
+    if (known) return known;
+    const waiting = { ends: [], scheduledAt: Number.NEGATIVE_INFINITY };
+    this.#waiting.set(principalId, waiting);
+    return waiting;
+  }
+}
+
+const toEnd = ({ end }: { end: CallEnd }): CallEnd => end;

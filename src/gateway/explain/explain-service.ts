@@ -1,0 +1,94 @@
+/** Why somebody may use a tool or not, for administrators: finds what the question is about and has the case explained. */
+import { toCaller, type Caller } from '../../access/policy/caller.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { pinId } from '../../servers/approvals/definition.ts';
+import { findPins } from '../../servers/approvals/fingerprint-list-store.ts';
+import type { Server } from '../../servers/registry/server-schema.ts';
+import { explainCase, type CasePorts, type Explained } from './explain-case.ts';
+import { createPolicy, type AccessState } from '../../access/policy/policy.ts';
+import { requireScope, SETUP_TOKEN } from '../../shared/identity/principal.ts';
+import { findPrincipal } from '../../access/principals/principal-store.ts';
+import { findNamed } from '../../servers/server-names.ts';
+import { isExpired } from '../../access/tokens/token-schema.ts';
+import { MEMBER_SCOPES } from '../../shared/identity/token.ts';
+import { findToken } from '../../access/tokens/token-list-store.ts';
+
+/** Whose right is asked for: a token's, or that of a principal with a token without limits. */
+export type Whose = { token: string } | { principal: string };
+
+/** What is asked about: a tool by its own name, at its server, or at the endpoint of a toolset. */
+export interface Question {
+  server: string;
+  tool: string;
+  toolset?: string | undefined;
+}
+
+export interface ExplainPorts extends CasePorts {
+  db: D1Database;
+}
+
+export interface Explanation extends Explained {
+  server: Server;
+  principalId: string;
+  groups: readonly string[];
+}
+
+interface Asked {
+  caller: Caller;
+  groups: readonly string[];
+  isExpired: boolean;
+}
+
+export class ExplainService {
+  readonly #ports: ExplainPorts;
+
+  constructor(ports: ExplainPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * @param servers the registry
+   * @throws PorticoError `forbidden`, `not_found` where token, principal, server or toolset do not exist
+   */
+  async explain(
+    caller: Caller,
+    whose: Whose,
+    { server: key, tool, toolset: toolsetKey }: Question,
+    servers: readonly Server[],
+    state: AccessState,
+  ): Promise<Explanation> {
+    requireScope(caller, 'admin');
+    const asked = await this.#asked(whose, state);
+    const server = findNamed(key, servers);
+    if (!server) throw new PorticoError('not_found', 'No such server');
+    const toolset = toolsetKey === undefined ? undefined : findNamed(toolsetKey, state.toolsets);
+    if (toolsetKey !== undefined && !toolset)
+      throw new PorticoError('not_found', 'No such toolset');
+    const pinState = await this.#pinState(server.id, tool);
+    const found = await explainCase({ ...asked, server, tool, pinState, toolset }, this.#ports);
+    return { ...found, server, principalId: asked.caller.principalId, groups: asked.groups };
+  }
+
+  async #pinState(serverId: string, tool: string) {
+    const [pin] = await findPins(this.#ports.db, [await pinId(serverId, 'tool', tool)]);
+    return pin?.state;
+  }
+
+  async #asked(whose: Whose, state: AccessState): Promise<Asked> {
+    const { db, now } = this.#ports;
+    if ('token' in whose) {
+      const token = whose.token === SETUP_TOKEN.id ? SETUP_TOKEN : await findToken(db, whose.token);
+      if (!token) throw new PorticoError('not_found', 'No such token');
+      const { groups } = token;
+      return { caller: toCaller(token, state), groups, isExpired: isExpired(token, now()) };
+    }
+    const principal = await findPrincipal(db, whose.principal);
+    if (!principal) throw new PorticoError('not_found', 'No such principal');
+    const { id: principalId, groups } = principal;
+    const scopes = new Set(principal.scopes ?? MEMBER_SCOPES);
+    const isAdmin = scopes.has('admin');
+    const limits = { servers: null, tools: null, toolsets: null };
+    const policy = createPolicy({ principalId, groups, isAdmin, ...limits }, state);
+    return { caller: { principalId, tokenId: '', scopes, policy }, groups, isExpired: false };
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * The steps that lead to a tool, each judged by itself, so that an administrator sees everything that stands in the way. Pure. What they
+ * come to is not decided here: that is the gateway's trial of the very request.
+ */
+import type { Caller } from '../../access/policy/caller.ts';
+import { type CatalogItem, isReadOnly } from '../../servers/catalog/catalog.ts';
+import { circuitStateOf } from '../../servers/health/circuit.ts';
+import type { PinState } from '../../servers/registry/fingerprint.ts';
+import { isOffered } from '../../servers/registry/status.ts';
+import type { Server } from '../../servers/registry/server-schema.ts';
+import { viewOfToolset } from '../../access/policy/policy.ts';
+import { hasScope } from '../../shared/identity/principal.ts';
+import type { Toolset } from '../../access/policy/toolset.ts';
+
+export const STEPS = [
+  'token_expiry',
+  'scope_list',
+  'scope_call',
+  'rule',
+  'posture',
+  'token_servers',
+  'token_tools',
+  'token_toolsets',
+  'toolset',
+  'server_status',
+  'approval',
+  'catalog',
+  'circuit',
+] as const;
+export type StepName = (typeof STEPS)[number];
+
+export interface Step {
+  step: StepName;
+  /** Null where it cannot be known: what it depends on is missing. */
+  passes: boolean | null;
+  detail: string;
+  ruleIds: readonly string[];
+}
+
+/** What the steps are about. */
+export interface Case {
+  caller: Caller;
+  /** Whether the token has run out. */
+  isExpired: boolean;
+  server: Server;
+  tool: string;
+  /** As the catalog has it, if it does. */
+  item: CatalogItem | undefined;
+  /** What is known of its approval. */
+  pinState: PinState | undefined;
+  /** Where the endpoint of one is asked about. */
+  toolset: Toolset | undefined;
+}
+
+/** In the order in which the first that does not pass is named. */
+export function toSteps(given: Case, now: number): Step[] {
+  const { caller, isExpired, server, toolset } = given;
+  const step = (name: StepName, passes: boolean | null, detail: string): Step => {
+    return { step: name, passes, detail, ruleIds: [] };
+  };
+  const scopeStep = (name: StepName, scope: 'tools:read' | 'tools:call', what: string) =>
+    step(name, hasScope(caller, scope), `${what} needs the scope ${scope}`);
+  const { status, circuitRetryAt, lastError } = server;
+  const error = status === 'ERROR' && lastError !== null ? `: ${lastError}` : '';
+  return [
+    step('token_expiry', !isExpired, isExpired ? 'The token has expired' : 'The token is valid'),
+    scopeStep('scope_list', 'tools:read', 'Listing'),
+    scopeStep('scope_call', 'tools:call', 'Calling'),
+    ...accessSteps(given),
+    ...(toolset ? [toolsetStep(given, toolset)] : []),
+    step('server_status', isOffered(status), `The server is ${status}${error}`),
+    approvalStep(given),
+    catalogStep(given),
+    step(
+      'circuit',
+      circuitRetryAt === null,
+      `The circuit is ${circuitStateOf(circuitRetryAt, now)}`,
+    ),
+  ];
+}
+
+/** Rules and limits. Where the tool is not there, nobody knows whether it is read-only: a rule that depends on it decides nothing yet. */
+function accessSteps({ caller: { policy }, server, tool, item }: Case): Step[] {
+  const reasons = policy.reasons(server, tool, item !== undefined && isReadOnly(item));
+  const [ruling] = reasons;
+  const [other] = item ? reasons : policy.reasons(server, tool, true);
+  const depends = ruling?.isAllowed !== other?.isAllowed;
+  return reasons.map(({ by, isAllowed, ruleIds }): Step => {
+    const isOpen = depends && (by === 'rule' || by === 'posture');
+    const detail = isOpen ? 'It depends on whether the tool is read-only' : DETAILS[by](isAllowed);
+    return { step: by, passes: isOpen ? null : isAllowed, detail, ruleIds: isOpen ? [] : ruleIds };
+  });
+}
+
+const DETAILS = {
+  rule: (allowed: boolean) => `A rule ${allowed ? 'allows' : 'denies'} it`,
+  posture: (allowed: boolean) =>
+    `No rule matches, and the deployment lets ${allowed ? 'it' : 'nobody'} through`,
+  token_servers: (within: boolean) => limitOf('servers', within),
+  token_tools: (within: boolean) => limitOf('tools', within),
+  token_toolsets: (within: boolean) => limitOf('toolsets', within),
+};
+const limitOf = (what: string, within: boolean) =>
+  `It lies ${within ? 'within' : 'outside'} the ${what} of the token`;
+
+function toolsetStep({ caller, server, tool, item }: Case, toolset: Toolset): Step {
+  const isUsable = caller.policy.toolset(toolset.name) !== undefined;
+  const view = viewOfToolset(toolset, server);
+  const passes = isUsable && view.tool(tool, item !== undefined && isReadOnly(item));
+  const refusal = isUsable ? 'does not select the tool' : 'is not for this caller';
+  const detail = `The toolset ${toolset.name} ${passes ? 'selects the tool' : refusal}`;
+  return { step: 'toolset', passes, detail, ruleIds: [] };
+}
+
+function approvalStep({ item, pinState }: Case): Step {
+  const isHeld = item === undefined && pinState !== undefined && HELD.includes(pinState);
+  const detail = isHeld ? `Its definition is held: ${pinState}` : 'Its definition is not held';
+  return { step: 'approval', passes: !isHeld, detail, ruleIds: [] };
+}
+const HELD: readonly PinState[] = ['pending', 'changed', 'quarantined', 'rejected'];
+
+function catalogStep({ item, server, pinState }: Case): Step {
+  const name = { step: 'catalog', ruleIds: [] } as const;
+  if (item) return { ...name, passes: true, detail: 'The server has the tool' };
+  if (!isOffered(server.status)) {
+    return { ...name, passes: null, detail: 'What the server has is not known now' };
+  }
+  const gone = pinState === 'removed' ? 'The server has the tool no more' : undefined;
+  return { ...name, passes: false, detail: gone ?? 'The server offers no such tool' };
+}

@@ -1,0 +1,117 @@
+/**
+ * An isolate's side of call outcomes: counts them in memory and tells each server's monitor now and then, at once where a server
+ * fails several times in a row or answers after that. Tells it too of calls that were refused, where no trial is near. No call waits for it; what is lost with the isolate is lost.
+ */
+import type { ErrorCode } from '../../shared/errors/table.ts';
+import type { Server } from '../../servers/registry/server-schema.ts';
+import { CallTally, type CallReport } from '../../servers/health/call-report.ts';
+import { isSoon } from '../../servers/health/circuit.ts';
+
+export interface CallReportsOptions {
+  /** Time after a call within which its server's monitor is told, in milliseconds. */
+  intervalMs: number;
+  send(serverId: string, report: CallReport): Promise<unknown>;
+  /** Have a server of which the circuit is open tried soon. */
+  want(serverId: string, generation: number): Promise<unknown>;
+  wait(ms: number): Promise<unknown>;
+  now(): number;
+}
+
+interface Account {
+  tally: CallTally;
+  /** Failures in a row, told or not. */
+  failuresInRow: number;
+  /** When somebody last set out to tell. */
+  scheduledAt: number;
+  hurriedAt: number;
+  /** Failed several times in a row or was refused, so that an answer is news. */
+  isSuspect: boolean;
+  wantedAt: number;
+}
+
+/** This many failures in a row are told at once. */
+const HURRY_AT = 3;
+/** A server's monitor is hurried this often at most, in milliseconds. */
+const HURRY_GAP_MS = 200;
+/** A monitor is told this often at most that its server is wanted, in milliseconds. */
+const WANT_GAP_MS = 1_000;
+
+export class CallReports {
+  readonly #options: CallReportsOptions;
+  readonly #accounts = new Map<string, Account>();
+
+  constructor(options: CallReportsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Count a call.
+   * @param code of the error it ended with; undefined where it was answered
+   * @param defer runs what outlives the response
+   */
+  add(
+    { id, generation }: { id: string; generation: number },
+    code: ErrorCode | undefined,
+    latencyMs: number,
+    defer: (work: Promise<unknown>) => void,
+  ): void {
+    const now = this.#options.now();
+    const account = this.#accountOf(id, generation);
+    const outcome = account.tally.add(code, latencyMs, now);
+    if (outcome === 'none') return;
+    account.failuresInRow = outcome === 'failed' ? account.failuresInRow + 1 : 0;
+    if (account.failuresInRow >= HURRY_AT) account.isSuspect = true;
+    const isNews = outcome === 'good' ? account.isSuspect : account.failuresInRow >= HURRY_AT;
+    const { intervalMs, wait } = this.#options;
+    if (isNews && now - account.hurriedAt >= HURRY_GAP_MS) {
+      account.hurriedAt = now;
+      account.isSuspect = outcome !== 'good';
+      defer(this.#tell(id));
+    } else if (now - account.scheduledAt >= 2 * intervalMs) {
+      // Who set out before may have been cut off; twice the time is enough to know.
+      account.scheduledAt = now;
+      defer(wait(intervalMs).then(() => this.#tell(id)));
+    }
+  }
+
+  /** A call was refused since the server's circuit is open. */
+  refuse(
+    { id, generation, circuitRetryAt }: Pick<Server, 'id' | 'generation' | 'circuitRetryAt'>,
+    defer: (work: Promise<unknown>) => void,
+  ): void {
+    const now = this.#options.now();
+    const account = this.#accountOf(id, generation);
+    account.isSuspect = true;
+    if (isSoon(circuitRetryAt ?? 0, now) || now - account.wantedAt < WANT_GAP_MS) return;
+    account.wantedAt = now;
+    // A monitor that cannot be told now is told by the next call.
+    defer(this.#options.want(id, generation).catch(() => {}));
+  }
+
+  #accountOf(id: string, generation: number): Account {
+    const known = this.#accounts.get(id);
+    if (known?.tally.generation === generation) return known;
+    const never = Number.NEGATIVE_INFINITY;
+    const tally = new CallTally(generation);
+    const account = {
+      tally,
+      failuresInRow: 0,
+      scheduledAt: never,
+      hurriedAt: never,
+      isSuspect: false,
+      wantedAt: never,
+    };
+    this.#accounts.set(id, account);
+    return account;
+  }
+
+  async #tell(id: string): Promise<void> {
+    const account = this.#accounts.get(id);
+    const report = account?.tally.toReport();
+    if (!account || !report || report.calls === 0) return;
+    account.tally = new CallTally(report.generation);
+    account.scheduledAt = Number.NEGATIVE_INFINITY;
+    // A monitor that cannot be told now is told of the next calls.
+    await this.#options.send(id, report).catch(() => {});
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * What a server asks of a client that did not say it can be asked that: such an `input_required` is
+ * refused with the protocol's own error, and the client sees nothing of it. Pure.
+ * Source: MCP 2026-07-28, Multi Round-Trip Requests; `MissingRequiredClientCapabilityError`.
+ */
+import { errorEntry } from '../../shared/errors/table.ts';
+import { rawMembers } from '../../shared/json/json-spans.ts';
+import { isObject, type JsonObject } from '../../shared/protocol.ts';
+import { canBeAsked, capabilityFor, fillsForms } from '../../shared/client-capabilities.ts';
+import type { RawResponse } from '../../upstream/protocol/message.ts';
+
+/**
+ * @param response an `input_required` result
+ * @param capabilities what the client declared of what it can be asked
+ * @returns the error in its place, or the response where the client can be asked all of it
+ */
+export function withoutUndeclaredInput(
+  response: RawResponse & { result: string },
+  capabilities: JsonObject,
+): RawResponse {
+  const requests = rawMembers(response.result).get('inputRequests');
+  const asked: unknown = requests === undefined ? {} : JSON.parse(requests);
+  const missing: JsonObject = {};
+  for (const request of isObject(asked) ? Object.values(asked) : []) {
+    Object.assign(missing, missingFor(request, capabilities));
+  }
+  if (Object.keys(missing).length === 0) return response;
+  const { rpc, title } = errorEntry('missing_client_capability');
+  const error = { code: rpc, message: title, data: { requiredCapabilities: missing } };
+  return { kind: 'response', error: JSON.stringify(error), parsed: error };
+}
+
+/** What a client lacks that is asked this; nothing where it can be asked, or where no capability is known for it. */
+function missingFor(request: unknown, capabilities: JsonObject): JsonObject {
+  const { method, params } = isObject(request) ? request : {};
+  const needed = typeof method === 'string' ? capabilityFor(method) : undefined;
+  if (needed === undefined) return {};
+  const part = isObject(params) ? partOf(needed, params) : undefined;
+  if (!canBeAsked(capabilities, String(method))) {
+    return { [needed]: part === undefined ? {} : { [part]: {} } };
+  }
+  if (part === undefined || hasPart(capabilities, needed, part)) return {};
+  return { [needed]: { [part]: {} } };
+}
+
+/** The part of a capability that a request needs beyond the capability itself. */
+function partOf(needed: string, params: JsonObject): string | undefined {
+  if (needed === 'elicitation') return params['mode'] === 'url' ? 'url' : 'form';
+  if (needed === 'sampling' && params['tools'] !== undefined) return 'tools';
+  return undefined;
+}
+
+function hasPart(capabilities: JsonObject, needed: string, part: string): boolean {
+  if (part === 'form') return fillsForms(capabilities);
+  const capability = capabilities[needed];
+  return isObject(capability) && capability[part] !== undefined;
+}

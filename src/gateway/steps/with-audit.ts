@@ -1,0 +1,239 @@
+/**
+ * The audit of calls and their limits as a decorator, outermost, so that it sees what all others refuse. A call that leaves has its
+ * row before it leaves; one that does not has the row of its refusal before its caller hears of it, in the same way whether what was
+ * asked for is unknown or hidden.
+ *
+ * Invariants: one row for each call, with one end; a call waits for one message to an object and for nothing after it has left. The
+ * rounds of one request are one call.
+ */
+import type { Caller } from '../../access/policy/caller.ts';
+import { markedSchemaOf } from '../../shared/redaction/secret-marks.ts';
+import { outcomeOfCode, type CallFacts, type CallLedger } from '../call-log/call-ledger.ts';
+import { RENEWAL_MS, type CallEnd } from '../../audit/calls/call-schema.ts';
+import { toPorticoError } from '../../shared/errors/portico-error.ts';
+import type { ErrorCode } from '../../shared/errors/table.ts';
+import type { CallMessages, CallReply } from '../../upstream/protocol/call.ts';
+import type { RawResponse } from '../../upstream/protocol/message.ts';
+import type { Gateway, RelayedRequest, RequestContext, RoutedReply } from '../gateway.ts';
+import { toQualifiedName } from '../../shared/naming/qualified-name.ts';
+import { toQualifiedUri } from '../../shared/naming/qualified-uri.ts';
+import type { Resolved } from '../resolve.ts';
+import { ServerFailure } from '../server-failure.ts';
+
+/** Requests that are calls, and what their rows name them. */
+const ACTIONS = new Map<string, string>([
+  ['tools/call', 'tool.call'],
+  ['prompts/get', 'prompt.get'],
+  ['resources/read', 'resource.read'],
+]);
+/** Results that are no end of the matter, as rows tell them. */
+const TOLD_RESULTS = new Set<unknown>(['input_required', 'task']);
+/** A call is told to go on this often at most: three hours, longer than any may take. */
+const MAX_RENEWALS = 720;
+
+/** The gateway, with what goes through it recorded and limited. */
+export function withAudit(inner: Gateway, ledger: CallLedger): Gateway {
+  return {
+    ...inner,
+
+    spend: caller => ledger.spend(caller),
+
+    async refused(caller, { method, subject = '', thrown, door }) {
+      const code = codeOf(thrown);
+      // What is wrong with a request that is no call is nothing to be recorded.
+      if (code !== 'forbidden' && !ACTIONS.has(method)) return;
+      const action = ACTIONS.get(method) ?? method;
+      const facts = { action, subject, detail: { door } };
+      await refuse(ledger, crypto.randomUUID(), caller, Date.now(), facts, code);
+    },
+
+    async request(caller, reach, naming, request, context) {
+      const action = ACTIONS.get(request.method);
+      if (action === undefined) return inner.request(caller, reach, naming, request, context);
+      const call = new AuditedCall(ledger, caller, action, request, context);
+      const audited: RequestContext = {
+        ...context,
+        beforeDispatch: resolved => call.begin(resolved),
+      };
+      try {
+        const routed = await inner.request(caller, reach, naming, request, audited);
+        return call.watch(routed);
+      } catch (thrown) {
+        await call.fail(thrown);
+        throw thrown;
+      }
+    },
+  };
+}
+
+const codeOf = (thrown: unknown): ErrorCode =>
+  thrown instanceof ServerFailure ? thrown.reason.code : toPorticoError(thrown).code;
+
+async function refuse(
+  ledger: CallLedger,
+  id: string,
+  caller: Caller,
+  at: number,
+  facts: CallFacts,
+  code: ErrorCode,
+  isGone = false,
+): Promise<void> {
+  const outcome = isGone ? 'cancelled' : outcomeOfCode(code);
+  const refused = { outcome, code: isGone ? null : code, detail: {} } as const;
+  await ledger.begin(id, caller, at, facts, undefined, refused);
+}
+
+/** One call, from when it came to its end. */
+class AuditedCall {
+  readonly #ledger: CallLedger;
+  readonly #caller: Caller;
+  readonly #action: string;
+  readonly #request: RelayedRequest;
+  readonly #context: RequestContext;
+  readonly #id = crypto.randomUUID();
+  readonly #at = Date.now();
+  /** `asked`: whether it may leave is being decided, or was refused. */
+  #state: 'new' | 'asked' | 'left' | 'over' = 'new';
+  #end: CallEnd | undefined;
+  #timer: ReturnType<typeof setInterval> | 0 = 0;
+  readonly #onGone = () => this.#finish('cancelled', null, {}, true);
+
+  constructor(
+    ledger: CallLedger,
+    caller: Caller,
+    action: string,
+    request: RelayedRequest,
+    context: RequestContext,
+  ) {
+    this.#ledger = ledger;
+    this.#caller = caller;
+    this.#action = action;
+    this.#request = request;
+    this.#context = context;
+  }
+
+  /** The call is about to leave. @throws PorticoError `rate_limited`, `busy` */
+  async begin(resolved: Resolved): Promise<void> {
+    const { server, name, item } = resolved;
+    const isResource = this.#request.reference.kind === 'resource';
+    const subject = isResource
+      ? toQualifiedUri(server.name, name)
+      : toQualifiedName(server.name, name, 'dot');
+    const facts = { ...this.#facts(subject), schema: item && markedSchemaOf(item) };
+    this.#state = 'asked';
+    await this.#ledger.begin(this.#id, this.#caller, this.#at, facts, server);
+    if (!this.#ledger.isRecording) return;
+    this.#state = 'left';
+    const { signal } = this.#context;
+    if (signal.aborted) return this.#onGone();
+    signal.addEventListener('abort', this.#onGone);
+    let renewals = 0;
+    this.#timer = setInterval(() => {
+      renewals += 1;
+      if (renewals > MAX_RENEWALS) return clearInterval(this.#timer);
+      void this.#ledger.renew(this.#caller.principalId, this.#id);
+    }, RENEWAL_MS);
+  }
+
+  /** It got no reply. */
+  async fail(thrown: unknown): Promise<void> {
+    const code = codeOf(thrown);
+    const { signal } = this.#context;
+    if (this.#state === 'new') {
+      const facts = this.#facts(this.#request.reference.name);
+      await refuse(this.#ledger, this.#id, this.#caller, this.#at, facts, code, signal.aborted);
+    } else this.#fails(code);
+  }
+
+  /** It got a reply, which may last. */
+  watch(routed: RoutedReply): RoutedReply {
+    if (this.#state !== 'left') return routed;
+    return {
+      ...routed,
+      reply: this.#watchReply(routed.reply, routed.isHit),
+      retry: async extra => {
+        try {
+          return this.#watchReply(await routed.retry(extra));
+        } catch (thrown) {
+          this.#fails(codeOf(thrown));
+          throw thrown;
+        }
+      },
+      onReplaced: code => this.#replace(code),
+    };
+  }
+
+  #watchReply(reply: CallReply, isHit = false): CallReply {
+    if ('messages' in reply) return { messages: this.#watchMessages(reply.messages) };
+    this.#answer(reply.response, isHit);
+    return reply;
+  }
+
+  async *#watchMessages(messages: CallMessages): CallMessages {
+    let response: RawResponse | undefined;
+    try {
+      for await (const message of messages) {
+        if (message.kind === 'response') response = message;
+        yield message;
+        if (response) return;
+      }
+      this.#fails('upstream_no_response');
+    } catch (thrown) {
+      this.#fails(codeOf(thrown));
+      throw thrown;
+    } finally {
+      if (response) this.#answer(response);
+      // Whoever took the messages wanted no more of them.
+      else this.#finish('cancelled', null, {});
+    }
+  }
+
+  /** The server answered; a caller that is asked by it may go on with the same call. */
+  #answer(response: RawResponse, isHit = false): void {
+    const { parsed } = response;
+    const { resultType } = parsed;
+    if (resultType === 'input_required' && this.#context.questions === 'ask') return;
+    if ('error' in response) {
+      this.#finish('done', null, { is_error: true, rpc_code: parsed['code'] });
+      return;
+    }
+    const result = TOLD_RESULTS.has(resultType) ? { result: resultType } : {};
+    const cached = isHit ? { cached: true } : {};
+    this.#finish('done', null, { is_error: parsed['isError'] === true, ...result, ...cached });
+  }
+
+  #fails(code: ErrorCode): void {
+    // Where its client has gone, that is how it ends, and `#onGone` says so.
+    if (!this.#context.signal.aborted) this.#finish(outcomeOfCode(code), code, {});
+  }
+
+  /** The caller does not get what the server answered. */
+  #replace(code: ErrorCode): void {
+    if (this.#end?.outcome === 'done') {
+      this.#end.outcome = 'failed';
+      this.#end.code = code;
+    } else this.#fails(code);
+  }
+
+  /** @param isLast nothing can be begun after this */
+  #finish(
+    outcome: CallEnd['outcome'],
+    code: ErrorCode | null,
+    detail: CallEnd['detail'],
+    isLast = false,
+  ): void {
+    if (this.#state !== 'left') return;
+    this.#state = 'over';
+    clearInterval(this.#timer);
+    this.#context.signal.removeEventListener('abort', this.#onGone);
+    const duration_ms = Date.now() - this.#at;
+    this.#end = { id: this.#id, outcome, code, detail: { ...detail, duration_ms } };
+    const { principalId } = this.#caller;
+    this.#ledger.end(principalId, this.#end, isLast, this.#context.defer);
+  }
+
+  #facts(subject: string): CallFacts {
+    const { door, params } = this.#request;
+    return { action: this.#action, subject, arguments: params.get('arguments'), detail: { door } };
+  }
+}

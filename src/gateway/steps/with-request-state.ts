@@ -1,0 +1,107 @@
+/**
+ * Multi round-trip requests as a decorator: the state a server gives with `input_required` goes to
+ * the client sealed, bound to the principal, the server, the request and a time, and comes back
+ * opened only for the same. A server behind a shared credential sees one caller; this keeps callers apart.
+ * Source: MCP 2026-07-28, Multi Round-Trip Requests, server requirements.
+ */
+import type { Reach } from '../listing.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { sha256Hex } from '../../shared/crypto/base64url.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
+import { isObject, type JsonObject } from '../../shared/protocol.ts';
+import type { KeyRing } from '../../shared/crypto/key-ring.ts';
+import type { CallMessages, CallReply } from '../../upstream/protocol/call.ts';
+import type { RawResponse } from '../../upstream/protocol/message.ts';
+import type { Server } from '../../servers/registry/server-schema.ts';
+import type { Gateway, RelayedRequest } from '../gateway.ts';
+import { withoutUndeclaredInput } from '../results/undeclared-input.ts';
+
+export interface RequestStateOptions {
+  keys: KeyRing;
+  /** How long a client may take to come back, in milliseconds. */
+  lifetimeMs: number;
+}
+
+/** What a state is sealed for. */
+interface Sealing {
+  bound: string;
+  server: Server;
+  capabilities: JsonObject;
+}
+
+/** Members that belong to one round only and so are not part of what is bound. */
+const ROUND_MEMBERS = new Set(['inputResponses', 'requestState', '_meta']);
+
+/** The gateway with states that only their caller can use. */
+export function withRequestState(
+  inner: Gateway,
+  { keys, lifetimeMs }: RequestStateOptions,
+): Gateway {
+  async function seal(
+    given: RawResponse,
+    { bound, server, capabilities }: Sealing,
+  ): Promise<RawResponse> {
+    if (!('result' in given) || given.parsed['resultType'] !== 'input_required') return given;
+    const response = withoutUndeclaredInput(given, capabilities);
+    if (!('result' in response)) return response;
+    const members = rawMembers(response.result);
+    const state = members.get('requestState');
+    const plain = JSON.stringify({ state, server: server.id, until: Date.now() + lifetimeMs });
+    members.set('requestState', JSON.stringify(await keys.seal('state', plain, bound)));
+    return { ...response, result: fromRawMembers(members) };
+  }
+
+  async function* sealLast(messages: CallMessages, sealing: Sealing): CallMessages {
+    for await (const message of messages) {
+      yield message.kind === 'response' ? await seal(message, sealing) : message;
+    }
+  }
+
+  /** The params with the server's own state in place of the sealed one. */
+  async function opened(params: RawObject, bound: string, reach: Reach): Promise<RawObject> {
+    const text: unknown = JSON.parse(params.get('requestState') ?? 'null');
+    const plain = typeof text === 'string' ? await keys.open('state', text, bound) : undefined;
+    const held: unknown = plain === undefined ? undefined : JSON.parse(plain);
+    const isForReach = isObject(held) && reach.servers.some(({ id }) => id === held['server']);
+    if (!isForReach || Number(held['until']) < Date.now()) {
+      throw new PorticoError('invalid_params', 'params.requestState is not valid for this request');
+    }
+    const copy = new Map(params);
+    if (typeof held['state'] === 'string') copy.set('requestState', held['state']);
+    else copy.delete('requestState');
+    return copy;
+  }
+
+  return {
+    ...inner,
+
+    async request(caller, reach, naming, request, context) {
+      if (context.questions !== 'park') {
+        return inner.request(caller, reach, naming, request, context);
+      }
+      const isRetry = request.params.has('requestState');
+      const first = isRetry ? await boundTo(caller.principalId, request) : undefined;
+      const params =
+        first === undefined ? request.params : await opened(request.params, first, reach);
+      const routed = await inner.request(caller, reach, naming, { ...request, params }, context);
+      const { reply, server } = routed;
+      if ('response' in reply && reply.response.parsed['resultType'] !== 'input_required') {
+        return routed;
+      }
+      const bound = first ?? (await boundTo(caller.principalId, request));
+      const sealing = { bound, server, capabilities: context.capabilities };
+      const sealed: CallReply =
+        'response' in reply
+          ? { response: await seal(reply.response, sealing) }
+          : { messages: sealLast(reply.messages, sealing) };
+      return { ...routed, reply: sealed };
+    },
+  };
+}
+
+/** What a state is bound to: who, which request, with which params. */
+async function boundTo(principalId: string, request: RelayedRequest): Promise<string> {
+  const lasting = [...request.params].filter(([key]) => !ROUND_MEMBERS.has(key));
+  const digest = await sha256Hex(fromRawMembers(new Map(lasting)));
+  return `${principalId}|${request.method}|${digest}`;
+}

@@ -1,0 +1,186 @@
+/**
+ * Tasks as a decorator: the id of a task goes to the client sealed (`task-ids.ts`) and is opened
+ * for its principal only, while it may still see the server; everything else is a task nobody
+ * knows. A task is asked for in the form it was made in, on the upstream session that made it. What
+ * speaks of no tasks passes untouched.
+ */
+import type { Caller } from '../../access/policy/caller.ts';
+import type { Naming, Reach } from '../listing.ts';
+import type { TaskEar } from '../../upstream/streams/task-listener.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
+import type { Era } from '../../shared/protocol.ts';
+import type { Server } from '../../servers/registry/server-schema.ts';
+import { isOffered } from '../../servers/registry/status.ts';
+import type { CallContext, CallReply, RelayedMethod } from '../../upstream/protocol/call.ts';
+import type { CoreGateway, Gateway, RelayedRequest, RoutedReply } from '../gateway.ts';
+import { taskNotFound } from '../resolve.ts';
+import { failingAs, toServerFailure } from '../server-failure.ts';
+import type { HeldTask, TaskIds } from './task-ids.ts';
+import {
+  withClientIds,
+  withoutRelated,
+  type TaskNames,
+} from '../../upstream/protocol/task-messages.ts';
+
+export interface TaskPorts {
+  taskIds: TaskIds;
+  /** Hears of tasks at a server, by its own ids. */
+  hearTasks(
+    server: Server,
+    taskIds: readonly string[],
+    hear: (taskId: string, task: string) => void,
+    signal: AbortSignal,
+  ): Promise<TaskEar>;
+}
+
+/** The gateway with tasks that only their principal can reach. */
+export function withTasks(inner: CoreGateway, { taskIds, hearTasks }: TaskPorts): Gateway {
+  /** The task an id stands for. @throws PorticoError `task_not_found` */
+  async function held(caller: Caller, era: Era, reach: Reach, id: string): Promise<HeldTask> {
+    const task = await taskIds.open(caller.principalId, id);
+    const server = task && reach.servers.find(candidate => candidate.id === task.serverId);
+    if (!server || !isAskable(server, task, era)) throw taskNotFound();
+    return task;
+  }
+
+  /** How the ids of one server change, for a task made on the session of an owner. */
+  function namesOf(caller: Caller, server: Server, owner: string): TaskNames {
+    const { id: serverId, verdict } = server;
+    const era = verdict?.era ?? 'legacy';
+    const made = { era, serverId, origin: originOf(server) };
+    const kept = verdict?.sessionful ? { owner } : {};
+    return {
+      toClient: taskId => taskIds.seal(caller.principalId, { ...made, taskId, ...kept }),
+      async toOwn(id) {
+        const task = await taskIds.open(caller.principalId, id);
+        const isOfServer = task?.serverId === serverId && isAskable(server, task, era);
+        return isOfServer ? task.taskId : undefined;
+      },
+    };
+  }
+
+  /** A call that may make a task. */
+  async function making(
+    caller: Caller,
+    reach: Reach,
+    naming: Naming,
+    request: RelayedRequest,
+    context: CallContext,
+  ): Promise<RoutedReply> {
+    const routed = await inner.request(caller, reach, naming, request, context);
+    const { server, reply } = routed;
+    if (server.verdict?.era !== request.tasks) return routed;
+    const names = namesOf(caller, server, context.owner(server.id));
+    return { ...routed, reply: await renamed(server, reply, request.method, names) };
+  }
+
+  /** A request about a task. */
+  async function about(
+    caller: Caller,
+    era: Era,
+    reach: Reach,
+    naming: Naming,
+    request: RelayedRequest,
+    context: CallContext,
+  ): Promise<RoutedReply> {
+    const given = request.reference.name;
+    const { serverId, taskId, owner } = await held(caller, era, reach, given);
+    const reference = { kind: 'task', name: taskId, serverId } as const;
+    const own = owner === undefined ? context : { ...context, owner: () => owner };
+    const params: RawObject = withoutRelated(request.params);
+    const routed = await inner.request(
+      caller,
+      reach,
+      naming,
+      { ...request, reference, params },
+      own,
+    );
+    const names = namesOf(caller, routed.server, own.owner(serverId));
+    const toClient = async (id: string) => (id === taskId ? given : names.toClient(id));
+    const known = { ...names, toClient };
+    return { ...routed, reply: await renamed(routed.server, routed.reply, request.method, known) };
+  }
+
+  /** The tasks that ids stand for, by server: the client's id by the server's own. */
+  async function heldByServer(
+    caller: Caller,
+    reach: Reach,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<Server, ReadonlyMap<string, string>>> {
+    const byServer = new Map<Server, Map<string, string>>();
+    for (const id of new Set(ids)) {
+      const task = await taskIds.open(caller.principalId, id);
+      const server = task && reach.servers.find(candidate => candidate.id === task.serverId);
+      if (!server || !isOffered(server.status) || !isAskable(server, task, 'modern')) continue;
+      byServer.set(server, (byServer.get(server) ?? new Map()).set(task.taskId, id));
+    }
+    return byServer;
+  }
+
+  return {
+    ...inner,
+
+    async hearTasks(caller, reach, ids, hear, signal) {
+      const byServer = await heldByServer(caller, reach, ids);
+      const ears = await Promise.all(
+        [...byServer].map(async ([server, known]) => {
+          const onTask = (own: string, task: string) => {
+            const members = rawMembers(task).set('taskId', JSON.stringify(known.get(own)));
+            hear({ server, task: fromRawMembers(members) });
+          };
+          const { agreed, ended } = await hearTasks(
+            server,
+            [...known.keys()],
+            onTask,
+            signal,
+          ).catch(deafened);
+          return { agreed: agreed.map(own => known.get(own) ?? ''), ended };
+        }),
+      );
+      const hearing = ears.filter(({ agreed }) => agreed.length > 0);
+      const ended = hearing.map(ear => ear.ended);
+      return {
+        agreed: hearing.flatMap(({ agreed }) => agreed),
+        ended: ended.length === 0 ? Promise.resolve() : Promise.race(ended),
+      };
+    },
+
+    request(caller, reach, naming, request, context) {
+      const { tasks, reference } = request;
+      if (tasks === undefined) return inner.request(caller, reach, naming, request, context);
+      return reference.kind === 'task'
+        ? about(caller, tasks, reach, naming, request, context)
+        : making(caller, reach, naming, request, context);
+    },
+  };
+}
+
+/** A server that cannot be asked tells of nothing, and keeps no other from telling. */
+function deafened(thrown: unknown): TaskEar {
+  if (thrown instanceof PorticoError) return { agreed: [], ended: Promise.resolve() };
+  throw thrown;
+}
+
+const originOf = ({ url }: Server) => new URL(url).origin;
+
+/**
+ * Whether a task can be asked for in the form of an era: it was made in it, and the server still
+ * speaks it and is where it was.
+ */
+const isAskable = (server: Server, task: HeldTask, era: Era) =>
+  task.era === era && server.verdict?.era === era && task.origin === originOf(server);
+
+/** A reply with the client's ids; a server that names a task wrongly is at fault. */
+async function renamed(
+  server: Server,
+  reply: CallReply,
+  method: RelayedMethod,
+  names: TaskNames,
+): Promise<CallReply> {
+  try {
+    return failingAs(server, await withClientIds(reply, method, names));
+  } catch (thrown) {
+    throw toServerFailure(server, thrown);
+  }
+}

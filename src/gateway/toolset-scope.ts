@@ -1,0 +1,19 @@
+/** What a toolset leaves of what is seen: by the servers' own names of their tools, however the toolset calls them. Pure. */
+import type { Reach } from './listing.ts';
+import { viewOfToolset } from '../access/policy/policy.ts';
+import type { Toolset } from '../access/policy/toolset.ts';
+import { both, NOTHING, WHOLE } from '../access/policy/view.ts';
+
+/** The servers of which something is left, and the view on each. */
+export function withinToolset(
+  toolset: Toolset,
+  seen: Reach,
+): Reach & Required<Pick<Reach, 'views'>> {
+  const views = new Map(
+    seen.servers.map(server => {
+      const view = viewOfToolset(toolset, server);
+      return [server.id, both(seen.views?.get(server.id) ?? WHOLE, view)];
+    }),
+  );
+  return { ...seen, servers: seen.servers.filter(({ id }) => views.get(id) !== NOTHING), views };
+}

@@ -1,0 +1,46 @@
+/**
+ * The shield: a limit of requests from one address, asked before the credential is looked at. It is the platform's own counter, cheap and
+ * inexact, for floods; what a caller may do exactly is counted elsewhere (`limits/`).
+ *
+ * It counts by `cf-connecting-ip` only, which the platform writes; what a client could write itself says nothing. A request without an
+ * address passes, and so does one whose counter fails: a shield that is out of order must not take the gateway with it, since behind it
+ * everything is still checked.
+ */
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { toProblemResponse } from '../shared/errors/to-problem.ts';
+
+export interface ShieldPorts {
+  /** The platform's counter; absent where there is none. */
+  shield?: Pick<RateLimit, 'limit'> | undefined;
+}
+
+interface Served {
+  fetch(request: Request, context: ExecutionContext): Response | Promise<Response>;
+}
+
+/** Seconds after which the counter begins anew: its period in `wrangler.toml`. */
+const PERIOD_SECONDS = 60;
+
+/** An application behind its shield; without a counter it is the application itself. */
+export function createShield({ shield }: ShieldPorts, app: Served): Served {
+  if (!shield) return app;
+  const isAllowed = async (key: string) => {
+    try {
+      return (await shield.limit({ key })).success;
+    } catch {
+      return true;
+    }
+  };
+  return {
+    async fetch(request, context) {
+      const address = request.headers.get('cf-connecting-ip');
+      if (address !== null && !(await isAllowed(address))) {
+        const retryAfterSeconds = PERIOD_SECONDS;
+        return toProblemResponse(
+          new PorticoError('rate_limited', undefined, { retryAfterSeconds }),
+        );
+      }
+      return app.fetch(request, context);
+    },
+  };
+}

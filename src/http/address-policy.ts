@@ -1,0 +1,69 @@
+/**
+ * Which addresses Portico may fetch: a pure decision, the one place for it (SEC-3). Only https to
+ * public host names; in local mode also loopback, over http too. No credentials in an address.
+ * What a name resolves to a Worker cannot see: names that stand for private addresses by convention
+ * are refused by a list (`private-names-guard.ts`), others the platform refuses on Cloudflare.
+ */
+
+import punycode from 'punycode/punycode.js';
+import { INTERNAL_NAMES, isWithin, REDIRECTING_NAMES } from './private-names.ts';
+
+export type AddressDecision = { allowed: true; url: URL } | { allowed: false; reason: string };
+
+const refuse = (reason: string): AddressDecision => ({ allowed: false, reason });
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+const HOST_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
+/**
+ * Decide on an address an administrator or an upstream supplied.
+ * @param address the text as it was given
+ */
+export function decideAddress(address: string, localMode: boolean): AddressDecision {
+  if (/[\s\\\p{Cc}]/u.test(address)) return refuse('the address holds a character that no URL has');
+  let url: URL;
+  try {
+    url = new URL(address);
+  } catch {
+    return refuse('the address is not a URL');
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('use https');
+  if (url.username !== '' || url.password !== '') {
+    return refuse('put credentials into headers, not into the address');
+  }
+  if (LOOPBACK.has(url.hostname)) {
+    return localMode ? { allowed: true, url } : refuse('loopback is allowed in local mode only');
+  }
+  if (url.protocol !== 'https:') return refuse('use https');
+  const host = url.hostname.replace(/\.$/, '');
+  const labels = host.split('.');
+  if (host.startsWith('[') || /^\d+$/.test(labels.at(-1) ?? '')) {
+    return refuse('use a host name, not an address literal');
+  }
+  if (host.length > 253 || labels.length < 2 || !labels.every(isHostLabel)) {
+    return refuse('the host is not a public name');
+  }
+  if (isWithin(INTERNAL_NAMES, host)) {
+    return refuse('the host is not a public name');
+  }
+  if (isWithin(REDIRECTING_NAMES, host)) {
+    return refuse('the host resolves to addresses that are not its own');
+  }
+  return { allowed: true, url };
+}
+
+/**
+ * A label of letters, digits, hyphens and underscores. An internationalised one (RFC 5891) must decode to text that is
+ * in its normal form, which no name that can be registered is without.
+ */
+function isHostLabel(label: string): boolean {
+  if (!HOST_LABEL.test(label)) return false;
+  if (!label.startsWith('xn--')) return true;
+  try {
+    const decoded = punycode.decode(label.slice(4));
+    const isText = decoded !== '' && !/[\p{Cc}\p{Cn}\p{Co}\p{Cs}]/u.test(decoded);
+    return isText && decoded === decoded.normalize('NFKC');
+  } catch {
+    return false;
+  }
+}

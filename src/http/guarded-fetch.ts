@@ -1,0 +1,58 @@
+/**
+ * A fetch for addresses that others name (token endpoints, metadata): each one is judged first, redirects are not followed,
+ * JSON is read whole within a bound and nothing else is read, and all of it ends with the signal. A failure says what went
+ * wrong and nothing of the other side.
+ */
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { BodyTooLarge, readText } from './read-text.ts';
+import { decideAddress } from './address-policy.ts';
+
+const MAX_BYTES = 65_536;
+/** Statuses whose responses cannot have a body. */
+const BODILESS = new Set([204, 205, 304]);
+
+/** @returns a fetch that throws PorticoError `credential_unavailable` */
+export function createGuardedFetch(localMode: boolean, signal: AbortSignal): typeof fetch {
+  return async (input, init) => {
+    const address = input instanceof Request ? input.url : String(input);
+    if (!decideAddress(address, localMode).allowed) {
+      throw unavailable('The address of the authorization server is not allowed');
+    }
+    let response: Response;
+    try {
+      response = await fetch(address, { ...init, redirect: 'manual', signal });
+    } catch {
+      throw unavailable(
+        signal.aborted
+          ? 'The authorization server did not answer in time'
+          : 'The authorization server cannot be reached',
+      );
+    }
+    const { status, headers } = response;
+    if (status >= 300 && status < 400) {
+      response.body?.cancel().catch(() => {});
+      throw unavailable('The authorization server redirects, which is never followed');
+    }
+    if (!(headers.get('content-type') ?? '').includes('json')) {
+      response.body?.cancel().catch(() => {});
+      return new Response(null, { status, headers: plain(headers) });
+    }
+    const text = await readText(response, headers, MAX_BYTES).catch((error: unknown) => {
+      throw unavailable(
+        error instanceof BodyTooLarge
+          ? 'The answer of the authorization server is larger than allowed'
+          : 'The answer of the authorization server was cut off',
+      );
+    });
+    return new Response(BODILESS.has(status) ? null : text, { status, headers: plain(headers) });
+  };
+}
+
+/** Headers that still say the truth of a body that was read. */
+function plain(headers: Headers): Headers {
+  const kept = new Headers(headers);
+  for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) kept.delete(name);
+  return kept;
+}
+
+const unavailable = (detail: string) => new PorticoError('credential_unavailable', detail);

@@ -1,0 +1,79 @@
+/**
+ * GET of the legacy era: the stream on which a session hears what belongs to no request of its own.
+ * Resumes after `Last-Event-ID`. Source: MCP 2025-11-25, transports, Listening for Messages.
+ */
+import type { Standing } from '../request-context.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import { isWanted } from '../../gateway/results/log-filter.ts';
+import { LEGACY_VERSIONS, MODERN_VERSION } from '../../shared/protocol.ts';
+import { LISTS, type ListNews } from '../../shared/events.ts';
+import { toSseText } from '../../http/sse-events.ts';
+import type { Frame } from '../../sessions/stream-frames.ts';
+import { loggedBy, type StreamOpening } from '../../sessions/stream-opening.ts';
+import type { Streams } from '../../sessions/streams.ts';
+import { audienceOf } from '../endpoint.ts';
+import { changingLists, lookAgain, mayTell, seenBy } from '../own-tools/own-lists.ts';
+import { streamResponse } from '../reply/stream-response.ts';
+
+/** From this version on clients take an event without data, which only names an id. */
+const PRIMING_SINCE = '2025-11-25';
+
+export interface LegacyStream {
+  headers: Headers;
+  /** Name of the session's object; undefined where the request names no session. */
+  owner: string | undefined;
+  standing: Standing;
+  gateway: Gateway;
+  protocolVersion: string;
+  keepAliveMs: number;
+  /** Told when it is open, or is over before that. */
+  onOpen(): void;
+  release(): void;
+  isAllowed(): Promise<boolean>;
+  now(): Promise<Standing>;
+}
+
+/** @throws PorticoError `method_not_allowed`, `not_acceptable`, `session_required` */
+export async function openLegacyStream(
+  { headers, owner, standing, gateway, protocolVersion, ...rest }: LegacyStream,
+  streams: Streams,
+): Promise<Response> {
+  const version = headers.get('mcp-protocol-version') ?? protocolVersion;
+  if (version === MODERN_VERSION) throw new PorticoError('method_not_allowed');
+  if (version !== '' && !LEGACY_VERSIONS.includes(version)) {
+    throw new PorticoError('invalid_request', `Unsupported protocol version: ${version}`);
+  }
+  if (!/text\/(event-stream|\*)|\*\/\*/i.test(headers.get('accept') ?? '')) {
+    throw new PorticoError('not_acceptable', 'A stream needs Accept: text/event-stream');
+  }
+  if (owner === undefined) {
+    throw new PorticoError('session_required', 'A stream needs an Mcp-Session-Id header');
+  }
+  const lastEventId = headers.get('last-event-id');
+  const lists = changingLists(standing.scope, LISTS);
+  const opening: StreamOpening = {
+    owner,
+    kind: 'session',
+    audience: audienceOf(standing.caller, standing.scope),
+    lists,
+    seen: await seenBy(gateway, await rest.now(), lists),
+    resources: [],
+    ...(lastEventId === null ? {} : { lastEventId }),
+  };
+  const priming = protocolVersion >= PRIMING_SINCE ? 'data:\n\n' : '\n';
+  const toText = async ({ id, text }: Frame) => {
+    const serverId = loggedBy(id);
+    if (serverId !== undefined) {
+      const { scope, logLevel } = await rest.now();
+      const isSeen = scope.reach.servers.some(server => server.id === serverId);
+      return isSeen && isWanted(text, logLevel) ? toSseText(text) : '';
+    }
+    if (text === '') return `id: ${id}\n${priming}`;
+    return (await mayTell(gateway, await rest.now(), text)) ? `id: ${id}\n${toSseText(text)}` : '';
+  };
+  const socket = await streams.connect(opening);
+  const look = async (news: readonly ListNews[]) =>
+    lookAgain(gateway, await rest.now(), lists, news);
+  return streamResponse(socket, { ...rest, opening, toText, farewell: '', look });
+}

@@ -1,0 +1,138 @@
+/**
+ * Requests of the legacy era (2024-11-05 to 2025-11-25) on Streamable HTTP. Translated here, once:
+ * below this file nothing asks for a version. Errors of a request are in-band, with 200.
+ */
+import type { Exchange } from '../request-context.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { toRpcErrorResponse, toRpcErrorText } from '../../shared/errors/to-json-rpc.ts';
+import { pacedResponse } from '../../http/paced-body.ts';
+import { withExactIds } from '../../shared/json/exact-ids.ts';
+import { rawElements } from '../../shared/json/json-spans.ts';
+import {
+  IMPLEMENTATION,
+  isObject,
+  isRequestId,
+  LATEST_LEGACY_VERSION,
+  LEGACY_VERSIONS,
+  type RequestId,
+  type RpcRequest,
+} from '../../shared/protocol.ts';
+import { resultResponse, thrownResponse } from '../reply/response.ts';
+import { classify } from '../classify.ts';
+import { setLogLevel } from '../methods/log-level.ts';
+import { toOwnOffer } from '../own-tools/meta-tools.ts';
+import { handleShared, noteDenial, paramsOf } from '../methods/dispatch.ts';
+import { subscribe } from './subscribe.ts';
+
+const MAX_BATCH = 50;
+const SUBSCRIPTIONS = new Set(['resources/subscribe', 'resources/unsubscribe']);
+/** Errors of these codes answer with their own status. */
+const REFUSED_WITH_STATUS = new Set(['forbidden', 'session_required']);
+
+/**
+ * The version to answer `initialize` with: the client's where it is known, else the newest.
+ * @throws PorticoError `invalid_params` where the client names none
+ */
+export function negotiatedVersion(request: RpcRequest): string {
+  const wanted = request.params?.['protocolVersion'];
+  if (typeof wanted !== 'string') {
+    throw new PorticoError('invalid_params', 'params.protocolVersion must be a string');
+  }
+  return LEGACY_VERSIONS.includes(wanted) ? wanted : LATEST_LEGACY_VERSION;
+}
+
+/** The one revision that has batches; 2025-06-18 took them out again. */
+const BATCH_VERSION = '2025-03-26';
+
+/**
+ * A batch is a message in one revision only: that of the session, else of the header, else assumed (2025-06-18, Streamable HTTP:
+ * without a header a server assumes 2025-03-26).
+ * @throws PorticoError `invalid_request`
+ */
+export function checkBatch(...versions: readonly (string | null | undefined)[]): void {
+  if (versions.every(version => (version ?? BATCH_VERSION) === BATCH_VERSION)) return;
+  throw new PorticoError('invalid_request', `Batches belong to ${BATCH_VERSION} only`);
+}
+
+/** The answer to `initialize`, with the id of the session just opened. */
+export async function initializeResponse(
+  { gateway, caller, scope }: Exchange,
+  request: RpcRequest,
+  protocolVersion: string,
+  sealedId: string,
+): Promise<Response> {
+  // Tasks are of the last legacy revision only.
+  const tasks = protocolVersion === LATEST_LEGACY_VERSION ? 'legacy' : undefined;
+  const offer = await gateway.offer(caller, scope.reach, scope.naming, tasks);
+  const own = toOwnOffer(offer, scope);
+  const result = { protocolVersion, serverInfo: IMPLEMENTATION, ...own };
+  return resultResponse(request.id, JSON.stringify(result), { 'mcp-session-id': sealedId });
+}
+
+/** @param text the request as it came */
+export async function handleLegacy(
+  exchange: Exchange,
+  request: RpcRequest,
+  text: string,
+): Promise<Response> {
+  const { id, method } = request;
+  try {
+    const params = await paramsOf(exchange, request, text, 'legacy');
+    if (method === 'ping') return resultResponse(id, '{}');
+    if (method === 'logging/setLevel') return await setLogLevel(exchange, request);
+    if (SUBSCRIPTIONS.has(method)) return await subscribe(exchange, request);
+    const response = await handleShared(exchange, request, params, 'legacy');
+    if (response) return response;
+    throw new PorticoError('method_not_found', `Method not found: ${method}`);
+  } catch (thrown) {
+    await noteDenial(exchange, method, thrown, 'legacy');
+    if (thrown instanceof PorticoError && REFUSED_WITH_STATUS.has(thrown.code)) {
+      return toRpcErrorResponse(thrown, id, 'legacy');
+    }
+    return thrownResponse(thrown, { id, method, era: 'legacy' });
+  }
+}
+
+/**
+ * A batch of 2025-03-26: every request is answered, in one array.
+ * @param text the batch as it came
+ */
+export async function handleBatch(exchange: Exchange, text: string): Promise<Response> {
+  const elements = rawElements(text);
+  if (elements.length > MAX_BATCH) {
+    throw new PorticoError('invalid_request', `A batch may hold ${MAX_BATCH} messages at most`);
+  }
+  const answers = await Promise.all(elements.map(element => answerOne(exchange, element)));
+  const given = answers.filter(answer => answer !== undefined);
+  if (given.length === 0) return new Response(null, { status: 202 });
+  const headers = { 'content-type': 'application/json' };
+  return pacedResponse([`[${given.join(',')}]`], { headers }, exchange.context.bytes);
+}
+
+async function answerOne(exchange: Exchange, element: string): Promise<string | undefined> {
+  const message = withExactIds(JSON.parse(element), element);
+  const classified = classify(message, { version: null, method: null, name: null });
+  if (classified.kind !== 'request' || !isObject(message)) return undefined;
+  const { request } = classified;
+  if (request.method === 'initialize') {
+    const error = new PorticoError('invalid_request', 'initialize may not be part of a batch');
+    return toRpcErrorText(error, request.id, 'legacy');
+  }
+  const response = await handleLegacy({ ...exchange, acceptsStream: false }, request, element);
+  return response.text();
+}
+
+/** Id of the request a notification cancels, if it is such a one. */
+export function cancelledRequest(message: unknown): RequestId | undefined {
+  if (!isObject(message) || message['method'] !== 'notifications/cancelled') return undefined;
+  const id = isObject(message['params']) ? message['params']['requestId'] : undefined;
+  return isRequestId(id) ? id : undefined;
+}
+
+/** @throws PorticoError `invalid_request` where a header names a revision nobody knows */
+export function checkLegacyVersion(headers: Headers): void {
+  const version = headers.get('mcp-protocol-version');
+  if (version !== null && !LEGACY_VERSIONS.includes(version)) {
+    throw new PorticoError('invalid_request', `Unsupported protocol version: ${version}`);
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * `resources/subscribe` and `resources/unsubscribe` of the legacy era. They belong to a session,
+ * whose own stream brings the updates. Source: MCP 2025-11-25, resources, Subscriptions.
+ */
+import type { Exchange } from '../request-context.ts';
+import type { Reach } from '../../gateway/listing.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { RpcRequest } from '../../shared/protocol.ts';
+import { keepsSessions } from '../../servers/registry/keeps-sessions.ts';
+import type { Subscription } from '../../shared/events.ts';
+import type { CallContext } from '../../upstream/protocol/call.ts';
+import { resultResponse } from '../reply/response.ts';
+import { audienceOf } from '../endpoint.ts';
+
+/** @throws PorticoError `session_required`, `resource_not_found`, `method_not_found`, … */
+export async function subscribe(exchange: Exchange, request: RpcRequest): Promise<Response> {
+  const { gateway, caller, scope, context, streams, sessionObject } = exchange;
+  const uri = request.params?.['uri'];
+  if (typeof uri !== 'string' || uri === '') {
+    throw new PorticoError('invalid_params', 'params.uri must be a string');
+  }
+  if (sessionObject === undefined) throw new PorticoError('session_required');
+  const { reach, naming } = scope;
+  const found = await gateway.subscription(caller, reach, naming, uri);
+  const subscription = placed(found, reach, context);
+  if (request.method === 'resources/subscribe') {
+    const audience = audienceOf(caller, scope);
+    const ask = (at: Subscription) =>
+      streams.subscribe(sessionObject, audience, at, context.capabilities);
+    await ask(subscription).catch((error: unknown) => {
+      if (!hasNoSession(error, found, reach)) throw error;
+      return ask(found);
+    });
+  } else {
+    await streams.unsubscribe(sessionObject, subscription);
+  }
+  return resultResponse(request.id, '{}');
+}
+
+/** Whether a server of both eras opened no session for a client of the legacy one, whom it serves in the modern era then. */
+function hasNoSession(error: unknown, { serverId }: Subscription, { servers }: Reach): boolean {
+  if (!(error instanceof PorticoError) || error.code !== 'upstream_session') return false;
+  return servers.find(({ id }) => id === serverId)?.verdict?.modernVersion !== undefined;
+}
+
+/**
+ * Where a subscription is made: in the client's own session at a server that keeps one for each
+ * client, since it may tell a session of what was done in that one alone; else by the monitor.
+ */
+export function placed(
+  subscription: Subscription,
+  { servers }: Reach,
+  { owner }: Pick<CallContext, 'owner'>,
+): Subscription {
+  const { serverId } = subscription;
+  const server = servers.find(({ id }) => id === serverId);
+  if (!server || !keepsSessions(server)) return subscription;
+  return { ...subscription, at: owner(serverId) };
+}

@@ -1,0 +1,237 @@
+/**
+ * The requests both eras share: lists from the catalog, and what is relayed to the one server it is
+ * about. A method that is in neither table is not known here.
+ */
+import type { Exchange } from '../request-context.ts';
+import type { Reference } from '../../gateway/listing.ts';
+import { requireScope } from '../../shared/identity/principal.ts';
+import type { ToolsShown } from '../../access/policy/toolset.ts';
+import { KIND_FACTS, KINDS, type Kind } from '../../servers/catalog/catalog.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { isCall } from '../../gateway/gateway.ts';
+import type { RawObject } from '../../shared/json/json-spans.ts';
+import { isObject, type Era, type RpcRequest } from '../../shared/protocol.ts';
+import type { RelayedMethod } from '../../upstream/protocol/call.ts';
+import {
+  ownResultResponse,
+  replyResponse,
+  resultBytesResponse,
+  thrownText,
+} from '../reply/response.ts';
+import type { Asked } from '../reply/response.ts';
+import { answerAsk } from '../own-tools/ask-calls.ts';
+import { ASK_NAME, askListResult } from '../own-tools/ask-tool.ts';
+import { startChat } from '../own-tools/chat-calls.ts';
+import { CHAT_NAME, chatListResult } from '../own-tools/chat-tool.ts';
+import { listResult } from '../reply/list-result.ts';
+import { notFoundText, toMetaCall } from '../own-tools/meta-calls.ts';
+import { metaListResult } from '../own-tools/meta-tools.ts';
+import type { OwnList } from '../own-tools/own-tools.ts';
+import { readParams } from '../params.ts';
+import { patiently } from '../reply/keep-alive-response.ts';
+import { isAboutTask, taskReference, wantedTasks } from './tasks.ts';
+
+/** What endpoints list that do not list the servers' tools. */
+const OWN_LISTS: Record<Exclude<ToolsShown, 'all'>, OwnList> = {
+  search: metaListResult,
+  ask: askListResult,
+  chat: chatListResult,
+};
+
+const LISTS: ReadonlyMap<string, Kind> = new Map(
+  KINDS.map(kind => [KIND_FACTS[kind].method, kind]),
+);
+
+const RELAYED: ReadonlyMap<string, (request: RpcRequest) => Reference> = new Map([
+  ['tools/call', toolReference],
+  ['prompts/get', request => ({ kind: 'prompt', name: text(request, 'name') })],
+  ['resources/read', request => ({ kind: 'resource', name: text(request, 'uri') })],
+  ['completion/complete', completionReference],
+]);
+
+/**
+ * The raw params of a request; one that can be read in two ways is refused, which is recorded.
+ * @param body the request as it came
+ * @throws PorticoError `invalid_request`, `invalid_params`
+ */
+export async function paramsOf(
+  { gateway, caller }: Exchange,
+  { method }: RpcRequest,
+  body: string,
+  door: Era,
+): Promise<RawObject> {
+  try {
+    return readParams(body);
+  } catch (thrown) {
+    await gateway.refused?.(caller, { method, thrown, door });
+    throw thrown;
+  }
+}
+
+/** Whether a method goes to a server and so may last. */
+export function isRelayed(method: string): boolean {
+  return RELAYED.has(method) || isAboutTask(method);
+}
+
+/**
+ * Serve a shared method.
+ * @param params raw params of the request
+ * @returns undefined where the method is not one of them
+ */
+export async function handleShared(
+  exchange: Exchange,
+  request: RpcRequest,
+  params: RawObject,
+  era: Era,
+): Promise<Response | undefined> {
+  const { gateway, caller, scope, pageSize } = exchange;
+  const { reach, naming, tools } = scope;
+  const kind = LISTS.get(request.method);
+  if (kind === 'tools' && tools !== 'all') {
+    requireScope(caller, 'tools:read');
+    const result = OWN_LISTS[tools](cursorOf(request), era);
+    return resultBytesResponse(request.id, result, exchange.context.bytes);
+  }
+  if (kind) {
+    const list = await gateway.list(caller, reach, naming, kind);
+    const result = listResult(list, kind, cursorOf(request), pageSize, era);
+    return resultBytesResponse(request.id, result, exchange.context.bytes);
+  }
+  if (isCallOf(ASK_NAME, exchange, request)) return ask(exchange, request, era);
+  if (isCallOf(CHAT_NAME, exchange, request)) return chat(exchange, request, era);
+  const meta = await toMetaCall(exchange, request, params, era);
+  if (!meta) return relay(exchange, request, params, era);
+  const asked = { id: request.id, method: request.method, era };
+  if ('result' in meta) return ownResultResponse(asked, meta.result);
+  // What the client mirrored are the arguments of `call_tool`.
+  const { readHeader: _mirrored, ...rest } = exchange;
+  return relay(rest, meta.request, meta.params, era, thrown =>
+    ownResultResponse(asked, notFoundText(thrown)),
+  );
+}
+
+/** Whether a request is a call of the one tool that the endpoint lists, which it is named after. */
+function isCallOf(name: string, { scope }: Exchange, { method, params }: RpcRequest): boolean {
+  return scope.tools === name && method === 'tools/call' && params?.['name'] === name;
+}
+
+/** Answers a call of `chat`. */
+function chat(exchange: Exchange, request: RpcRequest, era: Era): Promise<Response> {
+  const asked = { id: request.id, method: request.method, era };
+  const responding = startChat(exchange, request, era).then(reply =>
+    replyResponse(reply, asked, exchange),
+  );
+  return whenReady(responding, asked, exchange);
+}
+
+/** Answers a call of `ask`. */
+function ask(exchange: Exchange, request: RpcRequest, era: Era): Promise<Response> {
+  const asked = { id: request.id, method: request.method, era };
+  const responding = answerAsk(exchange, request, era).then(result =>
+    ownResultResponse(asked, result),
+  );
+  return whenReady(responding, asked, exchange);
+}
+
+/** A response that may take long: where the client takes a stream, it begins before it is there. */
+async function whenReady(
+  responding: Promise<Response>,
+  asked: Asked,
+  { acceptsStream, context }: Exchange,
+): Promise<Response> {
+  if (!acceptsStream) return responding;
+  const release = context.bytes?.retain() ?? (() => {});
+  responding.then(release, release);
+  return patiently(responding, thrown => thrownText(thrown, asked));
+}
+
+/** @param rescue answers what the gateway refused, or throws it again */
+async function relay(
+  exchange: Exchange,
+  request: RpcRequest,
+  params: RawObject,
+  era: Era,
+  rescue?: (thrown: unknown) => Response,
+): Promise<Response | undefined> {
+  const { gateway, caller, scope, context, readHeader, logLevel, cache, version } = exchange;
+  const { reach, naming } = scope;
+  const reference = await referenceOf(exchange, request, era);
+  if (!reference) return undefined;
+  const method = request.method as RelayedMethod;
+  const tasks = tasksOf(request, reference, era);
+  const header = readHeader ? { readHeader } : {};
+  const from = { door: era, version, ...header };
+  const relayed = { method, reference, params, logLevel, tasks, cache, ...from };
+  const asked = { id: request.id, method, era, tasks };
+  // What is sent is raw: the call does not wait with a parsed copy of it in memory.
+  delete request.params;
+  exchange.dropParsed?.();
+  const responding = gateway
+    .request(caller, reach, naming, relayed, context)
+    .then(routed => replyResponse(routed, asked, exchange))
+    .catch(rescue);
+  return whenReady(responding, asked, exchange);
+}
+
+/** What a request is about; one that does not say so rightly is refused, which is recorded. */
+async function referenceOf(
+  { gateway, caller }: Exchange,
+  request: RpcRequest,
+  door: Era,
+): Promise<Reference | undefined> {
+  const { method } = request;
+  try {
+    return RELAYED.get(method)?.(request) ?? taskReference(request, door);
+  } catch (thrown) {
+    await gateway.refused?.(caller, { method, thrown, door });
+    throw thrown;
+  }
+}
+
+/** Record that a request was refused for want of a scope; calls are recorded by themselves. */
+export async function noteDenial(
+  { gateway, caller }: Exchange,
+  method: string,
+  thrown: unknown,
+  door: Era,
+): Promise<void> {
+  if (!(thrown instanceof PorticoError) || thrown.code !== 'forbidden' || isCall(method)) return;
+  await gateway.refused?.(caller, { method, thrown, door });
+}
+
+/** The form of tasks a request may speak of; most may not. */
+function tasksOf(request: RpcRequest, { kind }: Reference, era: Era): Era | undefined {
+  if (kind === 'task') return era;
+  return request.method === 'tools/call' ? wantedTasks(request, era) : undefined;
+}
+
+function cursorOf(request: RpcRequest): string | undefined {
+  const cursor = request.params?.['cursor'];
+  if (cursor === undefined || typeof cursor === 'string') return cursor;
+  throw new PorticoError('invalid_params', 'The cursor must be a string');
+}
+
+function toolReference(request: RpcRequest): Reference {
+  const given = request.params?.['arguments'];
+  if (given !== undefined && !isObject(given)) {
+    throw new PorticoError('invalid_params', 'params.arguments must be an object');
+  }
+  return { kind: 'tool', name: text(request, 'name') };
+}
+
+function text(request: RpcRequest, member: string): string {
+  const value = request.params?.[member];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new PorticoError('invalid_params', `params.${member} must be a string`);
+}
+
+function completionReference(request: RpcRequest): Reference {
+  const ref = request.params?.['ref'];
+  if (isObject(ref) && ref['type'] === 'ref/prompt' && typeof ref['name'] === 'string') {
+    return { kind: 'prompt', name: ref['name'] };
+  }
+  if (isObject(ref) && ref['type'] === 'ref/resource' && typeof ref['uri'] === 'string') {
+    return { kind: 'resource', name: ref['uri'] };
+  }
+  throw new PorticoError('invalid_params', 'params.ref must be a ref/prompt or a ref/resource');
+}

@@ -1,0 +1,66 @@
+/**
+ * Tasks at the face: which form of them a request speaks, and what a request about a task names. The
+ * modern era declares an extension with each request, the legacy one asks for a task with a
+ * parameter of the call; the two are not each other's. Pure.
+ * Source: MCP 2026-07-28, tasks extension; 2025-11-25, tasks.
+ */
+import type { Reference } from '../../gateway/listing.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import {
+  isObject,
+  META,
+  TASKS_EXTENSION,
+  type Era,
+  type RpcRequest,
+} from '../../shared/protocol.ts';
+
+/** The methods about a task, with the eras that have them. A list of tasks is in none. */
+const TASK_METHODS: ReadonlyMap<string, readonly Era[]> = new Map<string, readonly Era[]>([
+  ['tasks/get', ['legacy', 'modern']],
+  ['tasks/cancel', ['legacy', 'modern']],
+  ['tasks/result', ['legacy']],
+  ['tasks/update', ['modern']],
+]);
+
+/** Whether a method is about a task in either era. */
+export function isAboutTask(method: string): boolean {
+  return TASK_METHODS.has(method);
+}
+
+/** Whether a modern client declared the extension with this request. */
+function declaresTasks({ params }: RpcRequest): boolean {
+  const meta = params?.['_meta'];
+  const capabilities = isObject(meta) ? meta[META.clientCapabilities] : undefined;
+  const extensions = isObject(capabilities) ? capabilities['extensions'] : undefined;
+  return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]);
+}
+
+/** The form of tasks a call may be answered with; undefined where the client takes none. */
+export function wantedTasks(request: RpcRequest, era: Era): Era | undefined {
+  if (era === 'modern') return declaresTasks(request) ? 'modern' : undefined;
+  return isObject(request.params?.['task']) ? 'legacy' : undefined;
+}
+
+/**
+ * A client must have declared what it asks for.
+ * @throws PorticoError `missing_client_capability`
+ */
+export function requireTasks(request: RpcRequest): void {
+  if (declaresTasks(request)) return;
+  throw new PorticoError('missing_client_capability', undefined, {
+    data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
+  });
+}
+
+/**
+ * The task a request is about, by the client's id.
+ * @returns undefined where the era does not have the method
+ * @throws PorticoError `missing_client_capability`, `invalid_params`
+ */
+export function taskReference(request: RpcRequest, era: Era): Reference | undefined {
+  if (!TASK_METHODS.get(request.method)?.includes(era)) return undefined;
+  if (era === 'modern') requireTasks(request);
+  const taskId = request.params?.['taskId'];
+  if (typeof taskId === 'string') return { kind: 'task', name: taskId };
+  throw new PorticoError('invalid_params', 'params.taskId must be a string');
+}

@@ -1,0 +1,165 @@
+/**
+ * `subscriptions/listen` of the modern era: an acknowledgement with what is honoured, then every
+ * notification asked for, each under the subscription's id, until the client goes; nothing is
+ * replayed. A stream that ends here ends with the request's result.
+ * Source: MCP 2026-07-28, patterns, subscriptions.
+ */
+import type { Caller } from '../../access/policy/caller.ts';
+import type { Exchange } from '../request-context.ts';
+import { z } from 'zod';
+import { requireScope } from '../../shared/identity/principal.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { Gateway, TaskNews } from '../../gateway/gateway.ts';
+import { counted } from '../../shared/limits/stream-count.ts';
+import { fromRawMembers, rawMembers } from '../../shared/json/json-spans.ts';
+import { toSseText } from '../../http/sse-events.ts';
+import {
+  idText,
+  IMPLEMENTATION,
+  META,
+  type RequestId,
+  type RpcRequest,
+} from '../../shared/protocol.ts';
+import { isOffered } from '../../servers/registry/status.ts';
+import { LISTS, type Subscription } from '../../shared/events.ts';
+import type { StreamOpening } from '../../sessions/stream-opening.ts';
+import { listenOwner } from '../../sessions/streams.ts';
+import { audienceOf, type Scope } from '../endpoint.ts';
+import { changingLists, lookAgain, mayTell, seenBy } from '../own-tools/own-lists.ts';
+import { placed } from '../legacy/subscribe.ts';
+import { streamResponse, type LiveStream } from '../reply/stream-response.ts';
+import { requireTasks } from '../methods/tasks.ts';
+
+/** Most resources one listener may subscribe to. */
+const MAX_RESOURCES = 1_000;
+/** Most tasks, each of which may be at another server. */
+const MAX_TASKS = 100;
+
+const FilterSchema = z.object({
+  toolsListChanged: z.boolean().optional(),
+  resourcesListChanged: z.boolean().optional(),
+  promptsListChanged: z.boolean().optional(),
+  resourceSubscriptions: z.array(z.string().min(1)).max(MAX_RESOURCES).optional(),
+  taskIds: z.array(z.string().min(1)).max(MAX_TASKS).optional(),
+});
+
+/** @throws PorticoError `forbidden`, `busy`, `invalid_params`, `missing_client_capability` */
+export async function openListener(exchange: Exchange, request: RpcRequest): Promise<Response> {
+  requireScope(exchange.caller, 'tools:read');
+  const release = exchange.listening.open();
+  return counted(release, async () => {
+    const onOpen = await exchange.listening.turn();
+    return counted(onOpen, () => listen(exchange, request, { onOpen, release }));
+  });
+}
+
+async function listen(
+  { caller, scope, gateway, context, streams, listening }: Exchange,
+  request: RpcRequest,
+  ends: { onOpen: () => void; release: () => void },
+): Promise<Response> {
+  const parsed = FilterSchema.safeParse(request.params?.['notifications']);
+  if (!parsed.success) {
+    throw new PorticoError('invalid_params', 'params.notifications must be a filter');
+  }
+  const wanted = parsed.data;
+  if (wanted.taskIds) requireTasks(request);
+  const { id } = request;
+  const owner = listenOwner(caller.principalId);
+  const lists = changingLists(scope, LISTS).filter(list => wanted[`${list}ListChanged`]);
+  const opening: StreamOpening = {
+    owner,
+    kind: 'listen',
+    audience: audienceOf(caller, scope),
+    lists,
+    seen: await seenBy(gateway, await listening.now(), lists),
+    resources: (await honoured(wanted.resourceSubscriptions ?? [], caller, scope, gateway)).map(
+      resource => placed(resource, scope.reach, context),
+    ),
+  };
+  /** The object has the stream: the servers are asked to tell, then the client is told so. */
+  async function acknowledge(live: LiveStream): Promise<string> {
+    const told = await Promise.all(
+      opening.resources.map(async resource => {
+        const failure = await streams.watch(owner, resource, context.capabilities);
+        return failure ? undefined : resource.as;
+      }),
+    );
+    const notifications = {
+      ...Object.fromEntries(opening.lists.map(list => [`${list}ListChanged`, true])),
+      ...(wanted.resourceSubscriptions
+        ? { resourceSubscriptions: told.filter(uri => uri !== undefined) }
+        : {}),
+      ...(wanted.taskIds ? { taskIds: await hearTasks(wanted.taskIds, live) } : {}),
+    };
+    const method = 'notifications/subscriptions/acknowledged';
+    const text = JSON.stringify({ jsonrpc: '2.0', method, params: { notifications } });
+    return toSseText(withSubscriptionId(text, id));
+  }
+  /** A stream on which a server no longer tells of its tasks ends: nobody polls what he hears of. */
+  async function hearTasks(ids: readonly string[], live: LiveStream): Promise<readonly string[]> {
+    const hear = ({ server, task }: TaskNews) =>
+      live.tell(async () => {
+        const { servers } = (await listening.now()).scope.reach;
+        const now = servers.find(({ id: serverId }) => serverId === server.id);
+        if (!now || !isOffered(now.status)) return '';
+        const text = `{"jsonrpc":"2.0","method":"notifications/tasks","params":${task}}`;
+        return toSseText(withSubscriptionId(text, id));
+      });
+    const { agreed, ended } = await gateway.hearTasks(caller, scope.reach, ids, hear, live.signal);
+    if (agreed.length > 0) void ended.then(() => live.end());
+    return agreed;
+  }
+  const socket = await streams.connect(opening);
+  return streamResponse(socket, {
+    ...ends,
+    keepAliveMs: listening.keepAliveMs,
+    isAllowed: async () => (await listening.now()) !== undefined,
+    opening,
+    look: async news => lookAgain(gateway, await listening.now(), lists, news),
+    toText: async ({ text }, live) => {
+      if (text === '') return acknowledge(live);
+      return (await mayTell(gateway, await listening.now(), text))
+        ? toSseText(withSubscriptionId(text, id))
+        : '';
+    },
+    farewell: toSseText(resultText(id)),
+  });
+}
+
+/** The resources asked for of which a server within reach can tell; the others are left out. */
+async function honoured(
+  uris: readonly string[],
+  caller: Caller,
+  { reach, naming }: Scope,
+  gateway: Gateway,
+): Promise<Subscription[]> {
+  const found = await Promise.all(
+    [...new Set(uris)].map(uri =>
+      gateway.subscription(caller, reach, naming, uri).catch((error: unknown) => {
+        if (error instanceof PorticoError) return undefined;
+        throw error;
+      }),
+    ),
+  );
+  return found.filter(subscription => subscription !== undefined);
+}
+
+/** A notification under the id of the subscription it belongs to. */
+function withSubscriptionId(text: string, id: RequestId): string {
+  const members = rawMembers(text);
+  const params = rawMembers(members.get('params') ?? '{}');
+  const meta = params.get('_meta');
+  const kept = meta?.startsWith('{') ? rawMembers(meta) : new Map<string, string>();
+  kept.set(META.subscriptionId, idText(id));
+  return fromRawMembers(
+    members.set('params', fromRawMembers(params.set('_meta', fromRawMembers(kept)))),
+  );
+}
+
+/** The response to the request, with which a subscription ends in good order. */
+function resultText(id: RequestId): string {
+  const named = `${JSON.stringify(META.subscriptionId)}:${idText(id)}`;
+  const meta = `{${named},${JSON.stringify(META.serverInfo)}:${JSON.stringify(IMPLEMENTATION)}}`;
+  return `{"jsonrpc":"2.0","id":${idText(id)},"result":{"resultType":"complete","_meta":${meta}}}`;
+}

@@ -1,0 +1,236 @@
+/**
+ * Calls of `chat` on an endpoint that lists it. What the endpoint reaches is all that the chat ever reaches. Before a call that a person has
+ * to allow the client is asked to fill in a form, in either era's way; where it cannot be asked, or the person decides nothing, the chat
+ * waits: it is told so, and can be gone on with over REST or the terminal. What is done comes as progress, for who wants it.
+ */
+import type { Exchange } from '../request-context.ts';
+import type { Relayable } from '../reply/relay-messages.ts';
+import { z } from 'zod';
+import type { ChatEvent, ChatView } from '../../agents/chat/chat-events.ts';
+import { BeginChatSchema, ContinueChatSchema } from '../../agents/chat/chat-schema.ts';
+import type { ReadyChat } from '../../agents/chat/chat-service.ts';
+import type { Asker } from '../../agents/chat/shown-tools.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { Mailbox } from '../../shared/util/async-queue.ts';
+import {
+  idText,
+  IMPLEMENTATION,
+  isObject,
+  isRequestId,
+  type Era,
+  type JsonObject,
+  type RequestId,
+  type RpcRequest,
+} from '../../shared/protocol.ts';
+import { fillsForms } from '../../shared/client-capabilities.ts';
+import type { CallMessages, CallReply } from '../../upstream/protocol/call.ts';
+import type { RawResponse } from '../../upstream/protocol/message.ts';
+import { toDecisions, toInputRequests } from './approval-form.ts';
+import { CHAT_NAME } from './chat-tool.ts';
+import { ownFailureText, ownResultText, parseOwn, traceparentOf } from './own-tools.ts';
+
+const ArgumentsSchema = z.strictObject({
+  message: BeginChatSchema.shape.message,
+  chat_id: z.string().min(1).max(100).optional(),
+});
+/** What a model can read and do something about. */
+const READABLE: ReadonlySet<string> = new Set([
+  'invalid_params',
+  'validation_failed',
+  'model_missing',
+  'not_found',
+  'conflict',
+  'busy',
+  'payload_too_large',
+]);
+/** Ends of a run that are failures. */
+const FAILED: ReadonlySet<unknown> = new Set([
+  'model_failed',
+  'model_budget',
+  'interrupted',
+  'revoked',
+  'refused',
+]);
+
+/** @throws PorticoError `forbidden`, `rate_limited`, and what is wrong beside the arguments, the chat and the model */
+export async function startChat(
+  exchange: Exchange,
+  request: RpcRequest,
+  door: Era,
+): Promise<Relayable> {
+  const round = new Round(exchange, request, door);
+  return {
+    server: IMPLEMENTATION,
+    reply: await round.start(request.params ?? {}),
+    retry: extra => {
+      const members = [...extra].map(([key, raw]) => [key, JSON.parse(raw) as unknown]);
+      return round.start(Object.fromEntries(members) as JsonObject);
+    },
+    onUnanswered: () => round.waiting(),
+  };
+}
+
+/** One request of a client, over as many rounds of questions as it takes. */
+class Round {
+  readonly #exchange: Exchange;
+  readonly #request: RpcRequest;
+  readonly #door: Era;
+  readonly #gone = new AbortController();
+  /** The chat that it is about, as soon as that is known. */
+  #chatId = '';
+
+  constructor(exchange: Exchange, request: RpcRequest, door: Era) {
+    this.#exchange = exchange;
+    this.#request = request;
+    this.#door = door;
+  }
+
+  /** @param round members of the params that belong to a round: `requestState`, `inputResponses` */
+  async start(round: JsonObject): Promise<CallReply> {
+    try {
+      const ready = await this.#ready(round);
+      if (!ready) return { response: await this.waiting() };
+      this.#chatId = ready.id;
+      return { messages: this.#tell(ready) };
+    } catch (thrown) {
+      if (!(thrown instanceof PorticoError) || !READABLE.has(thrown.code)) throw thrown;
+      return { response: toResponse(ownFailureText(thrown)) };
+    }
+  }
+
+  /** The chat as it waits for a person. */
+  async waiting(): Promise<RawResponse> {
+    const { chats, caller } = this.#exchange;
+    return toResponse(toResultText(await chats.get(caller, this.#chatId)));
+  }
+
+  /** @returns undefined where a person was asked and decided nothing */
+  async #ready(round: JsonObject): Promise<ReadyChat | undefined> {
+    const { chats, caller } = this.#exchange;
+    const asker = this.#toAsker();
+    const { requestState: state } = round;
+    if (state !== undefined) {
+      if (typeof state !== 'string') {
+        throw new PorticoError('invalid_params', 'params.requestState must be a string');
+      }
+      this.#chatId = state;
+      const { pending = [] } = await chats.get(caller, this.#chatId);
+      const decisions = toDecisions(round['inputResponses'], pending);
+      if (!decisions) return undefined;
+      return chats.continue(asker, this.#chatId, ContinueChatSchema.parse({ decisions }));
+    }
+    const given = parseOwn(CHAT_NAME, ArgumentsSchema, this.#request.params?.['arguments']);
+    const { message, chat_id: id } = given;
+    if (id !== undefined) {
+      return chats.continue(asker, id, ContinueChatSchema.parse({ message }));
+    }
+    return chats.begin(asker, BeginChatSchema.parse({ message, tools: this.#only() }));
+  }
+
+  /** The endpoint's own bounds, as they are kept with the chat. */
+  #only(): JsonObject {
+    const { naming, toolset } = this.#exchange.scope;
+    if (naming.kind === 'own') return { servers: [naming.serverId] };
+    return toolset === undefined ? {} : { toolset };
+  }
+
+  #toAsker(): Asker {
+    const { caller, scope, context, listening } = this.#exchange;
+    return {
+      caller,
+      reach: scope.reach,
+      door: this.#door,
+      signal: AbortSignal.any([context.signal, this.#gone.signal]),
+      traceparent: traceparentOf(this.#request),
+      defer: work => context.defer(work),
+      async rights() {
+        try {
+          const now = await listening.now();
+          return { caller: now.caller, reach: now.scope.reach };
+        } catch (thrown) {
+          if (thrown instanceof PorticoError) return undefined;
+          throw thrown;
+        }
+      },
+    };
+  }
+
+  /** Runs at once, whoever listens; the run ends where nobody listens any more. */
+  #tell(ready: ReadyChat): CallMessages {
+    const events = new Mailbox<ChatEvent>();
+    const tell = (event: ChatEvent) => events.put(event);
+    const running = ready.run({ tell, isStreamed: false }).finally(() => events.end());
+    running.catch(() => {});
+    return this.#messages(events, running);
+  }
+
+  async *#messages(events: Mailbox<ChatEvent>, running: Promise<ChatView>): CallMessages {
+    const token = progressTokenOf(this.#request);
+    let progress = 0;
+    let isRunning = true;
+    try {
+      for (let event = await events.take(); event; event = await events.take()) {
+        const message = toProgress(event);
+        if (message === undefined || token === undefined) continue;
+        progress += 1;
+        const method = 'notifications/progress';
+        const members = `"progress":${progress},"message":${JSON.stringify(message)}`;
+        const params = `{"progressToken":${idText(token)},${members}}`;
+        const text = `{"jsonrpc":"2.0","method":"${method}","params":${params}}`;
+        yield { kind: 'notification', method, text };
+      }
+      const view = await running;
+      isRunning = false;
+      yield this.#toResponse(view);
+    } finally {
+      if (isRunning) this.#gone.abort();
+    }
+  }
+
+  #toResponse(view: ChatView): RawResponse {
+    const { pending = [] } = view;
+    if (pending.length === 0 || !this.#canAsk()) return toResponse(toResultText(view));
+    const result = {
+      resultType: 'input_required',
+      inputRequests: toInputRequests(pending),
+      requestState: view.id,
+    };
+    return toResponse(JSON.stringify(result), { resultType: 'input_required' });
+  }
+
+  /** Whether the client can be asked to fill in a form: a legacy one on the stream of its call, in a session. */
+  #canAsk(): boolean {
+    const { context, acceptsStream, openLine } = this.#exchange;
+    if (!fillsForms(context.capabilities)) return false;
+    return this.#door === 'modern' || (acceptsStream && openLine !== undefined);
+  }
+}
+
+const toResponse = (result: string, parsed: JsonObject = {}): RawResponse => ({
+  kind: 'response',
+  result,
+  parsed,
+});
+
+const toResultText = (view: ChatView): string =>
+  ownResultText(JSON.stringify(view), FAILED.has(view.stop_reason) || isCut(view));
+
+/** Whether calls were not made since the answer was too long: without calls a cut answer is one all the same. */
+const isCut = ({ stop_reason: reason, calls }: ChatView): boolean =>
+  reason === 'length' && calls.some(({ decision }) => decision === 'not_made');
+
+function progressTokenOf({ params }: RpcRequest): RequestId | undefined {
+  const meta = params?.['_meta'];
+  const token = isObject(meta) ? meta['progressToken'] : undefined;
+  return isRequestId(token) ? token : undefined;
+}
+
+/** What there is to tell of an event, in one line. */
+function toProgress(event: ChatEvent): string | undefined {
+  if (event.type === 'call' && event.call.decision === 'not_made') {
+    return `${event.call.name} was not called: the answer of the model is not whole`;
+  }
+  if (event.type === 'call') return `calls ${event.call.name}`;
+  if (event.type !== 'result') return undefined;
+  return `${event.name} ${event.is_error ? 'failed' : 'answered'}`;
+}

@@ -1,0 +1,110 @@
+/**
+ * The three tools of an endpoint that lists no others (FIND-2): what they are called and how they are described. The list is the
+ * same bytes for everybody, always, so that a host's prompt cache holds it and no server's text stands in it.
+ */
+import type { Offer } from '../../gateway/gateway.ts';
+import { MAX_FOUND, USUAL_FOUND } from '../../search/rank/limits.ts';
+import type { Scope } from '../endpoint.ts';
+import { MAX_DESCRIBED } from './meta-arguments.ts';
+import { createOwnList } from './own-tools.ts';
+
+const text = (description: string) => ({ type: 'string', description });
+const texts = (description: string) => ({ type: 'array', items: { type: 'string' }, description });
+const object = (properties: object, required: readonly string[]) => ({
+  type: 'object',
+  properties,
+  required,
+});
+
+const SEARCH = {
+  name: 'search_tools',
+  title: 'Search tools',
+  description:
+    'Find tools by what they do. Gives their names; read one with describe_tool, then call it with call_tool.',
+  inputSchema: object(
+    {
+      query: text('What the tool should do, in a few words'),
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        maximum: MAX_FOUND,
+        default: USUAL_FOUND,
+        description: 'Most tools to find',
+      },
+      servers: texts('Only tools of these servers'),
+      skill: text('Only tools of this skill'),
+    },
+    ['query'],
+  ),
+  outputSchema: object(
+    {
+      tools: {
+        type: 'array',
+        items: object(
+          {
+            name: { type: 'string' },
+            description: { type: 'string' },
+            score: { type: 'number' },
+            server: { type: 'string' },
+          },
+          ['name', 'description', 'score', 'server'],
+        ),
+      },
+    },
+    ['tools'],
+  ),
+  annotations: { readOnlyHint: true, openWorldHint: false },
+};
+
+const DESCRIBE = {
+  name: 'describe_tool',
+  title: 'Describe tool',
+  description: 'Show what a tool does and the schema of its arguments.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      name: text('A name that search_tools gave'),
+      names: { ...texts('Several such names'), maxItems: MAX_DESCRIBED },
+    },
+  },
+  outputSchema: object({ tools: { type: 'array', items: { type: 'object' } } }, ['tools']),
+  annotations: { readOnlyHint: true, openWorldHint: false },
+};
+
+const CALL = {
+  name: 'call_tool',
+  title: 'Call tool',
+  description:
+    'Call a tool by its name. Its arguments must fit the schema that describe_tool shows.',
+  inputSchema: object(
+    {
+      name: text('A name that search_tools gave'),
+      arguments: { type: 'object', description: 'The arguments of that tool' },
+    },
+    ['name'],
+  ),
+  // Whether a call becomes a task is for the tool that is called.
+  execution: { taskSupport: 'optional' },
+};
+
+/** In the order of their use. */
+export const META_TOOLS = [SEARCH, DESCRIBE, CALL] as const;
+export type MetaTool = (typeof META_TOOLS)[number]['name'];
+
+const NAMES: ReadonlySet<unknown> = new Set(META_TOOLS.map(({ name }) => name));
+
+/** Whether a name on an endpoint that lists the three is one of them. */
+export function isMetaTool(name: unknown): name is MetaTool {
+  return NAMES.has(name);
+}
+
+export const metaListResult = createOwnList(META_TOOLS);
+
+/** What an endpoint offers; where its list of tools is its own, it never changes. */
+export function toOwnOffer(offer: Offer, { tools, naming }: Scope): Offer {
+  if (tools === 'all') return offer;
+  const { instructions, ...rest } = offer;
+  // What many servers say of tools that are not listed would cost a host what the few tools spare it.
+  const kept = naming.kind === 'own' && instructions !== undefined ? { instructions } : {};
+  return { ...rest, ...kept, capabilities: { ...offer.capabilities, tools: {} } };
+}

@@ -1,0 +1,102 @@
+/**
+ * What a caller's own lists are, for streams that tell when they change, and whether it may still hear of a resource. Each
+ * time it is decided anew on what the caller sees by then.
+ */
+import type { Standing } from '../request-context.ts';
+import type { Listing } from '../../gateway/listing.ts';
+import { hasScope } from '../../shared/identity/principal.ts';
+import type { Kind } from '../../servers/catalog/catalog.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import { sha256Hex } from '../../shared/crypto/base64url.ts';
+import { fromRawMembers } from '../../shared/json/json-spans.ts';
+import { isObject } from '../../shared/protocol.ts';
+import type { ListName, ListNews, Seen } from '../../shared/events.ts';
+import type { StreamSight } from '../../sessions/stream-opening.ts';
+import type { Scope } from '../endpoint.ts';
+
+/** Templates count as resources. */
+const KINDS_OF: Record<ListName, readonly Kind[]> = {
+  tools: ['tools'],
+  resources: ['resources', 'resourceTemplates'],
+  prompts: ['prompts'],
+};
+
+/** The hash of a list of tools that is always the same. */
+const STATIC = 'static';
+
+/** Whether a list is the same for everybody, whatever the servers have. */
+const isStatic = ({ tools }: Scope, list: ListName) => list === 'tools' && tools !== 'all';
+
+/** The lists of an endpoint that can change. */
+export function changingLists(scope: Scope, lists: readonly ListName[]): readonly ListName[] {
+  return lists.filter(list => !isStatic(scope, list));
+}
+
+/** A hash of each of these lists as the caller sees it; of none where it may not list. */
+export async function seenBy(
+  gateway: Gateway,
+  { caller, scope }: Standing,
+  lists: readonly ListName[],
+): Promise<Seen> {
+  if (!hasScope(caller, 'tools:read')) return {};
+  const { reach, naming } = scope;
+  const hashes = lists.map(async list => {
+    if (isStatic(scope, list)) return [list, STATIC] as const;
+    const listings = KINDS_OF[list].map(kind => gateway.list(caller, reach, naming, kind));
+    const parts = await Promise.all((await Promise.all(listings)).map(hashOf));
+    return [list, parts.join(' ')] as const;
+  });
+  return Object.fromEntries(await Promise.all(hashes));
+}
+
+/**
+ * What a caller sees now that something is said to have changed. Of servers that it sees all of it may hear that they
+ * changed, also where they are by now what they were; of others it hears where its own lists are others.
+ */
+export async function lookAgain(
+  gateway: Gateway,
+  standing: Standing,
+  lists: readonly ListName[],
+  news: readonly ListNews[],
+): Promise<StreamSight> {
+  const { servers, views } = standing.scope.reach;
+  const open = news.filter(
+    ({ serverId }) => servers.some(({ id }) => id === serverId) && !views?.has(serverId),
+  );
+  const changed = new Set(open.flatMap(server => server.lists));
+  const told = changingLists(standing.scope, lists).filter(list => changed.has(list));
+  return { seen: await seenBy(gateway, standing, lists), told };
+}
+
+const known = new WeakMap<Listing, string>();
+
+/** The same for lists with the same items under the same names. */
+async function hashOf(listing: Listing): Promise<string> {
+  const before = known.get(listing);
+  if (before !== undefined) return before;
+  const items = listing.items.map(({ name, item }) => `${name} ${fromRawMembers(item.raw)}`);
+  const hash = await sha256Hex(items.join('\n'));
+  known.set(listing, hash);
+  return hash;
+}
+
+/** Whether a notification may be told: what it says of a resource only to who may subscribe to that now. */
+export async function mayTell(
+  gateway: Gateway,
+  { caller, scope: { reach, naming } }: Standing,
+  text: string,
+): Promise<boolean> {
+  if (!text.includes('"notifications/resources/updated"')) return true;
+  const message: unknown = JSON.parse(text);
+  const params = isObject(message) ? message['params'] : undefined;
+  const uri = isObject(params) ? params['uri'] : undefined;
+  if (typeof uri !== 'string') return false;
+  return gateway.subscription(caller, reach, naming, uri).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof PorticoError) return false;
+      throw error;
+    },
+  );
+}

@@ -1,0 +1,109 @@
+/** Results of lists as UTF-8, remembered per list: the same list is asked for often. */
+import type { ListedItem, Listing } from '../../gateway/listing.ts';
+import { KIND_FACTS, type Kind } from '../../servers/catalog/catalog.ts';
+import { toLegacyTool } from '../../gateway/results/legacy-tool.ts';
+import { pageOf } from '../../gateway/page.ts';
+import { toQualifiedUri } from '../../shared/naming/qualified-uri.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
+import { IMPLEMENTATION, META, type Era } from '../../shared/protocol.ts';
+
+const MAX_PAGES_PER_LIST = 16;
+/** Pages of one list that are remembered, and the most of one page: clients exist that read no other page. */
+const MAX_REMEMBERED_BYTES = 16_777_216;
+const MAX_PAGE_BYTES = 8_388_608;
+
+const LIST_META = JSON.stringify({ [META.serverInfo]: IMPLEMENTATION });
+
+/**
+ * What a modern list says beside its items. Private whatever its servers say: a token sees the
+ * servers that it may use, so each list depends on the caller.
+ */
+export const modernMembers = (ttlMs: number) =>
+  `"resultType":"complete","ttlMs":${ttlMs},"cacheScope":"private","_meta":${LIST_META},`;
+
+const remembered = new WeakMap<Listing, Map<string, Uint8Array>>();
+
+/**
+ * The raw result of a list for one page.
+ * @throws PorticoError `invalid_params` where the cursor is not one of ours
+ */
+export function listResult(
+  list: Listing,
+  kind: Kind,
+  cursor: string | undefined,
+  pageSize: number,
+  era: Era,
+): Uint8Array {
+  let known = remembered.get(list);
+  if (!known) {
+    known = new Map();
+    remembered.set(list, known);
+  }
+  const key = `${era} ${cursor ?? ''}`;
+  const held = known.get(key);
+  if (held) return held;
+  const encoder = new TextEncoder();
+  const items: string[] = [];
+  let bytes = 0;
+  const page = pageOf(list.items, cursor, pageSize, item => {
+    const text = itemText(forEra(item, kind, era), kind);
+    bytes += encoder.encode(text).byteLength + 1;
+    if (items.length > 0 && bytes > MAX_PAGE_BYTES) return false;
+    items.push(text);
+    return true;
+  });
+  const next = page.nextCursor === undefined ? '' : `,"nextCursor":"${page.nextCursor}"`;
+  const members = era === 'modern' ? modernMembers(list.ttlMs) : '';
+  const made = encoder.encode(`{${members}"${kind}":[${items.join(',')}]${next}}`);
+  if (mayRemember(known, made)) known.set(key, made);
+  return made;
+}
+
+function mayRemember(known: ReadonlyMap<string, Uint8Array>, made: Uint8Array): boolean {
+  let bytes = made.byteLength;
+  for (const page of known.values()) bytes += page.byteLength;
+  return known.size < MAX_PAGES_PER_LIST && bytes <= MAX_REMEMBERED_BYTES;
+}
+
+/** An item as clients of an era take it. */
+function forEra(listed: ListedItem, kind: Kind, era: Era): ListedItem {
+  if (era === 'modern' || kind !== 'tools') return listed;
+  return { ...listed, item: toLegacyTool(listed.item) };
+}
+
+/** An item as its server wrote it, under the name it has here. */
+function itemText(item: ListedItem, kind: Kind): string {
+  return fromRawMembers(toOwnMembers(item, kind));
+}
+
+/** The same as raw members. */
+export function toOwnMembers({ name, server, item }: ListedItem, kind: Kind): RawObject {
+  if (name === item.key) return item.raw;
+  const raw = new Map(item.raw).set(KIND_FACTS[kind].key, JSON.stringify(name));
+  const meta = raw.get('_meta');
+  if (kind === 'tools' && meta?.includes('resourceUri')) {
+    raw.set('_meta', withQualifiedUi(meta, server.name));
+  }
+  return raw;
+}
+
+/**
+ * The view of a tool (apps extension, SEP-1865) under the URI the endpoint reads it under:
+ * `_meta.ui.resourceUri`, and `_meta["ui/resourceUri"]`, which that replaces.
+ */
+function withQualifiedUi(meta: string, server: string): string {
+  const members = rawMembers(meta);
+  qualify(members, 'ui/resourceUri', server);
+  const ui = members.get('ui');
+  if (ui?.startsWith('{')) {
+    members.set('ui', fromRawMembers(qualify(rawMembers(ui), 'resourceUri', server)));
+  }
+  return fromRawMembers(members);
+}
+
+/** The members with the URI under a key qualified, where there is one. */
+function qualify(members: Map<string, string>, key: string, server: string): Map<string, string> {
+  const uri: unknown = JSON.parse(members.get(key) ?? 'null');
+  if (typeof uri === 'string') members.set(key, JSON.stringify(toQualifiedUri(server, uri)));
+  return members;
+}

@@ -1,0 +1,200 @@
+/**
+ * Replies of a call as HTTP responses in the client's era. The raw result goes through untouched;
+ * the only thing ever added is `resultType` for a modern client where a legacy server has none.
+ */
+import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
+import type { ErrorCode } from '../../shared/errors/table.ts';
+import { toRpcErrorText } from '../../shared/errors/to-json-rpc.ts';
+import { toToolResultText } from '../../shared/errors/to-tool-result.ts';
+import { ServerFailure } from '../../gateway/server-failure.ts';
+import { taskFormOf } from '../../upstream/protocol/task-messages.ts';
+import { idText, RPC, type Era, type JsonObject, type RequestId } from '../../shared/protocol.ts';
+import type { QuestionLine } from '../../sessions/question-channel.ts';
+import type { CallContext } from '../../upstream/protocol/call.ts';
+import type { RawResponse } from '../../upstream/protocol/message.ts';
+import { pacedResponse, type Holder } from '../../http/paced-body.ts';
+import { STREAM_HEADERS, toStream } from './keep-alive-response.ts';
+import { asksForInput, type Relayable, relayTexts } from './relay-messages.ts';
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+/** Result types of the core protocol and of the tasks extension; all others are those of extensions. */
+const KNOWN_RESULT_TYPES = new Set<unknown>(['complete', 'input_required', 'task']);
+
+/** Errors of servers that a modern client gets with 400, as the transport has it. */
+const REFUSED_WITH_400 = new Set<unknown>([RPC.headerMismatch, RPC.missingClientCapability]);
+
+/** JSON text of a response with a raw result. */
+function resultText(id: RequestId, result: string): string {
+  return `{"jsonrpc":"2.0","id":${idText(id)},"result":${result}}`;
+}
+
+/** A response with a raw result. */
+export function resultResponse(id: RequestId, result: string, headers = {}): Response {
+  return new Response(resultText(id, result), { headers: { ...JSON_HEADERS, ...headers } });
+}
+
+/** The same with a result whose UTF-8 is at hand, which matters where it is large. */
+export function resultBytesResponse(id: RequestId, result: Uint8Array, holder?: Holder): Response {
+  const head = `{"jsonrpc":"2.0","id":${idText(id)},"result":`;
+  return pacedResponse([head, result, '}'], { headers: JSON_HEADERS }, holder);
+}
+
+/** What a modern result of a method must have and a legacy server does not give. */
+function missingMembers(method: string): string {
+  const caching = method === 'resources/read' ? ',"ttlMs":0,"cacheScope":"private"' : '';
+  return `"resultType":"complete"${caching}`;
+}
+
+/** A raw result with the members a modern client must get in front. */
+function completed(result: string, method: string): string {
+  const rest = result.slice(result.indexOf('{') + 1);
+  return `{${missingMembers(method)}${/^\s*\}/.test(rest) ? '' : ','}${rest}`;
+}
+
+/** The response to a call of a tool of the gateway's own. */
+export function ownResultResponse({ id, method, era }: Asked, result: string): Response {
+  return resultResponse(id, era === 'modern' ? completed(result, method) : result);
+}
+
+/** The request an answer is for. */
+export interface Asked {
+  id: RequestId;
+  method: string;
+  era: Era;
+  /** The form of tasks the client takes; where absent, none. */
+  tasks?: Era | undefined;
+}
+
+/** JSON text of an upstream's response for the client that asked. */
+function responseText(response: RawResponse, asked: Asked, routed: Relayable) {
+  const { toResult } = routed;
+  const { id, era, method } = asked;
+  if ('error' in response) {
+    return `{"jsonrpc":"2.0","id":${idText(id)},"error":${response.error}}`;
+  }
+  const { resultType } = response.parsed;
+  const takesAll = routed.takesOtherTypes && era === 'modern' && typeof resultType === 'string';
+  const isUnknown = resultType !== undefined && !KNOWN_RESULT_TYPES.has(resultType) && !takesAll;
+  if (isUnknown || isUnwantedTask(response.parsed, asked)) {
+    return replacedText('upstream_bad_message', asked, routed);
+  }
+  if (era === 'legacy' && resultType === 'input_required') {
+    return replacedText('upstream_needs_input', asked, routed);
+  }
+  const isWhole = resultType === undefined || resultType === 'complete';
+  const result = toResult && isWhole ? toResult(response.result, response.parsed) : response.result;
+  const isLegacyResult = era === 'modern' && resultType === undefined;
+  return resultText(id, isLegacyResult ? completed(result, method) : result);
+}
+
+/** What a client gets in place of a response that it could not take. */
+function replacedText(code: ErrorCode, asked: Asked, { server, onReplaced }: Relayable): string {
+  onReplaced?.(code);
+  return failureText(new PorticoError(code), asked, server.name);
+}
+
+/** A task for a client that did not ask for one of this form: it could do nothing with it. */
+function isUnwantedTask(result: JsonObject, { method, tasks }: Asked): boolean {
+  if (method !== 'tools/call') return false;
+  const form = taskFormOf(result);
+  return form !== undefined && form !== tasks;
+}
+
+/** A failure of a server: a tool result where a tool was called, else an error. */
+function failureText(error: PorticoError, { id, method, era }: Asked, server: string): string {
+  if (method !== 'tools/call') {
+    const named = new PorticoError(error.code, `${server}: ${error.message}`, error.extras);
+    return toRpcErrorText(named, id, era);
+  }
+  const result = toToolResultText(error, server);
+  return resultText(id, era === 'modern' ? completed(result, method) : result);
+}
+
+/** A thrown value as a response: in-band, with 200. */
+export function thrownResponse(thrown: unknown, asked: Asked): Response {
+  return new Response(thrownText(thrown, asked), { headers: JSON_HEADERS });
+}
+
+/** The same as JSON text. */
+export function thrownText(thrown: unknown, asked: Asked): string {
+  if (thrown instanceof ServerFailure) {
+    return failureText(thrown.reason, asked, thrown.server.name);
+  }
+  const error = toPorticoError(thrown);
+  const server = error.extras.data?.['server'];
+  if (!error.entry.toolResult) return toRpcErrorText(error, asked.id, asked.era);
+  return failureText(error, asked, (server as { name?: string } | undefined)?.name ?? 'server');
+}
+
+/** How a client takes answers, and the way on which it answers questions. */
+export interface Taking {
+  acceptsStream: boolean;
+  /** There for a legacy client in a session that said what it can be asked. */
+  openLine?: (() => Promise<QuestionLine>) | undefined;
+  context: Pick<CallContext, 'capabilities' | 'bytes'>;
+}
+
+/** The reply of a request. Streams where the upstream streams and the client takes streams. */
+export async function replyResponse(
+  routed: Relayable,
+  asked: Asked,
+  { acceptsStream, openLine: line, context }: Taking,
+): Promise<Response> {
+  const { reply } = routed;
+  // A question is written on the stream of its call.
+  const openLine = acceptsStream ? line : undefined;
+  const mustAsk = openLine && 'response' in reply && asksForInput(reply.response);
+  if ('response' in reply && !mustAsk) {
+    const isRefusal =
+      asked.era === 'modern' &&
+      'error' in reply.response &&
+      REFUSED_WITH_400.has(reply.response.parsed['code']);
+    const init = { status: isRefusal ? 400 : 200, headers: JSON_HEADERS };
+    return pacedResponse([responseText(reply.response, asked, routed)], init, context.bytes);
+  }
+  const toText = (response: RawResponse) => responseText(response, asked, routed);
+  const relayed = { routed, openLine, toText, capabilities: context.capabilities };
+  const texts = failingClearly(relayTexts(relayed), asked, routed);
+  if (!acceptsStream) {
+    return pacedResponse([await lastOf(texts)], { headers: JSON_HEADERS }, context.bytes);
+  }
+  // A refusal that comes before anything else has a status of its own.
+  const first = await texts.next();
+  const stream = toStream(startingWith(first, texts), context.bytes);
+  return new Response(stream, { headers: STREAM_HEADERS });
+}
+
+type Texts = AsyncGenerator<string, void, undefined>;
+
+async function lastOf(texts: Texts): Promise<string> {
+  let last = '';
+  for await (const text of texts) last = text;
+  return last;
+}
+
+async function* startingWith(first: IteratorResult<string, void>, rest: Texts): Texts {
+  try {
+    if (!first.done) yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
+}
+
+/** The texts; what is thrown becomes the response, in the form the client expects. */
+async function* failingClearly(texts: Texts, asked: Asked, routed: Relayable): Texts {
+  const { server, onReplaced } = routed;
+  let hasBegun = false;
+  try {
+    for await (const text of texts) {
+      hasBegun = true;
+      yield text;
+    }
+  } catch (thrown) {
+    const reason = thrown instanceof ServerFailure ? thrown.reason : toPorticoError(thrown);
+    onReplaced?.(reason.code);
+    if (reason.entry.toolResult) yield failureText(reason, asked, server.name);
+    else if (hasBegun) yield toRpcErrorText(reason, asked.id, asked.era);
+    else throw reason;
+  }
+}

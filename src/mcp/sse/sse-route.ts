@@ -1,0 +1,131 @@
+/**
+ * The deprecated HTTP+SSE transport for old clients: `GET /sse`, or `/sse/servers/{server}` for one
+ * server and `/sse/toolsets/{toolset}` for a toolset, opens a stream that first names the endpoint for messages; `POST /messages` takes one and
+ * answers 202; what it is answered with comes on the stream. A message goes by the client's object to the Worker that holds the stream, where
+ * `sse-session.ts` serves it as Streamable HTTP does, with the credential that the message came with. Source: MCP 2024-11-05, transports.
+ */
+import type { Caller } from '../../access/policy/caller.ts';
+import type { McpPorts } from '../ports.ts';
+import { parseBearer } from '../../shared/identity/token.ts';
+import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
+import { toRpcErrorResponse } from '../../shared/errors/to-json-rpc.ts';
+import { readJsonBody } from '../../http/json-body.ts';
+import { checkOrigin } from '../../http/origin.ts';
+import { counted } from '../../shared/limits/stream-count.ts';
+import type { Snapshot } from '../../access/admission/snapshots.ts';
+import { findScope } from '../admit.ts';
+import { parseEndpoint, type EndpointPart } from '../endpoint.ts';
+import { handleMcp } from '../route.ts';
+import { sseResponse } from './sse-session.ts';
+
+type Defer = (work: Promise<unknown>) => void;
+
+/** Where messages of all streams are posted. */
+const MESSAGES = '/messages';
+
+/**
+ * Serve a request to an endpoint of the transport.
+ * @param part names the stream's one server or toolset; empty for all, and for messages
+ */
+export async function handleSse(
+  request: Request,
+  url: URL,
+  part: EndpointPart,
+  ports: McpPorts,
+  defer: Defer,
+): Promise<Response> {
+  const takesMessages = url.pathname === MESSAGES;
+  try {
+    checkOrigin(url, request.headers.get('origin'), ports.config);
+    const snapshot = await admit(request, ports, defer);
+    if (!takesMessages && request.method === 'GET') {
+      return await openStream(request, url, part, snapshot, ports, defer);
+    }
+    if (takesMessages && request.method === 'POST') {
+      return await takeMessage(request, url, snapshot.caller, ports);
+    }
+    throw new PorticoError('method_not_allowed');
+  } catch (thrown) {
+    const response = toRpcErrorResponse(toPorticoError(thrown), null, 'legacy');
+    if (response.status === 405) {
+      response.headers.set('allow', takesMessages ? 'POST' : 'GET');
+    }
+    return response;
+  }
+}
+
+/** @throws PorticoError `unauthorized` */
+async function admit(request: Request, { snapshots }: McpPorts, defer: Defer): Promise<Snapshot> {
+  const token = parseBearer(request.headers.get('authorization'));
+  const snapshot = token === undefined ? undefined : await snapshots.load(token, undefined, defer);
+  if (!snapshot) throw new PorticoError('unauthorized');
+  return snapshot;
+}
+
+async function openStream(
+  request: Request,
+  url: URL,
+  part: EndpointPart,
+  snapshot: Snapshot,
+  ports: McpPorts,
+  defer: Defer,
+): Promise<Response> {
+  const endpoint = parseEndpoint(url, part);
+  await findScope(endpoint, snapshot, ports);
+  const { caller } = snapshot;
+  const { sealed, facts } = await ports.sessions.seal(caller);
+  const release = ports.openStreams.open(caller.principalId);
+  const socket = await counted(release, () => ports.streams.connectRelay(facts.id));
+  const query = new URLSearchParams({ sessionId: sealed });
+  for (const choice of ['names', 'tools']) {
+    const chosen = url.searchParams.get(choice);
+    if (chosen !== null) query.set(choice, chosen);
+  }
+  // The session's own stream is part of this one.
+  const turn = (principalId: string) => ports.openStreams.turn(principalId);
+  const within = { ...ports, openStreams: { open: () => () => {}, turn } };
+  const own = request.headers.get('authorization') ?? '';
+  const bytes = ports.bytes.request(caller.principalId, true);
+  return sseResponse(socket, {
+    endpoint: `${MESSAGES}?${query}`,
+    signal: request.signal,
+    keepAliveMs: ports.config.keepAliveMs,
+    release() {
+      release();
+      bytes.release();
+    },
+    bytes,
+    isAllowed: async () =>
+      (await admit(request, ports, defer)).caller.principalId === caller.principalId,
+    defer,
+    authorization: own,
+    serve: (method, { authorization = own, ...headers }, signal, body) => {
+      const init = { method, headers: { ...headers, authorization }, signal };
+      const inner = new Request(url, body === undefined ? init : { ...init, body });
+      return handleMcp(inner, url, () => endpoint, within, defer);
+    },
+  });
+}
+
+async function takeMessage(
+  request: Request,
+  url: URL,
+  caller: Caller,
+  { bytes, config, sessions, streams }: McpPorts,
+): Promise<Response> {
+  const sealed = url.searchParams.get('sessionId');
+  if (sealed === null) throw new PorticoError('session_required');
+  const facts = await sessions.facts(sealed);
+  if (facts?.principalId !== caller.principalId) throw new PorticoError('session_not_found');
+  const held = bytes.request(caller.principalId);
+  try {
+    const { text } = await readJsonBody(request, config.maxBodyBytes, config.json, held);
+    // The stream may be another token's of the same principal: the message acts with its own.
+    const authorization = request.headers.get('authorization') ?? '';
+    if (!(await streams.relay(facts.id, text, authorization)))
+      throw new PorticoError('session_not_found');
+    return new Response('Accepted', { status: 202 });
+  } finally {
+    held.release();
+  }
+}

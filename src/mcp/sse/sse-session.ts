@@ -1,0 +1,273 @@
+/**
+ * One client of the HTTP+SSE transport, served as a client of Streamable HTTP in the same Worker:
+ * each message becomes a POST, the session's own stream a GET, the end of the stream a DELETE, and
+ * all that is answered goes out on the one event stream. The Worker that holds the stream serves
+ * its messages, so that answers pass through no object and have no limit but their own. They are written at the client's pace: while much
+ * waits for it, no further answer is read, and a client that takes nothing for a while is hung up on.
+ */
+import { slicesOf, StallTimer } from '../../http/paced-body.ts';
+import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
+import { readEvents, toSseText } from '../../http/sse-events.ts';
+import { isObject, isRequestId, type RequestId } from '../../shared/protocol.ts';
+import { FrameReader } from '../../sessions/stream-frames.ts';
+
+export interface SseTerms {
+  /** Where the client is to send its messages. */
+  endpoint: string;
+  /** Aborts when the client goes away. */
+  signal: AbortSignal;
+  keepAliveMs: number;
+  /** Told when the stream is over. */
+  release(): void;
+  /** Counts what waits for the client; released by whoever made it. */
+  bytes: Pick<RequestBytes, 'take' | 'give' | 'retain' | 'stalledMs'>;
+  /** The `Authorization` header that opened the stream. */
+  authorization: string;
+  /** Whether the caller may still use the stream. */
+  isAllowed(): Promise<boolean>;
+  /** Runs work that outlives the stream. */
+  defer(work: Promise<unknown>): void;
+  /** Serves a request of Streamable HTTP, with the credential that opened the stream unless the headers have another. */
+  serve(
+    method: 'POST' | 'GET' | 'DELETE',
+    headers: Record<string, string>,
+    signal: AbortSignal,
+    body?: string,
+  ): Promise<Response>;
+}
+
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};
+/** Characters that wait for a slow client before it has to take some of them. */
+const MAX_WAITING_CHARS = 8_388_608;
+const MAX_EVENT_CHARS = 67_108_864;
+
+/** @param socket brings the client's messages; not yet accepted */
+export function sseResponse(socket: WebSocket, terms: SseTerms): Response {
+  const session = new SseSession(socket, terms);
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: controller => session.start(controller),
+      pull: () => session.pull(),
+      cancel: () => session.end(),
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { headers: HEADERS });
+}
+
+class SseSession {
+  readonly #socket: WebSocket;
+  readonly #terms: SseTerms;
+  readonly #stall: StallTimer;
+  /** Ends everything that is under way. */
+  readonly #over = new AbortController();
+  readonly #calls = new Map<RequestId, AbortController>();
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #timer: ReturnType<typeof setInterval> | null = null;
+  #sessionId: string | undefined;
+  /** What waits for the client, how much that is, and what is being written of its first. */
+  readonly #waiting: string[] = [];
+  #waitingChars = 0;
+  #slices: Iterator<Uint8Array, void> | undefined;
+  /** Something waits, or does not wait any more. */
+  #onChange = Promise.withResolvers<void>();
+  #turn: Promise<unknown> = Promise.resolve();
+  #settle = () => {};
+
+  constructor(socket: WebSocket, terms: SseTerms) {
+    this.#socket = socket;
+    this.#terms = terms;
+    this.#stall = new StallTimer(terms.bytes, () => this.end());
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    // Keeps the request alive for the end of its session, after the client has gone.
+    this.#terms.defer(new Promise<void>(resolve => (this.#settle = resolve)));
+    const frames = new FrameReader();
+    this.#socket.addEventListener('message', ({ data }) => {
+      const frame = typeof data === 'string' ? frames.push(data) : undefined;
+      if (frame) void this.#receive(frame.text, frame.id).catch(() => this.end());
+    });
+    this.#socket.addEventListener('close', () => this.end());
+    this.#socket.addEventListener('error', () => this.end());
+    this.#terms.signal.addEventListener('abort', () => this.end(), { once: true });
+    this.#socket.accept();
+    this.#write(toSseText(this.#terms.endpoint, 'endpoint'));
+    this.#timer = setInterval(() => void this.#keepAlive(), this.#terms.keepAliveMs);
+  }
+
+  /** The stream is over, and with it the session and all its calls. */
+  end(): void {
+    if (this.#over.signal.aborted) return;
+    this.#over.abort();
+    this.#terms.release();
+    this.#stall.stop();
+    this.#terms.bytes.give(this.#waitingChars);
+    this.#waiting.length = 0;
+    this.#waitingChars = 0;
+    this.#changed();
+    clearInterval(this.#timer);
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.close(1000, 'gone');
+    for (const call of this.#calls.values()) call.abort();
+    try {
+      this.#controller?.close();
+    } catch {
+      // The client has cancelled it.
+    }
+    void this.#endSession().finally(this.#settle);
+  }
+
+  /** A courtesy: a session nobody ends is ended by its idle time. */
+  async #endSession(): Promise<void> {
+    if (this.#sessionId === undefined) return;
+    const { signal } = new AbortController();
+    await this.#terms.serve('DELETE', this.#headers(), signal).catch(() => {});
+  }
+
+  async #keepAlive(): Promise<void> {
+    const isAllowed = await this.#terms.isAllowed().catch(() => false);
+    if (!isAllowed) this.end();
+    else if (this.#waiting.length === 0) this.#write(': keep-alive\n\n');
+  }
+
+  /** @param authorization of the POST that brought the message */
+  async #receive(text: string, authorization: string): Promise<void> {
+    const message: unknown = JSON.parse(text);
+    const { method, id, params } = isObject(message) ? message : {};
+    if (method === 'notifications/cancelled' && isObject(params)) {
+      this.#calls.get(params['requestId'] as RequestId)?.abort();
+      return;
+    }
+    const call = new AbortController();
+    if (isRequestId(id) && typeof method === 'string') this.#calls.set(id, call);
+    try {
+      const headers = { ...this.#headers(), authorization };
+      const response = await this.#terms.serve('POST', headers, call.signal, text);
+      const opened = response.headers.get('mcp-session-id');
+      // What is wrong with an answer or a notification is nothing to be answered on a stream.
+      const isAnswered = !isObject(message) || (id !== undefined && typeof method === 'string');
+      await this.#forward(response, call.signal, isAnswered, isRequestId(id) ? id : null);
+      const isGone = response.status === 401 || response.status === 404;
+      // What another token may not do is no end of this one's stream.
+      if (isGone && authorization === this.#terms.authorization) this.end();
+      if (opened !== null && this.#sessionId === undefined) await this.#listen(opened);
+    } finally {
+      if (isRequestId(id) && this.#calls.get(id) === call) this.#calls.delete(id);
+    }
+  }
+
+  /** The session's own stream joins this one. */
+  async #listen(sessionId: string): Promise<void> {
+    this.#sessionId = sessionId;
+    const { signal } = this.#over;
+    const stream = await this.#terms.serve('GET', this.#headers(), signal);
+    // It ends where the session does, or its token.
+    void this.#forward(stream, signal).finally(() => this.end());
+  }
+
+  /** What was answered, message by message; nothing where the call was cancelled. */
+  async #forward(
+    response: Response,
+    signal: AbortSignal,
+    isAnswered = true,
+    id: RequestId | null = null,
+  ): Promise<void> {
+    const type = response.headers.get('content-type') ?? '';
+    if (!type.includes('text/event-stream') || !response.body) {
+      await this.#inTurn(async () => {
+        const text = await response.text();
+        if (isAnswered && text !== '' && !signal.aborted) this.#write(toSseText(underId(text, id)));
+      });
+      return;
+    }
+    const body = response.body.pipeThrough(new TransformStream(), { signal });
+    try {
+      for await (const { data } of readEvents(body, MAX_EVENT_CHARS)) {
+        if (data === '') continue;
+        if (!this.#terms.bytes.take(data.length)) return this.end();
+        await this.#inTurn(() => {
+          this.#terms.bytes.give(data.length);
+          if (!signal.aborted) this.#write(toSseText(data));
+        });
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  #headers(): Record<string, string> {
+    return {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(this.#sessionId === undefined ? {} : { 'mcp-session-id': this.#sessionId }),
+    };
+  }
+
+  /** One message after the other, once the client has taken enough of those before. */
+  #inTurn(work: () => void | Promise<void>): Promise<void> {
+    const last = this.#turn;
+    const inTurn = async () => {
+      await last;
+      while (this.#waitingChars >= MAX_WAITING_CHARS) await this.#onChange.promise;
+      await work();
+    };
+    const result = inTurn();
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+
+  /** Have the client get a text; where there is no room for it in memory the stream is over. */
+  #write(text: string): void {
+    if (this.#over.signal.aborted) return;
+    if (!this.#terms.bytes.take(text.length)) return this.end();
+    this.#waiting.push(text);
+    this.#waitingChars += text.length;
+    if (this.#waiting.length === 1) this.#stall.start();
+    this.#changed();
+  }
+
+  /** The client takes more: a slice of what waits, as soon as something does. */
+  async pull(): Promise<void> {
+    this.#stall.stop();
+    while (this.#waiting.length === 0) {
+      if (this.#over.signal.aborted) return;
+      await this.#onChange.promise;
+    }
+    this.#slices ??= slicesOf([this.#waiting[0] ?? '']);
+    const slice = this.#slices.next();
+    if (slice.done) {
+      this.#taken();
+      return this.pull();
+    }
+    this.#controller?.enqueue(slice.value);
+    this.#stall.start();
+  }
+
+  /** The first that waited was written. */
+  #taken(): void {
+    const { length } = this.#waiting.shift() ?? '';
+    this.#slices = undefined;
+    this.#waitingChars -= length;
+    this.#terms.bytes.give(length);
+    this.#changed();
+  }
+
+  #changed(): void {
+    const { resolve } = this.#onChange;
+    this.#onChange = Promise.withResolvers<void>();
+    resolve();
+  }
+}
+
+const NO_ID = '{"jsonrpc":"2.0","id":null,';
+
+/** A refusal under the id of its request, also where the request was refused before it was read: a stream has no other way to tell. */
+function underId(text: string, id: RequestId | null): string {
+  if (id === null || !text.startsWith(NO_ID)) return text;
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${text.slice(NO_ID.length)}`;
+}

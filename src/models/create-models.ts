@@ -1,0 +1,160 @@
+/**
+ * The language model of a deployment, as its settings have it: for conversations and for single questions, within the budget of a day,
+ * asked again where that helps, at its price.
+ */
+import type { TokenCount, TurnRequest } from './formats/dialect.ts';
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
+import type { AiBinding } from './ai-port.ts';
+import { ANTHROPIC_API } from './anthropic-api.ts';
+import { createBudget, type Budget } from './budget-service.ts';
+import type { ChatModel } from './chat-port.ts';
+import { toCounted, toInputTokens, toLikelyTokens, type CountedReply } from './metered.ts';
+import type { Embedder } from './embedder-port.ts';
+import { GEMINI_API } from './gemini-api.ts';
+import type { HttpApi } from './http-api.ts';
+import { createHttpChat } from './http-chat.ts';
+import { findModelKey } from './model-key-service.ts';
+import { ModelFailure, type Model } from './model-port.ts';
+import type { ModelApi, ModelSettings } from './model-settings.ts';
+import type { OneAttempt } from './one-attempt.ts';
+import { OPENAI_CHAT_API, OPENAI_RESPONSES_API } from './openai-api.ts';
+import { withPatience, type Attempt } from './retry.ts';
+import { createQuestions } from './model-questions.ts';
+import { createWorkersAi } from './workers-ai.ts';
+
+export interface ModelsPorts {
+  db: D1Database;
+  /** Opens the secret that the setting of the key names. */
+  keys: KeyRing;
+  /** The platform's own models; absent where there is no binding. */
+  ai?: AiBinding | undefined;
+  /** Waiting, chance and the clock, where a test wants its own. */
+  wait?(ms: number, signal: AbortSignal): Promise<void>;
+  random?(): number;
+  now?(): number;
+}
+
+export interface Models {
+  /** A model for conversations; undefined where there is none. Each purpose has a budget of its own. */
+  chat(purpose: string): ChatModel | undefined;
+  /** The same for single questions. */
+  questions(purpose: string): Model | undefined;
+  /** A model for vectors; undefined where none is named. */
+  embedder(purpose: string): Embedder | undefined;
+}
+
+/** Longest time of a question with all its attempts, in milliseconds. */
+const QUESTION_TOTAL_MS = 45_000;
+/** The same of a turn of a conversation. */
+const TURN_TOTAL_MS = 300_000;
+
+const APIS: Record<Exclude<ModelApi, 'workers-ai'>, HttpApi> = {
+  openai: OPENAI_CHAT_API,
+  'openai-responses': OPENAI_RESPONSES_API,
+  anthropic: ANTHROPIC_API,
+  gemini: GEMINI_API,
+};
+
+/** The models of a deployment with what its environment has. */
+export const modelsOf = (
+  { DB: db, AI: ai }: { DB: D1Database; AI?: AiBinding },
+  settings: ModelSettings | undefined,
+  keys: KeyRing,
+): Models => createModels(settings, { db, ai, keys });
+
+export function createModels(settings: ModelSettings | undefined, ports: ModelsPorts): Models {
+  if (!settings) return NO_MODELS;
+  const { name, prices, perDay } = settings;
+  const model = createOneAttempt(settings, ports);
+  const {
+    db,
+    now = Date.now,
+    random = Math.random,
+    wait = (ms, signal) => scheduler.wait(ms, { signal }),
+  } = ports;
+  const budgetOf = (purpose: string) => createBudget({ db, purpose, perDay, now });
+  const patienceOf =
+    (totalMs: number) =>
+    <T>(signal: AbortSignal, work: (attempt: Attempt) => Promise<T>) =>
+      withPatience(signal, { silenceMs: settings.timeoutMs, totalMs, wait, random }, work);
+  const costOf = ({ input, output }: TokenCount) =>
+    prices && (input * prices.input + output * prices.output) / 1_000_000;
+
+  return {
+    chat(purpose) {
+      const budget = budgetOf(purpose);
+      const patiently = patienceOf(TURN_TOTAL_MS);
+      return {
+        name,
+        dialect: model.dialect,
+        costOf,
+        chat: ({ signal, onText, ...request }) =>
+          patiently(signal, attempt => askOnce(model, budget, request, attempt, onText)),
+      };
+    },
+    questions(purpose) {
+      const budget = budgetOf(purpose);
+      return createQuestions({
+        name,
+        ask: (request, attempt) => askOnce(model, budget, request, attempt),
+        patiently: patienceOf(QUESTION_TOTAL_MS),
+      });
+    },
+    embedder(purpose) {
+      const { embed } = model;
+      if (!embed) return undefined;
+      const budget = budgetOf(purpose);
+      const patiently = patienceOf(TURN_TOTAL_MS);
+      return {
+        name: [settings.api, settings.url, settings.embedModel].join(' '),
+        maxTexts: embed.maxTexts,
+        embed(texts, signal) {
+          const tokens = toLikelyTokens(texts.join('').length);
+          const ask = (attempt: Attempt) =>
+            budget(
+              tokens,
+              () => embed.of(texts, attempt),
+              () => tokens,
+            );
+          return patiently(signal, ask);
+        },
+      };
+    },
+  };
+}
+
+/** One attempt, within the budget, its tokens counted. */
+function askOnce(
+  model: OneAttempt,
+  budget: Budget,
+  request: TurnRequest,
+  attempt: Attempt,
+  onText?: (text: string) => void,
+): Promise<CountedReply> {
+  const input = toInputTokens(model.dialect, request);
+  return budget(
+    input + request.maxTokens,
+    async () => toCounted(await model.chat(request, attempt, onText), input),
+    ({ tokens }) => tokens.input + tokens.output,
+  );
+}
+
+function createOneAttempt(settings: ModelSettings, { db, keys, ai }: ModelsPorts): OneAttempt {
+  const { api: apiName, name: model, embedModel } = settings;
+  if (apiName === 'workers-ai') {
+    return createWorkersAi({ ai: ai ?? NO_BINDING, model, embedModel });
+  }
+  const api = APIS[apiName];
+  const url = settings.url ?? api.publicUrl;
+  const findKey = () => findModelKey({ db, keys }, settings.key, url);
+  return createHttpChat({ api, url, model, embedModel, findKey });
+}
+
+const NO_MODELS: Models = {
+  chat: () => undefined,
+  questions: () => undefined,
+  embedder: () => undefined,
+};
+
+/** A deployment that names the platform's models, but has no binding to them. */
+const NO_BINDING: AiBinding = { run: () => Promise.reject(new ModelFailure('no_binding')) };

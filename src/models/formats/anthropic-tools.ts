@@ -1,0 +1,20 @@
+/** Tools as the `tools` of a message to Claude. Rules: `anthropic-schema.ts`. */
+import { ANTHROPIC_RULES } from './anthropic-schema.ts';
+import type { ExportedTools, ExportOptions } from './dialect.ts';
+import { exportTools } from './export-tools.ts';
+import type { HubTool } from './canonical-form.ts';
+
+export const toAnthropicTools = (
+  tools: readonly HubTool[],
+  options: ExportOptions,
+): ExportedTools =>
+  exportTools(tools, options, {
+    ...ANTHROPIC_RULES,
+    toDefinitions: definitions =>
+      definitions.map(({ name, description, schema, isStrict }) => ({
+        name,
+        ...(description === undefined ? {} : { description }),
+        input_schema: schema,
+        ...(isStrict ? { strict: true } : {}),
+      })),
+  });

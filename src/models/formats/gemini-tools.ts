@@ -1,0 +1,18 @@
+/** Tools as the `tools` of `generateContent`: one of them, with all functions. Rules: `gemini-schema.ts`. */
+import type { ExportedTools, ExportOptions } from './dialect.ts';
+import { exportTools } from './export-tools.ts';
+import { GEMINI_RULES } from './gemini-schema.ts';
+import type { HubTool } from './canonical-form.ts';
+
+export const toGeminiTools = (tools: readonly HubTool[], options: ExportOptions): ExportedTools =>
+  exportTools(tools, options, {
+    ...GEMINI_RULES,
+    toDefinitions: definitions => {
+      const functionDeclarations = definitions.map(({ name, description, schema }) => ({
+        name,
+        ...(description === undefined ? {} : { description }),
+        parametersJsonSchema: schema,
+      }));
+      return functionDeclarations.length === 0 ? [] : [{ functionDeclarations }];
+    },
+  });

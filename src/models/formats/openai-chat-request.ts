@@ -1,0 +1,92 @@
+/**
+ * A question to a model as the body of `POST /v1/chat/completions`. What tools returned is put back as `tool` messages, which hold text
+ * only; their images follow in a message of the user, named as what they are.
+ *
+ * Source: OpenAI API reference, "Create chat completion" (platform.openai.com/docs/api-reference/chat/create), and the types of the
+ * official client (openai-node, resources/chat/completions).
+ */
+import type { JsonObject } from '../../shared/protocol.ts';
+import { saying } from './chat-members.ts';
+import type { TurnRequest } from './dialect.ts';
+import type { HubCall, HubMessage, HubResult } from './canonical-form.ts';
+import { toStrictAnswer } from './openai-schema.ts';
+import { fromRawTurn } from './raw-turn.ts';
+import { argumentsOf, isFunctionId, isOwnId } from './read-call.ts';
+import { isFailed, toParts, type ResultPart } from './result-parts.ts';
+
+/** How a failure is told where a message has no member for it. */
+export const FAILED = 'The tool failed: ';
+
+export function toChatRequest(request: TurnRequest): JsonObject {
+  const { system, messages, tools, answer, maxTokens } = request;
+  return {
+    messages: [{ role: 'system', content: system }, ...messages.flatMap(toMessages)],
+    max_completion_tokens: maxTokens,
+    ...(tools && tools.tools.length > 0 ? { tools: tools.tools } : {}),
+    ...(answer
+      ? { response_format: { type: 'json_schema', json_schema: toStrictAnswer(answer) } }
+      : {}),
+  };
+}
+
+function toMessages(message: HubMessage): JsonObject[] {
+  if (message.role === 'user') return [{ role: 'user', content: message.text }];
+  if (message.role === 'tools') return toChatResults(message.results);
+  const raw = (fromRawTurn('openai-chat', message.raw) ?? {}) as RawMessage;
+  const { tool_calls: came = [], function_call: called, ...members } = raw;
+  const [only] = message.calls;
+  const calls = message.calls.map((call, i) => toToolCall(call, came[i]));
+  const rest = calls.length > 0 ? { tool_calls: calls } : {};
+  const content = message.text === '' && calls.length > 0 ? null : message.text;
+  const made = only && isFunctionId(only.id) ? { function_call: toFunction(only, called) } : rest;
+  return [{ role: 'assistant', content, ...members, ...made }];
+}
+
+/** What came of a turn in this form, and was checked then. */
+interface RawMessage extends JsonObject {
+  tool_calls?: (JsonObject & { function?: JsonObject })[];
+  function_call?: JsonObject;
+}
+
+/** A call as it came, with whatever its server put beside it. */
+const toToolCall = (call: HubCall, came: JsonObject & { function?: JsonObject } = {}) => ({
+  ...saying(came),
+  id: call.id,
+  type: 'function',
+  function: toFunction(call, came.function),
+});
+
+/** Arguments that could not be read go back as none: servers of this format parse them again. What could goes back to the letter. */
+function toFunction(call: HubCall, came: JsonObject = {}): JsonObject {
+  const { arguments: given } = came;
+  const isText = typeof given === 'string' && given.trim() !== '' && call.arguments !== undefined;
+  const text = isText ? given : JSON.stringify(argumentsOf(call));
+  return { ...came, name: call.name, arguments: text };
+}
+
+/** One `tool` message for each result, or one of a `function` as of 2023, then a message with the images, where there are any. */
+export function toChatResults(results: readonly HubResult[]): JsonObject[] {
+  const shown: JsonObject[] = [];
+  const messages = results.map(({ id, name, result }) => {
+    const texts = toParts(result).map(part => {
+      if (part.kind !== 'image') return part.text;
+      shown.push(
+        { type: 'text', text: `Image in the result of ${toLabel(name, id)}:` },
+        toImage(part),
+      );
+      return '[image: see the message after the results]';
+    });
+    const said = texts.join('\n');
+    const content = isFailed(result) ? `${FAILED}${said}` : said;
+    if (isFunctionId(id)) return { role: 'function', name, content };
+    return { role: 'tool', tool_call_id: id, content };
+  });
+  return shown.length === 0 ? messages : [...messages, { role: 'user', content: shown }];
+}
+
+const toLabel = (name: string, id: string) => (isOwnId(id) ? `${name} (${id})` : name);
+
+const toImage = ({ mimeType, data }: ResultPart & { kind: 'image' | 'document' }): JsonObject => ({
+  type: 'image_url',
+  image_url: { url: `data:${mimeType};base64,${data}` },
+});

@@ -1,0 +1,21 @@
+/** Tools as the `tools` of a response. `strict` is always said: without it the API tries to be. Rules: `openai-schema.ts`. */
+import type { ExportedTools, ExportOptions } from './dialect.ts';
+import { exportTools } from './export-tools.ts';
+import type { HubTool } from './canonical-form.ts';
+import { OPENAI_RULES } from './openai-schema.ts';
+
+export const toResponsesTools = (
+  tools: readonly HubTool[],
+  options: ExportOptions,
+): ExportedTools =>
+  exportTools(tools, options, {
+    ...OPENAI_RULES,
+    toDefinitions: definitions =>
+      definitions.map(({ name, description, schema, isStrict }) => ({
+        type: 'function',
+        name,
+        ...(description === undefined ? {} : { description }),
+        parameters: schema,
+        strict: isStrict,
+      })),
+  });

@@ -1,0 +1,49 @@
+/** Reads what a model's API sent: JSON that is checked by a schema before anybody uses it. Pure. */
+import { z } from 'zod';
+import { parseWithin } from '../../shared/json/json-bounds.ts';
+import { FormatError } from './dialect.ts';
+
+/** Longest text of a streamed answer with its calls, in UTF-16 units. */
+export const MAX_STREAMED_CHARS = 4_000_000;
+
+/** @throws FormatError that names what was read, and nothing of what stood in it */
+export function readAs<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new FormatError(`${what} has another form at ${issue?.path.join('.') || 'its root'}`);
+}
+
+/** What fits a schema, as it came: every member in its place, also those that the schema does not know. */
+export const asItCame = <T>(schema: z.ZodType<T>): z.ZodType<T> =>
+  z.custom<T>(value => schema.safeParse(value).success);
+
+/** @throws FormatError */
+export function parseAs<T>(schema: z.ZodType<T>, text: string, what: string): T {
+  return readAs(schema, parseJson(text, what), what);
+}
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return parseWithin(text);
+  } catch {
+    throw new FormatError(`${what} is not valid JSON`);
+  }
+}
+
+/** Text that comes in pieces. */
+export class Pieces {
+  #pieces: string[] = [];
+  #chars = 0;
+
+  /** @throws FormatError where there is too much */
+  add(piece: string): void {
+    this.#chars += piece.length;
+    if (this.#chars > MAX_STREAMED_CHARS) throw new FormatError('The answer is too long');
+    this.#pieces.push(piece);
+  }
+
+  get text(): string {
+    return this.#pieces.join('');
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * A result of `tools/call` as parts that every dialect has: text, images and documents. What a dialect cannot show becomes text that
+ * says what it is. Results are untrusted: what does not have the form of MCP is shown as the JSON it is. Pure.
+ *
+ * Source: MCP specification 2026-07-28 and 2025-11-25, server/tools, "Tool result".
+ */
+import { toOneLine } from '../../shared/util/one-line.ts';
+import { isObject, type JsonObject } from '../../shared/protocol.ts';
+
+export type ResultPart =
+  | { kind: 'text'; text: string }
+  /** Base64 data that a dialect may show, and the text that stands for it where it does not. */
+  | { kind: 'image' | 'document'; mimeType: string; data: string; text: string };
+
+/** Types that each of the dialects shows as an image. */
+const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+const PDF = 'application/pdf';
+const MAX_LABEL_CHARS = 300;
+const NOTHING = 'The tool returned nothing.';
+
+/** Whether a result tells of a failure. */
+export const isFailed = (result: JsonObject): boolean => result['isError'] === true;
+
+/** The parts of a result in their order; at least one. */
+export function toParts(result: JsonObject): ResultPart[] {
+  const content = Array.isArray(result['content']) ? (result['content'] as unknown[]) : [];
+  const parts = content.map(toPart);
+  const structured = toStructuredText(result, parts);
+  if (structured !== undefined) parts.push({ kind: 'text', text: structured });
+  return parts.length === 0 ? [{ kind: 'text', text: NOTHING }] : parts;
+}
+
+/** `structuredContent`, unless the text of the result says the same, as it should. */
+function toStructuredText(
+  { structuredContent: value }: JsonObject,
+  parts: readonly ResultPart[],
+): string | undefined {
+  if (value === undefined) return undefined;
+  const text = JSON.stringify(value);
+  const isSaid = parts.some(part => part.kind === 'text' && saysSame(part.text, text));
+  return isSaid ? undefined : text;
+}
+
+function saysSame(said: string, text: string): boolean {
+  if (!/^\s*[[{"\d\-tfn]/.test(said)) return false;
+  try {
+    return JSON.stringify(JSON.parse(said)) === text;
+  } catch {
+    return false;
+  }
+}
+
+function toPart(block: unknown): ResultPart {
+  if (!isObject(block)) return asJson(block);
+  const { type, text, data, mimeType, resource } = block;
+  if (type === 'text' && typeof text === 'string') return { kind: 'text', text };
+  if ((type === 'image' || type === 'audio') && typeof data === 'string') {
+    return toMedia(type, mimeType, data);
+  }
+  if (type === 'resource' && isObject(resource)) return toResource(resource);
+  if (type === 'resource_link') return { kind: 'text', text: toLink(block) };
+  return asJson(block);
+}
+
+const asJson = (value: unknown): ResultPart => ({ kind: 'text', text: JSON.stringify(value) });
+
+/** An image or a document where the dialects have one, else the words that stand for it. */
+function toMedia(what: string, mimeType: unknown, data: string, of = ''): ResultPart {
+  const type = typeof mimeType === 'string' ? mimeType.toLowerCase() : '';
+  const text = `[${what}${of}${type === '' ? '' : ` of type ${line(type)}`}, ${data.length} characters of base64, not shown]`;
+  if (IMAGES.has(type)) return { kind: 'image', mimeType: type, data, text };
+  if (type === PDF) return { kind: 'document', mimeType: type, data, text };
+  return { kind: 'text', text };
+}
+
+function toResource(resource: JsonObject): ResultPart {
+  const { uri, mimeType, text, blob } = resource;
+  const of = typeof uri === 'string' ? ` ${line(uri)}` : '';
+  if (typeof text === 'string') {
+    const type = typeof mimeType === 'string' ? ` (${line(mimeType)})` : '';
+    return { kind: 'text', text: `[resource${of}${type}]\n${text}` };
+  }
+  return typeof blob === 'string' ? toMedia('resource', mimeType, blob, of) : asJson(resource);
+}
+
+function toLink({ uri, name, description, mimeType }: JsonObject): string {
+  const said = [name, uri, mimeType, description].filter(each => typeof each === 'string');
+  return `[link to a resource: ${said.map(line).join(', ')}]`;
+}
+
+const line = (text: string) => toOneLine(text, MAX_LABEL_CHARS);

@@ -1,0 +1,141 @@
+/**
+ * Definitions that references lead to, for dialects that take them under `$defs` of the root: wherever in the tool's schema they
+ * stand, each is written once. Pure; linear but for the depth of a schema.
+ */
+import { isObject, type JsonObject } from '../../shared/protocol.ts';
+import { childrenOf, resolveRef } from './schema-refs.ts';
+import { MAX_DEPTH, own, put, step, type Lose } from './schema-rules.ts';
+
+export interface Definition {
+  ref: string;
+  name: string;
+  target: JsonObject;
+}
+
+const SIMPLE = /^#\/\$defs\/([A-Za-z0-9_.-]{1,64})$/;
+const MAX_NAME_CHARS = 48;
+
+export class Definitions {
+  readonly #root: JsonObject;
+  /** What may not be referred to. */
+  readonly #circular: ReadonlySet<JsonObject>;
+  readonly #names = new Map<string, string>();
+  readonly #taken: Set<string>;
+  readonly #waiting: Definition[] = [];
+
+  /** @param allowsCircles the dialect takes a definition that leads to itself */
+  constructor(root: JsonObject, allowsCircles: boolean) {
+    this.#root = root;
+    this.#circular = allowsCircles ? new Set() : findCircular(root);
+    const defs = own(root, '$defs');
+    this.#taken = new Set(isObject(defs) ? Object.keys(defs) : []);
+  }
+
+  /** The reference in the dialect; undefined where what it leads to has to be written out. */
+  refer(ref: string): string | undefined {
+    const target = resolveRef(this.#root, ref);
+    if (!isObject(target) || this.#circular.has(target)) return undefined;
+    let name = this.#names.get(ref);
+    if (name === undefined) {
+      name = SIMPLE.exec(ref)?.[1] ?? this.#newName(ref);
+      this.#names.set(ref, name);
+      this.#waiting.push({ ref, name, target });
+    }
+    return `#/$defs/${name}`;
+  }
+
+  /** The next definition that was referred to and is not written yet. */
+  next(): Definition | undefined {
+    return this.#waiting.shift();
+  }
+
+  #newName(ref: string): string {
+    const last = ref.slice(ref.lastIndexOf('/') + 1).replaceAll(/[^A-Za-z0-9_]/g, '');
+    const base = last === '' ? 'whole' : last.slice(0, MAX_NAME_CHARS);
+    let name = base;
+    for (let i = 2; this.#taken.has(name); i += 1) name = `${base}_${i}`;
+    this.#taken.add(name);
+    return name;
+  }
+}
+
+/**
+ * A schema with what it refers to at its root, each written once.
+ * @param down brings one down, which may refer to more of them
+ */
+export function withDefinitions(
+  found: JsonObject,
+  root: JsonObject,
+  path: string,
+  definitions: Definitions,
+  down: (definition: Definition) => unknown,
+  lose: Lose,
+): JsonObject {
+  const at = step(path, '$defs');
+  const given = own(root, '$defs');
+  const defs: JsonObject = {};
+  const told: [string, Parameters<Lose>[1], string][] = [];
+  for (let next = definitions.next(); next; next = definitions.next()) {
+    put(defs, next.name, down(next));
+    const isNew = !isObject(given) || !Object.hasOwn(given, next.name);
+    if (isNew) told.push([step(at, next.name), 'changed', `what ${next.ref} leads to`]);
+  }
+  if (Object.keys(defs).length === 0) {
+    if (given !== undefined) lose(at, 'removed', 'nothing refers to it');
+    return found;
+  }
+  if (isObject(given)) {
+    for (const name of Object.keys(given)) {
+      if (!Object.hasOwn(defs, name))
+        told.push([step(at, name), 'removed', 'nothing refers to it']);
+    }
+  } else lose(at, 'changed', 'has what is referred to');
+  for (const loss of told) lose(...loss);
+  return { ...found, $defs: defs };
+}
+
+/** The definitions that lead to themselves, or to one that does. */
+function findCircular(root: JsonObject): ReadonlySet<JsonObject> {
+  const leadsTo = new Map<JsonObject, Set<JsonObject>>();
+  const waiting = [...targetsIn(root, root)];
+  for (let target = waiting.pop(); target; target = waiting.pop()) {
+    if (leadsTo.has(target)) continue;
+    const found = targetsIn(target, root);
+    leadsTo.set(target, found);
+    waiting.push(...found);
+  }
+  const ledFrom = new Map<JsonObject, JsonObject[]>();
+  for (const [from, all] of leadsTo) {
+    for (const to of all) {
+      const known = ledFrom.get(to);
+      if (known) known.push(from);
+      else ledFrom.set(to, [from]);
+    }
+  }
+  // Whatever leads nowhere, or only to such, is in no circle.
+  const ends = [...leadsTo].filter(([, all]) => all.size === 0).map(([target]) => target);
+  for (let end = ends.pop(); end; end = ends.pop()) {
+    leadsTo.delete(end);
+    for (const from of ledFrom.get(end) ?? []) {
+      const rest = leadsTo.get(from);
+      if (rest?.delete(end) && rest.size === 0) ends.push(from);
+    }
+  }
+  return new Set(leadsTo.keys());
+}
+
+/** What the references in a schema lead to. */
+function targetsIn(schema: JsonObject, root: JsonObject): Set<JsonObject> {
+  const found = new Set<JsonObject>();
+  const visit = (node: unknown, depth: number): void => {
+    if (!isObject(node) || depth > MAX_DEPTH) return;
+    const target = resolveRef(root, own(node, '$ref'));
+    if (isObject(target)) found.add(target);
+    for (const [key, value] of Object.entries(node)) {
+      if (key === '$defs' || key === 'definitions') continue;
+      for (const child of childrenOf({ [key]: value })) visit(child, depth + 1);
+    }
+  };
+  visit(schema, 0);
+  return found;
+}

@@ -1,0 +1,66 @@
+/**
+ * The schema of all arguments made one plain object: no dialect takes a choice, a reference or another type there. Pure.
+ */
+import { isObject, type JsonObject } from '../../shared/protocol.ts';
+import { mergeAll, mergeAny } from './schema-merge.ts';
+import { own, step, typesOf, type Lose, type SchemaRules } from './schema-rules.ts';
+
+/** What may not stand at the root, and nothing stands for. */
+const REMOVED = ['not', 'enum', 'const'];
+/** How often schemas at the root are taken apart. */
+const MAX_ROUNDS = 16;
+
+/** Takes one level of references and `allOf` away. */
+export type Flatten = (schema: JsonObject, path: string) => JsonObject;
+
+export function toRootObject(
+  schema: JsonObject,
+  path: string,
+  { needsProperties }: SchemaRules,
+  flatten: Flatten,
+  lose: Lose,
+): JsonObject {
+  const root = { ...toOneObject(schema, path, flatten, lose, 0) };
+  for (const key of REMOVED) {
+    if (own(root, key) === undefined) continue;
+    delete root[key];
+    lose(step(path, key), 'removed', 'it may not stand here');
+  }
+  if (root['type'] !== 'object') {
+    root['type'] = 'object';
+    lose(step(path, 'type'), 'changed', 'arguments are an object');
+  }
+  if (needsProperties && !isObject(own(root, 'properties'))) {
+    root['properties'] = {};
+    lose(step(path, 'properties'), 'changed', 'said to be none');
+  }
+  return root;
+}
+
+function toOneObject(
+  schema: JsonObject,
+  path: string,
+  flatten: Flatten,
+  lose: Lose,
+  round: number,
+): JsonObject {
+  const flat = flatten(schema, path);
+  const key = ['anyOf', 'oneOf'].find(each => Array.isArray(own(flat, each)));
+  if (key === undefined) return flat;
+  const { [key]: choice, ...rest } = flat;
+  const at = step(path, key);
+  const objects: JsonObject[] = [];
+  if (round < MAX_ROUNDS) {
+    for (const [index, each] of (choice as unknown[]).entries()) {
+      if (!isObject(each)) continue;
+      const one = toOneObject(each, step(at, index), flatten, lose, round + 1);
+      const types = typesOf(one);
+      if (types.length === 0 || types.includes('object')) objects.push(one);
+    }
+  }
+  lose(at, 'changed', 'one object takes what each of them takes');
+  const merged = mergeAll([rest, mergeAny(objects)], keyword =>
+    lose(step(path, keyword), 'changed', 'only the first of several counts'),
+  );
+  return toOneObject(merged, path, flatten, lose, round + 1);
+}

@@ -1,0 +1,141 @@
+/**
+ * A model behind an HTTP API, asked once: one POST, the answer whole or as events, checked by the dialect. No redirect is followed, so the
+ * key goes nowhere else; everything is read up to a bound, and what a failed answer says is not passed on: it may tell of keys.
+ */
+import { parseWithin } from '../shared/json/json-bounds.ts';
+import { BodyTooLarge, readText } from '../http/read-text.ts';
+import { EventTooLarge } from '../http/sse-events.ts';
+import { withoutEnd } from '../shared/util/without-end.ts';
+import type { HttpApi } from './http-api.ts';
+import { ModelFailure } from './model-port.ts';
+import type { OneAttempt } from './one-attempt.ts';
+import { toAborted, type Attempt } from './retry.ts';
+import { readAs, readTurn } from './read-turn.ts';
+
+export interface HttpChatOptions {
+  api: HttpApi;
+  /** What the API's paths stand behind, with its version. */
+  url: string;
+  model: string;
+  /** The model for vectors; absent where none was configured. */
+  embedModel?: string | undefined;
+  /** The key, looked up each time it is used. @throws ModelFailure `no_key` */
+  findKey(): Promise<string | undefined>;
+}
+
+/** Largest whole answer, in bytes. */
+const MAX_BYTES = 8_388_608;
+/** How much of a refusal is looked into, in bytes. */
+const MAX_REFUSAL_BYTES = 65_536;
+/** A wait that a server asks for is believed up to this, in milliseconds. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+export function createHttpChat(options: HttpChatOptions): OneAttempt {
+  const { api, model, embedModel } = options;
+  const { dialect, embeddings } = api;
+  return {
+    dialect,
+    async chat(request, attempt, onText) {
+      const isStreamed = onText !== undefined;
+      const body = { ...api.toExtras(model, isStreamed), ...dialect.toRequest(request) };
+      const response = await post(options, api.toPath(model, isStreamed), body, attempt);
+      const isStream = response.headers.get('content-type')?.includes('text/event-stream');
+      if (isStreamed && isStream) {
+        const { body: events } = response;
+        if (!events) throw new ModelFailure('broken');
+        const reader = dialect.createReader();
+        return during(attempt.signal, () => readTurn(events, reader, attempt, onText));
+      }
+      const reply = await readWhole(response, attempt, answer => dialect.fromResponse(answer));
+      // A server that cannot stream tells all at once.
+      if (isStreamed && reply.text !== '') onText(reply.text);
+      return reply;
+    },
+    ...(embeddings && embedModel !== undefined
+      ? {
+          embed: {
+            maxTexts: embeddings.maxTexts,
+            async of(texts, attempt) {
+              const body = embeddings.toBody(embedModel, texts);
+              const response = await post(options, embeddings.toPath(embedModel), body, attempt);
+              const vectors = await readWhole(response, attempt, embeddings.fromBody);
+              if (vectors?.length !== texts.length) throw new ModelFailure('nonsense');
+              return vectors;
+            },
+          },
+        }
+      : {}),
+  };
+}
+
+/** @returns an answer of 2xx. @throws ModelFailure */
+async function post(
+  { api, url, findKey }: HttpChatOptions,
+  path: string,
+  body: object,
+  { signal, onSign }: Attempt,
+): Promise<Response> {
+  const headers = { ...api.toHeaders(await findKey()), 'content-type': 'application/json' };
+  const response = await during(signal, () =>
+    fetch(`${withoutEnd(url, '/')}${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+      signal,
+      redirect: 'manual',
+    }),
+  );
+  onSign();
+  if (!response.ok) throw await toFailure(response, api);
+  return response;
+}
+
+/** What breaks on the way is told as a model that cannot be reached, or as the end of the time. */
+async function during<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (signal.aborted) throw toAborted(signal);
+    if (thrown instanceof ModelFailure) throw thrown;
+    const isTooMuch = thrown instanceof BodyTooLarge || thrown instanceof EventTooLarge;
+    throw new ModelFailure(isTooMuch ? 'nonsense' : 'unavailable');
+  }
+}
+
+async function readWhole<T>(
+  response: Response,
+  { signal }: Attempt,
+  toAnswer: (body: unknown) => T,
+): Promise<T> {
+  const text = await during(signal, () => readText(response, response.headers, MAX_BYTES));
+  let body: unknown;
+  try {
+    body = parseWithin(text);
+  } catch {
+    throw new ModelFailure('nonsense');
+  }
+  return readAs(() => toAnswer(body));
+}
+
+async function toFailure(response: Response, api: HttpApi): Promise<ModelFailure> {
+  const { status, headers } = response;
+  const retryAfterMs = toRetryAfterMs(headers);
+  if (status === 400 && api.isKeyRefusal) {
+    const said = await readText(response, headers, MAX_REFUSAL_BYTES).catch(() => '');
+    return new ModelFailure(api.isKeyRefusal(said) ? 'auth' : 'refused');
+  }
+  await response.body?.cancel().catch(() => {});
+  if (status === 401 || status === 403) return new ModelFailure('auth');
+  if (status === 404) return new ModelFailure('not_found');
+  if (status === 429) return new ModelFailure('rate_limited', retryAfterMs);
+  if (status === 408 || status >= 500) return new ModelFailure('unavailable', retryAfterMs);
+  return new ModelFailure('refused');
+}
+
+/** `Retry-After` as seconds or a date (RFC 9110 §10.2.3). */
+function toRetryAfterMs(headers: Headers): number | undefined {
+  const value = headers.get('retry-after')?.trim();
+  if (value === undefined || value === '') return undefined;
+  const wait = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), MAX_RETRY_AFTER_MS);
+}

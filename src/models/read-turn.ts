@@ -1,0 +1,52 @@
+/** A reply of a model as it is read: what is not of its dialect is a failure of the model, and a stream has an end. */
+import { BrokenOff, FormatError, type TurnReader, type TurnReply } from './formats/dialect.ts';
+import { EventTooLarge, readEvents } from '../http/sse-events.ts';
+import { ModelFailure } from './model-port.ts';
+import { toAborted, type Attempt } from './retry.ts';
+
+/** Largest event of a stream, and all of them together, in UTF-16 units. */
+const MAX_EVENT_CHARS = 2_097_152;
+const MAX_STREAM_CHARS = 16_777_216;
+
+/** @throws ModelFailure `nonsense` where the dialect cannot read it, `broken` where it is not whole */
+export function readAs<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof BrokenOff) throw new ModelFailure('broken', undefined, thrown.partial);
+    if (thrown instanceof FormatError) throw new ModelFailure('nonsense');
+    throw thrown;
+  }
+}
+
+/**
+ * A reply that comes as events.
+ * @param onText told of its text as it comes
+ * @throws ModelFailure, and what the body throws where it fails before anything of it came
+ */
+export async function readTurn(
+  body: ReadableStream<Uint8Array>,
+  reader: TurnReader,
+  { signal, onSign, onHandedOn }: Attempt,
+  onText: (text: string) => void,
+): Promise<TurnReply> {
+  let chars = 0;
+  try {
+    for await (const event of readEvents(body, MAX_EVENT_CHARS, undefined, signal)) {
+      onSign();
+      chars += event.data.length;
+      if (chars > MAX_STREAM_CHARS) throw new ModelFailure('nonsense');
+      const text = readAs(() => reader.read(event));
+      if (text === '') continue;
+      onHandedOn();
+      onText(text);
+    }
+  } catch (thrown) {
+    const isOurs = thrown instanceof ModelFailure || thrown instanceof EventTooLarge;
+    // A connection that fails in the middle of an answer has ended it there.
+    if (isOurs || signal.aborted || chars === 0) throw thrown;
+  }
+  // A stream that was hung up on ends like any other.
+  if (signal.aborted) throw toAborted(signal);
+  return readAs(() => reader.end());
+}

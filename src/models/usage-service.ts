@@ -1,0 +1,37 @@
+/** What the deployment's language model was used for today, and what it failed with (LLM-3). */
+import { type Actor, requireScope } from '../shared/identity/principal.ts';
+import { endOfDay, toDay } from '../shared/util/utc-day.ts';
+import type { ModelSettings } from './model-settings.ts';
+import type { ModelView } from './usage-schema.ts';
+import { listUsage } from './usage-store.ts';
+
+export class UsageService {
+  readonly #db: D1Database;
+  readonly #settings: ModelSettings | undefined;
+
+  constructor(db: D1Database, settings: ModelSettings | undefined) {
+    this.#db = db;
+    this.#settings = settings;
+  }
+
+  /** @throws PorticoError `forbidden` without the scope `admin` */
+  async view(caller: Actor, now: number): Promise<ModelView> {
+    requireScope(caller, 'admin');
+    const day = toDay(now);
+    const settings = this.#settings;
+    return {
+      model: settings
+        ? {
+            name: settings.name,
+            api: settings.api,
+            embed_model: settings.embedModel ?? null,
+            calls_per_day: settings.perDay.calls,
+            tokens_per_day: settings.perDay.tokens,
+          }
+        : null,
+      day,
+      ends_at: new Date(endOfDay(now)).toISOString(),
+      usage: await listUsage(this.#db, day),
+    };
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * What a server's monitor may offer of what it found: judges it by the pins, writes what is new of them, and leaves out what is held.
+ * Where neither what was found nor the pins nor the rule changed, it writes nothing and reads a digest of its own only.
+ *
+ * Invariants: the pins are written before a catalog is stored; they are written over those that were read, or read again; what was
+ * found at another generation of the server than the row has, or without the list of its tools, is judged, but neither written nor
+ * remembered.
+ */
+import type { Looked } from '../upstream/discovery/discover.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { sha256Hex } from '../shared/crypto/base64url.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import { toDefinitions, toInstructions, type Definition } from '../servers/approvals/definition.ts';
+import { findCopied } from '../servers/approvals/copied-names.ts';
+import { judge, type Judgement } from '../servers/approvals/judge.ts';
+import { MAX_TEXT_CHARS, type ToolApproval } from '../servers/registry/fingerprint.ts';
+import {
+  claimPins,
+  findNeighbours,
+  loadPins,
+  writePins,
+  type KnownPins,
+} from '../servers/approvals/fingerprint-store.ts';
+
+const JUDGED_KEY = 'judged';
+/** Counts up when judgement itself changes, so that what was judged before is judged anew. */
+const JUDGE_VERSION = 2;
+/** Administrators decide while a look judges; it tries again this often. */
+const MAX_TRIES = 20;
+
+/** The last judgement, and what it was of. */
+interface Judged {
+  digest: string;
+  stamp: string | null;
+  approval: ToolApproval;
+  /** Which of the tools were left out, in the server's order. */
+  leftOut: number[];
+  leavesInstructions: boolean;
+}
+
+export interface PinningOptions {
+  storage: DurableObjectStorage;
+  db: D1Database;
+  /** How servers are approved that do not say it. */
+  approval: ToolApproval;
+}
+
+export class Pinning {
+  readonly #options: PinningOptions;
+
+  constructor(options: PinningOptions) {
+    this.#options = options;
+  }
+
+  /** What was found, without what is held. */
+  async admit(server: Server, looked: Looked): Promise<Looked> {
+    const { storage } = this.#options;
+    const approval = server.toolApproval ?? this.#options.approval;
+    const digest = await digestOf(looked);
+    const last = await storage.get<Judged>(JUDGED_KEY);
+    const isKnown =
+      last?.digest === digest && last.approval === approval && last.stamp === server.pinsStamp;
+    if (isKnown) return leaveOut(looked, last);
+    const tools = await toDefinitions(server.id, looked.items.tools);
+    const { instructions } = looked;
+    const own = instructions === undefined ? [] : [await toInstructions(server.id, instructions)];
+    const definitions = [...tools.filter(tool => tool !== undefined), ...own];
+    // Of a list that could not be read nobody knows what is new in it, or gone.
+    const isPartial = looked.failed.some(({ kind }) => kind === 'tools');
+    const { judgement, stamp } = await this.#judge(server, definitions, approval, isPartial);
+    const isAdmitted = (definition: Definition | undefined) =>
+      definition ? judgement.admitted.has(definition.id) : approval === 'trust';
+    const judged: Judged = {
+      digest,
+      stamp: stamp ?? null,
+      approval,
+      leftOut: tools.flatMap((tool, index) => (isAdmitted(tool) ? [] : [index])),
+      leavesInstructions: own.some(definition => !isAdmitted(definition)),
+    };
+    if (stamp !== undefined) await storage.put(JUDGED_KEY, judged);
+    return leaveOut(looked, judged);
+  }
+
+  /** @returns the judgement, and the stamp it stands under; without one it does not count */
+  async #judge(
+    server: Server,
+    definitions: readonly Definition[],
+    approval: ToolApproval,
+    isPartial: boolean,
+  ): Promise<{ judgement: Judgement; stamp?: string }> {
+    const { db } = this.#options;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const known = await loadPins(db, server.id);
+      const isCurrent = known?.generation === server.generation;
+      const { pins, stamp }: Pick<KnownPins, 'pins' | 'stamp'> = known ?? { pins: [], stamp: '' };
+      const unapproved = unapprovedTools(definitions, pins);
+      const skeletons = [...new Set(unapproved.map(({ skeleton }) => skeleton))];
+      const neighbours = await findNeighbours(db, server.id, skeletons);
+      const copied = await findCopied(db, server.id, unapproved);
+      const isFirst = stamp === null;
+      const judgement = judge({
+        serverId: server.id,
+        definitions,
+        pins,
+        neighbours,
+        copied,
+        approval,
+        isFirst,
+      });
+      if (!isCurrent || isPartial) return { judgement };
+      const { changes, forgotten, heldTools } = judgement;
+      const isNothingNew = changes.length === 0 && forgotten.length === 0;
+      if (isNothingNew && stamp !== null) return { judgement, stamp };
+      const claim = {
+        serverId: server.id,
+        generation: server.generation,
+        stamp,
+        nextStamp: crypto.randomUUID(),
+        skeletons,
+        neighbours: neighbours.length,
+        heldTools,
+      };
+      const kept = changes.map(change => ({
+        ...change,
+        approvedText: keptText(change.approvedText),
+        heldText: keptText(change.heldText),
+      }));
+      const [claimed] = await db.batch([
+        claimPins(db, claim),
+        ...writePins(db, claim, kept, forgotten, Date.now()),
+      ]);
+      if (claimed?.meta.changes !== 0) return { judgement, stamp: claim.nextStamp };
+    }
+    throw new PorticoError('busy', 'Its tools are being decided on; they are judged again soon');
+  }
+}
+
+const keptText = (text: string | null): string | null =>
+  text === null || text.length > MAX_TEXT_CHARS ? null : text;
+
+/** Tools that an approved one elsewhere may make suspicious. */
+function unapprovedTools(
+  definitions: readonly Definition[],
+  pins: KnownPins['pins'],
+): Definition[] {
+  const approved = new Set(
+    pins.flatMap(({ id, approvedFingerprint }) => (approvedFingerprint === null ? [] : [id])),
+  );
+  return definitions.filter(({ id, kind }) => kind === 'tool' && !approved.has(id));
+}
+
+/** A digest of everything that pins are about. */
+function digestOf({ items, instructions }: Looked): Promise<string> {
+  return sha256Hex(
+    `${JUDGE_VERSION} ${JSON.stringify(instructions ?? null)}\n${items.tools.join('\n')}`,
+  );
+}
+
+function leaveOut(looked: Looked, { leftOut, leavesInstructions }: Judged): Looked {
+  if (leftOut.length === 0 && !leavesInstructions) return looked;
+  const held = new Set(leftOut);
+  const tools = looked.items.tools.filter((_, index) => !held.has(index));
+  return {
+    ...looked,
+    items: { ...looked.items, tools },
+    instructions: leavesInstructions ? undefined : looked.instructions,
+  };
+}

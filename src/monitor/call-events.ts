@@ -1,0 +1,35 @@
+/** What calls tell of a server, in its monitor: what comes of it for the circuit, and what is due for it. */
+import type { CallReport } from '../servers/health/call-report.ts';
+import type { MonitorHealth } from '../servers/health/monitor-health.ts';
+import type { MonitorClock } from './monitor-clock.ts';
+import type { Rounds } from './check-cycle.ts';
+
+export class CallNews {
+  readonly #health: MonitorHealth;
+  readonly #clock: MonitorClock;
+  readonly #rounds: Pick<Rounds, 'showCircuit'>;
+
+  constructor(health: MonitorHealth, clock: MonitorClock, rounds: Pick<Rounds, 'showCircuit'>) {
+    this.#health = health;
+    this.#clock = clock;
+    this.#rounds = rounds;
+  }
+
+  /** What an isolate saw of the server's calls. @returns whether it opened or closed the circuit */
+  async hear(id: string, report: CallReport): Promise<boolean> {
+    const now = Date.now();
+    const circuit = await this.#health.hear(report, now);
+    if (circuit) {
+      if (circuit.retryAt !== null) await this.#clock.want({ wakeAt: circuit.retryAt });
+      await this.#rounds.showCircuit({ id, generation: report.generation });
+    }
+    if (await this.#health.isWorthACheck(report)) await this.#clock.want({ checkAt: now });
+    return circuit !== undefined;
+  }
+
+  /** Calls were refused, since the circuit is open: it is tried soon. */
+  async want(generation: number): Promise<void> {
+    const retryAt = await this.#health.want(generation, Date.now());
+    if (retryAt !== undefined) await this.#clock.want({ wakeAt: retryAt });
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * What a server's monitor tells the clients' objects: that a list changed, that a resource did. A
+ * change of a list is noted in storage before it is told, so that a monitor that stops in between
+ * tells it later; a rename changes every list, since its items have other names. Clients are told a moment after the registry names the new catalog, when no
+ * isolate answers with the old list any more.
+ */
+import type { ClientObject } from '../sessions/client-object.ts';
+import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
+import type { ListName, News } from '../shared/events.ts';
+import { listStreamOwners } from '../sessions/notifications/stream-store.ts';
+import { tellOwners } from '../sessions/notifications/fan-out.ts';
+import { changedLists, listHashes, NO_LISTS, type ListHashes } from './changes.ts';
+import type { Kind } from '../servers/catalog/catalog.ts';
+
+const LISTS_KEY = 'lists';
+const UNTOLD_KEY = 'untold';
+const TELLING_KEY = 'telling';
+const NAME_KEY = 'name';
+
+/**
+ * Between two rounds in which all are told that lists changed, in milliseconds: four times as long as a round took, within these. A server
+ * whose lists never rest has its clients told the more rarely the more of them there are.
+ */
+const MIN_REST_MS = 500;
+const MAX_REST_MS = 10_000;
+
+export interface TellerOptions {
+  storage: DurableObjectStorage;
+  db: D1Database;
+  objects: ObjectsByName<Pick<ClientObject, 'announce'>>;
+  /** Time after which every isolate lists the new catalog, in milliseconds. */
+  settleMs: number;
+}
+
+export class Teller {
+  readonly #options: TellerOptions;
+  #turn: Promise<unknown> = Promise.resolve();
+  /** Nobody is told of lists before this time. */
+  #restUntil = 0;
+
+  constructor(options: TellerOptions) {
+    this.#options = options;
+  }
+
+  /** Note which lists a new catalog changes. */
+  async note(items: Record<Kind, readonly string[]>): Promise<void> {
+    await this.#noteHashes(await listHashes(items));
+  }
+
+  async #noteHashes(after: ListHashes): Promise<void> {
+    const { storage } = this.#options;
+    const before = (await storage.get<ListHashes>(LISTS_KEY)) ?? NO_LISTS;
+    const changed = changedLists(before, after);
+    if (changed.length === 0) return;
+    await storage.put(LISTS_KEY, after);
+    await this.#noteUntold(changed);
+  }
+
+  async #noteUntold(lists: readonly ListName[]): Promise<void> {
+    const { storage } = this.#options;
+    const untold = (await storage.get<ListName[]>(UNTOLD_KEY)) ?? [];
+    await storage.put(UNTOLD_KEY, [...new Set([...untold, ...lists])]);
+  }
+
+  /** Note by what name clients know the server. */
+  async noteName(name: string): Promise<void> {
+    const { storage } = this.#options;
+    const before = await storage.get<string>(NAME_KEY);
+    if (before === name) return;
+    await storage.put(NAME_KEY, name);
+    const lists = (await storage.get<ListHashes>(LISTS_KEY)) ?? NO_LISTS;
+    if (before !== undefined) await this.#noteUntold(changedLists(lists, NO_LISTS));
+  }
+
+  /** Note that all lists are empty now. */
+  async noteGone(): Promise<void> {
+    await this.#noteHashes(NO_LISTS);
+  }
+
+  /** Tell what was noted; what is noted meanwhile is for the next. */
+  tellChanges(serverId: string): Promise<void> {
+    const result = this.#turn.then(() => this.#tellNoted(serverId));
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+
+  async #tellNoted(serverId: string): Promise<void> {
+    const { storage, db, settleMs } = this.#options;
+    const untold = (await storage.get<ListName[]>(UNTOLD_KEY)) ?? [];
+    const telling = (await storage.get<ListName[]>(TELLING_KEY)) ?? [];
+    const lists = [...new Set([...telling, ...untold])];
+    if (lists.length === 0) return;
+    await storage.put(TELLING_KEY, lists);
+    await storage.delete(UNTOLD_KEY);
+    await scheduler.wait(Math.max(settleMs, this.#restUntil - Date.now()));
+    const startedAt = Date.now();
+    await this.tell(await listStreamOwners(db), { serverId, lists });
+    const now = Date.now();
+    this.#restUntil = now + Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, 4 * (now - startedAt)));
+    await storage.delete(TELLING_KEY);
+  }
+
+  /** The server is gone: every list it had has changed. @returns what tells of it */
+  async farewell(serverId: string): Promise<() => Promise<void>> {
+    const { storage, db, settleMs } = this.#options;
+    const before = (await storage.get<ListHashes>(LISTS_KEY)) ?? NO_LISTS;
+    const lists = changedLists(before, NO_LISTS);
+    return async () => {
+      if (lists.length === 0) return;
+      await scheduler.wait(settleMs);
+      await this.tell(await listStreamOwners(db), { serverId, lists });
+    };
+  }
+
+  /** @returns the names of those that want to hear no more */
+  tell(owners: readonly string[], news: News): Promise<string[]> {
+    return tellOwners(this.#options.objects, owners, news);
+  }
+}

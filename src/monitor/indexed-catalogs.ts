@@ -1,0 +1,14 @@
+/** The keeper of a server's catalogs with all that it stores: catalogs, and their parts of the search index. */
+import type { EmbeddingSource } from '../search/text/embedding-asset.ts';
+import { createIndexer } from '../search/index/search-index.ts';
+import type { IndexPartPort } from '../search/index/index-parts.ts';
+import { CatalogKeeper, type CatalogPort } from './catalog-writer.ts';
+
+/** @param storage of the server's object */
+export function createCatalogKeeper(
+  storage: DurableObjectStorage,
+  { catalogs, segments }: { catalogs: CatalogPort; segments: IndexPartPort },
+  embedding: EmbeddingSource,
+): CatalogKeeper {
+  return new CatalogKeeper({ storage, catalogs, index: createIndexer(segments, embedding) });
+}

@@ -1,0 +1,87 @@
+/**
+ * Who hears of a server's resources, in its monitor: subscribed to once at the server for each URI, however many objects
+ * want to hear of it, and told on to those that do.
+ */
+import { toPorticoError } from '../shared/errors/portico-error.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import type { ResourceNews } from '../shared/events.ts';
+import type { WatchFailure } from '../shared/events.ts';
+import { createUpdates, updateKey } from '../sessions/notifications/updates.ts';
+import type { Deadline } from '../http/deadline.ts';
+import type { HeldWatch } from '../upstream/discovery/held-watch.ts';
+import type { Subscribers } from './subscribers.ts';
+import type { Teller } from './change-notifier.ts';
+
+/** Longest time a server may take to accept a subscription, in milliseconds. */
+const SUBSCRIBE_MS = 10_000;
+
+export interface ResourceEarsPorts {
+  subscribers: Subscribers;
+  watch: HeldWatch;
+  teller: Teller;
+  createDeadline(timeoutMs: number): Deadline;
+  /** Runs work nobody waits for. */
+  defer(work: Promise<unknown>): void;
+}
+
+export class ResourceEars {
+  readonly #ports: ResourceEarsPorts;
+  readonly #updates = createUpdates(news => this.#tell(news));
+
+  constructor(ports: ResourceEarsPorts) {
+    this.#ports = ports;
+  }
+
+  /** An object wants to hear of a resource. @returns why the server does not tell, if so */
+  async subscribe(
+    server: Server | undefined,
+    owner: string,
+    uri: string,
+  ): Promise<WatchFailure | undefined> {
+    const { subscribers, watch, createDeadline } = this.#ports;
+    if (!server) return { code: 'resource_not_found', detail: `Resource not found: ${uri}` };
+    const isFirst = await subscribers.add(owner, uri);
+    if (isFirst === undefined) {
+      return { code: 'invalid_params', detail: 'This server has too many subscriptions' };
+    }
+    if (!isFirst && watch.current) return undefined;
+    const deadline = createDeadline(SUBSCRIBE_MS);
+    try {
+      await (await watch.of(server)).subscribe(uri, deadline);
+      return undefined;
+    } catch (thrown) {
+      await subscribers.remove(owner, uri);
+      const { code, message } = toPorticoError(thrown);
+      return { code, detail: `${server.name}: ${message}` };
+    } finally {
+      deadline.release();
+    }
+  }
+
+  /** An object no longer wants to hear of a resource. */
+  async unsubscribe(owner: string, uri: string): Promise<void> {
+    const { subscribers, watch, defer } = this.#ports;
+    const wasLast = await subscribers.remove(owner, uri);
+    const { current } = watch;
+    if (wasLast && current) defer(current.unsubscribe(uri));
+  }
+
+  /** The server told of a resource: so are those who want to hear of it, in rounds. */
+  updated(serverId: string, uri: string, params: string): Promise<void> {
+    const news = { serverId, uri, params };
+    return this.#updates.add(updateKey(news), news);
+  }
+
+  async #tell(news: readonly ResourceNews[]): Promise<void> {
+    for (const each of news) await this.#tellOf(each);
+  }
+
+  async #tellOf({ serverId, uri, params }: ResourceNews): Promise<void> {
+    const subscribers = await this.#ports.subscribers.of(uri);
+    const owners = [...new Set(subscribers.map(({ owner }) => owner))];
+    const done = await this.#ports.teller.tell(owners, { serverId, uri, params });
+    for (const { owner, uri: subscribed } of subscribers) {
+      if (done.includes(owner)) await this.unsubscribe(owner, subscribed);
+    }
+  }
+}

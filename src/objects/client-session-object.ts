@@ -1,0 +1,280 @@
+/**
+ * ClientSession: the state of one client that must outlive a request. Owns the sessions this client
+ * has at legacy upstreams, and the few calls an object must make itself (`object-calls.ts`); all
+ * other calls the Worker makes. Keyed by `session:{id}` for a legacy client and
+ * `principal:{id}:{server}` for callers without a session.
+ *
+ * Invariants: an upstream session is stored before it is used; an object nobody used for the idle
+ * time deletes itself; the methods are reachable only through the binding.
+ */
+import { isSessionOwner } from '../shared/identity/object-owners.ts';
+import { DurableObject } from 'cloudflare:workers';
+import { createDestinations } from './upstream-endpoints.ts';
+import { configOf } from '../config.ts';
+import type { LogLevel, RequestId } from '../shared/protocol.ts';
+import { findServer } from '../servers/registry/server-store.ts';
+import { createKeyRing } from '../shared/crypto/key-ring.ts';
+import { RemoteAccessTokens } from '../credentials/oauth/remote-access-tokens.ts';
+import type { Acquired, UpstreamSession } from '../upstream/session/acquire-session.ts';
+import type { Address } from '../upstream/endpoint.ts';
+import type { RawAnswer } from '../upstream/protocol/server-request.ts';
+import { ClientUpstreams } from '../upstream/session/client-upstreams.ts';
+import type { StreamState } from '../upstream/streams/notification-stream.ts';
+import type { ObjectCall } from '../upstream/upstream-client.ts';
+import type { SessionSubscription } from '../upstream/session/session-subscriptions.ts';
+import type { EndedSession } from '../sessions/client-object.ts';
+import { CallEars } from '../sessions/call-listeners.ts';
+import { CancelledCalls } from '../sessions/cancellations.ts';
+import { ObjectCalls, type CallTerms } from '../sessions/object-calls.ts';
+import { acceptLine, passAnswer } from '../sessions/question-channel.ts';
+import type { Audience, News, Subscription, WatchFailure } from '../shared/events.ts';
+import { OpenStreams, STREAM_TAG } from '../sessions/open-streams.ts';
+import { acceptRelay, relay } from '../sessions/sse-relay.ts';
+import type { StreamOpening, StreamSight } from '../sessions/stream-opening.ts';
+import { UpstreamClaims } from '../upstream/session/session-lock.ts';
+import { UseClock } from '../sessions/use-clock.ts';
+
+/** Longest time one caller may take to open an upstream session. */
+const CLAIM_LIMIT_MS = 15_000;
+/** Streams of sessions in which something is subscribed to are looked after this often, in milliseconds. */
+const KEEP_MS = 60_000;
+
+const storageKey = (serverId: string) => `upstream/${serverId}`;
+
+export class ClientSession extends DurableObject<Env> {
+  readonly #claims = new UpstreamClaims(CLAIM_LIMIT_MS);
+  readonly #config = configOf(this.env);
+  readonly #destinations = createDestinations(
+    this.env.CONNECTOR,
+    createKeyRing(this.env.PORTICO_KEYS),
+    this.#config,
+    new RemoteAccessTokens(id => this.env.SERVER_MONITOR.getByName(id)),
+  );
+  readonly #clock = new UseClock(this.ctx.storage, this.#config.sessionIdleMs, KEEP_MS);
+  readonly #upstreams = this.#createUpstreams();
+  readonly #ears = new CallEars(
+    this.ctx,
+    (serverId, sessionId) => this.#upstreams.standing.find(serverId, sessionId)?.shared,
+  );
+  readonly #calls = new ObjectCalls(this.#upstreams.calls, this.#config, this.ctx.id);
+  readonly #cancelled = new CancelledCalls(this.ctx);
+  readonly #streams = new OpenStreams(this.ctx, {
+    db: this.env.DB,
+    limits: this.#config.replay,
+    resumeMs: this.#config.sessionIdleMs,
+    onUnwanted: (owner, resources) => this.#unsubscribe(owner, resources),
+  });
+
+  /** The session at a server, or the right to open it; waits while another caller opens it. */
+  async acquire(serverId: string, credentialKey: string): Promise<Acquired> {
+    await this.#clock.touch();
+    for (;;) {
+      const session = await this.ctx.storage.get<UpstreamSession>(storageKey(serverId));
+      if (session?.credentialKey === credentialKey) return { session };
+      const claim = await this.#claims.claim(serverId);
+      if (claim !== undefined) return { claim };
+    }
+  }
+
+  /** Store the session a claim was for; without one the next caller tries. */
+  async settle(serverId: string, claim: string, session?: UpstreamSession): Promise<boolean> {
+    if (!this.#claims.holds(serverId, claim)) return false;
+    if (session) await this.ctx.storage.put(storageKey(serverId), session);
+    return this.#claims.settle(serverId, claim);
+  }
+
+  /** The upstream forgot this session; a newer one stays. */
+  async forget(serverId: string, sessionId: string): Promise<void> {
+    const stored = await this.ctx.storage.get<UpstreamSession>(storageKey(serverId));
+    if (stored?.sessionId === sessionId) await this.ctx.storage.delete(storageKey(serverId));
+    this.#upstreams.forget(serverId, sessionId);
+  }
+
+  /**
+   * Hold the standing stream of a session for calls that the Worker makes; for the time that is
+   * configured from now, and while such calls listen.
+   * @param isAsked the client can be asked; one that cannot has it for its own stream, if that is open
+   */
+  async holdStream(
+    address: Address,
+    session: UpstreamSession,
+    isAsked: boolean,
+  ): Promise<StreamState> {
+    await this.#clock.touch();
+    if (!isAsked && !this.#streams.isOpen) return 'closed';
+    return this.#upstreams.standing.hold(this.#destinations.reach(address), session);
+  }
+
+  /** Have a server tell an object of a resource in the session that this client has there. @returns why it will not, if so */
+  async subscribeInSession(wanted: SessionSubscription): Promise<WatchFailure | undefined> {
+    await this.#clock.touch();
+    return this.#upstreams.subscriptions.subscribe(wanted);
+  }
+
+  /** An object no longer wants to hear of a resource in the session that this client has. */
+  async unsubscribeInSession(unwanted: Omit<SessionSubscription, 'capabilities'>): Promise<void> {
+    await this.#upstreams.subscriptions.unsubscribe(unwanted);
+  }
+
+  /** The client wants other log messages: what is open now obeys at once, all else with its next call. */
+  async setLogLevel(level: LogLevel): Promise<void> {
+    await this.#upstreams.setLevel(level);
+  }
+
+  /** Make a call that an object must make; its messages come as lines (`call-lines.ts`). */
+  async startCall(call: ObjectCall, terms: CallTerms): Promise<ReadableStream<Uint8Array>> {
+    await this.#clock.touch();
+    return this.#calls.start(call, terms, work => this.ctx.waitUntil(work));
+  }
+
+  /** Go on with a call that waits for its client, whose answers these are. */
+  async resumeCall(
+    callId: string,
+    answers: [key: string, answer: RawAnswer][],
+  ): Promise<ReadableStream<Uint8Array>> {
+    await this.#clock.touch();
+    return this.#calls.resume(callId, new Map(answers));
+  }
+
+  /** The answer to a question of a call that goes on meanwhile. */
+  async answerCall(callId: string, key: string, answer: RawAnswer): Promise<void> {
+    await this.#calls.answer(callId, key, answer);
+  }
+
+  /**
+   * `/line`: a WebSocket on which a waiting call gets the answers to its questions. `/stream`: one
+   * that feeds an open stream of the client. `/relay`: one that brings an old client's messages.
+   * `/cancellation`: one on which a call that lasts hears that it was cancelled. `/ear`: one on which
+   * it hears what its server says on a standing stream.
+   */
+  override fetch(request: Request): Response {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === '/stream') return this.#streams.accept();
+    if (pathname === '/relay') return acceptRelay(this.ctx);
+    if (CancelledCalls.takes(pathname))
+      return this.#cancelled.accept(searchParams.get('key') ?? '');
+    if (CallEars.takes(pathname)) return this.#ears.accept();
+    return acceptLine(this.ctx, searchParams.get('id') ?? '');
+  }
+
+  /** The client cancelled a request; `key` stands for its id. */
+  cancelCall(key: string): void {
+    this.#cancelled.cancel(key);
+  }
+
+  /** A message for the Worker that holds an old client's stream. @returns false where none does */
+  relay(text: string, authorization: string): boolean {
+    return relay(this.ctx, text, authorization);
+  }
+
+  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    if (this.ctx.getTags(socket).includes(CallEars.TAG)) {
+      return this.#ears.receive(socket, String(message));
+    }
+    if (!this.ctx.getTags(socket).includes(STREAM_TAG)) return;
+    await this.#clock.touch();
+    const said = JSON.parse(String(message)) as StreamOpening | StreamSight;
+    if (!('owner' in said)) return this.#streams.look(socket, said);
+    await this.#streams.open(socket, said);
+    // What was subscribed to before is heard again.
+    if (said.kind === 'session') this.ctx.waitUntil(this.#upstreams.subscriptions.keep());
+  }
+
+  override async webSocketClose(socket: WebSocket): Promise<void> {
+    this.#ears.leave(socket);
+    if (!this.ctx.getTags(socket).includes(STREAM_TAG)) return;
+    await this.#clock.touch();
+    await this.#streams.close(socket);
+  }
+
+  /** The session wants to hear of a resource. @returns false where it has too many */
+  async subscribe(owner: string, audience: Audience, wanted: Subscription): Promise<boolean> {
+    await this.#clock.touch();
+    return this.#streams.subscribe(owner, audience, wanted);
+  }
+
+  /** The session no longer wants to hear of a resource. */
+  unsubscribe(owner: string, unwanted: Subscription): Promise<void> {
+    return this.#streams.unsubscribe(owner, unwanted);
+  }
+
+  /** A socket that broke is a closed one. */
+  override webSocketError(socket: WebSocket): Promise<void> {
+    return this.webSocketClose(socket);
+  }
+
+  /** Something changed at a server. @returns false where nobody here wants to hear any more */
+  announce(owner: string, news: News): Promise<boolean> {
+    return this.#streams.announce(owner, news);
+  }
+
+  /** A client's answer to a question, for the call that waits for it. @returns false if none does */
+  passAnswer(id: RequestId, answer: RawAnswer): boolean {
+    return passAnswer(this.ctx, id, answer);
+  }
+
+  /** The client ended its session: forget everything. Returns what to end at the upstreams. */
+  async end(): Promise<EndedSession[]> {
+    const stored = await this.ctx.storage.list<UpstreamSession>({ prefix: 'upstream/' });
+    this.#upstreams.close();
+    await this.#streams.end();
+    await this.ctx.storage.deleteAlarm();
+    await this.ctx.storage.deleteAll();
+    return [...stored].map(([key, session]) => ({
+      serverId: key.slice('upstream/'.length),
+      session,
+    }));
+  }
+
+  override async alarm(): Promise<void> {
+    const { subscriptions } = this.#upstreams;
+    const keeps = (await subscriptions.all()).length > 0;
+    const isUsed = this.#streams.isOpen || subscriptions.isForOthers;
+    if (await this.#clock.settle(isUsed, isUsed && keeps)) await this.end();
+    else if (isUsed) await subscriptions.keep();
+  }
+
+  /** Nobody here wants to hear of these resources any more. */
+  async #unsubscribe(owner: string, resources: readonly Subscription[]): Promise<void> {
+    const { SERVER_MONITOR: monitors, CLIENT_SESSION: clients } = this.env;
+    await Promise.allSettled(
+      resources.map(({ serverId, uri, at }) => {
+        if (at === undefined) return monitors.getByName(serverId).unsubscribe(owner, uri);
+        const unwanted = { serverId, uri, owner };
+        if (at === owner) return this.unsubscribeInSession(unwanted);
+        return clients.getByName(at).unsubscribeInSession(unwanted);
+      }),
+    );
+  }
+
+  /** A server offers no standing stream in a session. */
+  async #noteNoStream(serverId: string, sessionId: string): Promise<void> {
+    const stored = await this.ctx.storage.get<UpstreamSession>(storageKey(serverId));
+    if (stored?.sessionId !== sessionId) return;
+    await this.ctx.storage.put(storageKey(serverId), { ...stored, hasNoStream: true });
+  }
+
+  #createUpstreams(): ClientUpstreams {
+    const monitorOf = (serverId: string) => this.env.SERVER_MONITOR.getByName(serverId);
+    return new ClientUpstreams(
+      {
+        holder: this,
+        storage: this.ctx.storage,
+        claims: this.#claims,
+        destinations: this.#destinations,
+        findServer: serverId => findServer(this.env.DB, serverId),
+        onNone: (serverId, sessionId) => this.#noteNoStream(serverId, sessionId),
+        isOpen: () => this.#streams.isOpen,
+        tell: (owner, news) =>
+          isSessionOwner(owner)
+            ? this.#streams.announce(owner, news)
+            : this.env.CLIENT_SESSION.getByName(owner).announce(owner, news),
+        onLog: (serverId, text) => this.#streams.log(serverId, text),
+        poke: async serverId => monitorOf(serverId).poke(),
+        defer: work => this.ctx.waitUntil(work),
+        onKept: () => this.#clock.wakeSoon(),
+      },
+      this.#config,
+    );
+  }
+}

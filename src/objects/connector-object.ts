@@ -1,0 +1,231 @@
+/**
+ * Connector: one object per enrolled connector. It hands frames on between the machine's socket and the sockets of calls, and
+ * knows nothing of what they hold. All it remembers is attached to the sockets, so it sleeps between two frames, also while a
+ * call runs.
+ *
+ * Invariants: one machine at a time, the newest; a call is a socket and a channel, both end together; what was sent to a
+ * machine that is gone is never sent to the next one.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import {
+  FRAMES_VERSION,
+  onChannel,
+  parseFrame,
+  parsePayload,
+  PING,
+  PONG,
+  SUBPROTOCOL,
+  toJsonFrame,
+  type Frame,
+  type Payload,
+} from '../upstream/connector/frames.ts';
+import {
+  findConnector,
+  listConnectorServers,
+  notePresence,
+} from '../servers/connectors/connector-store.ts';
+
+/** Who a connector is. */
+export interface ConnectorName {
+  id: string;
+  name: string;
+  /** Of the device token that its machine came with. */
+  rotatedAt: number;
+}
+
+/** By which the Worker says whose socket it is. */
+export const CONNECTOR_HEADER = 'portico-connector';
+
+interface Machine extends ConnectorName {
+  kind: 'machine';
+  isGreeted: boolean;
+}
+
+type Attachment = Machine | { kind: 'call'; channel: number };
+
+/** A revocation that was announced is looked for after this time, in milliseconds. */
+const EXPECT_MS = 3_000;
+/** Calls of one connector at the same time. */
+const MAX_CALLS = 5_000;
+const MACHINE = 'machine';
+const CALL = 'call';
+const ABNORMAL = 1006;
+const CLOSED = {
+  done: 1000,
+  protocol: 1002,
+  version: 1002,
+  revoked: 4401,
+  replaced: 4409,
+} as const;
+
+const tagOf = (channel: number) => `channel-${channel}`;
+const isOpen = ({ readyState }: WebSocket) => readyState === WebSocket.OPEN;
+
+export class Connector extends DurableObject<Env> {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
+  }
+
+  /** A socket of the machine at `/machine`, of a call at `/call`. Only the Worker comes here, and it has asked for the token. */
+  override fetch(request: Request): Response {
+    const { 0: theirs, 1: own } = new WebSocketPair();
+    if (new URL(request.url).pathname === '/call') this.#acceptCall(own);
+    else
+      this.#acceptMachine(
+        own,
+        JSON.parse(request.headers.get(CONNECTOR_HEADER) ?? '') as ConnectorName,
+      );
+    const headers = { 'sec-websocket-protocol': SUBPROTOCOL };
+    return new Response(null, { status: 101, webSocket: theirs, headers });
+  }
+
+  #acceptCall(own: WebSocket): void {
+    const channel = this.#freeChannel();
+    const calls = this.ctx.getWebSockets(CALL).length;
+    this.ctx.acceptWebSocket(own, [CALL, tagOf(channel)]);
+    own.serializeAttachment({ kind: 'call', channel } satisfies Attachment);
+    if (!this.#machine()) endCall(own, 'offline', 'Its connector is not connected');
+    else if (calls >= MAX_CALLS)
+      endCall(own, 'failed', 'Its connector has too many calls under way');
+  }
+
+  /** The newest takes the place of the one before. */
+  #acceptMachine(own: WebSocket, connector: ConnectorName): void {
+    this.#dismiss('replaced');
+    this.ctx.acceptWebSocket(own, [MACHINE]);
+    own.serializeAttachment({
+      kind: 'machine',
+      isGreeted: false,
+      ...connector,
+    } satisfies Attachment);
+  }
+
+  /** The connector, or its token, is about to be revoked: look whether it was, even if nobody says so. */
+  async expectRevocation(): Promise<void> {
+    await this.ctx.storage.setAlarm(Date.now() + EXPECT_MS);
+  }
+
+  /** The connector, or the token that its machine came with, was revoked. */
+  revoke(): void {
+    this.#dismiss('revoked');
+  }
+
+  override async alarm(): Promise<void> {
+    const [socket] = this.ctx.getWebSockets(MACHINE).filter(isOpen);
+    if (!socket) return;
+    const { id, rotatedAt } = socket.deserializeAttachment() as Machine;
+    const connector = await findConnector(this.env.DB, id);
+    // A machine that came before tokens could be rotated says nothing of that.
+    if (connector?.rotatedAt !== (rotatedAt ?? 0)) this.revoke();
+  }
+
+  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    const attachment = socket.deserializeAttachment() as Attachment;
+    const frame = typeof message === 'string' ? undefined : parseFrame(new Uint8Array(message));
+    if (attachment.kind === 'call') {
+      if (frame)
+        this.#toMachine(onChannel(new Uint8Array(message as ArrayBuffer), attachment.channel));
+    } else if (!frame) end(socket, 'protocol');
+    else if (frame.channel === 0) await this.#hear(socket, attachment, frame);
+    else {
+      const [call] = this.ctx.getWebSockets(tagOf(frame.channel)).filter(isOpen);
+      call?.send(message);
+    }
+  }
+
+  override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
+    const attachment = socket.deserializeAttachment() as Attachment;
+    if (attachment.kind === 'machine') await this.#lose(socket, attachment);
+    else if (code !== CLOSED.done) {
+      const reset = { code: 'cancelled', message: 'The caller is gone' } as const;
+      this.#toMachine(toJsonFrame('reset', attachment.channel, reset));
+    }
+  }
+
+  override webSocketError(socket: WebSocket): Promise<void> {
+    return this.webSocketClose(socket, ABNORMAL);
+  }
+
+  /** What the machine says of itself. */
+  async #hear(socket: WebSocket, attachment: Machine, { type, payload }: Frame): Promise<void> {
+    if (type === 'hello') {
+      const { version } = parsePayload('hello', payload) ?? {};
+      if (version !== FRAMES_VERSION)
+        return end(socket, version === undefined ? 'protocol' : 'version');
+      const { id, name } = attachment;
+      socket.serializeAttachment({ ...attachment, isGreeted: true } satisfies Attachment);
+      socket.send(toJsonFrame('welcome', 0, { version: FRAMES_VERSION, connector: { id, name } }));
+      await notePresence(this.env.DB, id, true, Date.now());
+      await this.#lookAt(await listConnectorServers(this.env.DB, id));
+    } else if (type === 'news') {
+      const told = parsePayload('news', payload);
+      const servers = await listConnectorServers(this.env.DB, attachment.id);
+      await this.#lookAt(servers.filter(({ server }) => server === told?.server));
+    } else if (type === 'bye') socket.close(CLOSED.done);
+  }
+
+  /** The machine is gone: what it was asked is lost. One that was replaced has been dealt with. */
+  async #lose(socket: WebSocket, { id, isGreeted }: Machine): Promise<void> {
+    const isReplaced = this.ctx
+      .getWebSockets(MACHINE)
+      .some(other => other !== socket && isOpen(other));
+    if (isReplaced || !isGreeted) return;
+    this.#endCalls('The connection of its connector broke');
+    await notePresence(this.env.DB, id, false, Date.now());
+    const monitors = this.env.SERVER_MONITOR;
+    const servers = await listConnectorServers(this.env.DB, id);
+    await Promise.allSettled(
+      servers.map(({ id: serverId }) => monitors.getByName(serverId).poke()),
+    );
+  }
+
+  /** These servers are worth a look now, whatever was last known of them. */
+  async #lookAt(servers: readonly { id: string }[]): Promise<void> {
+    const monitors = this.env.SERVER_MONITOR;
+    await Promise.allSettled(servers.map(({ id }) => monitors.getByName(id).follow(id)));
+  }
+
+  /** The machine that is there and has said hello. */
+  #machine(): WebSocket | undefined {
+    return this.ctx.getWebSockets(MACHINE).find(socket => {
+      const { isGreeted } = socket.deserializeAttachment() as Machine;
+      return isGreeted && isOpen(socket);
+    });
+  }
+
+  #toMachine(bytes: Uint8Array): void {
+    this.#machine()?.send(bytes);
+  }
+
+  /** Send the machine away, whose calls end. */
+  #dismiss(reason: 'replaced' | 'revoked'): void {
+    const [first, ...rest] = this.ctx.getWebSockets(MACHINE).filter(isOpen);
+    if (!first) return;
+    for (const socket of [first, ...rest]) end(socket, reason);
+    this.#endCalls(`Its connector was ${reason}`);
+  }
+
+  #endCalls(why: string): void {
+    for (const call of this.ctx.getWebSockets(CALL).filter(isOpen)) endCall(call, 'failed', why);
+  }
+
+  /** Drawn at random, so that nothing has to be remembered. */
+  #freeChannel(): number {
+    for (;;) {
+      const [channel = 0] = crypto.getRandomValues(new Uint32Array(1));
+      if (channel !== 0 && this.ctx.getWebSockets(tagOf(channel)).length === 0) return channel;
+    }
+  }
+}
+
+/** Say goodbye to a machine. */
+function end(socket: WebSocket, reason: keyof typeof CLOSED & Payload<'bye'>['reason']): void {
+  socket.send(toJsonFrame('bye', 0, { reason }));
+  socket.close(CLOSED[reason], reason);
+}
+
+function endCall(call: WebSocket, code: Payload<'reset'>['code'], message: string): void {
+  call.send(toJsonFrame('reset', 0, { code, message }));
+  call.close(CLOSED.done);
+}

@@ -1,0 +1,299 @@
+/**
+ * ServerMonitor: one object per registered server, driven by its alarm. Negotiates once, discovers, writes the catalog
+ * and the server's row, retries with jittered backoff, hears of changes where the server can tell, keeps its access
+ * token. The only writer of that server's catalog and discovered state; no request waits for it but for a token.
+ *
+ * Invariants: a catalog is in KV before a row names it; one look runs at a time; a deleted server leaves no alarm and no stored value.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { createDestinations } from './upstream-endpoints.ts';
+import { configOf } from '../config.ts';
+import type { PorticoError } from '../shared/errors/portico-error.ts';
+import type { CallReport } from '../servers/health/call-report.ts';
+import { PendingCalls } from '../gateway/health/draining.ts';
+import { MonitorHealth, type History } from '../servers/health/monitor-health.ts';
+import { modelsOf } from '../models/create-models.ts';
+import { findServer } from '../servers/registry/server-store.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import { Pinning } from '../monitor/approve-tools.ts';
+import { isOffered } from '../servers/registry/status.ts';
+import { createEmbeddingSource } from '../search/text/embedding-asset.ts';
+import type { WatchFailure } from '../shared/events.ts';
+import { createAccessTokenRecords } from '../credentials/oauth/access-token-store.ts';
+import { AccessTokens } from '../credentials/oauth/access-tokens.ts';
+import type { AccessTokenReply } from '../credentials/oauth/grant-schema.ts';
+import { createKeyRing } from '../shared/crypto/key-ring.ts';
+import { ClientCredentials } from '../credentials/oauth/client-credentials.ts';
+import { createDeadline } from '../http/deadline.ts';
+import { askHealthUrl } from '../upstream/discovery/health-check.ts';
+import { HeldWatch } from '../upstream/discovery/held-watch.ts';
+import { createAfterRounds } from '../monitor/after-cycle.ts';
+import { CallNews } from '../monitor/call-events.ts';
+import { createCatalogStorage, deleteCatalogs } from '../monitor/catalog-kv.ts';
+import { createCatalogKeeper } from '../monitor/indexed-catalogs.ts';
+import { MonitorClock } from '../monitor/monitor-clock.ts';
+import { ResourceEars } from '../monitor/resource-subscriptions.ts';
+import { Rounds, type Task } from '../monitor/check-cycle.ts';
+import { Subscribers } from '../monitor/subscribers.ts';
+import { Teller } from '../monitor/change-notifier.ts';
+
+/** A change that was announced is looked for after this time, in milliseconds. */
+const EXPECT_MS = 3_000;
+/** A poke within this time after a look waits for the rest of it, in milliseconds. */
+const POKE_GAP_MS = 200;
+/** Clients are told this long after the oldest list is gone, in milliseconds. */
+const TELL_MARGIN_MS = 50;
+
+export class ServerMonitor extends DurableObject<Env> {
+  readonly #config = configOf(this.env);
+  readonly #keys = createKeyRing(this.env.PORTICO_KEYS);
+  readonly #tokens = new AccessTokens({
+    records: createAccessTokenRecords(this.env.DB),
+    keys: this.#keys,
+    grants: new ClientCredentials(this.#config.localMode),
+  });
+  readonly #destinations = createDestinations(
+    this.env.CONNECTOR,
+    this.#keys,
+    this.#config,
+    this.#tokens,
+  );
+  readonly #teller = new Teller({
+    storage: this.ctx.storage,
+    db: this.env.DB,
+    objects: this.env.CLIENT_SESSION,
+    settleMs: this.#config.listMaxAgeMs + TELL_MARGIN_MS,
+  });
+  readonly #subscribers = new Subscribers(this.ctx.storage);
+  readonly #clock = new MonitorClock(this.ctx.storage);
+  readonly #health = new MonitorHealth(this.ctx.storage, this.#config.circuitFailures);
+  readonly #calls = new PendingCalls(this.ctx, this.#config.drainMs);
+  readonly #watch = this.#createWatch();
+  readonly #ears = new ResourceEars({
+    subscribers: this.#subscribers,
+    watch: this.#watch,
+    teller: this.#teller,
+    createDeadline,
+    defer: work => this.ctx.waitUntil(work),
+  });
+  readonly #stored = createCatalogStorage(this.env.CATALOG);
+  readonly #embedding = createEmbeddingSource(this.env.ASSETS, ms => scheduler.wait(ms));
+  readonly #rounds = this.#createRounds();
+  readonly #callNews = new CallNews(this.#health, this.#clock, this.#rounds);
+  readonly #after = createAfterRounds({
+    db: this.env.DB,
+    storage: this.ctx.storage,
+    parts: this.#stored,
+    findCatalog: this.#stored.findText,
+    assets: this.env.ASSETS,
+    embedding: this.#embedding,
+    models: modelsOf(this.env, this.#config.model, this.#keys),
+    wake: at => this.#clock.want({ wakeAt: at }),
+  });
+  #lookedAt = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+  #reading: Promise<unknown> = Promise.resolve();
+  /** Counts how often the server was disconnected or deleted. */
+  #takenDown = 0;
+
+  /** A change of the server's row comes now: look at it in a while, even if nobody says that it came. */
+  async expect(serverId: string, inMs = EXPECT_MS): Promise<void> {
+    await this.ctx.storage.put('serverId', serverId);
+    await this.#clock.want({ wakeAt: Date.now() + inMs });
+  }
+
+  /**
+   * Do what the server's row wants now. Calls of this in any order end with what the last row wants.
+   * @returns calls that were under way at a server that was taken down
+   */
+  async follow(serverId: string): Promise<number> {
+    const { server, isDown } = await this.#obey(serverId);
+    if (!server) return 0;
+    if (server.status === 'DISCONNECTED') return this.#calls.count(isDown);
+    this.#watch.current?.doubt();
+    await this.#clock.want({ checkAt: Date.now(), lookAt: Date.now() });
+    return 0;
+  }
+
+  /**
+   * Do what the server's row wants, one reading after the other, so that the last one decides.
+   * @returns the row, and whether the server was taken down by this
+   */
+  #obey(serverId: string): Promise<{ server: Server | undefined; isDown: boolean }> {
+    const result = this.#reading.then(async () => {
+      const before = this.#takenDown;
+      const server = await findServer(this.env.DB, serverId);
+      if (server) await this.#noteRow(server);
+      else await this.#remove(serverId);
+      return { server, isDown: this.#takenDown !== before };
+    });
+    this.#reading = result.catch(() => {});
+    return result;
+  }
+
+  /** Clients see other names where it was renamed, and nothing where it is not offered. */
+  async #noteRow(server: Server): Promise<void> {
+    const { id, name, status } = server;
+    await this.ctx.storage.put('serverId', id);
+    if (status === 'DISCONNECTED') await this.#rest(server);
+    else await this.#calls.keep();
+    await this.#teller.noteName(name);
+    if (!isOffered(status)) await this.#teller.noteGone();
+    this.ctx.waitUntil(this.#teller.tellChanges(id));
+  }
+
+  /** Look at the server soon: it told of a change, or is unlike its verdict. One that fails is looked at in its time. */
+  async poke(): Promise<void> {
+    if ((await this.ctx.storage.get('serverId')) === undefined) return;
+    if (await this.#health.isFailing()) return;
+    this.#watch.current?.doubt();
+    await this.#clock.want({ lookAt: Math.max(Date.now(), this.#lookedAt + POKE_GAP_MS) });
+  }
+
+  /** The server is disconnected: nothing is asked of it, and its calls are drained. */
+  async #rest({ disconnectedAt }: Server): Promise<void> {
+    this.#watch.drop();
+    await this.#after.stop();
+    await this.#clock.clear();
+    if (await this.#calls.drain(disconnectedAt ?? 0)) this.#takenDown += 1;
+  }
+
+  /** The server was deleted: nothing of it stays. */
+  async #remove(serverId: string): Promise<void> {
+    this.#takenDown += 1;
+    this.#watch.drop();
+    await this.#after.stop();
+    const tell = await this.#teller.farewell(serverId);
+    await this.#clock.clear();
+    await this.#calls.drain(Date.now());
+    await this.ctx.storage.deleteAll();
+    this.#health.forget();
+    await deleteCatalogs(this.env.CATALOG, serverId);
+    this.ctx.waitUntil(tell());
+  }
+
+  /** An object wants to hear of a resource. @returns why the server does not tell, if so */
+  async subscribe(owner: string, uri: string): Promise<WatchFailure | undefined> {
+    const serverId = await this.ctx.storage.get<string>('serverId');
+    const server = serverId === undefined ? undefined : await findServer(this.env.DB, serverId);
+    return this.#ears.subscribe(server, owner, uri);
+  }
+
+  /** An object no longer wants to hear of a resource. */
+  unsubscribe(owner: string, uri: string): Promise<void> {
+    return this.#ears.unsubscribe(owner, uri);
+  }
+
+  /** An access token for the server, where it is reached with client credentials. */
+  async accessToken(serverId: string): Promise<AccessTokenReply> {
+    const server = await findServer(this.env.DB, serverId);
+    return server ? this.#tokens.answer(server) : { failure: 'The server is gone' };
+  }
+
+  /** The server refused an access token. */
+  async refuseAccessToken(serverId: string, serial: number): Promise<void> {
+    const server = await findServer(this.env.DB, serverId);
+    if (server) await this.#tokens.refuse(server, serial);
+  }
+
+  /** The channel is no good; where it is the access token that is refused, the next one is another. */
+  #dropWatch(server: Server, { code }: PorticoError): void {
+    const refused = code === 'upstream_auth' ? this.#watch.current?.destination : undefined;
+    this.#watch.drop();
+    if (refused) this.ctx.waitUntil(this.#destinations.refuse(server, refused));
+  }
+
+  #createRounds(): Rounds {
+    const { localMode, health, discoveryIntervalMs, toolApproval: approval } = this.#config;
+    const { storage } = this.ctx;
+    return new Rounds({
+      db: this.env.DB,
+      health: this.#health,
+      pins: new Pinning({ storage, db: this.env.DB, approval }),
+      catalogs: createCatalogKeeper(storage, this.#stored, this.#embedding),
+      teller: this.#teller,
+      watchOf: server => this.#watch.of(server),
+      hasWatch: () => this.#watch.current !== undefined,
+      dropWatch: (server, error) => this.#dropWatch(server, error),
+      askHealthUrl: async (server, url, deadline) =>
+        askHealthUrl(await this.#destinations.of(server), url, localMode, deadline),
+      createDeadline,
+      defaults: health,
+      discoveryIntervalMs,
+    });
+  }
+
+  #createWatch(): HeldWatch {
+    return new HeldWatch({
+      destinationOf: server => this.#destinations.of(server),
+      optionsOf: ({ id, transportType, verdict }) => ({
+        transport: transportType === 'SSE' ? 'sse' : 'http',
+        legacy: verdict?.legacy,
+        maxBytes: this.#config.maxAnswerBytes,
+        onNews: () => this.ctx.waitUntil(this.poke()),
+        onUpdated: (uri, params) => this.ctx.waitUntil(this.#ears.updated(id, uri, params)),
+        uris: () => this.#subscribers.uris(),
+      }),
+    });
+  }
+
+  /** Rebuild a catalog that KV no longer has: looks at the server and answers with its text. */
+  async rebuild(hash: string): Promise<string | undefined> {
+    const serverId = await this.ctx.storage.get<string>('serverId');
+    if (serverId === undefined) return undefined;
+    await this.#round(serverId, { check: false, look: true, rewrite: true, at: Date.now() });
+    return this.#stored.findText(serverId, hash);
+  }
+
+  /** What an isolate saw of the server's calls. @returns whether it opened or closed the circuit */
+  async report(report: CallReport): Promise<boolean> {
+    const id = await this.ctx.storage.get<string>('serverId');
+    return id !== undefined && this.#callNews.hear(id, report);
+  }
+
+  /** Calls of the server are refused, since its circuit is open: it is tried soon. */
+  want(generation: number): Promise<void> {
+    return this.#callNews.want(generation);
+  }
+
+  /** The past of the server's health. @param before id of a check; those before it are given */
+  history(before: number | undefined, limit: number): History {
+    return this.#health.history(before, limit, Date.now());
+  }
+
+  /** The socket of a call that lasts (`gateway/health/draining.ts`). */
+  override async fetch(): Promise<Response> {
+    return this.#calls.accept((await this.ctx.storage.get('serverId')) === undefined);
+  }
+
+  override async alarm(): Promise<void> {
+    const serverId = await this.ctx.storage.get<string>('serverId');
+    if (serverId !== undefined) await this.#round(serverId, await this.#clock.take(Date.now()));
+  }
+
+  /** One round after the other, so that none works with what another is about to change. */
+  #round(serverId: string, task: Task): Promise<void> {
+    const result = this.#turn.then(() => this.#runRound(serverId, task));
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+
+  async #runRound(serverId: string, task: Task): Promise<void> {
+    const { server } = await this.#obey(serverId);
+    if (!server || server.status === 'DISCONNECTED') return;
+    const takenDown = this.#takenDown;
+    const wanted = await this.#rounds.run(server, task);
+    if (takenDown !== this.#takenDown) {
+      // Taken down meanwhile: what this round opened and wrote goes too.
+      const { server: after } = await this.#obey(serverId);
+      if (!after || after.status === 'DISCONNECTED') return;
+    }
+    this.#lookedAt = Date.now();
+    await this.#clock.settle(wanted);
+    // A look has a fresh access token.
+    const { dueAt } = this.#tokens;
+    if (dueAt !== undefined) await this.#clock.want({ lookAt: dueAt });
+    this.ctx.waitUntil(this.#after.follow(server));
+    await this.#teller.tellChanges(serverId);
+  }
+}

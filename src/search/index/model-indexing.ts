@@ -1,0 +1,99 @@
+/**
+ * Vectors of one server's tools by a model, made in its monitor: after a round, never in it, so that neither a request nor a discovery waits. A catalog
+ * that changed costs questions about the texts that are new.
+ *
+ * Invariants: one pass runs at a time; vectors are stored whole or not at all; after `stop` nothing is stored.
+ */
+import { parseCatalog } from '../../servers/catalog/catalog.ts';
+import { toPutOffMs } from '../../shared/util/backoff.ts';
+import type { Embedder } from '../../models/embedder-port.ts';
+import { ModelFailure } from '../../models/model-port.ts';
+import type { Server } from '../../servers/registry/server-schema.ts';
+import { isOffered } from '../../servers/registry/status.ts';
+import type { IndexPartPort } from './index-parts.ts';
+import { buildModelVectors, readModelVectors, type ModelVectors } from './model-vectors.ts';
+import { toSearchedTool } from './searched-tool.ts';
+
+export interface ModelIndexingPorts {
+  /** Of the server's object. */
+  storage: {
+    get(key: string): Promise<unknown>;
+    put(key: string, value: string): Promise<void>;
+  };
+  parts: IndexPartPort;
+  embedder: Embedder;
+  findCatalog(serverId: string, hash: string): Promise<string | undefined>;
+  /** Have a round run at a time. */
+  wake(at: number): Promise<void>;
+}
+
+/** Hash of the catalog whose vectors were stored last. */
+const KEY = 'modelVectors';
+
+export class ModelIndexing {
+  readonly #ports: ModelIndexingPorts;
+  /** Of the pass that runs. */
+  #running: { done: Promise<void>; ending: AbortController } | undefined;
+  /** Catalog whose vectors are known to be there. */
+  #indexed: string | undefined;
+  /** What the last pass made, also where it was not whole. */
+  #last: ModelVectors | undefined;
+  #failures = 0;
+  #retryAt = 0;
+
+  constructor(ports: ModelIndexingPorts) {
+    this.#ports = ports;
+  }
+
+  /** A round is over: make what is missing. Never throws: what failed is tried again. */
+  async follow({ id, catalogHash, status }: Server): Promise<void> {
+    if (this.#running || catalogHash === null || !isOffered(status)) return;
+    if (this.#indexed === catalogHash || Date.now() < this.#retryAt) return;
+    const ending = new AbortController();
+    const done = this.#pass(id, catalogHash, ending.signal).catch(() => {
+      // The storage failed: the next round tries again.
+    });
+    this.#running = { done, ending };
+    await done;
+    this.#running = undefined;
+  }
+
+  /** The server is disconnected or deleted. Settles when nothing more is stored. */
+  async stop(): Promise<void> {
+    this.#running?.ending.abort();
+    await this.#running?.done;
+  }
+
+  async #pass(serverId: string, hash: string, signal: AbortSignal): Promise<void> {
+    const { storage, parts, embedder, findCatalog } = this.#ports;
+    if (!(await parts.has(serverId, hash))) {
+      const text = await findCatalog(serverId, hash);
+      if (text === undefined) return;
+      const tools = parseCatalog(hash, text).tools.items.map(({ raw }) => toSearchedTool(raw));
+      const embed = (texts: readonly string[]) => embedder.embed(texts, signal);
+      const previous = this.#last ?? (await this.#findPrevious(serverId));
+      const { bytes, failure } = await buildModelVectors(tools, embed, embedder.maxTexts, previous);
+      this.#last = readModelVectors(bytes.buffer);
+      if (signal.aborted) return;
+      if (failure !== undefined) return this.#putOff(failure);
+      await parts.put(serverId, hash, bytes);
+      await storage.put(KEY, hash);
+    }
+    this.#indexed = hash;
+    this.#failures = 0;
+  }
+
+  /** Those of the catalog before, where this object has forgotten them. */
+  async #findPrevious(serverId: string): Promise<ModelVectors | undefined> {
+    const hash = await this.#ports.storage.get(KEY);
+    const bytes = typeof hash === 'string' && (await this.#ports.parts.find(serverId, hash));
+    return bytes ? readModelVectors(bytes) : undefined;
+  }
+
+  async #putOff(failure: unknown): Promise<void> {
+    const leastMs = failure instanceof ModelFailure ? (failure.retryAfterMs ?? 0) : 0;
+    this.#failures += 1;
+    this.#retryAt = Date.now() + toPutOffMs(this.#failures, leastMs);
+    await this.#ports.wake(this.#retryAt);
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * What is searched of a tool's definition, taken out of the raw JSON that its server wrote. Everything there is untrusted: what is missing, of
+ * another type or too long is left out, and nothing throws.
+ */
+import { rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
+
+/** What is searched of a tool. */
+export interface SearchedTool {
+  name: string;
+  title?: string;
+  description?: string;
+  parameters: readonly { name: string; description?: string }[];
+  readOnly: boolean;
+}
+
+/** How much of each text is searched, in UTF-16 code units, and of how many parameters. */
+export const MAX_NAME_CHARS = 256;
+export const MAX_TITLE_CHARS = 256;
+export const MAX_DESCRIPTION_CHARS = 4_000;
+export const MAX_PARAMETERS = 64;
+export const MAX_PARAMETER_CHARS = 256;
+
+/**
+ * What is searched of a catalog's item. Its name is kept whole, because it tells tools apart; its texts are cut.
+ * @param raw members of the tool, raw JSON by key
+ */
+export function toSearchedTool(raw: RawObject): SearchedTool {
+  const annotations = toMembers(raw.get('annotations'));
+  const title = toText(raw.get('title'), MAX_TITLE_CHARS);
+  const annotatedTitle = toText(annotations.get('title'), MAX_TITLE_CHARS);
+  const description = toText(raw.get('description'), MAX_DESCRIPTION_CHARS);
+  return {
+    name: toText(raw.get('name'), Infinity) ?? '',
+    ...withText('title', title ?? annotatedTitle),
+    ...withText('description', description),
+    parameters: toParameters(toMembers(raw.get('inputSchema'))),
+    readOnly: annotations.get('readOnlyHint') === 'true',
+  };
+}
+
+function toParameters(schema: RawObject): SearchedTool['parameters'] {
+  const parameters: { name: string; description?: string }[] = [];
+  for (const [name, value] of toMembers(schema.get('properties'))) {
+    if (parameters.length === MAX_PARAMETERS) break;
+    const description = toText(toMembers(value).get('description'), MAX_PARAMETER_CHARS);
+    parameters.push({
+      name: name.slice(0, MAX_PARAMETER_CHARS),
+      ...withText('description', description),
+    });
+  }
+  return parameters;
+}
+
+function withText<K extends string>(key: K, text: string | undefined): { [key in K]?: string } {
+  return text === undefined ? {} : ({ [key]: text } as { [key in K]?: string });
+}
+
+/** The members of what is an object, none of what is not. */
+function toMembers(value: string | undefined): RawObject {
+  return value?.trimStart().startsWith('{') === true ? rawMembers(value) : new Map();
+}
+
+function toText(value: string | undefined, maxChars: number): string | undefined {
+  if (value?.startsWith('"') !== true) return undefined;
+  return (JSON.parse(value) as string).slice(0, maxChars);
+}

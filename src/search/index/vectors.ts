@@ -1,0 +1,88 @@
+/**
+ * The semantic half of a segment: one unit vector for each tool, in signed bytes with a scale. A tool whose text is as it was keeps its vector. Pure.
+ */
+import type { Vectors } from './segment-layout.ts';
+import type { Embedding } from '../text/embedding.ts';
+import {
+  MAX_DESCRIPTION_CHARS,
+  MAX_NAME_CHARS,
+  MAX_TITLE_CHARS,
+  type SearchedTool,
+} from './searched-tool.ts';
+import { hashText } from '../text/terms.ts';
+
+const MOST = 127;
+const SECOND_SEED = 0x9e3779b9;
+
+/** Writes the vectors of tools into `arrays`. */
+export function toVectors(
+  tools: readonly SearchedTool[],
+  embedding: Embedding,
+  arrays: Vectors,
+  previous: (Vectors & { readonly embeddingId: number }) | undefined,
+): void {
+  const texts = tools.map(toEmbeddedText);
+  arrays.textHashes.set(hashTexts(texts));
+  const known = previous?.embeddingId === embedding.id ? previous : undefined;
+  findTexts(arrays.textHashes, known).forEach((place, index) => {
+    const small =
+      known && place >= 0
+        ? takeVector(known, place, embedding.dimensions)
+        : toSmallVector(embedding.embed(texts[index] ?? ''));
+    putVector(small, index, arrays);
+  });
+}
+
+/** What of a tool has a vector. */
+export function toEmbeddedText({ name, title = '', description = '' }: SearchedTool): string {
+  return [
+    name.slice(0, MAX_NAME_CHARS),
+    title.slice(0, MAX_TITLE_CHARS),
+    description.slice(0, MAX_DESCRIPTION_CHARS),
+  ].join(' ');
+}
+
+/** A vector in signed bytes, to be multiplied by its scale. */
+export interface SmallVector {
+  scale: number;
+  bytes: Int8Array;
+}
+
+/** In signed bytes, the largest of which is as large as may be. */
+export function toSmallVector(vector: Float32Array): SmallVector {
+  let largest = 0;
+  for (const value of vector) largest = Math.max(largest, Math.abs(value));
+  const scale = largest / MOST;
+  return { scale, bytes: Int8Array.from(vector, value => (scale ? Math.round(value / scale) : 0)) };
+}
+
+export function putVector({ scale, bytes }: SmallVector, index: number, arrays: Vectors): void {
+  arrays.vectorScales[index] = scale;
+  arrays.vectors.set(bytes, index * bytes.length);
+}
+
+export function takeVector(from: Vectors, index: number, dimensions: number): SmallVector {
+  return {
+    scale: from.vectorScales[index] ?? 0,
+    bytes: from.vectors.subarray(dimensions * index, dimensions * (index + 1)),
+  };
+}
+
+/** What tells texts apart, as it stands in `textHashes`. */
+export function hashTexts(texts: readonly string[]): Uint32Array {
+  return Uint32Array.from({ length: 2 * texts.length }, (_, i) =>
+    hashText(texts[i >> 1] ?? '', i % 2 === 0 ? undefined : SECOND_SEED),
+  );
+}
+
+/** Where vectors of texts are among those that are known; -1 for a text that is not. */
+export function findTexts(hashes: Uint32Array, known: Vectors | undefined): Int32Array {
+  const places = new Map<number, number>();
+  const before = known?.textHashes ?? new Uint32Array();
+  for (let i = 0; 2 * i < before.length; i += 1) places.set(before[2 * i] ?? 0, i);
+  return Int32Array.from({ length: hashes.length / 2 }, (_, i) => {
+    const place = places.get(hashes[2 * i] ?? 0);
+    const isSame = place !== undefined && before[2 * place + 1] === hashes[2 * i + 1];
+    return isSame ? place : -1;
+  });
+}

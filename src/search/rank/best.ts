@@ -1,0 +1,52 @@
+/** The best of many numbers, in an order that depends on nothing but them and the names of what has them. Pure. */
+import { compareTexts, type Part, type Parts } from '../index/part.ts';
+
+/** A tool and its number. */
+export interface Best {
+  part: Part;
+  /** Its place in the part. */
+  tool: number;
+  value: number;
+}
+
+/**
+ * The places with the largest numbers, largest first; equals by their server's name, then their own. -Infinity takes no part.
+ * @param limit how many at most
+ */
+export function toBest(values: Float64Array, all: Parts, limit: number): Best[] {
+  const least = toLeast(values, limit);
+  const best: Best[] = [];
+  for (const part of all.parts) {
+    for (let tool = 0; tool < part.segment.size; tool += 1) {
+      const value = values[part.offset + tool] ?? -Infinity;
+      if (value >= least && value !== -Infinity) best.push({ part, tool, value });
+    }
+  }
+  return best.toSorted(compare).slice(0, Math.max(limit, 0));
+}
+
+function compare(a: Best, b: Best): number {
+  if (a.value !== b.value) return b.value - a.value;
+  const byServer = compareTexts(a.part.server.name, b.part.server.name);
+  return byServer || compareTexts(a.part.segment.nameOf(a.tool), b.part.segment.nameOf(b.tool));
+}
+
+/** The number of the last that is among the best: the root of a heap of the largest, smallest first. */
+function toLeast(values: Float64Array, limit: number): number {
+  if (limit >= values.length || limit < 1) return -Infinity;
+  const heap = new Float64Array(limit).fill(-Infinity);
+  for (const value of values) {
+    if (value <= (heap[0] ?? 0)) continue;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if ((heap[child + 1] ?? Infinity) < (heap[child] ?? Infinity)) child += 1;
+      const smaller = heap[child];
+      if (smaller === undefined || smaller >= value) break;
+      heap[at] = smaller;
+      at = child;
+    }
+    heap[at] = value;
+  }
+  return heap[0] ?? -Infinity;
+}

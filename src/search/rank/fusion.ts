@@ -1,0 +1,56 @@
+/**
+ * Words and vectors to one number: each as its distance from the mean in standard deviations, over the tools that take part, then added with weights.
+ * Where a model's vectors are there too, the weights together stay what they are without. A tool that has none counts as one at the mean.
+ */
+import { eachPlace, type Parts } from '../index/part.ts';
+import type { Tuning } from './tuning.ts';
+
+/**
+ * Fused numbers of all places; -Infinity where the tool takes no part.
+ * @param modelCosines NaN where there is none
+ */
+export function toFused(
+  lexical: Float32Array,
+  cosines: Float32Array,
+  all: Parts,
+  { lexicalWeight, semanticWeight, modelWeight }: Tuning,
+  modelCosines?: Float32Array,
+): Float64Array {
+  const fused = new Float64Array(all.places).fill(-Infinity);
+  const words = toMoments(lexical, all);
+  const vectors = toMoments(cosines, all);
+  const model = modelCosines && toMoments(modelCosines, all);
+  const own = lexicalWeight + semanticWeight;
+  const share = model ? own / (own + modelWeight) : 1;
+  eachPlace(all, place => {
+    let sum =
+      lexicalWeight * toDistance(lexical[place] ?? 0, words) +
+      semanticWeight * toDistance(cosines[place] ?? 0, vectors);
+    if (model) sum += modelWeight * toDistance(modelCosines[place] ?? NaN, model);
+    fused[place] = share * sum;
+  });
+  return fused;
+}
+
+interface Moments {
+  mean: number;
+  deviation: number;
+}
+
+function toMoments(values: Float32Array, all: Parts): Moments {
+  let [sum, squares, known] = [0, 0, 0];
+  eachPlace(all, place => {
+    const value = values[place] ?? NaN;
+    if (Number.isNaN(value)) return;
+    sum += value;
+    squares += value * value;
+    known += 1;
+  });
+  const count = Math.max(known, 1);
+  const mean = sum / count;
+  return { mean, deviation: Math.sqrt(Math.max(squares / count - mean * mean, 0)) };
+}
+
+function toDistance(value: number, { mean, deviation }: Moments): number {
+  return deviation < 1e-6 || Number.isNaN(value) ? 0 : (value - mean) / deviation;
+}

@@ -1,0 +1,23 @@
+/** The classification of one server's tools with the way a deployment has: by its model where there is one, else without. */
+import type { StaticFiles } from '../../http/static-file.ts';
+import type { Model } from '../../models/model-port.ts';
+import type { EmbeddingSource } from '../text/embedding-asset.ts';
+import { Classifying, type ClassifyingPorts } from './classifying.ts';
+import { createEmbeddedWay } from './embedded-way.ts';
+import { createLlmWay } from './llm-way.ts';
+import { loadWeights } from './weights-asset.ts';
+
+export interface CreateClassifyingPorts extends Omit<ClassifyingPorts, 'way'> {
+  /** The static files of the deployment. */
+  assets: StaticFiles;
+  embedding: EmbeddingSource;
+  model: Model | undefined;
+}
+
+export function createClassifying(ports: CreateClassifyingPorts): Classifying {
+  const { assets, embedding, model, db } = ports;
+  const way = model
+    ? createLlmWay(db, model)
+    : createEmbeddedWay({ db, embedding, weights: table => loadWeights(assets, table) });
+  return new Classifying({ ...ports, way });
+}

@@ -1,0 +1,78 @@
+/**
+ * The classifier that needs no model and no network: trained scores for the skills of the default taxonomy, nearness to the vector of the
+ * skill for all others. Both are calibrated, so that a confidence of 0.7 is right seven times of ten. Pure.
+ */
+import type { Embedding } from '../text/embedding.ts';
+import type { Verdict } from './classifier.ts';
+import { toFeatures, type ClassifiedTool, type Features } from './features.ts';
+import type { Taxonomy } from './skill.ts';
+import { cosine, toSkillVector, type MemberTotal } from './skill-vectors.ts';
+import { toAssigned, type Assigned } from '../../servers/registry/tool-skills.ts';
+import { toLikelihood, type Weights } from './weights.ts';
+
+/** Least confidence at which a tool is in any skill. */
+const LEAST = 0.1;
+/** A second or third skill is as likely as this, and as this share of the first. */
+const LEAST_OF_MORE = 0.2;
+const SHARE_OF_FIRST = 0.5;
+
+export type EmbeddedClassifier = (tool: ClassifiedTool) => Verdict;
+
+export interface EmbeddedMaterial {
+  embedding: Embedding;
+  weights: Weights;
+  taxonomy: Taxonomy;
+  /** Of the tools that administrators put into a skill, by its id: the totals of each server. */
+  handMembers: ReadonlyMap<string, readonly MemberTotal[]>;
+}
+
+/** How near a tool is to a skill's vector: mostly by its own texts. */
+export function nearness({ own, server }: Features, vector: Float32Array): number {
+  return 0.75 * cosine(own, vector) + 0.25 * cosine(server, vector);
+}
+
+/** Make a classifier for a taxonomy at a moment. */
+export function createEmbeddedClassifier(material: EmbeddedMaterial): EmbeddedClassifier {
+  const { embedding, weights, taxonomy, handMembers } = material;
+  const places = new Map(weights.skills.map(({ id }, place) => [id, place]));
+  // A skill that was given another name means another thing.
+  const placeOf = (id: string, name: string): number | undefined => {
+    const place = places.get(id);
+    return place !== undefined && weights.skills[place]?.name === name ? place : undefined;
+  };
+  const trained = taxonomy.skills.flatMap(({ id, name }) => {
+    const place = placeOf(id, name);
+    return place === undefined ? [] : [{ id, place }];
+  });
+  const others = taxonomy.skills
+    .filter(({ id, name }) => placeOf(id, name) === undefined)
+    .map(skill => ({
+      id: skill.id,
+      vector: toSkillVector(skill, handMembers.get(skill.id) ?? [], embedding),
+    }));
+  return tool => {
+    const features = toFeatures(tool, embedding);
+    if (features.terms.length === 0) return { skills: [], reason: 'Its texts have no words' };
+    const scores = weights.score(features);
+    const known = tool.server.description === '' ? 'bare' : 'described';
+    const found = toAssigned([
+      ...trained.map(({ id, place }) => ({
+        id,
+        confidence: toLikelihood(weights.trained[known], scores[place] ?? 0),
+      })),
+      ...others.map(({ id, vector }) => ({
+        id,
+        confidence: toLikelihood(weights.nearness[known], nearness(features, vector)),
+      })),
+    ]);
+    return toVerdict(found);
+  };
+}
+
+function toVerdict(found: readonly Assigned[]): Verdict {
+  const [first] = found;
+  if (!first || first.confidence < LEAST) return { skills: [], reason: 'No skill fits it' };
+  const least = Math.max(LEAST_OF_MORE, first.confidence * SHARE_OF_FIRST);
+  const skills = found.filter((skill, i) => i === 0 || skill.confidence >= least);
+  return { skills, reason: null };
+}

@@ -1,0 +1,55 @@
+/**
+ * What a classifier sees of a tool: the vectors of its own texts and of its server's, and its terms in buckets. Texts are untrusted and
+ * bounded; what else the server offers is not looked at, so that a tool nobody may see changes nothing of one that is seen. Pure.
+ */
+import type { Embedding } from '../text/embedding.ts';
+import type { SearchedTool } from '../index/searched-tool.ts';
+import { hashText, toTerms } from '../text/terms.ts';
+
+/** A tool as it is classified. */
+export interface ClassifiedTool {
+  tool: SearchedTool;
+  /** What the registry says of its server. */
+  server: { name: string; description: string };
+}
+
+export interface Features {
+  /** Unit vector of the tool's own texts; all zero where no word is known. */
+  own: Float32Array;
+  /** The same of its name and title alone. */
+  name: Float32Array;
+  /** The same of its server's texts. */
+  server: Float32Array;
+  /** Buckets of its terms, each once. */
+  terms: readonly number[];
+  /** The same of its server's. */
+  serverTerms: readonly number[];
+}
+
+/** How many buckets terms are put into: those of tools and those of servers share them under other hashes. */
+export const BUCKETS = 4_096;
+const SERVER_SEED = 0x5eed;
+/** How much of a description is looked at, in characters: what comes first says most. */
+const MAX_DESCRIPTION_CHARS = 600;
+const MAX_CHARS = 1_200;
+
+/** @param embedding the table that the classifier's weights were made with */
+export function toFeatures({ tool, server }: ClassifiedTool, embedding: Embedding): Features {
+  const name = [tool.name, tool.title ?? ''].join(' ');
+  const description = (tool.description ?? '').slice(0, MAX_DESCRIPTION_CHARS);
+  const parameters = tool.parameters.map(parameter => parameter.name).join(' ');
+  const own = `${name} ${description}`;
+  const ofServer = `${server.name} ${server.description.slice(0, MAX_DESCRIPTION_CHARS)}`;
+  return {
+    own: embedding.embed(own),
+    name: embedding.embed(name),
+    server: embedding.embed(ofServer),
+    terms: toBuckets(`${own} ${parameters}`),
+    serverTerms: toBuckets(ofServer, SERVER_SEED),
+  };
+}
+
+function toBuckets(text: string, seed?: number): number[] {
+  const terms = new Set(toTerms(text, MAX_CHARS));
+  return [...new Set([...terms].map(term => hashText(term, seed) % BUCKETS))];
+}

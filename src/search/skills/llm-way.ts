@@ -1,0 +1,131 @@
+/**
+ * Classification by a language model: what was asked before is not asked again, the rest in batches, some at once. Where there is no answer
+ * nothing stands in for it; the tool is not classified, says why, and is asked about later.
+ */
+import { ModelFailure, type Model } from '../../models/model-port.ts';
+import { findAnswers, keepAnswers } from './answer-store.ts';
+import type { Question, Verdict } from './classifier.ts';
+import type { Way } from './classifying.ts';
+import {
+  askAbout,
+  BATCH_TOOLS,
+  KeptSchema,
+  PROMPT_VERSION,
+  questionKey,
+} from './llm-classifier.ts';
+import { toSkillId, type Taxonomy } from './skill.ts';
+import { writeSuggestions } from './suggestion-store.ts';
+import { toAssigned } from '../../servers/registry/tool-skills.ts';
+
+/** Batches that are asked at once. */
+const BATCHES_AT_ONCE = 4;
+/** Longest time for the answers of one batch, in milliseconds. */
+const BATCH_MS = 50_000;
+
+export function createLlmWay(db: D1Database, model: Model): Way {
+  return {
+    id: `llm:${model.name}:${PROMPT_VERSION}`,
+    source: 'llm',
+    slice: BATCH_TOOLS * BATCHES_AT_ONCE,
+    async begin(taxonomy) {
+      return async (serverId, questions, renewed) => {
+        const keys = await Promise.all(
+          questions.map(question => questionKey(question, taxonomy, model.name)),
+        );
+        const kept = await findAnswers(
+          db,
+          keys.filter((_, i) => !renewed.has(questions[i]?.name ?? '')),
+        );
+        const verdicts = keys.map(key => toVerdict(kept.get(key), taxonomy));
+        const open = questions.flatMap((question, i) => (verdicts[i] ? [] : [{ question, i }]));
+        const batches = toBatches(open);
+        const answers = await Promise.allSettled(
+          batches.map(batch =>
+            askAbout(
+              model,
+              taxonomy,
+              batch.map(({ question }) => question),
+              AbortSignal.timeout(BATCH_MS),
+            ),
+          ),
+        );
+        const fresh: [string, unknown][] = [];
+        answers.forEach((answer, b) => {
+          if (answer.status !== 'fulfilled') return;
+          batches[b]?.forEach(({ i }, place) => {
+            const verdict = answer.value[place];
+            verdicts[i] = verdict;
+            if (verdict) fresh.push([keys[i] ?? '', toKept(verdict)]);
+          });
+        });
+        const now = Date.now();
+        const statements = [
+          ...keepAnswers(db, fresh, now),
+          ...toSuggestions(db, serverId, questions, verdicts, now),
+        ];
+        return { verdicts, statements, failure: toFailure(answers) };
+      };
+    },
+  };
+}
+
+interface Open {
+  question: Question;
+  i: number;
+}
+
+function toBatches(open: readonly Open[]): Open[][] {
+  const batches: Open[][] = [];
+  for (let from = 0; from < open.length; from += BATCH_TOOLS) {
+    batches.push(open.slice(from, from + BATCH_TOOLS));
+  }
+  return batches;
+}
+
+const toKept = ({ skills, suggestion }: Verdict) => ({
+  skills,
+  ...(suggestion ? { suggestion } : {}),
+});
+
+/** A kept answer, as far as its skills are still there. */
+function toVerdict(answer: unknown, taxonomy: Taxonomy): Verdict | undefined {
+  const kept = KeptSchema.safeParse(answer).data;
+  if (!kept) return undefined;
+  const known = new Set(taxonomy.skills.map(({ id }) => id));
+  const skills = toAssigned(kept.skills.filter(({ id }) => known.has(id)));
+  const { suggestion } = kept;
+  return {
+    skills,
+    reason: skills.length > 0 ? null : 'The model found no skill that fits',
+    suggestion,
+  };
+}
+
+function toSuggestions(
+  db: D1Database,
+  serverId: string,
+  questions: readonly Question[],
+  verdicts: readonly (Verdict | undefined)[],
+  now: number,
+): D1PreparedStatement[] {
+  const judged = questions.flatMap(({ name }, i) => (verdicts[i] ? [name] : []));
+  const suggestions = questions.flatMap(({ name: tool }, i) => {
+    const suggestion = verdicts[i]?.suggestion;
+    const id = suggestion && toSkillId(suggestion.name);
+    return suggestion && id !== undefined ? [{ id, ...suggestion, tool }] : [];
+  });
+  return judged.length === 0 ? [] : writeSuggestions(db, serverId, judged, suggestions, now);
+}
+
+/** Why some have no answer: the longest wait that was asked for counts. */
+function toFailure(answers: readonly PromiseSettledResult<unknown>[]) {
+  const failures = answers.flatMap(answer => {
+    if (answer.status === 'fulfilled') return [];
+    const { reason } = answer;
+    return [reason instanceof ModelFailure ? reason : new ModelFailure('unavailable')];
+  });
+  const [first] = failures;
+  if (!first) return undefined;
+  const retryAfterMs = Math.max(...failures.map(failure => failure.retryAfterMs ?? 0));
+  return { reason: first.message, retryAfterMs };
+}

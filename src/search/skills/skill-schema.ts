@@ -1,0 +1,169 @@
+/** Skills in the API: what it takes and shows. Pure. */
+import { z } from 'zod';
+import {
+  MAX_DESCRIPTION_CHARS,
+  MAX_EXAMPLE_CHARS,
+  MAX_EXAMPLES,
+  MAX_NAME_CHARS,
+  RESERVED_IDS,
+  SKILL_ID,
+  SUGGESTION_STATES,
+  type Skill,
+} from './skill.ts';
+import type { StoredSuggestion } from './suggestion-store.ts';
+import {
+  MAX_SKILLS,
+  SOURCES,
+  toToolSkills,
+  type ToolSkills,
+} from '../../servers/registry/tool-skills.ts';
+import type { Assignment } from './assignment-store.ts';
+
+export const SkillIdSchema = z
+  .string()
+  .regex(SKILL_ID, 'use 2 to 63 lower-case letters, digits or "_", starting with a letter')
+  .refine(id => !RESERVED_IDS.includes(id), 'is a word of the API');
+const NameSchema = z.string().trim().min(1).max(MAX_NAME_CHARS);
+const DescriptionSchema = z.string().max(MAX_DESCRIPTION_CHARS);
+const ExamplesSchema = z.array(z.string().min(1).max(MAX_EXAMPLE_CHARS)).max(MAX_EXAMPLES);
+
+/** Body of `POST /api/v1/skills`. */
+export const CreateSkillSchema = z.strictObject({
+  id: SkillIdSchema.optional().meta({ description: 'Made of the name where it is absent' }),
+  name: NameSchema,
+  description: DescriptionSchema.default(''),
+  examples: ExamplesSchema.default([]),
+});
+export type CreateSkill = z.infer<typeof CreateSkillSchema>;
+
+/** Body of `PATCH /api/v1/skills/{id}`: what is absent stays. */
+export const UpdateSkillSchema = z
+  .strictObject({ name: NameSchema, description: DescriptionSchema, examples: ExamplesSchema })
+  .partial();
+export type UpdateSkill = z.infer<typeof UpdateSkillSchema>;
+
+/** Body of an approval: what is absent is as it was suggested. */
+export const ApproveSuggestionSchema = z.strictObject(UpdateSkillSchema.shape);
+export type ApproveSuggestion = z.infer<typeof ApproveSuggestionSchema>;
+
+/** Body of a merge. */
+export const MergeSuggestionSchema = z.strictObject({ skill_id: SkillIdSchema });
+
+/** Body of a correction: the first is the primary one. */
+export const CorrectToolSchema = z.strictObject({
+  skill_ids: z
+    .array(SkillIdSchema)
+    .min(1)
+    .max(MAX_SKILLS)
+    .refine(ids => new Set(ids).size === ids.length, 'one is there twice'),
+});
+
+export const SkillViewSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  examples: z.array(z.string()),
+  is_seeded: z.boolean().meta({ description: 'It came with the product' }),
+  tool_count: z.number().int().meta({ description: 'Tools in it that this token may use' }),
+  revision: z.number().int(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+
+export function toSkillView(skill: Skill, toolCount: number): z.infer<typeof SkillViewSchema> {
+  const { id, name, description, examples, isSeeded, revision, createdAt, updatedAt } = skill;
+  return {
+    id,
+    name,
+    description,
+    examples: [...examples],
+    is_seeded: isSeeded,
+    tool_count: toolCount,
+    revision,
+    created_at: new Date(createdAt).toISOString(),
+    updated_at: new Date(updatedAt).toISOString(),
+  };
+}
+
+/** What a tool's entry in a list tells of its skills. */
+export const SKILL_FIELDS = {
+  skill_ids: z.array(z.string()).meta({ description: 'One to three, the most fitting first' }),
+  primary_skill_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'The first, where its confidence is 0.5 at least' }),
+  is_classified: z.boolean(),
+};
+
+export function toSkillFields(skills: ToolSkills | undefined) {
+  return {
+    skill_ids: skills?.skills.map(({ id }) => id) ?? [],
+    primary_skill_id: skills?.primary ?? null,
+    is_classified: skills?.isClassified ?? false,
+  };
+}
+
+/** A tool's skills, as administrators see them. */
+export const AssignmentViewSchema = z.object({
+  tool: z.string().meta({ description: 'The name at its server' }),
+  skills: z.array(z.object({ id: z.string(), confidence: z.number() })),
+  primary_skill_id: z.string().nullable(),
+  is_classified: z.boolean(),
+  reason: z.string().nullable().meta({ description: 'Why it is not classified' }),
+  source: z.enum(SOURCES),
+});
+
+export function toAssignmentView(assignment: Assignment): z.infer<typeof AssignmentViewSchema> {
+  const { tool, reason, source } = assignment;
+  const { skills, primary, isClassified } = toToolSkills(assignment.skills, source, reason);
+  return {
+    tool,
+    skills: [...skills],
+    primary_skill_id: primary ?? null,
+    is_classified: isClassified,
+    reason: isClassified ? null : reason,
+    source,
+  };
+}
+
+export const SuggestionViewSchema = z.object({
+  id: z.string().meta({ description: 'The id that the skill would have' }),
+  name: z.string().meta({ description: 'Of untrusted texts' }),
+  description: z.string().meta({ description: 'Of untrusted texts' }),
+  state: z.enum(SUGGESTION_STATES),
+  skill_id: z.string().nullable().meta({ description: 'The skill that came of it' }),
+  tools: z
+    .array(z.object({ server_id: z.string(), tool: z.string() }))
+    .meta({ description: 'The first ten for which it was suggested' }),
+  tool_count: z.number().int(),
+  similar: z
+    .array(z.object({ skill_id: z.string(), similarity: z.number() }))
+    .meta({ description: 'Skills whose vectors are nearest' }),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+
+/** A skill that a suggestion may be merged into. */
+export interface Similar {
+  skillId: string;
+  similarity: number;
+}
+
+export function toSuggestionView(
+  suggestion: StoredSuggestion,
+  similar: readonly Similar[],
+): z.infer<typeof SuggestionViewSchema> {
+  const { id, name, description, state, skillId, tools, toolCount } = suggestion;
+  return {
+    id,
+    name,
+    description,
+    state,
+    skill_id: skillId,
+    tools: tools.map(({ serverId, tool }) => ({ server_id: serverId, tool })),
+    tool_count: toolCount,
+    similar: similar.map(each => ({ skill_id: each.skillId, similarity: each.similarity })),
+    created_at: new Date(suggestion.createdAt).toISOString(),
+    updated_at: new Date(suggestion.updatedAt).toISOString(),
+  };
+}

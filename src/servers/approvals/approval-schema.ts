@@ -1,0 +1,156 @@
+/** Pins in the API: what decides on them, and how they are shown. What servers wrote stays data: it stands in values only. */
+import { z } from 'zod';
+import { toVisible } from '../../shared/util/visible-text.ts';
+import { diffDefinitions } from './definition-diff.ts';
+import { MAX_NAME_CHARS, PIN_KINDS, PIN_STATES, type Pin } from '../registry/fingerprint.ts';
+import type { ListedPin, WholePin } from './fingerprint-list-store.ts';
+import { looksLikeAscii } from './skeleton.ts';
+
+const MAX_ITEMS = 500;
+const FingerprintSchema = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, 'is not a fingerprint: 64 hexadecimal digits');
+const IdSchema = z.string().max(100);
+
+const ItemSchema = z.strictObject({
+  server_id: IdSchema,
+  kind: z.enum(PIN_KINDS).default('tool'),
+  name: z.string().max(MAX_NAME_CHARS).default('').meta({
+    description: "The server's own name of the tool; nothing for instructions",
+  }),
+  fingerprint: FingerprintSchema.meta({ description: 'Of the definition that was looked at' }),
+});
+export type DecisionItem = z.infer<typeof ItemSchema>;
+
+const ItemsSchema = z.strictObject({
+  items: z.array(ItemSchema).min(1).max(MAX_ITEMS),
+});
+
+/** Everything of a server that waits. */
+const AllSchema = z.strictObject({
+  server_id: IdSchema,
+  version: z.string().min(1).max(100).meta({
+    description: '`version` of the list that was looked at: whatever changed since makes another',
+  }),
+});
+
+/** Body of `POST /api/v1/approvals/reject`. */
+export const RejectSchema = z.union([ItemsSchema, AllSchema]);
+export type Reject = z.infer<typeof RejectSchema>;
+
+/** Body of `POST /api/v1/approvals/approve`. */
+export const ApproveSchema = z.union([
+  ItemsSchema.extend({
+    accept_quarantined: z.boolean().default(false).meta({
+      description: 'Approve a tool in spite of its name; it must be the only item',
+    }),
+  }).refine(({ items, accept_quarantined: accepts }) => !accepts || items.length === 1, {
+    path: ['accept_quarantined'],
+    message: 'a quarantined tool is approved by itself: give one item',
+  }),
+  AllSchema,
+]);
+export type Approve = z.infer<typeof ApproveSchema>;
+
+/** Answer of a decision. */
+export const DecidedSchema = z.object({
+  decided: z.number().int().meta({ description: 'How many definitions were decided on' }),
+  server_ids: z.array(z.string()),
+});
+
+const ReasonViewSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('hidden_characters') }),
+  z.object({
+    kind: z.literal('look_alike'),
+    server_id: z.string(),
+    name: z.string().meta({
+      description:
+        'The approved tool that it can be taken for; empty, as its server, where it lies outside of the limits of the token',
+    }),
+  }),
+]);
+
+const time = z.iso.datetime();
+
+/** A pin in a list. */
+export const PinViewSchema = z.object({
+  id: z.string(),
+  server_id: z.string(),
+  server_name: z.string(),
+  kind: z.enum(PIN_KINDS),
+  name: z.string(),
+  shown_name: z.string().meta({ description: 'The name with what cannot be seen made visible' }),
+  state: z.enum(PIN_STATES),
+  reason: ReasonViewSchema.nullable().meta({ description: 'Why the name misleads' }),
+  approved_fingerprint: z.string().nullable(),
+  held_fingerprint: z.string().nullable(),
+  first_seen_at: time,
+  changed_at: time,
+});
+
+const ShownSchema = z
+  .object({ json: z.string(), shown: z.string() })
+  .meta({ id: 'ShownValue', description: 'Raw JSON of the server, and the same to be read' });
+
+/** A pin with its definitions and what differs between them. */
+export const WholePinViewSchema = PinViewSchema.extend({
+  approved_definition: z
+    .string()
+    .nullable()
+    .meta({ description: 'Raw JSON as the server wrote it' }),
+  held_definition: z.string().nullable(),
+  diff: z
+    .object({
+      changes: z.array(
+        z.object({
+          path: z.string().meta({ description: 'A JSON pointer' }),
+          before: ShownSchema.nullable(),
+          after: ShownSchema.nullable(),
+        }),
+      ),
+      more: z.number().int().meta({ description: 'Changes that are not in the list' }),
+    })
+    .nullable()
+    .meta({
+      description: 'From the approved definition to the held one; null where one is too long',
+    }),
+});
+
+const toTime = (at: number): string => new Date(at).toISOString();
+
+export function toPinView(pin: ListedPin): z.infer<typeof PinViewSchema> {
+  return {
+    id: pin.id,
+    server_id: pin.serverId,
+    server_name: pin.serverName,
+    kind: pin.kind,
+    name: pin.name,
+    shown_name: toVisible(pin.name, looksLikeAscii, true),
+    state: pin.state,
+    reason: toReasonView(pin.reason),
+    approved_fingerprint: pin.approvedFingerprint,
+    held_fingerprint: pin.heldFingerprint,
+    first_seen_at: toTime(pin.firstSeenAt),
+    changed_at: toTime(pin.changedAt),
+  };
+}
+
+function toReasonView(reason: Pin['reason']): z.infer<typeof ReasonViewSchema> | null {
+  if (reason?.kind !== 'look_alike') return reason;
+  return { kind: reason.kind, server_id: reason.serverId, name: reason.name };
+}
+
+export function toWholePinView(pin: WholePin): z.infer<typeof WholePinViewSchema> {
+  const { approvedText, heldText, approvedFingerprint, heldFingerprint } = pin;
+  const isKept =
+    (approvedText === null) === (approvedFingerprint === null) &&
+    (heldText === null) === (heldFingerprint === null);
+  const nothing = { changes: [], more: 0 };
+  const diff = heldText === null ? nothing : diffDefinitions(approvedText, heldText);
+  return {
+    ...toPinView(pin),
+    approved_definition: approvedText,
+    held_definition: heldText,
+    diff: isKept ? diff : null,
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * What a server offers, as pins know it: each tool, and its instructions. A fingerprint is the SHA-256 of the canonical JSON of the
+ * whole definition, since there is no member that no host shows to a model or lets decide something. Pure but for the hash function.
+ */
+import { sha256Hex } from '../../shared/crypto/base64url.ts';
+import { canonicalJson } from '../../shared/json/canonical-json.ts';
+import { rawMembers } from '../../shared/json/json-spans.ts';
+import { MAX_NAME_CHARS, type PinKind } from '../registry/fingerprint.ts';
+import { shortSkeleton } from './skeleton.ts';
+
+export interface Definition {
+  id: string;
+  kind: PinKind;
+  name: string;
+  skeleton: string;
+  fingerprint: string;
+  /** Raw JSON as the server wrote it. */
+  text: string;
+}
+
+/** The id of a pin. */
+export function pinId(serverId: string, kind: PinKind, name: string): Promise<string> {
+  return sha256Hex(JSON.stringify([serverId, kind, name]));
+}
+
+/** @param text JSON of a tool, or of the instructions */
+export function fingerprintOf(text: string): Promise<string> {
+  return sha256Hex(canonicalJson(text));
+}
+
+/** @param tools raw JSON of each; where the name is too long to be pinned, there is undefined in its place */
+export function toDefinitions(
+  serverId: string,
+  tools: readonly string[],
+): Promise<(Definition | undefined)[]> {
+  return Promise.all(
+    tools.map(async text => {
+      const name = JSON.parse(rawMembers(text).get('name') ?? '""') as string;
+      if (name.length > MAX_NAME_CHARS) return undefined;
+      const [id, skeleton, fingerprint] = await Promise.all([
+        pinId(serverId, 'tool', name),
+        shortSkeleton(name, sha256Hex),
+        fingerprintOf(text),
+      ]);
+      return { id, kind: 'tool' as const, name, skeleton, fingerprint, text };
+    }),
+  );
+}
+
+export async function toInstructions(serverId: string, instructions: string): Promise<Definition> {
+  const text = JSON.stringify(instructions);
+  return {
+    id: await pinId(serverId, 'instructions', ''),
+    kind: 'instructions',
+    name: '',
+    skeleton: '',
+    fingerprint: await fingerprintOf(text),
+    text,
+  };
+}

@@ -1,0 +1,108 @@
+/** Pins for administrators: pages in the order of what changed last, and single ones with their definitions. */
+import { z } from 'zod';
+import type { Pin, PinKind, PinState } from '../registry/fingerprint.ts';
+import { PIN_COLUMNS, PIN_SHAPE, toPin } from './fingerprint-store.ts';
+
+/** A pin with the server it belongs to. */
+export interface ListedPin extends Pin {
+  serverId: string;
+  serverName: string;
+}
+
+/** A pin with its definitions, raw JSON; null where there is none, or one too long to be kept. */
+export interface WholePin extends ListedPin {
+  approvedText: string | null;
+  heldText: string | null;
+}
+
+/** Which pins; what is absent lets every one through. */
+export interface PinFilter {
+  serverId?: string | undefined;
+  serverIds?: readonly string[] | undefined;
+  states?: readonly PinState[] | undefined;
+  kind?: PinKind | undefined;
+}
+
+const RowSchema = z
+  .object({ ...PIN_SHAPE, server_id: z.string(), server_name: z.string() })
+  .transform((row): ListedPin => ({
+    ...toPin(row),
+    serverId: row.server_id,
+    serverName: row.server_name,
+  }));
+
+const FROM = 'FROM pins JOIN servers ON servers.id = pins.server_id';
+const SELECT = `SELECT ${PIN_COLUMNS}, pins.server_id, servers.name AS server_name`;
+const MATCHES = `(?1 IS NULL OR pins.server_id = ?1) AND (?2 IS NULL OR pins.kind = ?2)
+  AND (?3 IS NULL OR pins.state IN (SELECT value FROM json_each(?3)))
+  AND (?4 IS NULL OR pins.server_id IN (SELECT value FROM json_each(?4)))`;
+
+const toParams = ({ serverId, states, kind, serverIds }: PinFilter) => [
+  serverId ?? null,
+  kind ?? null,
+  states ? JSON.stringify(states) : null,
+  serverIds ? JSON.stringify(serverIds) : null,
+];
+
+/** Where a page ended. */
+export interface PinPosition {
+  changedAt: number;
+  id: string;
+}
+
+export function selectPinPage(
+  db: D1Database,
+  filter: PinFilter,
+  after: PinPosition | undefined,
+  limit: number,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `${SELECT} ${FROM} WHERE ${MATCHES} AND (?5 IS NULL OR pins.changed_at < ?5 OR (pins.changed_at = ?5 AND pins.id > ?6))
+       ORDER BY pins.changed_at DESC, pins.id LIMIT ?7`,
+    )
+    .bind(...toParams(filter), after?.changedAt ?? null, after?.id ?? null, limit);
+}
+
+export function parsePins(rows: readonly unknown[]): ListedPin[] {
+  return rows.map(row => RowSchema.parse(row));
+}
+
+/** How many pins match; a row for `parseTotal`. */
+export function selectPinTotal(db: D1Database, filter: PinFilter): D1PreparedStatement {
+  return db.prepare(`SELECT count(*) AS total ${FROM} WHERE ${MATCHES}`).bind(...toParams(filter));
+}
+
+/** The stamp of a server's pins, as a list of one row, or none. */
+export function selectStamp(db: D1Database, serverId: string): D1PreparedStatement {
+  return db.prepare('SELECT pins_stamp AS stamp FROM servers WHERE id = ?').bind(serverId);
+}
+
+/** Null where nothing of the server was judged yet, undefined where there is no such server. */
+export function parseStamp(rows: readonly unknown[]): string | null | undefined {
+  return z.array(z.object({ stamp: z.string().nullable() })).parse(rows)[0]?.stamp;
+}
+
+/** Pins by their ids, in no order. */
+export async function findPins(db: D1Database, ids: readonly string[]): Promise<ListedPin[]> {
+  const { results } = await db
+    .prepare(`${SELECT} ${FROM} WHERE pins.id IN (SELECT value FROM json_each(?))`)
+    .bind(JSON.stringify(ids))
+    .all();
+  return parsePins(results);
+}
+
+/** One pin with its definitions. */
+export async function findWholePin(db: D1Database, id: string): Promise<WholePin | undefined> {
+  const row = await db
+    .prepare(`${SELECT}, pins.approved_text, pins.held_text ${FROM} WHERE pins.id = ?`)
+    .bind(id)
+    .first();
+  if (row === null) return undefined;
+  const texts = z.object({
+    approved_text: z.string().nullable(),
+    held_text: z.string().nullable(),
+  });
+  const { approved_text: approvedText, held_text: heldText } = texts.parse(row);
+  return { ...RowSchema.parse(row), approvedText, heldText };
+}

@@ -1,0 +1,195 @@
+/**
+ * The table `pins` as a server's monitor reads and writes it. A write names the stamp that was read and leaves another, so that it is
+ * made of what is there or not at all; statements of one write belong into one batch, the claim first.
+ */
+import { z } from 'zod';
+import { toChunks } from '../../shared/util/chunks.ts';
+import type { Neighbour, PinChange } from './judge.ts';
+import { PIN_KINDS, PIN_STATES, ReasonSchema, type Pin } from '../registry/fingerprint.ts';
+
+/** Columns of a pin without its definitions. */
+export const PIN_SHAPE = {
+  id: z.string(),
+  kind: z.enum(PIN_KINDS),
+  name: z.string(),
+  skeleton: z.string(),
+  state: z.enum(PIN_STATES),
+  approved_fingerprint: z.string().nullable(),
+  held_fingerprint: z.string().nullable(),
+  rejected_fingerprint: z.string().nullable(),
+  reason: z.string().nullable(),
+  first_seen_at: z.number(),
+  changed_at: z.number(),
+};
+export const PIN_COLUMNS = Object.keys(PIN_SHAPE)
+  .map(column => `pins.${column}`)
+  .join(', ');
+
+const RowSchema = z.object(PIN_SHAPE);
+
+export function toPin(row: z.infer<typeof RowSchema>): Pin {
+  return {
+    id: row.id,
+    kind: row.kind,
+    name: parseName(row.name),
+    skeleton: row.skeleton,
+    state: row.state,
+    approvedFingerprint: row.approved_fingerprint,
+    heldFingerprint: row.held_fingerprint,
+    rejectedFingerprint: row.rejected_fingerprint,
+    reason: row.reason === null ? null : ReasonSchema.parse(JSON.parse(row.reason)),
+    firstSeenAt: row.first_seen_at,
+    changedAt: row.changed_at,
+  };
+}
+
+/** Names are stored as JSON, since they may hold what no column of text does. */
+export const parseName = (text: string): string => JSON.parse(text) as string;
+
+/** The pins of a server, and what a write of them has to name. */
+export interface KnownPins {
+  pins: Pin[];
+  stamp: string | null;
+  generation: number;
+}
+
+/** Undefined where the server is gone. */
+export async function loadPins(db: D1Database, serverId: string): Promise<KnownPins | undefined> {
+  const [servers, rows] = await db.batch([
+    db.prepare('SELECT pins_stamp AS stamp, generation FROM servers WHERE id = ?').bind(serverId),
+    db.prepare(`SELECT ${PIN_COLUMNS} FROM pins WHERE server_id = ?`).bind(serverId),
+  ]);
+  const [server] = z
+    .array(z.object({ stamp: z.string().nullable(), generation: z.number() }))
+    .parse(servers?.results ?? []);
+  const pins = z.array(RowSchema).parse(rows?.results ?? []);
+  return server && { ...server, pins: pins.map(toPin) };
+}
+
+/** A name that many servers have is there once. */
+const NEIGHBOURS = `SELECT min(server_id) AS server_id, name, skeleton FROM pins WHERE skeleton IN (SELECT value FROM json_each(?))
+  AND approved_fingerprint IS NOT NULL AND reason IS NULL AND kind = 'tool' AND server_id <> ? GROUP BY skeleton, name`;
+
+/** Approved tools of other servers that have one of these skeletons, and a name that misleads nobody. */
+export async function findNeighbours(
+  db: D1Database,
+  serverId: string,
+  skeletons: readonly string[],
+): Promise<Neighbour[]> {
+  if (skeletons.length === 0) return [];
+  const { results } = await db.prepare(NEIGHBOURS).bind(JSON.stringify(skeletons), serverId).all();
+  return parseNeighbours(results);
+}
+
+function parseNeighbours(rows: readonly unknown[]): Neighbour[] {
+  return z
+    .array(z.object({ server_id: z.string(), name: z.string(), skeleton: z.string() }))
+    .parse(rows)
+    .map(row => ({ serverId: row.server_id, name: parseName(row.name), skeleton: row.skeleton }));
+}
+
+/** Ids of the other servers by their names. */
+export async function listOtherServers(
+  db: D1Database,
+  serverId: string,
+): Promise<{ id: string; name: string }[]> {
+  const { results } = await db
+    .prepare('SELECT id, name FROM servers WHERE id <> ?')
+    .bind(serverId)
+    .all();
+  return z.array(z.object({ id: z.string(), name: z.string() })).parse(results);
+}
+
+/** Approved tools with these skeletons at these servers, each pair of server and skeleton in JSON. */
+export async function findApproved(
+  db: D1Database,
+  pairs: readonly (readonly [serverId: string, skeleton: string])[],
+): Promise<Neighbour[]> {
+  if (pairs.length === 0) return [];
+  const { results } = await db
+    .prepare(
+      `SELECT server_id, name, skeleton FROM json_each(?) AS pair CROSS JOIN pins
+         ON server_id = pair.value ->> 0 AND skeleton = pair.value ->> 1
+       WHERE approved_fingerprint IS NOT NULL AND kind = 'tool'`,
+    )
+    .bind(JSON.stringify(pairs))
+    .all();
+  return parseNeighbours(results);
+}
+
+/** What a write of pins was made of. */
+export interface Claim {
+  serverId: string;
+  generation: number;
+  stamp: string | null;
+  /** Another one, for the other statements of the batch. */
+  nextStamp: string;
+  skeletons: readonly string[];
+  neighbours: number;
+  heldTools: number;
+}
+
+/** The first statement of a write: changes a row where everything is still as it was read. */
+export function claimPins(db: D1Database, claim: Claim): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE servers SET pins_stamp = ?, held_tools = ?
+       WHERE id = ? AND generation = ? AND pins_stamp IS ? AND (SELECT count(*) FROM (${NEIGHBOURS})) = ?`,
+    )
+    .bind(
+      claim.nextStamp,
+      claim.heldTools,
+      claim.serverId,
+      claim.generation,
+      claim.stamp,
+      JSON.stringify(claim.skeletons),
+      claim.serverId,
+      claim.neighbours,
+    );
+}
+
+const IS_CLAIMED = 'EXISTS (SELECT 1 FROM servers WHERE id = ? AND pins_stamp = ?)';
+
+/** The other statements: pins as they are to be. A text that belongs to the same fingerprint as before stays. */
+export function writePins(
+  db: D1Database,
+  { serverId, nextStamp }: Claim,
+  changes: readonly PinChange[],
+  forgotten: readonly string[],
+  now: number,
+): D1PreparedStatement[] {
+  const upsert = db.prepare(
+    `INSERT INTO pins (server_id, first_seen_at, changed_at, id, kind, name, skeleton, state,
+       approved_fingerprint, approved_text, held_fingerprint, held_text, rejected_fingerprint, reason)
+     SELECT ?, ?, ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+       value ->> 7, value ->> 8, value ->> 9, value ->> 10 FROM json_each(?) WHERE ${IS_CLAIMED}
+     ON CONFLICT (id) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at, reason = excluded.reason,
+       approved_text = CASE WHEN excluded.approved_fingerprint IS approved_fingerprint
+         THEN approved_text ELSE excluded.approved_text END,
+       held_text = CASE WHEN excluded.held_fingerprint IS held_fingerprint THEN held_text ELSE excluded.held_text END,
+       approved_fingerprint = excluded.approved_fingerprint, held_fingerprint = excluded.held_fingerprint`,
+  );
+  const writes = toChunks(changes.map(toCells)).map(chunk =>
+    upsert.bind(serverId, now, now, `[${chunk.join(',')}]`, serverId, nextStamp),
+  );
+  if (forgotten.length === 0) return writes;
+  const forget = db
+    .prepare(`DELETE FROM pins WHERE id IN (SELECT value FROM json_each(?)) AND ${IS_CLAIMED}`)
+    .bind(JSON.stringify(forgotten), serverId, nextStamp);
+  return [...writes, forget];
+}
+
+const toCells = (change: PinChange): string =>
+  JSON.stringify([
+    change.id,
+    change.kind,
+    JSON.stringify(change.name),
+    change.skeleton,
+    change.state,
+    change.approvedFingerprint,
+    change.approvedText,
+    change.heldFingerprint,
+    change.heldText,
+    change.rejectedFingerprint,
+    change.reason && JSON.stringify(change.reason),
+  ]);

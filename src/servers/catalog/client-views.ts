@@ -1,0 +1,83 @@
+/**
+ * What several looks at one server, each as another client, come to: which items are for all, and for whom the others are. Pure.
+ *
+ * Invariants: what a client without anything sees in an era is there for each client of that era; the first look's definition of
+ * an item is the only one that is kept.
+ */
+import type { Era, JsonObject } from '../../shared/protocol.ts';
+import { CLIENT_FEATURES, type ClientFeature } from '../../shared/client-features.ts';
+import { type Condition, type Conditions, type Kind, KIND_FACTS } from './catalog.ts';
+
+/** What one client saw. */
+export interface Sight {
+  features: readonly ClientFeature[];
+  era: Era;
+  items: Readonly<Record<Kind, readonly string[]>>;
+}
+
+/** The kinds that are told apart; what else a server lists may change with each look. */
+const TOLD_APART: readonly Kind[] = ['tools', 'prompts'];
+
+export interface Told {
+  /** Items that the first sight lacks. */
+  more: Partial<Record<Kind, readonly string[]>>;
+  /** Undefined where every item is for every client. */
+  conditions: Conditions | undefined;
+}
+
+/** @param sights the first is what is offered where nothing differs */
+export function toConditions(sights: readonly Sight[]): Told {
+  const more: Told['more'] = {};
+  const conditions: Conditions = {};
+  for (const kind of TOLD_APART) {
+    const byKey = new Map<string, { text: string; seen: Sight[] }>();
+    for (const sight of sights) {
+      for (const text of sight.items[kind]) {
+        const key = keyOf(kind, text);
+        const known = byKey.get(key);
+        if (known) known.seen.push(sight);
+        else byKey.set(key, { text, seen: [sight] });
+      }
+    }
+    const added = [...byKey.values()].filter(({ seen }) => seen[0] !== sights[0]);
+    if (added.length > 0) more[kind] = added.map(({ text }) => text);
+    const found = [...byKey].flatMap(([key, { seen }]) => {
+      const condition = conditionOf(seen, sights);
+      return condition ? [[key, condition] as const] : [];
+    });
+    if (found.length > 0) conditions[kind] = found;
+  }
+  return { more, conditions: Object.keys(conditions).length > 0 ? conditions : undefined };
+}
+
+function keyOf(kind: Kind, text: string): string {
+  return String((JSON.parse(text) as JsonObject)[KIND_FACTS[kind].key]);
+}
+
+/** For whom an item is that was seen in these of all sights; undefined where it is for everybody. */
+function conditionOf(seen: readonly Sight[], sights: readonly Sight[]): Condition | undefined {
+  const eras = new Set(sights.map(({ era }) => era));
+  const [only, ...others] = new Set(seen.map(({ era }) => era));
+  const condition: Condition = {};
+  if (eras.size > 1 && others.length === 0) condition.era = only;
+  const legacy = seen.filter(({ era }) => era === 'legacy');
+  const isForPlain = legacy.some(({ features }) => features.length === 0);
+  if (legacy.length > 0 && !isForPlain) {
+    condition.needs = needsOf(
+      legacy,
+      sights.filter(({ era }) => era === 'legacy'),
+    );
+  }
+  return condition.era === undefined && condition.needs === undefined ? undefined : condition;
+}
+
+/** One of the features that suffice alone, or else one of each set without which it was not seen; all of them where that is not known. */
+function needsOf(seen: readonly Sight[], sights: readonly Sight[]): ClientFeature[][] {
+  const alone = seen.flatMap(({ features }) => (features.length === 1 ? features : []));
+  if (alone.length > 0) return [alone];
+  const missed = sights.filter(sight => !seen.includes(sight) && sight.features.length > 1);
+  const sets = missed.map(({ features }) =>
+    CLIENT_FEATURES.filter(feature => !features.includes(feature)),
+  );
+  return sets.length > 0 ? sets : CLIENT_FEATURES.map(feature => [feature]);
+}

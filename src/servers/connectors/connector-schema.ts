@@ -1,0 +1,84 @@
+/** A connector: the stored record, its API forms and their validation, the form of its token. */
+import { z } from 'zod';
+import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
+import { SERVER_NAME } from '../registry/server-schema.ts';
+
+/** A connector as it is stored; times in milliseconds since the epoch. */
+export interface StoredConnector {
+  id: string;
+  name: string;
+  /** Its machine is there. */
+  isConnected: boolean;
+  createdAt: number;
+  /** When its machine came or went last; null before the first time. */
+  lastSeenAt: number | null;
+  /** When its device token took the place of another one; 0 for the first. */
+  rotatedAt: number;
+}
+
+/** Body of `POST /api/v1/connectors`. */
+export const CreateConnectorSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'use 1 to 63 letters, digits, ".", "-" or "_"')
+    .meta({ description: 'What people call the machine; unique' }),
+});
+
+export const ConnectorViewSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  status: z.enum(['CONNECTED', 'DISCONNECTED']),
+  created_at: z.iso.datetime(),
+  last_seen_at: z.iso.datetime().nullable().meta({ description: 'When it came or went last' }),
+});
+export type ConnectorView = z.infer<typeof ConnectorViewSchema>;
+
+export function toConnectorView(connector: StoredConnector): ConnectorView {
+  const { id, name, isConnected, createdAt, lastSeenAt } = connector;
+  return {
+    id,
+    name,
+    status: isConnected ? 'CONNECTED' : 'DISCONNECTED',
+    created_at: new Date(createdAt).toISOString(),
+    last_seen_at: lastSeenAt === null ? null : new Date(lastSeenAt).toISOString(),
+  };
+}
+
+/** Most servers of one request: each is several writes, and a request may make a thousand. */
+export const MAX_OFFERS = 100;
+
+/** Body of `PUT /api/v1/connectors/self/servers`. */
+export const OffersSchema = z.strictObject({
+  servers: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(SERVER_NAME, 'use 1 to 63 letters, digits, "-" or "_"').meta({
+          description: 'The name it has on the machine',
+        }),
+        description: z.string().max(2000).optional(),
+      }),
+    )
+    .max(MAX_OFFERS),
+});
+export type Offer = z.infer<typeof OffersSchema>['servers'][number];
+
+/** What became of an offer. */
+export const RegisteredSchema = z.object({
+  name: z.string(),
+  id: z.string().nullable(),
+  registered_as: z.string().nullable().meta({ description: 'Its name in the registry' }),
+  problem: z.string().nullable().meta({ description: 'Why it is not registered' }),
+});
+export type Registered = z.infer<typeof RegisteredSchema>;
+
+const TOKEN_FORM = /^bearer +(portico_device_[A-Za-z0-9_-]{43})$/i;
+
+/** A new device token: 256 random bits behind a prefix of its own, so that it is never taken for a caller's. */
+export function createDeviceToken(): string {
+  return `portico_device_${toBase64Url(randomBytes(32))}`;
+}
+
+/** The device token of an `Authorization` header, or undefined. */
+export function parseDeviceToken(header: string | null | undefined): string | undefined {
+  return header && header.length <= 200 ? TOKEN_FORM.exec(header)?.[1] : undefined;
+}

@@ -1,0 +1,104 @@
+/** The health of servers, read: beside their records from one table, the history of one from its monitor. */
+import { type Actor, administers, requireServerScope } from '../../shared/identity/principal.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { findServer } from '../registry/server-store.ts';
+import type { Server } from '../registry/server-schema.ts';
+import {
+  toCheckView,
+  toShownServer,
+  type HealthHistory,
+  type ShownServer,
+} from './health-schema.ts';
+import type { History } from './monitor-health.ts';
+import { toMetricsText } from './metrics.ts';
+import { listServerHealth, listServersWithHealth, probeStorage } from './server-health-store.ts';
+import { toWindowView } from './windows.ts';
+
+export interface HealthPorts {
+  db: D1Database;
+  /** The history of a server, as its monitor has it. */
+  history(serverId: string, before: number | undefined, limit: number): Promise<History>;
+}
+
+/** Whoever asks how the gateway is gets an answer this old, and waits for a storage that hangs this long, in milliseconds. */
+const PROBE_AGE_MS = 1_000;
+const PROBE_MS = 3_000;
+
+export class HealthService {
+  readonly #ports: HealthPorts;
+  #probed = { at: 0, isThere: false };
+
+  constructor(ports: HealthPorts) {
+    this.#ports = ports;
+  }
+
+  /** Whether the database can be read. Anybody may ask, so the database is asked once a second at most. */
+  async isStorageThere(): Promise<boolean> {
+    const now = Date.now();
+    if (now - this.#probed.at < PROBE_AGE_MS) return this.#probed.isThere;
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const late = new Promise<boolean>(resolve => {
+      timer = setTimeout(() => resolve(false), PROBE_MS);
+    });
+    const probing = probeStorage(this.#ports.db).then(
+      () => true,
+      () => false,
+    );
+    const isThere = await Promise.race([probing, late]);
+    clearTimeout(timer);
+    this.#probed = { at: Date.now(), isThere };
+    return isThere;
+  }
+
+  /** Servers the caller may see, with their health; one read. */
+  async showAll(servers: readonly Server[]): Promise<ShownServer[]> {
+    const ids = servers.map(({ id }) => id);
+    const known = await listServerHealth(this.#ports.db, ids);
+    const byId = new Map(known.map(health => [health.serverId, health]));
+    return servers.map(server => toShownServer(server, byId.get(server.id)));
+  }
+
+  /** The same for one. */
+  async show(server: Server): Promise<ShownServer> {
+    const [known] = await listServerHealth(this.#ports.db, [server.id]);
+    return toShownServer(server, known);
+  }
+
+  /**
+   * The last checks of a server, newest first, and what its calls add up to.
+   * @throws PorticoError `forbidden`, `not_found`
+   */
+  async history(
+    caller: Actor,
+    id: string,
+    { before, limit }: { before?: number | undefined; limit: number },
+  ): Promise<HealthHistory> {
+    requireServerScope(caller, 'servers:read');
+    const server = await findServer(this.#ports.db, id);
+    if (!server || !administers(caller, server)) {
+      throw new PorticoError('not_found', 'No such server');
+    }
+    const { checks, windows } = await this.#ports.history(id, before, limit);
+    const last = checks.at(-1);
+    return {
+      checks: checks.map(toCheckView),
+      next_before: last && checks.length === limit ? last.id : null,
+      windows: {
+        '1m': toWindowView(windows['1m']),
+        '5m': toWindowView(windows['5m']),
+        '1h': toWindowView(windows['1h']),
+      },
+    };
+  }
+
+  /**
+   * The health of all servers that the caller administers for a scraper; one read.
+   * @throws PorticoError `forbidden`
+   */
+  async metrics(caller: Actor): Promise<string> {
+    requireServerScope(caller, 'servers:read');
+    const servers = await listServersWithHealth(this.#ports.db);
+    const shown = servers.filter(server => administers(caller, server));
+    return toMetricsText(shown, Date.now());
+  }
+}

@@ -1,0 +1,86 @@
+/** An edit of a server: the record it makes, and what of it has to be connected anew. */
+import { fieldProblem } from '../../shared/errors/field-problems.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { KeyRing } from '../../shared/crypto/key-ring.ts';
+import { namesIn } from '../../credentials/references.ts';
+import { applyCredential, dropped } from '../../credentials/credential.ts';
+import type { Credential } from '../../credentials/credential-schema.ts';
+import type { Server, UpdateServer } from './server-schema.ts';
+
+/** The edited record, still with the revision it was made of. */
+export interface Edited {
+  server: Server;
+  /** It is reached otherwise now: another address, transport or credential. */
+  isMoved: boolean;
+}
+
+/** Apply a patch. A new origin drops the credential given for the old one, unless a new one comes along. */
+export async function applyUpdate(
+  keys: KeyRing,
+  before: Server,
+  patch: UpdateServer,
+): Promise<Edited> {
+  const { url = before.url, ...given } = patch.connection_config ?? {};
+  const kept = keptCredential(before, url);
+  const credential = await applyCredential(keys, { id: before.id, url }, kept, given);
+  const transportType = patch.transport_type ?? before.transportType;
+  const server: Server = {
+    ...before,
+    name: patch.name ?? before.name,
+    description: patch.description ?? before.description,
+    transportType,
+    url,
+    credential,
+    healthCheckUrl:
+      patch.health_check_url === undefined ? before.healthCheckUrl : patch.health_check_url,
+    healthSettings:
+      patch.health_check === undefined ? before.healthSettings : (patch.health_check ?? {}),
+    autoConnect: patch.auto_connect ?? before.autoConnect,
+    toolApproval: patch.tool_approval === undefined ? before.toolApproval : patch.tool_approval,
+    updatedAt: Date.now(),
+  };
+  const isMoved =
+    url !== before.url ||
+    transportType !== before.transportType ||
+    credential !== before.credential;
+  return { server, isMoved };
+}
+
+/** A program stays where it is. @throws PorticoError `validation_failed` */
+export function refuseMove({ transportType }: Server, patch: UpdateServer): void {
+  if (transportType !== 'STDIO') return;
+  if (patch.transport_type === undefined && patch.connection_config === undefined) return;
+  throw fieldProblem(
+    patch.transport_type === undefined ? 'connection_config' : 'transport_type',
+    'a program is configured on the machine of its connector; register the other server under another name',
+  );
+}
+
+/**
+ * What a token with limits may not change of a server within them: its name, by which rules and tokens of others find it, the
+ * addresses it is reached at, what its access tokens are for, and which secrets of the deployment are sent there.
+ * @throws PorticoError `forbidden`
+ */
+export function refuseBeyondLimits({ credential: { view } }: Server, patch: UpdateServer): void {
+  const { url, headers, auth } = patch.connection_config ?? {};
+  const isElsewhere = [patch.name, patch.health_check_url, patch.transport_type, url].some(
+    given => given !== undefined,
+  );
+  const known = new Set([...view.secrets.headers, ...view.secrets.auth]);
+  const texts = [...Object.values(headers ?? {}), ...Object.values(auth ?? {})];
+  const isForeign = (text = '') => namesIn(text)?.every(name => known.has(name)) !== true;
+  const isGranted = auth?.type === 'client_credentials';
+  if (!isElsewhere && !isGranted && !texts.some(isForeign)) return;
+  throw new PorticoError('forbidden', 'This needs a token without limits');
+}
+
+/** What stays of a credential when the address changes. */
+export function keptCredential({ url: before, credential }: Server, url: string): Credential {
+  return new URL(url).origin === new URL(before).origin ? credential : dropped(credential);
+}
+
+/** The fields a patch names, for the audit: never what they are set to. */
+export function changedFields({ connection_config: config, ...rest }: UpdateServer): string[] {
+  const nested = Object.keys(config ?? {}).map(key => `connection_config.${key}`);
+  return [...Object.keys(rest), ...nested].toSorted();
+}

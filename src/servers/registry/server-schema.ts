@@ -1,0 +1,241 @@
+/** A server: the registry record, its API forms and their validation. */
+import { z } from 'zod';
+import type { Era } from '../../shared/protocol.ts';
+import {
+  AuthSchema,
+  AuthViewSchema,
+  HeadersSchema,
+  type Credential,
+} from '../../credentials/credential-schema.ts';
+import type { CacheRule } from '../cache-rules/cache-rule.ts';
+import { ToolApprovalSchema, type ToolApproval } from './fingerprint.ts';
+import { parsePlace } from './connector-place.ts';
+import { isOffered, ServerStatusSchema, type ServerStatus } from './status.ts';
+
+/** How a server on the network is reached. */
+export const NetworkTransportSchema = z.enum(['HTTP', 'SSE']);
+export type NetworkTransport = z.infer<typeof NetworkTransportSchema>;
+/** `STDIO` is a program behind a connector. */
+export const TransportTypeSchema = z.enum([...NetworkTransportSchema.options, 'STDIO']);
+export type TransportType = z.infer<typeof TransportTypeSchema>;
+
+/** What negotiation with a server found; remembered per server and credential. */
+export interface Verdict {
+  era: Era;
+  protocolVersion: string;
+  /** `http` is Streamable HTTP, `sse` the deprecated HTTP+SSE transport. */
+  transport: 'http' | 'sse';
+  /** The server assigned a session id at `initialize`, so calls need one. */
+  sessionful: boolean;
+  /** How a server that is modern speaks the legacy era too; absent where it does not. */
+  legacy?: Pick<Verdict, 'protocolVersion' | 'sessionful'> | undefined;
+  /** The modern version of a server that a legacy client is served by in its own era, for when no session can be had; never stored. */
+  modernVersion?: string;
+}
+
+/** A registry record as the domain sees it. */
+export interface Server {
+  id: string;
+  name: string;
+  description: string;
+  transportType: TransportType;
+  url: string;
+  credential: Credential;
+  healthCheckUrl: string | null;
+  autoConnect: boolean;
+  /** How its health is judged; what is absent is as the deployment has it. */
+  healthSettings: HealthSettings;
+  status: ServerStatus;
+  lastError: string | null;
+  verdict: Verdict | null;
+  catalogHash: string | null;
+  toolCount: number;
+  /** Milliseconds since the epoch. */
+  registeredAt: number;
+  updatedAt: number;
+  /** Time of the disconnect, while it is disconnected. */
+  disconnectedAt: number | null;
+  /** While its circuit is open: when it is tried again. Until that went well no call is sent. */
+  circuitRetryAt: number | null;
+  /** How its tools are approved; null as the deployment has it. */
+  toolApproval: ToolApproval | null;
+  /** Another one after each write of its pins; null before the first. */
+  pinsStamp: string | null;
+  /** Tools that wait for a decision. */
+  heldTools: number;
+  /** Counts the writes of its tools' skills. */
+  skillsRevision: number;
+  /** Counts the edits of the taxonomy: the same for every server. */
+  taxonomyRevision: number;
+  /** Which of its tools may be answered with a result of before. */
+  cacheRules: readonly CacheRule[];
+  /** Counts edits: what an ETag is made of. */
+  revision: number;
+  /** Counts connects, disconnects and edits of how it is reached: what was found before is not written after. */
+  generation: number;
+}
+
+export const SERVER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
+
+const NameSchema = z
+  .string()
+  .regex(SERVER_NAME, 'use 1 to 63 letters, digits, "-" or "_", starting with a letter or digit');
+const DescriptionSchema = z.string().max(2000);
+const AddressSchema = z.string().max(2048);
+
+/** How the health of one server is judged, where it differs from the deployment's settings. */
+export const HealthSettingsSchema = z.strictObject({
+  interval_seconds: z.number().int().min(1).max(3600).optional(),
+  /** Failed checks in a row that make an ERROR. */
+  failure_threshold: z.number().int().min(1).max(100).optional(),
+  /** Share of failed calls that makes a server DEGRADED. */
+  degraded_error_rate: z.number().gt(0).max(1).optional(),
+});
+export type HealthSettings = z.infer<typeof HealthSettingsSchema>;
+
+const ApprovalSchema = ToolApprovalSchema.meta({
+  description:
+    'How its tools are approved: `first` those of the first discovery, `hold` none, `trust` all as they come; the others are held',
+});
+
+/** Body of `POST /api/v1/aggregator/servers` (PRD AG-US1). */
+export const CreateServerSchema = z.strictObject({
+  name: NameSchema,
+  description: DescriptionSchema.default(''),
+  transport_type: NetworkTransportSchema,
+  connection_config: z.strictObject({
+    url: AddressSchema,
+    headers: HeadersSchema.optional(),
+    auth: AuthSchema.optional(),
+  }),
+  auto_connect: z.boolean().default(true),
+  health_check_url: AddressSchema.optional(),
+  health_check: HealthSettingsSchema.optional(),
+  tool_approval: ApprovalSchema.optional(),
+});
+
+export type CreateServer = z.infer<typeof CreateServerSchema>;
+
+const NO_CONNECTOR =
+  'a program is run by a connector: `portico connect --enroll NAME --config mcp.json` on its machine registers it';
+
+const ProgramConfigSchema = z.looseObject({
+  connector: z.string({ error: NO_CONNECTOR }).min(1).max(100).meta({
+    description: 'Id or name of its connector; of STDIO only',
+  }),
+  server: z.string().min(1).max(200).meta({ description: 'The name it has there' }),
+});
+
+/** The same for a program on the machine of a connector. */
+const CreateStdioServerSchema = z.strictObject({
+  ...CreateServerSchema.omit({ health_check_url: true }).shape,
+  transport_type: z.literal('STDIO'),
+  connection_config: ProgramConfigSchema.refine(({ command }) => command === undefined, {
+    path: ['command'],
+    error: NO_CONNECTOR,
+  }),
+});
+
+export type CreateStdioServer = z.infer<typeof CreateStdioServerSchema>;
+
+/** Body of a registration, whatever the server is reached by. What it lacks for its transport is told field by field. */
+export const RegistrationSchema = z
+  .strictObject({
+    ...CreateServerSchema.shape,
+    transport_type: TransportTypeSchema,
+    connection_config: z.looseObject({
+      ...CreateServerSchema.shape.connection_config.partial().shape,
+      ...ProgramConfigSchema.partial().shape,
+    }),
+  })
+  .transform((body, context): CreateServer | CreateStdioServer => {
+    const schema = body.transport_type === 'STDIO' ? CreateStdioServerSchema : CreateServerSchema;
+    const parsed = schema.safeParse(body);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues) context.addIssue({ ...issue, code: 'custom' });
+    return z.NEVER;
+  });
+
+/**
+ * Body of `PATCH /api/v1/aggregator/servers/{id}`: what is absent stays, null clears. A new origin in `url` drops the
+ * credentials that were given for the old one.
+ */
+export const UpdateServerSchema = z.strictObject({
+  name: NameSchema.optional(),
+  description: DescriptionSchema.optional(),
+  transport_type: NetworkTransportSchema.optional(),
+  connection_config: z
+    .strictObject({
+      url: AddressSchema.optional(),
+      headers: HeadersSchema.nullable().optional(),
+      auth: AuthSchema.nullable().optional(),
+    })
+    .optional(),
+  auto_connect: z.boolean().optional(),
+  health_check_url: AddressSchema.nullable().optional(),
+  health_check: HealthSettingsSchema.nullable().optional(),
+  tool_approval: ApprovalSchema.nullable().optional(),
+});
+
+export type UpdateServer = z.infer<typeof UpdateServerSchema>;
+
+/** A server in an answer of the API. Of a credential, names of headers and references to secrets appear. */
+export const ServerViewSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  status: ServerStatusSchema,
+  transport_type: TransportTypeSchema,
+  connection_config: z.object({
+    url: z.string(),
+    headers: z.record(z.string(), z.string().nullable()),
+    auth: AuthViewSchema.nullable(),
+    connector: z.string().optional().meta({ description: 'Id of its connector; of STDIO only' }),
+    server: z.string().optional().meta({ description: 'The name it has there' }),
+  }),
+  auto_connect: z.boolean(),
+  health_check_url: z.string().nullable(),
+  health_check: HealthSettingsSchema,
+  tool_approval: ToolApprovalSchema.nullable(),
+  tool_count: z.number().int(),
+  held_tools: z.number().int().meta({ description: 'Tools that wait for an approval' }),
+  last_error: z.string().nullable(),
+  era: z.enum(['legacy', 'modern']).nullable(),
+  protocol_version: z.string().nullable(),
+  registered_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+  revision: z.number().int(),
+});
+
+export type ServerView = z.infer<typeof ServerViewSchema>;
+
+/** Project a record to its API form. */
+export function toServerView(server: Server): ServerView {
+  const { headers, auth } = server.credential.view;
+  const place = parsePlace(server.url);
+  return {
+    id: server.id,
+    name: server.name,
+    description: server.description,
+    status: server.status,
+    transport_type: server.transportType,
+    connection_config: {
+      url: server.url,
+      headers,
+      auth,
+      ...(place ? { connector: place.connectorId, server: place.server } : {}),
+    },
+    auto_connect: server.autoConnect,
+    health_check_url: server.healthCheckUrl,
+    health_check: server.healthSettings,
+    tool_approval: server.toolApproval,
+    tool_count: isOffered(server.status) ? server.toolCount : 0,
+    held_tools: server.heldTools,
+    last_error: server.lastError,
+    era: server.verdict?.era ?? null,
+    protocol_version: server.verdict?.protocolVersion ?? null,
+    registered_at: new Date(server.registeredAt).toISOString(),
+    updated_at: new Date(server.updatedAt).toISOString(),
+    revision: server.revision,
+  };
+}

@@ -1,0 +1,294 @@
+/**
+ * Servers: register, read, edit, connect, disconnect, delete. Each verb that writes is one act: scope, change and audit
+ * row together. The server's monitor is told to expect a change before it is made and to follow it after, so that a
+ * change whose maker stops in between is followed all the same.
+ */
+import type { Acts, Commit } from '../../audit/admin-audit.ts';
+import { editRecord } from '../../audit/edit-with-revision.ts';
+import {
+  administers,
+  hasLimits,
+  requireServerScope,
+  type Actor,
+} from '../../shared/identity/principal.ts';
+import { refuseFields } from '../../shared/errors/field-problems.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { deleteServerHealth } from '../health/server-health-store.ts';
+import { toListPage, type ListPage } from '../../shared/util/page.ts';
+import type { KeyRing } from '../../shared/crypto/key-ring.ts';
+import { decideAddress } from '../../http/address-policy.ts';
+import { administeredIds } from './administered.ts';
+import { applyCredential, checkCredential } from '../../credentials/credential.ts';
+import { NO_CREDENTIAL } from '../../credentials/credential-schema.ts';
+import { toNewServer, type ServerInput } from './new-server.ts';
+import {
+  applyUpdate,
+  changedFields,
+  keptCredential,
+  refuseBeyondLimits,
+  refuseMove,
+} from './server-edit.ts';
+import { toPlaceUrl, type ConnectorPlace } from './connector-place.ts';
+import type { CreateServer, CreateStdioServer, Server, UpdateServer } from './server-schema.ts';
+import {
+  deleteServer,
+  findServer,
+  insertServer,
+  parseServers,
+  selectServers,
+  updateConnecting,
+  updateDisconnected,
+  updateServer,
+  whenPossible,
+  whenStatus,
+  whenUnchanged,
+} from './server-store.ts';
+import {
+  parseTotal,
+  selectServerPage,
+  selectServerTotal,
+  type ServerFilter,
+} from './server-list-store.ts';
+import { CONNECTABLE, DISCONNECTABLE, ServerStatusSchema, type ServerStatus } from './status.ts';
+
+/** The objects that look after servers. */
+export interface MonitorPort {
+  /** A change of the server comes now: look for it in a while, even if `follow` never comes. */
+  expect(serverId: string, inMs?: number): Promise<void>;
+  /** Do what the server's row wants now. @returns calls that were under way at a server that was taken down */
+  follow(serverId: string): Promise<number>;
+}
+
+export interface ServerPorts {
+  db: D1Database;
+  keys: KeyRing;
+  acts: Acts;
+  monitors: MonitorPort;
+  localMode: boolean;
+  /** The registry this isolate remembers may be older than what was just written or shown. */
+  onFresh(): void;
+}
+
+/** A registration of a program, whose place is told apart from it. */
+type ProgramInput = Omit<CreateStdioServer, 'connection_config' | 'transport_type'>;
+
+export class ServerService {
+  readonly #ports: ServerPorts;
+
+  constructor(ports: ServerPorts) {
+    this.#ports = ports;
+  }
+
+  /** @throws PorticoError `forbidden`, `validation_failed`, `conflict` */
+  create(caller: Actor, input: CreateServer): Promise<Server> {
+    return this.#create(caller, input, () =>
+      this.#checkAddresses(input.connection_config.url, input.health_check_url),
+    );
+  }
+
+  /**
+   * Register a program on the machine of a connector.
+   * @throws PorticoError `forbidden`, `conflict` where its name is taken, or it is registered already
+   */
+  createOnConnector(caller: Actor, place: ConnectorPlace, input: ProgramInput): Promise<Server> {
+    const connection_config = { url: toPlaceUrl(place) };
+    // Its connector may not be there yet; it has its servers looked at when it comes.
+    return this.#create(caller, { ...input, transport_type: 'STDIO', connection_config });
+  }
+
+  /** @param check throws what is wrong with the input beside what the database knows */
+  #create(caller: Actor, input: ServerInput, check = () => {}): Promise<Server> {
+    const id = crypto.randomUUID();
+    const act = { action: 'server.create', subject: id };
+    return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
+      check();
+      const server = await this.#build(id, input);
+      const isProgram = server.transportType === 'STDIO';
+      const inMs = isProgram ? CONNECTOR_MS : undefined;
+      if (server.autoConnect) await this.#ports.monitors.expect(id, inMs);
+      const isDone = await commit({
+        when: whenPossible(server),
+        statements: [insertServer(this.#ports.db, server)],
+        detail: { name: server.name, transport_type: server.transportType },
+      });
+      if (!isDone) {
+        await checkCredential(this.#ports, server, NO_CREDENTIAL, input.connection_config);
+        throw nameTaken(server.name);
+      }
+      const isReachable = server.autoConnect && !isProgram;
+      await this.#changed(isReachable ? id : undefined);
+      return server;
+    });
+  }
+
+  /**
+   * One page of the servers in the order of their names, and how many match.
+   * @param afterName the last name of the page before
+   */
+  async list(
+    caller: Actor,
+    filter: ServerFilter,
+    limit: number,
+    afterName?: string,
+  ): Promise<ListPage<Server> & { total: number }> {
+    requireServerScope(caller, 'servers:read');
+    const { db } = this.#ports;
+    const within = { ...filter, ids: await administeredIds(db, caller) };
+    const [page, total] = await db.batch([
+      selectServerPage(db, within, afterName, limit + 1),
+      selectServerTotal(db, within),
+    ]);
+    this.#ports.onFresh();
+    const servers = parseServers(page?.results ?? []);
+    return {
+      ...toListPage(servers, limit, ({ name }) => [name]),
+      total: parseTotal(total?.results ?? []),
+    };
+  }
+
+  /** All servers that the caller administers in the order of their names, for an export. */
+  async listAll(caller: Actor): Promise<Server[]> {
+    requireServerScope(caller, 'servers:read');
+    const { results } = await selectServers(this.#ports.db).all();
+    return parseServers(results).filter(server => administers(caller, server));
+  }
+
+  /** @throws PorticoError `forbidden`, `not_found` */
+  async get(caller: Actor, id: string): Promise<Server> {
+    requireServerScope(caller, 'servers:read');
+    const server = await this.#find(caller, id);
+    this.#ports.onFresh();
+    return server;
+  }
+
+  /**
+   * Edit a server.
+   * @param ifRevision refuse where the server is at another revision
+   * @throws PorticoError `forbidden`, `not_found`, `validation_failed`, `conflict`, `precondition_failed`
+   */
+  update(caller: Actor, id: string, patch: UpdateServer, ifRevision?: number): Promise<Server> {
+    const act = { action: 'server.update', subject: id, isOfServers: true } as const;
+    return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
+      this.#checkAddresses(patch.connection_config?.url, patch.health_check_url ?? undefined);
+      await this.#find(caller, id);
+      await this.#ports.monitors.expect(id);
+      const find = () => this.#find(caller, id);
+      return editRecord(find, ifRevision, async before => {
+        if (hasLimits(caller)) refuseBeyondLimits(before, patch);
+        refuseMove(before, patch);
+        const { url = before.url, ...given } = patch.connection_config ?? {};
+        await checkCredential(this.#ports, { id, url }, keptCredential(before, url), given);
+        const { server, isMoved } = await applyUpdate(this.#ports.keys, before, patch);
+        const isDone = await commit({
+          when: whenUnchanged(server),
+          statements: [updateServer(this.#ports.db, server, isMoved)],
+          detail: { fields: changedFields(patch) },
+        });
+        if (isDone) {
+          await this.#changed(id);
+          return true;
+        }
+        await checkCredential(this.#ports, { id, url }, keptCredential(before, url), given);
+        const { revision } = await find();
+        if (revision === before.revision) throw nameTaken(server.name);
+        return false;
+      });
+    });
+  }
+
+  /**
+   * Bring a server up; one that is there already is looked at again.
+   * @returns its status after that
+   */
+  connect(caller: Actor, id: string): Promise<ServerStatus> {
+    const act = { action: 'server.connect', subject: id, isOfServers: true } as const;
+    return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
+      await this.#find(caller, id);
+      await this.#ports.monitors.expect(id);
+      await this.#step(commit, id, CONNECTABLE, updateConnecting(this.#ports.db, id, Date.now()));
+      await this.#changed(id);
+      return (await this.#find(caller, id)).status;
+    });
+  }
+
+  /**
+   * Take a server down: nothing new reaches it, what is under way may end within the time of draining.
+   * @returns how many calls that is
+   */
+  disconnect(caller: Actor, id: string): Promise<number> {
+    const act = { action: 'server.disconnect', subject: id, isOfServers: true } as const;
+    return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
+      await this.#find(caller, id);
+      await this.#ports.monitors.expect(id);
+      const { db } = this.#ports;
+      await this.#step(commit, id, DISCONNECTABLE, updateDisconnected(db, id, Date.now()));
+      return this.#changed(id);
+    });
+  }
+
+  /** @throws PorticoError `forbidden`, `not_found` */
+  delete(caller: Actor, id: string): Promise<void> {
+    const act = { action: 'server.delete', subject: id, isOfServers: true } as const;
+    return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
+      const { name } = await this.#find(caller, id);
+      await this.#ports.monitors.expect(id);
+      const isDone = await commit({
+        when: whenStatus(id, ServerStatusSchema.options),
+        statements: [deleteServer(this.#ports.db, id), deleteServerHealth(this.#ports.db, id)],
+        detail: { name },
+      });
+      if (!isDone) throw new PorticoError('not_found', 'No such server');
+      await this.#changed(id);
+    });
+  }
+
+  /** A step of the status; where it was taken before, the row says so and nothing changes. */
+  async #step(
+    commit: Commit,
+    id: string,
+    from: readonly ServerStatus[],
+    statement: D1PreparedStatement,
+  ): Promise<void> {
+    if (await commit({ when: whenStatus(id, from), statements: [statement] })) return;
+    const when = whenStatus(id, ServerStatusSchema.options);
+    const isThere = await commit({ when, statements: [], detail: { unchanged: true } });
+    if (!isThere) throw new PorticoError('not_found', 'No such server');
+  }
+
+  /** @param id of a server whose monitor has to follow */
+  async #changed(id?: string): Promise<number> {
+    this.#ports.onFresh();
+    return id === undefined ? 0 : this.#ports.monitors.follow(id);
+  }
+
+  /** @throws PorticoError `not_found` where there is none, or the caller does not administer it */
+  async #find(caller: Actor, id: string): Promise<Server> {
+    const server = await findServer(this.#ports.db, id);
+    if (!server || !administers(caller, server)) {
+      throw new PorticoError('not_found', 'No such server');
+    }
+    return server;
+  }
+
+  async #build(id: string, input: ServerInput): Promise<Server> {
+    const { url, ...given } = input.connection_config;
+    await checkCredential(this.#ports, { id, url }, NO_CREDENTIAL, given);
+    const credential = await applyCredential(this.#ports.keys, { id, url }, NO_CREDENTIAL, given);
+    return toNewServer(id, input, credential, Date.now());
+  }
+
+  /** @throws PorticoError `validation_failed` with every address that is not allowed */
+  #checkAddresses(url: string | undefined, healthCheckUrl: string | undefined): void {
+    const given = { 'connection_config.url': url, health_check_url: healthCheckUrl };
+    const fields = Object.entries(given).flatMap(([field, address]) => {
+      const decision = address === undefined || decideAddress(address, this.#ports.localMode);
+      return decision === true || decision.allowed ? [] : [{ field, message: decision.reason }];
+    });
+    refuseFields(fields);
+  }
+}
+
+/** A program is looked at when its connector comes, and after this time without it, in milliseconds. */
+const CONNECTOR_MS = 30_000;
+const nameTaken = (name: string) =>
+  new PorticoError('conflict', `A server named ${name} exists already`);

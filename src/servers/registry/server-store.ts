@@ -1,0 +1,250 @@
+/**
+ * The `servers` table. Reads return parsed rows; writes return statements, so that a service can
+ * put them in one batch.
+ */
+import { z } from 'zod';
+import type { Condition } from '../../audit/audit-store.ts';
+import {
+  CREDENTIAL_COLUMNS,
+  CREDENTIAL_SHAPE,
+  CREDENTIAL_UPDATE,
+  credentialParams,
+  credentialUpdateParams,
+  namesParam,
+  REFERRED_COLUMNS,
+  SECRETS_EXIST,
+  toCredential,
+} from '../../credentials/credential-store.ts';
+import { parseRulesOfServer, RULES_OF_SERVER } from '../cache-rules/cache-rule-store.ts';
+import { ToolApprovalSchema } from './fingerprint.ts';
+import { HealthSettingsSchema, NetworkTransportSchema, type Server } from './server-schema.ts';
+import { parsePlace } from './connector-place.ts';
+import { ServerStatusSchema, type ServerStatus } from './status.ts';
+
+const VerdictSchema = z.object({
+  era: z.enum(['legacy', 'modern']),
+  protocolVersion: z.string(),
+  transport: z.enum(['http', 'sse']),
+  sessionful: z.boolean(),
+  legacy: z.object({ protocolVersion: z.string(), sessionful: z.boolean() }).optional(),
+});
+
+const RowSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    transport_type: NetworkTransportSchema,
+    url: z.string(),
+    connector_id: z.string().nullable(),
+    ...CREDENTIAL_SHAPE,
+    health_check_url: z.string().nullable(),
+    auto_connect: z.number(),
+    status: ServerStatusSchema,
+    last_error: z.string().nullable(),
+    verdict: z.string().nullable(),
+    catalog_hash: z.string().nullable(),
+    tool_count: z.number(),
+    registered_at: z.number(),
+    updated_at: z.number(),
+    disconnected_at: z.number().nullable(),
+    health_settings: z.string().nullable(),
+    circuit_retry_at: z.number().nullable(),
+    tool_approval: ToolApprovalSchema.nullable(),
+    pins_stamp: z.string().nullable(),
+    held_tools: z.number(),
+    skills_revision: z.number(),
+    taxonomy_revision: z.number(),
+    cache_rules: z.string(),
+    revision: z.number(),
+    generation: z.number(),
+  })
+  .transform((row): Server => ({
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    transportType: row.connector_id === null ? row.transport_type : 'STDIO',
+    url: row.url,
+    credential: toCredential(row),
+    healthCheckUrl: row.health_check_url,
+    autoConnect: row.auto_connect === 1,
+    healthSettings: HealthSettingsSchema.parse(JSON.parse(row.health_settings ?? '{}')),
+    status: row.status,
+    lastError: row.last_error,
+    verdict: row.verdict === null ? null : VerdictSchema.parse(JSON.parse(row.verdict)),
+    catalogHash: row.catalog_hash,
+    toolCount: row.tool_count,
+    registeredAt: row.registered_at,
+    updatedAt: row.updated_at,
+    disconnectedAt: row.disconnected_at,
+    circuitRetryAt: row.circuit_retry_at,
+    toolApproval: row.tool_approval,
+    pinsStamp: row.pins_stamp,
+    heldTools: row.held_tools,
+    skillsRevision: row.skills_revision,
+    taxonomyRevision: row.taxonomy_revision,
+    cacheRules: parseRulesOfServer(row.cache_rules),
+    revision: row.revision,
+    generation: row.generation,
+  }));
+
+/** Rows of {@link selectServers} as records. */
+export function parseServers(rows: readonly unknown[]): Server[] {
+  return rows.map(row => RowSchema.parse(row));
+}
+
+/** What reads servers as `parseServers` takes them; conditions follow. */
+export const SELECT_SERVERS = `SELECT servers.*, (SELECT revision FROM taxonomy) AS taxonomy_revision, ${RULES_OF_SERVER}, ${REFERRED_COLUMNS} FROM servers`;
+
+/** All servers in the order of their names. */
+export function selectServers(db: D1Database): D1PreparedStatement {
+  return db.prepare(`${SELECT_SERVERS} ORDER BY name`);
+}
+
+/** The number that grows with every change of the registry. */
+export function selectRevision(db: D1Database): D1PreparedStatement {
+  return db.prepare('SELECT revision FROM registry_revision');
+}
+
+/** The row of {@link selectRevision}. */
+export function parseRevision(rows: readonly unknown[]): number {
+  return z.object({ revision: z.number() }).parse(rows[0]).revision;
+}
+
+/** All servers where the registry is no longer at `revision`, else no row. */
+export function selectServersSince(db: D1Database, revision: number): D1PreparedStatement {
+  return db
+    .prepare(`${SELECT_SERVERS} WHERE (SELECT revision FROM registry_revision) <> ? ORDER BY name`)
+    .bind(revision);
+}
+
+/** One server, or undefined. */
+export async function findServer(db: D1Database, id: string): Promise<Server | undefined> {
+  const row = await db.prepare(`${SELECT_SERVERS} WHERE id = ?`).bind(id).first();
+  return row === null ? undefined : RowSchema.parse(row);
+}
+
+/** Insert a server. */
+export function insertServer(db: D1Database, server: Server): D1PreparedStatement {
+  const place = parsePlace(server.url);
+  return db
+    .prepare(
+      `INSERT INTO servers (id, name, description, transport_type, url, health_check_url,
+         health_settings, auto_connect, tool_approval, status, registered_at, updated_at, connector_id, connector_server, ${CREDENTIAL_COLUMNS.join(', ')})
+       SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ${IS_POSSIBLE}`,
+    )
+    .bind(
+      server.id,
+      server.name,
+      server.description,
+      storedTransport(server),
+      server.url,
+      server.healthCheckUrl,
+      toSettingsText(server),
+      server.autoConnect ? 1 : 0,
+      server.toolApproval,
+      server.status,
+      server.registeredAt,
+      server.updatedAt,
+      place?.connectorId ?? null,
+      place?.server ?? null,
+      ...credentialParams(server.credential),
+      ...possibleParams(server),
+    );
+}
+
+const NAME_IS_FREE = 'NOT EXISTS (SELECT 1 FROM servers WHERE name = ? COLLATE NOCASE AND id <> ?)';
+const PLACE_IS_FREE =
+  'NOT EXISTS (SELECT 1 FROM servers WHERE url = ? AND connector_id IS NOT NULL AND id <> ?)';
+const IS_POSSIBLE = `${NAME_IS_FREE} AND ${PLACE_IS_FREE} AND ${SECRETS_EXIST}`;
+const possibleParams = ({ name, id, url, credential }: Server) =>
+  [name, id, url, id, namesParam(credential)] as const;
+
+/** A connector speaks HTTP in small, which its servers are reached by. */
+const storedTransport = ({ transportType }: Server) =>
+  transportType === 'STDIO' ? 'HTTP' : transportType;
+
+const toSettingsText = ({ healthSettings }: Server) =>
+  Object.keys(healthSettings).length === 0 ? null : JSON.stringify(healthSettings);
+
+/** No other server has this name, whatever its case, or is the same program, and the secrets it refers to exist. */
+export function whenPossible(server: Server): Condition {
+  return { sql: IS_POSSIBLE, params: possibleParams(server) };
+}
+
+/** The server is still at this revision, and what {@link whenPossible} says. */
+export function whenUnchanged(server: Server): Condition {
+  return {
+    sql: `EXISTS (SELECT 1 FROM servers WHERE id = ? AND revision = ?) AND ${IS_POSSIBLE}`,
+    params: [server.id, server.revision, ...possibleParams(server)],
+  };
+}
+
+/** The server exists and has one of these statuses. */
+export function whenStatus(id: string, statuses: readonly ServerStatus[]): Condition {
+  const marks = statuses.map(() => '?').join(', ');
+  return {
+    sql: `EXISTS (SELECT 1 FROM servers WHERE id = ? AND status IN (${marks}))`,
+    params: [id, ...statuses],
+  };
+}
+
+/**
+ * Write an edit over the revision it was made of.
+ * @param isMoved it is reached otherwise now: what was negotiated is void, and unless it is disconnected it connects anew
+ */
+export function updateServer(
+  db: D1Database,
+  server: Server,
+  isMoved: boolean,
+): D1PreparedStatement {
+  const moved = isMoved
+    ? `, generation = generation + 1, verdict = NULL, last_error = NULL, circuit_retry_at = NULL,
+       status = CASE status WHEN 'DISCONNECTED' THEN status ELSE 'CONNECTING' END`
+    : '';
+  return db
+    .prepare(
+      `UPDATE servers SET name = ?, description = ?, transport_type = ?, url = ?, health_check_url = ?,
+         health_settings = ?, auto_connect = ?, tool_approval = ?, updated_at = ?, ${CREDENTIAL_UPDATE},
+         revision = revision + 1${moved} WHERE id = ? AND revision = ? AND ${IS_POSSIBLE}`,
+    )
+    .bind(
+      server.name,
+      server.description,
+      storedTransport(server),
+      server.url,
+      server.healthCheckUrl,
+      toSettingsText(server),
+      server.autoConnect ? 1 : 0,
+      server.toolApproval,
+      server.updatedAt,
+      ...credentialUpdateParams(server.credential),
+      server.id,
+      server.revision,
+      ...possibleParams(server),
+    );
+}
+
+/** Begin to connect a server that is not there. */
+export function updateConnecting(db: D1Database, id: string, now: number): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE servers SET status = 'CONNECTING', generation = generation + 1, last_error = NULL, circuit_retry_at = NULL,
+         disconnected_at = NULL, updated_at = ? WHERE id = ? AND status IN ('DISCONNECTED', 'ERROR')`,
+    )
+    .bind(now, id);
+}
+
+/** Take a server down: its tools are gone for every request that begins now. */
+export function updateDisconnected(db: D1Database, id: string, now: number): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE servers SET status = 'DISCONNECTED', generation = generation + 1, last_error = NULL, circuit_retry_at = NULL,
+         disconnected_at = ?, updated_at = ? WHERE id = ? AND status <> 'DISCONNECTED'`,
+    )
+    .bind(now, now, id);
+}
+
+export function deleteServer(db: D1Database, id: string): D1PreparedStatement {
+  return db.prepare('DELETE FROM servers WHERE id = ?').bind(id);
+}

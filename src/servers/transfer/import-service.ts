@@ -1,0 +1,188 @@
+/**
+ * Import of servers from a file: planned whole, then done entry by entry, each an act of its own with its audit row. Nothing is
+ * done where anything in the file is not right, so that a file is in the registry whole or can be mended and sent again. Secrets
+ * are stored before the server that refers to them, and taken back where it cannot be made.
+ */
+import type { Acts } from '../../audit/admin-audit.ts';
+import { type Actor, requireScope } from '../../shared/identity/principal.ts';
+import { fieldProblem } from '../../shared/errors/field-problems.ts';
+import {
+  PorticoError,
+  toPorticoError,
+  type FieldProblem,
+} from '../../shared/errors/portico-error.ts';
+import { yieldToRequests } from '../../shared/util/yield-to-requests.ts';
+import type { SecretService } from '../../credentials/secret-service.ts';
+import { listSecrets, listSecretUsers } from '../../credentials/secret-store.ts';
+import { checkCredential } from '../../credentials/credential.ts';
+import { NO_CREDENTIAL } from '../../credentials/credential-schema.ts';
+import { planImport, toFileField, type ConflictRule, type PlannedEntry } from './import-plan.ts';
+import type { McpEntry } from './mcp-entry.ts';
+import { parseMcpJson } from './mcp-json.ts';
+import { keptCredential } from '../registry/server-edit.ts';
+import type { CreateServer, Server, UpdateServer } from '../registry/server-schema.ts';
+import type { ServerService } from '../registry/server-service.ts';
+import { parseServers, selectServers } from '../registry/server-store.ts';
+
+export interface ImportPorts {
+  db: D1Database;
+  acts: Acts;
+  servers: ServerService;
+  secrets: SecretService;
+  localMode: boolean;
+}
+
+export interface ImportOptions {
+  dryRun: boolean;
+  onConflict: ConflictRule;
+}
+
+/** What became of an entry. */
+export interface ImportedEntry extends PlannedEntry {
+  serverId?: string;
+  /** Why it failed after all was planned. */
+  error?: PorticoError;
+}
+
+/** Most entries of one file: each is several writes, and a request may make a thousand. */
+const MAX_ENTRIES = 100;
+
+export class ImportService {
+  readonly #ports: ImportPorts;
+
+  constructor(ports: ImportPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Import the text of a file, or tell what an import would do.
+   * @throws PorticoError `forbidden`, `validation_failed` with every field, `conflict` where the rule is `fail` and names are taken
+   */
+  import(caller: Actor, text: string, options: ImportOptions): Promise<ImportedEntry[]> {
+    const entries = readEntries(text);
+    const act = { action: 'server.import', subject: 'file' };
+    return this.#ports.acts.perform(caller, 'servers:write', act, async () => {
+      const planned = await this.#plan(caller, entries, options);
+      if (options.dryRun) return planned;
+      refuseInvalid(planned);
+      const done: ImportedEntry[] = [];
+      for (const entry of planned) {
+        done.push(await this.#do(caller, entry));
+        await yieldToRequests();
+      }
+      return done;
+    });
+  }
+
+  async #plan(
+    caller: Actor,
+    entries: readonly McpEntry[],
+    { onConflict }: ImportOptions,
+  ): Promise<PlannedEntry[]> {
+    const { db, localMode } = this.#ports;
+    const { results } = await selectServers(db).all();
+    const byName = new Map(
+      parseServers(results).map(server => [server.name.toLowerCase(), server]),
+    );
+    const usersOf = await this.#secretUsers();
+    const planned = planImport(entries, {
+      find: name => byName.get(name.toLowerCase()),
+      onConflict,
+      localMode,
+      isFree: (secret, server) => usersOf(secret)?.every(user => user === server?.id) ?? true,
+    });
+    if (planned.some(({ secrets }) => secrets.length > 0)) requireScope(caller, 'secrets:write');
+    return Promise.all(planned.map(entry => this.#checkReferences(entry)));
+  }
+
+  /** Whose a stored secret is: undefined where there is none of that name; nobody's is somebody's plan. */
+  async #secretUsers(): Promise<(secret: string) => readonly string[] | undefined> {
+    const { db } = this.#ports;
+    const [secrets, users] = await Promise.all([listSecrets(db), listSecretUsers(db)]);
+    const known = new Map(secrets.map(({ name }) => [name, [] as string[]]));
+    for (const { id, names } of users) for (const name of names) known.get(name)?.push(id);
+    return name => {
+      const ids = known.get(name);
+      return ids?.length === 0 ? ['nobody'] : ids;
+    };
+  }
+
+  /** Secrets that the file refers to, or that stay, must be there and may be sent to the server. */
+  async #checkReferences(entry: PlannedEntry): Promise<PlannedEntry> {
+    const { input, existing, secrets } = entry;
+    if (!input || (entry.action !== 'create' && entry.action !== 'update')) return entry;
+    const { url, headers, auth } = input.connection_config;
+    const isNew = (value: string) => secrets.some(({ name }) => value.endsWith(`\${${name}}`));
+    const others = Object.entries(headers ?? {}).filter(([, value]) => !isNew(value));
+    const given = { auth, ...(headers ? { headers: Object.fromEntries(others) } : {}) };
+    const owner = { id: existing?.id ?? '', url };
+    const before = existing ? keptCredential(existing, url) : NO_CREDENTIAL;
+    try {
+      await checkCredential(this.#ports, owner, before, given);
+      return entry;
+    } catch (thrown) {
+      const { code, extras } = toPorticoError(thrown);
+      if (code !== 'validation_failed') throw thrown;
+      const problems = (extras.fields ?? []).map(({ field, message }) => {
+        return { field: toFileField(entry, field), message };
+      });
+      return { ...entry, action: 'invalid', problems, secrets: [] };
+    }
+  }
+
+  async #do(caller: Actor, entry: PlannedEntry): Promise<ImportedEntry> {
+    const { input, existing } = entry;
+    const isDone = entry.action === 'create' || entry.action === 'update';
+    if (!isDone || !input) return existing ? { ...entry, serverId: existing.id } : entry;
+    const { servers, secrets } = this.#ports;
+    const stored: string[] = [];
+    try {
+      for (const { name, value, origin } of entry.secrets) {
+        await secrets.put(caller, name, { value, origins: [origin] });
+        stored.push(name);
+      }
+      const server = existing
+        ? await servers.update(caller, existing.id, toPatch(input, existing))
+        : await servers.create(caller, input);
+      return { ...entry, serverId: server.id };
+    } catch (thrown) {
+      const error = toPorticoError(thrown);
+      if (!existing) for (const name of stored) await secrets.delete(caller, name).catch(ignore);
+      return { ...entry, action: 'failed', error };
+    }
+  }
+}
+
+/** What is not taken back is listed with the secrets, unused. */
+const ignore = () => undefined;
+
+/** An edit that makes a server what the file says; what the file is silent on stays. */
+function toPatch(input: CreateServer, existing: Server): UpdateServer {
+  const { name: _, description, auto_connect, ...rest } = input;
+  return {
+    ...rest,
+    ...(description === '' ? {} : { description }),
+    // Only a file that switches a server off says anything of this.
+    auto_connect: auto_connect && existing.autoConnect,
+  };
+}
+
+/** @throws PorticoError `validation_failed` */
+function readEntries(text: string): McpEntry[] {
+  const parsed = parseMcpJson(text);
+  const problem = (message: string) => fieldProblem('(body)', message, `The file ${message}`);
+  if ('problem' in parsed) throw problem(parsed.problem);
+  if (parsed.entries.length <= MAX_ENTRIES) return parsed.entries;
+  throw problem(`has more than ${MAX_ENTRIES} servers; split it`);
+}
+
+/** @throws PorticoError with every problem of the file */
+function refuseInvalid(planned: readonly PlannedEntry[]): void {
+  const invalid = planned.filter(({ action }) => action === 'invalid');
+  const fields: FieldProblem[] = invalid.flatMap(({ problems }) => problems);
+  const [first] = fields;
+  if (!first) return;
+  const isOnlyTaken = invalid.every(({ isTaken }) => isTaken);
+  const code = isOnlyTaken ? 'conflict' : 'validation_failed';
+  throw new PorticoError(code, `${first.field}: ${first.message}`, { fields });
+}

@@ -1,0 +1,70 @@
+/**
+ * Reads the `mcp.json` of the clients that people have: which servers it names, and how each is reached. Takes comments and
+ * trailing commas, the containers and spellings of many clients (`mcpServers`, `servers`, `mcp.servers`,
+ * `context_servers`, `mcp`, lists), and the registry's own form, which is passed on as it is. One entry that is not right
+ * never hides the others. Pure; it fetches nothing, and decides nothing about addresses or names.
+ */
+import stripJsonComments from 'strip-json-comments';
+import { parseWithin } from '../../shared/json/json-bounds.ts';
+import { isObject, type JsonObject } from '../../shared/protocol.ts';
+import { readEntry, type McpEntry } from './mcp-entry.ts';
+
+export interface McpJson {
+  entries: McpEntry[];
+}
+
+/** Where clients keep their servers; the first that is there counts. */
+const CONTAINERS: readonly (readonly string[])[] = [
+  ['mcpServers'],
+  ['servers'],
+  ['mcp', 'servers'],
+  ['mcp', 'mcpServers'],
+  ['context_servers'],
+  ['experimental', 'modelContextProtocolServers'],
+  ['mcp'],
+];
+
+/**
+ * Read the text of an `mcp.json`.
+ * @returns its entries in their order, or why it is no such file
+ */
+export function parseMcpJson(text: string): McpJson | { problem: string } {
+  let document: unknown;
+  try {
+    document = parseWithin(stripJsonComments(text, { trailingCommas: true }));
+  } catch {
+    return { problem: 'is not valid JSON' };
+  }
+  const found = findContainer(document);
+  if (!found) return { problem: 'has no "mcpServers" and no "servers" object' };
+  return {
+    entries: found.members.map(([key, name, value]) =>
+      readEntry(name, `${found.path}.${key}`, value),
+    ),
+  };
+}
+
+type Member = [key: string, name: unknown, value: unknown];
+
+function findContainer(document: unknown): { path: string; members: Member[] } | undefined {
+  for (const path of CONTAINERS) {
+    let value = document;
+    for (const key of path) value = isObject(value) ? value[key] : undefined;
+    const members = toMembers(value);
+    if (members) return { path: path.join('.'), members };
+  }
+  return undefined;
+}
+
+/** Entries by name, or a list of entries that hold their names. */
+function toMembers(container: unknown): Member[] | undefined {
+  if (Array.isArray(container)) {
+    return container.map((value: unknown, index) => [String(index), nameOf(value), value]);
+  }
+  if (!isObject(container)) return undefined;
+  return Object.entries(container).map(([name, value]) => [name, name, value]);
+}
+
+function nameOf(value: unknown): unknown {
+  return isObject(value) ? (value as JsonObject)['name'] : undefined;
+}

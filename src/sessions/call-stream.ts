@@ -1,0 +1,104 @@
+/**
+ * Messages of a call between an object and the Worker: one JSON value a line. Pure but for the
+ * streams it reads and writes.
+ */
+import { PorticoError, type ErrorExtras } from '../shared/errors/portico-error.ts';
+import type { ErrorCode } from '../shared/errors/table.ts';
+
+/** A question that waits in the object. */
+export interface ParkedQuestion {
+  key: string;
+  method: string;
+  /** Raw params. */
+  params: string;
+}
+
+export type CallLine =
+  | { kind: 'notification'; method: string; text: string }
+  | ({ kind: 'question'; callId: string } & ParkedQuestion)
+  | { kind: 'withdrawal'; key: string }
+  | { kind: 'result'; text: string }
+  | { kind: 'error'; text: string }
+  /** The call waits for its client to come back with answers. */
+  | { kind: 'parked'; callId: string; questions: ParkedQuestion[] }
+  | { kind: 'failure'; code: ErrorCode; detail: string; extras: ErrorExtras };
+
+/** After this time without a line an empty one is written, in milliseconds. */
+const BEAT_MS = 500;
+
+/**
+ * Lines as bytes. A reader that goes away ends the source: it is noticed at the next line, so an
+ * empty one is written now and then.
+ */
+export function toLineStream(
+  lines: AsyncGenerator<CallLine, void, undefined>,
+  onGone: () => void,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let next: Promise<IteratorResult<CallLine, void>> | undefined;
+  return new ReadableStream({
+    type: 'bytes',
+    async pull(controller) {
+      next ??= lines.next();
+      let timer: ReturnType<typeof setTimeout> | null = null;
+      const silence = new Promise<'silence'>(resolve => {
+        timer = setTimeout(() => resolve('silence'), BEAT_MS);
+      });
+      const step = await Promise.race([next, silence]);
+      clearTimeout(timer);
+      if (step === 'silence') return controller.enqueue(encoder.encode('\n'));
+      next = undefined;
+      if (!step.done) return controller.enqueue(encoder.encode(`${JSON.stringify(step.value)}\n`));
+      controller.close();
+      controller.byobRequest?.respond(0);
+    },
+    async cancel() {
+      onGone();
+      await lines.return();
+    },
+  });
+}
+
+/**
+ * The lines of bytes; a failure is thrown as what it was.
+ * @param client aborts when the client of the call goes away: the source hears of it at once
+ * @param onHeld told how much of a line is in memory; where it gives a promise, nothing is read until that settles
+ */
+export async function* readLines(
+  body: ReadableStream<Uint8Array>,
+  client: AbortSignal,
+  onHeld?: (chars: number) => Promise<void> | undefined,
+): AsyncGenerator<Exclude<CallLine, { kind: 'failure' }>, void, undefined> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const leave = () => void reader.cancel().catch(() => {});
+  client.addEventListener('abort', leave, { once: true });
+  if (client.aborted) leave();
+  // Only new text is searched, so that a long line in many pieces costs what its length does.
+  let begun: string[] = [];
+  let held = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      held += value.byteLength;
+      const waiting = onHeld?.(held);
+      if (waiting) await waiting;
+      const [first = '', ...others] = decoder.decode(value, { stream: true }).split('\n');
+      begun.push(first);
+      if (others.length === 0) continue;
+      const lines = [begun.join(''), ...others];
+      begun = [lines.pop() ?? ''];
+      held = begun[0]?.length ?? 0;
+      for (const text of lines) {
+        if (text === '') continue;
+        const line = JSON.parse(text) as CallLine;
+        if (line.kind === 'failure') throw new PorticoError(line.code, line.detail, line.extras);
+        yield line;
+      }
+    }
+  } finally {
+    client.removeEventListener('abort', leave);
+    leave();
+  }
+}

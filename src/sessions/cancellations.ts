@@ -1,0 +1,174 @@
+/**
+ * How a legacy client's `notifications/cancelled` finds the call it means, which another invocation
+ * makes. A Worker whose call lasts holds a WebSocket to the session's object, named by the request's
+ * id; the notification goes to the object, which passes it on. Short calls pay for a timer only.
+ */
+import { sha256Hex } from '../shared/crypto/base64url.ts';
+import { idText, type RequestId } from '../shared/protocol.ts';
+import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
+import type { ClientObject } from './client-object.ts';
+
+/** A call that lasts this long can be cancelled from now on, in milliseconds. */
+const LASTS_MS = 250;
+/**
+ * A cancellation that came before the call's socket is remembered this long, in milliseconds; no
+ * longer, since a client may use an id again.
+ */
+const REMEMBER_MS = 5_000;
+const PATH = '/cancellation';
+
+const tagOf = (key: string) => `call:${key}`;
+const keyOf = (id: RequestId) => sha256Hex(idText(id));
+
+type Called = Pick<ClientObject, 'fetch' | 'cancelCall'>;
+
+/** The Worker's side. */
+export class Cancellations {
+  readonly #objects: ObjectsByName<Called>;
+
+  constructor(objects: ObjectsByName<Called>) {
+    this.#objects = objects;
+  }
+
+  /** The client of a session cancelled a request. */
+  async cancel(owner: string, id: RequestId): Promise<void> {
+    await this.#object(owner).cancelCall(await keyOf(id));
+  }
+
+  /**
+   * Serve a request so that its client can cancel it. A cancelled request is answered with nothing.
+   * @param serve makes the answer; its signal aborts when the request is cancelled or `client` does
+   */
+  async serve(
+    owner: string,
+    id: RequestId,
+    client: AbortSignal,
+    serve: (signal: AbortSignal) => Promise<Response>,
+  ): Promise<Response> {
+    const call = new AbortController();
+    const cancelled = new AbortController();
+    let socket: WebSocket | undefined;
+    let isOver = false;
+    const onClient = () => call.abort();
+    const onCancelled = () => {
+      cancelled.abort();
+      call.abort();
+    };
+    const listen = async () => {
+      socket = await this.#open(owner, id, onCancelled);
+      if (isOver) socket?.close();
+    };
+    const timer = setTimeout(() => void listen().catch(() => {}), LASTS_MS);
+    const end = () => {
+      isOver = true;
+      clearTimeout(timer);
+      client.removeEventListener('abort', onClient);
+      if (socket?.readyState === WebSocket.OPEN) socket.close();
+    };
+    if (client.aborted) call.abort();
+    else client.addEventListener('abort', onClient, { once: true });
+    const response = await serve(call.signal).catch((error: unknown) => {
+      end();
+      throw error;
+    });
+    const type = response.headers.get('content-type') ?? '';
+    if (response.body && type.includes('text/event-stream')) {
+      const body = untilCancelled(response.body, cancelled.signal, end, onClient);
+      return new Response(body, response);
+    }
+    end();
+    return cancelled.signal.aborted ? new Response(null, { status: 202 }) : response;
+  }
+
+  async #open(
+    owner: string,
+    id: RequestId,
+    onCancelled: () => void,
+  ): Promise<WebSocket | undefined> {
+    const url = `https://session${PATH}?key=${await keyOf(id)}`;
+    const response = await this.#object(owner).fetch(url, { headers: { upgrade: 'websocket' } });
+    const socket = response.webSocket;
+    socket?.accept();
+    socket?.addEventListener('message', onCancelled);
+    return socket ?? undefined;
+  }
+
+  #object(owner: string) {
+    return this.#objects.getByName(owner);
+  }
+}
+
+/**
+ * A body of which nothing more comes once its request is cancelled.
+ * @param onGone told when the client hangs up, which may show here before it shows at its request
+ */
+function untilCancelled(
+  body: ReadableStream<Uint8Array>,
+  cancelled: AbortSignal,
+  onEnd: () => void,
+  onGone: () => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const onCancelled = () => {
+        onEnd();
+        controller.close();
+        void reader.cancel().catch(() => {});
+      };
+      if (cancelled.aborted) onCancelled();
+      else cancelled.addEventListener('abort', onCancelled, { once: true });
+    },
+    async pull(controller) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        onEnd();
+        throw error;
+      });
+      if (cancelled.aborted) return;
+      if (!done) return controller.enqueue(value);
+      onEnd();
+      controller.close();
+    },
+    async cancel() {
+      onGone();
+      onEnd();
+      await reader.cancel();
+    },
+  });
+}
+
+/** The object's side. What it remembers, it forgets with its memory: calls begin a moment ago. */
+export class CancelledCalls {
+  readonly #state: DurableObjectState;
+  readonly #early = new Map<string, number>();
+
+  constructor(state: DurableObjectState) {
+    this.#state = state;
+  }
+
+  /** Whether a request is for a socket of a call. */
+  static takes(pathname: string): boolean {
+    return pathname === PATH;
+  }
+
+  /** Take the socket of a call; one that was cancelled already hears so at once. */
+  accept(key: string): Response {
+    const { 0: worker, 1: object } = new WebSocketPair();
+    this.#state.acceptWebSocket(object, [tagOf(key)]);
+    const at = this.#early.get(key) ?? 0;
+    this.#early.delete(key);
+    if (Date.now() - at <= REMEMBER_MS) object.send('cancelled');
+    return new Response(null, { status: 101, webSocket: worker });
+  }
+
+  /** Pass a cancellation on. */
+  cancel(key: string): void {
+    const sockets = this.#state.getWebSockets(tagOf(key));
+    for (const socket of sockets) socket.send('cancelled');
+    const now = Date.now();
+    for (const [early, at] of this.#early) {
+      if (now - at > REMEMBER_MS) this.#early.delete(early);
+    }
+    if (sockets.length === 0) this.#early.set(key, now);
+  }
+}

@@ -1,0 +1,45 @@
+/** The open streams of a client that are connected to a Worker: how each is told something. */
+import { randomBytes, toBase64Url } from '../shared/crypto/base64url.ts';
+import { mayHear, type ListNews } from '../shared/events.ts';
+import { toPieces } from './stream-frames.ts';
+import { lookText, type OpenStream, type StreamEvent } from './stream-opening.ts';
+
+/** An open stream and the socket it is connected by. */
+export interface Connected {
+  stream: OpenStream;
+  socket: WebSocket;
+}
+
+/**
+ * Have Workers look: at what they may see, all of them; at lists, those whose clients want to hear of them, of a session's
+ * connections the newest.
+ * @returns whether one of the session's was asked
+ */
+export function askToLook(
+  news: ListNews | { access: 'changed' },
+  connected: readonly Connected[],
+): boolean {
+  const mayWant = ({ stream }: Connected) =>
+    'access' in news ||
+    (mayHear(stream.audience, news.serverId) &&
+      news.lists.some(list => stream.lists.includes(list)));
+  const concerned = connected.filter(mayWant);
+  const newest = concerned.find(({ stream }) => stream.kind === 'session');
+  const text = lookText('access' in news ? [] : [news]);
+  for (const known of concerned) {
+    const isAsked = 'access' in news || known.stream.kind !== 'session' || known === newest;
+    if (isAsked) send(known.socket, { id: '', text });
+  }
+  return newest !== undefined;
+}
+
+export const newId = () => toBase64Url(randomBytes(9));
+
+/** A socket that broke a moment ago takes nothing; its close is told on its own. */
+export function send(socket: WebSocket, event: StreamEvent): void {
+  try {
+    for (const piece of toPieces(event)) socket.send(piece);
+  } catch {
+    // What was logged waits for the client to resume.
+  }
+}

@@ -1,0 +1,37 @@
+/** Tells the clients' objects of news, a few at a time. */
+import type { ObjectsByName } from '../../shared/util/objects-by-name.ts';
+import type { ClientObject } from '../client-object.ts';
+import type { News } from '../../shared/events.ts';
+
+/** Objects that are told at the same time. */
+const AT_ONCE = 10;
+/** Longest pause between two such lots, in milliseconds. */
+const MAX_PAUSE_MS = 250;
+
+/**
+ * Each object is woken, writes to disk and has a Worker look, so a pause as long as each lot took leaves half of the time to requests.
+ * @returns the names of those that want to hear no more
+ */
+export async function tellOwners(
+  objects: ObjectsByName<Pick<ClientObject, 'announce'>>,
+  owners: readonly string[],
+  news: News,
+): Promise<string[]> {
+  const done: string[] = [];
+  for (let i = 0; i < owners.length; i += AT_ONCE) {
+    const startedAt = Date.now();
+    await Promise.all(
+      owners.slice(i, i + AT_ONCE).map(async owner => {
+        // An object that fails now must not keep the others from hearing.
+        const wants = await objects
+          .getByName(owner)
+          .announce(owner, news)
+          .catch(() => true);
+        if (!wants) done.push(owner);
+      }),
+    );
+    const isLast = i + AT_ONCE >= owners.length;
+    if (!isLast) await scheduler.wait(Math.min(MAX_PAUSE_MS, Date.now() - startedAt));
+  }
+  return done;
+}

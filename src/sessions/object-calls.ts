@@ -1,0 +1,236 @@
+/**
+ * Calls that a ClientSession object makes for the Worker, because they hold an HTTP+SSE connection
+ * or may have to wait for a client that answers with its next request. A call that waits is parked:
+ * its stream at the upstream stays open, its questions are kept, and the client's retry goes on
+ * where it stopped. Parked calls live in memory only: one that outlives its limit, or its object,
+ * is ended, and the upstream hears of it.
+ */
+import type { ByteLimits } from '../shared/limits/limit-settings.ts';
+import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
+import type { JsonObject } from '../shared/protocol.ts';
+import { bytesOfIsolate, type RequestBytes } from '../shared/limits/bytes-in-flight.ts';
+import type {
+  CallContext,
+  CallMessage,
+  CallMessages,
+  CallReply,
+} from '../upstream/protocol/call.ts';
+import type { Question, RawAnswer, Withdrawal } from '../upstream/protocol/server-request.ts';
+import type { ObjectCall, Upstreams } from '../upstream/upstream-client.ts';
+import { toLineStream, type CallLine, type ParkedQuestion } from './call-stream.ts';
+
+/** What the Worker says of the client a call is for. */
+export interface CallTerms {
+  capabilities: JsonObject;
+  questions: CallContext['questions'];
+}
+
+interface LiveCall {
+  id: string;
+  terms: CallTerms;
+  messages: CallMessages;
+  /** A message that was being waited for when the call was parked. */
+  next: Promise<IteratorResult<CallMessage, void>> | undefined;
+  open: Map<string, Question>;
+  controller: AbortController;
+  bytes: RequestBytes;
+  parkTimer: ReturnType<typeof setTimeout> | null;
+}
+
+const MAX_LIVE_CALLS = 500;
+/** How long after a question another one still belongs to its round, in milliseconds. */
+const GATHER_MS = 30;
+
+const after = (ms: number) => new Promise<undefined>(resolve => setTimeout(resolve, ms));
+
+export class ObjectCalls {
+  readonly #upstreams: Upstreams;
+  readonly #newBytes: () => RequestBytes;
+  readonly #parkLimitMs: number;
+  readonly #live = new Map<string, LiveCall>();
+  #questions = 0;
+
+  /** @param id of the object, whose calls are counted together */
+  constructor(
+    upstreams: Upstreams,
+    { bytesInFlight, questionTimeoutMs }: { bytesInFlight: ByteLimits; questionTimeoutMs: number },
+    id: DurableObjectId,
+  ) {
+    this.#upstreams = upstreams;
+    this.#newBytes = () => bytesOfIsolate(bytesInFlight).request(`object ${id.toString()}`);
+    this.#parkLimitMs = questionTimeoutMs;
+  }
+
+  /** Make a call and tell its messages, up to the response or until it is parked. */
+  start(
+    call: ObjectCall,
+    terms: CallTerms,
+    defer: (work: Promise<unknown>) => void,
+  ): ReadableStream<Uint8Array> {
+    const controller = new AbortController();
+    return toLineStream(this.#make(call, terms, controller, defer), () => controller.abort());
+  }
+
+  /** Give a parked call its answers and go on telling; a call that is gone is a failure. */
+  resume(callId: string, answers: ReadonlyMap<string, RawAnswer>): ReadableStream<Uint8Array> {
+    const live = this.#live.get(callId);
+    const call = live && live.parkTimer !== null ? live : undefined;
+    // Taken at once, so that a second retry with the same state finds nothing.
+    if (call) this.#unpark(call);
+    return toLineStream(this.#goOn(call, answers), () => call && this.#end(call));
+  }
+
+  async *#make(
+    { server, request, name }: ObjectCall,
+    terms: CallTerms,
+    controller: AbortController,
+    defer: (work: Promise<unknown>) => void,
+  ): AsyncGenerator<CallLine, void, undefined> {
+    const bytes = this.#newBytes();
+    let reply: CallReply;
+    try {
+      if (this.#live.size >= MAX_LIVE_CALLS) throw new PorticoError('too_many_calls');
+      const context = { signal: controller.signal, owner: () => '', defer, bytes, ...terms };
+      reply = await this.#upstreams.call(server, request, name, context);
+    } catch (thrown) {
+      bytes.release();
+      yield toFailure(thrown);
+      return;
+    }
+    if ('response' in reply) {
+      try {
+        yield toLine(reply.response);
+      } finally {
+        bytes.release();
+      }
+      return;
+    }
+    const call: LiveCall = {
+      id: crypto.randomUUID(),
+      terms,
+      messages: reply.messages,
+      next: undefined,
+      open: new Map(),
+      controller,
+      bytes,
+      parkTimer: null,
+    };
+    this.#live.set(call.id, call);
+    yield* this.#tell(call);
+  }
+
+  async *#goOn(
+    call: LiveCall | undefined,
+    answers: ReadonlyMap<string, RawAnswer>,
+  ): AsyncGenerator<CallLine, void, undefined> {
+    if (!call) {
+      yield toFailure(new PorticoError('call_gone'));
+      return;
+    }
+    for (const [key, answer] of answers) await this.answer(call.id, key, answer);
+    if (call.open.size > 0) yield this.#park(call);
+    else yield* this.#tell(call);
+  }
+
+  /** Give a call the answer to one of its questions. */
+  async answer(callId: string, key: string, answer: RawAnswer): Promise<void> {
+    const call = this.#live.get(callId);
+    const question = call?.open.get(key);
+    call?.open.delete(key);
+    await question?.answer(answer);
+  }
+
+  /** Calls that have begun and not ended. */
+  get size(): number {
+    return this.#live.size;
+  }
+
+  async *#tell(call: LiveCall): AsyncGenerator<CallLine, void, undefined> {
+    let stays = false;
+    try {
+      for (;;) {
+        call.next ??= call.messages.next();
+        const { done, value } = await call.next;
+        call.next = undefined;
+        if (done) return;
+        if (value.kind === 'withdrawal') {
+          const [key] = [...call.open].find(([, question]) => question === value.of) ?? [];
+          if (key !== undefined && call.open.delete(key)) yield { kind: 'withdrawal', key };
+          continue;
+        }
+        if (value.kind !== 'question') {
+          yield toLine(value);
+          continue;
+        }
+        const question = this.#keep(call, value);
+        if (call.terms.questions === 'ask') {
+          yield { kind: 'question', callId: call.id, ...question };
+          continue;
+        }
+        await this.#gather(call);
+        stays = true;
+        yield this.#park(call);
+        return;
+      }
+    } catch (thrown) {
+      yield toFailure(thrown);
+    } finally {
+      if (!stays) this.#end(call);
+    }
+  }
+
+  /** A server may ask several things at once: what comes right behind is asked in the same round. */
+  async #gather(call: LiveCall): Promise<void> {
+    for (;;) {
+      call.next ??= call.messages.next();
+      const next = await Promise.race([call.next, after(GATHER_MS)]);
+      if (!next || next.done || next.value.kind !== 'question') return;
+      call.next = undefined;
+      this.#keep(call, next.value);
+    }
+  }
+
+  #keep(call: LiveCall, question: Question): ParkedQuestion {
+    this.#questions += 1;
+    const key = `q${this.#questions}`;
+    call.open.set(key, question);
+    return { key, method: question.method, params: question.params };
+  }
+
+  #park(call: LiveCall): CallLine {
+    call.parkTimer = setTimeout(() => this.#end(call), this.#parkLimitMs);
+    // What the server says meanwhile is for the retry, a failure too.
+    call.next?.catch(() => {});
+    const questions = [...call.open].map(([key, { method, params }]) => ({ key, method, params }));
+    return { kind: 'parked', callId: call.id, questions };
+  }
+
+  #unpark(call: LiveCall): void {
+    clearTimeout(call.parkTimer);
+    call.parkTimer = null;
+  }
+
+  /** The call is over, one way or another: its upstream hears of it where it is not answered. */
+  #end(call: LiveCall): void {
+    this.#unpark(call);
+    this.#live.delete(call.id);
+    call.controller.abort();
+    call.next?.catch(() => {});
+    call.messages.return().catch(() => {});
+    call.bytes.release();
+  }
+}
+
+function toLine(message: Exclude<CallMessage, Question | Withdrawal>): CallLine {
+  if (message.kind === 'notification') {
+    return { kind: 'notification', method: message.method, text: message.text };
+  }
+  return 'result' in message
+    ? { kind: 'result', text: message.result }
+    : { kind: 'error', text: message.error };
+}
+
+function toFailure(thrown: unknown): CallLine {
+  const { code, message, extras } = toPorticoError(thrown);
+  return { kind: 'failure', code, detail: message, extras };
+}

@@ -1,0 +1,285 @@
+/**
+ * The open streams of one client, as its object keeps them: each is a hibernating WebSocket that
+ * leads to the Worker where the client's event stream ends. No timer and no pending request keeps
+ * the object awake; what must outlive its memory is in storage before it is sent.
+ *
+ * A legacy session's stream is logged and resumes (`session-stream.ts`); of several connections the
+ * newest gets an event. A modern listener gets what comes while it is connected, nothing is
+ * replayed. That a list changed the Worker is asked to look at: it knows what the client sees, so
+ * that what is hidden from it makes no noise. The table `open_streams` names this object while it wants to hear of changes.
+ */
+import { askToLook, newId, send, type Connected } from './connected-stream.ts';
+import type { LogLimits } from './event-log.ts';
+import {
+  changedSince,
+  changedText,
+  mayHear,
+  updatedTexts,
+  type Audience,
+  type News,
+  type ResourceNews,
+  type Subscription,
+} from '../shared/events.ts';
+import { createUpdates, updateKey } from './notifications/updates.ts';
+import { SessionStream } from './session-stream.ts';
+import { deleteOpenStream, upsertOpenStream } from './notifications/stream-store.ts';
+import {
+  logId,
+  lookText,
+  type OpenStream,
+  type StreamOpening,
+  type StreamSight,
+} from './stream-opening.ts';
+
+export interface OpenStreamsOptions {
+  db: D1Database;
+  limits: LogLimits;
+  /** Events of a session are logged this long after its last connection, in milliseconds. */
+  resumeMs: number;
+  /** No stream of this object wants these resources any more. */
+  onUnwanted(owner: string, resources: readonly Subscription[]): Promise<unknown>;
+}
+
+/** Tag of the sockets of streams. */
+export const STREAM_TAG = 'stream';
+const OWNER = 'stream-owner';
+const PREFIX = 'stream/';
+/** Log messages that wait to be sent; of more the rest is dropped. */
+const MAX_LOGGING = 200;
+
+export class OpenStreams {
+  readonly #ctx: DurableObjectState;
+  readonly #options: OpenStreamsOptions;
+  readonly #session: SessionStream;
+  #turn: Promise<unknown> = Promise.resolve();
+  /** Log messages on their way. */
+  #logging = 0;
+  readonly #updates = createUpdates(news => this.#tell(news));
+  /** Name of this object, once somebody told it. */
+  #owner = '';
+
+  constructor(ctx: DurableObjectState, options: OpenStreamsOptions) {
+    this.#ctx = ctx;
+    this.#options = options;
+    this.#session = new SessionStream(ctx.storage, options.limits, options.resumeMs);
+  }
+
+  /** Take a socket; what it is for comes as its first message. */
+  accept(): Response {
+    const { 0: worker, 1: object } = new WebSocketPair();
+    this.#ctx.acceptWebSocket(object, [STREAM_TAG]);
+    return new Response(null, { status: 101, webSocket: worker });
+  }
+
+  /** Whether a client has a stream open. */
+  get isOpen(): boolean {
+    return this.#ctx.getWebSockets(STREAM_TAG).length > 0;
+  }
+
+  /** The first message of a socket: the stream opens, and the Worker is told so. */
+  open(socket: WebSocket, { lastEventId, ...opening }: StreamOpening): Promise<void> {
+    return this.#inTurn(async () => {
+      const { owner, kind, audience, seen } = opening;
+      const connected = await this.#connected();
+      const openedAt = Date.now();
+      await this.#register(owner, openedAt);
+      const connection = newId();
+      const { stream, events } =
+        kind === 'session'
+          ? await this.#session.open(audience, seen, lastEventId)
+          : { stream: newId(), events: [{ id: '', text: '' }] };
+      const replaced = connected.filter(known => known.stream.id === stream);
+      const record: OpenStream = { ...opening, id: stream, connection, openedAt };
+      await this.#ctx.storage.put(PREFIX + stream, record);
+      socket.serializeAttachment(connection);
+      for (const known of replaced) known.socket.close(1001, 'replaced');
+      for (const event of events) send(socket, event);
+      // What changed while nobody here heard of it.
+      const news = kind === 'session' ? await this.#session.untold() : [];
+      if (opening.lists.length > 0) send(socket, { id: '', text: lookText(news) });
+    });
+  }
+
+  /** What the lists of a stream's client are now: it is told of those that changed. */
+  look(socket: WebSocket, { seen, told }: StreamSight): Promise<void> {
+    const connection: unknown = socket.deserializeAttachment();
+    return this.#inTurn(async () => {
+      const connected = await this.#connected();
+      const stream = connected.find(known => known.stream.connection === connection)?.stream;
+      if (!stream) return;
+      if (stream.kind === 'session') {
+        const newest = connected.find(known => known.stream.kind === 'session');
+        const events = newest ? await this.#session.look(seen, told, newest.stream.id) : [];
+        for (const event of events) send(newest?.socket ?? socket, event);
+        return;
+      }
+      await this.#ctx.storage.put<OpenStream>(PREFIX + stream.id, { ...stream, seen });
+      const wanted = told.filter(list => stream.lists.includes(list));
+      for (const list of changedSince(stream.seen, seen, wanted)) {
+        send(socket, { id: '', text: changedText(list) });
+      }
+    });
+  }
+
+  /** A socket has closed. */
+  close(socket: WebSocket): Promise<void> {
+    const connection: unknown = socket.deserializeAttachment();
+    return this.#inTurn(async () => {
+      for (const [key, stream] of await this.#stored()) {
+        if (stream.connection !== connection) continue;
+        await this.#ctx.storage.delete(key);
+        await this.#settle([stream]);
+      }
+    });
+  }
+
+  /**
+   * Tell whom it concerns.
+   * @param owner name of this object
+   * @returns false where nobody here wants to hear any more
+   */
+  announce(owner: string, news: News): Promise<boolean> {
+    this.#owner = owner;
+    return 'uri' in news ? this.#updates.add(updateKey(news), news) : this.#tell([news]);
+  }
+
+  #tell(all: readonly News[]): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const connected = await this.#connected();
+      const isSession = await this.#session.isWanted();
+      for (const news of all) await this.#tellOne(news, connected, isSession);
+      if (isSession || connected.length > 0) return true;
+      await deleteOpenStream(this.#options.db, this.#owner).run();
+      return false;
+    });
+  }
+
+  async #tellOne(news: News, connected: readonly Connected[], isSession: boolean): Promise<void> {
+    if ('uri' in news) await this.#tellResource(news, connected, isSession);
+    else if (!askToLook(news, connected) && isSession) await this.#session.remember(news);
+  }
+
+  /**
+   * Send a log message on the session's newest connection; it is not logged here, so nothing replays it.
+   * @returns whether there is a connection
+   */
+  log(serverId: string, text: string): boolean {
+    if (!this.isOpen) return false;
+    if (this.#logging >= MAX_LOGGING) return true;
+    this.#logging += 1;
+    const sending = this.#inTurn(async () => {
+      const newest = (await this.#connected()).find(
+        ({ stream }) => stream.kind === 'session' && mayHear(stream.audience, serverId),
+      );
+      if (newest) send(newest.socket, { id: logId(serverId), text });
+    });
+    this.#ctx.waitUntil(sending.finally(() => (this.#logging -= 1)));
+    return true;
+  }
+
+  /** The session wants to hear of a resource. @returns false where it has too many */
+  subscribe(owner: string, audience: Audience, subscription: Subscription): Promise<boolean> {
+    return this.#inTurn(async () => {
+      await this.#register(owner, Date.now());
+      return this.#session.subscribe(audience, subscription);
+    });
+  }
+
+  /** The session no longer wants to hear of a resource. */
+  unsubscribe(owner: string, subscription: Subscription): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#session.unsubscribe(subscription);
+      await this.#options.onUnwanted(owner, [subscription]);
+    });
+  }
+
+  /** The client is gone for good: close its streams. Storage is the caller's to delete. */
+  end(): Promise<void> {
+    return this.#inTurn(async () => {
+      const owner = await this.#ctx.storage.get<string>(OWNER);
+      if (owner === undefined) return;
+      const unwanted = await this.#session.subscriptions();
+      for (const stream of (await this.#stored()).values()) unwanted.push(...stream.resources);
+      for (const socket of this.#ctx.getWebSockets(STREAM_TAG)) socket.close(1000, 'ended');
+      await deleteOpenStream(this.#options.db, owner).run();
+      if (unwanted.length > 0) await this.#options.onUnwanted(owner, unwanted);
+    });
+  }
+
+  /** Have this object told of changes. */
+  async #register(owner: string, now: number): Promise<void> {
+    // Without a name in storage the row is taken back by the first that is told; the other way round nobody would be told.
+    await upsertOpenStream(this.#options.db, owner, now).run();
+    await this.#ctx.storage.put(OWNER, owner);
+  }
+
+  async #tellResource(
+    news: ResourceNews,
+    connected: readonly Connected[],
+    isSession: boolean,
+  ): Promise<void> {
+    const hearing = connected.filter(({ stream }) => mayHear(stream.audience, news.serverId));
+    for (const { stream, socket } of hearing) {
+      if (stream.kind === 'session') continue;
+      for (const text of updatedTexts(news, stream.resources)) send(socket, { id: '', text });
+    }
+    if (!isSession) return;
+    const streams = hearing.filter(({ stream }) => stream.kind === 'session');
+    const open = streams.map(({ stream }) => stream.id);
+    for (const event of await this.#session.tell(news, open)) {
+      if (streams[0]) send(streams[0].socket, event);
+    }
+  }
+
+  #stored(): Promise<Map<string, OpenStream>> {
+    return this.#ctx.storage.list<OpenStream>({ prefix: PREFIX });
+  }
+
+  /** Streams with a live socket, newest first; those that lost theirs unnoticed are settled. */
+  async #connected(): Promise<Connected[]> {
+    const sockets = new Map<unknown, WebSocket>(
+      this.#ctx
+        .getWebSockets(STREAM_TAG)
+        .filter(socket => socket.readyState === WebSocket.OPEN)
+        .map(socket => [socket.deserializeAttachment(), socket]),
+    );
+    const live: Connected[] = [];
+    const lost: OpenStream[] = [];
+    for (const [key, stream] of await this.#stored()) {
+      const socket = sockets.get(stream.connection);
+      if (socket) live.push({ stream, socket });
+      else {
+        await this.#ctx.storage.delete(key);
+        lost.push(stream);
+      }
+    }
+    await this.#settle(lost);
+    return live.toSorted((a, b) => b.stream.openedAt - a.stream.openedAt);
+  }
+
+  /** Streams are gone: what they alone wanted is unwanted, and maybe nobody is left. */
+  async #settle(gone: readonly OpenStream[]): Promise<void> {
+    const [first] = gone;
+    if (!first) return;
+    const left = [...(await this.#stored()).values()];
+    const isSession = (stream: OpenStream) => stream.kind === 'session';
+    if (gone.some(isSession) && !left.some(isSession)) await this.#session.close();
+    const wanted = left.flatMap(({ resources }) => resources);
+    const unwanted = gone
+      .flatMap(({ resources }) => resources)
+      .filter(
+        a => !wanted.some(b => a.serverId === b.serverId && a.uri === b.uri && a.at === b.at),
+      );
+    if (unwanted.length > 0) await this.#options.onUnwanted(first.owner, unwanted);
+    if (left.length === 0 && !(await this.#session.isWanted())) {
+      await deleteOpenStream(this.#options.db, first.owner).run();
+    }
+  }
+
+  /** One piece of work after the other, so that none sees another half done. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * How the answer to a question finds the call that waits for it. The Worker that makes the call
+ * holds a WebSocket to the session's object, named by a tag; the answer comes with another request,
+ * whose Worker hands it to the object, which wakes for as long as it takes to pass it on.
+ */
+import type { RawAnswer } from '../upstream/protocol/server-request.ts';
+import type { RequestId } from '../shared/protocol.ts';
+
+/** A question as it goes to the client, and the answer to come. */
+export interface Asked {
+  id: string;
+  /** JSON text of the request. */
+  text: string;
+  answer: Promise<RawAnswer>;
+}
+
+export interface QuestionLine {
+  ask(method: string, params: string): Asked;
+  close(): void;
+}
+
+/** What opens a WebSocket to an object. */
+export interface SocketPort {
+  fetch(url: string, init: { headers: Record<string, string> }): Promise<Response>;
+}
+
+const QUESTION_ID = /^portico-([0-9a-f-]{36})-(\d+)$/;
+const GONE: RawAnswer = { error: '{"code":-32603,"message":"The client went away"}' };
+
+const tagOf = (lineId: string) => `line:${lineId}`;
+
+/** Open a line to a session's object. */
+export async function openLine(object: SocketPort, timeoutMs: number): Promise<QuestionLine> {
+  const lineId = crypto.randomUUID();
+  const response = await object.fetch(`https://object/line?id=${lineId}`, {
+    headers: { upgrade: 'websocket' },
+  });
+  const socket = response.webSocket;
+  if (!socket) throw new Error('The session object opened no line');
+  const waiting = new Map<string, (answer: RawAnswer) => void>();
+  const timers = new Set<ReturnType<typeof setTimeout>>();
+  socket.accept();
+  socket.addEventListener('message', ({ data }) => {
+    const { question, answer } = JSON.parse(String(data)) as {
+      question: string;
+      answer: RawAnswer;
+    };
+    waiting.get(question)?.(answer);
+    waiting.delete(question);
+  });
+  socket.addEventListener('close', () => {
+    for (const resolve of waiting.values()) resolve(GONE);
+    waiting.clear();
+  });
+  let asked = 0;
+  return {
+    ask(method, params) {
+      asked += 1;
+      const question = `portico-${lineId}-${asked}`;
+      const answer = new Promise<RawAnswer>(resolve => {
+        timers.add(setTimeout(() => resolve(GONE), timeoutMs));
+        waiting.set(question, resolve);
+      });
+      const head = `{"jsonrpc":"2.0","id":"${question}"`;
+      const text = `${head},"method":${JSON.stringify(method)},"params":${params}}`;
+      return { id: question, text, answer };
+    },
+    close() {
+      // The call is over: what becomes of its open questions is not decided here.
+      waiting.clear();
+      for (const timer of timers) clearTimeout(timer);
+      socket.close();
+    },
+  };
+}
+
+/** The object's half: take the socket and sleep. */
+export function acceptLine(state: DurableObjectState, lineId: string): Response {
+  const { 0: client, 1: server } = new WebSocketPair();
+  state.acceptWebSocket(server, [tagOf(lineId)]);
+  return new Response(null, { status: 101, webSocket: client });
+}
+
+/**
+ * The object's half: pass an answer on.
+ * @returns false where no call waits for it: its call is over, or there was never such a question
+ */
+export function passAnswer(state: DurableObjectState, id: RequestId, answer: RawAnswer): boolean {
+  const lineId = QUESTION_ID.exec(String(id))?.[1];
+  if (lineId === undefined) return false;
+  const sockets = state
+    .getWebSockets(tagOf(lineId))
+    .filter(({ readyState }) => readyState === WebSocket.OPEN);
+  for (const socket of sockets) socket.send(JSON.stringify({ question: id, answer }));
+  return sockets.length > 0;
+}

@@ -1,0 +1,186 @@
+/**
+ * A legacy session's own stream, beyond any connection: which streams there were, what was sent on
+ * them, what waits, and which resources the session subscribed to. All in the object's storage.
+ *
+ * Invariants: an event is logged before it is sent; it goes out on one stream only; one that nobody
+ * was there for goes to whoever comes next; nothing of a server is told to a stream that may not
+ * hear of it. Source: MCP 2025-11-25, transports, Resumability and Redelivery.
+ */
+import { randomBytes, sha256Hex, toBase64Url } from '../shared/crypto/base64url.ts';
+import { EventLog, type LogLimits } from './event-log.ts';
+import {
+  changedSince,
+  changedText,
+  mayHear,
+  updatedTexts,
+  type Audience,
+  type ListName,
+  type ListNews,
+  type News,
+  type ResourceNews,
+  type Seen,
+  type Subscription,
+} from '../shared/events.ts';
+import type { StreamEvent } from './stream-opening.ts';
+
+interface State {
+  audience: Audience;
+  /** The lists of the client when it was last told of them. */
+  seen?: Seen;
+  /** Lists that changed while no connection was there, by server. */
+  untold?: Record<string, readonly ListName[]>;
+  /** Ids of the session's streams, newest last. */
+  streams: string[];
+  /** When the last connection went; absent while one is there. */
+  closedAt?: number;
+}
+
+const STATE = 'stream-state';
+const SUBSCRIPTION = 'subscription/';
+/** Streams of one session that can be resumed. */
+const MAX_STREAMS = 16;
+/** Servers whose changes are remembered for a session that is away; older ones show by the lists themselves. */
+const MAX_UNTOLD = 200;
+/** Most resources one session may subscribe to. */
+const MAX_SUBSCRIPTIONS = 1_000;
+
+export class SessionStream {
+  readonly #storage: DurableObjectStorage;
+  readonly #log: EventLog;
+  readonly #resumeMs: number;
+
+  /** @param resumeMs events are logged this long after the last connection, in milliseconds */
+  constructor(storage: DurableObjectStorage, limits: LogLimits, resumeMs: number) {
+    this.#storage = storage;
+    this.#log = new EventLog(storage, limits);
+    this.#resumeMs = resumeMs;
+  }
+
+  /**
+   * A connection comes. An id that is not of this session opens a stream of its own.
+   * @param seen what the client's lists are; where the session was here before, it counts what they were then
+   * @returns the stream it is for and what to send on it: first the id to resume from
+   */
+  async open(
+    audience: Audience,
+    seen: Seen,
+    lastEventId: string | undefined,
+  ): Promise<{ stream: string; events: StreamEvent[] }> {
+    const state = await this.#storage.get<State>(STATE);
+    const [, known = '', number] = /^([\w-]+)\.(\d{1,15})$/.exec(lastEventId ?? '') ?? [];
+    const isKnown = state?.streams.includes(known) ?? false;
+    const stream = isKnown ? known : toBase64Url(randomBytes(9));
+    const after = isKnown ? Number(number) : 0;
+    const others = (state?.streams ?? []).filter(id => id !== stream);
+    const streams = [...others, stream].slice(-MAX_STREAMS);
+    const { untold = {}, seen: before = seen } = state ?? {};
+    await this.#storage.put<State>(STATE, { audience, seen: before, untold, streams });
+    return { stream, events: await this.#missed(stream, after, audience) };
+  }
+
+  /** What a stream did not get after an event, and what waited for any stream. */
+  async #missed(stream: string, after: number, audience: Audience): Promise<StreamEvent[]> {
+    const events = [{ id: `${stream}.${after}`, text: '' }];
+    for (const [number, event] of await this.#log.read()) {
+      const isWaiting = event.stream === null && mayHear(audience, event.serverId);
+      if (isWaiting) await this.#log.assign(number, { ...event, stream });
+      if (isWaiting || (event.stream === stream && number > after)) {
+        events.push({ id: `${stream}.${number}`, text: event.text });
+      }
+    }
+    return events;
+  }
+
+  /** The last connection is gone. */
+  async close(): Promise<void> {
+    const state = await this.#storage.get<State>(STATE);
+    if (state) await this.#storage.put<State>(STATE, { ...state, closedAt: Date.now() });
+  }
+
+  /** Whether a client is there, or may come back for what is logged. */
+  async isWanted(): Promise<boolean> {
+    const state = await this.#storage.get<State>(STATE);
+    return state !== undefined && Date.now() - (state.closedAt ?? Infinity) <= this.#resumeMs;
+  }
+
+  /**
+   * What the client's lists are now: logs that some changed.
+   * @param told lists that are said to have changed
+   * @param stream id of the stream it is told on
+   */
+  async look(seen: Seen, told: readonly ListName[], stream: string): Promise<StreamEvent[]> {
+    const state = await this.#storage.get<State>(STATE);
+    if (!state) return [];
+    const isSame = JSON.stringify(state.seen) === JSON.stringify(seen);
+    if (!isSame || Object.keys(state.untold ?? {}).length > 0) {
+      await this.#storage.put<State>(STATE, { ...state, seen, untold: {} });
+    }
+    const events: StreamEvent[] = [];
+    for (const list of changedSince(state.seen, seen, told)) {
+      const text = changedText(list);
+      const number = await this.#log.append({ stream, serverId: '', text });
+      events.push({ id: `${stream}.${number}`, text });
+    }
+    return events;
+  }
+
+  /** Lists of a server changed, and there is no connection to ask what the client sees of that. */
+  async remember(news: Exclude<News, ResourceNews>): Promise<void> {
+    const state = await this.#storage.get<State>(STATE);
+    if (!state || 'access' in news) return;
+    const { [news.serverId]: known = [], ...others } = state.untold ?? {};
+    const kept = Object.entries(others).slice(1 - MAX_UNTOLD);
+    const lists = [...new Set([...known, ...news.lists])];
+    const untold = { ...Object.fromEntries(kept), [news.serverId]: lists };
+    await this.#storage.put<State>(STATE, { ...state, untold });
+  }
+
+  /** What was remembered. */
+  async untold(): Promise<ListNews[]> {
+    const state = await this.#storage.get<State>(STATE);
+    return Object.entries(state?.untold ?? {}).map(([serverId, lists]) => ({ serverId, lists }));
+  }
+
+  /**
+   * Log what the session is to hear of a resource.
+   * @param open ids of streams that are connected and may hear of it, newest first
+   * @returns the events to send on the first of them
+   */
+  async tell(news: ResourceNews, open: readonly string[]): Promise<StreamEvent[]> {
+    const { serverId } = news;
+    const state = await this.#storage.get<State>(STATE);
+    const [stream] = open;
+    if (!state || (stream === undefined && !mayHear(state.audience, serverId))) return [];
+    const events: StreamEvent[] = [];
+    for (const text of updatedTexts(news, await this.subscriptions())) {
+      const number = await this.#log.append({ stream: stream ?? null, serverId, text });
+      events.push({ id: `${stream}.${number}`, text });
+    }
+    return events;
+  }
+
+  /** @returns false where there are too many */
+  async subscribe(audience: Audience, subscription: Subscription): Promise<boolean> {
+    const held = await this.subscriptions();
+    if (held.length >= MAX_SUBSCRIPTIONS) return false;
+    await this.#storage.put(await subscriptionKey(subscription), subscription);
+    if ((await this.#storage.get(STATE)) === undefined) {
+      await this.#storage.put<State>(STATE, { audience, streams: [], closedAt: Date.now() });
+    }
+    return true;
+  }
+
+  async unsubscribe(subscription: Subscription): Promise<void> {
+    await this.#storage.delete(await subscriptionKey(subscription));
+  }
+
+  async subscriptions(): Promise<Subscription[]> {
+    const stored = await this.#storage.list<Subscription>({ prefix: SUBSCRIPTION });
+    return [...stored.values()];
+  }
+}
+
+/** A URI may be longer than a key. */
+async function subscriptionKey({ serverId, uri }: Subscription): Promise<string> {
+  return SUBSCRIPTION + (await sha256Hex(`${serverId} ${uri}`));
+}

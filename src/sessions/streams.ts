@@ -1,0 +1,111 @@
+/**
+ * The Worker's way to a client's object for streams: a socket for each open stream, and short calls
+ * for what a session subscribed to. A resource is watched by its server's monitor on behalf of the
+ * objects that want to hear of it.
+ */
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
+import type { ClientObject, ResourceMonitor } from './client-object.ts';
+import type { JsonObject, LogLevel } from '../shared/protocol.ts';
+import type { Audience, ResourceNews, Subscription, WatchFailure } from '../shared/events.ts';
+import type { StreamOpening } from './stream-opening.ts';
+
+/** Name of the object that holds the listeners of a principal. */
+export function listenOwner(principalId: string): string {
+  return `listen:${principalId}`;
+}
+
+/** Name of the object that hands on the messages of a client of the HTTP+SSE transport. */
+const relayOwner = (id: string) => `sse:${id}`;
+
+export class Streams {
+  readonly #objects: ObjectsByName<ClientObject>;
+  readonly #monitors: ObjectsByName<ResourceMonitor>;
+
+  constructor(objects: ObjectsByName<ClientObject>, monitors: ObjectsByName<ResourceMonitor>) {
+    this.#objects = objects;
+    this.#monitors = monitors;
+  }
+
+  /** A socket on which the events of a stream come, as pieces of frames; not yet accepted. */
+  connect({ owner }: StreamOpening): Promise<WebSocket> {
+    return this.#socket(owner, 'stream');
+  }
+
+  /** A socket on which the messages of a client come, as pieces of frames; not yet accepted. */
+  connectRelay(id: string): Promise<WebSocket> {
+    return this.#socket(relayOwner(id), 'relay');
+  }
+
+  /**
+   * Hand a client's message to the Worker that holds its stream.
+   * @param authorization the header it came with, which it acts with
+   * @returns false where no Worker holds the stream
+   */
+  relay(id: string, text: string, authorization: string): Promise<boolean> {
+    return this.#object(relayOwner(id)).relay(text, authorization);
+  }
+
+  /**
+   * Have a server tell an object of a resource.
+   * @param capabilities what the client can be asked
+   * @returns why it will not, if so
+   */
+  async watch(
+    owner: string,
+    { serverId, uri, at }: Subscription,
+    capabilities: JsonObject,
+  ): Promise<WatchFailure | undefined> {
+    if (at !== undefined) {
+      return this.#object(at).subscribeInSession({ serverId, uri, owner, capabilities });
+    }
+    return (await this.#monitors.getByName(serverId).subscribe(owner, uri)) ?? undefined;
+  }
+
+  /**
+   * The session of an object wants to hear of a resource. It is noted before the server is asked,
+   * so that no update falls between.
+   * @throws PorticoError `invalid_params`, or with an `upstream_*` code
+   */
+  async subscribe(
+    owner: string,
+    audience: Audience,
+    subscription: Subscription,
+    capabilities: JsonObject,
+  ): Promise<void> {
+    const object = this.#object(owner);
+    if (!(await object.subscribe(owner, audience, subscription))) {
+      throw new PorticoError('invalid_params', 'This session has too many subscriptions');
+    }
+    const failure = await this.watch(owner, subscription, capabilities);
+    if (!failure) return;
+    await object.unsubscribe(owner, subscription);
+    throw new PorticoError(failure.code, failure.detail);
+  }
+
+  async unsubscribe(owner: string, subscription: Subscription): Promise<void> {
+    await this.#object(owner).unsubscribe(owner, subscription);
+  }
+
+  /** A server told of a resource in answer to a request of an object's client. */
+  async tell(owner: string, news: ResourceNews): Promise<void> {
+    await this.#object(owner).announce(owner, news);
+  }
+
+  /** The client of a session wants other log messages. */
+  async setLogLevel(owner: string, level: LogLevel): Promise<void> {
+    await this.#object(owner).setLogLevel(level);
+  }
+
+  async #socket(owner: string, path: string): Promise<WebSocket> {
+    const response = await this.#object(owner).fetch(`https://session/${path}`, {
+      headers: { upgrade: 'websocket' },
+    });
+    if (!response.webSocket) throw new Error(`The object gave no socket: ${response.status}`);
+    return response.webSocket;
+  }
+
+  #object(owner: string) {
+    return this.#objects.getByName(owner);
+  }
+}

@@ -1,0 +1,234 @@
+/**
+ * What the Worker asks the client's ClientSession object for: sessions at legacy upstreams, which
+ * the isolate remembers so that a warm call asks no object, and calls only an object can make.
+ */
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { Lru } from '../shared/util/lru.ts';
+import { isObject, type JsonObject, type RequestId } from '../shared/protocol.ts';
+import type { CallContext, CallMessages } from '../upstream/protocol/call.ts';
+import { addressOf, type Destination } from '../upstream/endpoint.ts';
+import type { RawResponse } from '../upstream/protocol/message.ts';
+import type { Question, RawAnswer } from '../upstream/protocol/server-request.ts';
+import type { CallSession, Hearing, ObjectCall } from '../upstream/upstream-client.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../shared/json/json-spans.ts';
+import { acquireSession, type UpstreamSession } from '../upstream/session/acquire-session.ts';
+import { isHeavy, roomToParse, toEventMeter } from '../upstream/metered.ts';
+import { progressTokenIn, renamedProgress } from '../upstream/protocol/progress-token.ts';
+import { readLines, type CallLine, type ParkedQuestion } from './call-stream.ts';
+import { openEar } from './call-listeners.ts';
+import { openLine, type QuestionLine } from './question-channel.ts';
+import type { ClientObject, EndedSession } from './client-object.ts';
+import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
+
+/** How long the isolate believes in a session before it asks the object again, in milliseconds. */
+const REMEMBER_MS = 60_000;
+
+interface Remembered {
+  session: UpstreamSession;
+  at: number;
+  /** Until when the object holds the session's standing stream, and whether it could. */
+  held?: { isOpen: boolean; until: number };
+}
+
+export class UpstreamSessions {
+  readonly #objects: ObjectsByName<ClientObject>;
+  readonly #maxBytes: number;
+  readonly #holdMs: number;
+  readonly #remembered = new Lru<string, Remembered>(20_000);
+
+  /** @param holdMs how long an object holds a standing stream, in milliseconds */
+  constructor(objects: ObjectsByName<ClientObject>, maxBytes: number, holdMs: number) {
+    this.#objects = objects;
+    this.#maxBytes = maxBytes;
+    this.#holdMs = holdMs;
+  }
+
+  /** @throws PorticoError with an `upstream_*` code where the handshake fails */
+  async acquire(
+    context: CallContext,
+    destination: Destination,
+    hearing: Hearing,
+  ): Promise<CallSession> {
+    const { serverId, credentialKey } = destination;
+    const owner = context.owner(serverId);
+    const key = `${owner} ${serverId}`;
+    const known = this.#remembered.get(key);
+    const now = Date.now();
+    if (known?.session.credentialKey === credentialKey && now - known.at < REMEMBER_MS) {
+      return this.#hearing(context, destination, known, hearing);
+    }
+    const object = this.#object(owner);
+    const { capabilities } = context;
+    const session = await acquireSession(object, destination, capabilities, this.#maxBytes);
+    const fresh = { session, at: now };
+    this.#remembered.set(key, fresh);
+    return this.#hearing(context, destination, fresh, hearing);
+  }
+
+  /**
+   * The session with what hears its standing stream, for a client that is asked while its call goes
+   * on, or that has a stream of its own. The object is asked to hold the stream before a call, and
+   * told again long before it would let go; between that a call pays nothing.
+   */
+  async #hearing(
+    context: CallContext,
+    destination: Destination,
+    known: Remembered,
+    { progressToken }: Hearing,
+  ): Promise<CallSession> {
+    const { capabilities, questions, hasStream = false } = context;
+    const isAsked = questions === 'ask' && Object.keys(capabilities).length > 0;
+    if (known.session.hasNoStream || (!isAsked && !hasStream)) return known.session;
+    const { serverId } = destination;
+    const object = () => this.#object(context.owner(serverId));
+    const now = Date.now();
+    if (!known.held || now >= known.held.until) {
+      const state = await object().holdStream(addressOf(destination), known.session, isAsked);
+      if (state === 'none') known.session = { ...known.session, hasNoStream: true };
+      known.held = { isOpen: state === 'open', until: now + this.#holdMs / 2 };
+    }
+    // Of one that is not asked, all goes to its own stream.
+    if (!known.held.isOpen || !isAsked) return known.session;
+    const { sessionId } = known.session;
+    const opening = () => {
+      return { serverId, sessionId, capabilities, progressToken: progressToken() };
+    };
+    return { ...known.session, ear: openEar(object, opening) };
+  }
+
+  /** The upstream forgot this session. */
+  async forget(context: CallContext, destination: Destination, sessionId: string): Promise<void> {
+    const owner = context.owner(destination.serverId);
+    this.#remembered.delete(`${owner} ${destination.serverId}`);
+    await this.#object(owner).forget(destination.serverId, sessionId);
+  }
+
+  /**
+   * A call that the object makes. A client that answers with its next request gets a parked call as
+   * an `input_required` result; the retry, known by its `requestState`, goes on with it.
+   */
+  async call(call: ObjectCall, context: CallContext): Promise<CallMessages> {
+    const object = this.#object(context.owner(call.server.id));
+    const { capabilities, questions } = context;
+    const callId = text(call.request.params.get('requestState'));
+    const isRetry = questions === 'park' && callId !== undefined;
+    const lines = isRetry
+      ? object.resumeCall(callId, answersOf(call.request.params))
+      : object.startCall(call, { capabilities, questions });
+    const { bytes, signal } = context;
+    // Written as text in JSON, an answer takes up to twice its size.
+    const onHeld = bytes && toEventMeter(bytes, 2 * this.#maxBytes, signal);
+    const messages = toMessages(
+      readLines(await lines, signal, onHeld),
+      (id, key, answer) => object.answerCall(id, key, answer),
+      context,
+    );
+    // The server goes on under the token of the first request.
+    return isRetry ? withToken(messages, progressTokenIn(call.request.params)) : messages;
+  }
+
+  /** Open the way on which answers to questions come back to a call of this owner. */
+  openLine(owner: string, timeoutMs: number): Promise<QuestionLine> {
+    return openLine(this.#object(owner), timeoutMs);
+  }
+
+  /** Pass a client's answer on to the call that waits for it. @returns false where none does */
+  async passAnswer(owner: string, id: RequestId, answer: RawAnswer): Promise<boolean> {
+    return this.#object(owner).passAnswer(id, answer);
+  }
+
+  /** Forget all sessions of an owner. Returns what is to be ended at the upstreams. */
+  async end(owner: string): Promise<EndedSession[]> {
+    const ended = await this.#object(owner).end();
+    for (const { serverId } of ended) this.#remembered.delete(`${owner} ${serverId}`);
+    return ended;
+  }
+
+  #object(owner: string) {
+    return this.#objects.getByName(owner);
+  }
+}
+
+/** The messages with progress under another token; without one, nobody wants to hear of it. */
+async function* withToken(messages: CallMessages, token: string | undefined): CallMessages {
+  for await (const message of messages) {
+    const isProgress =
+      message.kind === 'notification' && message.method === 'notifications/progress';
+    if (!isProgress) yield message;
+    else if (token !== undefined) yield { ...message, text: renamedProgress(message.text, token) };
+  }
+}
+
+type Answer = (callId: string, key: string, answer: RawAnswer) => Promise<void>;
+
+async function* toMessages(
+  lines: AsyncGenerator<Exclude<CallLine, { kind: 'failure' }>, void, undefined>,
+  answer: Answer,
+  { bytes, signal }: Pick<CallContext, 'bytes' | 'signal'>,
+): CallMessages {
+  const asked = new Map<string, Question>();
+  for await (const line of lines) {
+    if (line.kind === 'notification') yield line;
+    else if (line.kind === 'question') {
+      const { callId, key, method, params } = line;
+      const give = (given: RawAnswer) => answer(callId, key, given);
+      const question: Question = { kind: 'question', method, params, answer: give };
+      asked.set(key, question);
+      yield question;
+    } else if (line.kind === 'withdrawal') {
+      const of = asked.get(line.key);
+      if (of) yield { kind: 'withdrawal', of };
+    } else if (line.kind === 'parked') {
+      yield toInputRequired(line.callId, line.questions);
+      return;
+    } else {
+      bytes?.settle();
+      const leave =
+        bytes && isHeavy(line.text) ? await roomToParse(line.text, bytes, signal) : undefined;
+      const response = toResponse(line);
+      leave?.();
+      yield response;
+      return;
+    }
+  }
+  throw new PorticoError('upstream_no_response');
+}
+
+function toResponse(line: { kind: 'result' | 'error'; text: string }): RawResponse {
+  const parsed = JSON.parse(line.text) as JsonObject;
+  return line.kind === 'result'
+    ? { kind: 'response', result: line.text, parsed }
+    : { kind: 'response', error: line.text, parsed };
+}
+
+/** A parked call as the result that asks the client to come back. */
+function toInputRequired(callId: string, questions: readonly ParkedQuestion[]): RawResponse {
+  const requests: RawObject = new Map(
+    questions.map(({ key, method, params }) => [
+      key,
+      `{"method":${JSON.stringify(method)},"params":${params}}`,
+    ]),
+  );
+  const result = fromRawMembers(
+    new Map([
+      ['resultType', '"input_required"'],
+      ['inputRequests', fromRawMembers(requests)],
+      ['requestState', JSON.stringify(callId)],
+    ]),
+  );
+  return { kind: 'response', result, parsed: { resultType: 'input_required' } };
+}
+
+/** The client's answers, raw. */
+function answersOf(params: RawObject): [key: string, answer: RawAnswer][] {
+  const responses = params.get('inputResponses') ?? '{}';
+  if (!isObject(JSON.parse(responses))) {
+    throw new PorticoError('invalid_params', 'params.inputResponses must be an object');
+  }
+  return [...rawMembers(responses)].map(([key, result]) => [key, { result }]);
+}
+
+function text(raw: string | undefined): string | undefined {
+  const value: unknown = raw === undefined ? undefined : JSON.parse(raw);
+  return typeof value === 'string' ? value : undefined;
+}

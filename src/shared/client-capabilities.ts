@@ -1,0 +1,53 @@
+/**
+ * What a client can be asked, from the capabilities it declared. Pure.
+ * Source: MCP 2025-11-25 client features; 2026-07-28 multi round-trip requests.
+ */
+import { isObject, type JsonObject } from './protocol.ts';
+
+/** The capability of a client that a question needs. */
+const NEEDED: ReadonlyMap<string, string> = new Map([
+  ['sampling/createMessage', 'sampling'],
+  ['elicitation/create', 'elicitation'],
+  ['roots/list', 'roots'],
+]);
+
+const ASKABLE = ['elicitation', 'roots', 'sampling'];
+
+/**
+ * What of a client's capabilities concerns questions: all that an upstream is told of them. That its
+ * roots changed is not passed on, so it is not promised either.
+ */
+export function askableOf(capabilities: unknown): JsonObject {
+  if (!isObject(capabilities)) return {};
+  const named = ASKABLE.filter(name => isObject(capabilities[name]));
+  const kept = Object.fromEntries(named.map(name => [name, capabilities[name]]));
+  return 'roots' in kept ? { ...kept, roots: {} } : kept;
+}
+
+/** The capability a client needs for a question; undefined where it is none that clients answer. */
+export function capabilityFor(method: string): string | undefined {
+  return NEEDED.get(method);
+}
+
+/** Whether a client with these capabilities answers a question. */
+export function canBeAsked(capabilities: JsonObject, method: string): boolean {
+  const needed = capabilityFor(method);
+  return needed !== undefined && capabilities[needed] !== undefined;
+}
+
+/** Whether it fills in forms. One that names no way of elicitation does (2025-11-25). */
+export function fillsForms({ elicitation }: JsonObject): boolean {
+  if (!isObject(elicitation)) return false;
+  return Object.keys(elicitation).length === 0 || elicitation['form'] !== undefined;
+}
+
+/** A short text that is equal for clients that can be asked the same; '' for those that cannot. */
+export function askableKey(capabilities: JsonObject): string {
+  return Object.keys(capabilities).length === 0 ? '' : JSON.stringify(sorted(capabilities));
+}
+
+function sorted(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const names = Object.keys(value).toSorted();
+  return Object.fromEntries(names.map(name => [name, sorted(value[name])]));
+}

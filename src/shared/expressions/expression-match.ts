@@ -1,0 +1,206 @@
+/**
+ * Whether a text matches a regular expression of somebody else, in time that grows with the text times the expression and no faster:
+ * all ways to match are followed at once, so there is nothing to go back to. Each step is counted. Pure; it answers as the native
+ * engine does, property-tested.
+ *
+ * What looks ahead or behind is decided for all places of the text in one reading, ahead from the text's end backward.
+ */
+import { parseExpression } from './expression-parts.ts';
+import {
+  AT,
+  CHAR,
+  DONE,
+  noTables,
+  PLACES,
+  SET,
+  SPLIT,
+  writeProgram,
+  type Program,
+  type Tables,
+} from './expression-program.ts';
+import type { Steps } from '../util/steps.ts';
+
+/** What it costs to make a set of characters, and to ask the native engine about one of them. */
+const SET_STEPS = 200;
+const ASK_STEPS = 5;
+/** What it costs to begin with a text. */
+const TEXT_STEPS = 30;
+/** Characters of which a set remembers what it was told. */
+const REMEMBERED = 256;
+
+export type Matcher = (text: string) => boolean;
+
+/** @throws ExpressionRefused, TooManySteps; so does what it returns */
+export function toMatcher(source: string, steps: Steps): Matcher {
+  const { whole, isUnicode } = parseExpression(source, steps);
+  const tables = noTables();
+  const program = writeProgram(whole, false, tables, steps);
+  const shared: Shared = { tables, sets: [], looks: [], isUnicode, steps, runs: 0 };
+  return text => new Reading(shared, toCodes(text, isUnicode, steps)).run(program);
+}
+
+/** What all readings by one expression share. */
+interface Shared {
+  tables: Tables;
+  sets: CharSet[];
+  looks: Program[];
+  isUnicode: boolean;
+  steps: Steps;
+  runs: number;
+}
+
+class CharSet {
+  readonly #native: RegExp;
+  /** 0: not asked yet; 1: not in it; 2: in it. */
+  readonly #told = new Uint8Array(REMEMBERED);
+  readonly #steps: Steps;
+
+  constructor(source: string, isUnicode: boolean, steps: Steps) {
+    steps.spend(SET_STEPS + source.length);
+    this.#native = new RegExp(`^${source}$`, isUnicode ? 'u' : '');
+    this.#steps = steps;
+  }
+
+  has(code: number): boolean {
+    const told = this.#told[code];
+    if (told === 1 || told === 2) return told === 2;
+    this.#steps.spend(ASK_STEPS);
+    const isIn = this.#native.test(String.fromCodePoint(code));
+    if (code < REMEMBERED) this.#told[code] = isIn ? 2 : 1;
+    return isIn;
+  }
+}
+
+class Reading {
+  readonly #shared: Shared;
+  readonly #codes: Uint32Array;
+  /** Of each look whether it holds at each place; made when first asked for. */
+  readonly #holds: Uint8Array[] = [];
+
+  constructor(shared: Shared, codes: Uint32Array) {
+    this.#shared = shared;
+    this.#codes = codes;
+  }
+
+  /**
+   * @param ends is set to 1 where a match ends, in the direction of reading; without it the first match ends the reading
+   * @returns whether anything matches
+   */
+  run(program: Program, ends?: Uint8Array): boolean {
+    const { isBackward, isAnchored, entry } = program;
+    const last = this.#codes.length;
+    let threads: number[] = [];
+    let matches = false;
+    for (let read = 0; read <= last; read += 1) {
+      const at = isBackward ? last - read : read;
+      const code = this.#codes[isBackward ? at : at - 1] ?? -1;
+      const next: number[] = [];
+      const mark = this.#nextRun();
+      let isEnd = this.#step(program, threads, code, at, next, mark);
+      if (read === 0 || !isAnchored) isEnd = this.#follow(program, entry, at, next, mark) || isEnd;
+      if (isEnd) {
+        if (!ends) return true;
+        matches = true;
+        ends[at] = 1;
+      }
+      threads = next;
+      if (isAnchored && threads.length === 0) break;
+    }
+    return matches;
+  }
+
+  #nextRun(): number {
+    this.#shared.runs += 1;
+    return this.#shared.runs;
+  }
+
+  /** Takes a character on every way. @returns whether a way came to its end */
+  #step(
+    program: Program,
+    threads: number[],
+    code: number,
+    at: number,
+    next: number[],
+    mark: number,
+  ): boolean {
+    const { ops, args, nexts } = program;
+    this.#shared.steps.spend(threads.length + 1);
+    let isEnd = false;
+    for (const thread of threads) {
+      const arg = args[thread] ?? 0;
+      const isTaken = ops[thread] === CHAR ? arg === code : this.#set(arg).has(code);
+      if (isTaken && this.#follow(program, nexts[thread] ?? 0, at, next, mark)) isEnd = true;
+    }
+    return isEnd;
+  }
+
+  /** Goes on without a character, as far as that goes. @returns whether that is the end */
+  #follow(program: Program, from: number, at: number, into: number[], mark: number): boolean {
+    const { ops, args, nexts, seen } = program;
+    const open = [from];
+    let isEnd = false;
+    let steps = 0;
+    for (let each = open.pop(); each !== undefined; each = open.pop()) {
+      steps += 1;
+      if (seen[each] === mark) continue;
+      seen[each] = mark;
+      const op = ops[each];
+      if (op === CHAR || op === SET) {
+        into.push(each);
+      } else if (op === DONE) {
+        isEnd = true;
+      } else if (op === SPLIT) {
+        open.push(nexts[each] ?? 0, args[each] ?? 0);
+      } else if (op === AT ? this.#isAt(args[each] ?? 0, at) : this.#looks(args[each] ?? 0, at)) {
+        open.push(nexts[each] ?? 0);
+      }
+    }
+    this.#shared.steps.spend(steps);
+    return isEnd;
+  }
+
+  #isAt(index: number, at: number): boolean {
+    const place = PLACES[index];
+    if (place === 'start') return at === 0;
+    if (place === 'end') return at === this.#codes.length;
+    const isEdge = isWord(this.#codes[at - 1]) !== isWord(this.#codes[at]);
+    return isEdge === (place === 'edge');
+  }
+
+  #looks(index: number, at: number): boolean {
+    const look = this.#shared.tables.looks.items[index];
+    if (!look) return false;
+    let holds = this.#holds[index];
+    if (!holds) {
+      const { tables, looks, steps } = this.#shared;
+      looks[index] ??= writeProgram(look.part, !look.isBehind, tables, steps);
+      holds = new Uint8Array(this.#codes.length + 1);
+      this.run(looks[index], holds);
+      this.#holds[index] = holds;
+    }
+    return (holds[at] === 1) !== look.isNot;
+  }
+
+  #set(index: number): CharSet {
+    const { sets, tables, isUnicode, steps } = this.#shared;
+    return (sets[index] ??= new CharSet(tables.sets.items[index] ?? '', isUnicode, steps));
+  }
+}
+
+const isWord = (code = -1): boolean =>
+  (code >= 48 && code <= 57) ||
+  (code >= 65 && code <= 90) ||
+  code === 95 ||
+  (code >= 97 && code <= 122);
+
+function toCodes(text: string, isUnicode: boolean, steps: Steps): Uint32Array {
+  steps.spend(TEXT_STEPS + text.length);
+  const codes = new Uint32Array(text.length);
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1, count += 1) {
+    const code = isUnicode ? (text.codePointAt(at) ?? 0) : text.charCodeAt(at);
+    if (code > 0xffff) at += 1;
+    codes[count] = code;
+  }
+  return codes.subarray(0, count);
+}

@@ -1,0 +1,300 @@
+/**
+ * Bytes in flight: the bodies and answers that an isolate has in memory at once, counted for all of it and for each principal. A body
+ * that does not fit is refused before it is read; an answer waits for room, because its call has been made by then, and its server is
+ * not read meanwhile.
+ *
+ * Invariants: the count is what the open requests hold, and zero without any; a request gives back what it holds when its last owner
+ * releases it, however it ends; what is small passes where what is large does not, so that one principal's large answers never stop
+ * the small calls of another.
+ */
+import { PorticoError } from '../errors/portico-error.ts';
+import { parsedWeight } from '../json/json-weight.ts';
+import type { ByteLimits } from './limit-settings.ts';
+
+/** A request that holds no more than this is small. */
+export const SMALL_BYTES = 65_536;
+/** The part of each limit that is kept for small requests, and the part that answers of unknown length may hold before they are whole. */
+const KEPT_FOR_SMALL = 1 / 8;
+const FOR_PARTIAL = 1 / 4;
+/** How often a waiting answer looks for room, in milliseconds: the next one in line, and the others. */
+const FIRST_LOOK_MS = 20;
+const LATER_LOOK_MS = 100;
+const RETRY_AFTER_SECONDS = 1;
+/** A text of no more characters is not weighed. */
+export const LIGHT_CHARS = 16_384;
+
+interface Waiter {
+  /** It may need more than it waits for. */
+  isPartial: boolean;
+}
+
+interface Count {
+  used: number;
+  /** What of it is held by answers that may need more. */
+  partial: number;
+}
+
+interface PrincipalBytes extends Count {
+  open: number;
+  /** Those that wait for room, the next one first. */
+  readonly waiting: Waiter[];
+}
+
+/** The count of one isolate. */
+export class BytesInFlight {
+  readonly #limits: ByteLimits;
+  readonly #principals = new Map<string, PrincipalBytes>();
+  readonly #all: Count = { used: 0, partial: 0 };
+  #standing = 0;
+
+  constructor(limits: ByteLimits) {
+    this.#limits = limits;
+  }
+
+  /** Bytes that all open requests hold. */
+  get used(): number {
+    return this.#all.used;
+  }
+
+  /** Requests that were opened and not released. */
+  get open(): number {
+    let open = 0;
+    for (const principal of this.#principals.values()) open += principal.open;
+    return open;
+  }
+
+  /** Those of them that will end by themselves. */
+  get underWay(): number {
+    return this.open - this.#standing;
+  }
+
+  /** A request of a principal, which holds nothing yet. Its opener releases it. @param isStanding it ends when its client goes */
+  request(principalId: string, isStanding = false): RequestBytes {
+    let principal = this.#principals.get(principalId);
+    if (!principal) {
+      principal = { used: 0, partial: 0, open: 0, waiting: [] };
+      this.#principals.set(principalId, principal);
+    }
+    principal.open += 1;
+    this.#standing += Number(isStanding);
+    const own = principal;
+    const all = this.#all;
+    const { isolateBytes, principalBytes } = this.#limits;
+    return new RequestBytes({
+      limits: this.#limits,
+      waiting: own.waiting,
+      hasRoom(bytes, isSmall, isPartial) {
+        const part = isSmall ? 1 : 1 - KEPT_FOR_SMALL;
+        if (all.used + bytes > isolateBytes * part) return false;
+        if (own.used + bytes > principalBytes * part) return false;
+        if (!isPartial) return true;
+        return (
+          all.partial + bytes <= isolateBytes * FOR_PARTIAL &&
+          own.partial + bytes <= principalBytes * FOR_PARTIAL
+        );
+      },
+      add(bytes, partial) {
+        for (const count of [all, own]) {
+          count.used += bytes;
+          count.partial += partial;
+        }
+      },
+      close: () => {
+        own.open -= 1;
+        this.#standing -= Number(isStanding);
+        if (own.open === 0) this.#principals.delete(principalId);
+      },
+    });
+  }
+}
+
+/** By their limits, of which a deployment has one set. */
+const counts = new Map<string, BytesInFlight>();
+
+/** The count of this isolate, in which the Worker and its objects run. Belongs to no caller, and is zero when nothing is under way. */
+export function bytesOfIsolate(limits: ByteLimits): BytesInFlight {
+  const key = JSON.stringify(limits);
+  const count = counts.get(key) ?? new BytesInFlight(limits);
+  counts.set(key, count);
+  return count;
+}
+
+interface Account {
+  limits: ByteLimits;
+  waiting: Waiter[];
+  hasRoom(bytes: number, isSmall: boolean, isPartial: boolean): boolean;
+  add(bytes: number, partial: number): void;
+  close(): void;
+}
+
+/** What one request holds. */
+export class RequestBytes {
+  readonly #account: Account;
+  #held = 0;
+  /** What of it is the parsed body, and an answer that is not whole. */
+  #parsed = 0;
+  #partial = 0;
+  #owners = 1;
+
+  constructor(account: Account) {
+    this.#account = account;
+  }
+
+  get stalledMs(): number {
+    return this.#account.limits.stalledMs;
+  }
+
+  /** Bytes that this request holds. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Hold more, if there is room now. Nobody is given anything once the request is released. */
+  take(bytes: number, isPartial = false): boolean {
+    if (this.#owners === 0) return false;
+    const isSmall = this.#held + bytes <= SMALL_BYTES;
+    if (!this.#account.hasRoom(bytes, isSmall, isPartial)) return false;
+    this.#held += bytes;
+    const partial = isPartial ? bytes : 0;
+    this.#partial += partial;
+    this.#account.add(bytes, partial);
+    return true;
+  }
+
+  /** Give back some of it. */
+  give(bytes: number): void {
+    const given = Math.min(bytes, this.#held);
+    this.#held -= given;
+    this.#account.add(-given, 0);
+  }
+
+  /**
+   * Hold the bytes of the body that are read now.
+   * @throws PorticoError `busy`, or `payload_too_large` where there will never be room
+   */
+  takeBody(bytes: number): void {
+    if (!this.take(bytes)) throw this.#bodyRefusal(bytes);
+  }
+
+  /**
+   * Hold what a body takes once it is parsed, until `dropParsed`.
+   * @param most that one body may take
+   * @throws PorticoError as `takeBody`
+   */
+  takeParsed(text: string, most: number): void {
+    if (text.length <= LIGHT_CHARS) return;
+    const bytes = parsedWeight(text);
+    if (bytes > most) throw tooLarge();
+    if (!this.take(bytes)) throw this.#bodyRefusal(bytes);
+    this.#parsed += bytes;
+  }
+
+  /** The parsed body is not needed any more. */
+  dropParsed(): void {
+    this.give(this.#parsed);
+    this.#parsed = 0;
+  }
+
+  /**
+   * Hold more of an answer, as soon as there is room.
+   * @param isPartial more may be needed before the answer is whole
+   * @returns a promise only where it has to wait
+   * @throws PorticoError `upstream_too_large` where there never will be room, `upstream_no_room` where it takes too long; the signal's reason
+   */
+  wait(bytes: number, isPartial = false, signal?: AbortSignal): Promise<void> | undefined {
+    const { waiting } = this.#account;
+    const isSmall = this.#held + bytes <= SMALL_BYTES;
+    if ((isSmall || waiting.length === 0) && this.take(bytes, isPartial)) {
+      if (!isPartial) this.settle();
+      return undefined;
+    }
+    if (!this.#mayEverHold(bytes)) {
+      throw new PorticoError('upstream_too_large', 'The answer takes more memory than is allowed');
+    }
+    return this.#inLine(bytes, isPartial, isSmall, signal);
+  }
+
+  async #inLine(
+    bytes: number,
+    isPartial: boolean,
+    isSmall: boolean,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const { waiting, limits } = this.#account;
+    const until = Date.now() + limits.waitMs;
+    const waiter: Waiter = { isPartial };
+    // One that needs no more than this will end, and give it back: it goes before those that may need more.
+    const before = isPartial ? -1 : waiting.findIndex(other => other.isPartial);
+    waiting.splice(before === -1 ? waiting.length : before, 0, waiter);
+    try {
+      for (;;) {
+        const isFirst = waiting[0] === waiter;
+        if ((isFirst || isSmall) && this.take(bytes, isPartial)) break;
+        if (this.#owners === 0 || Date.now() >= until) throw new PorticoError('upstream_no_room');
+        await after(isFirst ? FIRST_LOOK_MS : LATER_LOOK_MS, signal);
+        signal?.throwIfAborted();
+      }
+    } finally {
+      waiting.splice(waiting.indexOf(waiter), 1);
+    }
+    if (!isPartial) this.settle();
+  }
+
+  /** The answer is whole: it needs no more. */
+  settle(): void {
+    if (this.#partial === 0) return;
+    this.#account.add(0, -this.#partial);
+    this.#partial = 0;
+  }
+
+  /** Somebody else works with what the request holds. @returns gives that up; does nothing but once */
+  retain(): () => void {
+    this.#owners += 1;
+    let isRetained = true;
+    return () => {
+      if (!isRetained) return;
+      isRetained = false;
+      this.release();
+    };
+  }
+
+  /** An owner is done; the last one gives everything back. */
+  release(): void {
+    if (this.#owners === 0) return;
+    this.#owners -= 1;
+    if (this.#owners > 0) return;
+    this.settle();
+    this.give(this.#held);
+    this.#account.close();
+  }
+
+  #mayEverHold(bytes: number): boolean {
+    const { isolateBytes, principalBytes } = this.#account.limits;
+    return this.#held + bytes <= Math.min(isolateBytes, principalBytes) * (1 - KEPT_FOR_SMALL);
+  }
+
+  #bodyRefusal(bytes: number): PorticoError {
+    if (!this.#mayEverHold(bytes)) return tooLarge();
+    return new PorticoError('busy', 'Too many bytes are in flight; try again later', {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
+}
+
+const tooLarge = () =>
+  new PorticoError('payload_too_large', 'The body takes more memory than is allowed');
+
+/** Some time, or less where the signal aborts. */
+function after(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise(resolve => {
+    const onAbort = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,0 +1,90 @@
+/**
+ * What a tool's input schema marks as secret: `writeOnly`, `format: password`, `x-secret` or `x-sensitive`. Pure. A schema without
+ * such a word costs one look at its text, once for each catalog item.
+ */
+import type { RawObject } from '../json/json-spans.ts';
+import { isObject, type JsonObject } from '../protocol.ts';
+
+const MARKS = /writeOnly|password|x-secret|x-sensitive|\\u/;
+/** Branches of one place in a schema; deeper references are not followed. */
+const MAX_BRANCHES = 64;
+
+/** What of a catalog's item is looked at. */
+interface Item {
+  readonly raw: RawObject;
+}
+
+const known = new WeakMap<Item, JsonObject | undefined>();
+
+/** The schema of an item where it marks something, else undefined. */
+export function markedSchemaOf(item: Item): JsonObject | undefined {
+  if (known.has(item)) return known.get(item);
+  const text = item.raw.get('inputSchema') ?? '';
+  const schema: unknown = MARKS.test(text) ? JSON.parse(text) : undefined;
+  const marked = isObject(schema) ? schema : undefined;
+  known.set(item, marked);
+  return marked;
+}
+
+/** All schemas that hold for one place; none where nothing is known of it. */
+export type Place = readonly JsonObject[];
+
+/** The schemas of a whole. */
+export const rootPlace = (root: JsonObject | undefined): Place =>
+  root === undefined ? [] : branchesOf([root], root);
+
+/** Whether what stands there is a secret. */
+export function isMarked(place: Place): boolean {
+  return place.some(
+    schema =>
+      schema['writeOnly'] === true ||
+      schema['format'] === 'password' ||
+      schema['x-secret'] === true ||
+      schema['x-sensitive'] === true,
+  );
+}
+
+/** The place of a member, or of an element where `key` is a number. */
+export function placeOf(place: Place, key: string | number, root: JsonObject | undefined): Place {
+  if (place.length === 0) return place;
+  const inner = place.flatMap(schema =>
+    typeof key === 'string' ? memberSchemas(schema, key) : elementSchemas(schema, key),
+  );
+  return branchesOf(inner.filter(isObject), root);
+}
+
+function memberSchemas(schema: JsonObject, key: string): unknown[] {
+  const { properties, patternProperties, additionalProperties } = schema;
+  const own = isObject(properties) && Object.hasOwn(properties, key) ? [properties[key]] : [];
+  const byPattern = isObject(patternProperties) ? Object.values(patternProperties) : [];
+  return [...own, ...byPattern, ...(own.length > 0 ? [] : [additionalProperties])];
+}
+
+function elementSchemas({ items, prefixItems }: JsonObject, index: number): unknown[] {
+  const listed: unknown = Array.isArray(prefixItems) ? prefixItems[index] : undefined;
+  return Array.isArray(items) ? [items[index], listed] : [items, listed];
+}
+
+/** Schemas with all that they combine, by `allOf` and the like and by references within the schema. */
+function branchesOf(schemas: readonly JsonObject[], root: JsonObject | undefined): Place {
+  const found = new Set<JsonObject>();
+  const waiting = [...schemas];
+  for (let schema = waiting.pop(); schema; schema = waiting.pop()) {
+    if (found.has(schema) || found.size >= MAX_BRANCHES) continue;
+    found.add(schema);
+    const combined = ['allOf', 'anyOf', 'oneOf'].flatMap(keyword => schema?.[keyword] ?? []);
+    const parts = [...combined, schema['if'], schema['then'], schema['else']];
+    waiting.push(...[...parts, refOf(schema['$ref'], root)].filter(isObject));
+  }
+  return [...found];
+}
+
+function refOf(ref: unknown, root: JsonObject | undefined): unknown {
+  if (typeof ref !== 'string' || !ref.startsWith('#')) return undefined;
+  let at: unknown = root;
+  for (const part of ref.slice(1).split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  }
+  return at;
+}

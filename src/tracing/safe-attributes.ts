@@ -1,0 +1,37 @@
+/**
+ * What a span keeps of a value: nothing that looks like a secret, and no more than a bound. Pure. What a secret looks like is known to
+ * the audit; it is the same here.
+ */
+import { redactArguments, redactText } from '../shared/redaction/redact-arguments.ts';
+import { isSecretName, REDACTED } from '../shared/redaction/secret-patterns.ts';
+
+/** Longest text of an attribute, in UTF-16 units; JSON has the bound of arguments in the audit. */
+const MAX_TEXT_CHARS = 1_024;
+const MAX_KEY_CHARS = 64;
+const MAX_WORD_CHARS = 128;
+
+export type Value = string | number | boolean;
+
+/** A name, a decision or a code. */
+export const safeWord = (text: string): string => redactText(text, MAX_WORD_CHARS);
+
+export const safeKey = (key: string): string => redactText(key, MAX_KEY_CHARS);
+
+/** The value of an attribute. */
+export function safeValue(key: string, value: Value): Value {
+  if (typeof value === 'boolean') return value;
+  if (isSecretName(key)) return REDACTED;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  return safeJson(value) ?? redactText(value, MAX_TEXT_CHARS);
+}
+
+/** Members of JSON are judged by their own names. */
+function safeJson(text: string): string | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined;
+  try {
+    const { arguments: kept, arguments_cut: isCut } = redactArguments(text, undefined);
+    return kept === undefined ? '[cut]' : `${JSON.stringify(kept)}${isCut ? '[cut]' : ''}`;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * Requests to servers of connectors: each is one channel on a socket of its own to the connector's object, which hands frames on
+ * and may sleep meanwhile. Here, where the caller waits, the frames become a response again, whose body is asked for in the
+ * measure in which it is read.
+ */
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { toOneLine } from '../../shared/util/one-line.ts';
+import type { ConnectorOutlet, Outlet } from '../../http/outbound-fetch.ts';
+import {
+  parseFrame,
+  parsePayload,
+  toDataFrames,
+  toFrame,
+  toJsonFrame,
+  WINDOW_BYTES,
+  type Frame,
+  type Payload,
+} from './frames.ts';
+
+/** Opens a channel to the object of a connector; not yet accepted. */
+export type OpenChannel = (connectorId: string) => Promise<WebSocket | null>;
+
+/** Statuses whose responses cannot have a body. */
+const BODILESS = new Set([101, 204, 205, 304]);
+/** The channel is over, and the connector knows or need not know. */
+const DONE = 1000;
+/** Longest text of a machine in an error, in UTF-16 units. */
+const MAX_SAID_CHARS = 500;
+/** Data that was read is told back in pieces of this many bytes. */
+const CREDIT_BYTES = WINDOW_BYTES / 4;
+
+/** The ways to servers of connectors. */
+export function createConnectorOutlet(open: OpenChannel): ConnectorOutlet {
+  return (connectorId, server) => (_url, init) => {
+    const request = new ChannelRequest(server, init);
+    return request.send(() => open(connectorId));
+  };
+}
+
+/** One request and its answer. */
+class ChannelRequest {
+  readonly #server: string;
+  readonly #init: RequestInit;
+  readonly #signal: AbortSignal | undefined;
+  readonly #answer = Promise.withResolvers<Response>();
+  #socket: WebSocket | undefined;
+  #body: ReadableStreamDefaultController<Uint8Array> | undefined;
+  /** Bytes that came, and of these the ones the connector was told that they were read. */
+  #received = 0;
+  #credited = 0;
+  #hasBegun = false;
+  #isOver = false;
+
+  constructor(server: string, init: Parameters<Outlet>[1]) {
+    this.#server = server;
+    this.#init = init;
+    this.#signal = init.signal ?? undefined;
+  }
+
+  /** @throws PorticoError `upstream_unreachable` where the connector cannot be asked or goes away before its answer begins */
+  async send(open: () => Promise<WebSocket | null>): Promise<Response> {
+    if (this.#signal?.aborted) throw aborted();
+    const socket = await open();
+    if (!socket) throw unreachable('Its connector cannot be reached');
+    socket.binaryType = 'arraybuffer';
+    socket.accept();
+    this.#socket = socket;
+    socket.addEventListener('message', ({ data }) => this.#hear(data));
+    socket.addEventListener('close', () => this.#lost());
+    socket.addEventListener('error', () => this.#lost());
+    this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
+    if (this.#signal?.aborted) this.#onAbort();
+    else this.#sendRequest(socket);
+    return this.#answer.promise;
+  }
+
+  #sendRequest(socket: WebSocket): void {
+    const { method = 'GET', headers, body } = this.#init;
+    const open: Payload<'open'> = {
+      server: this.#server,
+      method: method as Payload<'open'>['method'],
+      headers: Object.fromEntries(new Headers(headers)),
+    };
+    socket.send(toJsonFrame('open', 0, open));
+    const bytes = new TextEncoder().encode(typeof body === 'string' ? body : '');
+    for (const frame of toDataFrames(0, bytes)) socket.send(frame);
+    socket.send(toFrame('end', 0));
+  }
+
+  readonly #onAbort = () => {
+    this.#reset('cancelled', 'The caller is gone');
+    this.#fail(aborted());
+  };
+
+  #hear(data: unknown): void {
+    const frame = data instanceof ArrayBuffer ? parseFrame(new Uint8Array(data)) : undefined;
+    if (this.#isOver || !frame) return;
+    if (frame.type === 'head') this.#begin(frame);
+    else if (frame.type === 'data') this.#take(frame.payload);
+    else if (frame.type === 'end') this.#end();
+    else if (frame.type === 'reset') {
+      this.#over();
+      this.#fail(unreachable(whyEnded(frame)));
+    }
+  }
+
+  #begin({ payload }: Frame): void {
+    const head = parsePayload('head', payload);
+    if (!head || head.status < 200 || head.status > 599 || this.#hasBegun) {
+      this.#reset('failed', 'The answer has no proper head');
+      this.#fail(unreachable('Its connector sent no proper answer'));
+      return;
+    }
+    this.#hasBegun = true;
+    const { status, headers } = head;
+    const body = BODILESS.has(status) ? null : this.#createBody();
+    this.#answer.resolve(new Response(body, { status, headers }));
+  }
+
+  #createBody(): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>(
+      {
+        start: controller => {
+          this.#body = controller;
+        },
+        pull: () => this.#credit(),
+        cancel: () => this.#reset('cancelled', 'The caller is gone'),
+      },
+      { highWaterMark: WINDOW_BYTES, size: chunk => chunk?.byteLength ?? 0 },
+    );
+  }
+
+  #take(bytes: Uint8Array): void {
+    this.#received += bytes.length;
+    // The connector does not keep to the window: what it sends on cannot be held.
+    if (this.#received - this.#credited > WINDOW_BYTES) {
+      this.#reset('too_large', 'More was sent than was asked for');
+      this.#fail(unreachable('Its connector sent more than was asked for'));
+      return;
+    }
+    this.#body?.enqueue(bytes);
+  }
+
+  /** Ask for as much more as was read. */
+  #credit(): void {
+    const waiting = WINDOW_BYTES - (this.#body?.desiredSize ?? 0);
+    const bytes = this.#received - waiting - this.#credited;
+    if (this.#isOver || bytes < CREDIT_BYTES) return;
+    this.#credited += bytes;
+    this.#socket?.send(toJsonFrame('credit', 0, { bytes }));
+  }
+
+  #end(): void {
+    this.#over();
+    if (!this.#hasBegun) this.#answer.reject(unreachable('Its connector ended the call'));
+    this.#body?.close();
+  }
+
+  #reset(code: Payload<'reset'>['code'], message: string): void {
+    if (this.#isOver) return;
+    this.#socket?.send(toJsonFrame('reset', 0, { code, message }));
+    this.#over();
+  }
+
+  /** The object is gone, and what it knew of the connector with it. */
+  #lost(): void {
+    if (this.#isOver) return;
+    this.#over();
+    this.#fail(unreachable('The line to its connector broke'));
+  }
+
+  #fail(reason: Error): void {
+    this.#answer.reject(reason);
+    this.#body?.error(reason);
+  }
+
+  #over(): void {
+    this.#isOver = true;
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.close(DONE);
+  }
+}
+
+/** Why a channel ended; the gateway's own frames have no channel, and all others are the machine's words, which are shown as such. */
+function whyEnded({ channel, payload }: Frame): string {
+  const message = parsePayload('reset', payload)?.message ?? '';
+  const said = toOneLine(message, MAX_SAID_CHARS);
+  if (said === '') return 'Its connector ended the call';
+  return channel === 0 ? said : `Its connector says: ${said}`;
+}
+
+const unreachable = (detail: string) => new PorticoError('upstream_unreachable', detail);
+const aborted = () => new DOMException('The operation was aborted', 'AbortError');

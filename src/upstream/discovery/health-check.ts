@@ -1,0 +1,39 @@
+/**
+ * Asks the health address of a server: one GET, guarded as every address, nothing followed, the body not read. The server's
+ * credential goes along only to the server's own origin.
+ */
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { Deadline } from '../../http/deadline.ts';
+import type { Destination } from '../endpoint.ts';
+import { decideAddress } from '../../http/address-policy.ts';
+import { statusError } from '../protocol/status-error.ts';
+
+/** @throws PorticoError with an `upstream_*` code where the answer is not 2xx */
+export async function askHealthUrl(
+  { url: serverUrl, headers, hidden }: Destination,
+  url: string,
+  localMode: boolean,
+  deadline: Deadline,
+): Promise<void> {
+  const decision = decideAddress(url, localMode);
+  if (!decision.allowed) throw new PorticoError('upstream_refused_address', decision.reason);
+  const isOwn = new URL(serverUrl).origin === decision.url.origin;
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      headers: isOwn ? headers : {},
+      redirect: 'manual',
+      signal: deadline.signal,
+    });
+  } catch {
+    throw deadline.explain(new PorticoError('upstream_unreachable'));
+  }
+  response.body?.cancel().catch(() => {});
+  if (response.ok) return;
+  const error = statusError(response.status, response.headers, '', {
+    id: 0,
+    inSession: false,
+    destination: { hidden: isOwn ? hidden : [] },
+  });
+  throw error instanceof PorticoError ? error : new PorticoError('upstream_no_response');
+}

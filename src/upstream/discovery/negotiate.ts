@@ -1,0 +1,163 @@
+/**
+ * Finds out which era and transport a server speaks: the modern probe first, then the legacy
+ * handshake, then the deprecated HTTP+SSE transport. Network failures, 401, 403 and 5xx are never
+ * taken for a verdict. Source: MCP 2026-07-28, Streamable HTTP, Backward Compatibility.
+ */
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { finalResponse } from '../protocol/final-response.ts';
+import { isObject, MODERN_VERSION, RPC, type JsonObject } from '../../shared/protocol.ts';
+import type { Verdict } from '../../servers/registry/server-schema.ts';
+import { createHttpChannel, post, type Channel } from '../session/channel.ts';
+import type { Deadline } from '../../http/deadline.ts';
+import { initializeHttp, initializeParams, parseInitializeResult } from '../session/handshake.ts';
+import type { RawResponse } from '../protocol/message.ts';
+import { openSse } from '../streams/sse-connection.ts';
+import type { Destination } from '../endpoint.ts';
+import type { Manner } from '../protocol/wire-request.ts';
+
+/** An upstream whose manner is known, with a channel open to it. */
+export interface Negotiated {
+  verdict: Verdict;
+  manner: Manner;
+  channel: Channel;
+  capabilities: JsonObject;
+  instructions?: string | undefined;
+}
+
+export interface NegotiateOptions {
+  transport: 'http' | 'sse';
+  maxBytes: number;
+  /** Called for notifications that come outside of a request (HTTP+SSE only). */
+  onNotification?: (method: string, text: string) => void;
+}
+
+/** Answers to a legacy POST with which an old HTTP+SSE server shows itself. */
+const NOT_STREAMABLE = new Set(['upstream_4xx', 'upstream_bad_content_type']);
+
+/** @throws PorticoError with an `upstream_*` code */
+export async function negotiate(
+  destination: Destination,
+  options: NegotiateOptions,
+  deadline: Deadline,
+): Promise<Negotiated> {
+  if (options.transport === 'sse') return negotiateSse(destination, options, deadline);
+  const { maxBytes } = options;
+  const modern = await probeModern(destination, deadline, maxBytes);
+  if (modern) {
+    const manner: Manner = { era: 'modern', protocolVersion: MODERN_VERSION };
+    return {
+      verdict: {
+        era: 'modern',
+        protocolVersion: MODERN_VERSION,
+        transport: 'http',
+        sessionful: false,
+      },
+      manner,
+      channel: createHttpChannel(destination, manner, maxBytes),
+      ...modern,
+    };
+  }
+  try {
+    return await negotiateLegacy(destination, deadline, maxBytes);
+  } catch (error) {
+    if (!(error instanceof PorticoError) || !NOT_STREAMABLE.has(error.code)) throw error;
+    return negotiateSse(destination, options, deadline).catch(() => {
+      throw error;
+    });
+  }
+}
+
+async function negotiateLegacy(
+  destination: Destination,
+  deadline: Deadline,
+  maxBytes: number,
+): Promise<Negotiated> {
+  const found = await initializeHttp(destination, deadline, maxBytes);
+  const { protocolVersion, sessionId, capabilities, instructions } = found;
+  const manner: Manner = { era: 'legacy', protocolVersion, sessionId };
+  return {
+    verdict: {
+      era: 'legacy',
+      protocolVersion,
+      transport: 'http',
+      sessionful: sessionId !== undefined,
+    },
+    manner,
+    channel: createHttpChannel(destination, manner, maxBytes),
+    capabilities,
+    instructions,
+  };
+}
+
+async function negotiateSse(
+  destination: Destination,
+  options: NegotiateOptions,
+  deadline: Deadline,
+): Promise<Negotiated> {
+  const channel = await openSse(destination, options, deadline);
+  const found = parseInitializeResult(
+    await channel.request('initialize', initializeParams(), deadline),
+    destination,
+  );
+  await channel.notify('notifications/initialized', deadline);
+  return {
+    verdict: {
+      era: 'legacy',
+      protocolVersion: found.protocolVersion,
+      transport: 'sse',
+      sessionful: true,
+    },
+    manner: { era: 'legacy', protocolVersion: found.protocolVersion },
+    channel,
+    capabilities: found.capabilities,
+    instructions: found.instructions,
+  };
+}
+
+/** What a modern server says of itself, or undefined where the answer says that it is none. */
+async function probeModern(
+  destination: Destination,
+  deadline: Deadline,
+  maxBytes: number,
+  isRetry = false,
+): Promise<Pick<Negotiated, 'capabilities' | 'instructions'> | undefined> {
+  const manner: Manner = { era: 'modern', protocolVersion: MODERN_VERSION };
+  let response: RawResponse;
+  try {
+    const reply = await post(destination, manner, 'server/discover', new Map(), deadline, maxBytes);
+    response = await finalResponse(reply);
+  } catch (error) {
+    if (error instanceof PorticoError && LEGACY_SIGNS.has(error.code)) return undefined;
+    throw error;
+  }
+  if ('error' in response) {
+    // A modern server that refused the version and yet names it is asked once more.
+    const isOffered = !isRetry && offersModern(response.parsed);
+    return isOffered ? probeModern(destination, deadline, maxBytes, true) : undefined;
+  }
+  const { supportedVersions, capabilities, instructions } = response.parsed;
+  if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) {
+    return undefined;
+  }
+  return {
+    capabilities: isObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  };
+}
+
+/** An `UnsupportedProtocolVersionError` that lists the version it was asked for. */
+function offersModern({ code, data }: JsonObject): boolean {
+  const supported = isObject(data) ? data['supported'] : undefined;
+  const isAnswer = code === RPC.unsupportedProtocolVersion && Array.isArray(supported);
+  return isAnswer && supported.includes(MODERN_VERSION);
+}
+
+/** What a legacy server may answer to a method it does not know. */
+const LEGACY_SIGNS = new Set([
+  'upstream_4xx',
+  'upstream_bad_content_type',
+  'upstream_bad_json',
+  'upstream_bad_message',
+  'upstream_no_response',
+  'upstream_truncated',
+]);

@@ -1,0 +1,242 @@
+/**
+ * What a server offers beside what its first look found: to a client that can be asked, in sessions of its own, and in the legacy era
+ * where it is modern. Sessions are opened for a look and ended after it; the monitor's own one declares nothing.
+ *
+ * Invariants: what fails here fails no look; a server is looked at in a bounded number of sessions, two where nothing differs.
+ */
+import { type Conditions, type Kind, KINDS } from '../../servers/catalog/catalog.ts';
+import { toConditions, type Sight } from '../../servers/catalog/client-views.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { LATEST_LEGACY_VERSION, type JsonObject } from '../../shared/protocol.ts';
+import { parsePlace } from '../../servers/registry/connector-place.ts';
+import type { Verdict } from '../../servers/registry/server-schema.ts';
+import {
+  CLIENT_FEATURES,
+  declaring,
+  FEATURE_SETS,
+  type ClientFeature,
+} from '../../shared/client-features.ts';
+import { createHttpChannel, type Channel } from '../session/channel.ts';
+import { createDeadline, type Deadline } from '../../http/deadline.ts';
+import type { Destination } from '../endpoint.ts';
+import { discover, type Discovered } from './discover.ts';
+import { endSession } from '../session/end-session.ts';
+import { SessionForgotten } from '../exchange.ts';
+import { initializeHttp, initializeParams, parseInitializeResult } from '../session/handshake.ts';
+import type { Negotiated } from './negotiate.ts';
+import { openSse } from '../streams/sse-connection.ts';
+import { requestHeaders, type Manner } from '../protocol/wire-request.ts';
+
+/** What the side looks found. */
+export interface Aside {
+  /** Items that the first look did not find, raw, by kind. */
+  more: Partial<Record<Kind, readonly string[]>>;
+  conditions: Conditions | undefined;
+  /** How a modern server speaks the legacy era, where it does. */
+  legacy: Verdict['legacy'];
+  /** What it says then that it has. */
+  legacyCapabilities: JsonObject | undefined;
+}
+
+export const NOTHING_ASIDE: Aside = {
+  more: {},
+  conditions: undefined,
+  legacy: undefined,
+  legacyCapabilities: undefined,
+};
+
+/** A program of a connector that may speak the legacy era and has no process for it now: who it is for finds out. */
+export const ASLEEP: Aside = {
+  ...NOTHING_ASIDE,
+  legacy: { protocolVersion: LATEST_LEGACY_VERSION, sessionful: true },
+};
+
+/** Longest time of all side looks at a server, in milliseconds. */
+const ASIDE_MS = 8_000;
+/** A modern server that has not answered the legacy handshake by then is taken for one that did not say, in milliseconds. */
+const OTHER_ERA_MS = 2_000;
+/** Lists that may depend on who asks. */
+const LOOKED_AT: readonly Kind[] = ['tools', 'prompts'];
+/** With these a modern server says that it does not speak the legacy era; all else may pass. */
+const REFUSALS = new Set([
+  'upstream_4xx',
+  'upstream_bad_content_type',
+  'upstream_bad_json',
+  'upstream_bad_message',
+  'upstream_no_response',
+]);
+
+/** A session at the server that was opened for a look. */
+interface SideSession {
+  protocolVersion: string;
+  isKept: boolean;
+  capabilities: JsonObject;
+  channel: Channel;
+  end(): void;
+}
+
+/**
+ * @param first what the first look found
+ * @returns undefined where the looks failed, which says nothing
+ */
+export async function lookAside(
+  destination: Destination,
+  { verdict }: Negotiated,
+  first: Discovered,
+  maxBytes: number,
+): Promise<Aside | undefined> {
+  if (verdict.era === 'legacy' && !verdict.sessionful) return NOTHING_ASIDE;
+  const deadline = createDeadline(ASIDE_MS);
+  const open = (features: readonly ClientFeature[], within = deadline) =>
+    openSession(destination, verdict.transport, declaring(features), within, maxBytes);
+  try {
+    return await (verdict.era === 'modern'
+      ? lookAtOtherEra(first, open, deadline, destination)
+      : lookAsOthers(first, open, deadline));
+  } catch (thrown) {
+    if (thrown instanceof PorticoError || thrown instanceof SessionForgotten) return undefined;
+    throw thrown;
+  } finally {
+    deadline.release();
+  }
+}
+
+type Open = (features: readonly ClientFeature[], within?: Deadline) => Promise<SideSession>;
+
+/** A legacy server, as clients see it that can be asked. */
+async function lookAsOthers(first: Discovered, open: Open, deadline: Deadline): Promise<Aside> {
+  const plain: Sight = { features: [], era: 'legacy', items: first.items };
+  const others = await sightsOf(plain, open, deadline);
+  return { ...NOTHING_ASIDE, ...toConditions([plain, ...others]) };
+}
+
+/** A modern server in the legacy era, where it speaks that and keeps sessions; elsewhere its modern era has all there is. */
+async function lookAtOtherEra(
+  first: Discovered,
+  open: Open,
+  deadline: Deadline,
+  destination: Destination,
+): Promise<Aside> {
+  const modern: Sight = { features: [], era: 'modern', items: first.items };
+  const sign = await signOfSessions(destination);
+  if (sign === 'asleep') return ASLEEP;
+  if (sign === 'none') return NOTHING_ASIDE;
+  const found = await openLegacy(open);
+  if (!found) return NOTHING_ASIDE;
+  const { isKept, protocolVersion, capabilities } = found;
+  const legacy = { protocolVersion, sessionful: isKept };
+  if (!isKept) return { ...NOTHING_ASIDE, legacy };
+  const plain = await sightOf(found, [], deadline);
+  const others = await sightsOf(plain, open, deadline);
+  const looked = toConditions([modern, plain, ...others]);
+  return { ...looked, legacy, legacyCapabilities: capabilities };
+}
+
+/**
+ * Whether a modern server may keep sessions in the legacy era: what keeps them refuses a GET without one (400). A handshake of the other era is nothing to
+ * try at a server of this one only, which may hold it against its client. A connector says besides (428) that its program may, in a process of its own that
+ * is started for a legacy client and not for a look.
+ */
+async function signOfSessions(destination: Destination): Promise<'may' | 'asleep' | 'none'> {
+  const within = createDeadline(OTHER_ERA_MS);
+  try {
+    const manner: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
+    const response = await destination.fetch(destination.url, {
+      headers: { ...requestHeaders(destination, manner, ''), accept: 'text/event-stream' },
+      redirect: 'manual',
+      signal: within.signal,
+    });
+    response.body?.cancel().catch(() => {});
+    if (response.status === 428 && parsePlace(destination.url)) return 'asleep';
+    return response.status === 400 ? 'may' : 'none';
+  } catch {
+    throw within.explain(new PorticoError('upstream_unreachable'));
+  } finally {
+    within.release();
+  }
+}
+
+/** A legacy session at a modern server, or undefined where the server says that it has none. */
+async function openLegacy(open: Open): Promise<SideSession | undefined> {
+  const within = createDeadline(OTHER_ERA_MS);
+  try {
+    return await open([], within);
+  } catch (thrown) {
+    if (thrown instanceof PorticoError && REFUSALS.has(thrown.code)) return undefined;
+    throw thrown;
+  } finally {
+    within.release();
+  }
+}
+
+/**
+ * What a server offers to clients that can be asked: to one that can be asked everything, and where that is more than `plain`, to
+ * those with one feature each; what none of them is offered, to those that lack one.
+ */
+async function sightsOf(plain: Sight, open: Open, deadline: Deadline): Promise<Sight[]> {
+  const see = async (features: readonly ClientFeature[]) =>
+    sightOf(await open(features), features, deadline);
+  const whole = await see(CLIENT_FEATURES);
+  if (isWithin(whole, [plain])) return [whole];
+  const sights = [whole];
+  for (const feature of CLIENT_FEATURES) sights.push(await see([feature]));
+  if (isWithin(whole, [plain, ...sights.slice(1)])) return sights;
+  for (const lacking of FEATURE_SETS) {
+    sights.push(await see(CLIENT_FEATURES.filter(feature => !lacking.includes(feature))));
+  }
+  return sights;
+}
+
+async function sightOf(
+  session: SideSession,
+  features: readonly ClientFeature[],
+  deadline: Deadline,
+): Promise<Sight> {
+  const { channel, capabilities } = session;
+  const { tools = {}, prompts } = capabilities;
+  const offered = prompts === undefined ? { tools } : { tools, prompts };
+  try {
+    const { items, failed } = await discover({ channel, deadline, hidden: [] }, offered);
+    if (failed[0]) throw failed[0].error;
+    return { features, era: 'legacy', items };
+  } finally {
+    session.end();
+  }
+}
+
+/** Whether a sight has nothing that none of the others has, by the text of the items. */
+function isWithin({ items }: Sight, others: readonly Sight[]): boolean {
+  return KINDS.every(kind => {
+    if (!LOOKED_AT.includes(kind)) return true;
+    const known = new Set(others.flatMap(other => other.items[kind].map(keyText)));
+    return items[kind].every(text => known.has(keyText(text)));
+  });
+}
+
+const keyText = (text: string): string => String((JSON.parse(text) as JsonObject)['name']);
+
+async function openSession(
+  destination: Destination,
+  transport: Verdict['transport'],
+  declared: JsonObject,
+  deadline: Deadline,
+  maxBytes: number,
+): Promise<SideSession> {
+  if (transport === 'sse') {
+    const channel = await openSse(destination, { maxBytes }, deadline);
+    const params = initializeParams(declared);
+    const response = await channel.request('initialize', params, deadline);
+    const found = parseInitializeResult(response, destination);
+    await channel.notify('notifications/initialized', deadline);
+    return { ...found, isKept: true, channel, end: () => channel.close() };
+  }
+  const found = await initializeHttp(destination, deadline, maxBytes, declared);
+  const { protocolVersion, sessionId = '', capabilities } = found;
+  const channel = createHttpChannel(
+    destination,
+    { era: 'legacy', protocolVersion, sessionId },
+    maxBytes,
+  );
+  const end = () => void endSession(destination, { sessionId, protocolVersion });
+  return { protocolVersion, capabilities, isKept: sessionId !== '', channel, end };
+}

@@ -1,0 +1,259 @@
+/**
+ * A monitor's standing relation to one upstream: negotiated once, its channel kept, its change
+ * stream open where there is something to hear. `look` reads the lists; a channel that fails is
+ * replaced by a fresh negotiation once, since reading a list again does no harm. Resources that
+ * clients subscribed to are subscribed to here, once, and again after every new negotiation.
+ */
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { parseUpdated, UPDATED } from '../../shared/json/updated.ts';
+import { isObject, type JsonObject } from '../../shared/protocol.ts';
+import type { Verdict } from '../../servers/registry/server-schema.ts';
+import { createDeadline, type Deadline } from '../../http/deadline.ts';
+import { endSession } from '../session/end-session.ts';
+import { discover, type Looked } from './discover.ts';
+import { SessionForgotten } from '../exchange.ts';
+import { listen } from '../streams/listen.ts';
+import { negotiate, type Negotiated } from './negotiate.ts';
+import { SideView, withAside } from './side-view.ts';
+import type { Destination } from '../endpoint.ts';
+
+export interface WatchOptions {
+  transport: 'http' | 'sse';
+  maxBytes: number;
+  /** How the server spoke the legacy era beside the modern one, where that is known of before. */
+  legacy?: Verdict['legacy'];
+  /** The server told that one of its lists changed, or its stream ended: it is worth a look. */
+  onNews(): void;
+  /** The server told that a resource changed; `params` is raw JSON. */
+  onUpdated(uri: string, params: string): void;
+  /** The resources to hear of. */
+  uris(): Promise<readonly string[]>;
+}
+
+/** A stream that lived this long was a real one, in milliseconds. */
+const STABLE_MS = 5_000;
+const UNSUBSCRIBE_MS = 5_000;
+const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
+
+/** A change stream; a later one takes over once it has begun to speak. */
+interface Ear {
+  controller: AbortController;
+  isDeaf: boolean;
+}
+
+export class UpstreamWatch {
+  readonly credentialKey: string;
+  readonly #destination: Destination;
+  readonly #options: WatchOptions;
+  readonly #subscribed = new Set<string>();
+  readonly #aside: SideView;
+  #negotiated: Negotiated | undefined;
+  #negotiating: Promise<Negotiated> | undefined;
+  #ear: Ear | undefined;
+  #lastEar: Promise<unknown> = Promise.resolve();
+  #nextEar: Promise<boolean> | undefined;
+  #closed = false;
+
+  constructor(destination: Destination, options: WatchOptions) {
+    this.credentialKey = destination.credentialKey;
+    this.#destination = destination;
+    this.#options = options;
+    this.#aside = new SideView(destination, options.maxBytes, options.legacy);
+  }
+
+  /** How the server is reached now; another access token of it is used from the next request on. */
+  get destination(): Destination {
+    return this.#destination;
+  }
+
+  /** @throws PorticoError with an `upstream_*` code */
+  look(deadline: Deadline): Promise<Looked> {
+    return this.#withChannel(negotiated => this.#read(negotiated, deadline), deadline);
+  }
+
+  /**
+   * A light message, to see whether the server answers; what it answers does not matter.
+   * @throws PorticoError with an `upstream_*` code
+   */
+  ping(deadline: Deadline): Promise<void> {
+    return this.#withChannel(async ({ channel, manner }) => {
+      const method = manner.era === 'modern' ? 'server/discover' : 'ping';
+      await channel.request(method, new Map(), deadline);
+    }, deadline);
+  }
+
+  /**
+   * Have the server tell of a resource, which `uris` names by now.
+   * @throws PorticoError with an `upstream_*` code
+   */
+  subscribe(uri: string, deadline: Deadline): Promise<void> {
+    return this.#withChannel(async negotiated => {
+      const isModern = negotiated.manner.era === 'modern';
+      const hears = isModern || !this.#ear ? await this.#listen(negotiated) : true;
+      if (isModern && !hears) throw new PorticoError('upstream_4xx', 'The server opens no stream');
+      if (isModern || this.#subscribed.has(uri)) return;
+      const params = new Map([['uri', JSON.stringify(uri)]]);
+      const response = await negotiated.channel.request('resources/subscribe', params, deadline);
+      if ('error' in response) {
+        throw new PorticoError('upstream_4xx', 'The server refused the subscription');
+      }
+      this.#subscribed.add(uri);
+    }, deadline);
+  }
+
+  /** Nobody wants to hear of a resource any more, which `uris` no longer names. */
+  async unsubscribe(uri: string): Promise<void> {
+    const negotiated = this.#negotiated;
+    const wasSubscribed = this.#subscribed.delete(uri);
+    if (!negotiated) return;
+    if (negotiated.manner.era === 'modern') await this.#listen(negotiated);
+    if (!wasSubscribed) return;
+    const deadline = createDeadline(UNSUBSCRIBE_MS);
+    const params = new Map([['uri', JSON.stringify(uri)]]);
+    await negotiated.channel.request('resources/unsubscribe', params, deadline).catch(() => {});
+    deadline.release();
+  }
+
+  /** What other clients than this one are offered may be another thing now: the next look finds out. */
+  doubt(): void {
+    this.#aside.doubt();
+  }
+
+  /** Stop listening and end the session at the server, as a courtesy nobody waits for. */
+  close(): void {
+    this.#closed = true;
+    this.#drop();
+  }
+
+  /** Work on the channel; one that fails is replaced once. */
+  async #withChannel<T>(
+    work: (negotiated: Negotiated) => Promise<T>,
+    deadline: Deadline,
+  ): Promise<T> {
+    const held = this.#negotiated;
+    if (held) {
+      try {
+        return await work(held);
+      } catch (error) {
+        const isKnown = error instanceof PorticoError || error instanceof SessionForgotten;
+        if (!isKnown || deadline.signal.aborted) throw error;
+        if (this.#negotiated === held) this.#drop();
+      }
+    }
+    this.#negotiating ??= this.#negotiate(deadline).finally(() => (this.#negotiating = undefined));
+    return work(await this.#negotiating);
+  }
+
+  #drop(): void {
+    const negotiated = this.#negotiated;
+    this.#negotiated = undefined;
+    this.#subscribed.clear();
+    this.#ear?.controller.abort();
+    this.#ear = undefined;
+    negotiated?.channel.close();
+    const { sessionId = '', protocolVersion = '' } = negotiated?.manner ?? {};
+    void endSession(this.#destination, { sessionId, protocolVersion });
+  }
+
+  async #negotiate(deadline: Deadline): Promise<Negotiated> {
+    const { transport, maxBytes } = this.#options;
+    const onNotification = (method: string, text: string) => this.#hear(method, text);
+    const negotiated = await negotiate(
+      this.#destination,
+      { transport, maxBytes, onNotification },
+      deadline,
+    );
+    this.#negotiated = negotiated;
+    return negotiated;
+  }
+
+  /** Listen before the list is read, so that no change falls between. */
+  async #read(negotiated: Negotiated, deadline: Deadline): Promise<Looked> {
+    const { verdict, channel, capabilities, instructions } = negotiated;
+    if (!this.#ear) await this.#listen(negotiated);
+    await this.#subscribeAnew(negotiated, deadline);
+    const { hidden } = this.#destination;
+    const discovered = await discover({ channel, deadline, hidden }, capabilities);
+    const found = { ...discovered, verdict, capabilities, instructions };
+    return withAside(found, await this.#aside.beside(negotiated, discovered));
+  }
+
+  /** A new session at the server knows nothing of what was subscribed to before. */
+  async #subscribeAnew({ manner, channel }: Negotiated, deadline: Deadline): Promise<void> {
+    if (manner.era === 'modern') return;
+    for (const uri of await this.#options.uris()) {
+      if (this.#subscribed.has(uri)) continue;
+      this.#subscribed.add(uri);
+      const params = new Map([['uri', JSON.stringify(uri)]]);
+      await channel.request('resources/subscribe', params, deadline);
+    }
+  }
+
+  /**
+   * Open the change stream, one after the other, so that each takes over from the last; who comes
+   * while another is being opened shares the next.
+   * @returns whether one is open
+   */
+  #listen(negotiated: Negotiated): Promise<boolean> {
+    this.#nextEar ??= this.#lastEar.then(() => {
+      this.#nextEar = undefined;
+      return this.#openEar(negotiated);
+    });
+    this.#lastEar = this.#nextEar.catch(() => {});
+    return this.#nextEar;
+  }
+
+  async #openEar(negotiated: Negotiated): Promise<boolean> {
+    const { verdict, manner, capabilities } = negotiated;
+    if (verdict.transport !== 'http' || this.#negotiated !== negotiated) return false;
+    const wanted = { lists: tellsOfChanges(capabilities), uris: await this.#options.uris() };
+    const before = this.#ear;
+    if (wanted.lists.length === 0 && wanted.uris.length === 0) {
+      before?.controller.abort();
+      return false;
+    }
+    const ear: Ear = { controller: new AbortController(), isDeaf: false };
+    const takeOver = () => {
+      if (!before || before.isDeaf) return;
+      before.isDeaf = true;
+      before.controller.abort();
+    };
+    const onNotification = (method: string, text: string) => {
+      takeOver();
+      if (!ear.isDeaf) this.#hear(method, text);
+    };
+    const { signal } = ear.controller;
+    const stream = await listen(this.#destination, manner, wanted, onNotification, signal);
+    if (!stream) return false;
+    this.#ear = ear;
+    void this.#follow(ear, stream.ended);
+    if (this.#closed) ear.controller.abort();
+    return true;
+  }
+
+  /** An end after a while is news: the server may be gone. One at once would make a loop. */
+  async #follow(ear: Ear, ended: Promise<void>): Promise<void> {
+    const openedAt = Date.now();
+    await ended;
+    if (this.#ear !== ear) return;
+    this.#ear = undefined;
+    if (Date.now() - openedAt > STABLE_MS && !this.#closed) this.#options.onNews();
+  }
+
+  #hear(method: string, text: string): void {
+    if (LIST_CHANGED.test(method)) {
+      this.doubt();
+      this.#options.onNews();
+    }
+    const news = method === UPDATED ? parseUpdated(text) : undefined;
+    if (news) this.#options.onUpdated(news.uri, news.params);
+  }
+}
+
+/** The lists of which a server says that it tells when they change. */
+function tellsOfChanges(capabilities: JsonObject): string[] {
+  return ['tools', 'resources', 'prompts'].filter(name => {
+    const capability = capabilities[name];
+    return isObject(capability) && capability['listChanged'] === true;
+  });
+}

@@ -1,0 +1,127 @@
+/** Where and how a server is reached: its address and opened headers. */
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { Needle } from '../shared/redaction/byte-replacer.ts';
+import { Lru } from '../shared/util/lru.ts';
+import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
+import { parsePlace } from '../servers/registry/connector-place.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import type { AccessTokenSource } from '../credentials/oauth/grant-schema.ts';
+import { hiddenInToken } from '../credentials/hidden-parts.ts';
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
+import { OpenedCredentials } from '../credentials/opened-credentials.ts';
+import { toNeedles } from './protocol/credential-forms.ts';
+import { decideAddress } from '../http/address-policy.ts';
+import { direct, type ConnectorOutlet, type Outlet } from '../http/outbound-fetch.ts';
+import { withoutCredential } from './protocol/without-credential.ts';
+
+/** What of a destination is data, which may be handed to an object. */
+export interface Address {
+  serverId: string;
+  name: string;
+  url: string;
+  /** Header names in lower case. Holds credentials: never logged, never answered. */
+  headers: Readonly<Record<string, string>>;
+  /** What the server's answers must not repeat to anybody. */
+  hidden: readonly string[];
+  /** Changes when address or credential change; sessions and verdicts hang on it. */
+  credentialKey: string;
+  /** Which access token is sent, if one is. */
+  tokenSerial?: number;
+}
+
+export interface Destination extends Address {
+  fetch: Outlet;
+  /** Counts what answers hold in memory where no caller's request does: those to requests of our own. */
+  openBytes?: () => RequestBytes;
+}
+
+/** A destination without its way out. */
+export function addressOf({ fetch: _fetch, openBytes: _bytes, ...address }: Destination): Address {
+  return address;
+}
+
+/** Credentials whose forms are remembered. */
+const MAX_NEEDLES = 1_000;
+
+/** Makes destinations of registry records. */
+export class Destinations {
+  readonly #credentials: OpenedCredentials;
+  readonly #localMode: boolean;
+  readonly #tokens: AccessTokenSource;
+  readonly #connectors: ConnectorOutlet;
+  readonly #openBytes: () => RequestBytes;
+  readonly #needles = new Lru<string, readonly Needle[]>(MAX_NEEDLES);
+
+  constructor(
+    keys: KeyRing,
+    localMode: boolean,
+    tokens: AccessTokenSource,
+    connectors: ConnectorOutlet,
+    openBytes: () => RequestBytes,
+  ) {
+    this.#credentials = new OpenedCredentials(keys);
+    this.#localMode = localMode;
+    this.#tokens = tokens;
+    this.#connectors = connectors;
+    this.#openBytes = openBytes;
+  }
+
+  /** @throws PorticoError where the address is not allowed or the credential cannot be used */
+  async of(server: Server): Promise<Destination> {
+    return this.reach(await this.#addressOf(server));
+  }
+
+  /** The way to an address that was decided on before. */
+  reach(address: Address): Destination {
+    const place = parsePlace(address.url);
+    const outlet = place ? this.#connectors(place.connectorId, place.server) : direct;
+    const fetch = withoutCredential(outlet, this.#needlesOf(address.hidden));
+    return { ...address, fetch, openBytes: this.#openBytes };
+  }
+
+  #needlesOf(hidden: readonly string[]): readonly Needle[] {
+    if (hidden.length === 0) return [];
+    const key = hidden.join('\0');
+    const known = this.#needles.get(key);
+    if (known) return known;
+    const needles = toNeedles(hidden);
+    this.#needles.set(key, needles);
+    return needles;
+  }
+
+  async #addressOf(server: Server): Promise<Address> {
+    if (server.transportType === 'STDIO') {
+      // Who it is on that machine is its connector's matter; no credential of ours goes there.
+      const { id: serverId, name, url } = server;
+      return { serverId, name, url, headers: {}, hidden: [], credentialKey: url };
+    }
+    const decision = decideAddress(server.url, this.#localMode);
+    if (!decision.allowed) throw new PorticoError('upstream_refused_address', decision.reason);
+    const opened = await this.#credentials.of(server);
+    const { id: serverId, name, url } = server;
+    const credentialKey = `${url} ${opened.key}`;
+    const { headers, hidden } = opened;
+    if (!opened.grant) return { serverId, name, url, headers, hidden, credentialKey };
+    const token = await this.#tokens.of(server, opened);
+    const text = await this.#credentials.openToken(server, token);
+    return {
+      serverId,
+      name,
+      url,
+      headers: { ...headers, authorization: `Bearer ${text}` },
+      hidden: [...hidden, ...hiddenInToken(text)],
+      credentialKey,
+      tokenSerial: token.serial,
+    };
+  }
+
+  /** The server refused what was sent; an access token is replaced, in the background. */
+  async refuse(server: Server, { tokenSerial }: Destination): Promise<void> {
+    if (tokenSerial !== undefined) await this.#tokens.refuse(server, tokenSerial);
+  }
+}
+
+/** Give whoever holds a destination the newest access token; all else of it stays the same. */
+export function renew(held: Destination, fresh: Destination): void {
+  if (held.credentialKey === fresh.credentialKey) Object.assign(held, fresh);
+}

@@ -1,0 +1,58 @@
+/**
+ * How a server can write what it was sent to authenticate with: as it is, as JSON escapes it, in Base64, percent-encoded. Pure. What a
+ * server makes of a credential on purpose to hide it, nobody can find.
+ */
+import { toNeedle, type Needle } from '../../shared/redaction/byte-replacer.ts';
+
+export const REDACTED = '[redacted]';
+/** Shorter texts are not looked for: they stand in ordinary words. */
+export const MIN_SECRET_CHARS = 8;
+/** JSON outside of strings: digits are replaced by digits there, so that a number stays one. */
+const NUMBER_LIKE = /^[\d\s.,:+\-[\]{}]+$/;
+/** What some writers of JSON escape without need: in markup, in Base64. */
+const NEEDLESSLY_ESCAPED = /[<>&'+=`]/g;
+
+/** What to look for, and what to write in its place. @param hidden texts of a credential */
+export function toNeedles(hidden: readonly string[]): Needle[] {
+  const secrets = hidden.filter(text => text.length >= MIN_SECRET_CHARS);
+  const forms = new Set(secrets.flatMap(formsOf));
+  return Array.from(forms, form => toNeedle(form, replacementOf(form)));
+}
+
+function formsOf(text: string): string[] {
+  const json = inJson(text);
+  const bytes = new TextEncoder().encode(text);
+  const base64 = btoa(String.fromCharCode(...bytes));
+  const bare = base64.replace(/={1,2}$/, '');
+  const percent = encodeURIComponent(text);
+  return [
+    json,
+    // JSON as a text of JSON.
+    inJson(json),
+    json.replaceAll('/', '\\/'),
+    escapedMore(text, code => code.toUpperCase()),
+    escapedMore(text, code => code),
+    bare,
+    bare.replaceAll('+', '-').replaceAll('/', '_'),
+    bare.replaceAll('/', '\\/'),
+    percent,
+    percent.replaceAll(/%[\dA-F]{2}/g, code => code.toLowerCase()),
+    percent.replaceAll('%20', '+'),
+  ];
+}
+
+/** As JSON writes it, without the quotes around. */
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** The same as writers do it whose JSON has to be safe in markup. @param toCode the case of hexadecimal digits */
+function escapedMore(text: string, toCode: (code: string) => string): string {
+  const escape = (character: string) => {
+    const code = character.charCodeAt(0).toString(16).padStart(4, '0');
+    return `\\u${toCode(code)}`;
+  };
+  const quoted = text.replaceAll('\\', '\\\\').replaceAll('"', escape('"'));
+  return quoted.replaceAll(NEEDLESSLY_ESCAPED, escape);
+}
+
+const replacementOf = (form: string): string =>
+  NUMBER_LIKE.test(form) && /\d/.test(form) ? form.replaceAll(/\d/g, '1') : REDACTED;

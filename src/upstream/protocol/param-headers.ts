@@ -1,0 +1,193 @@
+/**
+ * `Mcp-Param-*` headers: parameters of a tool that its schema wants mirrored (`x-mcp-header`). Reads
+ * the annotations of a schema, writes the headers of a call, checks those of a client. Pure.
+ *
+ * Invariants: a tool without annotations costs one look at its text, once; values are read from the
+ * raw arguments, so no number loses its digits. Where the body has no value, a header that claims
+ * one is a mismatch: whoever routed by it was told something the server does not see.
+ * Source: MCP 2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters.
+ */
+import type { CatalogItem } from '../../servers/catalog/catalog.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { decodeHeaderValue, encodeHeaderValue } from '../../http/header-value.ts';
+import { rawMembers } from '../../shared/json/json-spans.ts';
+import { isObject, type JsonObject } from '../../shared/protocol.ts';
+
+/** One mirrored parameter. */
+export interface ParamHeader {
+  /** Name of the header, in lower case. */
+  header: string;
+  /** Keys that lead from the arguments to the value. */
+  path: readonly string[];
+  type: 'string' | 'integer' | 'boolean';
+}
+
+export type ParamHeaders = { valid: readonly ParamHeader[] } | { invalid: string };
+
+const KEY = 'x-mcp-header';
+const PREFIX = 'mcp-param-';
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
+/** An annotation deeper than this is invalid. */
+const MAX_DEPTH = 64;
+
+/** Keywords that hold a schema or a list of schemas, through which no annotation is reached. */
+const APPLICATORS =
+  'items prefixItems additionalItems contains unevaluatedItems additionalProperties ' +
+  'unevaluatedProperties propertyNames contentSchema allOf anyOf oneOf not if then else';
+/** Keywords that hold schemas by name, likewise. */
+const NAMED_APPLICATORS = 'patternProperties dependentSchemas dependencies $defs definitions';
+
+interface Place {
+  schema: unknown;
+  /** Undefined where the place is not reached by `properties` alone. */
+  path: readonly string[] | undefined;
+}
+
+/** The annotations of an input schema, or why its tool is invalid. @param text valid JSON */
+export function parseParamHeaders(text: string): ParamHeaders {
+  // A key may be written with escapes.
+  if (!text.includes(KEY) && !text.includes('\\u')) return { valid: [] };
+  const valid: ParamHeader[] = [];
+  const names = new Set<string>();
+  const places: Place[] = [{ schema: JSON.parse(text), path: [] }];
+  for (let place = places.pop(); place; place = places.pop()) {
+    const { schema, path } = place;
+    if (!isObject(schema)) continue;
+    if (Object.hasOwn(schema, KEY)) {
+      const found = parseAnnotation(schema, path);
+      if ('invalid' in found) return found;
+      if (names.has(found.header)) return { invalid: `${KEY} names one header twice` };
+      names.add(found.header);
+      valid.push(found);
+    }
+    pushPlaces(places, schema, path);
+  }
+  return { valid: valid.toReversed() };
+}
+
+function parseAnnotation(
+  schema: JsonObject,
+  path: Place['path'],
+): ParamHeader | { invalid: string } {
+  const { [KEY]: name, type } = schema;
+  if (path === undefined || path.length === 0) {
+    return { invalid: `${KEY} stands where \`properties\` alone does not lead` };
+  }
+  if (typeof name !== 'string' || !TOKEN.test(name)) {
+    return { invalid: `${KEY} is no header name` };
+  }
+  if (!TYPES.includes(type)) {
+    return { invalid: `${KEY} stands on what is no string, integer or boolean` };
+  }
+  return { header: PREFIX + name.toLowerCase(), path, type: type as ParamHeader['type'] };
+}
+
+function pushPlaces(places: Place[], schema: JsonObject, path: Place['path']): void {
+  const { properties } = schema;
+  if (isObject(properties)) {
+    const isReached = path !== undefined && path.length < MAX_DEPTH;
+    for (const [key, child] of Object.entries(properties)) {
+      places.push({ schema: child, path: isReached ? [...path, key] : undefined });
+    }
+  }
+  for (const keyword of APPLICATORS.split(' ')) {
+    const child = schema[keyword];
+    const children: unknown[] = Array.isArray(child) ? child : [child];
+    for (const each of children) places.push({ schema: each, path: undefined });
+  }
+  for (const keyword of NAMED_APPLICATORS.split(' ')) {
+    const child = schema[keyword];
+    if (!isObject(child)) continue;
+    for (const each of Object.values(child)) places.push({ schema: each, path: undefined });
+  }
+}
+
+const known = new WeakMap<CatalogItem, readonly ParamHeader[]>();
+
+/** The mirrored parameters of a tool of a catalog; none where its schema is invalid. */
+export function paramHeadersOf(tool: CatalogItem): readonly ParamHeader[] {
+  const held = known.get(tool);
+  if (held) return held;
+  const parsed = parseParamHeaders(tool.raw.get('inputSchema') ?? '{}');
+  const found = 'valid' in parsed ? parsed.valid : [];
+  known.set(tool, found);
+  return found;
+}
+
+/**
+ * The headers that go with a call.
+ * @param args raw JSON of the call's arguments, if it has any
+ */
+export function toParamHeaders(
+  declared: readonly ParamHeader[],
+  args: string | undefined,
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const { header, path } of declared) {
+    const text = textOf(valueAt(args, path));
+    if (text !== undefined) headers[header] = encodeHeaderValue(text);
+  }
+  return headers;
+}
+
+/**
+ * Check what a client mirrored against the call's arguments.
+ * @param read value of a header by its name, null where the request has none
+ * @throws PorticoError `header_mismatch`
+ */
+export function checkParamHeaders(
+  declared: readonly ParamHeader[],
+  args: string | undefined,
+  read: (header: string) => string | null,
+): void {
+  for (const { header, path, type } of declared) {
+    const raw = valueAt(args, path);
+    const value = read(header);
+    if (value === null) {
+      if (textOf(raw) === undefined) continue;
+      throw mismatch(`the ${header} header is missing`);
+    }
+    const claimed = decodeHeaderValue(value);
+    if (claimed === undefined) throw mismatch(`the ${header} header is not valid`);
+    const isEqual =
+      type === 'integer' ? equalNumbers(claimed, raw) : claimed === textOf(raw)?.toWellFormed();
+    if (!isEqual)
+      throw mismatch(`${header} does not match arguments.${path.join('.')} of the body`);
+  }
+}
+
+function mismatch(detail: string): PorticoError {
+  return new PorticoError('header_mismatch', `Header mismatch: ${detail}`);
+}
+
+/** Raw JSON at a path, or undefined where nothing is there. */
+function valueAt(args: string | undefined, path: readonly string[]): string | undefined {
+  let raw = args;
+  for (const key of path) {
+    if (!raw?.startsWith('{')) return undefined;
+    raw = rawMembers(raw).get(key);
+  }
+  return raw;
+}
+
+const DECIMAL = /^-?\d+(?:\.\d+)?$/;
+
+/** A raw primitive as a header has it, a number with all its digits; undefined for null, for what is absent, for all else. */
+function textOf(raw: string | undefined): string | undefined {
+  if (raw === undefined || raw === 'null' || raw.startsWith('{') || raw.startsWith('[')) {
+    return undefined;
+  }
+  if (raw.startsWith('"')) return JSON.parse(raw) as string;
+  const number = Number(raw);
+  return Number.isSafeInteger(number) ? String(number) : raw;
+}
+
+/** `42.0` is 42; digits beyond what a number holds are compared as they are. */
+function equalNumbers(claimed: string, raw: string | undefined): boolean {
+  const text = textOf(raw);
+  if (text === undefined || claimed === text) return text !== undefined;
+  if (raw?.startsWith('"') || !DECIMAL.test(claimed)) return false;
+  const number = Number(claimed);
+  return Number.isSafeInteger(number) && number === Number(text);
+}

@@ -1,0 +1,91 @@
+/** What an HTTP status of an upstream other than 200 means for the request. Pure. */
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { parseWithin } from '../../shared/json/json-bounds.ts';
+import type { RequestId } from '../../shared/protocol.ts';
+import type { Destination } from '../endpoint.ts';
+import { parseMessage, type RawResponse } from './message.ts';
+
+/** JSON-RPC code with which servers of the SDK's first generation refuse at the transport. */
+const TRANSPORT_REFUSAL = -32000;
+
+/** What of a destination says whether a credential was sent. */
+type Sender = Pick<Destination, 'hidden'>;
+
+/** Of 401: a credential that was sent was refused, or none was. */
+export function authError(sender: Sender | undefined): PorticoError {
+  const isSent = (sender?.hidden.length ?? 0) > 0;
+  return new PorticoError(
+    'upstream_auth',
+    isSent
+      ? 'The server refused the stored credential'
+      : 'The server wants a credential, and none is stored for it',
+  );
+}
+
+/** Of 403: only a challenge says that it is about the credential (RFC 6750, section 3.1); else it is the server's own refusal. */
+function scopeError(headers: Headers, sender: Sender | undefined): PorticoError {
+  const challenge = headers.get('www-authenticate') ?? '';
+  const isAboutCredential = /insufficient_scope/.test(challenge);
+  if (isAboutCredential && (sender?.hidden.length ?? 0) > 0) {
+    return new PorticoError('upstream_scope', 'The stored credential lacks a permission');
+  }
+  return new PorticoError('upstream_scope', 'The server forbids the request (403)');
+}
+
+/**
+ * @param body the answer's text where it was JSON, else ''
+ * @returns the upstream's own JSON-RPC error to this request, or why there is none
+ */
+export function statusError(
+  status: number,
+  headers: Headers,
+  body: string,
+  request: { id: RequestId; inSession: boolean; destination?: Sender },
+): PorticoError | RawResponse | 'session_forgotten' {
+  const response = responseOf(body, request.id);
+  if (status === 404 && request.inSession) return 'session_forgotten';
+  // The reference servers refuse an unknown session with 400 and this code, before dispatch.
+  if (status === 400 && request.inSession && rpcCodeOf(body) === TRANSPORT_REFUSAL) {
+    return 'session_forgotten';
+  }
+  if (status === 401) return authError(request.destination);
+  if (status === 403) return scopeError(headers, request.destination);
+  if (status === 408 || status === 425 || status === 429) {
+    return new PorticoError('upstream_rate_limited', undefined, retryAfter(headers));
+  }
+  if (response) return response;
+  if (status >= 500) {
+    return new PorticoError('upstream_5xx', `The server answered ${status}`, retryAfter(headers));
+  }
+  if (status >= 400) return new PorticoError('upstream_4xx', `The server answered ${status}`);
+  if (status >= 300) return new PorticoError('upstream_redirect');
+  return new PorticoError('upstream_no_response');
+}
+
+/** Only seconds are understood, up to a day; a date or nonsense says nothing. */
+function retryAfter(headers: Headers): { retryAfterSeconds?: number } {
+  const seconds = Number(headers.get('retry-after') ?? NaN);
+  return Number.isInteger(seconds) && seconds >= 0 && seconds <= 86_400
+    ? { retryAfterSeconds: seconds }
+    : {};
+}
+
+function responseOf(body: string, id: RequestId): RawResponse | undefined {
+  if (body === '') return undefined;
+  try {
+    const message = parseMessage(body, id);
+    return message.kind === 'response' && 'error' in message ? message : undefined;
+  } catch (error) {
+    if (error instanceof PorticoError) return undefined;
+    throw error;
+  }
+}
+
+function rpcCodeOf(body: string): unknown {
+  try {
+    const parsed = parseWithin(body) as { error?: { code?: unknown } } | null;
+    return parsed?.error?.code;
+  } catch {
+    return undefined;
+  }
+}

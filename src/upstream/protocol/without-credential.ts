@@ -1,0 +1,41 @@
+/**
+ * A way out whose answers do not repeat the credential that was sent (SEC-2): wherever it stands in a body, result, error, notification or
+ * log message, it is replaced before anybody reads it. Every other byte stays as it came, and nothing waits for what comes later but
+ * the beginning of what may be the credential.
+ */
+import { ByteReplacer, joined, type Needle } from '../../shared/redaction/byte-replacer.ts';
+import type { Outlet } from '../../http/outbound-fetch.ts';
+
+/** @param needles see `credential-forms.ts`; without any, the way is as it was */
+export function withoutCredential(outlet: Outlet, needles: readonly Needle[]): Outlet {
+  if (needles.length === 0) return outlet;
+  return async (url, init) => {
+    const response = await outlet(url, init);
+    if (response.body === null) return response;
+    const { status, headers } = response;
+    return new Response(replaced(response.body, needles), { status, headers });
+  };
+}
+
+function replaced(
+  body: ReadableStream<Uint8Array>,
+  needles: readonly Needle[],
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const replacer = new ByteReplacer(needles);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        for (;;) {
+          const { done, value } = await reader.read();
+          const pieces = done ? replacer.end() : replacer.push(value);
+          if (pieces.length > 0) controller.enqueue(joined(pieces));
+          if (done) return controller.close();
+          if (pieces.length > 0) return;
+        }
+      },
+      cancel: reason => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,153 @@
+/**
+ * The other direction of a call: what the server asks while it works, and what it is told. Questions
+ * go to the caller where the client said that it answers them, with the way back; all others are
+ * answered here. While a question waits, the call's deadline waits for it.
+ */
+import type { Deadline } from '../http/deadline.ts';
+import type { CallContext, CallMessages } from './protocol/call.ts';
+import { postNotification } from './session/channel.ts';
+import { createDeadline } from '../http/deadline.ts';
+import type { Destination } from './endpoint.ts';
+import { toAnswerText, type UpstreamMessage } from './protocol/message.ts';
+import { withoutSecrets } from './protocol/redact.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { isTaskNotification } from './protocol/task-messages.ts';
+import { canBeAsked, capabilityFor } from '../shared/client-capabilities.ts';
+import { withdrawnId, type Question, type RawAnswer } from './protocol/server-request.ts';
+import type { RequestId } from '../shared/protocol.ts';
+import { LIST_CHANGED } from './streams/session-events.ts';
+import { requestHeaders, type Manner } from './protocol/wire-request.ts';
+
+/** The call whose server talks back, and the way to it. */
+export interface Talk {
+  destination: Destination;
+  manner: Manner;
+  deadline: Deadline;
+  context: CallContext;
+  questionTimeoutMs: number;
+  /** Settles when the server has been told that the call is cancelled, if it is. */
+  told?(): Promise<void>;
+  /** The caller gave a progress token; progress nobody asked for is dropped. */
+  wantsProgress: boolean;
+  /** The caller knows the tasks of this server by ids of its own. */
+  hearsTasks: boolean;
+}
+
+/** A question on its way to the client. */
+interface Asked {
+  question: Question;
+  /** Lets the call's time go on. */
+  resume: () => void;
+  /** It came on a stream that other calls share. */
+  isShared: boolean;
+}
+
+const REFUSAL: RawAnswer = { error: '{"code":-32601,"message":"Method not found"}' };
+const GONE: RawAnswer = { error: '{"code":-32603,"message":"The client went away"}' };
+
+/**
+ * The messages of a call as its caller sees them. Releases the deadline at their end.
+ * @param onChange told of the server when one of its lists changed
+ */
+export async function* toCallMessages(
+  messages: AsyncIterable<UpstreamMessage> | Iterable<UpstreamMessage>,
+  talk: Talk,
+  onChange: (serverId: string) => Promise<unknown>,
+): CallMessages {
+  const { deadline, context, destination } = talk;
+  /** Questions that wait; those of this call alone are lost with it, those of a shared stream are not. */
+  const asked = new Map<RequestId, Asked>();
+  try {
+    for await (const message of messages) {
+      if (message.kind === 'request') {
+        const { method, id, params } = message;
+        const reply = message.reply ?? ((given: RawAnswer) => sendAnswer(talk, id, given));
+        if (!canBeAsked(context.capabilities, method)) {
+          const needed = capabilityFor(method);
+          if (needed && context.questions === 'park') {
+            throw new PorticoError('missing_client_capability', undefined, {
+              data: { requiredCapabilities: { [needed]: {} } },
+            });
+          }
+          context.defer(reply(method === 'ping' ? { result: '{}' } : REFUSAL));
+          continue;
+        }
+        const resume = deadline.hold(talk.questionTimeoutMs);
+        const answer = async (given: RawAnswer) => {
+          if (!asked.delete(id)) return;
+          resume();
+          await reply(given);
+        };
+        const question: Question = { kind: 'question', method, params, answer };
+        asked.set(id, { question, resume, isShared: message.reply !== undefined });
+        yield question;
+      } else if (message.kind === 'notification') {
+        if (message.method === 'notifications/cancelled') {
+          const id = withdrawnId(message.method, message.text);
+          const withdrawn = id === undefined ? undefined : asked.get(id);
+          if (id === undefined || !withdrawn) continue;
+          asked.delete(id);
+          withdrawn.resume();
+          yield { kind: 'withdrawal', of: withdrawn.question };
+          continue;
+        }
+        if (LIST_CHANGED.test(message.method)) {
+          context.defer(onChange(destination.serverId));
+          continue;
+        }
+        // Of tasks hears who speaks of tasks; what is told of them elsewhere nobody may rely on.
+        if (isTaskNotification(message.method) && !talk.hearsTasks) continue;
+        if (message.method !== 'notifications/progress') yield message;
+        else if (talk.wantsProgress) {
+          deadline.restart();
+          yield message;
+        }
+      } else if (message.kind === 'response') {
+        yield withoutSecrets(message, destination.hidden);
+        return;
+      }
+    }
+  } finally {
+    deadline.release();
+    const told = talk.told?.() ?? Promise.resolve();
+    for (const [id, { isShared }] of asked) {
+      if (!isShared) context.defer(told.then(() => sendAnswer(talk, id, GONE)));
+    }
+    asked.clear();
+  }
+}
+
+/** Give a server the answer to its question. Whether it arrives, the call itself will show. */
+function sendAnswer(talk: Talk, id: RequestId, answer: RawAnswer): Promise<void> {
+  return postText(talk.destination, talk.manner, toAnswerText(id, answer));
+}
+
+/** POST a message that is no request; its fate is nobody's concern. */
+export function postText(destination: Destination, manner: Manner, text: string): Promise<void> {
+  return briefly(async deadline => {
+    const response = await destination.fetch(destination.url, {
+      method: 'POST',
+      headers: requestHeaders(destination, manner, ''),
+      body: text,
+      redirect: 'manual',
+      signal: deadline.signal,
+    });
+    await response.body?.cancel();
+  });
+}
+
+/** Tell a server something whose fate nobody waits for. */
+export function sendNotification(
+  destination: Destination,
+  manner: Manner,
+  notification: { method: string; params?: unknown },
+): Promise<void> {
+  return briefly(deadline => postNotification(destination, manner, notification, deadline));
+}
+
+/** Work whose outcome nobody waits for, with an end. */
+async function briefly(work: (deadline: Deadline) => Promise<void>): Promise<void> {
+  const deadline = createDeadline(5_000);
+  await work(deadline).catch(() => {});
+  deadline.release();
+}

@@ -1,0 +1,56 @@
+/**
+ * Gets a client its session at a legacy upstream: the stored one, or a new one that this caller
+ * opens while all others wait for it.
+ */
+import type { JsonObject } from '../../shared/protocol.ts';
+import { createDeadline } from '../../http/deadline.ts';
+import type { Destination } from '../endpoint.ts';
+import { HANDSHAKE_MS, initializeHttp } from './handshake.ts';
+
+/** A session at an upstream, as it is stored. */
+export interface UpstreamSession {
+  sessionId: string;
+  protocolVersion: string;
+  /** The address and credential it was opened with; another one needs another session. */
+  credentialKey: string;
+  /** The server offers no standing stream in it. */
+  hasNoStream?: boolean;
+}
+
+/** A session, or the right to open one. */
+export type Acquired = { session: UpstreamSession } | { claim: string };
+
+/** Where sessions are stored and claimed: the client's object, from inside or through its binding. */
+export interface SessionHolder {
+  acquire(serverId: string, credentialKey: string): Promise<Acquired>;
+  settle(serverId: string, claim: string, session?: UpstreamSession): Promise<boolean>;
+}
+
+/**
+ * @param capabilities what the client can be asked
+ * @throws PorticoError with an `upstream_*` code where the handshake fails
+ */
+export async function acquireSession(
+  holder: SessionHolder,
+  destination: Destination,
+  capabilities: JsonObject,
+  maxBytes: number,
+): Promise<UpstreamSession> {
+  const { serverId, credentialKey } = destination;
+  const acquired = await holder.acquire(serverId, credentialKey);
+  if ('session' in acquired) return acquired.session;
+  const { claim } = acquired;
+  const deadline = createDeadline(HANDSHAKE_MS);
+  try {
+    const found = await initializeHttp(destination, deadline, maxBytes, capabilities);
+    const { protocolVersion, sessionId = '' } = found;
+    const session = { sessionId, protocolVersion, credentialKey };
+    await holder.settle(serverId, claim, session);
+    return session;
+  } catch (error) {
+    await holder.settle(serverId, claim);
+    throw error;
+  } finally {
+    deadline.release();
+  }
+}

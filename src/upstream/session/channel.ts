@@ -1,0 +1,93 @@
+/**
+ * A way to put single requests to one upstream whose manner is known: used for handshakes,
+ * discovery and listening, where the answer is read here. Calls of clients go through the relay.
+ */
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { finalResponse } from '../protocol/final-response.ts';
+import { LIST_BOUNDS } from '../../shared/json/json-bounds.ts';
+import type { RawObject } from '../../shared/json/json-spans.ts';
+import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
+import type { Deadline } from '../../http/deadline.ts';
+import { exchange, type Reply } from '../exchange.ts';
+import type { RawResponse } from '../protocol/message.ts';
+import { nextRequestId } from '../protocol/request-ids.ts';
+import type { Destination } from '../endpoint.ts';
+import { requestHeaders, requestText, type Manner } from '../protocol/wire-request.ts';
+
+export interface Channel {
+  /** @throws PorticoError with an `upstream_*` code; SessionForgotten */
+  request(method: string, params: RawObject, deadline: Deadline): Promise<RawResponse>;
+  notify(method: string, deadline: Deadline): Promise<void>;
+  close(): void;
+}
+
+/** A channel over Streamable HTTP. */
+export function createHttpChannel(
+  destination: Destination,
+  manner: Manner,
+  maxBytes: number,
+): Channel {
+  return {
+    async request(method, params, deadline) {
+      const bytes = destination.openBytes?.();
+      try {
+        const reply = await post(destination, manner, method, params, deadline, maxBytes, bytes);
+        return await finalResponse(reply);
+      } finally {
+        bytes?.release();
+      }
+    },
+    async notify(method, deadline) {
+      await postNotification(destination, manner, { method }, deadline);
+    },
+    close() {},
+  };
+}
+
+/** POST one request and return the reply with its headers. @param bytes holds what is read of it, and is released by the caller */
+export function post(
+  destination: Destination,
+  manner: Manner,
+  method: string,
+  params: RawObject,
+  deadline: Deadline,
+  maxBytes: number,
+  bytes?: RequestBytes,
+): Promise<Reply> {
+  const id = nextRequestId();
+  const name = params.get('name') ?? params.get('uri');
+  const headers = requestHeaders(
+    destination,
+    manner,
+    method,
+    name === undefined ? undefined : (JSON.parse(name) as string),
+  );
+  const body = requestText({ method, params }, id, manner.era);
+  const inSession = Boolean(manner.sessionId);
+  const bounds = method.endsWith('/list') ? LIST_BOUNDS : undefined;
+  return exchange({ destination, headers, body, id, inSession, bounds, bytes }, deadline, maxBytes);
+}
+
+/** POST a notification; any 2xx will do. */
+export async function postNotification(
+  destination: Destination,
+  manner: Manner,
+  notification: { method: string; params?: unknown },
+  deadline: Deadline,
+): Promise<void> {
+  let response: Response;
+  try {
+    response = await destination.fetch(destination.url, {
+      method: 'POST',
+      headers: requestHeaders(destination, manner, notification.method),
+      body: JSON.stringify({ jsonrpc: '2.0', ...notification }),
+      redirect: 'manual',
+      signal: deadline.signal,
+    });
+  } catch {
+    throw deadline.explain(new PorticoError('upstream_unreachable'));
+  }
+  response.body?.cancel().catch(() => {});
+  if (!response.ok)
+    throw new PorticoError('upstream_4xx', `The server answered ${response.status}`);
+}

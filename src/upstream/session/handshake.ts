@@ -1,0 +1,95 @@
+/**
+ * The legacy handshake: `initialize`, then `notifications/initialized`. Opens an upstream session
+ * where the server keeps one.
+ */
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { finalResponse } from '../protocol/final-response.ts';
+import type { RawObject } from '../../shared/json/json-spans.ts';
+import {
+  IMPLEMENTATION,
+  isObject,
+  LATEST_LEGACY_VERSION,
+  LEGACY_VERSIONS,
+  type JsonObject,
+} from '../../shared/protocol.ts';
+import { post, postNotification } from './channel.ts';
+import type { Deadline } from '../../http/deadline.ts';
+import type { RawResponse } from '../protocol/message.ts';
+import { withoutSecrets } from '../protocol/redact.ts';
+import { toSaid } from '../protocol/error-text.ts';
+import type { Destination } from '../endpoint.ts';
+import type { Manner } from '../protocol/wire-request.ts';
+
+export interface Handshake {
+  protocolVersion: string;
+  sessionId?: string;
+  capabilities: JsonObject;
+  /** The server's own instructions for models: untrusted text. */
+  instructions?: string;
+}
+
+/** Params of `initialize`: on behalf of a client, with what of it can be asked. */
+export function initializeParams(capabilities: JsonObject = {}): RawObject {
+  return new Map([
+    ['protocolVersion', JSON.stringify(LATEST_LEGACY_VERSION)],
+    ['capabilities', JSON.stringify(capabilities)],
+    ['clientInfo', JSON.stringify(IMPLEMENTATION)],
+  ]);
+}
+
+/**
+ * Read the result of `initialize`.
+ * @param destination the server, whose refusal must not repeat what it was sent
+ * @throws PorticoError where the server refused or speaks no revision Portico knows
+ */
+export function parseInitializeResult(
+  response: RawResponse,
+  { hidden }: Pick<Destination, 'hidden'>,
+): Handshake {
+  if ('error' in response) {
+    const { parsed } = withoutSecrets(response, hidden);
+    const detail = `The server refused to initialize${toSaid(parsed)}`;
+    throw new PorticoError('upstream_4xx', detail);
+  }
+  const { protocolVersion, capabilities, instructions } = response.parsed;
+  if (typeof protocolVersion !== 'string' || !LEGACY_VERSIONS.includes(protocolVersion)) {
+    throw new PorticoError('upstream_bad_message', 'The server speaks no known protocol version');
+  }
+  return {
+    protocolVersion,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    ...(typeof instructions === 'string' ? { instructions } : {}),
+  };
+}
+
+/** Longest time of a handshake, in milliseconds. */
+export const HANDSHAKE_MS = 10_000;
+
+const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
+
+/** Do the handshake over Streamable HTTP. */
+export async function initializeHttp(
+  destination: Destination,
+  deadline: Deadline,
+  maxBytes: number,
+  capabilities?: JsonObject,
+): Promise<Handshake> {
+  const opening: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
+  const reply = await post(
+    destination,
+    opening,
+    'initialize',
+    initializeParams(capabilities),
+    deadline,
+    maxBytes,
+  );
+  const found = parseInitializeResult(await finalResponse(reply), destination);
+  const sessionId = reply.headers.get('mcp-session-id');
+  if (sessionId !== null && !SESSION_ID.test(sessionId)) {
+    throw new PorticoError('upstream_bad_message', 'The session id of the server is not valid');
+  }
+  const handshake = sessionId === null ? found : { ...found, sessionId };
+  const manner: Manner = { era: 'legacy', ...handshake };
+  await postNotification(destination, manner, { method: 'notifications/initialized' }, deadline);
+  return handshake;
+}

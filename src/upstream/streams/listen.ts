@@ -1,0 +1,104 @@
+/**
+ * The standing stream on which an upstream tells of changes: `subscriptions/listen` in the modern
+ * era, the GET stream in the legacy one. Resolves when the stream is open; `onNotification` hears
+ * every notification until it ends. Source: MCP 2026-07-28 Subscriptions; 2025-11-25 transports.
+ */
+import { parseWithin } from '../../shared/json/json-bounds.ts';
+import { readEvents } from '../../http/sse-events.ts';
+import { isObject, TASKS_EXTENSION } from '../../shared/protocol.ts';
+import { nextRequestId } from '../protocol/request-ids.ts';
+import type { Destination } from '../endpoint.ts';
+import { requestHeaders, requestText, type Manner } from '../protocol/wire-request.ts';
+
+export interface Listening {
+  /** Settles when the stream has ended, for whatever reason. */
+  ended: Promise<void>;
+}
+
+const MAX_EVENT_CHARS = 1_048_576;
+/** A server that does not open the stream within this time is taken for one without it. */
+const OPEN_MS = 3_000;
+
+/** What to hear of. A legacy server is told of the resources by requests of their own. */
+export interface Wanted {
+  /** `tools`, `resources`, `prompts`: those whose changes are wanted. */
+  lists: readonly string[];
+  uris: readonly string[];
+  /** Of a modern server only. */
+  taskIds?: readonly string[];
+}
+
+/** @returns undefined where the server offers no such stream */
+export async function listen(
+  destination: Destination,
+  manner: Manner,
+  wanted: Wanted,
+  onNotification: (method: string, text: string) => void,
+  signal: AbortSignal,
+): Promise<Listening | undefined> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), OPEN_MS);
+  signal.addEventListener('abort', () => controller.abort(), { once: true });
+  const response = await destination
+    .fetch(destination.url, {
+      ...opening(destination, manner, wanted),
+      signal: controller.signal,
+    })
+    .catch(() => undefined);
+  clearTimeout(timer);
+  const type = response?.headers.get('content-type') ?? '';
+  if (response?.status !== 200 || !type.includes('text/event-stream') || !response.body) {
+    response?.body?.cancel().catch(() => {});
+    return undefined;
+  }
+  return { ended: hear(response.body, onNotification, controller.signal) };
+}
+
+function opening(
+  destination: Destination,
+  manner: Manner,
+  { lists, uris, taskIds }: Wanted,
+): RequestInit {
+  if (manner.era === 'legacy') {
+    const headers = { ...requestHeaders(destination, manner, ''), accept: 'text/event-stream' };
+    return { method: 'GET', headers, redirect: 'manual' };
+  }
+  const method = 'subscriptions/listen';
+  const filter = {
+    ...Object.fromEntries(lists.map(list => [`${list}ListChanged`, true])),
+    ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
+    ...(taskIds ? { taskIds } : {}),
+  };
+  const capabilities = taskIds ? { extensions: { [TASKS_EXTENSION]: {} } } : {};
+  const params = new Map([['notifications', JSON.stringify(filter)]]);
+  return {
+    method: 'POST',
+    headers: requestHeaders(destination, manner, method),
+    body: requestText({ method, params }, nextRequestId(), 'modern', capabilities),
+    redirect: 'manual',
+  };
+}
+
+async function hear(
+  body: ReadableStream<Uint8Array>,
+  onNotification: (method: string, text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const event of readEvents(body, MAX_EVENT_CHARS, undefined, signal)) {
+      const message = parse(event.data);
+      if (!isObject(message) || typeof message['method'] !== 'string') continue;
+      onNotification(message['method'], event.data);
+    }
+  } catch {
+    // A broken stream is the same as an ended one; the monitor opens the next.
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseWithin(text);
+  } catch {
+    return undefined;
+  }
+}

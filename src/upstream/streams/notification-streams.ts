@@ -1,0 +1,203 @@
+/**
+ * The standing streams of one client's sessions at legacy servers, held by its object.
+ *
+ * A session of a legacy client is its own: a question on its stream goes to one of its calls. A
+ * session that callers without one share is not: people who may be different must not get each
+ * other's questions, so a call has such a session to itself while it runs, where the server has a
+ * standing stream. Calls side by side get sessions beside the stored one, kept until they are idle.
+ */
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { JsonObject } from '../../shared/protocol.ts';
+import { createDeadline } from '../../http/deadline.ts';
+import { renew, type Destination } from '../endpoint.ts';
+import { joinStream, type EarTerms } from './call-listener.ts';
+import { endSession } from '../session/end-session.ts';
+import { HANDSHAKE_MS, initializeHttp } from '../session/handshake.ts';
+import type { Told, ToldBy } from './session-events.ts';
+import { StandingStream, type StreamState } from './notification-stream.ts';
+import type { CallSession } from '../upstream-client.ts';
+
+/** A session as far as its stream needs it. */
+export interface StandingSession {
+  sessionId: string;
+  protocolVersion: string;
+  credentialKey: string;
+  /** The server said that it has no such stream. */
+  hasNoStream?: boolean;
+}
+
+export interface StandingStreamsOptions {
+  holdMs: number;
+  maxBytes: number;
+  /** See `SharedStream`. */
+  onNews(message: Told, by: ToldBy): boolean;
+  /** Whether somebody is there who hears of news. */
+  isHeard(): boolean;
+  /** Whether the stream of the stored session at a server is to stay. */
+  isPinned(serverId: string): boolean;
+  /** A server offers no standing stream in a stored session; worth remembering. */
+  onNone(serverId: string, session: StandingSession): Promise<unknown>;
+}
+
+interface Held {
+  destination: Destination;
+  session: StandingSession;
+  /** Opened beside the stored one, for one call at a time. */
+  isExtra: boolean;
+  stream: StandingStream;
+}
+
+/** Most streams one client may have open at once. */
+const MAX_STREAMS = 200;
+/** Longest time a call waits for a stream; the second where that was in vain before, in milliseconds. */
+const WAIT_MS = 3_000;
+const WAIT_AGAIN_MS = 100;
+/** A question may be faster than the call it belongs to, which a Worker makes, in milliseconds. */
+const GRACE_MS = 5_000;
+
+const keyOf = (serverId: string, sessionId: string) => `${serverId} ${sessionId}`;
+
+export class StandingStreams {
+  readonly #options: StandingStreamsOptions;
+  readonly #held = new Map<string, Held>();
+  /** Servers that are slow to open a stream, by id: some say nothing before their first event. */
+  readonly #slow = new Set<string>();
+
+  constructor(options: StandingStreamsOptions) {
+    this.#options = options;
+  }
+
+  /** The stream of a session, where it is held. */
+  find(serverId: string, sessionId: string): StandingStream | undefined {
+    return this.#held.get(keyOf(serverId, sessionId))?.stream;
+  }
+
+  /** Have the stream of a session open for a while, for calls that the Worker makes. */
+  async hold(destination: Destination, session: StandingSession): Promise<StreamState> {
+    if (session.hasNoStream) return 'none';
+    const { serverId } = destination;
+    const known = this.#known(destination, session);
+    if (!known && this.#held.size >= MAX_STREAMS) return 'closed';
+    const { stream } = known ?? this.#create(destination, session, GRACE_MS);
+    const state = await stream.hold();
+    if (state === 'none') {
+      stream.close();
+      await this.#options.onNone(serverId, session);
+    }
+    return state;
+  }
+
+  /**
+   * A session for one call of a client that answers with its next request.
+   * @param session the stored one
+   * @throws PorticoError with an `upstream_*` code where another one cannot be opened
+   */
+  async seat(
+    destination: Destination,
+    session: StandingSession,
+    terms: EarTerms,
+  ): Promise<CallSession> {
+    if (session.hasNoStream) return session;
+    const { serverId } = destination;
+    const stored = this.#known(destination, session) ?? this.#create(destination, session, 0);
+    const state = await stored.stream.hold();
+    if (state === 'none') {
+      stored.stream.close();
+      await this.#options.onNone(serverId, session);
+      return session;
+    }
+    const free = [stored, ...this.#extras(destination)].find(
+      ({ stream }) => stream.shared.size === 0,
+    );
+    if (free && !free.stream.isClosed) {
+      const ear = joinStream(free.stream.shared, terms);
+      if (free !== stored) await free.stream.hold();
+      return { ...free.session, ear };
+    }
+    if (this.#held.size >= MAX_STREAMS) throw new PorticoError('too_many_calls');
+    const extra = await this.#openExtra(destination, terms.capabilities);
+    const ear = joinStream(extra.stream.shared, terms);
+    await extra.stream.hold();
+    return { ...extra.session, ear };
+  }
+
+  /** A session is forgotten by its server. */
+  forget(serverId: string, sessionId: string): void {
+    this.#held.get(keyOf(serverId, sessionId))?.stream.close();
+  }
+
+  /** Close the streams at a server but that of one session, and those which single calls have. */
+  leave(serverId: string, sessionId?: string): void {
+    for (const { destination, session, isExtra, stream } of this.#held.values()) {
+      const isOther = !isExtra && session.sessionId !== sessionId;
+      if (destination.serverId === serverId && isOther) stream.close();
+    }
+  }
+
+  /** The sessions whose streams are held. */
+  held(): { destination: Destination; session: StandingSession }[] {
+    return [...this.#held.values()];
+  }
+
+  closeAll(): void {
+    for (const { stream } of this.#held.values()) stream.close();
+  }
+
+  /** The stream of a session, which goes on with the newest access token. */
+  #known(destination: Destination, { sessionId }: StandingSession): Held | undefined {
+    const held = this.#held.get(keyOf(destination.serverId, sessionId));
+    if (held) renew(held.destination, destination);
+    return held;
+  }
+
+  #extras({ serverId, credentialKey }: Destination): Held[] {
+    return [...this.#held.values()].filter(
+      ({ isExtra, destination, session }) =>
+        isExtra && destination.serverId === serverId && session.credentialKey === credentialKey,
+    );
+  }
+
+  async #openExtra(destination: Destination, capabilities: JsonObject): Promise<Held> {
+    const deadline = createDeadline(HANDSHAKE_MS);
+    const { maxBytes } = this.#options;
+    try {
+      const found = await initializeHttp(destination, deadline, maxBytes, capabilities);
+      const { protocolVersion, sessionId = '' } = found;
+      const { credentialKey } = destination;
+      return this.#create(destination, { sessionId, protocolVersion, credentialKey }, 0, true);
+    } finally {
+      deadline.release();
+    }
+  }
+
+  #create(
+    destination: Destination,
+    session: StandingSession,
+    graceMs: number,
+    isExtra = false,
+  ): Held {
+    const { holdMs, maxBytes } = this.#options;
+    const key = keyOf(destination.serverId, session.sessionId);
+    const { sessionId, protocolVersion } = session;
+    const onClose = () => {
+      this.#held.delete(key);
+      if (isExtra) void endSession(destination, session);
+    };
+    const manner = { era: 'legacy' as const, protocolVersion, sessionId };
+    const { serverId } = destination;
+    const stream = new StandingStream(destination, manner, {
+      holdMs,
+      maxBytes,
+      graceMs,
+      waitMs: this.#slow.has(serverId) ? WAIT_AGAIN_MS : WAIT_MS,
+      onSlow: () => this.#slow.add(serverId),
+      onNews: message => this.#options.onNews(message, destination),
+      isHeard: () => this.#options.isHeard(),
+      isPinned: () => !isExtra && this.#options.isPinned(serverId),
+      onClose,
+    });
+    const held = { destination, session, isExtra, stream };
+    this.#held.set(key, held);
+    return held;
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * What a server tells on the streams of one client's session that belongs to no call: that a
+ * resource or a list changed, and log messages. Decides what each is for; the object passes it on.
+ */
+import { parseUpdated, UPDATED } from '../../shared/json/updated.ts';
+import { noteRedacted } from '../protocol/redact.ts';
+
+/** A notification as the server wrote it. */
+export interface Told {
+  method: string;
+  text: string;
+}
+
+/** The server a session is at, as far as its news need it. */
+export interface ToldBy {
+  serverId: string;
+  /** What its messages must not repeat to a client. */
+  hidden: readonly string[];
+}
+
+export interface SessionNewsPorts {
+  /** Told that a resource changed; `params` is raw JSON. */
+  onUpdated(serverId: string, uri: string, params: string): void;
+  /** Told that one of the server's lists changed. */
+  onListChanged(serverId: string): void;
+  /** Told of a log message. @returns whether somebody takes it beside the calls that run */
+  onLog(serverId: string, text: string): boolean;
+}
+
+export const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
+const LOG = 'notifications/message';
+/** Longest message that is passed on outside of a call. */
+const MAX_CHARS = 1_048_576;
+
+/** @returns whether the notification was taken; one that was not may belong to a call */
+export function takeNews({ method, text }: Told, by: ToldBy, ports: SessionNewsPorts): boolean {
+  const { serverId, hidden } = by;
+  if (LIST_CHANGED.test(method)) {
+    ports.onListChanged(serverId);
+    return true;
+  }
+  if (method === UPDATED) {
+    const news = text.length > MAX_CHARS ? undefined : parseUpdated(noteRedacted(text, hidden));
+    if (news) ports.onUpdated(serverId, news.uri, news.params);
+    return true;
+  }
+  if (method !== LOG || text.length > MAX_CHARS) return false;
+  return ports.onLog(serverId, noteRedacted(text, hidden));
+}

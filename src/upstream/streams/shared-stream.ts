@@ -1,0 +1,182 @@
+/**
+ * What a server says on a stream that several calls of one client share: an HTTP+SSE connection, or
+ * the standing stream of a session. The transport does not say which call a question or a log
+ * message belongs to: they go to the call begun last that can take them.
+ *
+ * Invariants: an open question has one holder at most, and only the holder's answer is sent; a
+ * question is answered once; one that its call leaves open goes to another call under way, and is
+ * answered with an error where there is none.
+ */
+import { progressTokenOf } from '../protocol/progress-token.ts';
+import { toAnswerText, type UpstreamMessage, type UpstreamRequest } from '../protocol/message.ts';
+import { withdrawnId, type RawAnswer } from '../protocol/server-request.ts';
+import type { RequestId } from '../../shared/protocol.ts';
+
+/** A call under way, as a shared stream knows it. */
+export interface Listener {
+  /** Whether its client can be asked this. */
+  canBeAsked(method: string): boolean;
+  /** Raw JSON of the token under which the server tells of its progress. */
+  progressToken: string | undefined;
+  put(message: UpstreamMessage): void;
+}
+
+interface OpenQuestion {
+  question: UpstreamRequest;
+  /** Absent while the question waits for a call to come. */
+  holder: Listener | undefined;
+  timer: ReturnType<typeof setTimeout> | null;
+}
+
+export interface SharedStreamOptions {
+  /** Sends a message to the server; its fate is nobody's concern. */
+  send(text: string): Promise<void>;
+  /** Told of each notification but progress. @returns whether it was taken: no call gets it then */
+  onNews?(message: Notification): boolean;
+  /** How long a message waits for a call that has not made itself known yet, in milliseconds. */
+  graceMs: number;
+}
+
+/** News that came before its call made itself known. */
+interface Early {
+  message: Notification;
+  at: number;
+}
+
+type Notification = UpstreamMessage & { kind: 'notification' };
+
+/** Most questions that wait at once for one client; more are refused. */
+const MAX_OPEN = 200;
+/** Most news kept for a call that has not made itself known yet. */
+const MAX_EARLY = 100;
+/** Notifications that belong to a call, though the transport does not say to which. */
+const FOR_LAST = new Set(['notifications/message', 'notifications/elicitation/complete']);
+const REFUSAL: RawAnswer = { error: '{"code":-32601,"message":"Method not found"}' };
+const NOBODY: RawAnswer = { error: '{"code":-32603,"message":"No call waits for this answer"}' };
+
+export class SharedStream {
+  readonly #options: SharedStreamOptions;
+  readonly #listeners = new Set<Listener>();
+  readonly #open = new Map<RequestId, OpenQuestion>();
+  #early: Early[] = [];
+
+  constructor(options: SharedStreamOptions) {
+    this.#options = options;
+  }
+
+  /** Calls under way. */
+  get size(): number {
+    return this.#listeners.size;
+  }
+
+  /** A call begins. What waits for one may be its own. */
+  join(listener: Listener): void {
+    this.#listeners.add(listener);
+    const since = Date.now() - this.#options.graceMs;
+    const early = this.#early.filter(({ at }) => at >= since);
+    this.#early = early.filter(({ message }) => !this.#tell(message));
+    for (const open of this.#open.values()) if (!open.holder) this.#give(open);
+  }
+
+  /**
+   * A call is over. What it leaves open may be another one's: that one is asked again.
+   * @param told settles when the server knows that the call is over, and may hear of its questions
+   */
+  leave(listener: Listener, told: Promise<unknown> = Promise.resolve()): void {
+    this.#listeners.delete(listener);
+    for (const open of this.#open.values()) {
+      if (open.holder !== listener) continue;
+      open.holder = undefined;
+      this.#give(open, told);
+    }
+  }
+
+  /** Something came that is no response. */
+  take(message: UpstreamMessage): void {
+    if (message.kind === 'request') return this.#ask(message);
+    if (message.kind !== 'notification') return;
+    const withdrawn = withdrawnId(message.method, message.text);
+    if (withdrawn !== undefined) this.#withdraw(withdrawn, message);
+    else if (!this.#tell(message)) this.#keep(message);
+  }
+
+  /** The server takes a question back: its holder is told, and nobody's answer is sent. */
+  #withdraw(id: RequestId, message: Notification): void {
+    const open = this.#open.get(id);
+    if (!open) return;
+    if (open.timer) clearTimeout(open.timer);
+    this.#open.delete(id);
+    open.holder?.put(message);
+  }
+
+  /** The stream is gone, and with it every question. */
+  close(): void {
+    for (const { timer } of this.#open.values()) if (timer) clearTimeout(timer);
+    this.#open.clear();
+    this.#early = [];
+    this.#listeners.clear();
+  }
+
+  #ask(question: UpstreamRequest): void {
+    const { id, method } = question;
+    // A stream that is gone on with may say again what it said.
+    if (this.#open.has(id)) return;
+    if (method === 'ping') return this.#answer(id, { result: '{}' });
+    if (this.#open.size >= MAX_OPEN) return this.#answer(id, REFUSAL);
+    const open: OpenQuestion = { question, holder: undefined, timer: null };
+    this.#open.set(id, open);
+    this.#give(open);
+  }
+
+  /** To the call begun last that can take it, or else begun last: that one refuses it by itself. */
+  #give(open: OpenQuestion, told: Promise<unknown> = Promise.resolve()): void {
+    const { question } = open;
+    const { id, method } = question;
+    const listeners = [...this.#listeners].toReversed();
+    const holder = listeners.find(listener => listener.canBeAsked(method)) ?? listeners[0];
+    if (open.timer) clearTimeout(open.timer);
+    if (!holder) {
+      const refuse = () => {
+        if (this.#open.get(id) === open && !open.holder) this.#refuse(id);
+      };
+      if (this.#options.graceMs === 0) void told.then(refuse);
+      else open.timer = setTimeout(refuse, this.#options.graceMs);
+      return;
+    }
+    open.holder = holder;
+    const reply = async (answer: RawAnswer) => {
+      if (this.#open.get(id) !== open || open.holder !== holder) return;
+      this.#open.delete(id);
+      await this.#options.send(toAnswerText(id, answer));
+    };
+    holder.put({ ...question, reply });
+  }
+
+  #refuse(id: RequestId): void {
+    this.#open.delete(id);
+    this.#answer(id, NOBODY);
+  }
+
+  #answer(id: RequestId, answer: RawAnswer): void {
+    void this.#options.send(toAnswerText(id, answer));
+  }
+
+  /** @returns whether there was a call to tell */
+  #tell(message: Notification): boolean {
+    const listeners = [...this.#listeners];
+    const isProgress = message.method === 'notifications/progress';
+    if (!isProgress && this.#options.onNews?.(message)) return true;
+    if (!isProgress && !FOR_LAST.has(message.method)) return true;
+    const token = isProgress ? progressTokenOf(message.text) : undefined;
+    const listener = isProgress
+      ? listeners.find(({ progressToken }) => token !== undefined && progressToken === token)
+      : listeners.at(-1);
+    listener?.put(message);
+    return listener !== undefined;
+  }
+
+  #keep(message: Notification): void {
+    if (this.#options.graceMs === 0) return;
+    this.#early = [...this.#early, { message, at: Date.now() }].slice(-MAX_EARLY);
+  }
+}

@@ -1,0 +1,274 @@
+/**
+ * A live connection to a server of the deprecated HTTP+SSE transport: a GET stream that first
+ * names the endpoint, POSTs to it, answers on the stream, matched by id.
+ *
+ * Invariants: the endpoint is of the stream's own origin; when the stream ends, every waiting
+ * request fails and nothing is sent again. Source: MCP 2024-11-05, transports.
+ */
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { finalResponse } from '../protocol/final-response.ts';
+import type { RawObject } from '../../shared/json/json-spans.ts';
+import { Mailbox } from '../../shared/util/async-queue.ts';
+import { readEvents, type SseEvent } from '../../http/sse-events.ts';
+import { LATEST_LEGACY_VERSION, type RequestId } from '../../shared/protocol.ts';
+import type { Channel } from '../session/channel.ts';
+import { createDeadline, type Deadline } from '../../http/deadline.ts';
+import { idOf, parseMessage, type RawResponse, type UpstreamMessage } from '../protocol/message.ts';
+import { renamedProgress, withProgressToken } from '../protocol/progress-token.ts';
+import { nextRequestId } from '../protocol/request-ids.ts';
+import type { Destination } from '../endpoint.ts';
+import type { Told } from './session-events.ts';
+import { SharedStream, type Listener } from './shared-stream.ts';
+import { authError } from '../protocol/status-error.ts';
+import { requestHeaders, requestText, type Manner } from '../protocol/wire-request.ts';
+
+export interface SseOptions {
+  maxBytes: number;
+  onNotification?: (method: string, text: string) => void;
+  /** See `SharedStream`. */
+  onNews?: (message: Told) => boolean;
+}
+
+/** Longest time of a message whose fate nobody waits for, in milliseconds. */
+const SEND_MS = 5_000;
+
+const MANNER: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
+
+/**
+ * Open the stream and wait for its endpoint.
+ * @throws PorticoError with an `upstream_*` code
+ */
+export async function openSse(
+  destination: Destination,
+  options: SseOptions,
+  deadline: Deadline,
+): Promise<SseConnection> {
+  const controller = new AbortController();
+  const onDeadline = () => controller.abort();
+  deadline.signal.addEventListener('abort', onDeadline, { once: true });
+  try {
+    const response = await destination.fetch(destination.url, {
+      headers: { ...destination.headers, accept: 'text/event-stream' },
+      redirect: 'manual',
+      signal: controller.signal,
+    });
+    const type = response.headers.get('content-type') ?? '';
+    if (response.status !== 200 || !type.includes('text/event-stream') || !response.body) {
+      response.body?.cancel().catch(() => {});
+      if (response.status === 401) throw authError(destination);
+      throw response.status === 403
+        ? new PorticoError('upstream_scope', 'The server forbids the request (403)')
+        : new PorticoError('upstream_4xx', `The server answered ${response.status} to the stream`);
+    }
+    const events = readEvents(response.body, options.maxBytes);
+    const first = await events.next();
+    const endpoint = first.done ? undefined : endpointOf(first.value, destination.url);
+    if (endpoint === undefined) {
+      throw new PorticoError('upstream_bad_message', 'The stream names no endpoint of its origin');
+    }
+    return new SseConnection(destination, endpoint, events, controller, options);
+  } catch (error) {
+    controller.abort();
+    if (error instanceof PorticoError) throw error;
+    throw deadline.explain(new PorticoError('upstream_unreachable'));
+  } finally {
+    deadline.signal.removeEventListener('abort', onDeadline);
+  }
+}
+
+function endpointOf(event: SseEvent, base: string): string | undefined {
+  if (event.event !== 'endpoint' || !URL.canParse(event.data, base)) return undefined;
+  const endpoint = new URL(event.data, base);
+  return endpoint.origin === new URL(base).origin ? endpoint.href : undefined;
+}
+
+export class SseConnection implements Channel {
+  readonly destination: Destination;
+  readonly #endpoint: string;
+  readonly #controller: AbortController;
+  readonly #options: SseOptions;
+  readonly #waiting = new Map<RequestId, Mailbox<UpstreamMessage>>();
+  /** What the server says that names no request. Calls join before they are sent, so none is late. */
+  readonly #shared = new SharedStream({
+    send: text => this.#send(text),
+    graceMs: 0,
+    onNews: message => this.#options.onNews?.(message) ?? false,
+  });
+  #closed = false;
+  #served = 0;
+
+  constructor(
+    destination: Destination,
+    endpoint: string,
+    events: AsyncGenerator<SseEvent, void, undefined>,
+    controller: AbortController,
+    options: SseOptions,
+  ) {
+    this.destination = destination;
+    this.#endpoint = endpoint;
+    this.#controller = controller;
+    this.#options = options;
+    void this.#read(events);
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Requests that wait for their response. */
+  get pending(): number {
+    return this.#waiting.size;
+  }
+
+  /** Requests taken so far. */
+  get served(): number {
+    return this.#served;
+  }
+
+  async request(method: string, params: RawObject, deadline: Deadline): Promise<RawResponse> {
+    return finalResponse({ messages: this.call(method, params, deadline) });
+  }
+
+  /**
+   * Put a request and yield what comes for it, the response last.
+   * @param canBeAsked whether its client answers questions of a method
+   */
+  async *call(
+    method: string,
+    params: RawObject,
+    deadline: Deadline,
+    canBeAsked: (method: string) => boolean = () => false,
+  ): AsyncGenerator<UpstreamMessage, void, undefined> {
+    if (this.#closed) throw new PorticoError('upstream_unreachable');
+    this.#served += 1;
+    const id = nextRequestId();
+    const messages = new Mailbox<UpstreamMessage>();
+    const { params: sent, progressToken } = withProgressToken(params, id);
+    const listener = toListener(messages, canBeAsked, id, progressToken);
+    this.#waiting.set(id, messages);
+    this.#shared.join(listener);
+    const onAbort = () => messages.end(deadline.explain(new PorticoError('upstream_no_response')));
+    deadline.signal.addEventListener('abort', onAbort, { once: true });
+    let answered = false;
+    try {
+      const body = requestText({ method, params: sent }, id, 'legacy');
+      this.#post(body, method, deadline).catch((error: unknown) => messages.end(error));
+      for (;;) {
+        const message = await messages.take();
+        if (!message) throw new PorticoError('upstream_truncated');
+        answered = message.kind === 'response';
+        yield message;
+        if (answered) return;
+      }
+    } finally {
+      this.#waiting.delete(id);
+      deadline.signal.removeEventListener('abort', onAbort);
+      const told = answered || this.#closed ? Promise.resolve() : this.#cancel(id);
+      this.#shared.leave(listener, told);
+      // Awaited, so that a connection closed after this call does not take the message with it.
+      await told;
+    }
+  }
+
+  async notify(method: string, deadline: Deadline): Promise<void> {
+    await this.#post(JSON.stringify({ jsonrpc: '2.0', method }), method, deadline);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#controller.abort();
+    for (const messages of this.#waiting.values()) {
+      messages.end(new PorticoError('upstream_truncated'));
+    }
+    this.#waiting.clear();
+    this.#shared.close();
+  }
+
+  async #post(body: string, method: string, deadline: Deadline): Promise<void> {
+    let response: Response;
+    try {
+      response = await this.destination.fetch(this.#endpoint, {
+        method: 'POST',
+        headers: requestHeaders(this.destination, MANNER, method),
+        body,
+        redirect: 'manual',
+        signal: deadline.signal,
+      });
+    } catch {
+      throw deadline.explain(new PorticoError('upstream_unreachable'));
+    }
+    response.body?.cancel().catch(() => {});
+    if (response.status === 401) throw authError(this.destination);
+    if (response.status >= 500) {
+      throw new PorticoError('upstream_5xx', `The server answered ${response.status}`);
+    }
+    if (!response.ok) {
+      throw new PorticoError('upstream_4xx', `The server answered ${response.status}`);
+    }
+  }
+
+  async #read(events: AsyncGenerator<SseEvent, void, undefined>): Promise<void> {
+    try {
+      for await (const event of events) this.#receive(event);
+    } catch {
+      // The stream broke: the same as its end, told below to all who wait.
+    }
+    this.close();
+  }
+
+  #receive(event: SseEvent): void {
+    if (event.event !== 'message') return;
+    const id = idOf(event.data);
+    const waiting = id === undefined ? undefined : this.#waiting.get(id);
+    try {
+      const message = parseMessage(event.data, id ?? '');
+      if (message.kind === 'response') return waiting?.put(message);
+      if (message.kind === 'notification') {
+        this.#options.onNotification?.(message.method, message.text);
+      }
+      this.#shared.take(message);
+    } catch (error) {
+      waiting?.end(error);
+    }
+  }
+
+  #cancel(requestId: RequestId): Promise<void> {
+    const cancelled = { method: 'notifications/cancelled', params: { requestId } };
+    return this.#send(JSON.stringify({ jsonrpc: '2.0', ...cancelled }));
+  }
+
+  /** A message whose fate nobody waits for. */
+  async #send(body: string): Promise<void> {
+    const deadline = createDeadline(SEND_MS, this.#controller.signal);
+    await this.destination
+      .fetch(this.#endpoint, {
+        method: 'POST',
+        headers: requestHeaders(this.destination, MANNER, ''),
+        body,
+        redirect: 'manual',
+        signal: deadline.signal,
+      })
+      .then(response => response.body?.cancel())
+      .catch(() => {});
+    deadline.release();
+  }
+}
+
+/** A call as the server's other messages find it; its own progress token is put back. */
+function toListener(
+  messages: Mailbox<UpstreamMessage>,
+  canBeAsked: (method: string) => boolean,
+  id: RequestId,
+  own: string | undefined,
+): Listener {
+  return {
+    canBeAsked,
+    progressToken: own === undefined ? undefined : JSON.stringify(id),
+    put(message) {
+      const isProgress =
+        message.kind === 'notification' && message.method === 'notifications/progress';
+      if (!isProgress || own === undefined) return messages.put(message);
+      messages.put({ ...message, text: renamedProgress(message.text, own) });
+    },
+  };
+}

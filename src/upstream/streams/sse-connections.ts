@@ -1,0 +1,114 @@
+/**
+ * Live connections of one client to servers of the HTTP+SSE transport, where the connection is the
+ * session. An open stream keeps the object awake, so one that nobody uses is closed after a while.
+ */
+import { createDeadline } from '../../http/deadline.ts';
+import { renew, type Destination } from '../endpoint.ts';
+import { initializeParams, parseInitializeResult } from '../session/handshake.ts';
+import { openSse, type SseConnection } from './sse-connection.ts';
+import type { JsonObject } from '../../shared/protocol.ts';
+import type { Told, ToldBy } from './session-events.ts';
+import type { UpstreamClaims } from '../session/session-lock.ts';
+
+/** A connection without a call is closed after this time, in milliseconds. */
+const IDLE_MS = 60_000;
+const OPEN_MS = 15_000;
+
+export interface SseConnectionsOptions {
+  maxBytes: number;
+  /** See `SharedStream`. */
+  onNews(message: Told, by: ToldBy): boolean;
+  /** Whether the connection to a server is to stay though nobody calls. */
+  isPinned(serverId: string): boolean;
+}
+
+interface Live {
+  credentialKey: string;
+  connection: SseConnection;
+}
+
+export class SseConnections {
+  readonly #claims: UpstreamClaims;
+  readonly #options: SseConnectionsOptions;
+  readonly #live = new Map<string, Live>();
+
+  constructor(claims: UpstreamClaims, options: SseConnectionsOptions) {
+    this.#claims = claims;
+    this.#options = options;
+  }
+
+  /**
+   * The connection to a server, opened if need be; one at a time opens it.
+   * @param capabilities what the client can be asked
+   * @throws PorticoError with an `upstream_*` code
+   */
+  async connect(destination: Destination, capabilities: JsonObject): Promise<SseConnection> {
+    const { serverId, credentialKey } = destination;
+    for (;;) {
+      const live = this.#live.get(serverId);
+      if (live && !live.connection.closed && live.credentialKey === credentialKey) {
+        renew(live.connection.destination, destination);
+        return live.connection;
+      }
+      const claim = await this.#claims.claim(`sse/${serverId}`);
+      if (claim === undefined) continue;
+      live?.connection.close();
+      try {
+        const connection = await this.open(destination, capabilities);
+        this.#live.set(serverId, { credentialKey, connection });
+        this.#closeWhenIdle(serverId, connection);
+        return connection;
+      } finally {
+        this.#claims.settle(`sse/${serverId}`, claim);
+      }
+    }
+  }
+
+  /**
+   * A connection for one call alone. The transport does not say which call a question belongs to,
+   * so callers who may be different people must not share one.
+   * @throws PorticoError with an `upstream_*` code
+   */
+  async open(destination: Destination, capabilities: JsonObject): Promise<SseConnection> {
+    const deadline = createDeadline(OPEN_MS);
+    try {
+      const { maxBytes } = this.#options;
+      const onNews = (message: Told) => this.#options.onNews(message, destination);
+      const connection = await openSse(destination, { maxBytes, onNews }, deadline);
+      const params = initializeParams(capabilities);
+      parseInitializeResult(await connection.request('initialize', params, deadline), destination);
+      await connection.notify('notifications/initialized', deadline);
+      return connection;
+    } finally {
+      deadline.release();
+    }
+  }
+
+  /** The connections that are open. */
+  live(): SseConnection[] {
+    return [...this.#live.values()].map(({ connection }) => connection);
+  }
+
+  /** Close the connection to a server. */
+  close(serverId: string): void {
+    this.#live.get(serverId)?.connection.close();
+    this.#live.delete(serverId);
+  }
+
+  closeAll(): void {
+    for (const { connection } of this.#live.values()) connection.close();
+    this.#live.clear();
+  }
+
+  #closeWhenIdle(serverId: string, connection: SseConnection): void {
+    let used = connection.served;
+    const timer = setInterval(() => {
+      const idle = connection.pending === 0 && connection.served === used;
+      used = connection.served;
+      if (!connection.closed && (!idle || this.#options.isPinned(serverId))) return;
+      clearInterval(timer);
+      connection.close();
+      if (this.#live.get(serverId)?.connection === connection) this.#live.delete(serverId);
+    }, IDLE_MS);
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Hears of tasks at one modern server: a listening stream of its own for each client that listens,
+ * held where the client's stream ends and no longer than that. What the server did not agree to tell
+ * of is not promised to the client, who would stop polling.
+ * Source: MCP 2026-07-28, tasks extension, Task Status Notifications.
+ */
+import { rawMembers } from '../../shared/json/json-spans.ts';
+import { isObject, MODERN_VERSION } from '../../shared/protocol.ts';
+import type { Destination } from '../endpoint.ts';
+import { listen } from './listen.ts';
+import { taskWithoutSecrets } from '../protocol/redact.ts';
+import type { Manner } from '../protocol/wire-request.ts';
+
+const MANNER: Manner = { era: 'modern', protocolVersion: MODERN_VERSION };
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+const TOLD = 'notifications/tasks';
+/** A server that does not say within this time what it agrees to tells of nothing. */
+const AGREE_MS = 3_000;
+
+/**
+ * @param taskIds the server's own
+ * @param hear gets the own id and the raw task
+ */
+export async function hearTasks(
+  destination: Destination,
+  taskIds: readonly string[],
+  hear: (taskId: string, task: string) => void,
+  signal: AbortSignal,
+): Promise<TaskEar> {
+  if (signal.aborted) return { agreed: [], ended: Promise.resolve() };
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  signal.addEventListener('abort', stop, { once: true });
+  let agree = (_ids: readonly string[]) => {};
+  const agreed = new Promise<readonly string[]>(resolve => (agree = resolve));
+  const onNotification = (method: string, text: string) => {
+    const params = rawMembers(text).get('params') ?? '{}';
+    const parsed: unknown = JSON.parse(params);
+    if (!isObject(parsed)) return;
+    if (method === ACKNOWLEDGED) agree(agreedIds(parsed['notifications']));
+    const { taskId } = parsed;
+    if (method !== TOLD || typeof taskId !== 'string' || !taskIds.includes(taskId)) return;
+    hear(taskId, taskWithoutSecrets(params, destination.hidden));
+  };
+  const wanted = { lists: [], uris: [], taskIds };
+  const stream = await listen(destination, MANNER, wanted, onNotification, controller.signal);
+  if (!stream) return { agreed: [], ended: Promise.resolve() };
+  const timer = setTimeout(() => agree([]), AGREE_MS);
+  void stream.ended.then(() => agree([]));
+  const given = (await agreed).filter(id => taskIds.includes(id));
+  clearTimeout(timer);
+  if (given.length === 0) stop();
+  return { agreed: given, ended: stream.ended };
+}
+
+function agreedIds(notifications: unknown): string[] {
+  const ids = isObject(notifications) ? notifications['taskIds'] : undefined;
+  return Array.isArray(ids) ? ids.filter(id => typeof id === 'string') : [];
+}
+
+/** What is heard of tasks at servers, until `ended`. */
+export interface TaskEar {
+  /** The tasks that a server agreed to tell of. */
+  agreed: readonly string[];
+  /** Settles when one of the servers tells no more; at once where none agreed. */
+  ended: Promise<void>;
+}

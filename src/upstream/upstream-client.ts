@@ -1,0 +1,273 @@
+/**
+ * The path of a call to an upstream: built raw, sent once, answered as it comes. Owns deadline,
+ * cancellation and the one permitted repetition (a session the server forgot, told before it did
+ * anything). Everything else that fails after dispatch fails once, with a reason.
+ */
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { ErrorCode } from '../shared/errors/table.ts';
+import { RPC } from '../shared/protocol.ts';
+import type { Server, Verdict } from '../servers/registry/server-schema.ts';
+import { canBeAsked } from '../shared/client-capabilities.ts';
+import { send, type Attempt, type Sent } from './attempt.ts';
+import type { CallContext, CallMessages, CallReply } from './protocol/call.ts';
+import { hasProgressToken, isAboutTasks, isRound, mayPark, needsObject } from './call-traits.ts';
+import { createHttpChannel } from './session/channel.ts';
+import { createDeadline } from '../http/deadline.ts';
+import type { Destination, Destinations } from './endpoint.ts';
+import type { Ear } from './streams/call-listener.ts';
+import { SessionForgotten } from './exchange.ts';
+import { LogLevels } from './session/log-levels.ts';
+import type { RawResponse } from './protocol/message.ts';
+import { progressTokenIn } from './protocol/progress-token.ts';
+import { withoutSecrets } from './protocol/redact.ts';
+import type { SseConnection } from './streams/sse-connection.ts';
+import { toCallMessages } from './server-messages.ts';
+import type { Manner, OutboundRequest } from './protocol/wire-request.ts';
+
+/** A session for one call, and what hears its server beside the call's own stream. */
+export interface CallSession {
+  sessionId: string;
+  protocolVersion: string;
+  /** Absent where nothing can come but on the call's own stream. */
+  ear?: Ear | undefined;
+}
+
+/** What a call wants of what its server says beside its answer. */
+export interface Hearing {
+  /** Reads the raw token of the call. */
+  progressToken(): string | undefined;
+  /** Its client asked for log messages. */
+  wantsLogs: boolean;
+}
+
+/** Sessions at upstreams, kept by the client's object. */
+export interface SessionPort {
+  acquire(context: CallContext, destination: Destination, hearing: Hearing): Promise<CallSession>;
+  forget(context: CallContext, destination: Destination, sessionId: string): Promise<void>;
+}
+
+/** One call as an object makes it for the Worker. */
+export interface ObjectCall {
+  server: Server;
+  request: OutboundRequest;
+  name: string | undefined;
+}
+
+/** Calls that an object must make: they hold a connection, or may outlive the request. */
+export type ObjectPort = (call: ObjectCall, context: CallContext) => Promise<CallMessages>;
+
+export interface UpstreamsOptions {
+  destinations: Destinations;
+  sessions: SessionPort;
+  /** Absent inside of an object, which makes the calls itself. */
+  throughObject?: ObjectPort;
+  /**
+   * The HTTP+SSE connection for a call, there only inside of an object: the client's own, or one for
+   * this call alone where the call may be parked.
+   */
+  connectSse?(destination: Destination, context: CallContext): Promise<SseConnection>;
+  callTimeoutMs: number;
+  /** Longest time a question may wait for its answer, in milliseconds. */
+  questionTimeoutMs: number;
+  maxAnswerBytes: number;
+  /** Told when a server behaves unlike its verdict or its catalog, so that it is looked at. */
+  onSuspect(serverId: string): Promise<unknown>;
+}
+
+/** A server refused the handshake of a session; the cause says how. */
+class NoSession extends Error {}
+
+/** How a call may end without a doubt about its server. */
+const BLAMELESS: ReadonlySet<ErrorCode> = new Set(['upstream_timeout', 'upstream_no_room']);
+
+export class Upstreams {
+  readonly #options: UpstreamsOptions;
+  readonly #levels = new LogLevels();
+
+  constructor(options: UpstreamsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Put a request to a server.
+   * @param request the server's own names in its raw params
+   * @param name what the mirrored header repeats of them, if anything
+   * @throws PorticoError with an `upstream_*` code
+   */
+  async call(
+    server: Server,
+    request: OutboundRequest,
+    name: string | undefined,
+    context: CallContext,
+  ): Promise<CallReply> {
+    const { verdict } = server;
+    if (!verdict) throw new PorticoError('upstream_unreachable');
+    const { throughObject, destinations, onSuspect } = this.#options;
+    context.onDispatch?.();
+    let destination: Destination | undefined;
+    try {
+      if (throughObject && needsObject(verdict, request, context)) {
+        return { messages: await throughObject({ server, request, name }, context) };
+      }
+      destination = await destinations.of(server);
+      return await this.#dispatch(destination, verdict, request, name, context);
+    } catch (error) {
+      if (error instanceof PorticoError && !BLAMELESS.has(error.code)) {
+        context.defer(onSuspect(server.id));
+        const isRefused = error.code === 'upstream_auth' && destination;
+        if (isRefused) context.defer(destinations.refuse(server, isRefused));
+      }
+      throw error;
+    }
+  }
+
+  async #dispatch(
+    destination: Destination,
+    verdict: Verdict,
+    request: OutboundRequest,
+    name: string | undefined,
+    context: CallContext,
+  ): Promise<CallReply> {
+    const deadline = createDeadline(this.#timeoutMs(request), context.signal);
+    const { era } = verdict;
+    const attempt = { destination, era, request, name, deadline, context };
+    let streaming = false;
+    try {
+      if (verdict.transport === 'sse') {
+        streaming = true;
+        return { messages: await this.#overSse(attempt) };
+      }
+      const { reply, ...sent } =
+        verdict.sessionful && !isRound(verdict, request)
+          ? await this.#inSession(attempt, verdict)
+          : await this.#withoutSession(attempt, verdict);
+      if (reply.response) {
+        if (isStranger(reply.response))
+          context.defer(this.#options.onSuspect(destination.serverId));
+        return { response: withoutSecrets(reply.response, destination.hidden) };
+      }
+      streaming = true;
+      const { questionTimeoutMs, onSuspect } = this.#options;
+      const wantsProgress = hasProgressToken(request);
+      const terms = { questionTimeoutMs, wantsProgress, hearsTasks: request.tasks ?? false };
+      const talk = { destination, deadline, context, ...sent, ...terms };
+      return { messages: toCallMessages(reply.messages ?? [], talk, onSuspect) };
+    } catch (error) {
+      if (error instanceof SessionForgotten) throw new PorticoError('upstream_session');
+      throw error;
+    } finally {
+      if (!streaming) deadline.release();
+    }
+  }
+
+  /** The result of a task is waited for until the task is over (2025-11-25), so longer than a call. */
+  #timeoutMs({ method }: OutboundRequest): number {
+    const { callTimeoutMs, questionTimeoutMs } = this.#options;
+    return method === 'tasks/result' ? Math.max(callTimeoutMs, questionTimeoutMs) : callTimeoutMs;
+  }
+
+  async #overSse({ destination, request, deadline, context, era }: Attempt): Promise<CallMessages> {
+    const { connectSse, questionTimeoutMs, onSuspect } = this.#options;
+    if (!connectSse) throw new PorticoError('internal');
+    const connection = await connectSse(destination, context).catch((error: unknown) => {
+      deadline.release();
+      throw error;
+    });
+    await this.#levels.onConnection(connection, request.logLevel);
+    const messages = connection.call(request.method, request.params, deadline, method =>
+      canBeAsked(context.capabilities, method),
+    );
+    const manner: Manner = { era, protocolVersion: '' };
+    const wantsProgress = hasProgressToken(request);
+    const terms = { questionTimeoutMs, wantsProgress, hearsTasks: request.tasks ?? false };
+    const talk = { destination, manner, deadline, context, ...terms };
+    const seen = toCallMessages(messages, talk, onSuspect);
+    return mayPark(context) ? closingAfter(seen, connection) : seen;
+  }
+
+  /** A call in no session: in the modern era where the server speaks that. */
+  #withoutSession(attempt: Attempt, { era, protocolVersion, modernVersion }: Verdict) {
+    const { maxAnswerBytes } = this.#options;
+    if (modernVersion === undefined) {
+      return send(attempt, { era, protocolVersion }, maxAnswerBytes);
+    }
+    const manner: Manner = { era: 'modern', protocolVersion: modernVersion };
+    return send({ ...attempt, era: 'modern' }, manner, maxAnswerBytes);
+  }
+
+  /**
+   * A call in an upstream session; a forgotten one is opened anew, once. Where a server of both eras opens none, the call, which it
+   * has not seen, is made in the modern one.
+   */
+  async #inSession(attempt: Attempt, verdict: Verdict): Promise<Sent> {
+    try {
+      return await this.#inOwnSession(attempt);
+    } catch (error) {
+      if (!(error instanceof NoSession)) throw error;
+      const { request, context, destination } = attempt;
+      if (verdict.modernVersion === undefined || isAboutTasks(request)) throw error.cause;
+      context.defer(this.#options.onSuspect(destination.serverId));
+      return this.#withoutSession(attempt, verdict);
+    }
+  }
+
+  async #acquire({ context, destination }: Attempt, hearing: Hearing): Promise<CallSession> {
+    try {
+      return await this.#options.sessions.acquire(context, destination, hearing);
+    } catch (error) {
+      const isRefused = error instanceof PorticoError && error.code === 'upstream_4xx';
+      throw isRefused ? new NoSession('', { cause: error }) : error;
+    }
+  }
+
+  async #inOwnSession(attempt: Attempt): Promise<Sent> {
+    const { sessions } = this.#options;
+    const { destination, context, request } = attempt;
+    const hearing = {
+      progressToken: () => progressTokenIn(request.params),
+      wantsLogs: request.logLevel !== undefined,
+    };
+    const session = await this.#acquire(attempt, hearing);
+    try {
+      return await this.#withLevel(attempt, session);
+    } catch (error) {
+      if (!(error instanceof SessionForgotten)) throw error;
+      await sessions.forget(context, destination, session.sessionId);
+      const renewed = await this.#acquire(attempt, hearing);
+      return this.#withLevel(attempt, renewed);
+    }
+  }
+
+  /** A call in a session that logs as the caller wants it. */
+  async #withLevel(attempt: Attempt, { ear, ...session }: CallSession): Promise<Sent> {
+    const { destination, request, era } = attempt;
+    const { maxAnswerBytes } = this.#options;
+    const manner: Manner = { era, ...session };
+    try {
+      const key = `${destination.serverId} ${manner.sessionId}`;
+      const channel = () => createHttpChannel(destination, manner, maxAnswerBytes);
+      await this.#levels.inSession(key, channel, request.logLevel);
+    } catch (error) {
+      ear?.close();
+      throw error;
+    }
+    return send(attempt, manner, maxAnswerBytes, ear);
+  }
+}
+
+/**
+ * Whether a server is not what it was at the last look: its mirrored headers were made of a schema that it no longer has, or it
+ * no longer speaks the era of the request.
+ */
+function isStranger(response: RawResponse): boolean {
+  const code = 'error' in response ? response.parsed['code'] : undefined;
+  return code === RPC.headerMismatch || code === RPC.unsupportedProtocolVersion;
+}
+
+async function* closingAfter(messages: CallMessages, connection: SseConnection): CallMessages {
+  try {
+    yield* messages;
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * The rooms of src/ and their order, which docs/architecture.md tells: a room imports only rooms on floors below its own, types
+ * included. A room is a folder of src/, or a file that stands in src/ itself.
+ */
+import type { SourceFile } from './source-file.ts';
+
+/** From the ground up. Rooms of one floor do not know each other. */
+export const FLOORS: readonly (readonly string[])[] = [
+  ['shared'],
+  ['http', 'tracing'],
+  ['audit'],
+  ['credentials'],
+  ['models', 'servers'],
+  ['access', 'upstream'],
+  ['gateway'],
+  ['search', 'sessions'],
+  ['agents', 'monitor'],
+  ['config'],
+  ['mcp', 'api', 'objects'],
+  ['app'],
+  ['compose'],
+  ['index'],
+];
+
+/** The room of a file of src/: `gateway` for `src/gateway/core.ts`, `app` for `src/app.ts`. */
+export function roomOf(path: string): string | undefined {
+  return /^src\/([a-z-]+)(?:\/|\.ts$)/.exec(path)?.[1];
+}
+
+const floorOf = (room: string | undefined) =>
+  FLOORS.findIndex(rooms => room !== undefined && rooms.includes(room));
+
+/** The imports of a file of src/ that do not run down, one sentence each. */
+export function checkFloors({ path, imports }: Pick<SourceFile, 'path' | 'imports'>): string[] {
+  const room = roomOf(path);
+  if (floorOf(room) < 0) return [`${path} is in no room of docs/architecture.md`];
+  return imports.flatMap(({ file }) => {
+    if (file === undefined || roomOf(file) === room) return [];
+    const other = floorOf(roomOf(file));
+    return other >= 0 && other < floorOf(room)
+      ? []
+      : [`${path} imports ${file}, which is not below`];
+  });
+}
+
+/** Circles of files that import each other, types included: each as the files on it, in order. */
+export function findCircles(files: readonly Pick<SourceFile, 'path' | 'imports'>[]): string[][] {
+  const importsOf = new Map(
+    files.map(({ path, imports }) => [path, imports.flatMap(({ file }) => file ?? [])]),
+  );
+  const done = new Set<string>();
+  const circles: string[][] = [];
+  const walk = (path: string, trail: readonly string[]): void => {
+    const at = trail.indexOf(path);
+    if (at >= 0) circles.push(trail.slice(at));
+    if (at >= 0 || done.has(path)) return;
+    for (const next of importsOf.get(path) ?? []) walk(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of importsOf.keys()) walk(path, []);
+  return circles;
+}

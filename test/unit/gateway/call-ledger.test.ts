@@ -1,0 +1,226 @@
+/** What a call is recorded as and limited by, in the one message before it leaves, and what comes of the answer. */
+import { describe, expect, it } from 'vitest';
+import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
+import {
+  CallLedger,
+  outcomeOfCode,
+  type CallFacts,
+  type CallLedgerPorts,
+} from '../../../src/gateway/call-log/call-ledger.ts';
+import type { Admission, CallBeginning, CallEnd } from '../../../src/audit/calls/call-schema.ts';
+
+const CALLER = { principalId: 'p', tokenId: 't' };
+const SERVER = { id: 'id-a', name: 'a', status: 'CONNECTED' } as const;
+const LIMITS = {
+  principal: { perMinute: 60, burst: 10 },
+  server: { perMinute: 6, burst: 2 },
+};
+const FACTS: CallFacts = { action: 'tool.call', subject: 'a.echo', detail: { era: 'modern' } };
+const END: CallEnd = { id: 'n', outcome: 'done', code: null, detail: {} };
+
+function createWorld(more: Partial<CallLedgerPorts> = {}, admission: Admission = {}, failures = 0) {
+  const begun: CallBeginning[] = [];
+  const ended: string[] = [];
+  const renewed: string[] = [];
+  const waited: number[] = [];
+  const digested: string[] = [];
+  let left = failures;
+  const shard = {
+    async begin(beginning: CallBeginning) {
+      if ((left -= 1) >= 0) throw new Error('lost');
+      begun.push(beginning);
+      return admission;
+    },
+    async end(ends: readonly CallEnd[]) {
+      ended.push(...ends.map(({ id }) => id));
+    },
+    async renew(id: string) {
+      if ((left -= 1) >= 0) throw new Error('lost');
+      renewed.push(id);
+    },
+    settle: async () => {},
+  };
+  const asked: string[] = [];
+  const shardOf = (principalId: string) => {
+    asked.push(principalId);
+    return shard;
+  };
+  const ends = new CallEnds({ shardOf, wait: () => new Promise(() => {}), now: () => 1 });
+  const ledger = new CallLedger({
+    shardOf,
+    ends,
+    keys: {
+      digest: async (purpose, text) => {
+        digested.push(`${purpose} ${text}`);
+        return 'k1.digest';
+      },
+    },
+    isRecording: true,
+    limits: {},
+    wait: async ms => void waited.push(ms),
+    ...more,
+  });
+  return { ledger, begun, ended, renewed, waited, digested, asked, ends };
+}
+const begin = (
+  { ledger }: { ledger: CallLedger },
+  facts: Partial<CallFacts> = {},
+  server: typeof SERVER | undefined = SERVER,
+  refused?: Omit<CallEnd, 'id'>,
+) => ledger.begin('n', CALLER, 7, { ...FACTS, ...facts }, server, refused);
+
+describe('a call that begins', () => {
+  it('[SEC-6] is recorded with its server and its arguments, which are told by their digest', async () => {
+    const world = createWorld();
+    await begin(world, { arguments: '{"city":"Graz","password":"hunter2"}' });
+    expect(world.asked).toEqual(['p']);
+    const [{ call, ...rest } = {}] = world.begun;
+    expect(rest).toStrictEqual({ principalId: 'p', limits: [], ended: [] });
+    expect({ ...call, detail: JSON.parse(call?.detail ?? '') as unknown }).toEqual({
+      id: 'n',
+      at: 7,
+      tokenId: 't',
+      action: 'tool.call',
+      subject: 'a.echo',
+      detail: {
+        era: 'modern',
+        server: 'id-a',
+        arguments: { city: 'Graz', password: '[redacted]' },
+        arguments_digest: 'k1.digest',
+      },
+    });
+    expect(world.digested).toEqual(['audit {"city":"Graz","password":"hunter2"}']);
+  });
+
+  it('[SEC-6] is recorded without what it does not have', async () => {
+    const world = createWorld();
+    await world.ledger.begin('n', CALLER, 7, FACTS, undefined);
+    expect(JSON.parse(world.begun[0]?.call?.detail ?? '')).toEqual({ era: 'modern' });
+    expect(world.digested).toEqual([]);
+  });
+
+  it('[SEC-6] [SEC-2] is recorded under a name that is bounded and holds no secret', async () => {
+    const world = createWorld();
+    await begin(world, { subject: `a.${'x'.repeat(300)}` });
+    await begin(world, { subject: `a.portico_${'A'.repeat(43)}` });
+    const subjects = world.begun.map(({ call }) => call?.subject);
+    expect(subjects).toEqual([`a.${'x'.repeat(198)}[cut]`, 'a.[redacted]']);
+  });
+
+  it('[SEC-6] that may not leave for another reason tells so at once', async () => {
+    const world = createWorld();
+    const refused = { outcome: 'denied', code: 'tool_not_found', detail: {} } as const;
+    await begin(world, {}, SERVER, refused);
+    expect(world.begun[0]?.refused).toEqual(refused);
+  });
+
+  it("[SEC-6] takes its principal's ends along", async () => {
+    const world = createWorld();
+    world.ends.giveBack('p', [END]);
+    await begin(world);
+    expect(world.begun[0]?.ended).toEqual([END]);
+  });
+
+  it('[ACC-6] is limited by itself and at its server', async () => {
+    const own = { name: '', ...LIMITS.principal };
+    const there = { name: 'id-a', ...LIMITS.server };
+    const both = createWorld({ limits: LIMITS });
+    await begin(both);
+    await both.ledger.begin('n', CALLER, 7, FACTS, undefined);
+    expect(both.begun.map(({ limits }) => limits)).toEqual([[own, there], [own]]);
+    const ofServers = createWorld({ limits: { server: LIMITS.server } });
+    await begin(ofServers);
+    await ofServers.ledger.begin('n', CALLER, 7, FACTS, undefined);
+    expect(ofServers.begun.map(({ limits }) => limits)).toEqual([[there], []]);
+    const ofPrincipals = createWorld({ limits: { principal: LIMITS.principal } });
+    await begin(ofPrincipals);
+    expect(ofPrincipals.begun.map(({ limits }) => limits)).toEqual([[own]]);
+  });
+
+  it('[ACC-6] [SEC-6] asks nobody where nothing is recorded or limited, and is not recorded where it is limited only', async () => {
+    const none = createWorld({ isRecording: false });
+    await begin(none);
+    await none.ledger.spend(CALLER);
+    expect([none.begun, none.asked]).toEqual([[], []]);
+    const limited = createWorld({ isRecording: false, limits: LIMITS });
+    await begin(limited, { arguments: '{}' });
+    expect(limited.begun.map(beginning => 'call' in beginning)).toEqual([false]);
+    expect(limited.digested).toEqual([]);
+  });
+
+  it.each([
+    [1, 1],
+    [1_000, 1],
+    [1_001, 2],
+    [59_999, 60],
+  ])('[ACC-6] that is too much after %i ms is told to wait %i s', async (retryAfterMs, seconds) => {
+    const world = createWorld({ limits: LIMITS }, { retryAfterMs });
+    const extras = { retryAfterSeconds: seconds, data: { retryAfter: seconds, server: SERVER } };
+    await expect(begin(world)).rejects.toMatchObject({ code: 'rate_limited', extras });
+    await expect(world.ledger.spend(CALLER)).rejects.toMatchObject({ code: 'rate_limited' });
+    const own = await world.ledger
+      .begin('n', CALLER, 7, FACTS, undefined)
+      .catch((error: unknown) => error as { extras: { data: object } });
+    expect(own?.extras.data).toStrictEqual({ retryAfter: seconds });
+  });
+
+  it('[SEC-6] waits longer each time its object does not answer, and then gives up', async () => {
+    const lucky = createWorld({}, {}, 3);
+    await begin(lucky);
+    expect(lucky.waited).toEqual([20, 100, 400]);
+    const unlucky = createWorld({}, {}, 100);
+    await expect(begin(unlucky)).rejects.toMatchObject({ code: 'busy' });
+    expect(unlucky.waited).toEqual([20, 100, 400, 0]);
+  });
+});
+
+describe('a call that is only counted', () => {
+  it('[ACC-6] takes from the principal alone, and brings its ends', async () => {
+    const world = createWorld({ limits: LIMITS });
+    world.ends.giveBack('p', [END]);
+    await world.ledger.spend(CALLER);
+    const limits = [{ name: '', ...LIMITS.principal }];
+    expect(world.begun).toStrictEqual([{ principalId: 'p', limits, ended: [END] }]);
+  });
+});
+
+describe('a call that goes on or ends', () => {
+  it('[SEC-6] brings its end soon, or at once where nothing comes after', async () => {
+    const world = createWorld();
+    const work: Promise<unknown>[] = [];
+    const defer = (each: Promise<unknown>) => void work.push(each);
+    world.ledger.end('p', END, false, defer);
+    expect(world.ended).toEqual([]);
+    world.ledger.end('p', { ...END, id: 'last' }, true, defer);
+    expect(world.ended).toEqual(['last']);
+    expect(work).toHaveLength(2);
+    await work[1];
+  });
+
+  it('[SEC-6] says that it goes on, and nobody minds where that is lost', async () => {
+    const world = createWorld({}, {}, 1);
+    await world.ledger.renew('p', 'n');
+    expect(world.renewed).toEqual([]);
+    await world.ledger.renew('p', 'n');
+    expect(world.renewed).toEqual(['n']);
+  });
+});
+
+it('[SEC-6] is needed where calls are recorded, or limited in any way', () => {
+  const isNeeded = (more: Partial<CallLedgerPorts>) => {
+    const { ledger } = createWorld(more);
+    return [ledger.isNeeded, ledger.isRecording];
+  };
+  expect(isNeeded({})).toEqual([true, true]);
+  expect(isNeeded({ isRecording: false })).toEqual([false, false]);
+  const { principal, server } = LIMITS;
+  expect(isNeeded({ isRecording: false, limits: { principal } })).toEqual([true, false]);
+  expect(isNeeded({ isRecording: false, limits: { server } })).toEqual([true, false]);
+  expect(isNeeded({ limits: LIMITS })).toEqual([true, true]);
+});
+
+it('[SEC-6] a decision on the caller is a denial, anything else a failure', () => {
+  expect(outcomeOfCode('tool_not_found')).toBe('denied');
+  expect(outcomeOfCode('rate_limited')).toBe('denied');
+  expect(outcomeOfCode('server_disconnected')).toBe('failed');
+});

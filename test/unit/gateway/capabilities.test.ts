@@ -1,0 +1,133 @@
+/** What an endpoint offers of its servers: each capability where one of them has it, instructions and tasks of whom they are. */
+import type { Naming } from '../../../src/gateway/listing.ts';
+import { describe, expect, it } from 'vitest';
+import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
+import { toOffer, type Offering } from '../../../src/gateway/capabilities.ts';
+import type { Era } from '../../../src/shared/protocol.ts';
+
+const dot: Naming = { kind: 'qualified', style: 'dot' };
+const own: Naming = { kind: 'own', serverId: 's' };
+const TASKS = 'io.modelcontextprotocol/tasks';
+const UI = 'io.modelcontextprotocol/ui';
+const LEGACY_TASKS = { cancel: {}, list: {}, requests: { tools: { call: {} } } };
+
+const offering = (
+  capabilities: object,
+  { era, ...more }: { era?: Era; instructions?: string } = {},
+  server = 'a',
+): Offering => {
+  const catalog = parseCatalog('h', JSON.stringify({ capabilities, ...more }));
+  return { server, catalog, era };
+};
+const tools = { listChanged: true };
+
+describe('an offer', () => {
+  it('[MCP-3] [MCP-4] is of tools alone where servers have nothing else', () => {
+    const capabilities = { tools };
+    expect(toOffer([], dot)).toEqual({ capabilities });
+    expect(toOffer([offering({})], own)).toEqual({ capabilities });
+    expect(toOffer([offering({ 'com.example/own': {} })], own)).toEqual({ capabilities });
+  });
+
+  it('[MCP-4] is of tools alone where what servers say of themselves is of no form', () => {
+    for (const odd of [null, 'x', 7, [], {}]) {
+      const said = { tasks: odd, extensions: odd };
+      for (const era of ['legacy', 'modern'] as const) {
+        expect(toOffer([offering(said, { era })], own, era)).toEqual({ capabilities: { tools } });
+      }
+    }
+  });
+
+  it('[MCP-4] has what one of the servers has', () => {
+    const having = (...given: object[]) =>
+      toOffer(
+        given.map(each => offering(each)),
+        dot,
+      ).capabilities;
+    const listed = { listChanged: true };
+    expect(having({ resources: {} }, {})).toEqual({ tools, resources: listed });
+    expect(having({ resources: { subscribe: true } }, { resources: {} })).toEqual({
+      tools,
+      resources: { subscribe: true, listChanged: true },
+    });
+    expect(having({ resources: { subscribe: 'yes' } })).toEqual({ tools, resources: listed });
+    expect(having({ prompts: {} }, { completions: {} }, { logging: {} })).toEqual({
+      tools,
+      prompts: listed,
+      completions: {},
+      logging: {},
+    });
+  });
+
+  it("[MCP-3] [SEC-8] has a server's own instructions on its own endpoint, and quotes of them elsewhere", () => {
+    const saying = [
+      offering({}, { instructions: 'Be brief.' }),
+      offering({}, {}, 'b'),
+      offering({}, { instructions: 'Be kind.' }, 'c'),
+    ];
+    expect(toOffer(saying.slice(0, 1), own).instructions).toBe('Be brief.');
+    const merged = toOffer(saying, dot).instructions?.split('\n\n').slice(1);
+    expect(merged).toEqual(['Server a:\n> Be brief.', 'Server c:\n> Be kind.']);
+    expect(toOffer(saying.slice(1, 2), dot)).toEqual({ capabilities: { tools } });
+  });
+});
+
+describe('tasks', () => {
+  const tasksOf = (tasks: Era | undefined, ...given: Offering[]) => {
+    const { capabilities } = toOffer(given, dot, tasks);
+    return { tasks: capabilities['tasks'], extensions: capabilities['extensions'] };
+  };
+  const legacy = offering({ tasks: LEGACY_TASKS }, { era: 'legacy' });
+  const modern = offering({ extensions: { [TASKS]: {} } }, { era: 'modern' });
+  const none = { tasks: undefined, extensions: undefined };
+  const offered = { cancel: {}, requests: { tools: { call: {} } } };
+
+  it("[MCP-4] are offered in the form of the client's era, of servers of that era", () => {
+    expect(tasksOf('legacy', legacy, modern)).toEqual({ ...none, tasks: offered });
+    expect(tasksOf('modern', legacy, modern)).toEqual({ ...none, extensions: { [TASKS]: {} } });
+    expect(tasksOf(undefined, legacy, modern)).toEqual(none);
+    expect(tasksOf('legacy', modern)).toEqual(none);
+    expect(tasksOf('modern', legacy)).toEqual(none);
+    // Each in the words of the other era.
+    const crossed = offering(
+      { tasks: LEGACY_TASKS, extensions: { [TASKS]: {} } },
+      { era: 'legacy' },
+    );
+    expect(tasksOf('modern', crossed)).toEqual(none);
+    expect(tasksOf(undefined, offering({ tasks: LEGACY_TASKS }))).toEqual(none);
+  });
+
+  it('[MCP-4] are offered of calls only, and can be cancelled where one can be', () => {
+    const of = (...tasks: unknown[]) =>
+      tasksOf('legacy', ...tasks.map(each => offering({ tasks: each }, { era: 'legacy' }))).tasks;
+    const requests = { tools: { call: {} } };
+    expect(of({ requests })).toEqual({ requests });
+    expect(of({ requests }, { requests, cancel: {} })).toEqual({ cancel: {}, requests });
+    expect(of({ requests: {}, cancel: {} }, { requests })).toEqual({ requests });
+    for (const odd of [
+      {},
+      [],
+      7,
+      { requests: [] },
+      { requests: { tools: true } },
+      { cancel: {} },
+    ]) {
+      expect([odd, of(odd)]).toEqual([odd, undefined]);
+    }
+  });
+});
+
+describe('extensions', () => {
+  it('[MCP-4] are offered where it is plain whose they are', () => {
+    const extensionsOf = (...given: unknown[]) =>
+      toOffer(
+        given.map(extensions => offering({ extensions })),
+        dot,
+      ).capabilities['extensions'];
+    expect(extensionsOf({ 'com.example/a': { v: 1 } }, {})).toEqual({ 'com.example/a': { v: 1 } });
+    expect(extensionsOf({ 'com.example/a': {} }, { 'com.example/a': {} })).toBeUndefined();
+    expect(extensionsOf({ [UI]: {} }, { [UI]: {} })).toEqual({ [UI]: {} });
+    expect(extensionsOf({ [TASKS]: {} })).toBeUndefined();
+    expect(extensionsOf(['com.example/a'], 'x', null)).toBeUndefined();
+  });
+});

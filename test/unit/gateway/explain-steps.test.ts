@@ -1,0 +1,178 @@
+/** What each step of an explanation says to an administrator, and what it does not claim to know. */
+import { describe, expect, it } from 'vitest';
+import { toSteps, type Case, type StepName } from '../../../src/gateway/explain/explain-steps.ts';
+import type { AccessRule } from '../../../src/access/policy/rule.ts';
+import type { Toolset } from '../../../src/access/policy/toolset.ts';
+import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
+import type { Server } from '../../../src/servers/registry/server-schema.ts';
+import { createRecord } from './fakes.ts';
+import { createCaller, OPEN } from '../access/callers.ts';
+
+const itemOf = (readOnlyHint: boolean) => {
+  const tools = [{ name: 'drop', inputSchema: {}, annotations: { readOnlyHint } }];
+  return parseCatalog(`${readOnlyHint}`, JSON.stringify({ tools })).tools.byKey.get('drop');
+};
+const plain = itemOf(false);
+const rule = (id: string, more: Partial<AccessRule>): AccessRule => {
+  const subject = { kind: 'everyone' } as const;
+  return { id, effect: 'allow', subject, server: '*', tool: '*', readOnly: false, ...more };
+};
+const toolset = (include: string[], members?: { principals: string[]; groups: string[] }) => {
+  const definition = { include, exclude: [], overrides: [], ...(members ? { members } : {}) };
+  return { id: 'id-set', name: 'set', description: '', definition } satisfies Toolset;
+};
+
+function stepOf(name: StepName, more: Partial<Case>, record: Partial<Server> = {}) {
+  const server = createRecord('files', record);
+  const given: Case = {
+    caller: createCaller(),
+    isExpired: false,
+    server,
+    tool: 'drop',
+    item: plain,
+    pinState: undefined,
+    toolset: undefined,
+    ...more,
+  };
+  const found = toSteps(given, 1_000).find(({ step }) => step === name);
+  return found && [found.passes, found.detail, ...found.ruleIds];
+}
+const within = (rules: AccessRule[], posture: 'open' | 'closed' = 'open') =>
+  createCaller({}, undefined, { ...OPEN, posture, rules });
+
+describe('a step', () => {
+  it.each<[StepName, Partial<Case>, boolean, string]>([
+    ['token_expiry', {}, true, 'The token is valid'],
+    ['token_expiry', { isExpired: true }, false, 'The token has expired'],
+    ['scope_list', {}, true, 'Listing needs the scope tools:read'],
+    [
+      'scope_call',
+      { caller: createCaller({}, ['tools:read']) },
+      false,
+      'Calling needs the scope tools:call',
+    ],
+    ['posture', {}, true, 'No rule matches, and the deployment lets it through'],
+    [
+      'posture',
+      { caller: within([], 'closed') },
+      false,
+      'No rule matches, and the deployment lets nobody through',
+    ],
+    ['token_servers', {}, true, 'It lies within the servers of the token'],
+    [
+      'token_servers',
+      { caller: createCaller({ servers: [] }) },
+      false,
+      'It lies outside the servers of the token',
+    ],
+    [
+      'token_tools',
+      { caller: createCaller({ tools: [] }) },
+      false,
+      'It lies outside the tools of the token',
+    ],
+    [
+      'token_toolsets',
+      { caller: createCaller({ toolsets: [] }) },
+      false,
+      'It lies outside the toolsets of the token',
+    ],
+    ['approval', {}, true, 'Its definition is not held'],
+    [
+      'approval',
+      { item: undefined, pinState: 'changed' },
+      false,
+      'Its definition is held: changed',
+    ],
+    ['approval', { item: undefined, pinState: 'approved' }, true, 'Its definition is not held'],
+    ['approval', { item: undefined, pinState: 'removed' }, true, 'Its definition is not held'],
+    ['approval', { item: undefined }, true, 'Its definition is not held'],
+    // It is served, so it is not held, whatever was noted before.
+    ['approval', { pinState: 'pending' }, true, 'Its definition is not held'],
+    ['catalog', {}, true, 'The server has the tool'],
+    ['catalog', { item: undefined }, false, 'The server offers no such tool'],
+    ['catalog', { item: undefined, pinState: 'removed' }, false, 'The server has the tool no more'],
+    ['circuit', {}, true, 'The circuit is closed'],
+  ])('[ACC-3] %s of %j: %j, %s', (name, given, passes, detail) => {
+    expect(stepOf(name, given)).toEqual([passes, detail]);
+  });
+
+  it('[ACC-3] tells the state of the server, and its error only while that is its state', () => {
+    const statusOf = (record: Partial<Server>) => stepOf('server_status', {}, record);
+    expect(statusOf({})).toEqual([true, 'The server is CONNECTED']);
+    expect(statusOf({ lastError: 'long ago' })).toEqual([true, 'The server is CONNECTED']);
+    expect(statusOf({ status: 'ERROR' })).toEqual([true, 'The server is ERROR']);
+    expect(statusOf({ status: 'DISCONNECTED' })).toEqual([false, 'The server is DISCONNECTED']);
+    expect(statusOf({ status: 'ERROR', lastError: 'no route' })).toEqual([
+      true,
+      'The server is ERROR: no route',
+    ]);
+  });
+
+  it('[ACC-3] does not claim to know what a server has that is away', () => {
+    const found = stepOf('catalog', { item: undefined }, { status: 'DISCONNECTED' });
+    expect(found).toEqual([null, 'What the server has is not known now']);
+  });
+
+  it('[ACC-3] names the rules that decide', () => {
+    const rules = [rule('r1', { effect: 'deny' }), rule('r2', { tool: 'read' })];
+    expect(stepOf('rule', { caller: within(rules) })).toEqual([false, 'A rule denies it', 'r1']);
+    const allowing = { caller: within([rule('r3', { tool: 'd*' })], 'closed') };
+    expect(stepOf('rule', allowing)).toEqual([true, 'A rule allows it', 'r3']);
+  });
+});
+
+describe('rules about tools that only read', () => {
+  const rules = [rule('all', { effect: 'deny' }), rule('reading', { readOnly: true })];
+  const allowing = [rule('reading', { readOnly: true })];
+  const depends = [null, 'It depends on whether the tool is read-only'];
+
+  it('[ACC-3] decide nothing yet on a tool that is not there', () => {
+    const caller = within(allowing, 'closed');
+    expect(stepOf('posture', { caller, item: undefined })).toEqual(depends);
+    const refusing = within([
+      rule('writing', { tool: 'd*' }),
+      rule('no', { effect: 'deny', readOnly: true }),
+    ]);
+    expect(stepOf('rule', { caller: refusing, item: undefined })).toEqual(depends);
+    // What does not depend on it is said all the same.
+    expect(stepOf('token_servers', { caller, item: undefined })).toEqual([
+      true,
+      'It lies within the servers of the token',
+    ]);
+    expect(stepOf('rule', { caller: within(rules), item: undefined })).toEqual([
+      false,
+      'A rule denies it',
+      'all',
+    ]);
+  });
+
+  it('[ACC-3] decide on one that is there by what it says of itself', () => {
+    const caller = within(allowing, 'closed');
+    expect(stepOf('rule', { caller, item: itemOf(true) })).toEqual([
+      true,
+      'A rule allows it',
+      'reading',
+    ]);
+    expect(stepOf('posture', { caller })).toEqual([
+      false,
+      'No rule matches, and the deployment lets nobody through',
+    ]);
+  });
+});
+
+describe('the step of a toolset', () => {
+  it('[ACC-4] tells a toolset that is not for the caller from one without the tool', () => {
+    const having = (set: Toolset) => {
+      const caller = createCaller({}, undefined, { ...OPEN, toolsets: [set] });
+      return stepOf('toolset', { caller, toolset: set });
+    };
+    expect(having(toolset(['files.d*']))).toEqual([true, 'The toolset set selects the tool']);
+    expect(having(toolset(['files.r*']))).toEqual([
+      false,
+      'The toolset set does not select the tool',
+    ]);
+    const closed = toolset(['files'], { principals: [], groups: ['ops'] });
+    expect(having(closed)).toEqual([false, 'The toolset set is not for this caller']);
+  });
+});

@@ -1,0 +1,133 @@
+/** Catalogs and reaches as a caller sees them: what is left, and that the same is found again. */
+import { describe, expect, it } from 'vitest';
+import { parseQualifiedPattern } from '../../../src/shared/util/name-pattern.ts';
+import { NOTHING, selectionOf, WHOLE } from '../../../src/access/policy/view.ts';
+import { isReadOnly, parseCatalog } from '../../../src/servers/catalog/catalog.ts';
+import { through } from '../../../src/gateway/visible-catalog.ts';
+import { narrowed } from '../../../src/gateway/steps/with-access.ts';
+import { PLAIN_CLIENT } from '../../../src/servers/catalog/conditions.ts';
+import { createCaller } from '../access/callers.ts';
+import { createRecord } from './fakes.ts';
+
+const TOOLS = [
+  { name: 'read', annotations: { readOnlyHint: true } },
+  { name: 'drop', annotations: { readOnlyHint: false } },
+];
+const createCatalog = (more: object = {}) =>
+  parseCatalog(
+    'h',
+    JSON.stringify({
+      tools: TOOLS,
+      resources: [{ uri: 'file:///x' }],
+      resourceTemplates: [{ uriTemplate: 'file:///{x}' }],
+      prompts: [{ name: 'ask' }],
+      capabilities: { tools: {}, resources: {}, prompts: {}, completions: {}, logging: {} },
+      instructions: 'Be brief.',
+      ttlMs: { tools: 7, resources: 8, prompts: 9 },
+      ...more,
+    }),
+  );
+const files = createRecord('files');
+const select = (include: string[], exclude: string[] = []) =>
+  selectionOf(files, include.map(parseQualifiedPattern), exclude.map(parseQualifiedPattern));
+
+describe('a catalog through a view', () => {
+  it('[ACC-3] is all of it where there is no view, or one of everything', () => {
+    const catalog = createCatalog();
+    expect(through(undefined, catalog)).toBe(catalog);
+    expect(through(WHOLE, catalog)).toBe(catalog);
+  });
+
+  it('[ACC-3] of some tools has these and nothing beside tools', () => {
+    const seen = through(select(['files.r*']), createCatalog());
+    expect(seen.tools.items.map(({ key }) => key)).toEqual(['read']);
+    expect([...seen.tools.byKey.keys()]).toEqual(['read']);
+    for (const kind of ['resources', 'resourceTemplates', 'prompts'] as const) {
+      expect([kind, seen[kind].items, seen[kind].byKey.size]).toEqual([kind, [], 0]);
+    }
+    expect(seen.capabilities).toEqual({ tools: {}, logging: {} });
+    expect([seen.instructions, seen.ttlMs, seen.hash]).toEqual([undefined, { tools: 7 }, 'h']);
+  });
+
+  it('[ACC-3] without some tools has everything else', () => {
+    const catalog = createCatalog();
+    const seen = through(select(['files'], ['files.drop']), catalog);
+    expect(seen).toEqual({ ...catalog, tools: seen.tools });
+    expect(seen.tools.items.map(({ key }) => key)).toEqual(['read']);
+  });
+
+  it('[ACC-3] of nothing tells not even how long it is fresh', () => {
+    const seen = through(NOTHING, createCatalog());
+    expect([seen.tools.items, seen.ttlMs]).toEqual([[], {}]);
+    const silent = through(select(['files.r*']), createCatalog({ ttlMs: {} }));
+    expect(silent.ttlMs).toEqual({});
+  });
+
+  it('[ACC-3] is made once for each view of each catalog', () => {
+    const catalog = createCatalog();
+    const [reading, dropping] = [select(['files.read']), select(['files.drop'])];
+    const seen = through(reading, catalog);
+    expect(through(select(['files.read']), catalog)).toBe(seen);
+    expect(through(dropping, catalog)).not.toBe(seen);
+    expect(through(reading, catalog)).toBe(seen);
+    expect(through(reading, createCatalog())).not.toBe(seen);
+  });
+});
+
+describe('a tool', () => {
+  it.each<[unknown, boolean]>([
+    [{ readOnlyHint: true }, true],
+    [{ readOnlyHint: false }, false],
+    [{ readOnlyHint: 'true' }, false],
+    [{ title: 'readOnlyHint' }, false],
+    [{}, false],
+    [null, false],
+    ['readOnlyHint', false],
+    [undefined, false],
+  ])('[ACC-3] with the annotations %j changes nothing: %j', (annotations, expected) => {
+    const catalog = parseCatalog('h', JSON.stringify({ tools: [{ name: 'a', annotations }] }));
+    expect(catalog.tools.items.map(isReadOnly)).toEqual([expected]);
+  });
+});
+
+describe('a reach that is narrowed', () => {
+  const servers = [files, createRecord('other')];
+
+  it('[ACC-3] has the servers of which something is seen, and how much', () => {
+    const caller = createCaller({ tools: ['files.read', 'other'] });
+    const { servers: left, views } = narrowed(caller, { servers });
+    expect(left.map(({ name }) => name)).toEqual(['files', 'other']);
+    // All of a server needs no view.
+    expect([...(views?.keys() ?? [])]).toEqual(['id-files']);
+    const one = narrowed(createCaller({ servers: ['id-other'] }), { servers });
+    expect([one.servers.map(({ name }) => name), [...(one.views ?? [])].length]).toEqual([
+      ['other'],
+      1,
+    ]);
+  });
+
+  it('[ACC-3] [ACC-4] never becomes wider than it was', () => {
+    const view = select(['files.read']);
+    const given = { servers, views: new Map([[files.id, view]]) };
+    expect(narrowed(createCaller(), given).views?.get(files.id)).toBe(view);
+    const dropping = narrowed(createCaller({ tools: ['files.drop'] }), given);
+    const seen = ['read', 'drop'].map(tool => dropping.views?.get(files.id)?.tool(tool, false));
+    expect(seen).toEqual([false, false]);
+  });
+
+  it('[ACC-3] is found again for the same caller, and for no other', () => {
+    const caller = createCaller({ tools: ['files.read'] });
+    const narrow = narrowed(caller, { servers });
+    expect(narrowed(caller, { servers })).toBe(narrow);
+    expect(narrowed(caller, narrow)).toBe(narrow);
+    expect(narrowed(createCaller(), { servers })).not.toBe(narrow);
+    // What has views or a client of its own is something else.
+    const ofClient = { servers, client: PLAIN_CLIENT };
+    expect(narrowed(caller, ofClient).client).toBe(PLAIN_CLIENT);
+    expect(narrowed(caller, ofClient)).toBe(narrowed(caller, ofClient));
+    expect(narrowed(caller, { servers }).client).toBeUndefined();
+    const viewed = { servers, views: new Map([[files.id, NOTHING]]) };
+    expect(narrowed(caller, viewed).servers).toEqual([]);
+    expect(narrowed(caller, { servers })).toBe(narrow);
+  });
+});

@@ -1,0 +1,87 @@
+/** Single questions: what is asked, and which answers are none. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { toCounted, toInputTokens } from '../../../src/models/metered.ts';
+import { createHttpChat } from '../../../src/models/http-chat.ts';
+import { ModelFailure, noModel, toModelError } from '../../../src/models/model-port.ts';
+import { withPatience } from '../../../src/models/retry.ts';
+import { createQuestions } from '../../../src/models/model-questions.ts';
+import type { Script } from '../../fixtures/model-script.ts';
+import { createWireModel, MODEL_KEY, WIRES, type Wire } from '../../fixtures/model-wires.ts';
+
+const AnswerSchema = z.object({ colour: z.string(), shade: z.string().nullable() });
+const question = {
+  system: 'Be brief.',
+  user: 'Which colour?',
+  schema: { name: 'colour', type: AnswerSchema },
+  maxTokens: 50,
+  deadline: new AbortController().signal,
+};
+
+async function ask({ api, url, model, fake }: Wire, script: Script) {
+  const answering = createWireModel(fake);
+  vi.stubGlobal('fetch', answering.fetch);
+  await answering.give(script);
+  const findKey = () => Promise.resolve(MODEL_KEY);
+  const chat = createHttpChat({ api, url, model, findKey });
+  const patience = { silenceMs: 9_000, totalMs: 9_000, wait: async () => {}, random: () => 0 };
+  const { complete } = createQuestions({
+    name: model,
+    ask: async (request, attempt) =>
+      toCounted(await chat.chat(request, attempt), toInputTokens(api.dialect, request)),
+    patiently: (signal, work) => withPatience(signal, patience, work),
+  });
+  const answer = await complete(question).catch((error: unknown) => error);
+  return { answer, requests: await answering.requests(), problems: await answering.problems() };
+}
+afterEach(() => vi.unstubAllGlobals());
+
+describe('a question to a model', () => {
+  it.each(WIRES)('[FIND-3] is answered in its form, and counted: $name', async wire => {
+    const text = '{"colour":"red","shade":null}';
+    const turns = [
+      { text, tokens: { input: 10, output: 2 } },
+      { text, tokens: null },
+    ];
+    const counted = await ask(wire, { turns });
+    const value = { colour: 'red', shade: null };
+    expect(counted.answer).toEqual({ value, tokens: 12 });
+    expect(counted.problems).toEqual([]);
+    const guessed = await ask(wire, { turns: turns.slice(1) });
+    expect((guessed.answer as { tokens: number }).tokens).toBeGreaterThan(20);
+  });
+
+  it.each<[string, Script['turns'][number]]>([
+    ['no JSON', { text: 'red' }],
+    ['another form', { text: '{"color":"red"}' }],
+    ['nothing', {}],
+    ['an end for want of tokens', { text: '{"colour":"red","shade":null}', stop: 'length' }],
+    ['a refusal', { text: '{"colour":"red","shade":null}', stop: 'refused' }],
+    ['calls', { text: '{"colour":"red","shade":null}', calls: [{ name: 'a' }] }],
+  ])('[FIND-3] that is answered by %s is asked again, and then has no answer', async (_, turn) => {
+    for (const wire of WIRES) {
+      const { answer, requests } = await ask(wire, { turns: [turn], repeat: 'last' });
+      expect(answer).toBeInstanceOf(ModelFailure);
+      expect([(answer as ModelFailure).problem, requests.length]).toEqual(['nonsense', 4]);
+    }
+  });
+});
+
+describe('a failure of a model', () => {
+  it('[LLM-4] is told with its code, when to ask again, and what to set', () => {
+    expect(toModelError(new ModelFailure('budget', 90_500))).toMatchObject({
+      code: 'model_budget',
+      extras: { retryAfterSeconds: 91 },
+    });
+    const auth = toModelError(new ModelFailure('auth')) as Error;
+    expect(auth).toMatchObject({ code: 'model_failed', extras: { data: { problem: 'auth' } } });
+    expect(auth.message).toContain('PORTICO_MODEL_KEY');
+    expect((toModelError(new ModelFailure('no_key')) as Error).message).toContain(
+      'PORTICO_MODEL_KEY',
+    );
+    const other = new Error('other');
+    expect(toModelError(other)).toBe(other);
+    expect(noModel()).toMatchObject({ code: 'model_missing' });
+    expect(noModel().message).toMatch(/PORTICO_MODEL_API.*PORTICO_MODEL.*PORTICO_MODEL_KEY/);
+  });
+});

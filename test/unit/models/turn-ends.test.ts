@@ -1,0 +1,229 @@
+/**
+ * How a turn ended decides first what becomes of its calls: over every reason that each API documents and some that it does not, streamed
+ * and whole, cut at every byte, none is made but where the turn ended for them. The loop of chats runs them, as it runs any other.
+ */
+import { readFileSync } from 'node:fs';
+import { FinishReason } from '@google/genai';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { FormatError } from '../../../src/models/formats/dialect.ts';
+import type { HubCall } from '../../../src/models/formats/canonical-form.ts';
+import type { ChatModel } from '../../../src/models/chat-port.ts';
+import { toCounted } from '../../../src/models/metered.ts';
+import { createHttpChat } from '../../../src/models/http-chat.ts';
+import { readTurn } from '../../../src/models/read-turn.ts';
+import { runLoop } from '../../../src/agents/chat/loop.ts';
+import type { Turn } from '../../fixtures/model-script.ts';
+import { WIRES } from '../../fixtures/model-wires.ts';
+import { begun, createWorld, itemOf } from '../agents/scripted-chat.ts';
+import { createRandom, SEED, type Random } from '../seeded.ts';
+import { TURN_WIRES, type TurnWire } from './turn-wires.ts';
+
+const NAMES = ['wipe_all', 'read'];
+const ITEMS = NAMES.map(name => itemOf(name));
+const encoder = new TextEncoder();
+const never = new AbortController().signal;
+const DONE = { text: 'done', calls: [], raw: undefined, stop: 'end', tokens: undefined } as const;
+
+/** A conversation in which the model's first answer is this stream. */
+async function converse(wire: TurnWire, bytes: Uint8Array) {
+  let asked = 0;
+  const model: ChatModel = {
+    name: 'm',
+    dialect: wire.dialect,
+    costOf: () => undefined,
+    async chat({ onText = () => {} }) {
+      if ((asked += 1) > 1) return toCounted(DONE, 1);
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          controller.enqueue(bytes);
+          controller.close();
+        },
+      });
+      const attempt = { signal: never, onSign: () => {}, onHandedOn: () => {} };
+      return toCounted(await readTurn(body, wire.dialect.createReader(), attempt, onText), 1);
+    },
+  };
+  const world = createWorld({ model, items: ITEMS });
+  const state = await runLoop(begun({ format: wire.format }), world.ports, never);
+  const made = world.happened.flatMap(({ calls }) => calls ?? []);
+  const told = world.told.flatMap(event => (event.type === 'call' ? [event.call] : []));
+  return { state, made: made.filter(call => call.arguments !== undefined), told };
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+const plain = (calls: readonly HubCall[]) =>
+  calls.map(({ name, arguments: given }) => ({ name, arguments: given }));
+
+interface Given {
+  name: string;
+  arguments: Record<string, unknown>;
+}
+
+function randomTurn(random: Random): Omit<Turn, 'calls'> & { calls: Given[] } {
+  const text = random.chance(0.5) ? '' : 'Größe 😀, "I" do it.'.slice(0, random.below(22));
+  const calls = Array.from({ length: 1 + random.below(3) }, () => ({
+    name: random.pick(NAMES),
+    arguments: random.chance(0.4) ? {} : { path: `ä"${random.below(1_000)}`, deep: { n: [1, {}] } },
+  }));
+  return { text, calls, delayMs: 0 };
+}
+
+/** The same turn as it is when it is cut off: its last call has no text of arguments yet, or a part of it. */
+function cutTurn(turn: Turn, random: Random): Turn {
+  const { name = '' } = turn.calls.at(-1) ?? {};
+  const raw = random.chance(0.7) ? '' : '{"path":"a';
+  return { ...turn, calls: [...turn.calls.slice(0, -1), { name, raw }] };
+}
+
+describe('the reasons', () => {
+  const SDK = new URL('../../../node_modules/', import.meta.url);
+  const wordsIn = (path: string, type: RegExp): string[] => {
+    const [, words = ''] = type.exec(readFileSync(new URL(path, SDK), 'utf8')) ?? [];
+    return words.match(/\w+/g) ?? [];
+  };
+  const [chat, responses, anthropic, gemini] = TURN_WIRES.map(({ reasons }) => [...reasons.keys()]);
+
+  it('[LLM-2] are all that the official clients know', () => {
+    const completions = 'openai/resources/chat/completions/completions.d.ts';
+    const finish = wordsIn(completions, /finish_reason: ('stop'.*);/);
+    expect(finish).toHaveLength(5);
+    expect(chat).toEqual(expect.arrayContaining(finish));
+    const incomplete = wordsIn(
+      'openai/resources/responses/responses.d.ts',
+      /interface IncompleteDetails \{[^}]*reason\?: (.*);/,
+    );
+    expect(incomplete.length).toBeGreaterThan(1);
+    expect(responses).toEqual(expect.arrayContaining(incomplete.map(each => `incomplete/${each}`)));
+    const stops = wordsIn(
+      '@anthropic-ai/sdk/resources/beta/messages/messages.d.ts',
+      /type BetaStopReason = (.*);/,
+    );
+    expect(stops).toHaveLength(8);
+    expect(anthropic).toEqual(expect.arrayContaining(stops));
+    const told = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'];
+    const ends = Object.values(FinishReason).filter(each => !told.includes(each));
+    expect(gemini).toEqual(expect.arrayContaining(ends));
+  });
+});
+
+describe.each(TURN_WIRES)('$format', wire => {
+  const { dialect, reasons } = wire;
+
+  it('[LLM-3] makes the calls of a stream that ended for them, and of no other', async () => {
+    const random = createRandom();
+    for (const [reason, meaning] of reasons) {
+      const turn = randomTurn(random);
+      const { events } = wire.toStream(turn, reason);
+      const { state, made, told } = await converse(wire, encoder.encode(events.join('')));
+      const isMade = meaning === 'calls';
+      expect([reason, plain(made)]).toEqual([reason, isMade ? turn.calls : []]);
+      expect([reason, state.stop]).toEqual([reason, isMade ? 'answered' : meaning]);
+      const seen = state.log.map(({ tool, decision }) => [tool, decision]);
+      const decision = isMade ? 'allowed' : 'not_made';
+      expect(seen).toEqual(turn.calls.map(({ name }) => [`s.${name}`, decision]));
+      expect(told.map(call => call.decision)).toEqual(turn.calls.map(() => decision));
+      const shown = turn.calls.map(call => (isMade ? call.arguments : null));
+      expect(told.map(call => call.arguments)).toEqual(shown);
+    }
+  });
+
+  it('[LLM-2] makes the calls of a whole answer that ended for them, and of no other', () => {
+    const random = createRandom();
+    for (const [reason, meaning] of reasons) {
+      const turn = randomTurn(random);
+      const body = wire.toWhole(turn, reason);
+      const isMade = meaning === 'calls';
+      const reply = dialect.fromResponse(body);
+      expect([reason, reply.stop]).toEqual([reason, meaning]);
+      for (const calls of [reply.calls, dialect.fromCalls(body)]) {
+        const ready = calls.filter(call => call.arguments !== undefined);
+        expect([reason, plain(ready)]).toEqual([reason, isMade ? turn.calls : []]);
+        expect(calls.map(({ name }) => name)).toEqual(turn.calls.map(({ name }) => name));
+        const unmade = isMade ? undefined : meaning;
+        expect(calls.map(call => call.unmade)).toEqual(turn.calls.map(() => unmade));
+      }
+    }
+  });
+
+  it('[LLM-3] makes no call of a stream that is cut, at any of its bytes', async () => {
+    const [own = ''] = [...reasons].find(([, meaning]) => meaning === 'calls') ?? [];
+    const calls = [
+      { name: 'wipe_all', arguments: {} },
+      { name: 'read', arguments: { path: 'ä' } },
+    ];
+    const { events, last } = wire.toStream({ text: 'Ä', calls, delayMs: 0 }, own);
+    const bytes = encoder.encode(events.join(''));
+    const wholeAt = encoder.encode(events.slice(0, last + 1).join('')).length;
+    const wrong: number[] = [];
+    for (let cut = 0; cut <= bytes.length; cut += 1) {
+      const { state, made } = await converse(wire, bytes.subarray(0, cut));
+      const isWhole = cut >= wholeAt;
+      const isRight =
+        made.length === (isWhole ? 2 : 0) && state.stop === (isWhole ? 'answered' : 'interrupted');
+      if (!isRight) wrong.push(cut);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('[LLM-3] reads nothing of a whole answer that is cut, at any of its bytes', async () => {
+    const [own = ''] = [...reasons].find(([, meaning]) => meaning === 'calls') ?? [];
+    const calls = [{ name: 'wipe_all', arguments: {} }];
+    const bytes = encoder.encode(
+      JSON.stringify(wire.toWhole({ text: 'Ä', calls, delayMs: 0 }, own)),
+    );
+    const [asked] = WIRES.filter(({ api }) => api.dialect === dialect).map(({ api, url, model }) =>
+      createHttpChat({ api, url, model, findKey: async () => 'k' }),
+    );
+    const question = { system: '', messages: [], maxTokens: 1 };
+    const attempt = { signal: never, onSign: () => {}, onHandedOn: () => {} };
+    for (let cut = 0; cut < bytes.length; cut += 1) {
+      vi.stubGlobal('fetch', async () => new Response(bytes.subarray(0, cut)));
+      await expect(asked?.chat(question, attempt)).rejects.toMatchObject({ problem: 'nonsense' });
+    }
+  });
+});
+
+it(`[LLM-3] 10,000 streams, cut anywhere or filtered, make no call (seed ${SEED})`, async () => {
+  const random = createRandom();
+  const count = { streams: 0, cut: 0, unfinished: 0, made: 0 };
+  const wrong: unknown[] = [];
+  for (; count.streams < 10_000; count.streams += 1) {
+    const wire = random.pick(TURN_WIRES);
+    const [reason, meaning] = random.pick([...wire.reasons]);
+    const isCall = meaning === 'calls';
+    const turn = randomTurn(random);
+    // Only a turn that does not end by itself has half a call; Gemini gives none.
+    const isHalf = !isCall && wire.format !== 'gemini';
+    const { events, last } = wire.toStream(isHalf ? cutTurn(turn, random) : turn, reason);
+    const bytes = encoder.encode(events.join(''));
+    const wholeAt = encoder.encode(events.slice(0, last + 1).join('')).length;
+    const cut = random.chance(0.3) ? bytes.length : random.below(bytes.length);
+    const isWhole = cut >= wholeAt;
+    count.cut += isWhole ? 0 : 1;
+    count.unfinished += isWhole && !isCall ? 1 : 0;
+    const { state, made } = await converse(wire, bytes.subarray(0, cut));
+    const expected = isWhole && isCall ? turn.calls : [];
+    count.made += made.length;
+    const stop = !isWhole ? 'interrupted' : isCall ? 'answered' : meaning;
+    const isRight = JSON.stringify(plain(made)) === JSON.stringify(expected) && state.stop === stop;
+    if (!isRight) wrong.push([wire.format, reason, cut, state.stop, plain(made)]);
+  }
+  expect(wrong.slice(0, 5)).toEqual([]);
+  expect(count.cut).toBeGreaterThan(5_000);
+  expect(count.unfinished).toBeGreaterThan(1_000);
+  expect(count.made).toBeGreaterThan(500);
+});
+
+describe('a response that failed', () => {
+  it.each(['failed', 'cancelled', 'queued', 'in_progress', 'a_status_of_tomorrow'])(
+    '[LLM-2] %s is no answer',
+    status => {
+      const wire = TURN_WIRES[1];
+      const turn = { text: '', calls: [{ name: 'wipe_all', arguments: {} }], delayMs: 0 };
+      const body = wire?.toWhole(turn, status);
+      expect(() => wire?.dialect.fromResponse(body)).toThrow(FormatError);
+      expect(() => wire?.dialect.fromCalls(body)).toThrow(FormatError);
+    },
+  );
+});

@@ -1,0 +1,108 @@
+/** The classifier that is shipped: its weights belong to the table that is shipped, and what it says is bounded and in order. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { readEmbedding } from '../../../src/search/text/embedding.ts';
+import {
+  createEmbeddedClassifier,
+  type EmbeddedMaterial,
+} from '../../../src/search/skills/embedded-classifier.ts';
+import type { ClassifiedTool } from '../../../src/search/skills/features.ts';
+import { readWeights } from '../../../src/search/skills/weights.ts';
+import { readTaxonomy } from '../../../bench/skills/taxonomy.ts';
+
+const read = (name: string): ArrayBuffer =>
+  Uint8Array.from(
+    readFileSync(fileURLToPath(new URL(`../../../pages/search/${name}`, import.meta.url))),
+  ).buffer;
+const embedding = readEmbedding(read('embedding.bin'));
+const bytes = read('skills.bin');
+const weights = readWeights(bytes, embedding.dimensions);
+const stored = { isSeeded: true, revision: 1, createdAt: 0, updatedAt: 0 };
+const seeded = readTaxonomy().map(skill => ({ ...skill, ...stored }));
+
+const classifierOf = (more: Partial<EmbeddedMaterial> = {}) =>
+  createEmbeddedClassifier({
+    embedding,
+    weights,
+    taxonomy: { revision: 1, skills: seeded },
+    handMembers: new Map(),
+    ...more,
+  });
+const toolOf = (name: string, description = '', server = 'desk'): ClassifiedTool => ({
+  tool: { name, description, parameters: [], readOnly: false },
+  server: { name: server, description: '' },
+});
+
+describe('the weights that are shipped', () => {
+  it('[FIND-3] were made with the table that is shipped, for the taxonomy that is seeded', () => {
+    expect(weights.embeddingId).toBe(embedding.id);
+    expect(weights.skills).toEqual(seeded.map(({ id, name }) => ({ id, name })));
+  });
+
+  it('[FIND-3] are refused where they are cut off or of another kind', () => {
+    expect(() => readWeights(bytes.slice(0, -1), embedding.dimensions)).toThrow(
+      'another embedding',
+    );
+    expect(() => readWeights(read('embedding.bin'), embedding.dimensions)).toThrow('malformed');
+  });
+});
+
+describe('the embedded classifier', () => {
+  it.each([
+    ['create_issue', 'Create a new GitHub issue', 'issue_tracking'],
+    ['create_pull_request', 'Open a pull request from a branch', 'code_management'],
+    ['get_forecast', 'Get the weather forecast of a city for the next days', 'weather'],
+    ['post_message', 'Post a message to a channel', 'communication'],
+    ['get_wallet_balance', 'Get the balance of an Ethereum wallet', 'blockchain'],
+    ['click', 'Click an element of the page in the browser', 'browser_automation'],
+  ])('[AG-US3-AC2] [FIND-3] puts %s first into the skill it is of', (name, description, skill) => {
+    const { skills } = classifierOf()(toolOf(name, description));
+    expect(skills[0]?.id).toBe(skill);
+  });
+
+  it('[AG-US3-AC2] gives one to three, the most confident first, whatever the texts are', () => {
+    const classify = classifierOf();
+    const texts = ['', 'x', '\u202E\u200B', '养蜂', 'weather '.repeat(100_000), '}{"]', 'échéance'];
+    for (const text of texts) {
+      const { skills, reason } = classify(toolOf(text, text, text));
+      expect(skills.length).toBeLessThanOrEqual(3);
+      expect(reason === null).toBe(skills.length > 0);
+      const confidences = skills.map(({ confidence }) => confidence);
+      expect(confidences).toEqual(confidences.toSorted((a, b) => b - a));
+      for (const confidence of confidences) {
+        expect(confidence).toBeGreaterThan(0);
+        expect(confidence).toBeLessThanOrEqual(1);
+      }
+    }
+  });
+
+  it('[AG-US3-AC4] says why a tool without words is in none', () => {
+    expect(classifierOf()(toolOf('--', ''))).toMatchObject({ skills: [] });
+  });
+
+  it('[FIND-3] knows a skill that was added by its texts, and better by what was put there by hand', () => {
+    const added = { id: 'zymurgy', name: 'Zymurgy', description: '', examples: [], ...stored };
+    const taxonomy = { revision: 2, skills: [...seeded, added] };
+    const tool = toolOf('log_beer', 'Log the gravity of a fermenting beer');
+    const confidenceOf = (more: Partial<EmbeddedMaterial>) =>
+      classifierOf({ taxonomy, ...more })(tool).skills.find(({ id }) => id === 'zymurgy')
+        ?.confidence ?? 0;
+    const total = embedding.embed('log_fermentation Log the temperature of a fermenting beer');
+    const handMembers = new Map([['zymurgy', [{ members: 1, total }]]]);
+    expect(confidenceOf({ handMembers })).toBeGreaterThan(confidenceOf({}));
+    expect(confidenceOf({ handMembers })).toBeGreaterThan(0.2);
+  });
+
+  it('[FIND-3] does not take a seeded skill that was given another name for what it was', () => {
+    const renamed = seeded.map(skill =>
+      skill.id === 'weather'
+        ? { ...skill, name: 'Beekeeping', description: 'Hives and honey', examples: [] }
+        : skill,
+    );
+    const classify = classifierOf({ taxonomy: { revision: 2, skills: renamed } });
+    const { skills } = classify(toolOf('get_forecast', 'Get the weather forecast of a city'));
+    expect(skills[0]?.id).not.toBe('weather');
+    expect(classify(toolOf('hive_honey', 'Honey of the hives')).skills[0]?.id).toBe('weather');
+  });
+});

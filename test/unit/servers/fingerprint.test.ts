@@ -1,0 +1,64 @@
+/** Fingerprints: every change of a definition makes another, and no other way of writing it does. */
+import { describe, expect, it } from 'vitest';
+import { fingerprintOf, pinId, toDefinitions } from '../../../src/servers/approvals/definition.ts';
+import { createRandom, SEED } from '../seeded.ts';
+import { createDefinition, mutate, rewrite } from './definitions.ts';
+
+const ROUNDS = 1_000;
+
+describe('a fingerprint', () => {
+  it(`[SEC-7] differs after each of ${ROUNDS} mutations of one field (seed ${SEED})`, async () => {
+    const random = createRandom();
+    const missed: unknown[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const before = createDefinition(random);
+      const { path, definition } = mutate(before, random);
+      const [one, other] = await Promise.all([
+        fingerprintOf(JSON.stringify(before)),
+        fingerprintOf(rewrite(definition, random)),
+      ]);
+      if (one === other) missed.push({ path, before, definition });
+    }
+    expect(missed).toEqual([]);
+  });
+
+  it(`[SEC-7] is the same after each of ${ROUNDS} reorderings (seed ${SEED})`, async () => {
+    const random = createRandom();
+    const alarms: string[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const definition = createDefinition(random);
+      const written = rewrite(definition, random);
+      expect(JSON.parse(written)).toEqual(definition);
+      const before = await fingerprintOf(JSON.stringify(definition));
+      if ((await fingerprintOf(written)) !== before) alarms.push(written);
+    }
+    expect(alarms).toEqual([]);
+  });
+
+  it('[SEC-7] is the SHA-256 of the canonical text', async () => {
+    // SHA-256 of {"a":[1,true],"b":"é"}
+    const { createHash } = await import('node:crypto');
+    const wanted = createHash('sha256').update('{"a":[1,true],"b":"é"}').digest('hex');
+    expect(await fingerprintOf(' {"b":"\\u00e9","a":[1.0,true]}')).toBe(wanted);
+  });
+});
+
+describe('definitions', () => {
+  it('[SEC-7] are known by server, kind and name', async () => {
+    const ids = await Promise.all([
+      pinId('a', 'tool', 'b'),
+      pinId('a', 'tool', 'c'),
+      pinId('b', 'tool', 'b'),
+      pinId('a', 'instructions', 'b'),
+    ]);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(await pinId('a', 'tool', 'b')).toBe(ids[0]);
+  });
+
+  it('[SEC-7] [SEC-4] have no name that is too long to be kept', async () => {
+    const texts = [1_000, 1_001].map(length => JSON.stringify({ name: 'a'.repeat(length) }));
+    const [fits, tooLong] = await toDefinitions('s', texts);
+    expect(fits?.name).toHaveLength(1_000);
+    expect(tooLong).toBeUndefined();
+  });
+});

@@ -1,0 +1,40 @@
+/** Calls to a server that rests: refused before they leave, with what it failed of. */
+import { expect, it } from 'vitest';
+import { withCircuit, type Call } from '../../../src/gateway/health/live-calls.ts';
+import { createRecord } from '../gateway/fakes.ts';
+
+const answered = { response: { kind: 'response', result: '{}', parsed: {} } } as const;
+const callTo = (more: Parameters<typeof createRecord>[1]) => {
+  const called: string[] = [];
+  const inner: Call = async ({ name }) => {
+    called.push(name);
+    return answered;
+  };
+  const context = { defer: () => undefined } as unknown as Parameters<Call>[3];
+  const request = {} as Parameters<Call>[1];
+  const call = withCircuit(inner)(createRecord('alpha', more), request, 'a', context);
+  return { called, call };
+};
+
+it('[UP-5] [CLI-3] says what the server failed of, as the registry does', async () => {
+  const lastError = 'upstream_unreachable: Its connector says: The server exited with code 7';
+  const { called, call } = callTo({ circuitRetryAt: 1, lastError });
+  await expect(call).rejects.toMatchObject({
+    code: 'circuit_open',
+    message: `The server failed too often and is tried again later. It failed with ${lastError}`,
+    extras: { retryAfterSeconds: 1 },
+  });
+  expect(called).toEqual([]);
+});
+
+it('[UP-5] says nothing more where nothing is known of it', async () => {
+  await expect(callTo({ circuitRetryAt: 1 }).call).rejects.toMatchObject({
+    message: 'The server failed too often and is tried again later',
+  });
+});
+
+it('[UP-5] lets calls to other servers through', async () => {
+  const { called, call } = callTo({ lastError: 'upstream_timeout: of before' });
+  expect(await call).toBe(answered);
+  expect(called).toEqual(['alpha']);
+});

@@ -1,0 +1,26 @@
+/** Which question a server's notification takes back: whatever the notification holds, nothing is thrown and nothing guessed. */
+import { describe, expect, it } from 'vitest';
+import { withdrawnId } from '../../../src/upstream/protocol/server-request.ts';
+
+const cancelled = (params: unknown) =>
+  JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+
+describe('withdrawnId', () => {
+  it.each([
+    [{ requestId: 7, reason: 'late' }, 7],
+    [{ requestId: '7' }, '7'],
+    [{ requestId: null }, undefined],
+    [{ requestId: { id: 7 } }, undefined],
+    [{}, undefined],
+    [null, undefined],
+    [[7], undefined],
+    ['7', undefined],
+    [undefined, undefined],
+  ])('[MCP-4] of %j is %j', (params, id) => {
+    expect(withdrawnId('notifications/cancelled', cancelled(params))).toBe(id);
+  });
+
+  it('[MCP-4] is none of another notification', () => {
+    expect(withdrawnId('notifications/progress', cancelled({ requestId: 7 }))).toBeUndefined();
+  });
+});
