@@ -10,11 +10,11 @@ import { IMPLEMENTATION } from './shared/protocol.ts';
 import { parseEndpoint, type EndpointPart } from './mcp/endpoint.ts';
 import { createCors } from './http/cors.ts';
 import { createHostCheck } from './http/host.ts';
-import { createShield, type ShieldPorts } from './http/address-limit.ts';
+import { createAddressLimit, type AddressLimitPorts } from './http/address-limit.ts';
 import { handleMcp } from './mcp/route.ts';
 import { handleSse } from './mcp/sse/sse-route.ts';
 
-export type AppPorts = ApiPorts & McpPorts & DocsPorts & ShieldPorts & ConnectPorts;
+export type AppPorts = ApiPorts & McpPorts & DocsPorts & AddressLimitPorts & ConnectPorts;
 
 export interface App {
   fetch(request: Request, context: ExecutionContext): Response | Promise<Response>;
@@ -57,7 +57,7 @@ export function createApp(ports: AppPorts): App {
       return api.fetch(request, {}, context);
     },
   };
-  return createHostCheck(ports.config, createShield(ports, createCors(ports.config, routes)));
+  return createHostCheck(ports.config, createAddressLimit(ports, createCors(ports.config, routes)));
 }
 
 /** How the gateway is: without its database it serves nobody. */

@@ -8,7 +8,7 @@ import { TokenService } from './access/tokens/token-service.ts';
 import { ToolsetService } from './access/toolsets/toolset-service.ts';
 import { createAsk } from './agents/ask/create-ask.ts';
 import { createChats } from './agents/chat/create-chat.ts';
-import { Acts, ADMIN_SHARD } from './audit/admin-audit.ts';
+import { AdminAudit, ADMIN_SHARD } from './audit/admin-audit.ts';
 import { AuditService } from './audit/audit-service.ts';
 import { CallEnds } from './gateway/call-log/call-ends.ts';
 import { CallLedger } from './gateway/call-log/call-ledger.ts';
@@ -19,7 +19,7 @@ import { findCatalogText } from './monitor/catalog-kv.ts';
 import { Catalogs } from './gateway/catalogs.ts';
 import { CONNECTOR_HEADER } from './objects/connector-object.ts';
 import { ConnectorService } from './servers/connectors/connector-service.ts';
-import { createDestinations } from './objects/upstream-endpoints.ts';
+import { createUpstreamEndpoints } from './objects/upstream-endpoints.ts';
 import { parseConfig } from './config.ts';
 import { createCore } from './gateway/core.ts';
 import { withCache } from './gateway/steps/with-cache.ts';
@@ -63,7 +63,7 @@ import { UpstreamSessions } from './sessions/upstream-sessions.ts';
 import { createTracer } from './tracing/create-tracer.ts';
 import { createTraceTransport } from './tracing/trace-transport.ts';
 import { endSession } from './upstream/session/end-session.ts';
-import { hearTasks } from './upstream/streams/task-listener.ts';
+import { subscribeTasks } from './upstream/streams/task-listener.ts';
 import { Upstreams } from './upstream/upstream-client.ts';
 
 /** A server is looked at this often at most on suspicion of this isolate, in milliseconds. */
@@ -73,7 +73,7 @@ const SUSPECT_GAP_MS = 2_000;
  * Build the application's parts.
  * @throws Error that names the setting that is missing or not right
  */
-export function wire(env: Env): AppPorts {
+export function compose(env: Env): AppPorts {
   const config = parseConfig(env);
   const keys = createKeyRing(env.PORTICO_KEYS);
   const adminToken = env.PORTICO_ADMIN_TOKEN || undefined;
@@ -88,7 +88,7 @@ export function wire(env: Env): AppPorts {
     env.SERVER_MONITOR.get(env.SERVER_MONITOR.idFromName(serverId));
   const auditLogOf = (name: string) => env.AUDIT_LOG.get(env.AUDIT_LOG.idFromName(name));
 
-  const acts = new Acts(db, () => auditLogOf(ADMIN_SHARD).wake());
+  const adminAudit = new AdminAudit(db, () => auditLogOf(ADMIN_SHARD).wake());
   const snapshots = new Snapshots({
     db,
     keys,
@@ -97,7 +97,7 @@ export function wire(env: Env): AppPorts {
     maxAgeMs: config.snapshotMaxAgeMs,
   });
   const accessTokens = new RemoteAccessTokens(monitorOf);
-  const destinations = createDestinations(env.CONNECTOR, keys, config, accessTokens);
+  const endpoints = createUpstreamEndpoints(env.CONNECTOR, keys, config, accessTokens);
   const upstreamSessions = new UpstreamSessions(
     env.CLIENT_SESSION,
     config.maxAnswerBytes,
@@ -111,17 +111,17 @@ export function wire(env: Env): AppPorts {
 
   const suspected = new Map<string, number>();
   const upstreams = new Upstreams({
-    destinations,
+    endpoints,
     sessions: upstreamSessions,
     throughObject: (call, context) => upstreamSessions.call(call, context),
     questionTimeoutMs: config.questionTimeoutMs,
     callTimeoutMs: config.callTimeoutMs,
     maxAnswerBytes: config.maxAnswerBytes,
-    async onSuspect(serverId) {
+    async requestRecheck(serverId) {
       const at = now();
       if (at - (suspected.get(serverId) ?? 0) < SUSPECT_GAP_MS) return;
       suspected.set(serverId, at);
-      await monitorOf(serverId).poke();
+      await monitorOf(serverId).wake();
     },
   });
 
@@ -162,8 +162,8 @@ export function wire(env: Env): AppPorts {
   });
   const tasking = withTasks(caching, {
     taskIds: createTaskIds(keys),
-    hearTasks: async (server, ids, hear, signal) =>
-      hearTasks(await destinations.of(server), ids, hear, signal),
+    subscribeTasks: async (server, ids, hear, signal) =>
+      subscribeTasks(await endpoints.of(server), ids, hear, signal),
   });
   const stating = withRequestState(tasking, { keys, lifetimeMs: config.questionTimeoutMs });
   const accessible = withAccess(stating);
@@ -181,7 +181,7 @@ export function wire(env: Env): AppPorts {
   async function endUpstreams(owner: string, { servers }: Snapshot): Promise<void> {
     for (const { serverId, session } of await upstreamSessions.end(owner)) {
       const server = servers.find(({ id }) => id === serverId);
-      if (server) await endSession(await destinations.of(server), session);
+      if (server) await endSession(await endpoints.of(server), session);
     }
   }
 
@@ -189,25 +189,25 @@ export function wire(env: Env): AppPorts {
   async function onAccessChanged(): Promise<void> {
     snapshots.forgetServers();
     snapshots.forgetTokens();
-    await env.ACCESS_NEWS.get(env.ACCESS_NEWS.idFromName('all')).changed();
+    await env.ACCESS_CHANGES.get(env.ACCESS_CHANGES.idFromName('all')).changed();
   }
-  const people = { db, acts, onAccessChanged };
-  const onFresh = () => snapshots.forgetServers();
+  const accessDeps = { db, adminAudit, onAccessChanged };
+  const invalidateRegistry = () => snapshots.forgetServers();
 
   const secrets = new SecretService({
     db,
     keys,
-    acts,
+    adminAudit,
     localMode: config.localMode,
-    onFresh,
-    onChanged: ids => Promise.allSettled(ids.map(id => monitorOf(id).poke())),
+    invalidateRegistry,
+    onChanged: ids => Promise.allSettled(ids.map(id => monitorOf(id).wake())),
   });
   const servers = new ServerService({
     db,
     keys,
     localMode: config.localMode,
-    onFresh,
-    acts,
+    invalidateRegistry,
+    adminAudit,
     monitors: {
       expect: (id, inMs) => monitorOf(id).expect(id, inMs),
       follow: id => monitorOf(id).follow(id),
@@ -224,7 +224,7 @@ export function wire(env: Env): AppPorts {
     config,
     snapshots,
     gateway,
-    ...createAsk(db, acts, asking),
+    ...createAsk(db, adminAudit, asking),
     chats: createChats({
       db,
       keys,
@@ -241,44 +241,44 @@ export function wire(env: Env): AppPorts {
     drain: new Drain(env.LOCAL_DRAIN_KEY, bytes),
     openStreams: new StreamCount(config.openStreams),
     streams: new Streams(env.CLIENT_SESSION, env.SERVER_MONITOR),
-    principals: new PrincipalService(people),
+    principals: new PrincipalService(accessDeps),
     explanations: new ExplainService({
       db,
       catalogOf,
       tryTool: createTrial({ catalogOf }),
       now,
     }),
-    tokens: new TokenService({ ...people, keys }),
-    rules: new RuleService(people),
-    toolsets: new ToolsetService(people),
-    cacheRules: new CacheRuleService({ db, acts, onFresh }),
-    rotation: new Rotation({ db, keys, acts }),
+    tokens: new TokenService({ ...accessDeps, keys }),
+    rules: new RuleService(accessDeps),
+    toolsets: new ToolsetService(accessDeps),
+    cacheRules: new CacheRuleService({ db, adminAudit, invalidateRegistry }),
+    rotation: new Rotation({ db, keys, adminAudit }),
     health: new HealthService({
       db,
       history: (id, before, limit) => monitorOf(id).history(before, limit),
     }),
-    skills: new SkillService({ db, acts, onFresh }),
-    suggestions: new SuggestionService({ db, acts, embedding, onFresh }),
+    skills: new SkillService({ db, adminAudit, invalidateRegistry }),
+    suggestions: new SuggestionService({ db, adminAudit, embedding, invalidateRegistry }),
     corrections: new CorrectionService({
       db,
-      acts,
+      adminAudit,
       catalogOf,
-      onFresh,
-      poke: id => monitorOf(id).poke(),
+      invalidateRegistry,
+      wake: id => monitorOf(id).wake(),
     }),
     skillsOf,
     tracer,
     usage: new UsageService(db, config.model),
-    approvals: new ApprovalService({ db, acts, look: id => monitorOf(id).poke() }),
+    approvals: new ApprovalService({ db, adminAudit, discover: id => monitorOf(id).wake() }),
     audit: new AuditService(db, shard => auditLogOf(shard).keep(shard)),
-    shield: env.SHIELD,
+    addressLimit: env.SHIELD,
     asset: path => env.ASSETS.fetch(new URL(path, 'https://assets.invalid')),
     secrets,
     servers,
     connectors: new ConnectorService({
       db,
       keys,
-      acts,
+      adminAudit,
       servers,
       maxServers: config.connectorServers,
       lines: {
@@ -293,6 +293,6 @@ export function wire(env: Env): AppPorts {
           [CONNECTOR_HEADER]: JSON.stringify({ id, name, rotatedAt }),
         },
       }),
-    imports: new ImportService({ db, acts, servers, secrets, localMode: config.localMode }),
+    imports: new ImportService({ db, adminAudit, servers, secrets, localMode: config.localMode }),
   };
 }

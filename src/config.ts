@@ -3,7 +3,7 @@
  * right stops every request. Pure: the local host checks an environment with it before it starts anything.
  */
 import { z } from 'zod';
-import type { Posture } from './access/policy/rule.ts';
+import type { DefaultAccess } from './access/policy/rule.ts';
 import type { ToolsShown } from './access/policy/toolset.ts';
 import { ASK_SETTINGS, toAskSettings, type AskSettings } from './agents/ask/ask-settings.ts';
 import {
@@ -25,7 +25,7 @@ import {
 } from './shared/limits/limit-settings.ts';
 import type { Limit } from './audit/limits/token-bucket.ts';
 import { MODEL_SETTINGS, toModelSettings, type ModelSettings } from './models/model-settings.ts';
-import type { ToolApproval } from './servers/registry/fingerprint.ts';
+import type { ToolApproval } from './servers/registry/approval.ts';
 import { OTLP_SETTINGS, toOtlpSettings, type OtlpSettings } from './tracing/otlp-settings.ts';
 
 export interface Config {
@@ -72,7 +72,7 @@ export interface Config {
   readonly connectorServers: number;
   readonly pageSize: number;
   /** What callers may do where no access rule says anything. */
-  readonly posture: Posture;
+  readonly posture: DefaultAccess;
   /** How names are written where neither the URL nor a toolset says. */
   readonly nameStyle: NameStyle;
   /** Which tools an endpoint lists where neither the URL nor a toolset says. */

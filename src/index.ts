@@ -1,13 +1,13 @@
 /** The Worker's entry: hands requests to the application, which is built once per isolate. */
 import { createApp, type App } from './app.ts';
-import { wire } from './compose.ts';
+import { compose } from './compose.ts';
 
 export { AuditLog } from './objects/audit-log-object.ts';
 export { Connector } from './objects/connector-object.ts';
 export { ResultCache } from './objects/result-cache-object.ts';
 export { ClientSession } from './objects/client-session-object.ts';
 export { ServerMonitor } from './objects/server-monitor-object.ts';
-export { AccessNews } from './objects/access-changes-object.ts';
+export { AccessChanges } from './objects/access-changes-object.ts';
 
 const apps = new WeakMap<Env, App>();
 
@@ -15,7 +15,7 @@ export default {
   fetch(request, env, context) {
     let app = apps.get(env);
     if (!app) {
-      app = createApp(wire(env));
+      app = createApp(compose(env));
       apps.set(env, app);
     }
     return app.fetch(request, context);

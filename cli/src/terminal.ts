@@ -45,7 +45,7 @@ export interface Asked {
 }
 
 /** Ask a person several things. */
-export async function withPerson<T>(work: (person: Asked) => Promise<T>): Promise<T> {
+export async function withPrompter<T>(work: (prompter: Asked) => Promise<T>): Promise<T> {
   const { stdin: input, stderr: output } = process;
   const lines = createInterface({ input, output, terminal: true });
   const ahead: string[] = [];
@@ -87,4 +87,4 @@ export async function withPerson<T>(work: (person: Asked) => Promise<T>): Promis
 
 /** Ask a person one thing. */
 export const askLine = (question: string): Promise<string | undefined> =>
-  withPerson(person => person.ask(question));
+  withPrompter(prompter => prompter.ask(question));

@@ -7,12 +7,16 @@
  * whose arguments cannot be read or whose turn did not end for it. Arguments leave as they were read and may have been looked at, never as text that was not.
  */
 import type { Caller } from '../access/policy/caller.ts';
-import type { ListedItem, Naming, Reach } from '../gateway/listing.ts';
+import type { ListedItem, Naming, VisibleServers } from '../gateway/listing.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { toToolResultText } from '../shared/errors/to-tool-result.ts';
 import { boundResult } from '../models/formats/bound-result.ts';
 import type { ExportedTools } from '../models/formats/dialect.ts';
-import type { HubCall, HubResult, HubTool } from '../models/formats/canonical-form.ts';
+import type {
+  CanonicalCall,
+  CanonicalResult,
+  CanonicalTool,
+} from '../models/formats/canonical-form.ts';
 import { toNotMade } from '../models/formats/turn-end.ts';
 import { callTool } from '../gateway/call-tool.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -34,8 +38,8 @@ const MAX_MESSAGE_CHARS = 2_000;
 export interface CallsFor {
   gateway: Gateway;
   caller: Caller;
-  reach: Reach;
-  door: Era | 'rest';
+  visible: VisibleServers;
+  source: Era | 'rest';
   context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'bytes'>;
   /** The tools the model was shown, by the name in its dialect. */
   tools: ReadonlyMap<string, ListedItem>;
@@ -45,12 +49,12 @@ export interface CallsFor {
 
 /** What is told of each call as it goes. */
 export interface CallsWatch {
-  onStart?(call: HubCall): void;
-  onEnd?(call: HubCall, result: HubResult): void;
+  onStart?(call: CanonicalCall): void;
+  onEnd?(call: CanonicalCall, result: CanonicalResult): void;
 }
 
 /** A listed tool as MCP describes it; what is not as it should be of a description is left out. */
-export function toHubTool({ name, item }: ListedItem): HubTool {
+export function toCanonicalTool({ name, item }: ListedItem): CanonicalTool {
   const description: unknown = JSON.parse(item.raw.get('description') ?? 'null');
   const schema: unknown = JSON.parse(item.raw.get('inputSchema') ?? 'null');
   return {
@@ -64,10 +68,13 @@ export function toHubTool({ name, item }: ListedItem): HubTool {
 export async function listForModel(
   gateway: Gateway,
   caller: Caller,
-  reach: Reach,
-): Promise<{ tools: HubTool[]; items: ReadonlyMap<string, ListedItem> }> {
-  const { items } = await gateway.list(caller, reach, MODEL_NAMING, 'tools');
-  return { tools: items.map(toHubTool), items: new Map(items.map(item => [item.name, item])) };
+  visible: VisibleServers,
+): Promise<{ tools: CanonicalTool[]; items: ReadonlyMap<string, ListedItem> }> {
+  const { items } = await gateway.list(caller, visible, MODEL_NAMING, 'tools');
+  return {
+    tools: items.map(toCanonicalTool),
+    items: new Map(items.map(item => [item.name, item])),
+  };
 }
 
 /**
@@ -75,11 +82,11 @@ export async function listForModel(
  * @throws the reason of the signal, where that aborts; never for one call
  */
 export async function runCalls(
-  calls: readonly HubCall[],
+  calls: readonly CanonicalCall[],
   to: CallsFor,
   watch: CallsWatch = {},
-): Promise<HubResult[]> {
-  const results: HubResult[] = [];
+): Promise<CanonicalResult[]> {
+  const results: CanonicalResult[] = [];
   const waiting = calls.entries();
   const work = async () => {
     for (const [index, call] of waiting) {
@@ -95,7 +102,7 @@ export async function runCalls(
   return results;
 }
 
-async function resultOf(call: HubCall, to: CallsFor): Promise<JsonObject> {
+async function resultOf(call: CanonicalCall, to: CallsFor): Promise<JsonObject> {
   try {
     const listed = to.tools.get(call.name);
     if (call.unmade !== undefined) {
@@ -115,27 +122,27 @@ async function resultOf(call: HubCall, to: CallsFor): Promise<JsonObject> {
   }
 }
 
-const unknown = ({ name }: HubCall) =>
+const unknown = ({ name }: CanonicalCall) =>
   `There is no tool ${toOneLine(name, MAX_NAME_CHARS)}; call one of those you were given, by its exact name`;
 
 /** A call that never leaves has the row of its refusal, like any other. */
 async function refused(
-  { name }: HubCall,
-  { gateway, caller, door }: CallsFor,
+  { name }: CanonicalCall,
+  { gateway, caller, source }: CallsFor,
   thrown: PorticoError,
   subject = name,
 ): Promise<JsonObject> {
-  await gateway.refused?.(caller, { method: 'tools/call', subject, thrown, door });
+  await gateway.refused?.(caller, { method: 'tools/call', subject, thrown, source });
   return toFailed(thrown);
 }
 
 async function dispatch(
   { name }: ListedItem,
   given: JsonObject,
-  { gateway, caller, reach, door, context }: CallsFor,
+  { gateway, caller, visible, source, context }: CallsFor,
 ): Promise<JsonObject> {
   const args = JSON.stringify(given);
-  const call = { caller, reach, naming: MODEL_NAMING, name, args, door, context };
+  const call = { caller, visible, naming: MODEL_NAMING, name, args, source, context };
   const { server, response } = await callTool(gateway, call);
   if (!response) throw new ServerFailure(server, new PorticoError('upstream_needs_input'));
   if ('error' in response) throw new ServerFailure(server, toUpstreamError(response.parsed));

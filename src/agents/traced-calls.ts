@@ -1,6 +1,6 @@
 /** Calls that a model made, as spans of a trace: which tool, and what became of it. Arguments and results are the audit's. Pure. */
 import { REASON_META_KEY } from '../shared/errors/to-tool-result.ts';
-import type { HubCall, HubResult } from '../models/formats/canonical-form.ts';
+import type { CanonicalCall, CanonicalResult } from '../models/formats/canonical-form.ts';
 import { isObject } from '../shared/protocol.ts';
 import type { Span } from '../tracing/tracer.ts';
 
@@ -9,12 +9,12 @@ import type { Span } from '../tracing/tracer.ts';
  * @param toolOf the name at the gateway of a tool that the caller sees; the name of any other is not kept
  */
 export function traceCalls(span: Span, toolOf: (name: string) => string | undefined) {
-  const spans = new Map<HubCall, Span>();
+  const spans = new Map<CanonicalCall, Span>();
   return {
-    onStart(call: HubCall): void {
+    onStart(call: CanonicalCall): void {
       spans.set(call, span.child('tool.call', { tool: toolOf(call.name) }));
     },
-    onEnd(call: HubCall, { result }: HubResult): void {
+    onEnd(call: CanonicalCall, { result }: CanonicalResult): void {
       const isFailed = result['isError'] === true;
       const meta = result['_meta'];
       const reason = isObject(meta) ? meta[REASON_META_KEY] : undefined;

@@ -7,13 +7,13 @@ import { z } from 'zod';
 import {
   ApproveSchema,
   DecidedSchema,
-  PinViewSchema,
+  ApprovalViewSchema,
   RejectSchema,
-  toPinView,
-  toWholePinView,
-  WholePinViewSchema,
+  toApprovalView,
+  toWholeApprovalView,
+  WholeApprovalViewSchema,
 } from '../servers/approvals/approval-schema.ts';
-import { PIN_KINDS, PIN_STATES, WAITING } from '../servers/registry/fingerprint.ts';
+import { APPROVAL_KINDS, APPROVAL_STATES, WAITING } from '../servers/registry/approval.ts';
 import type { Decided } from '../servers/approvals/approval-service.ts';
 import { exampleApproval } from './approval-examples.ts';
 import {
@@ -45,12 +45,12 @@ const list = createRoute({
       ...pageQuery,
       server: z.string().max(100).optional().meta({ description: 'Id of a server' }),
       state: z
-        .enum(['waiting', 'any', ...PIN_STATES])
+        .enum(['waiting', 'any', ...APPROVAL_STATES])
         .default('waiting')
         .meta({
           description: '`waiting` is pending, changed and quarantined',
         }),
-      kind: z.enum(PIN_KINDS).optional(),
+      kind: z.enum(APPROVAL_KINDS).optional(),
     }),
   },
   responses: responsesOf(
@@ -58,7 +58,7 @@ const list = createRoute({
     'One page',
     z
       .object({
-        approvals: z.array(PinViewSchema.meta({ id: 'Approval' })),
+        approvals: z.array(ApprovalViewSchema.meta({ id: 'Approval' })),
         next_cursor: z.string().optional().meta({ description: 'There where more follow' }),
         total: z.number().int().meta({ description: 'How many match the filter' }),
         version: z.string().optional().meta({
@@ -84,7 +84,7 @@ const get = getRoute(
   },
   {
     description: 'Both definitions, and each field that differs',
-    schema: WholePinViewSchema.meta({ id: 'WholeApproval' }),
+    schema: WholeApprovalViewSchema.meta({ id: 'WholeApproval' }),
     example: exampleApproval.whole,
   },
   false,
@@ -138,7 +138,7 @@ export function registerApprovals(api: Api, { approvals }: ApiPorts): void {
     const page = await approvals.list(context.var.snapshot.caller, filter, limit, after);
     const more = await nextOf(bound, page.next);
     const { total, version } = page;
-    const shown = page.items.map(toPinView);
+    const shown = page.items.map(toApprovalView);
     return context.json(
       { approvals: shown, ...more, total, ...(version === undefined ? {} : { version }) },
       200,
@@ -146,7 +146,10 @@ export function registerApprovals(api: Api, { approvals }: ApiPorts): void {
   });
   api.openapi(get, async context => {
     const { id } = context.req.valid('param');
-    return context.json(toWholePinView(await approvals.get(context.var.snapshot.caller, id)), 200);
+    return context.json(
+      toWholeApprovalView(await approvals.get(context.var.snapshot.caller, id)),
+      200,
+    );
   });
   api.openapi(approve, async context => {
     const { caller } = context.var.snapshot;
@@ -158,7 +161,7 @@ export function registerApprovals(api: Api, { approvals }: ApiPorts): void {
   });
 }
 
-const toStates = (state: 'waiting' | 'any' | (typeof PIN_STATES)[number]) => {
+const toStates = (state: 'waiting' | 'any' | (typeof APPROVAL_STATES)[number]) => {
   if (state === 'any') return undefined;
   return state === 'waiting' ? WAITING : [state];
 };

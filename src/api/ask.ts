@@ -1,7 +1,7 @@
 /** `POST /api/v1/ask`: one request in words, judged, and at most one call (LLM-4). A refused plan is an answer like any other. */
 import { createRoute } from '@hono/zod-openapi';
 import { AskSchema, AskViewSchema, toAskText } from '../agents/ask/ask-schema.ts';
-import type { AskStanding } from '../agents/ask/ask-service.ts';
+import type { AskCaller } from '../agents/ask/ask-service.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { TRACEPARENT } from '../tracing/traceparent.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
@@ -69,18 +69,18 @@ export function registerAsk(api: Api, { ask: asking, snapshots }: ApiPorts): voi
   api.openapi(ask, async context => {
     const { caller, servers } = context.var.snapshot;
     const { request, summarize, dry_run: dryRun } = context.req.valid('json');
-    async function again(): Promise<AskStanding> {
+    async function again(): Promise<AskCaller> {
       const now = await snapshotNow(context, snapshots);
       if (!now) throw new PorticoError('unauthorized');
-      return { caller: now.caller, reach: { servers: now.servers } };
+      return { caller: now.caller, visible: { servers: now.servers } };
     }
     const outcome = await asking.ask({
       caller,
-      reach: { servers },
+      visible: { servers },
       request,
       summarize,
       dryRun,
-      door: 'rest',
+      source: 'rest',
       context: callContextOf(context),
       again,
       parent: context.req.header(TRACEPARENT),

@@ -139,14 +139,14 @@ export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
     const { caller, servers } = context.var.snapshot;
     return {
       caller,
-      reach: { servers },
-      door: 'rest',
+      visible: { servers },
+      source: 'rest',
       signal,
       traceparent: context.req.header(TRACEPARENT),
       defer: deferOf(context),
       async rights() {
         const now = await snapshotNow(context, snapshots);
-        return now && { caller: now.caller, reach: { servers: now.servers } };
+        return now && { caller: now.caller, visible: { servers: now.servers } };
       },
     };
   };

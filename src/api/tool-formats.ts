@@ -3,7 +3,7 @@
  * MCP. Both see and may what the token sees and may.
  */
 import type { Caller } from '../access/policy/caller.ts';
-import type { ListedItem, Reach } from '../gateway/listing.ts';
+import type { ListedItem, VisibleServers } from '../gateway/listing.ts';
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { requireScope } from '../shared/identity/principal.ts';
@@ -11,10 +11,10 @@ import { PorticoError } from '../shared/errors/portico-error.ts';
 import { FORMATS, FormatError, type Dialect, type Format } from '../models/formats/dialect.ts';
 import { dialectOf, toDialectNames } from '../models/formats/dialects.ts';
 import { summarise } from '../models/formats/warning-summary.ts';
-import { UNFINISHED, type HubCall } from '../models/formats/canonical-form.ts';
+import { UNFINISHED, type CanonicalCall } from '../models/formats/canonical-form.ts';
 import { isFailed } from '../models/formats/result-parts.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { MODEL_NAMING, runCalls, toHubTool } from '../agents/run-calls.ts';
+import { MODEL_NAMING, runCalls, toCanonicalTool } from '../agents/run-calls.ts';
 import { traceCalls } from '../agents/traced-calls.ts';
 import { TRACEPARENT } from '../tracing/traceparent.ts';
 import type { JsonObject } from '../shared/protocol.ts';
@@ -27,7 +27,7 @@ export const FormatSchema = z.enum(FORMATS).meta({
   description: 'Whose API: OpenAI Chat Completions or Responses, Anthropic Messages, Gemini',
 });
 
-const LossSchema = z
+const WarningSchema = z
   .object({
     tool: z.string(),
     path: z.string().meta({ description: 'JSON pointer into the definition of the tool' }),
@@ -48,7 +48,7 @@ export const ExportedSchema = z
     names: z
       .record(z.string(), z.string())
       .meta({ description: 'From each name in it to the name at the gateway' }),
-    losses: z.array(LossSchema).meta({ description: 'What the format cannot say of the tools' }),
+    losses: z.array(WarningSchema).meta({ description: 'What the format cannot say of the tools' }),
   })
   .meta({ id: 'ExportedTools' });
 
@@ -144,7 +144,7 @@ export interface ExportAsk {
   format: Format;
   strict: boolean;
   /** Each loss by itself. */
-  allLosses: boolean;
+  allWarnings: boolean;
   isWanted(tool: ListedItem): boolean;
 }
 
@@ -152,21 +152,21 @@ export interface ExportAsk {
 export async function exportFor(
   gateway: Gateway,
   caller: Caller,
-  reach: Reach,
-  { format, strict, allLosses, isWanted }: ExportAsk,
+  visible: VisibleServers,
+  { format, strict, allWarnings, isWanted }: ExportAsk,
 ): Promise<z.infer<typeof ExportedSchema>> {
-  const { items } = await gateway.list(caller, reach, MODEL_NAMING, 'tools');
+  const { items } = await gateway.list(caller, visible, MODEL_NAMING, 'tools');
   const names = toDialectNames(
     format,
     items.map(({ name }) => name),
   );
-  const wanted = items.filter(isWanted).map(toHubTool);
+  const wanted = items.filter(isWanted).map(toCanonicalTool);
   const exported = dialectOf(format).toTools(wanted, { strict, names });
   return {
     format,
     tools: [...exported.tools],
     names: Object.fromEntries(exported.names),
-    losses: allLosses
+    losses: allWarnings
       ? exported.losses.map(loss => ({ ...loss, count: 1 }))
       : summarise(exported.losses),
   };
@@ -186,7 +186,7 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
     );
     const tools = new Map(items.map(item => [names.get(item.name) ?? item.name, item]));
     const called = new Set(calls.flatMap(({ name }) => tools.get(name) ?? []));
-    const exported = dialect.toTools([...called].map(toHubTool), { strict, names });
+    const exported = dialect.toTools([...called].map(toCanonicalTool), { strict, names });
     const callContext = callContextOf(context);
     const facts = { format, calls: calls.length };
     const parent = context.req.header(TRACEPARENT);
@@ -194,8 +194,8 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
     const to = {
       gateway,
       caller,
-      reach: { servers },
-      door: 'rest' as const,
+      visible: { servers },
+      source: 'rest' as const,
       context: callContext,
       tools,
       toArguments: (name: string, given: JsonObject) => exported.toArguments(name, given),
@@ -218,19 +218,24 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
 async function listCallable(
   gateway: Gateway,
   caller: Caller,
-  reach: Reach,
+  visible: VisibleServers,
 ): Promise<readonly ListedItem[]> {
   try {
     requireScope(caller, 'tools:call');
-    return (await gateway.list(caller, reach, MODEL_NAMING, 'tools')).items;
+    return (await gateway.list(caller, visible, MODEL_NAMING, 'tools')).items;
   } catch (thrown) {
-    const refusal = { method: 'tools/call', subject: EXECUTE_PATH, thrown, door: 'rest' } as const;
+    const refusal = {
+      method: 'tools/call',
+      subject: EXECUTE_PATH,
+      thrown,
+      source: 'rest',
+    } as const;
     await gateway.refused?.(caller, refusal);
     throw thrown;
   }
 }
 
-function readCalls(dialect: Dialect, body: unknown): HubCall[] {
+function readCalls(dialect: Dialect, body: unknown): CanonicalCall[] {
   try {
     return dialect.fromCalls(body);
   } catch (thrown) {

@@ -1,14 +1,14 @@
 /** `/api/v1/tools`: the tools by server, and calling one (PRD AG-US4, AG-US7). */
 import { isReadOnly } from '../servers/catalog/catalog.ts';
 import type { Caller } from '../access/policy/caller.ts';
-import type { ListedItem, ListedServer, Reach } from '../gateway/listing.ts';
+import type { ListedItem, ListedServer, VisibleServers } from '../gateway/listing.ts';
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { fieldProblem } from '../shared/errors/field-problems.ts';
 import { ONLOOKER } from '../servers/catalog/conditions.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { ERROR_CODES } from '../shared/errors/table.ts';
-import { wishOfHeader } from '../gateway/cache/cache-control.ts';
+import { directiveOfHeader } from '../gateway/cache/cache-control.ts';
 import { callTool } from '../gateway/call-tool.ts';
 import { pacedResponse } from '../http/paced-body.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
@@ -174,7 +174,7 @@ const call = createRoute({
 /** Whether a toolset selects a tool; without one all are. @throws PorticoError where there is none of the name, or it is not the caller's */
 function toSelection(
   { policy }: Caller,
-  servers: Reach['servers'],
+  servers: VisibleServers['servers'],
   name: string | undefined,
 ): (tool: ListedItem) => boolean {
   if (name === undefined) return () => true;
@@ -198,13 +198,13 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
     const isWanted = (tool: ListedItem) =>
       isNamed(tool.server) && hasSkill(tool) === true && isSelected(tool);
     if (format !== undefined) {
-      const allLosses = losses === 'all';
-      const ask = { format, strict: strict === 'true', allLosses, isWanted };
+      const allWarnings = losses === 'all';
+      const ask = { format, strict: strict === 'true', allWarnings, isWanted };
       return context.json(await exportFor(gateway, caller, { servers }, ask), 200);
     }
     const naming = { kind: 'qualified', style: 'dot' } as const;
-    const reach = { servers, client: ONLOOKER };
-    const { items } = await gateway.list(caller, reach, naming, 'tools');
+    const visible = { servers, client: ONLOOKER };
+    const { items } = await gateway.list(caller, visible, naming, 'tools');
     const tools = items.filter(isWanted);
     const ofServer = Map.groupBy(tools, tool => tool.server.id);
     const byServer = seen.servers.filter(isNamed).map(server => ({
@@ -231,14 +231,14 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
     try {
       const { server, response } = await callTool(gateway, {
         caller,
-        reach: { servers },
+        visible: { servers },
         naming: isOwn
           ? { kind: 'own', serverId: input.server_id }
           : { kind: 'qualified', style: 'dot' },
         name: isOwn ? input.original_name : input.name,
         args: body.get('arguments') ?? '{}',
-        door: 'rest',
-        cache: wishOfHeader(context.req.header('cache-control')),
+        source: 'rest',
+        cache: directiveOfHeader(context.req.header('cache-control')),
         context: {
           ...callContextOf(context),
           onDispatch: () => (dispatchedAt = performance.now()),

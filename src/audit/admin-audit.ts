@@ -44,7 +44,7 @@ const MAX_WAIT_MS = 40;
 /** Told of acts this often at most, in milliseconds. */
 const WAKE_GAP_MS = 3_600_000;
 
-export class Acts {
+export class AdminAudit {
   readonly #db: D1Database;
   readonly #wake: (() => Promise<unknown>) | undefined;
   #wokenAt = Number.NEGATIVE_INFINITY;

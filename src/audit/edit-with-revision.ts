@@ -1,10 +1,10 @@
 /** What the services of access share: their ports, and how a record is edited over the revision the edit was made of. */
-import type { Acts } from './admin-audit.ts';
+import type { AdminAudit } from './admin-audit.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 
 export interface AccessPorts {
   db: D1Database;
-  acts: Acts;
+  adminAudit: AdminAudit;
   /** Who may use what was changed just now: what is remembered of it here is too old. */
   onAccessChanged(): Promise<void>;
 }

@@ -12,7 +12,7 @@ const telling = (kind: NamedKind) => [`${kind}.create`, `${kind}.update`, `${kin
 const TELLING = KINDS.flatMap(telling);
 
 /** Rows of acts: the shards of `acts.ts`. */
-const OF_ACTS = `shard >= 'admin' AND shard < 'admin:'`;
+const OF_ADMIN = `shard >= 'admin' AND shard < 'admin:'`;
 /** A row that somebody tampered with may hold no JSON. */
 const TOLD_NAME = `CASE WHEN json_valid(detail) THEN detail ->> '$.name' END`;
 
@@ -32,7 +32,7 @@ export async function findNames(
     db
       .prepare(
         `SELECT subject AS id, ${TOLD_NAME} AS name FROM audit_events
-         WHERE subject IN (SELECT value FROM json_each(?1)) AND action IN (SELECT value FROM json_each(?2)) AND ${OF_ACTS}
+         WHERE subject IN (SELECT value FROM json_each(?1)) AND action IN (SELECT value FROM json_each(?2)) AND ${OF_ADMIN}
            AND outcome = 'done' AND typeof(${TOLD_NAME}) = 'text' ORDER BY at, seq`,
       )
       .bind(JSON.stringify(ids), JSON.stringify(TELLING)),
@@ -57,7 +57,7 @@ export async function findIdsNamed(
   const gone = db
     .prepare(
       `SELECT DISTINCT subject AS id FROM audit_events
-       WHERE ${OF_ACTS} AND action IN (SELECT value FROM json_each(?1)) AND outcome = 'done' AND ${TOLD_NAME} = ?2 COLLATE NOCASE`,
+       WHERE ${OF_ADMIN} AND action IN (SELECT value FROM json_each(?1)) AND outcome = 'done' AND ${TOLD_NAME} = ?2 COLLATE NOCASE`,
     )
     .bind(JSON.stringify(kinds.flatMap(kind => telling(kind).slice(-1))), name);
   const results = await db.batch([...there, gone]);

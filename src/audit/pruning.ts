@@ -4,7 +4,7 @@
  * that a deletion nobody decided shows.
  */
 import type { Actor } from '../shared/identity/principal.ts';
-import { ADMIN_SHARD, ALWAYS, OVERFLOW_SHARDS, type Acts } from './admin-audit.ts';
+import { ADMIN_SHARD, ALWAYS, OVERFLOW_SHARDS, type AdminAudit } from './admin-audit.ts';
 import { callShard } from './calls/call-schema.ts';
 import { deleteUpTo, listOldest, notePruned } from './audit-store.ts';
 import type { KeptChains } from './kept-chain-store.ts';
@@ -21,7 +21,7 @@ const MAX_BATCHES = 20;
 
 export interface PruningParts {
   db: D1Database;
-  acts: Acts;
+  adminAudit: AdminAudit;
   chains: KeptChains;
 }
 
@@ -45,11 +45,11 @@ export async function prune(parts: PruningParts, shard: string, before: number):
     if (!last) return false;
     const { seq, hash } = last;
     parts.chains.set(`pruned:${shard}`, { seq, hash });
-    const { db, acts } = parts;
+    const { db, adminAudit } = parts;
     const act = { action: 'audit.prune', subject: shard };
     const statements = [notePruned(db, shard, last), deleteUpTo(db, shard, seq)];
     const detail = { rows: old.length, up_to: seq, hash, before: new Date(before).toISOString() };
-    await acts.perform(PRUNER, 'admin', act, commit =>
+    await adminAudit.perform(PRUNER, 'admin', act, commit =>
       commit({ when: ALWAYS, statements, detail }),
     );
     if (old.length < BATCH) return false;

@@ -5,7 +5,7 @@
  * Tokens are not sealed: the HMAC of one can only be made of the token, so each is moved when it is used
  * (`access/admission/snapshots.ts`) and only counted here.
  */
-import { ALWAYS, type Acts } from '../audit/admin-audit.ts';
+import { ALWAYS, type AdminAudit } from '../audit/admin-audit.ts';
 import { type Actor, requireScope } from '../shared/identity/principal.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { envelopePrefix, isEnvelope, rewrapEnvelope } from '../shared/crypto/envelope.ts';
@@ -30,7 +30,7 @@ import { openHeaders, sealCredential } from './sealed-credential.ts';
 export interface RotationPorts {
   db: D1Database;
   keys: KeyRing;
-  acts: Acts;
+  adminAudit: AdminAudit;
 }
 
 /** Longest sealed text that is put into one batch with others, in characters. */
@@ -73,9 +73,9 @@ export class Rotation {
    * @throws PorticoError `forbidden`, `validation_failed`
    */
   rotate(caller: Actor, { limit, cursor }: RotateInput): Promise<Rotated> {
-    const { db, keys, acts } = this.#ports;
+    const { db, keys, adminAudit } = this.#ports;
     const act = { action: 'keys.rotate', subject: keys.active };
-    return acts.perform(caller, 'admin', act, async commit => {
+    return adminAudit.perform(caller, 'admin', act, async commit => {
       const from = parseCursor(cursor);
       if (!from) throw new PorticoError('validation_failed', 'cursor: it is none of ours');
       const records = await this.#next(from, limit);

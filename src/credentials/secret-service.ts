@@ -2,7 +2,7 @@
  * Named secrets: put, list, delete. Write-only: a value goes in and reaches only the origins it was given for. Each verb that
  * writes is one act with its audit row.
  */
-import { ALWAYS, type Acts } from '../audit/admin-audit.ts';
+import { ALWAYS, type AdminAudit } from '../audit/admin-audit.ts';
 import { type Actor, requireScope } from '../shared/identity/principal.ts';
 import { refuseFields } from '../shared/errors/field-problems.ts';
 import { PorticoError, type FieldProblem } from '../shared/errors/portico-error.ts';
@@ -23,10 +23,10 @@ import {
 export interface SecretPorts {
   db: D1Database;
   keys: KeyRing;
-  acts: Acts;
+  adminAudit: AdminAudit;
   localMode: boolean;
   /** The registry this isolate remembers is older than what was just written. */
-  onFresh(): void;
+  invalidateRegistry(): void;
   /** A secret these servers refer to was changed: they are worth a look. */
   onChanged(serverIds: readonly string[]): Promise<unknown>;
 }
@@ -50,9 +50,9 @@ export class SecretService {
     name: string,
     input: PutSecret,
   ): Promise<{ secret: Secret; users: SecretUser[] }> {
-    const { db, keys, acts } = this.#ports;
+    const { db, keys, adminAudit } = this.#ports;
     const act = { action: 'secret.put', subject: name };
-    return acts.perform(caller, 'secrets:write', act, async commit => {
+    return adminAudit.perform(caller, 'secrets:write', act, async commit => {
       const origins = this.#parseOrigins(input.origins);
       const [before] = await findSecrets(db, [name]);
       if (!before && (await countSecrets(db)) >= MAX_SECRETS) {
@@ -63,7 +63,7 @@ export class SecretService {
       const sealed = await sealEnvelope(keys, input.value, secretPlace({ name, origins }));
       const statements = [upsertSecret(db, { name, sealed, origins, updatedAt: Date.now() })];
       await commit({ when: ALWAYS, statements, detail: { origins } });
-      this.#ports.onFresh();
+      this.#ports.invalidateRegistry();
       await this.#ports.onChanged(users.map(({ id }) => id));
       const [secret] = await findSecrets(db, [name]);
       if (!secret) throw new PorticoError('not_found', 'It was deleted meanwhile');
@@ -74,9 +74,9 @@ export class SecretService {
   /** What there is, without values. Who looks leaves a row too. */
   async list(caller: Actor): Promise<{ secrets: Secret[]; users: SecretUser[] }> {
     requireScope(caller, 'secrets:write');
-    const { db, acts } = this.#ports;
+    const { db, adminAudit } = this.#ports;
     const act = { action: 'secret.list', subject: 'secrets' };
-    return acts.perform(caller, 'secrets:write', act, async commit => {
+    return adminAudit.perform(caller, 'secrets:write', act, async commit => {
       const secrets = await listSecrets(db);
       const users = await listSecretUsers(db);
       await commit({ when: ALWAYS, statements: [], detail: { count: secrets.length } });
@@ -86,9 +86,9 @@ export class SecretService {
 
   /** @throws PorticoError `forbidden`, `not_found`, `conflict` while a server refers to it */
   delete(caller: Actor, name: string): Promise<void> {
-    const { db, acts } = this.#ports;
+    const { db, adminAudit } = this.#ports;
     const act = { action: 'secret.delete', subject: name };
-    return acts.perform(caller, 'secrets:write', act, async commit => {
+    return adminAudit.perform(caller, 'secrets:write', act, async commit => {
       const statements = [deleteSecret(db, name)];
       if (await commit({ when: whenUnused(name), statements })) return;
       const [secret] = await findSecrets(db, [name]);

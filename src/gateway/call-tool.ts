@@ -3,8 +3,8 @@
  * a server that wants to know something is told that nobody answers, and the row of the call says so.
  */
 import type { Caller } from '../access/policy/caller.ts';
-import type { Naming, Reach } from './listing.ts';
-import type { CacheWish } from './cache/cache-control.ts';
+import type { Naming, VisibleServers } from './listing.ts';
+import type { CacheDirective } from './cache/cache-control.ts';
 import type { Era } from '../shared/protocol.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import type { CallContext } from '../upstream/protocol/call.ts';
@@ -14,14 +14,14 @@ import type { Gateway } from './gateway.ts';
 
 export interface ToolCall {
   caller: Caller;
-  reach: Reach;
+  visible: VisibleServers;
   naming: Naming;
   /** As `naming` has it. */
   name: string;
   /** Raw JSON of the arguments. */
   args: string;
-  door: Era | 'rest';
-  cache?: CacheWish | undefined;
+  source: Era | 'rest';
+  cache?: CacheDirective | undefined;
   context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'bytes' | 'onDispatch'>;
 }
 
@@ -34,17 +34,17 @@ export interface ToolAnswer {
 /** @throws ServerFailure, PorticoError as `Gateway.request` */
 export async function callTool(
   gateway: Pick<Gateway, 'request'>,
-  { caller, reach, naming, name, args, door, cache, context }: ToolCall,
+  { caller, visible, naming, name, args, source, cache, context }: ToolCall,
 ): Promise<ToolAnswer> {
   const request = {
     method: 'tools/call',
     reference: { kind: 'tool', name },
     params: new Map([['arguments', args]]),
-    door,
+    source,
     cache,
   } as const;
   const asking = { ...context, capabilities: {}, questions: 'ask' } as const;
-  const routed = await gateway.request(caller, reach, naming, request, asking);
+  const routed = await gateway.request(caller, visible, naming, request, asking);
   const response = await finalResponse(routed.reply);
   if (response.parsed['resultType'] !== 'input_required')
     return { server: routed.server, response };

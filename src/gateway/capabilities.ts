@@ -7,7 +7,7 @@ import type { Naming } from './listing.ts';
 import type { Catalog } from '../servers/catalog/catalog.ts';
 import { isObject, TASKS_EXTENSION, type Era, type JsonObject } from '../shared/protocol.ts';
 import { offeredExtensions } from './extensions.ts';
-import type { Offer } from './gateway.ts';
+import type { AdvertisedCapabilities } from './gateway.ts';
 import { mergeInstructions, type ServerInstructions } from './results/merged-instructions.ts';
 
 /** A server within reach; the era is known once it has been negotiated. */
@@ -19,7 +19,11 @@ export interface Offering {
 }
 
 /** @param tasks the form of tasks the client knows, if any */
-export function toOffer(offering: readonly Offering[], naming: Naming, tasks?: Era): Offer {
+export function toAdvertised(
+  offering: readonly Offering[],
+  naming: Naming,
+  tasks?: Era,
+): AdvertisedCapabilities {
   const catalogs = offering.map(({ catalog }) => catalog);
   const capabilities: JsonObject = { tools: { listChanged: true } };
   const has = (name: string) => catalogs.some(catalog => catalog.capabilities[name] !== undefined);

@@ -2,7 +2,7 @@
  * What is within reach, for one kind of client: a server that speaks both eras is spoken to in the client's own, and offers what it
  * offers to clients with these capabilities. Decided here, once for a request; below, a server has one era. Pure.
  */
-import type { Reach } from './listing.ts';
+import type { VisibleServers } from './listing.ts';
 import { inEra } from '../servers/registry/in-era.ts';
 import type { ClientTraits } from '../servers/catalog/conditions.ts';
 import { Lru } from '../shared/util/lru.ts';
@@ -12,17 +12,21 @@ import { featuresOf } from '../shared/client-features.ts';
 /** Kinds of clients for which one reach is remembered. */
 const MAX_CLIENTS = 80;
 
-const made = new WeakMap<Reach, Lru<string, Reach>>();
+const made = new WeakMap<VisibleServers, Lru<string, VisibleServers>>();
 
-/** @param capabilities what the client can be asked (`askableOf`) */
-export function reachOfClient(reach: Reach, era: Era, capabilities: JsonObject): Reach {
+/** @param capabilities what the client can be asked (`clientCapabilitiesOf`) */
+export function visibleToClient(
+  visible: VisibleServers,
+  era: Era,
+  capabilities: JsonObject,
+): VisibleServers {
   const client = traitsOf(capabilities);
   const key = `${era} ${client.key}`;
-  let known = made.get(reach);
-  if (!known) made.set(reach, (known = new Lru(MAX_CLIENTS)));
+  let known = made.get(visible);
+  if (!known) made.set(visible, (known = new Lru(MAX_CLIENTS)));
   const before = known.get(key);
   if (before) return before;
-  const own = { ...reach, servers: reach.servers.map(server => inEra(server, era)), client };
+  const own = { ...visible, servers: visible.servers.map(server => inEra(server, era)), client };
   known.set(key, own);
   return own;
 }

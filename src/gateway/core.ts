@@ -3,7 +3,7 @@
  * HTTP, JSON-RPC or eras, asks no upstream for lists, and reaches only what its `reach` holds.
  */
 import type { FindTools } from './search.ts';
-import type { ListedItem, Listing, Naming, Reach } from './listing.ts';
+import type { ListedItem, Listing, Naming, VisibleServers } from './listing.ts';
 import {
   MAX_LIST_TTL_MS,
   type Catalog,
@@ -21,13 +21,13 @@ import type { OutboundRequest } from '../upstream/protocol/wire-request.ts';
 import type { CoreGateway } from './gateway.ts';
 import { declaresOne, offeredExtensions, unknownExtensions } from './extensions.ts';
 import { withLogLevel } from './results/log-filter.ts';
-import { canSubscribe, toOffer } from './capabilities.ts';
+import { canSubscribe, toAdvertised } from './capabilities.ts';
 import { toQualifiedName } from '../shared/naming/qualified-name.ts';
 import { toQualifiedUri } from '../shared/naming/qualified-uri.ts';
 import { toOutbound } from './outbound.ts';
 import { described } from './naming/renames.ts';
 import { resolve } from './resolve.ts';
-import { through } from './visible-catalog.ts';
+import { filterCatalog } from './visible-catalog.ts';
 import { failingAs, toServerFailure } from './server-failure.ts';
 import { resultChanges } from './results/to-result.ts';
 import { withoutUpdates } from './results/updates.ts';
@@ -51,26 +51,26 @@ export function createCore(ports: CorePorts): CoreGateway {
   const lists = new Lru<string, Listing>(MAX_LISTS);
 
   /** What is seen of a server's catalog. */
-  async function seen({ views, client }: Reach, server: Server): Promise<Catalog> {
+  async function seen({ views, client }: VisibleServers, server: Server): Promise<Catalog> {
     const catalog = suited(
       await ports.catalogOf(server),
       server.verdict?.era ?? 'legacy',
       client ?? PLAIN_CLIENT,
     );
-    return through(views?.get(server.id), catalog);
+    return filterCatalog(views?.get(server.id), catalog);
   }
 
-  async function list(reach: Reach, naming: Naming, kind: Kind): Promise<Listing> {
-    const key = listKey(reach, naming, kind);
-    const ofClient = `${key}\n${reach.client?.key ?? ''}`;
+  async function list(visible: VisibleServers, naming: Naming, kind: Kind): Promise<Listing> {
+    const key = listKey(visible, naming, kind);
+    const ofClient = `${key}\n${visible.client?.key ?? ''}`;
     const known = lists.get(key) ?? lists.get(ofClient);
     if (known) return known;
-    const catalogs = await Promise.all(reach.servers.map(server => seen(reach, server)));
-    const items = reach.servers.flatMap((server, i) =>
+    const catalogs = await Promise.all(visible.servers.map(server => seen(visible, server)));
+    const items = visible.servers.flatMap((server, i) =>
       (catalogs[i]?.[kind].items ?? []).map(item => presented(server, item, naming, kind)),
     );
     // A catalog nobody has any more stands in as empty and must not be remembered.
-    const complete = reach.servers.every(
+    const complete = visible.servers.every(
       ({ catalogHash, status }, i) =>
         !isOffered(status) || (catalogHash ?? '') === catalogs[i]?.hash,
     );
@@ -83,20 +83,20 @@ export function createCore(ports: CorePorts): CoreGateway {
   }
 
   return {
-    async visible(_caller, reach) {
+    async visible(_caller, visible) {
       const shown = await Promise.all(
-        reach.servers.map(async server => {
-          const view = reach.views?.get(server.id);
-          return !view || view.rest || (await seen(reach, server)).tools.items.length > 0;
+        visible.servers.map(async server => {
+          const view = visible.views?.get(server.id);
+          return !view || view.rest || (await seen(visible, server)).tools.items.length > 0;
         }),
       );
-      return { ...reach, servers: reach.servers.filter((_, i) => shown[i]) };
+      return { ...visible, servers: visible.servers.filter((_, i) => shown[i]) };
     },
 
-    async subscription(_caller, reach, naming, uri) {
-      const catalogOf = (server: Server) => seen(reach, server);
+    async subscription(_caller, visible, naming, uri) {
+      const catalogOf = (server: Server) => seen(visible, server);
       const reference = { kind: 'resource', name: uri } as const;
-      const { server, name } = await resolve(reach, naming, reference, { catalogOf, list });
+      const { server, name } = await resolve(visible, naming, reference, { catalogOf, list });
       if (!canSubscribe(await catalogOf(server))) {
         throw new PorticoError('method_not_found', `${server.name} offers no subscriptions`);
       }
@@ -104,40 +104,40 @@ export function createCore(ports: CorePorts): CoreGateway {
       return { serverId: server.id, uri: name, as: uri, ...qualifier };
     },
 
-    list: (_caller, reach, naming, kind) => list(reach, naming, kind),
+    list: (_caller, visible, naming, kind) => list(visible, naming, kind),
 
-    async find(_caller, reach, naming, name) {
-      const catalogOf = (server: Server) => seen(reach, server);
-      const found = await resolve(reach, naming, { kind: 'tool', name }, { catalogOf, list });
+    async find(_caller, visible, naming, name) {
+      const catalogOf = (server: Server) => seen(visible, server);
+      const found = await resolve(visible, naming, { kind: 'tool', name }, { catalogOf, list });
       if (!found.item) throw new PorticoError('tool_not_found', `Tool not found: ${name}`);
       return presented(found.server, found.item, naming, 'tools');
     },
 
-    async search(_caller, reach, naming, request) {
-      const { tools, ...counts } = await ports.findTools(reach, request);
+    async search(_caller, visible, naming, request) {
+      const { tools, ...counts } = await ports.findTools(visible, request);
       const hits = tools.map(async ({ server, tool, score, skills }) => {
-        const item = (await seen(reach, server)).tools.byKey.get(tool);
+        const item = (await seen(visible, server)).tools.byKey.get(tool);
         return item && { ...presented(server, item, naming, 'tools'), server, score, skills };
       });
       const found = await Promise.all(hits);
       return { hits: found.filter(hit => hit !== undefined), ...counts };
     },
 
-    async offer(_caller, reach, naming, tasks) {
-      const offering = reach.servers.map(async server => {
-        const catalog = await seen(reach, server);
+    async advertise(_caller, visible, naming, tasks) {
+      const offering = visible.servers.map(async server => {
+        const catalog = await seen(visible, server);
         return { server: server.name, catalog, era: server.verdict?.era };
       });
-      return toOffer(await Promise.all(offering), naming, tasks);
+      return toAdvertised(await Promise.all(offering), naming, tasks);
     },
 
-    async request(_caller, reach, naming, request, context) {
+    async request(_caller, visible, naming, request, context) {
       /** Whether a result may be of a type that only an extension of its server knows. */
       const takesOtherTypes = async (catalog: Catalog) => {
         const names = unknownExtensions(catalog);
         if (names.length === 0 || !declaresOne(request.params, names)) return false;
         if (naming.kind === 'own') return true;
-        const all = await Promise.all(reach.servers.map(server => seen(reach, server)));
+        const all = await Promise.all(visible.servers.map(server => seen(visible, server)));
         const offered = offeredExtensions(all);
         return declaresOne(
           request.params,
@@ -145,8 +145,8 @@ export function createCore(ports: CorePorts): CoreGateway {
         );
       };
       const { call } = ports;
-      const catalogOf = (server: Server) => seen(reach, server);
-      const resolved = await resolve(reach, naming, request.reference, { catalogOf, list });
+      const catalogOf = (server: Server) => seen(visible, server);
+      const resolved = await resolve(visible, naming, request.reference, { catalogOf, list });
       const { server, name } = resolved;
       const catalog = await catalogOf(server);
       const outbound = toOutbound(request, resolved, catalog.capabilities);
@@ -186,7 +186,7 @@ function presented(server: Server, item: CatalogItem, naming: Naming, kind: Kind
 }
 
 /** Equal for equal lists but for what depends on the client: the servers with their names, eras, catalogs and views, the naming and the kind. */
-function listKey({ servers, views }: Reach, naming: Naming, kind: Kind): string {
+function listKey({ servers, views }: VisibleServers, naming: Naming, kind: Kind): string {
   const style = naming.kind === 'own' ? 'own' : `${naming.style} ${naming.renames?.key ?? ''}`;
   const facts = servers.map(({ id, name, catalogHash, status, verdict }) => {
     const hash = isOffered(status) ? catalogHash : '';

@@ -3,9 +3,9 @@
  * are arguments. A decorator may only subtract: narrow the reach, refuse, measure, remember.
  */
 import type { Caller } from '../access/policy/caller.ts';
-import type { Reach, Naming, ListedItem, Listing, Reference } from './listing.ts';
-import type { TaskEar } from '../upstream/streams/task-listener.ts';
-import type { CacheWish } from './cache/cache-control.ts';
+import type { VisibleServers, Naming, ListedItem, Listing, Reference } from './listing.ts';
+import type { TaskSubscription } from '../upstream/streams/task-listener.ts';
+import type { CacheDirective } from './cache/cache-control.ts';
 import type { Kind } from '../servers/catalog/catalog.ts';
 import type { RawObject } from '../shared/json/json-spans.ts';
 import type { Era, JsonObject, LogLevel } from '../shared/protocol.ts';
@@ -35,15 +35,15 @@ export interface RelayedRequest {
   /** Whose form of tasks the caller takes, or speaks of; absent where it wants no tasks. */
   tasks?: Era | undefined;
   /** By which door it came, for the record. */
-  door?: Era | 'rest';
+  source?: Era | 'rest';
   /** The revision that a legacy client's session agreed on. */
   version?: string | undefined;
   /** What the caller says of results of before, where that is not in the params. */
-  cache?: CacheWish | undefined;
+  cache?: CacheDirective | undefined;
 }
 
 /** What a request's context holds for the gateway itself. */
-export interface RequestContext extends CallContext {
+export interface DispatchContext extends CallContext {
   /** Awaited right before the request leaves; what it throws keeps it from leaving. */
   beforeDispatch?(resolved: Resolved): Promise<void>;
   /** In place of sending it: may answer without, or sends it once. */
@@ -66,13 +66,13 @@ export interface RoutedReply {
 }
 
 /** A task that a server told of: its raw members, under the caller's id. */
-export interface TaskNews {
+export interface TaskEvent {
   server: Server;
   task: string;
 }
 
 /** What the servers within reach have in common or one of them has. */
-export interface Offer {
+export interface AdvertisedCapabilities {
   capabilities: JsonObject;
   /** Of one server as it wrote them; of several each quoted under its name, since untrusted text never becomes ours. */
   instructions?: string;
@@ -81,18 +81,18 @@ export interface Offer {
 /** A record of functions, none of which uses `this`: a decorator begins with those of the one below it. */
 export interface Gateway {
   /** The servers within reach of which the caller sees anything. */
-  visible(caller: Caller, reach: Reach): Promise<Reach>;
+  visible(caller: Caller, visible: VisibleServers): Promise<VisibleServers>;
   /** All items of a kind within reach, sorted by the name of their server. */
-  list(caller: Caller, reach: Reach, naming: Naming, kind: Kind): Promise<Listing>;
+  list(caller: Caller, visible: VisibleServers, naming: Naming, kind: Kind): Promise<Listing>;
   /**
    * The tool that a name stands for, as `list` names and describes it.
    * @throws PorticoError where the tool is unknown or hidden (alike), as `request` does
    */
-  find(caller: Caller, reach: Reach, naming: Naming, name: string): Promise<ListedItem>;
+  find(caller: Caller, visible: VisibleServers, naming: Naming, name: string): Promise<ListedItem>;
   /** The tools within reach that fit a query best, as `list` names and describes them. */
   search(
     caller: Caller,
-    reach: Reach,
+    visible: VisibleServers,
     naming: Naming,
     request: SearchRequest,
   ): Promise<SearchResult>;
@@ -100,23 +100,33 @@ export interface Gateway {
    * What `initialize` and `server/discover` tell of the servers within reach.
    * @param tasks the form of tasks that is offered, where servers of that era have them
    */
-  offer(caller: Caller, reach: Reach, naming: Naming, tasks?: Era): Promise<Offer>;
+  advertise(
+    caller: Caller,
+    visible: VisibleServers,
+    naming: Naming,
+    tasks?: Era,
+  ): Promise<AdvertisedCapabilities>;
   /**
    * What it takes to hear of a resource.
    * @throws PorticoError where the resource is unknown or hidden (alike), or cannot be subscribed to
    */
-  subscription(caller: Caller, reach: Reach, naming: Naming, uri: string): Promise<Subscription>;
+  subscription(
+    caller: Caller,
+    visible: VisibleServers,
+    naming: Naming,
+    uri: string,
+  ): Promise<Subscription>;
   /**
    * Hear of tasks, by the caller's ids, until the signal aborts. Ids that are unknown or hidden, and
    * tasks whose server does not tell of them, are not agreed to.
    */
-  hearTasks(
+  subscribeTasks(
     caller: Caller,
-    reach: Reach,
+    visible: VisibleServers,
     taskIds: readonly string[],
-    hear: (news: TaskNews) => void,
+    hear: (change: TaskEvent) => void,
     signal: AbortSignal,
-  ): Promise<TaskEar>;
+  ): Promise<TaskSubscription>;
   /**
    * Put a request to the server it is about.
    * @throws PorticoError where the item is unknown or hidden (alike); ServerFailure where the
@@ -124,10 +134,10 @@ export interface Gateway {
    */
   request(
     caller: Caller,
-    reach: Reach,
+    visible: VisibleServers,
     naming: Naming,
     request: RelayedRequest,
-    context: RequestContext,
+    context: DispatchContext,
   ): Promise<RoutedReply>;
   /**
    * Takes a call from the caller's limit for work that is none but costs like one: a question to a model.
@@ -145,8 +155,8 @@ export interface Refusal {
   /** What it was asked of, where that is known. */
   subject?: string;
   thrown: unknown;
-  door: Era | 'rest';
+  source: Era | 'rest';
 }
 
 /** The gateway below the decorator that knows tasks by the callers' ids. */
-export type CoreGateway = Omit<Gateway, 'hearTasks'>;
+export type CoreGateway = Omit<Gateway, 'subscribeTasks'>;

@@ -7,7 +7,7 @@ import type { NameStyle } from '../shared/naming/qualified-name.ts';
 import type { Renames } from './naming/renames.ts';
 
 /** The servers a request may reach; decorators make it smaller, never larger. */
-export interface Reach {
+export interface VisibleServers {
   servers: readonly Server[];
   /** What is seen of a server, by its id; all of it where there is none. */
   views?: ReadonlyMap<string, View>;

@@ -2,7 +2,7 @@
  * Finds the server and the item a reference means, within reach. Hidden and unknown are the same:
  * what is not within reach does not exist here.
  */
-import type { Listing, Naming, Reach, Reference } from './listing.ts';
+import type { Listing, Naming, VisibleServers, Reference } from './listing.ts';
 import type { Catalog, CatalogItem, Kind } from '../servers/catalog/catalog.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
@@ -21,39 +21,39 @@ export interface Resolved {
 
 export interface ResolvePorts {
   catalogOf(server: Server): Catalog | Promise<Catalog>;
-  list(reach: Reach, naming: Naming, kind: Kind): Promise<Listing>;
+  list(visible: VisibleServers, naming: Naming, kind: Kind): Promise<Listing>;
 }
 
 const WORDS = { tool: 'Tool', prompt: 'Prompt', resource: 'Resource', task: 'Task' } as const;
 
 /** @throws PorticoError `*_not_found`, `tool_name_unprefixed`, `server_disconnected` */
 export async function resolve(
-  reach: Reach,
+  visible: VisibleServers,
   naming: Naming,
   reference: Reference,
   ports: ResolvePorts,
 ): Promise<Resolved> {
   if (reference.kind === 'task') {
-    const server = reach.servers.find(({ id }) => id === reference.serverId);
+    const server = visible.servers.find(({ id }) => id === reference.serverId);
     const isThere = server && isOffered(server.status);
     return found(isThere ? { server, name: reference.name } : undefined, server, reference);
   }
   if (naming.kind === 'own') {
-    const server = reach.servers.find(({ id }) => id === naming.serverId);
-    const resolved = await resolveOwn(reach, server, reference, ports);
-    return found(resolved, mayShow(reach, server, reference), reference);
+    const server = visible.servers.find(({ id }) => id === naming.serverId);
+    const resolved = await resolveOwn(visible, server, reference, ports);
+    return found(resolved, mayShow(visible, server, reference), reference);
   }
   return reference.kind === 'resource'
-    ? resolveUri(reach, reference, ports)
-    : resolveName(reach, naming, reference, ports);
+    ? resolveUri(visible, reference, ports)
+    : resolveName(visible, naming, reference, ports);
 }
 
 /** Whether what a server offers beside tools is within reach. */
-const mayRead = ({ views }: Reach, { id }: Server) => views?.get(id)?.rest ?? true;
+const mayRead = ({ views }: VisibleServers, { id }: Server) => views?.get(id)?.rest ?? true;
 
 /** A server whose state may be told to who asked for something of it: what is hidden there is unknown, whatever its state. */
 function mayShow(
-  { views }: Reach,
+  { views }: VisibleServers,
   server: Server | undefined,
   { kind, name }: Pick<Reference, 'kind' | 'name'>,
 ): Server | undefined {
@@ -63,7 +63,7 @@ function mayShow(
 }
 
 async function resolveOwn(
-  reach: Reach,
+  visible: VisibleServers,
   server: Server | undefined,
   reference: Reference,
   ports: ResolvePorts,
@@ -71,19 +71,19 @@ async function resolveOwn(
   if (!server || !isOffered(server.status)) return undefined;
   // A server may have resources that it does not list.
   if (reference.kind === 'resource') {
-    return mayRead(reach, server) ? { server, name: reference.name } : undefined;
+    return mayRead(visible, server) ? { server, name: reference.name } : undefined;
   }
   const item = await itemOf(server, reference, reference.name, ports);
   return item && { server, name: item.key, item };
 }
 
 async function resolveName(
-  reach: Reach,
+  visible: VisibleServers,
   naming: Extract<Naming, { kind: 'qualified' }>,
   reference: Reference,
   ports: ResolvePorts,
 ): Promise<Resolved> {
-  const renamed = await resolveRenamed(reach, naming, reference, ports);
+  const renamed = await resolveRenamed(visible, naming, reference, ports);
   if (renamed) return renamed;
   const guesses = parseQualifiedName(reference.name);
   if (guesses.length === 0) {
@@ -94,63 +94,63 @@ async function resolveName(
   }
   let disconnected: Server | undefined;
   for (const guess of guesses) {
-    const server = reach.servers.find(({ name }) => name === guess.server);
+    const server = visible.servers.find(({ name }) => name === guess.server);
     const item = server && (await itemOf(server, reference, guess.tool, ports));
     if (server && item) return { server, name: item.key, item };
     const { kind } = reference;
-    const shown = mayShow(reach, server, { kind, name: guess.tool });
+    const shown = mayShow(visible, server, { kind, name: guess.tool });
     if (shown && !isOffered(shown.status)) disconnected ??= shown;
   }
-  return found(await resolveShortened(reach, reference, ports), disconnected, reference);
+  return found(await resolveShortened(visible, reference, ports), disconnected, reference);
 }
 
 /** A name that the endpoint gave to a tool. */
 async function resolveRenamed(
-  reach: Reach,
+  visible: VisibleServers,
   { renames }: Extract<Naming, { kind: 'qualified' }>,
   reference: Reference,
   ports: ResolvePorts,
 ): Promise<Resolved | undefined> {
   const origin = reference.kind === 'tool' ? renames?.origin(reference.name) : undefined;
-  const server = origin && reach.servers.find(({ id }) => id === origin.serverId);
+  const server = origin && visible.servers.find(({ id }) => id === origin.serverId);
   if (!server) return undefined;
   const own = { kind: reference.kind, name: origin.tool };
   const item = await itemOf(server, reference, origin.tool, ports);
   if (item) return { server, name: item.key, item };
-  const shown = mayShow(reach, server, own);
+  const shown = mayShow(visible, server, own);
   // The name of what is hidden is like any other that is none.
   return shown && !isOffered(shown.status) ? found(undefined, shown, reference) : undefined;
 }
 
 /** A name of the underscore style that was changed to fit. */
 async function resolveShortened(
-  reach: Reach,
+  visible: VisibleServers,
   { kind, name }: Reference,
   ports: ResolvePorts,
 ): Promise<Resolved | undefined> {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return undefined;
   const style = { kind: 'qualified', style: 'underscore' } as const;
-  const listing = await ports.list(reach, style, kind === 'tool' ? 'tools' : 'prompts');
+  const listing = await ports.list(visible, style, kind === 'tool' ? 'tools' : 'prompts');
   const match = listing.items.find(candidate => candidate.name === name);
-  const server = match && reach.servers.find(({ id }) => id === match.server.id);
+  const server = match && visible.servers.find(({ id }) => id === match.server.id);
   return server && { server, name: match.item.key, item: match.item };
 }
 
 /** A qualified URI by its server, another one by the only server that has it. */
 async function resolveUri(
-  reach: Reach,
+  visible: VisibleServers,
   reference: Reference,
   ports: ResolvePorts,
 ): Promise<Resolved> {
   const { name } = reference;
   const parsed = parseQualifiedUri(name);
   const wanted = parsed?.server.toLowerCase();
-  const server = reach.servers.find(candidate => candidate.name.toLowerCase() === wanted);
-  const readable = server && mayRead(reach, server) ? server : undefined;
+  const server = visible.servers.find(candidate => candidate.name.toLowerCase() === wanted);
+  const readable = server && mayRead(visible, server) ? server : undefined;
   if (readable && parsed && isOffered(readable.status))
     return { server: readable, name: parsed.uri };
-  const catalogs = await Promise.all(reach.servers.map(each => ports.catalogOf(each)));
-  const owner = ownerOf(name, reach.servers, catalogs);
+  const catalogs = await Promise.all(visible.servers.map(each => ports.catalogOf(each)));
+  const owner = ownerOf(name, visible.servers, catalogs);
   return found(owner && { server: owner, name }, readable, reference);
 }
 

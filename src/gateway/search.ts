@@ -1,5 +1,5 @@
 /** What a search for tools asks and answers, whichever face it came by. */
-import type { ListedItem, Reach } from './listing.ts';
+import type { ListedItem, VisibleServers } from './listing.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import type { ToolSkills } from '../servers/registry/tool-skills.ts';
 
@@ -48,4 +48,4 @@ export interface Found {
   toolsSearched: number;
 }
 
-export type FindTools = (reach: Reach, request: SearchRequest) => Promise<Found>;
+export type FindTools = (visible: VisibleServers, request: SearchRequest) => Promise<Found>;

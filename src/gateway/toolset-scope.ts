@@ -1,5 +1,5 @@
 /** What a toolset leaves of what is seen: by the servers' own names of their tools, however the toolset calls them. Pure. */
-import type { Reach } from './listing.ts';
+import type { VisibleServers } from './listing.ts';
 import { viewOfToolset } from '../access/policy/policy.ts';
 import type { Toolset } from '../access/policy/toolset.ts';
 import { both, NOTHING, WHOLE } from '../access/policy/view.ts';
@@ -7,8 +7,8 @@ import { both, NOTHING, WHOLE } from '../access/policy/view.ts';
 /** The servers of which something is left, and the view on each. */
 export function withinToolset(
   toolset: Toolset,
-  seen: Reach,
-): Reach & Required<Pick<Reach, 'views'>> {
+  seen: VisibleServers,
+): VisibleServers & Required<Pick<VisibleServers, 'views'>> {
   const views = new Map(
     seen.servers.map(server => {
       const view = viewOfToolset(toolset, server);

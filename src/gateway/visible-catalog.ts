@@ -15,7 +15,7 @@ const NONE: CatalogKind = { items: [], byKey: new Map() };
 const remembered = new WeakMap<Catalog, Lru<string, Catalog>>();
 
 /** A catalog through a view; the same object for the same view. */
-export function through(view: View | undefined, catalog: Catalog): Catalog {
+export function filterCatalog(view: View | undefined, catalog: Catalog): Catalog {
   if (!view || view.key === '') return catalog;
   let views = remembered.get(catalog);
   if (!views) {

@@ -9,9 +9,9 @@
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
 
-export interface ShieldPorts {
+export interface AddressLimitPorts {
   /** The platform's counter; absent where there is none. */
-  shield?: Pick<RateLimit, 'limit'> | undefined;
+  addressLimit?: Pick<RateLimit, 'limit'> | undefined;
 }
 
 interface Served {
@@ -22,11 +22,11 @@ interface Served {
 const PERIOD_SECONDS = 60;
 
 /** An application behind its shield; without a counter it is the application itself. */
-export function createShield({ shield }: ShieldPorts, app: Served): Served {
-  if (!shield) return app;
+export function createAddressLimit({ addressLimit }: AddressLimitPorts, app: Served): Served {
+  if (!addressLimit) return app;
   const isAllowed = async (key: string) => {
     try {
-      return (await shield.limit({ key })).success;
+      return (await addressLimit.limit({ key })).success;
     } catch {
       return true;
     }

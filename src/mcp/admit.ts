@@ -3,7 +3,7 @@ import type { McpPorts } from './ports.ts';
 import { parseBearer } from '../shared/identity/token.ts';
 import type { Snapshot } from '../access/admission/snapshots.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
-import { narrowed } from '../gateway/steps/with-access.ts';
+import { restrictToCaller } from '../gateway/steps/with-access.ts';
 import type { SessionFacts } from '../access/admission/sealed-id.ts';
 import { scopeOf, type Endpoint, type Scope } from './endpoint.ts';
 
@@ -53,11 +53,11 @@ export async function findScope(
   { caller, servers }: Snapshot,
   { gateway, config }: Pick<McpPorts, 'gateway' | 'config'>,
 ): Promise<Scope> {
-  const scope = scopeOf(endpoint, caller, narrowed(caller, { servers }), config);
+  const scope = scopeOf(endpoint, caller, restrictToCaller(caller, { servers }), config);
   const isThere =
     scope &&
     (endpoint.serverName === undefined ||
-      (await gateway.visible(caller, scope.reach)).servers.length > 0);
+      (await gateway.visible(caller, scope.visible)).servers.length > 0);
   if (!isThere) throw new PorticoError('not_found', 'No such endpoint');
   return scope;
 }

@@ -3,9 +3,9 @@
  */
 import type { Snapshot } from '../access/admission/snapshots.ts';
 import { rawMembers } from '../shared/json/json-spans.ts';
-import { reachOfClient } from '../gateway/client-catalog.ts';
+import { visibleToClient } from '../gateway/client-catalog.ts';
 import { isObject, META, type Era, type RequestId, type RpcRequest } from '../shared/protocol.ts';
-import { askableOf } from '../shared/client-capabilities.ts';
+import { clientCapabilitiesOf } from '../shared/client-capabilities.ts';
 import type { CallContext } from '../upstream/protocol/call.ts';
 import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { Scope } from './endpoint.ts';
@@ -20,8 +20,8 @@ export const SILENT_CLIENT: Client = { capabilities: {}, questions: 'ask' };
 /** A modern client answers with its next request. */
 export function modernClient({ params }: RpcRequest): Client {
   const meta = params?.['_meta'];
-  const capabilities = isObject(meta) ? askableOf(meta[META.clientCapabilities]) : {};
-  return { capabilities, questions: 'park' };
+  const capabilities = isObject(meta) ? clientCapabilitiesOf(meta[META.clientCapabilities]) : {};
+  return { capabilities, questions: 'suspend' };
 }
 
 /** A legacy client can be asked in a session, on the stream of its call. */
@@ -37,7 +37,7 @@ export function legacyClient(
 
 /** What an endpoint comes to for a client. */
 export function scopeOfClient(scope: Scope, era: Era, { capabilities }: Client): Scope {
-  return { ...scope, reach: reachOfClient(scope.reach, era, capabilities) };
+  return { ...scope, visible: visibleToClient(scope.visible, era, capabilities) };
 }
 
 /** Whether a request takes an event stream as its answer; one that does not say takes all. */

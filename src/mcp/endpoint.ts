@@ -1,6 +1,6 @@
 /** Which endpoint a request is for: all servers, one, or a toolset. Pure. */
 import type { Caller } from '../access/policy/caller.ts';
-import type { Naming, Reach } from '../gateway/listing.ts';
+import type { Naming, VisibleServers } from '../gateway/listing.ts';
 import { ToolsShownSchema, type Toolset, type ToolsShown } from '../access/policy/toolset.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { NameStyle } from '../shared/naming/qualified-name.ts';
@@ -50,7 +50,7 @@ export function parseEndpoint({ pathname, searchParams }: URL, part: EndpointPar
 
 /** What the endpoint makes of the registry: the servers it reaches and how it names tools. */
 export interface Scope {
-  reach: Reach;
+  visible: VisibleServers;
   naming: Naming;
   tools: ToolsShown;
   /** Name of the toolset, where it is one's endpoint. */
@@ -70,45 +70,45 @@ export interface EndpointDefaults {
 export function scopeOf(
   endpoint: Endpoint,
   caller: Caller,
-  reach: Reach,
+  visible: VisibleServers,
   defaults: EndpointDefaults,
 ): Scope | undefined {
   const { serverName, toolsetName } = endpoint;
   const { style = defaults.nameStyle, tools = defaults.tools } = endpoint;
   if (toolsetName !== undefined) {
     const toolset = caller.policy.toolset(toolsetName);
-    return toolset && toolsetScope(toolset, reach, endpoint, defaults);
+    return toolset && toolsetScope(toolset, visible, endpoint, defaults);
   }
-  if (serverName === undefined) return { reach, naming: { kind: 'qualified', style }, tools };
-  const server = reach.servers.find(candidate => candidate.name === serverName);
+  if (serverName === undefined) return { visible, naming: { kind: 'qualified', style }, tools };
+  const server = visible.servers.find(candidate => candidate.name === serverName);
   if (!server) return undefined;
   const naming = { kind: 'own', serverId: server.id } as const;
-  return { reach: { ...reach, servers: [server] }, naming, tools };
+  return { visible: { ...visible, servers: [server] }, naming, tools };
 }
 
 function toolsetScope(
   toolset: Toolset,
-  seen: Reach,
+  seen: VisibleServers,
   endpoint: Endpoint,
   defaults: EndpointDefaults,
 ): Scope {
-  const { reach, renames } = selectedOf(toolset, seen);
+  const { visible, renames } = selectedOf(toolset, seen);
   const { name_style: ownStyle, tools: ownTools } = toolset.definition;
   const style = endpoint.style ?? ownStyle ?? defaults.nameStyle;
   const tools = endpoint.tools ?? ownTools ?? defaults.tools;
   const naming = { kind: 'qualified', style, renames } as const;
-  return { reach, naming, tools, toolset: toolset.name };
+  return { visible, naming, tools, toolset: toolset.name };
 }
 
 interface Selected {
-  reach: Reach;
+  visible: VisibleServers;
   renames: Renames;
 }
 
-const made = new WeakMap<Toolset, WeakMap<Reach, Selected>>();
+const made = new WeakMap<Toolset, WeakMap<VisibleServers, Selected>>();
 
 /** What a toolset leaves of what is seen, and under which names; made once for the requests on the same state. */
-function selectedOf(toolset: Toolset, seen: Reach): Selected {
+function selectedOf(toolset: Toolset, seen: VisibleServers): Selected {
   let known = made.get(toolset);
   if (!known) made.set(toolset, (known = new WeakMap()));
   let selected = known.get(seen);
@@ -116,9 +116,9 @@ function selectedOf(toolset: Toolset, seen: Reach): Selected {
   return selected;
 }
 
-function select(toolset: Toolset, seen: Reach): Selected {
-  const reach = withinToolset(toolset, seen);
-  return { reach, renames: new Renames(toolset.definition.overrides, reach.servers) };
+function select(toolset: Toolset, seen: VisibleServers): Selected {
+  const visible = withinToolset(toolset, seen);
+  return { visible, renames: new Renames(toolset.definition.overrides, visible.servers) };
 }
 
 /** Of which servers a caller may hear on an endpoint, also of those still to come; what it hears of each is looked at again. */

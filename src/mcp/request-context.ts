@@ -8,9 +8,9 @@ import type { Streams } from '../sessions/streams.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { LogLevel } from '../shared/protocol.ts';
 import type { AskService } from '../agents/ask/ask-service.ts';
-import type { CacheWish } from '../gateway/cache/cache-control.ts';
+import type { CacheDirective } from '../gateway/cache/cache-control.ts';
 /** A caller on an endpoint. */
-export interface Standing {
+export interface CallerContext {
   caller: Caller;
   scope: Scope;
   /** Which log messages the client of a legacy session wants; absent where servers may decide. */
@@ -18,7 +18,7 @@ export interface Standing {
 }
 
 /** What the handlers of either era work with for one request. */
-export interface Exchange {
+export interface RequestContext {
   caller: Caller;
   scope: Scope;
   gateway: Gateway;
@@ -34,7 +34,7 @@ export interface Exchange {
     /** Waits until a stream may be opened. @returns to be called when it is open, or never will be @throws PorticoError `busy` */
     turn(): Promise<() => void>;
     /** Who calls and what the endpoint comes to by now. @throws PorticoError where that is nobody or nothing */
-    now(): Promise<Standing>;
+    now(): Promise<CallerContext>;
   };
   /** The parsed body is not needed any more; absent where other requests came with it. */
   dropParsed?: () => void;
@@ -51,7 +51,7 @@ export interface Exchange {
   /** Which log messages the client gets; absent where servers may decide. */
   logLevel?: LogLevel | 'none' | undefined;
   /** What the request's headers say of results of before. */
-  cache?: CacheWish | undefined;
+  cache?: CacheDirective | undefined;
   /** Remembers the level of the client's session; absent where it has none. */
   setLogLevel?: (level: LogLevel) => Promise<void>;
 }

@@ -14,7 +14,7 @@ import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import { counted } from '../shared/limits/stream-count.ts';
 import { withExactIds } from '../shared/json/exact-ids.ts';
 import { isObject, isRequestId, type Era, type RequestId } from '../shared/protocol.ts';
-import { askableOf } from '../shared/client-capabilities.ts';
+import { clientCapabilitiesOf } from '../shared/client-capabilities.ts';
 import { legacyClient, modernClient, scopeOfClient, SILENT_CLIENT, toAnswer } from './client.ts';
 import { classify, isModernVersion, type Classified } from './classify.ts';
 import { admit, liveSession, type Admitted } from './admit.ts';
@@ -32,7 +32,7 @@ import {
 import { openLegacyStream } from './legacy/legacy-stream.ts';
 import { handleModern } from './modern/modern.ts';
 import { readParams } from './params.ts';
-import { dropping, standing, toExchange } from './to-exchange.ts';
+import { dropping, callerContext, toRequestContext } from './to-exchange.ts';
 
 type Defer = (work: Promise<unknown>) => void;
 
@@ -123,28 +123,33 @@ async function dispatch(
   if (classified.era === 'modern') {
     if (classified.kind === 'notification') return new Response(null, { status: 202 });
     const { headers } = admitted.request;
-    const exchange = {
-      ...toExchange(admitted, modernClient(classified.request), ports, 'modern'),
+    const requestContext = {
+      ...toRequestContext(admitted, modernClient(classified.request), ports, 'modern'),
       ...dropping(classified.request, admitted.bytes),
       readHeader: (name: string) => headers.get(name),
     };
-    return handleModern(exchange, classified.request, body.text);
+    return handleModern(requestContext, classified.request, body.text);
   }
   checkLegacyVersion(admitted.request.headers);
   if (classified.kind === 'request' && classified.request.method === 'initialize') {
     readParams(body.text);
     const version = negotiatedVersion(classified.request);
     const { snapshot, endpoint } = admitted;
-    const askable = askableOf(classified.request.params?.['capabilities']);
+    const capabilitiesKey = clientCapabilitiesOf(classified.request.params?.['capabilities']);
     const { caller } = snapshot;
-    const { sealed, ended } = await ports.sessions.open(caller, endpoint.path, version, askable);
+    const { sealed, ended } = await ports.sessions.open(
+      caller,
+      endpoint.path,
+      version,
+      capabilitiesKey,
+    );
     for (const id of ended) admitted.defer(ports.endUpstreams(sessionOwner(id), snapshot));
-    const client = { ...SILENT_CLIENT, capabilities: askable };
-    const opening = toExchange(admitted, client, ports, 'legacy');
+    const client = { ...SILENT_CLIENT, capabilities: capabilitiesKey };
+    const opening = toRequestContext(admitted, client, ports, 'legacy');
     return initializeResponse(opening, classified.request, version, sealed);
   }
   const sessionId = liveSession(admitted, ports);
-  const exchange = toExchange(
+  const requestContext = toRequestContext(
     admitted,
     legacyClient(admitted.request, admitted.snapshot, sessionId),
     ports,
@@ -153,16 +158,16 @@ async function dispatch(
   if (classified.kind === 'batch') {
     const version = admitted.request.headers.get('mcp-protocol-version');
     checkBatch(version, admitted.facts?.protocolVersion);
-    return handleBatch(exchange, body.text);
+    return handleBatch(requestContext, body.text);
   }
   if (classified.kind === 'request') {
     const { request } = classified;
     const serve = (signal: AbortSignal) =>
       handleLegacy(
         {
-          ...exchange,
+          ...requestContext,
           ...dropping(request, admitted.bytes),
-          context: { ...exchange.context, signal },
+          context: { ...requestContext.context, signal },
         },
         request,
         body.text,
@@ -210,7 +215,7 @@ async function openStream(admitted: Admitted, ports: McpPorts): Promise<Response
     release,
     headers: request.headers,
     owner: sessionId === undefined ? undefined : sessionOwner(sessionId),
-    standing: {
+    callerContext: {
       caller: snapshot.caller,
       scope: scopeOfClient(admitted.scope, 'legacy', client),
     },
@@ -219,7 +224,7 @@ async function openStream(admitted: Admitted, ports: McpPorts): Promise<Response
     keepAliveMs: ports.config.keepAliveMs,
     isAllowed: async () =>
       liveSession(await admitted.again(undefined, STREAM_SESSION_MS), ports) === sessionId,
-    now: () => standing(admitted, ports, 'legacy', client),
+    now: () => callerContext(admitted, ports, 'legacy', client),
   };
   return counted(release, async () => {
     const onOpen = await ports.openStreams.turn(snapshot.caller.principalId);

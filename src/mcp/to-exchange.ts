@@ -1,11 +1,11 @@
 /** What the handlers of either era work with, made of what is known of a request and of who calls. */
 import type { McpPorts } from './ports.ts';
-import type { Exchange, Standing } from './request-context.ts';
+import type { RequestContext, CallerContext } from './request-context.ts';
 import { principalOwner, sessionOwner } from '../shared/identity/object-owners.ts';
-import { wishOfHeader } from '../gateway/cache/cache-control.ts';
+import { directiveOfHeader } from '../gateway/cache/cache-control.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import type { Era, LogLevel, RpcRequest } from '../shared/protocol.ts';
-import { askableKey } from '../shared/client-capabilities.ts';
+import { capabilitiesKey } from '../shared/client-capabilities.ts';
 import { listenOwner } from '../sessions/streams.ts';
 import type { Admitted } from './admit.ts';
 import { acceptsStream, scopeOfClient, type Client } from './client.ts';
@@ -21,17 +21,17 @@ export function dropping(request: RpcRequest, bytes: RequestBytes) {
 }
 
 /** @param admitted with what counts what the request has in memory */
-export function toExchange(
+export function toRequestContext(
   admitted: Admitted & { bytes: RequestBytes },
   client: Client,
   ports: McpPorts,
   era: Era,
-): Exchange {
+): RequestContext {
   const { request, snapshot, defer, bytes } = admitted;
   const scope = scopeOfClient(admitted.scope, era, client);
   const { caller } = snapshot;
   const { sessionId, capabilities, questions } = client;
-  const key = askableKey(capabilities);
+  const key = capabilitiesKey(capabilities);
   const owner =
     sessionId === undefined
       ? (serverId: string) => principalOwner(caller.principalId, serverId, key)
@@ -59,29 +59,29 @@ export function toExchange(
       keepAliveMs: ports.config.keepAliveMs,
       open: () => ports.openStreams.open(caller.principalId),
       turn: () => ports.openStreams.turn(caller.principalId),
-      now: () => standing(admitted, ports, era, client),
+      now: () => callerContext(admitted, ports, era, client),
     },
     pageSize: ports.config.pageSize,
     acceptsStream: acceptsStream(request),
-    cache: wishOfHeader(request.headers.get('cache-control')),
+    cache: directiveOfHeader(request.headers.get('cache-control')),
     ...(sessionId === undefined ? {} : inSession(sessionId, key, admitted, ports)),
   };
 }
 
 /** Who calls now and what the endpoint comes to, on a state as fresh as for a list. */
-export async function standing(
+export async function callerContext(
   admitted: Admitted,
   { config }: McpPorts,
   era: Era,
   client: Client,
-): Promise<Standing> {
+): Promise<CallerContext> {
   const { snapshot, scope } = await admitted.again(config.listMaxAgeMs);
   const logLevel = snapshot.session?.logLevel;
   return { caller: snapshot.caller, scope: scopeOfClient(scope, era, client), logLevel };
 }
 
 /** What a request in a live legacy session can do beside the others. */
-function inSession(sessionId: string, askable: string, admitted: Admitted, ports: McpPorts) {
+function inSession(sessionId: string, key: string, admitted: Admitted, ports: McpPorts) {
   const { sessions, streams, upstreamSessions, config } = ports;
   const { defer, snapshot, facts } = admitted;
   const { session } = snapshot;
@@ -95,6 +95,6 @@ function inSession(sessionId: string, askable: string, admitted: Admitted, ports
       await sessions.setLogLevel(sessionId, level);
       defer(streams.setLogLevel(sessionOwner(sessionId), level));
     },
-    ...(askable === '' ? {} : { openLine }),
+    ...(key === '' ? {} : { openLine }),
   };
 }

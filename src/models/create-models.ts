@@ -18,7 +18,7 @@ import { ModelFailure, type Model } from './model-port.ts';
 import type { ModelApi, ModelSettings } from './model-settings.ts';
 import type { OneAttempt } from './one-attempt.ts';
 import { OPENAI_CHAT_API, OPENAI_RESPONSES_API } from './openai-api.ts';
-import { withPatience, type Attempt } from './retry.ts';
+import { withRetry, type Attempt } from './retry.ts';
 import { createQuestions } from './model-questions.ts';
 import { createWorkersAi } from './workers-ai.ts';
 
@@ -73,23 +73,23 @@ export function createModels(settings: ModelSettings | undefined, ports: ModelsP
     wait = (ms, signal) => scheduler.wait(ms, { signal }),
   } = ports;
   const budgetOf = (purpose: string) => createBudget({ db, purpose, perDay, now });
-  const patienceOf =
+  const retryOf =
     (totalMs: number) =>
     <T>(signal: AbortSignal, work: (attempt: Attempt) => Promise<T>) =>
-      withPatience(signal, { silenceMs: settings.timeoutMs, totalMs, wait, random }, work);
+      withRetry(signal, { silenceMs: settings.timeoutMs, totalMs, wait, random }, work);
   const costOf = ({ input, output }: TokenCount) =>
     prices && (input * prices.input + output * prices.output) / 1_000_000;
 
   return {
     chat(purpose) {
       const budget = budgetOf(purpose);
-      const patiently = patienceOf(TURN_TOTAL_MS);
+      const retrying = retryOf(TURN_TOTAL_MS);
       return {
         name,
         dialect: model.dialect,
         costOf,
         chat: ({ signal, onText, ...request }) =>
-          patiently(signal, attempt => askOnce(model, budget, request, attempt, onText)),
+          retrying(signal, attempt => askOnce(model, budget, request, attempt, onText)),
       };
     },
     questions(purpose) {
@@ -97,14 +97,14 @@ export function createModels(settings: ModelSettings | undefined, ports: ModelsP
       return createQuestions({
         name,
         ask: (request, attempt) => askOnce(model, budget, request, attempt),
-        patiently: patienceOf(QUESTION_TOTAL_MS),
+        retrying: retryOf(QUESTION_TOTAL_MS),
       });
     },
     embedder(purpose) {
       const { embed } = model;
       if (!embed) return undefined;
       const budget = budgetOf(purpose);
-      const patiently = patienceOf(TURN_TOTAL_MS);
+      const retrying = retryOf(TURN_TOTAL_MS);
       return {
         name: [settings.api, settings.url, settings.embedModel].join(' '),
         maxTexts: embed.maxTexts,
@@ -116,7 +116,7 @@ export function createModels(settings: ModelSettings | undefined, ports: ModelsP
               () => embed.of(texts, attempt),
               () => tokens,
             );
-          return patiently(signal, ask);
+          return retrying(signal, ask);
         },
       };
     },

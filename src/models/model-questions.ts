@@ -15,14 +15,14 @@ export interface QuestionPorts {
   /** Asks once. @throws ModelFailure */
   ask(request: TurnRequest, attempt: Attempt): Promise<CountedReply>;
   /** Tries again where that helps. @throws ModelFailure */
-  patiently<T>(signal: AbortSignal, work: (attempt: Attempt) => Promise<T>): Promise<T>;
+  retrying<T>(signal: AbortSignal, work: (attempt: Attempt) => Promise<T>): Promise<T>;
 }
 
-export function createQuestions({ name, ask, patiently }: QuestionPorts): Model {
+export function createQuestions({ name, ask, retrying }: QuestionPorts): Model {
   return {
     name,
     complete: question =>
-      patiently(question.deadline, async attempt => {
+      retrying(question.deadline, async attempt => {
         const { text, stop, tokens } = await ask(toRequest(question), attempt);
         const value = question.schema.type.safeParse(parseJson(text));
         if (stop !== 'end' || !value.success) throw new ModelFailure('nonsense');

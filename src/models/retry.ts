@@ -5,7 +5,7 @@
  */
 import { ModelFailure, type ModelProblem } from './model-port.ts';
 
-export interface PatienceOptions {
+export interface RetryOptions {
   /** Longest time in which nothing comes, in milliseconds. */
   silenceMs: number;
   /** Longest time with all attempts, in milliseconds. */
@@ -38,9 +38,9 @@ const WORTH_ANOTHER: readonly ModelProblem[] = [
  * @param given ends all of it
  * @throws ModelFailure; what `work` throws that is none, at once
  */
-export async function withPatience<T>(
+export async function withRetry<T>(
   given: AbortSignal,
-  options: PatienceOptions,
+  options: RetryOptions,
   work: (attempt: Attempt) => Promise<T>,
 ): Promise<T> {
   const { silenceMs, totalMs, wait, random } = options;

@@ -7,7 +7,7 @@ import type { IndexParts } from '../search/index/index-parts.ts';
 import { ModelIndexing } from '../search/index/model-indexing.ts';
 import { createClassifying } from '../search/skills/create-classifying.ts';
 
-export interface AfterRoundsPorts {
+export interface AfterCyclePorts {
   db: D1Database;
   storage: DurableObjectStorage;
   parts: IndexParts;
@@ -20,14 +20,14 @@ export interface AfterRoundsPorts {
   wake(at: number): Promise<void>;
 }
 
-export interface AfterRounds {
+export interface AfterCycle {
   /** A round is over. Never throws: what failed is tried again after a later one. */
   follow(server: Server): Promise<void>;
   /** The server is disconnected or deleted. Settles when nothing more is put beside its catalogs. */
   stop(): Promise<void>;
 }
 
-export function createAfterRounds(ports: AfterRoundsPorts): AfterRounds {
+export function createAfterCycle(ports: AfterCyclePorts): AfterCycle {
   const { models, storage, parts, findCatalog, wake } = ports;
   const classifying = createClassifying({ ...ports, model: models.questions('skills') });
   const embedder = models.embedder('index');

@@ -6,21 +6,21 @@
  * found at another generation of the server than the row has, or without the list of its tools, is judged, but neither written nor
  * remembered.
  */
-import type { Looked } from '../upstream/discovery/discover.ts';
+import type { DiscoveryResult } from '../upstream/discovery/discover.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { sha256Hex } from '../shared/crypto/base64url.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import { toDefinitions, toInstructions, type Definition } from '../servers/approvals/definition.ts';
 import { findCopied } from '../servers/approvals/copied-names.ts';
 import { judge, type Judgement } from '../servers/approvals/judge.ts';
-import { MAX_TEXT_CHARS, type ToolApproval } from '../servers/registry/fingerprint.ts';
+import { MAX_TEXT_CHARS, type ToolApproval } from '../servers/registry/approval.ts';
 import {
-  claimPins,
+  claimApprovals,
   findNeighbours,
-  loadPins,
-  writePins,
-  type KnownPins,
-} from '../servers/approvals/fingerprint-store.ts';
+  loadApprovals,
+  writeApprovals,
+  type KnownApprovals,
+} from '../servers/approvals/approval-store.ts';
 
 const JUDGED_KEY = 'judged';
 /** Counts up when judgement itself changes, so that what was judged before is judged anew. */
@@ -32,7 +32,7 @@ const MAX_TRIES = 20;
 interface Judged {
   digest: string;
   stamp: string | null;
-  approval: ToolApproval;
+  toolApproval: ToolApproval;
   /** Which of the tools were left out, in the server's order. */
   leftOut: number[];
   leavesInstructions: boolean;
@@ -42,7 +42,7 @@ export interface PinningOptions {
   storage: DurableObjectStorage;
   db: D1Database;
   /** How servers are approved that do not say it. */
-  approval: ToolApproval;
+  toolApproval: ToolApproval;
 }
 
 export class Pinning {
@@ -53,47 +53,52 @@ export class Pinning {
   }
 
   /** What was found, without what is held. */
-  async admit(server: Server, looked: Looked): Promise<Looked> {
+  async admit(server: Server, discovery: DiscoveryResult): Promise<DiscoveryResult> {
     const { storage } = this.#options;
-    const approval = server.toolApproval ?? this.#options.approval;
-    const digest = await digestOf(looked);
+    const toolApproval = server.toolApproval ?? this.#options.toolApproval;
+    const digest = await digestOf(discovery);
     const last = await storage.get<Judged>(JUDGED_KEY);
     const isKnown =
-      last?.digest === digest && last.approval === approval && last.stamp === server.pinsStamp;
-    if (isKnown) return leaveOut(looked, last);
-    const tools = await toDefinitions(server.id, looked.items.tools);
-    const { instructions } = looked;
+      last?.digest === digest &&
+      last.toolApproval === toolApproval &&
+      last.stamp === server.approvalsStamp;
+    if (isKnown) return leaveOut(discovery, last);
+    const tools = await toDefinitions(server.id, discovery.items.tools);
+    const { instructions } = discovery;
     const own = instructions === undefined ? [] : [await toInstructions(server.id, instructions)];
     const definitions = [...tools.filter(tool => tool !== undefined), ...own];
     // Of a list that could not be read nobody knows what is new in it, or gone.
-    const isPartial = looked.failed.some(({ kind }) => kind === 'tools');
-    const { judgement, stamp } = await this.#judge(server, definitions, approval, isPartial);
+    const isPartial = discovery.failed.some(({ kind }) => kind === 'tools');
+    const { judgement, stamp } = await this.#judge(server, definitions, toolApproval, isPartial);
     const isAdmitted = (definition: Definition | undefined) =>
-      definition ? judgement.admitted.has(definition.id) : approval === 'trust';
+      definition ? judgement.admitted.has(definition.id) : toolApproval === 'trust';
     const judged: Judged = {
       digest,
       stamp: stamp ?? null,
-      approval,
+      toolApproval,
       leftOut: tools.flatMap((tool, index) => (isAdmitted(tool) ? [] : [index])),
       leavesInstructions: own.some(definition => !isAdmitted(definition)),
     };
     if (stamp !== undefined) await storage.put(JUDGED_KEY, judged);
-    return leaveOut(looked, judged);
+    return leaveOut(discovery, judged);
   }
 
   /** @returns the judgement, and the stamp it stands under; without one it does not count */
   async #judge(
     server: Server,
     definitions: readonly Definition[],
-    approval: ToolApproval,
+    toolApproval: ToolApproval,
     isPartial: boolean,
   ): Promise<{ judgement: Judgement; stamp?: string }> {
     const { db } = this.#options;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const known = await loadPins(db, server.id);
+      const known = await loadApprovals(db, server.id);
       const isCurrent = known?.generation === server.generation;
-      const { pins, stamp }: Pick<KnownPins, 'pins' | 'stamp'> = known ?? { pins: [], stamp: '' };
-      const unapproved = unapprovedTools(definitions, pins);
+      const { approvals, stamp }: Pick<KnownApprovals, 'approvals' | 'stamp'> = known ?? {
+        approvals: [],
+        stamp: '',
+      };
+      const unapproved = unapprovedTools(definitions, approvals);
       const skeletons = [...new Set(unapproved.map(({ skeleton }) => skeleton))];
       const neighbours = await findNeighbours(db, server.id, skeletons);
       const copied = await findCopied(db, server.id, unapproved);
@@ -101,10 +106,10 @@ export class Pinning {
       const judgement = judge({
         serverId: server.id,
         definitions,
-        pins,
+        approvals,
         neighbours,
         copied,
-        approval,
+        toolApproval,
         isFirst,
       });
       if (!isCurrent || isPartial) return { judgement };
@@ -126,8 +131,8 @@ export class Pinning {
         heldText: keptText(change.heldText),
       }));
       const [claimed] = await db.batch([
-        claimPins(db, claim),
-        ...writePins(db, claim, kept, forgotten, Date.now()),
+        claimApprovals(db, claim),
+        ...writeApprovals(db, claim, kept, forgotten, Date.now()),
       ]);
       if (claimed?.meta.changes !== 0) return { judgement, stamp: claim.nextStamp };
     }
@@ -141,28 +146,31 @@ const keptText = (text: string | null): string | null =>
 /** Tools that an approved one elsewhere may make suspicious. */
 function unapprovedTools(
   definitions: readonly Definition[],
-  pins: KnownPins['pins'],
+  approvals: KnownApprovals['approvals'],
 ): Definition[] {
   const approved = new Set(
-    pins.flatMap(({ id, approvedFingerprint }) => (approvedFingerprint === null ? [] : [id])),
+    approvals.flatMap(({ id, approvedFingerprint }) => (approvedFingerprint === null ? [] : [id])),
   );
   return definitions.filter(({ id, kind }) => kind === 'tool' && !approved.has(id));
 }
 
 /** A digest of everything that pins are about. */
-function digestOf({ items, instructions }: Looked): Promise<string> {
+function digestOf({ items, instructions }: DiscoveryResult): Promise<string> {
   return sha256Hex(
     `${JUDGE_VERSION} ${JSON.stringify(instructions ?? null)}\n${items.tools.join('\n')}`,
   );
 }
 
-function leaveOut(looked: Looked, { leftOut, leavesInstructions }: Judged): Looked {
-  if (leftOut.length === 0 && !leavesInstructions) return looked;
+function leaveOut(
+  discovery: DiscoveryResult,
+  { leftOut, leavesInstructions }: Judged,
+): DiscoveryResult {
+  if (leftOut.length === 0 && !leavesInstructions) return discovery;
   const held = new Set(leftOut);
-  const tools = looked.items.tools.filter((_, index) => !held.has(index));
+  const tools = discovery.items.tools.filter((_, index) => !held.has(index));
   return {
-    ...looked,
-    items: { ...looked.items, tools },
-    instructions: leavesInstructions ? undefined : looked.instructions,
+    ...discovery,
+    items: { ...discovery.items, tools },
+    instructions: leavesInstructions ? undefined : discovery.instructions,
   };
 }

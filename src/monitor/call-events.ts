@@ -2,17 +2,21 @@
 import type { CallReport } from '../servers/health/call-report.ts';
 import type { MonitorHealth } from '../servers/health/monitor-health.ts';
 import type { MonitorClock } from './monitor-clock.ts';
-import type { Rounds } from './check-cycle.ts';
+import type { CheckCycle } from './check-cycle.ts';
 
-export class CallNews {
+export class CallEvents {
   readonly #health: MonitorHealth;
   readonly #clock: MonitorClock;
-  readonly #rounds: Pick<Rounds, 'showCircuit'>;
+  readonly #checkCycle: Pick<CheckCycle, 'showCircuit'>;
 
-  constructor(health: MonitorHealth, clock: MonitorClock, rounds: Pick<Rounds, 'showCircuit'>) {
+  constructor(
+    health: MonitorHealth,
+    clock: MonitorClock,
+    checkCycle: Pick<CheckCycle, 'showCircuit'>,
+  ) {
     this.#health = health;
     this.#clock = clock;
-    this.#rounds = rounds;
+    this.#checkCycle = checkCycle;
   }
 
   /** What an isolate saw of the server's calls. @returns whether it opened or closed the circuit */
@@ -21,7 +25,7 @@ export class CallNews {
     const circuit = await this.#health.hear(report, now);
     if (circuit) {
       if (circuit.retryAt !== null) await this.#clock.want({ wakeAt: circuit.retryAt });
-      await this.#rounds.showCircuit({ id, generation: report.generation });
+      await this.#checkCycle.showCircuit({ id, generation: report.generation });
     }
     if (await this.#health.isWorthACheck(report)) await this.#clock.want({ checkAt: now });
     return circuit !== undefined;

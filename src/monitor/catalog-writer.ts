@@ -2,7 +2,7 @@
  * Keeps the catalogs of one server: each is stored with its part of the search index before a row names it, and the one before the
  * last is deleted when the next is named, since requests may still be using the last.
  */
-import type { Looked } from '../upstream/discovery/discover.ts';
+import type { DiscoveryResult } from '../upstream/discovery/discover.ts';
 import type { IndexCatalog } from '../search/index/search-index.ts';
 import { catalogHash, parseCatalog, toCatalogText } from '../servers/catalog/catalog.ts';
 
@@ -16,16 +16,16 @@ export interface CatalogPort {
 
 const REPLACED_KEY = 'replaced';
 
-export interface KeeperPorts {
+export interface CatalogWriterPorts {
   storage: DurableObjectStorage;
   catalogs: CatalogPort;
   index: IndexCatalog;
 }
 
-export class CatalogKeeper {
-  readonly #ports: KeeperPorts;
+export class CatalogWriter {
+  readonly #ports: CatalogWriterPorts;
 
-  constructor(ports: KeeperPorts) {
+  constructor(ports: CatalogWriterPorts) {
     this.#ports = ports;
   }
 
@@ -37,11 +37,11 @@ export class CatalogKeeper {
    */
   async keep(
     serverId: string,
-    looked: Looked,
+    discovery: DiscoveryResult,
     named: string | null,
     rewrite: boolean,
   ): Promise<string> {
-    const text = toCatalogText(looked);
+    const text = toCatalogText(discovery);
     const hash = await catalogHash(text);
     const isNew = hash !== named || rewrite;
     const { catalogs, index } = this.#ports;

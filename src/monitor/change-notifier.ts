@@ -6,14 +6,14 @@
  */
 import type { ClientObject } from '../sessions/client-object.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
-import type { ListName, News } from '../shared/events.ts';
+import type { ListName, ChangeEvent } from '../shared/events.ts';
 import { listStreamOwners } from '../sessions/notifications/stream-store.ts';
-import { tellOwners } from '../sessions/notifications/fan-out.ts';
+import { notifyOwners } from '../sessions/notifications/fan-out.ts';
 import { changedLists, listHashes, NO_LISTS, type ListHashes } from './changes.ts';
 import type { Kind } from '../servers/catalog/catalog.ts';
 
 const LISTS_KEY = 'lists';
-const UNTOLD_KEY = 'untold';
+const PENDING_KEY = 'untold';
 const TELLING_KEY = 'telling';
 const NAME_KEY = 'name';
 
@@ -24,7 +24,7 @@ const NAME_KEY = 'name';
 const MIN_REST_MS = 500;
 const MAX_REST_MS = 10_000;
 
-export interface TellerOptions {
+export interface ChangeNotifierOptions {
   storage: DurableObjectStorage;
   db: D1Database;
   objects: ObjectsByName<Pick<ClientObject, 'announce'>>;
@@ -32,13 +32,13 @@ export interface TellerOptions {
   settleMs: number;
 }
 
-export class Teller {
-  readonly #options: TellerOptions;
+export class ChangeNotifier {
+  readonly #options: ChangeNotifierOptions;
   #turn: Promise<unknown> = Promise.resolve();
   /** Nobody is told of lists before this time. */
   #restUntil = 0;
 
-  constructor(options: TellerOptions) {
+  constructor(options: ChangeNotifierOptions) {
     this.#options = options;
   }
 
@@ -53,13 +53,13 @@ export class Teller {
     const changed = changedLists(before, after);
     if (changed.length === 0) return;
     await storage.put(LISTS_KEY, after);
-    await this.#noteUntold(changed);
+    await this.#notePending(changed);
   }
 
-  async #noteUntold(lists: readonly ListName[]): Promise<void> {
+  async #notePending(lists: readonly ListName[]): Promise<void> {
     const { storage } = this.#options;
-    const untold = (await storage.get<ListName[]>(UNTOLD_KEY)) ?? [];
-    await storage.put(UNTOLD_KEY, [...new Set([...untold, ...lists])]);
+    const pending = (await storage.get<ListName[]>(PENDING_KEY)) ?? [];
+    await storage.put(PENDING_KEY, [...new Set([...pending, ...lists])]);
   }
 
   /** Note by what name clients know the server. */
@@ -69,7 +69,7 @@ export class Teller {
     if (before === name) return;
     await storage.put(NAME_KEY, name);
     const lists = (await storage.get<ListHashes>(LISTS_KEY)) ?? NO_LISTS;
-    if (before !== undefined) await this.#noteUntold(changedLists(lists, NO_LISTS));
+    if (before !== undefined) await this.#notePending(changedLists(lists, NO_LISTS));
   }
 
   /** Note that all lists are empty now. */
@@ -78,7 +78,7 @@ export class Teller {
   }
 
   /** Tell what was noted; what is noted meanwhile is for the next. */
-  tellChanges(serverId: string): Promise<void> {
+  notifyChanges(serverId: string): Promise<void> {
     const result = this.#turn.then(() => this.#tellNoted(serverId));
     this.#turn = result.catch(() => {});
     return result;
@@ -86,12 +86,12 @@ export class Teller {
 
   async #tellNoted(serverId: string): Promise<void> {
     const { storage, db, settleMs } = this.#options;
-    const untold = (await storage.get<ListName[]>(UNTOLD_KEY)) ?? [];
+    const pending = (await storage.get<ListName[]>(PENDING_KEY)) ?? [];
     const telling = (await storage.get<ListName[]>(TELLING_KEY)) ?? [];
-    const lists = [...new Set([...telling, ...untold])];
+    const lists = [...new Set([...telling, ...pending])];
     if (lists.length === 0) return;
     await storage.put(TELLING_KEY, lists);
-    await storage.delete(UNTOLD_KEY);
+    await storage.delete(PENDING_KEY);
     await scheduler.wait(Math.max(settleMs, this.#restUntil - Date.now()));
     const startedAt = Date.now();
     await this.tell(await listStreamOwners(db), { serverId, lists });
@@ -101,7 +101,7 @@ export class Teller {
   }
 
   /** The server is gone: every list it had has changed. @returns what tells of it */
-  async farewell(serverId: string): Promise<() => Promise<void>> {
+  async prepareRemoval(serverId: string): Promise<() => Promise<void>> {
     const { storage, db, settleMs } = this.#options;
     const before = (await storage.get<ListHashes>(LISTS_KEY)) ?? NO_LISTS;
     const lists = changedLists(before, NO_LISTS);
@@ -113,7 +113,7 @@ export class Teller {
   }
 
   /** @returns the names of those that want to hear no more */
-  tell(owners: readonly string[], news: News): Promise<string[]> {
-    return tellOwners(this.#options.objects, owners, news);
+  tell(owners: readonly string[], change: ChangeEvent): Promise<string[]> {
+    return notifyOwners(this.#options.objects, owners, change);
   }
 }

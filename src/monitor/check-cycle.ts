@@ -35,11 +35,11 @@ import type { Server } from '../servers/registry/server-schema.ts';
 import { isOffered } from '../servers/registry/status.ts';
 import type { Deadline } from '../http/deadline.ts';
 import type { UpstreamWatch } from '../upstream/discovery/watch.ts';
-import type { CatalogKeeper } from './catalog-writer.ts';
+import type { CatalogWriter } from './catalog-writer.ts';
 import { withLastLists } from './last-lists.ts';
 import { decideDelayMs } from './monitor-schedule.ts';
 import type { Due, Wanted } from './monitor-clock.ts';
-import type { Teller } from './change-notifier.ts';
+import type { ChangeNotifier } from './change-notifier.ts';
 
 /** Longest time of one look at a server, in milliseconds. */
 const LOOK_MS = 20_000;
@@ -48,12 +48,12 @@ const CHECK_MS = 5_000;
 /** What the row says of a server whose calls fail too often; the share changes too often to be in it. */
 const ELEVATED = 'elevated_errors: More calls fail than may';
 
-export interface RoundPorts {
+export interface CheckCyclePorts {
   db: D1Database;
   health: MonitorHealth;
-  pins: Pinning;
-  catalogs: CatalogKeeper;
-  teller: Teller;
+  approvals: Pinning;
+  catalogs: CatalogWriter;
+  notifier: ChangeNotifier;
   watchOf(server: Server): Promise<UpstreamWatch>;
   /** Whether there is a channel; without one changes are not heard. */
   hasWatch(): boolean;
@@ -77,21 +77,21 @@ interface Found {
   notes: LookNotes;
 }
 
-export class Rounds {
-  readonly #ports: RoundPorts;
+export class CheckCycle {
+  readonly #ports: CheckCyclePorts;
 
   #turn: Promise<unknown> = Promise.resolve();
   /** The row's circuit was written since a round last wrote it, so that what a round read of it may be old. */
   #isCircuitWritten = false;
 
-  constructor(ports: RoundPorts) {
+  constructor(ports: CheckCyclePorts) {
     this.#ports = ports;
   }
 
   /** @returns what is due next */
   async run(server: Server, task: Task): Promise<Wanted> {
     const isNew = !isOffered(server.status) || server.catalogHash === null;
-    const wantsLook = task.look || !this.#ports.hasWatch();
+    const wantsLook = task.discover || !this.#ports.hasWatch();
     const { health } = this.#ports;
     const { circuit, kind: lastKind } = await health.of(server.generation);
     // While it is open, a message goes before a look: who waits for the server does not wait for its lists.
@@ -105,13 +105,13 @@ export class Rounds {
     const isMute = findings.some(({ kind, way }) => way === 'ping' && kind !== 'good');
     if (circuit.retryAt !== null && findings.length > 0) {
       const retryAt = await this.#settleTrial(server, findings, Math.max(Date.now(), task.at));
-      const isBare = !task.check && !task.look && lastKind === 'failed';
+      const isBare = !task.check && !task.discover && lastKind === 'failed';
       if (retryAt !== null && isBare) return { wakeAt: retryAt };
     }
     if (isNew || (wantsLook && !isMute)) {
       findings.push(
         await this.#timed(server, 'look', LOOK_MS, async deadline => {
-          found = await this.#look(server, deadline, task.rewrite === true);
+          found = await this.#discover(server, deadline, task.rewrite === true);
         }),
       );
     }
@@ -209,17 +209,17 @@ export class Rounds {
     }
   }
 
-  async #look(server: Server, deadline: Deadline, rewrite: boolean): Promise<Found> {
-    const { watchOf, pins, catalogs, teller } = this.#ports;
-    const found = await (await watchOf(server)).look(deadline);
+  async #discover(server: Server, deadline: Deadline, rewrite: boolean): Promise<Found> {
+    const { watchOf, approvals, catalogs, notifier } = this.#ports;
+    const found = await (await watchOf(server)).discover(deadline);
     // What was listed before the server was reached in another way is not what it lists now.
     const isKept = found.failed.length > 0 && isOffered(server.status);
     const last = isKept ? await catalogs.last(server.id, server.catalogHash) : undefined;
-    const admitted = await pins.admit(server, withLastLists(found, last));
+    const admitted = await approvals.admit(server, withLastLists(found, last));
     const { items, verdict, warning } = admitted;
     const notes = { warning, missed: found.failed.map(({ error }) => error) };
     const catalogHash = await catalogs.keep(server.id, admitted, server.catalogHash, rewrite);
-    if (catalogHash !== server.catalogHash || !isOffered(server.status)) await teller.note(items);
+    if (catalogHash !== server.catalogHash || !isOffered(server.status)) await notifier.note(items);
     return { discovery: { verdict, catalogHash, toolCount: items.tools.length }, notes };
   }
 
@@ -260,7 +260,7 @@ export class Rounds {
       callsTotal: known.callsTotal,
       errorsTotal: known.errorsTotal,
     });
-    const discovery = found && isNews(server, found.discovery) ? found.discovery : undefined;
+    const discovery = found && isEvent(server, found.discovery) ? found.discovery : undefined;
     if (discovery) {
       await db.batch([updateDiscovered(db, server, discovery, judged, now), row]);
     } else if (this.#isCircuitWritten || isChange(server, judged)) {
@@ -287,7 +287,7 @@ const isChange = (server: Server, { status, lastError, circuitRetryAt }: Judged)
   lastError !== server.lastError ||
   circuitRetryAt !== server.circuitRetryAt;
 
-const isNews = ({ catalogHash, verdict }: Server, found: Discovery) =>
+const isEvent = ({ catalogHash, verdict }: Server, found: Discovery) =>
   found.catalogHash !== catalogHash || JSON.stringify(verdict) !== JSON.stringify(found.verdict);
 
 /** What is thrown outside of the table is a session the server does not keep. */

@@ -2,13 +2,13 @@
 import type { EmbeddingSource } from '../search/text/embedding-asset.ts';
 import { createIndexer } from '../search/index/search-index.ts';
 import type { IndexPartPort } from '../search/index/index-parts.ts';
-import { CatalogKeeper, type CatalogPort } from './catalog-writer.ts';
+import { CatalogWriter, type CatalogPort } from './catalog-writer.ts';
 
 /** @param storage of the server's object */
-export function createCatalogKeeper(
+export function createCatalogWriter(
   storage: DurableObjectStorage,
   { catalogs, segments }: { catalogs: CatalogPort; segments: IndexPartPort },
   embedding: EmbeddingSource,
-): CatalogKeeper {
-  return new CatalogKeeper({ storage, catalogs, index: createIndexer(segments, embedding) });
+): CatalogWriter {
+  return new CatalogWriter({ storage, catalogs, index: createIndexer(segments, embedding) });
 }

@@ -6,7 +6,7 @@
 /** What has come due. */
 export interface Due {
   check: boolean;
-  look: boolean;
+  discover: boolean;
   /** The time it was due, or now where that is later. */
   at: number;
 }
@@ -56,9 +56,9 @@ export class MonitorClock {
   async take(now: number): Promise<Due> {
     const schedule = await this.#load();
     const at = Math.max(now, schedule.alarmAt);
-    const due = { check: schedule.checkAt <= at, look: schedule.lookAt <= at, at };
+    const due = { check: schedule.checkAt <= at, discover: schedule.lookAt <= at, at };
     if (due.check) schedule.checkAt = Infinity;
-    if (due.look) schedule.lookAt = Infinity;
+    if (due.discover) schedule.lookAt = Infinity;
     return due;
   }
 

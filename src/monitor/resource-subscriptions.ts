@@ -4,31 +4,31 @@
  */
 import { toPorticoError } from '../shared/errors/portico-error.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
-import type { ResourceNews } from '../shared/events.ts';
+import type { ResourceEvent } from '../shared/events.ts';
 import type { WatchFailure } from '../shared/events.ts';
 import { createUpdates, updateKey } from '../sessions/notifications/updates.ts';
 import type { Deadline } from '../http/deadline.ts';
 import type { HeldWatch } from '../upstream/discovery/held-watch.ts';
 import type { Subscribers } from './subscribers.ts';
-import type { Teller } from './change-notifier.ts';
+import type { ChangeNotifier } from './change-notifier.ts';
 
 /** Longest time a server may take to accept a subscription, in milliseconds. */
 const SUBSCRIBE_MS = 10_000;
 
-export interface ResourceEarsPorts {
+export interface ResourceSubscriptionsPorts {
   subscribers: Subscribers;
   watch: HeldWatch;
-  teller: Teller;
+  notifier: ChangeNotifier;
   createDeadline(timeoutMs: number): Deadline;
   /** Runs work nobody waits for. */
   defer(work: Promise<unknown>): void;
 }
 
-export class ResourceEars {
-  readonly #ports: ResourceEarsPorts;
-  readonly #updates = createUpdates(news => this.#tell(news));
+export class ResourceSubscriptions {
+  readonly #ports: ResourceSubscriptionsPorts;
+  readonly #updates = createUpdates(change => this.#tell(change));
 
-  constructor(ports: ResourceEarsPorts) {
+  constructor(ports: ResourceSubscriptionsPorts) {
     this.#ports = ports;
   }
 
@@ -68,18 +68,18 @@ export class ResourceEars {
 
   /** The server told of a resource: so are those who want to hear of it, in rounds. */
   updated(serverId: string, uri: string, params: string): Promise<void> {
-    const news = { serverId, uri, params };
-    return this.#updates.add(updateKey(news), news);
+    const change = { serverId, uri, params };
+    return this.#updates.add(updateKey(change), change);
   }
 
-  async #tell(news: readonly ResourceNews[]): Promise<void> {
-    for (const each of news) await this.#tellOf(each);
+  async #tell(change: readonly ResourceEvent[]): Promise<void> {
+    for (const each of change) await this.#tellOf(each);
   }
 
-  async #tellOf({ serverId, uri, params }: ResourceNews): Promise<void> {
+  async #tellOf({ serverId, uri, params }: ResourceEvent): Promise<void> {
     const subscribers = await this.#ports.subscribers.of(uri);
     const owners = [...new Set(subscribers.map(({ owner }) => owner))];
-    const done = await this.#ports.teller.tell(owners, { serverId, uri, params });
+    const done = await this.#ports.notifier.tell(owners, { serverId, uri, params });
     for (const { owner, uri: subscribed } of subscribers) {
       if (done.includes(owner)) await this.unsubscribe(owner, subscribed);
     }

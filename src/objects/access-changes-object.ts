@@ -1,5 +1,5 @@
 /**
- * AccessNews: one object for the deployment that tells open streams when callers may see other things than before. It notes
+ * AccessChanges: one object for the deployment that tells open streams when callers may see other things than before. It notes
  * the news in storage first and tells by its alarm, so that a Worker that stops after a change loses nothing.
  *
  * Invariant: what changed while it tells is told once more.
@@ -7,12 +7,12 @@
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
 import { listStreamOwners } from '../sessions/notifications/stream-store.ts';
-import { tellOwners } from '../sessions/notifications/fan-out.ts';
+import { notifyOwners } from '../sessions/notifications/fan-out.ts';
 
 /** Told this long after no isolate decides on what was before, in milliseconds. */
 const MARGIN_MS = 50;
 
-export class AccessNews extends DurableObject<Env> {
+export class AccessChanges extends DurableObject<Env> {
   readonly #settleMs = configOf(this.env).listMaxAgeMs + MARGIN_MS;
 
   /** Rules, toolsets, groups, scopes or tokens are others now. */
@@ -22,6 +22,6 @@ export class AccessNews extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     const owners = await listStreamOwners(this.env.DB);
-    await tellOwners(this.env.CLIENT_SESSION, owners, { access: 'changed' });
+    await notifyOwners(this.env.CLIENT_SESSION, owners, { access: 'changed' });
   }
 }

@@ -9,7 +9,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
 import { BucketStore } from '../audit/limits/bucket-store.ts';
-import { Acts } from '../audit/admin-audit.ts';
+import { AdminAudit } from '../audit/admin-audit.ts';
 import { CallExport } from '../audit/calls/call-export.ts';
 import {
   LEASE_MS,
@@ -182,7 +182,11 @@ export class AuditLog extends DurableObject<Env> {
 
   async #prune(now: number): Promise<void> {
     const { retentionDays } = this.#config.audit;
-    const parts = { db: this.env.DB, acts: new Acts(this.env.DB), chains: this.#chains };
+    const parts = {
+      db: this.env.DB,
+      adminAudit: new AdminAudit(this.env.DB),
+      chains: this.#chains,
+    };
     let isMore = false;
     try {
       for (const shard of retentionDays === 0 ? [] : shardsOf(this.#principalId)) {

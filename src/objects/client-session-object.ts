@@ -9,7 +9,7 @@
  */
 import { isSessionOwner } from '../shared/identity/object-owners.ts';
 import { DurableObject } from 'cloudflare:workers';
-import { createDestinations } from './upstream-endpoints.ts';
+import { createUpstreamEndpoints } from './upstream-endpoints.ts';
 import { configOf } from '../config.ts';
 import type { LogLevel, RequestId } from '../shared/protocol.ts';
 import { findServer } from '../servers/registry/server-store.ts';
@@ -23,14 +23,14 @@ import type { StreamState } from '../upstream/streams/notification-stream.ts';
 import type { ObjectCall } from '../upstream/upstream-client.ts';
 import type { SessionSubscription } from '../upstream/session/session-subscriptions.ts';
 import type { EndedSession } from '../sessions/client-object.ts';
-import { CallEars } from '../sessions/call-listeners.ts';
+import { CallListeners } from '../sessions/call-listeners.ts';
 import { CancelledCalls } from '../sessions/cancellations.ts';
 import { ObjectCalls, type CallTerms } from '../sessions/object-calls.ts';
 import { acceptLine, passAnswer } from '../sessions/question-channel.ts';
-import type { Audience, News, Subscription, WatchFailure } from '../shared/events.ts';
+import type { Audience, ChangeEvent, Subscription, WatchFailure } from '../shared/events.ts';
 import { OpenStreams, STREAM_TAG } from '../sessions/open-streams.ts';
 import { acceptRelay, relay } from '../sessions/sse-relay.ts';
-import type { StreamOpening, StreamSight } from '../sessions/stream-opening.ts';
+import type { StreamOpening, StreamView } from '../sessions/stream-opening.ts';
 import { UpstreamClaims } from '../upstream/session/session-lock.ts';
 import { UseClock } from '../sessions/use-clock.ts';
 
@@ -44,7 +44,7 @@ const storageKey = (serverId: string) => `upstream/${serverId}`;
 export class ClientSession extends DurableObject<Env> {
   readonly #claims = new UpstreamClaims(CLAIM_LIMIT_MS);
   readonly #config = configOf(this.env);
-  readonly #destinations = createDestinations(
+  readonly #endpoints = createUpstreamEndpoints(
     this.env.CONNECTOR,
     createKeyRing(this.env.PORTICO_KEYS),
     this.#config,
@@ -52,7 +52,7 @@ export class ClientSession extends DurableObject<Env> {
   );
   readonly #clock = new UseClock(this.ctx.storage, this.#config.sessionIdleMs, KEEP_MS);
   readonly #upstreams = this.#createUpstreams();
-  readonly #ears = new CallEars(
+  readonly #listeners = new CallListeners(
     this.ctx,
     (serverId, sessionId) => this.#upstreams.standing.find(serverId, sessionId)?.shared,
   );
@@ -102,7 +102,7 @@ export class ClientSession extends DurableObject<Env> {
   ): Promise<StreamState> {
     await this.#clock.touch();
     if (!isAsked && !this.#streams.isOpen) return 'closed';
-    return this.#upstreams.standing.hold(this.#destinations.reach(address), session);
+    return this.#upstreams.standing.hold(this.#endpoints.visible(address), session);
   }
 
   /** Have a server tell an object of a resource in the session that this client has there. @returns why it will not, if so */
@@ -153,7 +153,7 @@ export class ClientSession extends DurableObject<Env> {
     if (pathname === '/relay') return acceptRelay(this.ctx);
     if (CancelledCalls.takes(pathname))
       return this.#cancelled.accept(searchParams.get('key') ?? '');
-    if (CallEars.takes(pathname)) return this.#ears.accept();
+    if (CallListeners.takes(pathname)) return this.#listeners.accept();
     return acceptLine(this.ctx, searchParams.get('id') ?? '');
   }
 
@@ -168,20 +168,20 @@ export class ClientSession extends DurableObject<Env> {
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    if (this.ctx.getTags(socket).includes(CallEars.TAG)) {
-      return this.#ears.receive(socket, String(message));
+    if (this.ctx.getTags(socket).includes(CallListeners.TAG)) {
+      return this.#listeners.receive(socket, String(message));
     }
     if (!this.ctx.getTags(socket).includes(STREAM_TAG)) return;
     await this.#clock.touch();
-    const said = JSON.parse(String(message)) as StreamOpening | StreamSight;
-    if (!('owner' in said)) return this.#streams.look(socket, said);
+    const said = JSON.parse(String(message)) as StreamOpening | StreamView;
+    if (!('owner' in said)) return this.#streams.recheck(socket, said);
     await this.#streams.open(socket, said);
     // What was subscribed to before is heard again.
     if (said.kind === 'session') this.ctx.waitUntil(this.#upstreams.subscriptions.keep());
   }
 
   override async webSocketClose(socket: WebSocket): Promise<void> {
-    this.#ears.leave(socket);
+    this.#listeners.leave(socket);
     if (!this.ctx.getTags(socket).includes(STREAM_TAG)) return;
     await this.#clock.touch();
     await this.#streams.close(socket);
@@ -204,8 +204,8 @@ export class ClientSession extends DurableObject<Env> {
   }
 
   /** Something changed at a server. @returns false where nobody here wants to hear any more */
-  announce(owner: string, news: News): Promise<boolean> {
-    return this.#streams.announce(owner, news);
+  announce(owner: string, change: ChangeEvent): Promise<boolean> {
+    return this.#streams.announce(owner, change);
   }
 
   /** A client's answer to a question, for the call that waits for it. @returns false if none does */
@@ -261,16 +261,16 @@ export class ClientSession extends DurableObject<Env> {
         holder: this,
         storage: this.ctx.storage,
         claims: this.#claims,
-        destinations: this.#destinations,
+        endpoints: this.#endpoints,
         findServer: serverId => findServer(this.env.DB, serverId),
         onNone: (serverId, sessionId) => this.#noteNoStream(serverId, sessionId),
         isOpen: () => this.#streams.isOpen,
-        tell: (owner, news) =>
+        tell: (owner, change) =>
           isSessionOwner(owner)
-            ? this.#streams.announce(owner, news)
-            : this.env.CLIENT_SESSION.getByName(owner).announce(owner, news),
+            ? this.#streams.announce(owner, change)
+            : this.env.CLIENT_SESSION.getByName(owner).announce(owner, change),
         onLog: (serverId, text) => this.#streams.log(serverId, text),
-        poke: async serverId => monitorOf(serverId).poke(),
+        wake: async serverId => monitorOf(serverId).wake(),
         defer: work => this.ctx.waitUntil(work),
         onKept: () => this.#clock.wakeSoon(),
       },

@@ -176,7 +176,7 @@ export class Connector extends DurableObject<Env> {
     const monitors = this.env.SERVER_MONITOR;
     const servers = await listConnectorServers(this.env.DB, id);
     await Promise.allSettled(
-      servers.map(({ id: serverId }) => monitors.getByName(serverId).poke()),
+      servers.map(({ id: serverId }) => monitors.getByName(serverId).wake()),
     );
   }
 

@@ -10,7 +10,7 @@ import { configOf } from '../config.ts';
 import type { CacheShard, Entry, Taken } from '../gateway/cache/cache-port.ts';
 import { SHARDS } from '../gateway/cache/cache-shards.ts';
 import { EntryStore } from '../gateway/cache/entry-store.ts';
-import { Flights } from '../gateway/cache/single-flight.ts';
+import { SingleFlight } from '../gateway/cache/single-flight.ts';
 
 /** Results that ended are looked for this often at most, in milliseconds. */
 const SWEEP_MS = 60_000;
@@ -21,7 +21,7 @@ export class ResultCache extends DurableObject<Env> implements CacheShard {
     this.ctx.storage.sql,
     Math.floor(this.#config.cache.maxBytes / SHARDS),
   );
-  readonly #flights = new Flights({
+  readonly #singleFlight = new SingleFlight({
     now: () => Date.now(),
     after: (ms, run) => setTimeout(run, ms),
     cancel: timer => clearTimeout((timer ?? null) as ReturnType<typeof setTimeout> | null),
@@ -31,26 +31,26 @@ export class ResultCache extends DurableObject<Env> implements CacheShard {
   async take(key: string, id: string, madeAfter: number, waitMs: number): Promise<Taken> {
     const entry = this.#entries.find(key, Date.now());
     if (entry && entry.madeAt > madeAfter) return { kind: 'entry', entry };
-    return this.#flights.join(key, id, waitMs);
+    return this.#singleFlight.join(key, id, waitMs);
   }
 
   async put(key: string, id: string, entry: Entry, expiresAt: number): Promise<void> {
     const now = Date.now();
     const isKept = expiresAt > now && this.#entries.put(key, entry, expiresAt, now);
-    this.#flights.land(key, id, entry);
+    this.#singleFlight.land(key, id, entry);
     if (isKept && !this.#hasAlarm) await this.#wakeLater(expiresAt, now);
   }
 
   async release(key: string, id: string): Promise<void> {
-    this.#flights.land(key, id, undefined);
+    this.#singleFlight.land(key, id, undefined);
   }
 
   async leave(key: string, id: string): Promise<void> {
-    this.#flights.leave(key, id);
+    this.#singleFlight.leave(key, id);
   }
 
   async renew(key: string, id: string): Promise<void> {
-    this.#flights.renew(key, id);
+    this.#singleFlight.renew(key, id);
   }
 
   override async alarm(): Promise<void> {

@@ -6,7 +6,7 @@
  * Invariants: a catalog is in KV before a row names it; one look runs at a time; a deleted server leaves no alarm and no stored value.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { createDestinations } from './upstream-endpoints.ts';
+import { createUpstreamEndpoints } from './upstream-endpoints.ts';
 import { configOf } from '../config.ts';
 import type { PorticoError } from '../shared/errors/portico-error.ts';
 import type { CallReport } from '../servers/health/call-report.ts';
@@ -27,20 +27,20 @@ import { ClientCredentials } from '../credentials/oauth/client-credentials.ts';
 import { createDeadline } from '../http/deadline.ts';
 import { askHealthUrl } from '../upstream/discovery/health-check.ts';
 import { HeldWatch } from '../upstream/discovery/held-watch.ts';
-import { createAfterRounds } from '../monitor/after-cycle.ts';
-import { CallNews } from '../monitor/call-events.ts';
+import { createAfterCycle } from '../monitor/after-cycle.ts';
+import { CallEvents } from '../monitor/call-events.ts';
 import { createCatalogStorage, deleteCatalogs } from '../monitor/catalog-kv.ts';
-import { createCatalogKeeper } from '../monitor/indexed-catalogs.ts';
+import { createCatalogWriter } from '../monitor/indexed-catalogs.ts';
 import { MonitorClock } from '../monitor/monitor-clock.ts';
-import { ResourceEars } from '../monitor/resource-subscriptions.ts';
-import { Rounds, type Task } from '../monitor/check-cycle.ts';
+import { ResourceSubscriptions } from '../monitor/resource-subscriptions.ts';
+import { CheckCycle, type Task } from '../monitor/check-cycle.ts';
 import { Subscribers } from '../monitor/subscribers.ts';
-import { Teller } from '../monitor/change-notifier.ts';
+import { ChangeNotifier } from '../monitor/change-notifier.ts';
 
 /** A change that was announced is looked for after this time, in milliseconds. */
 const EXPECT_MS = 3_000;
 /** A poke within this time after a look waits for the rest of it, in milliseconds. */
-const POKE_GAP_MS = 200;
+const WAKE_GAP_MS = 200;
 /** Clients are told this long after the oldest list is gone, in milliseconds. */
 const TELL_MARGIN_MS = 50;
 
@@ -52,13 +52,13 @@ export class ServerMonitor extends DurableObject<Env> {
     keys: this.#keys,
     grants: new ClientCredentials(this.#config.localMode),
   });
-  readonly #destinations = createDestinations(
+  readonly #endpoints = createUpstreamEndpoints(
     this.env.CONNECTOR,
     this.#keys,
     this.#config,
     this.#tokens,
   );
-  readonly #teller = new Teller({
+  readonly #notifier = new ChangeNotifier({
     storage: this.ctx.storage,
     db: this.env.DB,
     objects: this.env.CLIENT_SESSION,
@@ -69,18 +69,18 @@ export class ServerMonitor extends DurableObject<Env> {
   readonly #health = new MonitorHealth(this.ctx.storage, this.#config.circuitFailures);
   readonly #calls = new PendingCalls(this.ctx, this.#config.drainMs);
   readonly #watch = this.#createWatch();
-  readonly #ears = new ResourceEars({
+  readonly #listeners = new ResourceSubscriptions({
     subscribers: this.#subscribers,
     watch: this.#watch,
-    teller: this.#teller,
+    notifier: this.#notifier,
     createDeadline,
     defer: work => this.ctx.waitUntil(work),
   });
   readonly #stored = createCatalogStorage(this.env.CATALOG);
   readonly #embedding = createEmbeddingSource(this.env.ASSETS, ms => scheduler.wait(ms));
-  readonly #rounds = this.#createRounds();
-  readonly #callNews = new CallNews(this.#health, this.#clock, this.#rounds);
-  readonly #after = createAfterRounds({
+  readonly #checkCycle = this.#createCheckCycle();
+  readonly #callEvents = new CallEvents(this.#health, this.#clock, this.#checkCycle);
+  readonly #after = createAfterCycle({
     db: this.env.DB,
     storage: this.ctx.storage,
     parts: this.#stored,
@@ -137,17 +137,17 @@ export class ServerMonitor extends DurableObject<Env> {
     await this.ctx.storage.put('serverId', id);
     if (status === 'DISCONNECTED') await this.#rest(server);
     else await this.#calls.keep();
-    await this.#teller.noteName(name);
-    if (!isOffered(status)) await this.#teller.noteGone();
-    this.ctx.waitUntil(this.#teller.tellChanges(id));
+    await this.#notifier.noteName(name);
+    if (!isOffered(status)) await this.#notifier.noteGone();
+    this.ctx.waitUntil(this.#notifier.notifyChanges(id));
   }
 
   /** Look at the server soon: it told of a change, or is unlike its verdict. One that fails is looked at in its time. */
-  async poke(): Promise<void> {
+  async wake(): Promise<void> {
     if ((await this.ctx.storage.get('serverId')) === undefined) return;
     if (await this.#health.isFailing()) return;
     this.#watch.current?.doubt();
-    await this.#clock.want({ lookAt: Math.max(Date.now(), this.#lookedAt + POKE_GAP_MS) });
+    await this.#clock.want({ lookAt: Math.max(Date.now(), this.#lookedAt + WAKE_GAP_MS) });
   }
 
   /** The server is disconnected: nothing is asked of it, and its calls are drained. */
@@ -163,7 +163,7 @@ export class ServerMonitor extends DurableObject<Env> {
     this.#takenDown += 1;
     this.#watch.drop();
     await this.#after.stop();
-    const tell = await this.#teller.farewell(serverId);
+    const tell = await this.#notifier.prepareRemoval(serverId);
     await this.#clock.clear();
     await this.#calls.drain(Date.now());
     await this.ctx.storage.deleteAll();
@@ -176,12 +176,12 @@ export class ServerMonitor extends DurableObject<Env> {
   async subscribe(owner: string, uri: string): Promise<WatchFailure | undefined> {
     const serverId = await this.ctx.storage.get<string>('serverId');
     const server = serverId === undefined ? undefined : await findServer(this.env.DB, serverId);
-    return this.#ears.subscribe(server, owner, uri);
+    return this.#listeners.subscribe(server, owner, uri);
   }
 
   /** An object no longer wants to hear of a resource. */
   unsubscribe(owner: string, uri: string): Promise<void> {
-    return this.#ears.unsubscribe(owner, uri);
+    return this.#listeners.unsubscribe(owner, uri);
   }
 
   /** An access token for the server, where it is reached with client credentials. */
@@ -198,25 +198,25 @@ export class ServerMonitor extends DurableObject<Env> {
 
   /** The channel is no good; where it is the access token that is refused, the next one is another. */
   #dropWatch(server: Server, { code }: PorticoError): void {
-    const refused = code === 'upstream_auth' ? this.#watch.current?.destination : undefined;
+    const refused = code === 'upstream_auth' ? this.#watch.current?.endpoint : undefined;
     this.#watch.drop();
-    if (refused) this.ctx.waitUntil(this.#destinations.refuse(server, refused));
+    if (refused) this.ctx.waitUntil(this.#endpoints.refuse(server, refused));
   }
 
-  #createRounds(): Rounds {
-    const { localMode, health, discoveryIntervalMs, toolApproval: approval } = this.#config;
+  #createCheckCycle(): CheckCycle {
+    const { localMode, health, discoveryIntervalMs, toolApproval } = this.#config;
     const { storage } = this.ctx;
-    return new Rounds({
+    return new CheckCycle({
       db: this.env.DB,
       health: this.#health,
-      pins: new Pinning({ storage, db: this.env.DB, approval }),
-      catalogs: createCatalogKeeper(storage, this.#stored, this.#embedding),
-      teller: this.#teller,
+      approvals: new Pinning({ storage, db: this.env.DB, toolApproval }),
+      catalogs: createCatalogWriter(storage, this.#stored, this.#embedding),
+      notifier: this.#notifier,
       watchOf: server => this.#watch.of(server),
       hasWatch: () => this.#watch.current !== undefined,
       dropWatch: (server, error) => this.#dropWatch(server, error),
       askHealthUrl: async (server, url, deadline) =>
-        askHealthUrl(await this.#destinations.of(server), url, localMode, deadline),
+        askHealthUrl(await this.#endpoints.of(server), url, localMode, deadline),
       createDeadline,
       defaults: health,
       discoveryIntervalMs,
@@ -225,13 +225,13 @@ export class ServerMonitor extends DurableObject<Env> {
 
   #createWatch(): HeldWatch {
     return new HeldWatch({
-      destinationOf: server => this.#destinations.of(server),
+      endpointOf: server => this.#endpoints.of(server),
       optionsOf: ({ id, transportType, verdict }) => ({
         transport: transportType === 'SSE' ? 'sse' : 'http',
         legacy: verdict?.legacy,
         maxBytes: this.#config.maxAnswerBytes,
-        onNews: () => this.ctx.waitUntil(this.poke()),
-        onUpdated: (uri, params) => this.ctx.waitUntil(this.#ears.updated(id, uri, params)),
+        onEvent: () => this.ctx.waitUntil(this.wake()),
+        onUpdated: (uri, params) => this.ctx.waitUntil(this.#listeners.updated(id, uri, params)),
         uris: () => this.#subscribers.uris(),
       }),
     });
@@ -241,19 +241,19 @@ export class ServerMonitor extends DurableObject<Env> {
   async rebuild(hash: string): Promise<string | undefined> {
     const serverId = await this.ctx.storage.get<string>('serverId');
     if (serverId === undefined) return undefined;
-    await this.#round(serverId, { check: false, look: true, rewrite: true, at: Date.now() });
+    await this.#round(serverId, { check: false, discover: true, rewrite: true, at: Date.now() });
     return this.#stored.findText(serverId, hash);
   }
 
   /** What an isolate saw of the server's calls. @returns whether it opened or closed the circuit */
   async report(report: CallReport): Promise<boolean> {
     const id = await this.ctx.storage.get<string>('serverId');
-    return id !== undefined && this.#callNews.hear(id, report);
+    return id !== undefined && this.#callEvents.hear(id, report);
   }
 
   /** Calls of the server are refused, since its circuit is open: it is tried soon. */
   want(generation: number): Promise<void> {
-    return this.#callNews.want(generation);
+    return this.#callEvents.want(generation);
   }
 
   /** The past of the server's health. @param before id of a check; those before it are given */
@@ -282,7 +282,7 @@ export class ServerMonitor extends DurableObject<Env> {
     const { server } = await this.#obey(serverId);
     if (!server || server.status === 'DISCONNECTED') return;
     const takenDown = this.#takenDown;
-    const wanted = await this.#rounds.run(server, task);
+    const wanted = await this.#checkCycle.run(server, task);
     if (takenDown !== this.#takenDown) {
       // Taken down meanwhile: what this round opened and wrote goes too.
       const { server: after } = await this.#obey(serverId);
@@ -294,6 +294,6 @@ export class ServerMonitor extends DurableObject<Env> {
     const { dueAt } = this.#tokens;
     if (dueAt !== undefined) await this.#clock.want({ lookAt: dueAt });
     this.ctx.waitUntil(this.#after.follow(server));
-    await this.#teller.tellChanges(serverId);
+    await this.#notifier.notifyChanges(serverId);
   }
 }

@@ -4,16 +4,16 @@ import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import { bytesOfIsolate } from '../shared/limits/bytes-in-flight.ts';
 import type { AccessTokenSource } from '../credentials/oauth/grant-schema.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
-import { Destinations } from '../upstream/endpoint.ts';
-import { createConnectorOutlet } from '../upstream/connector/connector-fetch.ts';
+import { UpstreamEndpoints } from '../upstream/endpoint.ts';
+import { createConnectorFetch } from '../upstream/connector/connector-fetch.ts';
 
-export function createDestinations(
+export function createUpstreamEndpoints(
   connectors: ObjectsByName<Pick<Fetcher, 'fetch'>>,
   keys: KeyRing,
   config: Pick<Config, 'localMode' | 'bytesInFlight'>,
   tokens: AccessTokenSource,
-): Destinations {
-  const outlet = createConnectorOutlet(async connectorId => {
+): UpstreamEndpoints {
+  const outboundFetch = createConnectorFetch(async connectorId => {
     const headers = { upgrade: 'websocket' };
     const response = await connectors.getByName(connectorId).fetch('https://connector/call', {
       headers,
@@ -22,5 +22,5 @@ export function createDestinations(
   });
   // All that is read for nobody's call: handshakes, lists.
   const openBytes = () => bytesOfIsolate(config.bytesInFlight).request('upstreams');
-  return new Destinations(keys, config.localMode, tokens, outlet, openBytes);
+  return new UpstreamEndpoints(keys, config.localMode, tokens, outboundFetch, openBytes);
 }

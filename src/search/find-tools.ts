@@ -33,8 +33,8 @@ interface Part extends Searched {
 
 /** Search with the index and the skills there are. */
 export function createFindTools({ segmentOf, embedding, skillsOf, model }: FindPorts): FindTools {
-  return async (reach, request) => {
-    const servers = reach.servers.filter(server => takesPart(server, request));
+  return async (visible, request) => {
+    const servers = visible.servers.filter(server => takesPart(server, request));
     const [skills, table, segments, modelVectors] = await Promise.all([
       skillsOf(servers),
       embedding(),
@@ -44,7 +44,7 @@ export function createFindTools({ segmentOf, embedding, skillsOf, model }: FindP
     const parts = servers.map((server, i): Part | undefined => {
       const segment = segments[i];
       if (!segment) return undefined;
-      const view = reach.views?.get(server.id);
+      const view = visible.views?.get(server.id);
       const seen = maskOf(segment, view);
       // A server of which nothing is seen is no server.
       if (view && !view.rest && !seen.includes(1)) return undefined;

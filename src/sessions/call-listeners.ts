@@ -3,8 +3,8 @@
  * a Worker makes, and how answers come back. A call that lasts holds a WebSocket to the object; the
  * object gives it what is for it, and passes on what it leaves open. Short calls pay for a timer.
  */
-import { Mailbox } from '../shared/util/async-queue.ts';
-import type { Ear, EarTerms } from '../upstream/streams/call-listener.ts';
+import { AsyncQueue } from '../shared/util/async-queue.ts';
+import type { CallListener, ListenerTerms } from '../upstream/streams/call-listener.ts';
 import type { UpstreamMessage } from '../upstream/protocol/message.ts';
 import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { Listener, SharedStream } from '../upstream/streams/shared-stream.ts';
@@ -20,14 +20,14 @@ const MOST_TRIES = 12;
 const PATH = '/ear';
 
 /** First message of a socket: which stream, for whom. */
-interface Opening extends EarTerms {
+interface Opening extends ListenerTerms {
   serverId: string;
   sessionId: string;
 }
 
 /** The Worker's half: an ear that opens its socket when the call lasts. */
-export function openEar(object: () => SocketPort, opening: () => Opening): Ear {
-  const messages = new Mailbox<UpstreamMessage>();
+export function openListener(object: () => SocketPort, opening: () => Opening): CallListener {
+  const messages = new AsyncQueue<UpstreamMessage>();
   let socket: WebSocket | undefined;
   let isOver = false;
   let tries = 0;
@@ -61,7 +61,7 @@ export function openEar(object: () => SocketPort, opening: () => Opening): Ear {
   };
 }
 
-function hear(socket: WebSocket, messages: Mailbox<UpstreamMessage>): void {
+function hear(socket: WebSocket, messages: AsyncQueue<UpstreamMessage>): void {
   const frames = new FrameReader();
   socket.addEventListener('message', ({ data }) => {
     const frame = frames.push(String(data));
@@ -90,7 +90,7 @@ interface Joined {
 }
 
 /** The object's half. In memory only, as the stream is that it serves. */
-export class CallEars {
+export class CallListeners {
   static readonly TAG = 'ear';
   readonly #state: DurableObjectState;
   readonly #streamOf: (serverId: string, sessionId: string) => SharedStream | undefined;
@@ -113,7 +113,7 @@ export class CallEars {
 
   accept(): Response {
     const { 0: worker, 1: object } = new WebSocketPair();
-    this.#state.acceptWebSocket(object, [CallEars.TAG]);
+    this.#state.acceptWebSocket(object, [CallListeners.TAG]);
     return new Response(null, { status: 101, webSocket: worker });
   }
 

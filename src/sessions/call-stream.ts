@@ -6,7 +6,7 @@ import { PorticoError, type ErrorExtras } from '../shared/errors/portico-error.t
 import type { ErrorCode } from '../shared/errors/table.ts';
 
 /** A question that waits in the object. */
-export interface ParkedQuestion {
+export interface SuspendedRequest {
   key: string;
   method: string;
   /** Raw params. */
@@ -15,12 +15,12 @@ export interface ParkedQuestion {
 
 export type CallLine =
   | { kind: 'notification'; method: string; text: string }
-  | ({ kind: 'question'; callId: string } & ParkedQuestion)
+  | ({ kind: 'question'; callId: string } & SuspendedRequest)
   | { kind: 'withdrawal'; key: string }
   | { kind: 'result'; text: string }
   | { kind: 'error'; text: string }
   /** The call waits for its client to come back with answers. */
-  | { kind: 'parked'; callId: string; questions: ParkedQuestion[] }
+  | { kind: 'parked'; callId: string; questions: SuspendedRequest[] }
   | { kind: 'failure'; code: ErrorCode; detail: string; extras: ErrorExtras };
 
 /** After this time without a line an empty one is written, in milliseconds. */

@@ -8,7 +8,7 @@ import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { SessionSubscription } from '../upstream/session/session-subscriptions.ts';
 import type { StreamState } from '../upstream/streams/notification-stream.ts';
 import type { ObjectCall } from '../upstream/upstream-client.ts';
-import type { Audience, News, Subscription, WatchFailure } from '../shared/events.ts';
+import type { Audience, ChangeEvent, Subscription, WatchFailure } from '../shared/events.ts';
 import type { CallTerms } from './object-calls.ts';
 
 /** A session to be ended at its server. */
@@ -43,7 +43,7 @@ export interface ClientObject extends SessionHolder {
   subscribe(owner: string, audience: Audience, wanted: Subscription): Promise<boolean>;
   unsubscribe(owner: string, unwanted: Subscription): Promise<void>;
   /** @returns false where nobody wants to hear any more */
-  announce(owner: string, news: News): Promise<boolean>;
+  announce(owner: string, change: ChangeEvent): Promise<boolean>;
   /** @returns false where no call waits for this answer */
   passAnswer(id: RequestId, answer: RawAnswer): Promise<boolean>;
   /** Forget everything. @returns what to end at the upstreams */

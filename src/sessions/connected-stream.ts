@@ -1,8 +1,8 @@
 /** The open streams of a client that are connected to a Worker: how each is told something. */
 import { randomBytes, toBase64Url } from '../shared/crypto/base64url.ts';
-import { mayHear, type ListNews } from '../shared/events.ts';
+import { mayHear, type ListEvent } from '../shared/events.ts';
 import { toPieces } from './stream-frames.ts';
-import { lookText, type OpenStream, type StreamEvent } from './stream-opening.ts';
+import { recheckText, type OpenStream, type StreamEvent } from './stream-opening.ts';
 
 /** An open stream and the socket it is connected by. */
 export interface Connected {
@@ -15,19 +15,19 @@ export interface Connected {
  * connections the newest.
  * @returns whether one of the session's was asked
  */
-export function askToLook(
-  news: ListNews | { access: 'changed' },
+export function askToRecheck(
+  change: ListEvent | { access: 'changed' },
   connected: readonly Connected[],
 ): boolean {
   const mayWant = ({ stream }: Connected) =>
-    'access' in news ||
-    (mayHear(stream.audience, news.serverId) &&
-      news.lists.some(list => stream.lists.includes(list)));
+    'access' in change ||
+    (mayHear(stream.audience, change.serverId) &&
+      change.lists.some(list => stream.lists.includes(list)));
   const concerned = connected.filter(mayWant);
   const newest = concerned.find(({ stream }) => stream.kind === 'session');
-  const text = lookText('access' in news ? [] : [news]);
+  const text = recheckText('access' in change ? [] : [change]);
   for (const known of concerned) {
-    const isAsked = 'access' in news || known.stream.kind !== 'session' || known === newest;
+    const isAsked = 'access' in change || known.stream.kind !== 'session' || known === newest;
     if (isAsked) send(known.socket, { id: '', text });
   }
   return newest !== undefined;

@@ -15,9 +15,13 @@ import type {
   CallMessages,
   CallReply,
 } from '../upstream/protocol/call.ts';
-import type { Question, RawAnswer, Withdrawal } from '../upstream/protocol/server-request.ts';
+import type {
+  Question,
+  RawAnswer,
+  RequestCancellation,
+} from '../upstream/protocol/server-request.ts';
 import type { ObjectCall, Upstreams } from '../upstream/upstream-client.ts';
-import { toLineStream, type CallLine, type ParkedQuestion } from './call-stream.ts';
+import { toLineStream, type CallLine, type SuspendedRequest } from './call-stream.ts';
 
 /** What the Worker says of the client a call is for. */
 export interface CallTerms {
@@ -34,7 +38,7 @@ interface LiveCall {
   open: Map<string, Question>;
   controller: AbortController;
   bytes: RequestBytes;
-  parkTimer: ReturnType<typeof setTimeout> | null;
+  suspendTimer: ReturnType<typeof setTimeout> | null;
 }
 
 const MAX_LIVE_CALLS = 500;
@@ -46,7 +50,7 @@ const after = (ms: number) => new Promise<undefined>(resolve => setTimeout(resol
 export class ObjectCalls {
   readonly #upstreams: Upstreams;
   readonly #newBytes: () => RequestBytes;
-  readonly #parkLimitMs: number;
+  readonly #suspendLimitMs: number;
   readonly #live = new Map<string, LiveCall>();
   #questions = 0;
 
@@ -58,7 +62,7 @@ export class ObjectCalls {
   ) {
     this.#upstreams = upstreams;
     this.#newBytes = () => bytesOfIsolate(bytesInFlight).request(`object ${id.toString()}`);
-    this.#parkLimitMs = questionTimeoutMs;
+    this.#suspendLimitMs = questionTimeoutMs;
   }
 
   /** Make a call and tell its messages, up to the response or until it is parked. */
@@ -74,7 +78,7 @@ export class ObjectCalls {
   /** Give a parked call its answers and go on telling; a call that is gone is a failure. */
   resume(callId: string, answers: ReadonlyMap<string, RawAnswer>): ReadableStream<Uint8Array> {
     const live = this.#live.get(callId);
-    const call = live && live.parkTimer !== null ? live : undefined;
+    const call = live && live.suspendTimer !== null ? live : undefined;
     // Taken at once, so that a second retry with the same state finds nothing.
     if (call) this.#unpark(call);
     return toLineStream(this.#goOn(call, answers), () => call && this.#end(call));
@@ -113,7 +117,7 @@ export class ObjectCalls {
       open: new Map(),
       controller,
       bytes,
-      parkTimer: null,
+      suspendTimer: null,
     };
     this.#live.set(call.id, call);
     yield* this.#tell(call);
@@ -128,7 +132,7 @@ export class ObjectCalls {
       return;
     }
     for (const [key, answer] of answers) await this.answer(call.id, key, answer);
-    if (call.open.size > 0) yield this.#park(call);
+    if (call.open.size > 0) yield this.#suspend(call);
     else yield* this.#tell(call);
   }
 
@@ -169,7 +173,7 @@ export class ObjectCalls {
         }
         await this.#gather(call);
         stays = true;
-        yield this.#park(call);
+        yield this.#suspend(call);
         return;
       }
     } catch (thrown) {
@@ -190,15 +194,15 @@ export class ObjectCalls {
     }
   }
 
-  #keep(call: LiveCall, question: Question): ParkedQuestion {
+  #keep(call: LiveCall, question: Question): SuspendedRequest {
     this.#questions += 1;
     const key = `q${this.#questions}`;
     call.open.set(key, question);
     return { key, method: question.method, params: question.params };
   }
 
-  #park(call: LiveCall): CallLine {
-    call.parkTimer = setTimeout(() => this.#end(call), this.#parkLimitMs);
+  #suspend(call: LiveCall): CallLine {
+    call.suspendTimer = setTimeout(() => this.#end(call), this.#suspendLimitMs);
     // What the server says meanwhile is for the retry, a failure too.
     call.next?.catch(() => {});
     const questions = [...call.open].map(([key, { method, params }]) => ({ key, method, params }));
@@ -206,8 +210,8 @@ export class ObjectCalls {
   }
 
   #unpark(call: LiveCall): void {
-    clearTimeout(call.parkTimer);
-    call.parkTimer = null;
+    clearTimeout(call.suspendTimer);
+    call.suspendTimer = null;
   }
 
   /** The call is over, one way or another: its upstream hears of it where it is not answered. */
@@ -221,7 +225,7 @@ export class ObjectCalls {
   }
 }
 
-function toLine(message: Exclude<CallMessage, Question | Withdrawal>): CallLine {
+function toLine(message: Exclude<CallMessage, Question | RequestCancellation>): CallLine {
   if (message.kind === 'notification') {
     return { kind: 'notification', method: message.method, text: message.text };
   }

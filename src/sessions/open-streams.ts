@@ -8,7 +8,7 @@
  * replayed. That a list changed the Worker is asked to look at: it knows what the client sees, so
  * that what is hidden from it makes no noise. The table `open_streams` names this object while it wants to hear of changes.
  */
-import { askToLook, newId, send, type Connected } from './connected-stream.ts';
+import { askToRecheck, newId, send, type Connected } from './connected-stream.ts';
 import type { LogLimits } from './event-log.ts';
 import {
   changedSince,
@@ -16,8 +16,8 @@ import {
   mayHear,
   updatedTexts,
   type Audience,
-  type News,
-  type ResourceNews,
+  type ChangeEvent,
+  type ResourceEvent,
   type Subscription,
 } from '../shared/events.ts';
 import { createUpdates, updateKey } from './notifications/updates.ts';
@@ -25,10 +25,10 @@ import { SessionStream } from './session-stream.ts';
 import { deleteOpenStream, upsertOpenStream } from './notifications/stream-store.ts';
 import {
   logId,
-  lookText,
+  recheckText,
   type OpenStream,
   type StreamOpening,
-  type StreamSight,
+  type StreamView,
 } from './stream-opening.ts';
 
 export interface OpenStreamsOptions {
@@ -54,7 +54,7 @@ export class OpenStreams {
   #turn: Promise<unknown> = Promise.resolve();
   /** Log messages on their way. */
   #logging = 0;
-  readonly #updates = createUpdates(news => this.#tell(news));
+  readonly #updates = createUpdates(change => this.#tell(change));
   /** Name of this object, once somebody told it. */
   #owner = '';
 
@@ -95,13 +95,13 @@ export class OpenStreams {
       for (const known of replaced) known.socket.close(1001, 'replaced');
       for (const event of events) send(socket, event);
       // What changed while nobody here heard of it.
-      const news = kind === 'session' ? await this.#session.untold() : [];
-      if (opening.lists.length > 0) send(socket, { id: '', text: lookText(news) });
+      const change = kind === 'session' ? await this.#session.pending() : [];
+      if (opening.lists.length > 0) send(socket, { id: '', text: recheckText(change) });
     });
   }
 
   /** What the lists of a stream's client are now: it is told of those that changed. */
-  look(socket: WebSocket, { seen, told }: StreamSight): Promise<void> {
+  recheck(socket: WebSocket, { seen, told }: StreamView): Promise<void> {
     const connection: unknown = socket.deserializeAttachment();
     return this.#inTurn(async () => {
       const connected = await this.#connected();
@@ -109,7 +109,7 @@ export class OpenStreams {
       if (!stream) return;
       if (stream.kind === 'session') {
         const newest = connected.find(known => known.stream.kind === 'session');
-        const events = newest ? await this.#session.look(seen, told, newest.stream.id) : [];
+        const events = newest ? await this.#session.recheck(seen, told, newest.stream.id) : [];
         for (const event of events) send(newest?.socket ?? socket, event);
         return;
       }
@@ -138,25 +138,29 @@ export class OpenStreams {
    * @param owner name of this object
    * @returns false where nobody here wants to hear any more
    */
-  announce(owner: string, news: News): Promise<boolean> {
+  announce(owner: string, change: ChangeEvent): Promise<boolean> {
     this.#owner = owner;
-    return 'uri' in news ? this.#updates.add(updateKey(news), news) : this.#tell([news]);
+    return 'uri' in change ? this.#updates.add(updateKey(change), change) : this.#tell([change]);
   }
 
-  #tell(all: readonly News[]): Promise<boolean> {
+  #tell(all: readonly ChangeEvent[]): Promise<boolean> {
     return this.#inTurn(async () => {
       const connected = await this.#connected();
       const isSession = await this.#session.isWanted();
-      for (const news of all) await this.#tellOne(news, connected, isSession);
+      for (const change of all) await this.#tellOne(change, connected, isSession);
       if (isSession || connected.length > 0) return true;
       await deleteOpenStream(this.#options.db, this.#owner).run();
       return false;
     });
   }
 
-  async #tellOne(news: News, connected: readonly Connected[], isSession: boolean): Promise<void> {
-    if ('uri' in news) await this.#tellResource(news, connected, isSession);
-    else if (!askToLook(news, connected) && isSession) await this.#session.remember(news);
+  async #tellOne(
+    change: ChangeEvent,
+    connected: readonly Connected[],
+    isSession: boolean,
+  ): Promise<void> {
+    if ('uri' in change) await this.#tellResource(change, connected, isSession);
+    else if (!askToRecheck(change, connected) && isSession) await this.#session.remember(change);
   }
 
   /**
@@ -214,19 +218,19 @@ export class OpenStreams {
   }
 
   async #tellResource(
-    news: ResourceNews,
+    change: ResourceEvent,
     connected: readonly Connected[],
     isSession: boolean,
   ): Promise<void> {
-    const hearing = connected.filter(({ stream }) => mayHear(stream.audience, news.serverId));
+    const hearing = connected.filter(({ stream }) => mayHear(stream.audience, change.serverId));
     for (const { stream, socket } of hearing) {
       if (stream.kind === 'session') continue;
-      for (const text of updatedTexts(news, stream.resources)) send(socket, { id: '', text });
+      for (const text of updatedTexts(change, stream.resources)) send(socket, { id: '', text });
     }
     if (!isSession) return;
     const streams = hearing.filter(({ stream }) => stream.kind === 'session');
     const open = streams.map(({ stream }) => stream.id);
-    for (const event of await this.#session.tell(news, open)) {
+    for (const event of await this.#session.tell(change, open)) {
       if (streams[0]) send(streams[0].socket, event);
     }
   }

@@ -15,9 +15,9 @@ import {
   updatedTexts,
   type Audience,
   type ListName,
-  type ListNews,
-  type News,
-  type ResourceNews,
+  type ListEvent,
+  type ChangeEvent,
+  type ResourceEvent,
   type Seen,
   type Subscription,
 } from '../shared/events.ts';
@@ -28,7 +28,7 @@ interface State {
   /** The lists of the client when it was last told of them. */
   seen?: Seen;
   /** Lists that changed while no connection was there, by server. */
-  untold?: Record<string, readonly ListName[]>;
+  pending?: Record<string, readonly ListName[]>;
   /** Ids of the session's streams, newest last. */
   streams: string[];
   /** When the last connection went; absent while one is there. */
@@ -40,7 +40,7 @@ const SUBSCRIPTION = 'subscription/';
 /** Streams of one session that can be resumed. */
 const MAX_STREAMS = 16;
 /** Servers whose changes are remembered for a session that is away; older ones show by the lists themselves. */
-const MAX_UNTOLD = 200;
+const MAX_PENDING = 200;
 /** Most resources one session may subscribe to. */
 const MAX_SUBSCRIPTIONS = 1_000;
 
@@ -73,8 +73,8 @@ export class SessionStream {
     const after = isKnown ? Number(number) : 0;
     const others = (state?.streams ?? []).filter(id => id !== stream);
     const streams = [...others, stream].slice(-MAX_STREAMS);
-    const { untold = {}, seen: before = seen } = state ?? {};
-    await this.#storage.put<State>(STATE, { audience, seen: before, untold, streams });
+    const { pending = {}, seen: before = seen } = state ?? {};
+    await this.#storage.put<State>(STATE, { audience, seen: before, pending, streams });
     return { stream, events: await this.#missed(stream, after, audience) };
   }
 
@@ -108,12 +108,12 @@ export class SessionStream {
    * @param told lists that are said to have changed
    * @param stream id of the stream it is told on
    */
-  async look(seen: Seen, told: readonly ListName[], stream: string): Promise<StreamEvent[]> {
+  async recheck(seen: Seen, told: readonly ListName[], stream: string): Promise<StreamEvent[]> {
     const state = await this.#storage.get<State>(STATE);
     if (!state) return [];
     const isSame = JSON.stringify(state.seen) === JSON.stringify(seen);
-    if (!isSame || Object.keys(state.untold ?? {}).length > 0) {
-      await this.#storage.put<State>(STATE, { ...state, seen, untold: {} });
+    if (!isSame || Object.keys(state.pending ?? {}).length > 0) {
+      await this.#storage.put<State>(STATE, { ...state, seen, pending: {} });
     }
     const events: StreamEvent[] = [];
     for (const list of changedSince(state.seen, seen, told)) {
@@ -125,20 +125,20 @@ export class SessionStream {
   }
 
   /** Lists of a server changed, and there is no connection to ask what the client sees of that. */
-  async remember(news: Exclude<News, ResourceNews>): Promise<void> {
+  async remember(change: Exclude<ChangeEvent, ResourceEvent>): Promise<void> {
     const state = await this.#storage.get<State>(STATE);
-    if (!state || 'access' in news) return;
-    const { [news.serverId]: known = [], ...others } = state.untold ?? {};
-    const kept = Object.entries(others).slice(1 - MAX_UNTOLD);
-    const lists = [...new Set([...known, ...news.lists])];
-    const untold = { ...Object.fromEntries(kept), [news.serverId]: lists };
-    await this.#storage.put<State>(STATE, { ...state, untold });
+    if (!state || 'access' in change) return;
+    const { [change.serverId]: known = [], ...others } = state.pending ?? {};
+    const kept = Object.entries(others).slice(1 - MAX_PENDING);
+    const lists = [...new Set([...known, ...change.lists])];
+    const pending = { ...Object.fromEntries(kept), [change.serverId]: lists };
+    await this.#storage.put<State>(STATE, { ...state, pending });
   }
 
   /** What was remembered. */
-  async untold(): Promise<ListNews[]> {
+  async pending(): Promise<ListEvent[]> {
     const state = await this.#storage.get<State>(STATE);
-    return Object.entries(state?.untold ?? {}).map(([serverId, lists]) => ({ serverId, lists }));
+    return Object.entries(state?.pending ?? {}).map(([serverId, lists]) => ({ serverId, lists }));
   }
 
   /**
@@ -146,13 +146,13 @@ export class SessionStream {
    * @param open ids of streams that are connected and may hear of it, newest first
    * @returns the events to send on the first of them
    */
-  async tell(news: ResourceNews, open: readonly string[]): Promise<StreamEvent[]> {
-    const { serverId } = news;
+  async tell(change: ResourceEvent, open: readonly string[]): Promise<StreamEvent[]> {
+    const { serverId } = change;
     const state = await this.#storage.get<State>(STATE);
     const [stream] = open;
     if (!state || (stream === undefined && !mayHear(state.audience, serverId))) return [];
     const events: StreamEvent[] = [];
-    for (const text of updatedTexts(news, await this.subscriptions())) {
+    for (const text of updatedTexts(change, await this.subscriptions())) {
       const number = await this.#log.append({ stream: stream ?? null, serverId, text });
       events.push({ id: `${stream}.${number}`, text });
     }

@@ -1,5 +1,5 @@
 /** What the Worker and an object say to each other about a stream. Types and their texts. Pure. */
-import type { Audience, ListName, ListNews, Seen, Subscription } from '../shared/events.ts';
+import type { Audience, ListName, ListEvent, Seen, Subscription } from '../shared/events.ts';
 
 /** The Worker's first message on a socket: what stream it wants. */
 export interface StreamOpening {
@@ -18,7 +18,7 @@ export interface StreamOpening {
 }
 
 /** What the Worker says when it was asked to look: what the client's lists are now. */
-export interface StreamSight {
+export interface StreamView {
   seen: Seen;
   /** Lists whose change the client may hear of whether they are others now or not. */
   told: readonly ListName[];
@@ -27,13 +27,13 @@ export interface StreamSight {
 const LOOK = 'look ';
 
 /** Text of the event by which the object asks the Worker to look at the client's lists, since this is said to have changed. */
-export function lookText(news: readonly ListNews[]): string {
-  return LOOK + JSON.stringify(news);
+export function recheckText(change: readonly ListEvent[]): string {
+  return LOOK + JSON.stringify(change);
 }
 
 /** What is said to have changed, where a text asks to look. */
-export function parseLook(text: string): ListNews[] | undefined {
-  return text.startsWith(LOOK) ? (JSON.parse(text.slice(LOOK.length)) as ListNews[]) : undefined;
+export function parseRecheck(text: string): ListEvent[] | undefined {
+  return text.startsWith(LOOK) ? (JSON.parse(text.slice(LOOK.length)) as ListEvent[]) : undefined;
 }
 
 const LOG = 'log ';

@@ -7,7 +7,7 @@ import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import type { ClientObject, ResourceMonitor } from './client-object.ts';
 import type { JsonObject, LogLevel } from '../shared/protocol.ts';
-import type { Audience, ResourceNews, Subscription, WatchFailure } from '../shared/events.ts';
+import type { Audience, ResourceEvent, Subscription, WatchFailure } from '../shared/events.ts';
 import type { StreamOpening } from './stream-opening.ts';
 
 /** Name of the object that holds the listeners of a principal. */
@@ -88,8 +88,8 @@ export class Streams {
   }
 
   /** A server told of a resource in answer to a request of an object's client. */
-  async tell(owner: string, news: ResourceNews): Promise<void> {
-    await this.#object(owner).announce(owner, news);
+  async tell(owner: string, change: ResourceEvent): Promise<void> {
+    await this.#object(owner).announce(owner, change);
   }
 
   /** The client of a session wants other log messages. */

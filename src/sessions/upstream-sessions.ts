@@ -6,7 +6,7 @@ import { PorticoError } from '../shared/errors/portico-error.ts';
 import { Lru } from '../shared/util/lru.ts';
 import { isObject, type JsonObject, type RequestId } from '../shared/protocol.ts';
 import type { CallContext, CallMessages } from '../upstream/protocol/call.ts';
-import { addressOf, type Destination } from '../upstream/endpoint.ts';
+import { addressOf, type UpstreamEndpoint } from '../upstream/endpoint.ts';
 import type { RawResponse } from '../upstream/protocol/message.ts';
 import type { Question, RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { CallSession, Hearing, ObjectCall } from '../upstream/upstream-client.ts';
@@ -14,8 +14,8 @@ import { fromRawMembers, rawMembers, type RawObject } from '../shared/json/json-
 import { acquireSession, type UpstreamSession } from '../upstream/session/acquire-session.ts';
 import { isHeavy, roomToParse, toEventMeter } from '../upstream/metered.ts';
 import { progressTokenIn, renamedProgress } from '../upstream/protocol/progress-token.ts';
-import { readLines, type CallLine, type ParkedQuestion } from './call-stream.ts';
-import { openEar } from './call-listeners.ts';
+import { readLines, type CallLine, type SuspendedRequest } from './call-stream.ts';
+import { openListener } from './call-listeners.ts';
 import { openLine, type QuestionLine } from './question-channel.ts';
 import type { ClientObject, EndedSession } from './client-object.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
@@ -46,23 +46,23 @@ export class UpstreamSessions {
   /** @throws PorticoError with an `upstream_*` code where the handshake fails */
   async acquire(
     context: CallContext,
-    destination: Destination,
+    endpoint: UpstreamEndpoint,
     hearing: Hearing,
   ): Promise<CallSession> {
-    const { serverId, credentialKey } = destination;
+    const { serverId, credentialKey } = endpoint;
     const owner = context.owner(serverId);
     const key = `${owner} ${serverId}`;
     const known = this.#remembered.get(key);
     const now = Date.now();
     if (known?.session.credentialKey === credentialKey && now - known.at < REMEMBER_MS) {
-      return this.#hearing(context, destination, known, hearing);
+      return this.#hearing(context, endpoint, known, hearing);
     }
     const object = this.#object(owner);
     const { capabilities } = context;
-    const session = await acquireSession(object, destination, capabilities, this.#maxBytes);
+    const session = await acquireSession(object, endpoint, capabilities, this.#maxBytes);
     const fresh = { session, at: now };
     this.#remembered.set(key, fresh);
-    return this.#hearing(context, destination, fresh, hearing);
+    return this.#hearing(context, endpoint, fresh, hearing);
   }
 
   /**
@@ -72,18 +72,18 @@ export class UpstreamSessions {
    */
   async #hearing(
     context: CallContext,
-    destination: Destination,
+    endpoint: UpstreamEndpoint,
     known: Remembered,
     { progressToken }: Hearing,
   ): Promise<CallSession> {
     const { capabilities, questions, hasStream = false } = context;
     const isAsked = questions === 'ask' && Object.keys(capabilities).length > 0;
     if (known.session.hasNoStream || (!isAsked && !hasStream)) return known.session;
-    const { serverId } = destination;
+    const { serverId } = endpoint;
     const object = () => this.#object(context.owner(serverId));
     const now = Date.now();
     if (!known.held || now >= known.held.until) {
-      const state = await object().holdStream(addressOf(destination), known.session, isAsked);
+      const state = await object().holdStream(addressOf(endpoint), known.session, isAsked);
       if (state === 'none') known.session = { ...known.session, hasNoStream: true };
       known.held = { isOpen: state === 'open', until: now + this.#holdMs / 2 };
     }
@@ -93,14 +93,14 @@ export class UpstreamSessions {
     const opening = () => {
       return { serverId, sessionId, capabilities, progressToken: progressToken() };
     };
-    return { ...known.session, ear: openEar(object, opening) };
+    return { ...known.session, listener: openListener(object, opening) };
   }
 
   /** The upstream forgot this session. */
-  async forget(context: CallContext, destination: Destination, sessionId: string): Promise<void> {
-    const owner = context.owner(destination.serverId);
-    this.#remembered.delete(`${owner} ${destination.serverId}`);
-    await this.#object(owner).forget(destination.serverId, sessionId);
+  async forget(context: CallContext, endpoint: UpstreamEndpoint, sessionId: string): Promise<void> {
+    const owner = context.owner(endpoint.serverId);
+    this.#remembered.delete(`${owner} ${endpoint.serverId}`);
+    await this.#object(owner).forget(endpoint.serverId, sessionId);
   }
 
   /**
@@ -111,7 +111,7 @@ export class UpstreamSessions {
     const object = this.#object(context.owner(call.server.id));
     const { capabilities, questions } = context;
     const callId = text(call.request.params.get('requestState'));
-    const isRetry = questions === 'park' && callId !== undefined;
+    const isRetry = questions === 'suspend' && callId !== undefined;
     const lines = isRetry
       ? object.resumeCall(callId, answersOf(call.request.params))
       : object.startCall(call, { capabilities, questions });
@@ -202,7 +202,7 @@ function toResponse(line: { kind: 'result' | 'error'; text: string }): RawRespon
 }
 
 /** A parked call as the result that asks the client to come back. */
-function toInputRequired(callId: string, questions: readonly ParkedQuestion[]): RawResponse {
+function toInputRequired(callId: string, questions: readonly SuspendedRequest[]): RawResponse {
   const requests: RawObject = new Map(
     questions.map(({ key, method, params }) => [
       key,

@@ -11,15 +11,15 @@ const NEEDED: ReadonlyMap<string, string> = new Map([
   ['roots/list', 'roots'],
 ]);
 
-const ASKABLE = ['elicitation', 'roots', 'sampling'];
+const CLIENT_CAPABILITIES = ['elicitation', 'roots', 'sampling'];
 
 /**
  * What of a client's capabilities concerns questions: all that an upstream is told of them. That its
  * roots changed is not passed on, so it is not promised either.
  */
-export function askableOf(capabilities: unknown): JsonObject {
+export function clientCapabilitiesOf(capabilities: unknown): JsonObject {
   if (!isObject(capabilities)) return {};
-  const named = ASKABLE.filter(name => isObject(capabilities[name]));
+  const named = CLIENT_CAPABILITIES.filter(name => isObject(capabilities[name]));
   const kept = Object.fromEntries(named.map(name => [name, capabilities[name]]));
   return 'roots' in kept ? { ...kept, roots: {} } : kept;
 }
@@ -42,7 +42,7 @@ export function fillsForms({ elicitation }: JsonObject): boolean {
 }
 
 /** A short text that is equal for clients that can be asked the same; '' for those that cannot. */
-export function askableKey(capabilities: JsonObject): string {
+export function capabilitiesKey(capabilities: JsonObject): string {
   return Object.keys(capabilities).length === 0 ? '' : JSON.stringify(sorted(capabilities));
 }
 

@@ -9,20 +9,20 @@ export const LISTS = ['tools', 'resources', 'prompts'] as const;
 export type ListName = (typeof LISTS)[number];
 
 /** A resource changed. `params` is the raw object of the server's `notifications/resources/updated`. */
-export interface ResourceNews {
+export interface ResourceEvent {
   serverId: string;
   uri: string;
   params: string;
 }
 
 /** Lists of a server changed. */
-export interface ListNews {
+export interface ListEvent {
   serverId: string;
   lists: readonly ListName[];
 }
 
 /** Something changed: lists of a server, a resource, or what callers may see. */
-export type News = ListNews | ResourceNews | { access: 'changed' };
+export type ChangeEvent = ListEvent | ResourceEvent | { access: 'changed' };
 
 /** What a client's own lists are: a hash of each that it wants to hear of. */
 export type Seen = Readonly<Partial<Record<ListName, string>>>;
@@ -75,8 +75,11 @@ export function changedText(list: ListName): string {
 }
 
 /** The notifications that tell one client of a resource it subscribed to. */
-export function updatedTexts(news: ResourceNews, subscriptions: readonly Subscription[]): string[] {
-  const texts = subscriptions.map(subscription => updatedText(news, subscription));
+export function updatedTexts(
+  change: ResourceEvent,
+  subscriptions: readonly Subscription[],
+): string[] {
+  const texts = subscriptions.map(subscription => updatedText(change, subscription));
   return [...new Set(texts.filter(text => text !== undefined))];
 }
 
@@ -85,7 +88,7 @@ export function updatedTexts(news: ResourceNews, subscriptions: readonly Subscri
  * server may tell of a part of what was subscribed to, so a URI below the subscribed one counts.
  */
 function updatedText(
-  { serverId, uri, params }: ResourceNews,
+  { serverId, uri, params }: ResourceEvent,
   subscription: Subscription,
 ): string | undefined {
   if (subscription.serverId !== serverId || !covers(subscription.uri, uri)) return undefined;

@@ -5,8 +5,8 @@
 import type { Era } from '../shared/protocol.ts';
 import type { CallContext } from './protocol/call.ts';
 import type { Deadline } from '../http/deadline.ts';
-import type { Destination } from './endpoint.ts';
-import { withHeard, type Ear } from './streams/call-listener.ts';
+import type { UpstreamEndpoint } from './endpoint.ts';
+import { withHeard, type CallListener } from './streams/call-listener.ts';
 import { exchange, type Reply } from './exchange.ts';
 import type { UpstreamMessage } from './protocol/message.ts';
 import { nextRequestId } from './protocol/request-ids.ts';
@@ -14,12 +14,12 @@ import { sendNotification } from './server-messages.ts';
 import {
   requestHeaders,
   requestText,
-  type Manner,
+  type NegotiatedProtocol,
   type OutboundRequest,
 } from './protocol/wire-request.ts';
 
 export interface Attempt {
-  destination: Destination;
+  endpoint: UpstreamEndpoint;
   era: Era;
   request: OutboundRequest;
   name: string | undefined;
@@ -30,7 +30,7 @@ export interface Attempt {
 /** A request that has been sent. */
 export interface Sent {
   reply: Reply;
-  manner: Manner;
+  protocol: NegotiatedProtocol;
   /** Settles when the server has been told that it is cancelled, if it is. */
   told(): Promise<void>;
 }
@@ -41,26 +41,26 @@ export interface Sent {
  */
 export async function send(
   attempt: Attempt,
-  manner: Manner,
+  protocol: NegotiatedProtocol,
   maxAnswerBytes: number,
-  ear?: Ear,
+  listener?: CallListener,
 ): Promise<Sent> {
-  const { destination, request, name, deadline, context } = attempt;
+  const { endpoint, request, name, deadline, context } = attempt;
   const id = nextRequestId();
   const outbound = {
-    destination,
-    headers: requestHeaders(destination, manner, request.method, name, request.paramHeaders),
-    body: requestText(request, id, manner.era, context.capabilities),
+    endpoint,
+    headers: requestHeaders(endpoint, protocol, request.method, name, request.paramHeaders),
+    body: requestText(request, id, protocol.era, context.capabilities),
     id,
-    inSession: Boolean(manner.sessionId),
+    inSession: Boolean(protocol.sessionId),
     bytes: context.bytes,
   };
   let telling = Promise.resolve();
   // Told from within the event, since a request whose client is gone begins nothing later.
   const onAbort = () => {
-    if (manner.era === 'modern') return;
+    if (protocol.era === 'modern') return;
     const notification = { method: 'notifications/cancelled', params: { requestId: id } };
-    telling = sendNotification(destination, manner, notification);
+    telling = sendNotification(endpoint, protocol, notification);
     context.defer(telling);
   };
   const told = () => telling;
@@ -69,19 +69,19 @@ export async function send(
   try {
     const replying = exchange(outbound, deadline, maxAnswerBytes);
     const stop = () => deadline.end();
-    const reply = await (ear ? withHeard(replying, ear, { stop, told }) : replying);
+    const reply = await (listener ? withHeard(replying, listener, { stop, told }) : replying);
     if (!reply.messages) {
       settle();
-      return { reply, manner, told };
+      return { reply, protocol, told };
     }
     const messages = settling(reply.messages, isAnswered => {
       settle();
       if (!isAnswered && !deadline.signal.aborted) onAbort();
     });
-    return { reply: { headers: reply.headers, messages }, manner, told };
+    return { reply: { headers: reply.headers, messages }, protocol, told };
   } catch (error) {
     settle();
-    ear?.close(telling);
+    listener?.close(telling);
     throw error;
   }
 }

@@ -26,7 +26,7 @@ export function needsObject(
 ): boolean {
   if (verdict.transport === 'sse') return true;
   if (verdict.era !== 'legacy') return false;
-  const isRetry = context.questions === 'park' && request.params.has('requestState');
+  const isRetry = context.questions === 'suspend' && request.params.has('requestState');
   return isRetry || hearsInObject(context, verdict.sessionful && request.logLevel !== undefined);
 }
 
@@ -35,8 +35,8 @@ export function hasProgressToken({ params }: OutboundRequest): boolean {
 }
 
 /** Whether the client of a call can be asked, but only with its next request. */
-export function mayPark({ capabilities, questions }: CallContext): boolean {
-  return questions === 'park' && Object.keys(capabilities).length > 0;
+export function maySuspend({ capabilities, questions }: CallContext): boolean {
+  return questions === 'suspend' && Object.keys(capabilities).length > 0;
 }
 
 /**
@@ -44,5 +44,5 @@ export function mayPark({ capabilities, questions }: CallContext): boolean {
  * standing stream: questions that are parked, or the log messages that its client asked for.
  */
 export function hearsInObject(context: CallContext, wantsLogs: boolean): boolean {
-  return mayPark(context) || (context.questions === 'park' && wantsLogs);
+  return maySuspend(context) || (context.questions === 'suspend' && wantsLogs);
 }

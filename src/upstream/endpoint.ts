@@ -11,7 +11,7 @@ import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import { OpenedCredentials } from '../credentials/opened-credentials.ts';
 import { toNeedles } from './protocol/credential-forms.ts';
 import { decideAddress } from '../http/address-policy.ts';
-import { direct, type ConnectorOutlet, type Outlet } from '../http/outbound-fetch.ts';
+import { direct, type ConnectorFetch, type OutboundFetch } from '../http/outbound-fetch.ts';
 import { withoutCredential } from './protocol/without-credential.ts';
 
 /** What of a destination is data, which may be handed to an object. */
@@ -29,14 +29,18 @@ export interface Address {
   tokenSerial?: number;
 }
 
-export interface Destination extends Address {
-  fetch: Outlet;
+export interface UpstreamEndpoint extends Address {
+  fetch: OutboundFetch;
   /** Counts what answers hold in memory where no caller's request does: those to requests of our own. */
   openBytes?: () => RequestBytes;
 }
 
 /** A destination without its way out. */
-export function addressOf({ fetch: _fetch, openBytes: _bytes, ...address }: Destination): Address {
+export function addressOf({
+  fetch: _fetch,
+  openBytes: _bytes,
+  ...address
+}: UpstreamEndpoint): Address {
   return address;
 }
 
@@ -44,11 +48,11 @@ export function addressOf({ fetch: _fetch, openBytes: _bytes, ...address }: Dest
 const MAX_NEEDLES = 1_000;
 
 /** Makes destinations of registry records. */
-export class Destinations {
+export class UpstreamEndpoints {
   readonly #credentials: OpenedCredentials;
   readonly #localMode: boolean;
   readonly #tokens: AccessTokenSource;
-  readonly #connectors: ConnectorOutlet;
+  readonly #connectors: ConnectorFetch;
   readonly #openBytes: () => RequestBytes;
   readonly #needles = new Lru<string, readonly Needle[]>(MAX_NEEDLES);
 
@@ -56,7 +60,7 @@ export class Destinations {
     keys: KeyRing,
     localMode: boolean,
     tokens: AccessTokenSource,
-    connectors: ConnectorOutlet,
+    connectors: ConnectorFetch,
     openBytes: () => RequestBytes,
   ) {
     this.#credentials = new OpenedCredentials(keys);
@@ -67,15 +71,15 @@ export class Destinations {
   }
 
   /** @throws PorticoError where the address is not allowed or the credential cannot be used */
-  async of(server: Server): Promise<Destination> {
-    return this.reach(await this.#addressOf(server));
+  async of(server: Server): Promise<UpstreamEndpoint> {
+    return this.visible(await this.#addressOf(server));
   }
 
   /** The way to an address that was decided on before. */
-  reach(address: Address): Destination {
+  visible(address: Address): UpstreamEndpoint {
     const place = parsePlace(address.url);
-    const outlet = place ? this.#connectors(place.connectorId, place.server) : direct;
-    const fetch = withoutCredential(outlet, this.#needlesOf(address.hidden));
+    const outboundFetch = place ? this.#connectors(place.connectorId, place.server) : direct;
+    const fetch = withoutCredential(outboundFetch, this.#needlesOf(address.hidden));
     return { ...address, fetch, openBytes: this.#openBytes };
   }
 
@@ -116,12 +120,12 @@ export class Destinations {
   }
 
   /** The server refused what was sent; an access token is replaced, in the background. */
-  async refuse(server: Server, { tokenSerial }: Destination): Promise<void> {
+  async refuse(server: Server, { tokenSerial }: UpstreamEndpoint): Promise<void> {
     if (tokenSerial !== undefined) await this.#tokens.refuse(server, tokenSerial);
   }
 }
 
 /** Give whoever holds a destination the newest access token; all else of it stays the same. */
-export function renew(held: Destination, fresh: Destination): void {
+export function renew(held: UpstreamEndpoint, fresh: UpstreamEndpoint): void {
   if (held.credentialKey === fresh.credentialKey) Object.assign(held, fresh);
 }

@@ -14,13 +14,13 @@ import { EventTooLarge, readEvents, SseParser, type Resumption } from '../http/s
 import type { RequestId } from '../shared/protocol.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import type { Deadline } from '../http/deadline.ts';
-import type { Destination } from './endpoint.ts';
+import type { UpstreamEndpoint } from './endpoint.ts';
 import { isHeavy, roomToParse, toEventMeter, toMeter } from './metered.ts';
 import { parseMessage, type RawResponse, type UpstreamMessage } from './protocol/message.ts';
 import { statusError } from './protocol/status-error.ts';
 
 export interface ExchangeRequest {
-  destination: Destination;
+  endpoint: UpstreamEndpoint;
   headers: Record<string, string>;
   /** JSON text of the request. */
   body: string;
@@ -82,7 +82,7 @@ export async function exchange(
 
 async function send(request: ExchangeRequest, deadline: Deadline): Promise<Response> {
   try {
-    return await request.destination.fetch(request.destination.url, {
+    return await request.endpoint.fetch(request.endpoint.url, {
       method: 'POST',
       headers: request.headers,
       body: request.body,
@@ -197,7 +197,7 @@ const RETRY_MS = 1_000;
  * @returns undefined where the stream cannot be gone on with
  */
 async function resume(
-  { destination, headers, inSession }: ExchangeRequest,
+  { endpoint, headers, inSession }: ExchangeRequest,
   { lastEventId, retryMs = RETRY_MS }: Resumption,
   { signal }: Deadline,
 ): Promise<ReadableStream<Uint8Array> | undefined> {
@@ -208,8 +208,8 @@ async function resume(
   });
   const { 'content-type': _unused, ...kept } = headers;
   const init = { headers: { ...kept, accept: 'text/event-stream', 'last-event-id': lastEventId } };
-  const response = await destination
-    .fetch(destination.url, { ...init, redirect: 'manual', signal })
+  const response = await endpoint
+    .fetch(endpoint.url, { ...init, redirect: 'manual', signal })
     .catch(() => undefined);
   const isStream = response?.headers.get('content-type')?.includes('text/event-stream');
   if (response?.status === 200 && isStream && response.body) return response.body;

@@ -7,7 +7,7 @@ import type { Deadline } from '../http/deadline.ts';
 import type { CallContext, CallMessages } from './protocol/call.ts';
 import { postNotification } from './session/channel.ts';
 import { createDeadline } from '../http/deadline.ts';
-import type { Destination } from './endpoint.ts';
+import type { UpstreamEndpoint } from './endpoint.ts';
 import { toAnswerText, type UpstreamMessage } from './protocol/message.ts';
 import { withoutSecrets } from './protocol/redact.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
@@ -16,12 +16,12 @@ import { canBeAsked, capabilityFor } from '../shared/client-capabilities.ts';
 import { withdrawnId, type Question, type RawAnswer } from './protocol/server-request.ts';
 import type { RequestId } from '../shared/protocol.ts';
 import { LIST_CHANGED } from './streams/session-events.ts';
-import { requestHeaders, type Manner } from './protocol/wire-request.ts';
+import { requestHeaders, type NegotiatedProtocol } from './protocol/wire-request.ts';
 
 /** The call whose server talks back, and the way to it. */
 export interface Talk {
-  destination: Destination;
-  manner: Manner;
+  endpoint: UpstreamEndpoint;
+  protocol: NegotiatedProtocol;
   deadline: Deadline;
   context: CallContext;
   questionTimeoutMs: number;
@@ -54,7 +54,7 @@ export async function* toCallMessages(
   talk: Talk,
   onChange: (serverId: string) => Promise<unknown>,
 ): CallMessages {
-  const { deadline, context, destination } = talk;
+  const { deadline, context, endpoint } = talk;
   /** Questions that wait; those of this call alone are lost with it, those of a shared stream are not. */
   const asked = new Map<RequestId, Asked>();
   try {
@@ -64,7 +64,7 @@ export async function* toCallMessages(
         const reply = message.reply ?? ((given: RawAnswer) => sendAnswer(talk, id, given));
         if (!canBeAsked(context.capabilities, method)) {
           const needed = capabilityFor(method);
-          if (needed && context.questions === 'park') {
+          if (needed && context.questions === 'suspend') {
             throw new PorticoError('missing_client_capability', undefined, {
               data: { requiredCapabilities: { [needed]: {} } },
             });
@@ -92,7 +92,7 @@ export async function* toCallMessages(
           continue;
         }
         if (LIST_CHANGED.test(message.method)) {
-          context.defer(onChange(destination.serverId));
+          context.defer(onChange(endpoint.serverId));
           continue;
         }
         // Of tasks hears who speaks of tasks; what is told of them elsewhere nobody may rely on.
@@ -103,7 +103,7 @@ export async function* toCallMessages(
           yield message;
         }
       } else if (message.kind === 'response') {
-        yield withoutSecrets(message, destination.hidden);
+        yield withoutSecrets(message, endpoint.hidden);
         return;
       }
     }
@@ -119,15 +119,19 @@ export async function* toCallMessages(
 
 /** Give a server the answer to its question. Whether it arrives, the call itself will show. */
 function sendAnswer(talk: Talk, id: RequestId, answer: RawAnswer): Promise<void> {
-  return postText(talk.destination, talk.manner, toAnswerText(id, answer));
+  return postText(talk.endpoint, talk.protocol, toAnswerText(id, answer));
 }
 
 /** POST a message that is no request; its fate is nobody's concern. */
-export function postText(destination: Destination, manner: Manner, text: string): Promise<void> {
+export function postText(
+  endpoint: UpstreamEndpoint,
+  protocol: NegotiatedProtocol,
+  text: string,
+): Promise<void> {
   return briefly(async deadline => {
-    const response = await destination.fetch(destination.url, {
+    const response = await endpoint.fetch(endpoint.url, {
       method: 'POST',
-      headers: requestHeaders(destination, manner, ''),
+      headers: requestHeaders(endpoint, protocol, ''),
       body: text,
       redirect: 'manual',
       signal: deadline.signal,
@@ -138,11 +142,11 @@ export function postText(destination: Destination, manner: Manner, text: string)
 
 /** Tell a server something whose fate nobody waits for. */
 export function sendNotification(
-  destination: Destination,
-  manner: Manner,
+  endpoint: UpstreamEndpoint,
+  protocol: NegotiatedProtocol,
   notification: { method: string; params?: unknown },
 ): Promise<void> {
-  return briefly(deadline => postNotification(destination, manner, notification, deadline));
+  return briefly(deadline => postNotification(endpoint, protocol, notification, deadline));
 }
 
 /** Work whose outcome nobody waits for, with an end. */

@@ -10,11 +10,11 @@ import type { Server, Verdict } from '../servers/registry/server-schema.ts';
 import { canBeAsked } from '../shared/client-capabilities.ts';
 import { send, type Attempt, type Sent } from './attempt.ts';
 import type { CallContext, CallMessages, CallReply } from './protocol/call.ts';
-import { hasProgressToken, isAboutTasks, isRound, mayPark, needsObject } from './call-traits.ts';
+import { hasProgressToken, isAboutTasks, isRound, maySuspend, needsObject } from './call-traits.ts';
 import { createHttpChannel } from './session/channel.ts';
 import { createDeadline } from '../http/deadline.ts';
-import type { Destination, Destinations } from './endpoint.ts';
-import type { Ear } from './streams/call-listener.ts';
+import type { UpstreamEndpoint, UpstreamEndpoints } from './endpoint.ts';
+import type { CallListener } from './streams/call-listener.ts';
 import { SessionForgotten } from './exchange.ts';
 import { LogLevels } from './session/log-levels.ts';
 import type { RawResponse } from './protocol/message.ts';
@@ -22,14 +22,14 @@ import { progressTokenIn } from './protocol/progress-token.ts';
 import { withoutSecrets } from './protocol/redact.ts';
 import type { SseConnection } from './streams/sse-connection.ts';
 import { toCallMessages } from './server-messages.ts';
-import type { Manner, OutboundRequest } from './protocol/wire-request.ts';
+import type { NegotiatedProtocol, OutboundRequest } from './protocol/wire-request.ts';
 
 /** A session for one call, and what hears its server beside the call's own stream. */
 export interface CallSession {
   sessionId: string;
   protocolVersion: string;
   /** Absent where nothing can come but on the call's own stream. */
-  ear?: Ear | undefined;
+  listener?: CallListener | undefined;
 }
 
 /** What a call wants of what its server says beside its answer. */
@@ -42,8 +42,8 @@ export interface Hearing {
 
 /** Sessions at upstreams, kept by the client's object. */
 export interface SessionPort {
-  acquire(context: CallContext, destination: Destination, hearing: Hearing): Promise<CallSession>;
-  forget(context: CallContext, destination: Destination, sessionId: string): Promise<void>;
+  acquire(context: CallContext, endpoint: UpstreamEndpoint, hearing: Hearing): Promise<CallSession>;
+  forget(context: CallContext, endpoint: UpstreamEndpoint, sessionId: string): Promise<void>;
 }
 
 /** One call as an object makes it for the Worker. */
@@ -57,7 +57,7 @@ export interface ObjectCall {
 export type ObjectPort = (call: ObjectCall, context: CallContext) => Promise<CallMessages>;
 
 export interface UpstreamsOptions {
-  destinations: Destinations;
+  endpoints: UpstreamEndpoints;
   sessions: SessionPort;
   /** Absent inside of an object, which makes the calls itself. */
   throughObject?: ObjectPort;
@@ -65,13 +65,13 @@ export interface UpstreamsOptions {
    * The HTTP+SSE connection for a call, there only inside of an object: the client's own, or one for
    * this call alone where the call may be parked.
    */
-  connectSse?(destination: Destination, context: CallContext): Promise<SseConnection>;
+  connectSse?(endpoint: UpstreamEndpoint, context: CallContext): Promise<SseConnection>;
   callTimeoutMs: number;
   /** Longest time a question may wait for its answer, in milliseconds. */
   questionTimeoutMs: number;
   maxAnswerBytes: number;
   /** Told when a server behaves unlike its verdict or its catalog, so that it is looked at. */
-  onSuspect(serverId: string): Promise<unknown>;
+  requestRecheck(serverId: string): Promise<unknown>;
 }
 
 /** A server refused the handshake of a session; the cause says how. */
@@ -102,27 +102,27 @@ export class Upstreams {
   ): Promise<CallReply> {
     const { verdict } = server;
     if (!verdict) throw new PorticoError('upstream_unreachable');
-    const { throughObject, destinations, onSuspect } = this.#options;
+    const { throughObject, endpoints, requestRecheck } = this.#options;
     context.onDispatch?.();
-    let destination: Destination | undefined;
+    let endpoint: UpstreamEndpoint | undefined;
     try {
       if (throughObject && needsObject(verdict, request, context)) {
         return { messages: await throughObject({ server, request, name }, context) };
       }
-      destination = await destinations.of(server);
-      return await this.#dispatch(destination, verdict, request, name, context);
+      endpoint = await endpoints.of(server);
+      return await this.#dispatch(endpoint, verdict, request, name, context);
     } catch (error) {
       if (error instanceof PorticoError && !BLAMELESS.has(error.code)) {
-        context.defer(onSuspect(server.id));
-        const isRefused = error.code === 'upstream_auth' && destination;
-        if (isRefused) context.defer(destinations.refuse(server, isRefused));
+        context.defer(requestRecheck(server.id));
+        const isRefused = error.code === 'upstream_auth' && endpoint;
+        if (isRefused) context.defer(endpoints.refuse(server, isRefused));
       }
       throw error;
     }
   }
 
   async #dispatch(
-    destination: Destination,
+    endpoint: UpstreamEndpoint,
     verdict: Verdict,
     request: OutboundRequest,
     name: string | undefined,
@@ -130,7 +130,7 @@ export class Upstreams {
   ): Promise<CallReply> {
     const deadline = createDeadline(this.#timeoutMs(request), context.signal);
     const { era } = verdict;
-    const attempt = { destination, era, request, name, deadline, context };
+    const attempt = { endpoint, era, request, name, deadline, context };
     let streaming = false;
     try {
       if (verdict.transport === 'sse') {
@@ -143,15 +143,15 @@ export class Upstreams {
           : await this.#withoutSession(attempt, verdict);
       if (reply.response) {
         if (isStranger(reply.response))
-          context.defer(this.#options.onSuspect(destination.serverId));
-        return { response: withoutSecrets(reply.response, destination.hidden) };
+          context.defer(this.#options.requestRecheck(endpoint.serverId));
+        return { response: withoutSecrets(reply.response, endpoint.hidden) };
       }
       streaming = true;
-      const { questionTimeoutMs, onSuspect } = this.#options;
+      const { questionTimeoutMs, requestRecheck } = this.#options;
       const wantsProgress = hasProgressToken(request);
       const terms = { questionTimeoutMs, wantsProgress, hearsTasks: request.tasks ?? false };
-      const talk = { destination, deadline, context, ...sent, ...terms };
-      return { messages: toCallMessages(reply.messages ?? [], talk, onSuspect) };
+      const talk = { endpoint, deadline, context, ...sent, ...terms };
+      return { messages: toCallMessages(reply.messages ?? [], talk, requestRecheck) };
     } catch (error) {
       if (error instanceof SessionForgotten) throw new PorticoError('upstream_session');
       throw error;
@@ -166,10 +166,10 @@ export class Upstreams {
     return method === 'tasks/result' ? Math.max(callTimeoutMs, questionTimeoutMs) : callTimeoutMs;
   }
 
-  async #overSse({ destination, request, deadline, context, era }: Attempt): Promise<CallMessages> {
-    const { connectSse, questionTimeoutMs, onSuspect } = this.#options;
+  async #overSse({ endpoint, request, deadline, context, era }: Attempt): Promise<CallMessages> {
+    const { connectSse, questionTimeoutMs, requestRecheck } = this.#options;
     if (!connectSse) throw new PorticoError('internal');
-    const connection = await connectSse(destination, context).catch((error: unknown) => {
+    const connection = await connectSse(endpoint, context).catch((error: unknown) => {
       deadline.release();
       throw error;
     });
@@ -177,12 +177,12 @@ export class Upstreams {
     const messages = connection.call(request.method, request.params, deadline, method =>
       canBeAsked(context.capabilities, method),
     );
-    const manner: Manner = { era, protocolVersion: '' };
+    const protocol: NegotiatedProtocol = { era, protocolVersion: '' };
     const wantsProgress = hasProgressToken(request);
     const terms = { questionTimeoutMs, wantsProgress, hearsTasks: request.tasks ?? false };
-    const talk = { destination, manner, deadline, context, ...terms };
-    const seen = toCallMessages(messages, talk, onSuspect);
-    return mayPark(context) ? closingAfter(seen, connection) : seen;
+    const talk = { endpoint, protocol, deadline, context, ...terms };
+    const seen = toCallMessages(messages, talk, requestRecheck);
+    return maySuspend(context) ? closingAfter(seen, connection) : seen;
   }
 
   /** A call in no session: in the modern era where the server speaks that. */
@@ -191,8 +191,8 @@ export class Upstreams {
     if (modernVersion === undefined) {
       return send(attempt, { era, protocolVersion }, maxAnswerBytes);
     }
-    const manner: Manner = { era: 'modern', protocolVersion: modernVersion };
-    return send({ ...attempt, era: 'modern' }, manner, maxAnswerBytes);
+    const protocol: NegotiatedProtocol = { era: 'modern', protocolVersion: modernVersion };
+    return send({ ...attempt, era: 'modern' }, protocol, maxAnswerBytes);
   }
 
   /**
@@ -204,16 +204,16 @@ export class Upstreams {
       return await this.#inOwnSession(attempt);
     } catch (error) {
       if (!(error instanceof NoSession)) throw error;
-      const { request, context, destination } = attempt;
+      const { request, context, endpoint } = attempt;
       if (verdict.modernVersion === undefined || isAboutTasks(request)) throw error.cause;
-      context.defer(this.#options.onSuspect(destination.serverId));
+      context.defer(this.#options.requestRecheck(endpoint.serverId));
       return this.#withoutSession(attempt, verdict);
     }
   }
 
-  async #acquire({ context, destination }: Attempt, hearing: Hearing): Promise<CallSession> {
+  async #acquire({ context, endpoint }: Attempt, hearing: Hearing): Promise<CallSession> {
     try {
-      return await this.#options.sessions.acquire(context, destination, hearing);
+      return await this.#options.sessions.acquire(context, endpoint, hearing);
     } catch (error) {
       const isRefused = error instanceof PorticoError && error.code === 'upstream_4xx';
       throw isRefused ? new NoSession('', { cause: error }) : error;
@@ -222,7 +222,7 @@ export class Upstreams {
 
   async #inOwnSession(attempt: Attempt): Promise<Sent> {
     const { sessions } = this.#options;
-    const { destination, context, request } = attempt;
+    const { endpoint, context, request } = attempt;
     const hearing = {
       progressToken: () => progressTokenIn(request.params),
       wantsLogs: request.logLevel !== undefined,
@@ -232,26 +232,26 @@ export class Upstreams {
       return await this.#withLevel(attempt, session);
     } catch (error) {
       if (!(error instanceof SessionForgotten)) throw error;
-      await sessions.forget(context, destination, session.sessionId);
+      await sessions.forget(context, endpoint, session.sessionId);
       const renewed = await this.#acquire(attempt, hearing);
       return this.#withLevel(attempt, renewed);
     }
   }
 
   /** A call in a session that logs as the caller wants it. */
-  async #withLevel(attempt: Attempt, { ear, ...session }: CallSession): Promise<Sent> {
-    const { destination, request, era } = attempt;
+  async #withLevel(attempt: Attempt, { listener, ...session }: CallSession): Promise<Sent> {
+    const { endpoint, request, era } = attempt;
     const { maxAnswerBytes } = this.#options;
-    const manner: Manner = { era, ...session };
+    const protocol: NegotiatedProtocol = { era, ...session };
     try {
-      const key = `${destination.serverId} ${manner.sessionId}`;
-      const channel = () => createHttpChannel(destination, manner, maxAnswerBytes);
+      const key = `${endpoint.serverId} ${protocol.sessionId}`;
+      const channel = () => createHttpChannel(endpoint, protocol, maxAnswerBytes);
       await this.#levels.inSession(key, channel, request.logLevel);
     } catch (error) {
-      ear?.close();
+      listener?.close();
       throw error;
     }
-    return send(attempt, manner, maxAnswerBytes, ear);
+    return send(attempt, protocol, maxAnswerBytes, listener);
   }
 }
 

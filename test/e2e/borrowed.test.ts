@@ -58,7 +58,7 @@ afterAll(async () => {
   await Promise.all((upstreams ?? []).map(upstream => upstream.stop()));
 });
 
-type Offer = (random: Random) => Promise<Answer>;
+type AdvertisedCapabilities = (random: Random) => Promise<Answer>;
 
 const sessionHeaders = (session: string | undefined) => ({
   'mcp-protocol-version': '2025-11-25',
@@ -75,9 +75,12 @@ async function other(method: 'GET' | 'DELETE', headers: Record<string, string | 
 }
 
 /** What Bob tries with what is Ada's; each is refused in the way named. */
-const OFFERS_BY_NAME: Record<string, { offer: Offer; wanted: (answer: Answer) => boolean }> = {
+const OFFERS_BY_NAME: Record<
+  string,
+  { advertise: AdvertisedCapabilities; wanted: (answer: Answer) => boolean }
+> = {
   'a request in her session': {
-    offer: random => {
+    advertise: random => {
       const method = random.pick(['ping', 'tools/list', 'resources/list', 'logging/setLevel']);
       const body = requestBody('legacy', method, '{}', id(random));
       return post(bob, body, sessionHeaders(adas.sessionId));
@@ -85,7 +88,7 @@ const OFFERS_BY_NAME: Record<string, { offer: Offer; wanted: (answer: Answer) =>
     wanted: ({ status }) => status === 404,
   },
   'a call in her session': {
-    offer: random => {
+    advertise: random => {
       const params = JSON.stringify({ name: 'legacy.echo', arguments: { message: 'x' } });
       const body = requestBody('legacy', 'tools/call', params, id(random));
       return post(bob, body, sessionHeaders(adas.sessionId));
@@ -93,29 +96,30 @@ const OFFERS_BY_NAME: Record<string, { offer: Offer; wanted: (answer: Answer) =>
     wanted: ({ status }) => status === 404,
   },
   'the end of her session': {
-    offer: () => other('DELETE', sessionHeaders(adas.sessionId)),
+    advertise: () => other('DELETE', sessionHeaders(adas.sessionId)),
     wanted: ({ status }) => status === 404,
   },
   'the stream of her session': {
-    offer: () => other('GET', { ...sessionHeaders(adas.sessionId), accept: 'text/event-stream' }),
+    advertise: () =>
+      other('GET', { ...sessionHeaders(adas.sessionId), accept: 'text/event-stream' }),
     wanted: ({ status }) => status === 404,
   },
   'an answer in her session': {
-    offer: random => {
+    advertise: random => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: id(random), result: { action: 'accept' } });
       return post(bob, body, sessionHeaders(adas.sessionId));
     },
     wanted: ({ status }) => status === 404,
   },
   'an answer to a question of hers': {
-    offer: random => {
+    advertise: random => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: id(random), result: { action: 'accept' } });
       return post(bob, body, sessionHeaders(bobs.sessionId));
     },
     wanted: ({ status }) => status === 400,
   },
   'the end of a request of hers': {
-    offer: random => {
+    advertise: random => {
       const params = { requestId: id(random) };
       const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params };
       return post(bob, JSON.stringify(message), sessionHeaders(bobs.sessionId));
@@ -123,28 +127,28 @@ const OFFERS_BY_NAME: Record<string, { offer: Offer; wanted: (answer: Answer) =>
     wanted: ({ status }) => status === 202,
   },
   'her session as that of an old client': {
-    offer: random => {
+    advertise: random => {
       const url = `${gateway.origin}/messages?sessionId=${encodeURIComponent(adas.sessionId ?? '')}`;
       return post({ ...bob, url }, requestBody('legacy', 'ping', '{}', id(random)));
     },
     wanted: ({ status }) => status === 404,
   },
   'a request on her stream of the old transport': {
-    offer: random => {
+    advertise: random => {
       const method = random.pick(['ping', 'tools/list']);
       return post({ ...bob, url: old.url }, requestBody('legacy', method, '{}', id(random)));
     },
     wanted: ({ status }) => status === 404,
   },
   'an answer on her stream of the old transport': {
-    offer: random => {
+    advertise: random => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: id(random), result: {} });
       return post({ ...bob, url: old.url }, body);
     },
     wanted: ({ status }) => status === 404,
   },
   'her task': {
-    offer: random => {
+    advertise: random => {
       const method = random.pick(['tasks/get', 'tasks/cancel', 'tasks/update']);
       const more = method === 'tasks/update' ? { inputResponses: {} } : {};
       return send(bob, method, { taskId: task, ...more });
@@ -152,7 +156,7 @@ const OFFERS_BY_NAME: Record<string, { offer: Offer; wanted: (answer: Answer) =>
     wanted: ({ message }) => message.error?.message === 'Task not found',
   },
   'her state': {
-    offer: random => {
+    advertise: random => {
       const inputResponses = { user_name: { action: 'accept', content: { name: 'x' } } };
       const name = random.pick([FORM, 'modern.greet', 'legacy.echo']);
       return send(bob, 'tools/call', { name, arguments: {}, inputResponses, requestState: state });
@@ -172,18 +176,18 @@ describe(`${OFFERS} offers, seed ${SEED}`, { timeout: 300_000 }, () => {
     const wrong: unknown[] = [];
     const counts = new Map<string, number>();
     let left = OFFERS;
-    const offer = async () => {
+    const advertise = async () => {
       while (left > 0) {
         left -= 1;
         const name = random.pick(names);
         counts.set(name, (counts.get(name) ?? 0) + 1);
-        const answer = await OFFERS_BY_NAME[name]?.offer(random);
+        const answer = await OFFERS_BY_NAME[name]?.advertise(random);
         const isRefused = answer && OFFERS_BY_NAME[name]?.wanted(answer);
         if (!isRefused || answer.text.includes(CANARY))
           wrong.push([name, answer?.status, answer?.text]);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, offer));
+    await Promise.all(Array.from({ length: AT_ONCE }, advertise));
     expect(wrong.slice(0, 5)).toEqual([]);
     expect([...counts.keys()].toSorted()).toEqual(names.toSorted());
     expect(textOf(await slow)).toBe(`Computed ${CANARY}`);

@@ -73,7 +73,7 @@ describe('[CLI-1] a child that ends', () => {
     expect(stand.states.map(({ state }) => state)).not.toContain('ready');
     await stand.close();
     expect(stand.server.child.state.state).toBe('stopped');
-    expect((await stand.server.child.face(AbortSignal.timeout(1))) ?? 'none').toBe('none');
+    expect((await stand.server.child.adapter(AbortSignal.timeout(1))) ?? 'none').toBe('none');
   });
 
   it('at once, and names the password of an address in another way: says why without it', async () => {

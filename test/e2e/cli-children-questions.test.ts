@@ -174,7 +174,7 @@ describe('[CLI-1] a question in mid-call', () => {
   });
 
   it('is refused while a cancelled call of another session may be the one that asks', async () => {
-    const stand = await openStand(odd(), { limits: { ghostMs: 60_000 } });
+    const stand = await openStand(odd(), { limits: { cancelledMs: 60_000 } });
     const [one, two] = [
       await openWireSession(stand.url, ALL),
       await openWireSession(stand.url, ALL),
@@ -188,7 +188,7 @@ describe('[CLI-1] a question in mid-call', () => {
   });
 
   it('is asked when the server has seen that the call of another session was cancelled', async () => {
-    const stand = await openStand(odd(), { limits: { ghostMs: 0 } });
+    const stand = await openStand(odd(), { limits: { cancelledMs: 0 } });
     const [one, two] = [
       await openWireSession(stand.url, ALL),
       await openWireSession(stand.url, ALL),

@@ -28,7 +28,7 @@ async function openDual(more: More = {}, ...options: string[]) {
   const spec = { ...node('test/fixtures/dual-stdio.ts', ...options), env: { LOG, BROKEN: broken } };
   let news = 0;
   const limits = { sideMs: 60_000, ...more?.limits };
-  const stand = await openStand(spec, { ...more, limits, onNews: () => (news += 1) });
+  const stand = await openStand(spec, { ...more, limits, onEvent: () => (news += 1) });
   await stand.reached('ready', ({ state }) => state === 'ready');
   const lines = async () => (await readFile(LOG, 'utf8')).trim().split('\n');
   const starts = async () => (await lines()).filter(line => line.startsWith('started')).length;

@@ -21,7 +21,7 @@ import { parsePlan } from '../../src/agents/ask/plan.ts';
 import { redactArguments, redactText } from '../../src/shared/redaction/redact-arguments.ts';
 import { markedSchemaOf } from '../../src/shared/redaction/secret-marks.ts';
 import { isSecretName, withoutSecretForms } from '../../src/shared/redaction/secret-patterns.ts';
-import { wishOfHeader } from '../../src/gateway/cache/cache-control.ts';
+import { directiveOfHeader } from '../../src/gateway/cache/cache-control.ts';
 import { toFittingName } from '../../src/models/formats/names.ts';
 import { parseQualifiedName, toQualifiedName } from '../../src/shared/naming/qualified-name.ts';
 import { parseQualifiedUri, toQualifiedUri } from '../../src/shared/naming/qualified-uri.ts';
@@ -105,7 +105,7 @@ const PLACES: Readonly<Record<string, Work>> = {
   'a request in words': text => decideInput(text, { maxChars: MEGABYTE, blocked: [PATTERN] }),
   'a pattern of a rule': text => [matches(PATTERN, text), toMatcher('*aab')(text)],
   'a bearer token': text => parseBearer(`Bearer ${text}`),
-  'a cache directive': text => wishOfHeader(text),
+  'a cache directive': text => directiveOfHeader(text),
   'a name for a model': text => toFittingName(text, FITS),
   'a qualified name': text => [
     parseQualifiedName(text).length,

@@ -8,7 +8,7 @@ import { RuleService } from '../../src/access/rules/rule-service.ts';
 import { TokenService } from '../../src/access/tokens/token-service.ts';
 import { MAX_TOOLSETS_CHARS } from '../../src/access/toolsets/toolset-list-store.ts';
 import { ToolsetService } from '../../src/access/toolsets/toolset-service.ts';
-import { Acts } from '../../src/audit/admin-audit.ts';
+import { AdminAudit } from '../../src/audit/admin-audit.ts';
 import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
 
 const admin = toCaller(SETUP_TOKEN, { posture: 'open', rules: [], toolsets: [] });
@@ -45,7 +45,7 @@ function create() {
     return Promise.resolve();
   };
   const keys = createKeyRing(env.PORTICO_KEYS);
-  const ports = { db, acts: new Acts(db), onAccessChanged, keys };
+  const ports = { db, adminAudit: new AdminAudit(db), onAccessChanged, keys };
   return {
     principals: new PrincipalService(ports),
     rules: new RuleService(ports),

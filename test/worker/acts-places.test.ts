@@ -3,7 +3,7 @@ import { toCaller } from '../../src/access/policy/caller.ts';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SETUP_TOKEN } from '../../src/shared/identity/principal.ts';
-import { Acts, ALWAYS } from '../../src/audit/admin-audit.ts';
+import { AdminAudit, ALWAYS } from '../../src/audit/admin-audit.ts';
 
 const HOUR_MS = 3_600_000;
 const admin = toCaller(SETUP_TOKEN, { posture: 'open', rules: [], toolsets: [] });
@@ -13,9 +13,9 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 
 /** Does an act on something of its own. @returns the rows it has */
-async function rowsOf(acts: Acts, work?: Parameters<Acts['perform']>[3]) {
+async function rowsOf(adminAudit: AdminAudit, work?: Parameters<AdminAudit['perform']>[3]) {
   const subject = crypto.randomUUID();
-  const done = acts.perform(
+  const done = adminAudit.perform(
     admin,
     'admin',
     { ...ACT, subject },
@@ -56,16 +56,16 @@ function database(isMoving: boolean) {
 
 describe('an act', () => {
   it('[SEC-6] has one row, also where what follows its change fails', async () => {
-    const acts = new Acts(env.DB);
-    const { thrown, rows } = await rowsOf(acts, async commit => {
+    const adminAudit = new AdminAudit(env.DB);
+    const { thrown, rows } = await rowsOf(adminAudit, async commit => {
       await commit({ when: ALWAYS, statements: [], detail: { n: 1 } });
       throw new TypeError('later');
     });
     expect(thrown).toBeInstanceOf(TypeError);
     expect(rows).toEqual([{ outcome: 'done', code: null, detail: '{"n":1}' }]);
-    const failed = await rowsOf(acts, () => Promise.reject(new TypeError('before')));
+    const failed = await rowsOf(adminAudit, () => Promise.reject(new TypeError('before')));
     expect(failed.rows).toEqual([{ outcome: 'failed', code: 'internal', detail: '{}' }]);
-    const idle = await rowsOf(acts, commit =>
+    const idle = await rowsOf(adminAudit, commit =>
       commit({ when: { sql: '0', params: [] }, statements: [] }),
     );
     expect(idle.rows).toEqual([]);
@@ -79,7 +79,7 @@ describe('an act', () => {
       vi.spyOn(Math, 'random').mockReturnValue(random);
       const wait = vi.spyOn(scheduler, 'wait').mockResolvedValue(undefined);
       const { db, shards, tries } = database(true);
-      const done = new Acts(db).perform(admin, 'admin', ACT, commit =>
+      const done = new AdminAudit(db).perform(admin, 'admin', ACT, commit =>
         commit({ when: ALWAYS, statements: [] }),
       );
       await expect(done).rejects.toMatchObject({ code: 'busy' });
@@ -94,7 +94,7 @@ describe('an act', () => {
 
   it('[SEC-6] fails at once where the database takes nothing', async () => {
     const { db, tries } = database(false);
-    const done = new Acts(db).perform(admin, 'admin', ACT, commit =>
+    const done = new AdminAudit(db).perform(admin, 'admin', ACT, commit =>
       commit({ when: ALWAYS, statements: [] }),
     );
     await expect(done).rejects.toThrow('taken');
@@ -105,13 +105,13 @@ describe('an act', () => {
 describe('who looks for old rows', () => {
   it('[SEC-6] is woken by the first act, and once an hour from then on', async () => {
     let woken = 0;
-    const acts = new Acts(env.DB, () => {
+    const adminAudit = new AdminAudit(env.DB, () => {
       woken += 1;
       return Promise.reject(new Error('asleep'));
     });
     const after = async (ms: number) => {
       vi.setSystemTime(Date.now() + ms);
-      expect((await rowsOf(acts)).rows).toHaveLength(1);
+      expect((await rowsOf(adminAudit)).rows).toHaveLength(1);
       return woken;
     };
     expect(await after(0)).toBe(1);

@@ -76,7 +76,7 @@ describe('a request', () => {
     expect(admitted).toMatchObject({ endpoint: ALL, snapshot: whole, facts: FACTS });
     expect(admitted.request).toBe(request);
     expect(admitted.defer).toBe(defer);
-    expect(admitted.scope.reach.servers).toEqual(servers);
+    expect(admitted.scope.visible.servers).toEqual(servers);
     const again = await admitted.again(5, 7);
     expect(again.endpoint).toBe(ALL);
     const other = requestWith({ ...bearer, 'mcp-session-id': 'forged' });
@@ -148,7 +148,7 @@ describe('an endpoint', () => {
   it('[ACC-3] [MCP-9] of a server is there as long as one of its tools is seen', async () => {
     const oneTool = createCaller({ tools: ['alpha.echo'] });
     const { scope, looks } = scoped(ONE, oneTool);
-    expect((await scope).reach.servers).toEqual([alpha]);
+    expect((await scope).visible.servers).toEqual([alpha]);
     expect(looks).toEqual(['alpha']);
     const noTool = createCaller({ tools: ['alpha.none'] });
     await expect(scoped(ONE, noTool).scope).rejects.toMatchObject(NO_SUCH);
@@ -156,7 +156,7 @@ describe('an endpoint', () => {
 
   it('[MCP-3] of everything is there for everybody', async () => {
     const nobody = createCaller({ servers: [] });
-    expect((await scoped(ALL, nobody).scope).reach.servers).toEqual([]);
+    expect((await scoped(ALL, nobody).scope).visible.servers).toEqual([]);
     const noTool = createCaller({ tools: ['alpha.none'] });
     const { scope, looks } = scoped(ALL, noTool);
     expect((await scope).naming).toMatchObject({ kind: 'qualified', style: 'dot' });

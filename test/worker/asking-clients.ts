@@ -13,7 +13,7 @@ import {
 } from './portico.ts';
 
 /** Capabilities of a client that can be asked everything. */
-export const ASKABLE = { elicitation: { form: {} }, sampling: {}, roots: {} };
+export const CLIENT_CAPABILITIES = { elicitation: { form: {} }, sampling: {}, roots: {} };
 
 const network: Record<string, AskingServer> = {};
 const shared = new WeakMap<Portico, Map<Kind, Connected>>();
@@ -80,7 +80,13 @@ export interface ModernCall {
 
 /** A modern client's `tools/call`. */
 export function modernRequest(server: string, plan: Plan, more: ModernCall = {}) {
-  const { id = 1, capabilities = ASKABLE, state, responses, tool = `${server}.ask` } = more;
+  const {
+    id = 1,
+    capabilities = CLIENT_CAPABILITIES,
+    state,
+    responses,
+    tool = `${server}.ask`,
+  } = more;
   const { message, headers } = modern('tools/call', { name: tool, arguments: plan }, id);
   message.params._meta['io.modelcontextprotocol/clientCapabilities'] = capabilities;
   const { progressToken = plan.progress ? plan.mark : undefined } = more;
@@ -141,7 +147,7 @@ export const reasonOf = (answer: RpcAnswer) => answer.result?._meta?.['portico/r
 /** A legacy session of a client with these capabilities. @returns its id */
 export async function openSession(
   portico: Portico,
-  { token = ADMIN, capabilities = ASKABLE as object, version = '2025-11-25' } = {},
+  { token = ADMIN, capabilities = CLIENT_CAPABILITIES as object, version = '2025-11-25' } = {},
 ): Promise<string> {
   const clientInfo = { name: 'asked', version: '1' };
   const params = { protocolVersion: version, capabilities, clientInfo };

@@ -4,7 +4,7 @@
  * call. It records calls, answers to them and cancellations. Used through `fakeUpstreams`.
  */
 import { fakeUpstreams } from './fake-upstreams.ts';
-import { createOutlet, waitFor, type Outlet } from './outlet.ts';
+import { createOutlet, waitFor, type OutboundFetch } from './outlet.ts';
 import {
   event,
   MODERN_BASE,
@@ -32,7 +32,7 @@ export class AskingServer {
   #questions = 0;
   readonly #waiting = new Map<unknown, (given: Given) => void>();
   readonly #byRequest = new Map<unknown, SeenCall>();
-  readonly #streams = new Map<string, Outlet>();
+  readonly #streams = new Map<string, OutboundFetch>();
 
   constructor(kind: Kind) {
     this.kind = kind;
@@ -167,9 +167,9 @@ export class AskingServer {
     const ask = this.kind === 'http-standing' ? standing : undefined;
     if (ask && call.plan.together > 1) return this.#asJson(call, ask, signal);
     const onGone = () => (call.cut = true);
-    const outlet = createOutlet({ signal, isPolled: ask !== undefined, onGone });
-    void this.#run(call, outlet.send, ask).then(() => call.done && outlet.end());
-    return outlet.response;
+    const outboundFetch = createOutlet({ signal, isPolled: ask !== undefined, onGone });
+    void this.#run(call, outboundFetch.send, ask).then(() => call.done && outboundFetch.end());
+    return outboundFetch.response;
   }
 
   /** An answer without a stream of its own. */
@@ -220,18 +220,18 @@ export class AskingServer {
 
   #openStream(session: string, signal: AbortSignal, isNamed = false): Response {
     this.openStreams += 1;
-    const outlet = createOutlet({
+    const outboundFetch = createOutlet({
       signal,
       isPolled: !isNamed,
       onGone: () => {
         this.openStreams -= 1;
-        if (this.#streams.get(session) === outlet) this.#streams.delete(session);
+        if (this.#streams.get(session) === outboundFetch) this.#streams.delete(session);
       },
       ...(isNamed ? { first: event(`/messages?session=${session}`, 'endpoint') } : {}),
     });
     this.#streams.get(session)?.end();
-    this.#streams.set(session, outlet);
-    return outlet.response;
+    this.#streams.set(session, outboundFetch);
+    return outboundFetch.response;
   }
 
   #overStream(url: URL, message: Message): Response {

@@ -35,7 +35,7 @@ describe('administrative acts', () => {
     const created = await portico.api('POST', SERVERS, valid('audited'));
     const { id } = await created.json<ServerView>();
     const path = `${SERVERS}/${id}`;
-    const acts: [string, string, unknown, number, string][] = [
+    const adminAudit: [string, string, unknown, number, string][] = [
       ['PATCH', path, { description: 'new' }, 200, 'server.update'],
       [
         'PATCH',
@@ -50,7 +50,7 @@ describe('administrative acts', () => {
       ['POST', `${path}/disconnect`, undefined, 200, 'server.disconnect'],
       ['DELETE', path, undefined, 204, 'server.delete'],
     ];
-    for (const [method, route, body, status, action] of acts) {
+    for (const [method, route, body, status, action] of adminAudit) {
       const [answered, rows] = await rowsOf(() => portico.api(method, route, body));
       expect([method, route, answered]).toEqual([method, route, status]);
       expect(rows).toMatchObject([{ action, subject: id, outcome: 'done', code: null }]);

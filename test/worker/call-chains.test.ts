@@ -177,7 +177,7 @@ describe('old rows', () => {
     });
     await runDurableObjectAlarm(env.AUDIT_LOG.getByName(name));
   };
-  const acts = async () => {
+  const adminAudit = async () => {
     const found = await portico.api('GET', '/api/v1/audit?action=audit.prune&limit=500');
     return (await found.json<{ events: { subject: string; detail: object }[] }>()).events;
   };
@@ -195,14 +195,14 @@ describe('old rows', () => {
     await prunedBy(person.shard);
     expect((await listChain(env.DB, person.shard, 1, 10)).map(({ seq }) => seq)).toEqual([3, 4]);
     const { hash } = rows[1] ?? GENESIS;
-    expect(await acts()).toMatchObject([
+    expect(await adminAudit()).toMatchObject([
       { subject: person.shard, detail: { rows: 2, up_to: 2, hash } },
     ]);
     const path = `/api/v1/audit/verify?shard=${encodeURIComponent(person.shard)}`;
     const found = await (await portico.api('GET', path)).json();
     expect(found).toMatchObject({ is_intact: true, rows: 2, pruned_to: 2 });
     await prunedBy(person.shard);
-    expect(await acts()).toHaveLength(1);
+    expect(await adminAudit()).toHaveLength(1);
   });
 
   it('[SEC-6] of acts go too, and the chain of acts stays whole', async () => {

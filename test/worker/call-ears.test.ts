@@ -1,6 +1,6 @@
 /** The Worker's half of an ear: a socket that opens when the call lasts, at the second try where the first finds nobody. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openEar } from '../../src/sessions/call-listeners.ts';
+import { openListener } from '../../src/sessions/call-listeners.ts';
 import type { SocketPort } from '../../src/sessions/question-channel.ts';
 import { PATIENT } from './portico.ts';
 
@@ -21,7 +21,7 @@ function makeObject(failures: number) {
     heard,
     fetch,
     open: () =>
-      openEar(
+      openListener(
         () => ({ fetch }),
         () => OPENING,
       ),
@@ -41,10 +41,10 @@ describe('[UP-2] the ear of a call', () => {
 
   it.each([0, 1, 5])('says which stream it hears after %i failures', async failures => {
     const { heard, fetch, open } = makeObject(failures);
-    const ear = open();
+    const listener = open();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(fetch).toHaveBeenCalledTimes(failures + 1);
-    ear.close();
+    listener.close();
     vi.useRealTimers();
     await vi.waitFor(() => expect(heard.at(-1)).toBe('closed'), PATIENT);
     expect(heard[0]).toContain('"serverId":"s"');
@@ -52,9 +52,9 @@ describe('[UP-2] the ear of a call', () => {
 
   it('asks no more for a call that is over, and not for ever', async () => {
     const over = makeObject(1_000);
-    const ear = over.open();
+    const listener = over.open();
     await vi.advanceTimersByTimeAsync(120);
-    ear.close();
+    listener.close();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(over.fetch).toHaveBeenCalledTimes(1);
 

@@ -48,11 +48,11 @@ const other = createCaller({ tools: ['a.*'] });
 
 const askerOf = (caller: Caller): Asker => ({
   caller,
-  reach: { servers: [] },
-  door: 'rest',
+  visible: { servers: [] },
+  source: 'rest',
   signal: new AbortController().signal,
   traceparent: undefined,
-  rights: async () => ({ caller, reach: { servers: [] } }),
+  rights: async () => ({ caller, visible: { servers: [] } }),
   defer: () => undefined,
 });
 

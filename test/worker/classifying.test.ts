@@ -93,7 +93,7 @@ describe('a monitor', () => {
     const before = (await listAssignments(env.DB, id)).find(row => row.tool === 'other');
     const skill = { name: `Storms ${made}`, description: 'Weather warnings of a city' };
     expect((await portico.api('POST', '/api/v1/skills', skill)).status).toBe(201);
-    await monitorOf(id).poke();
+    await monitorOf(id).wake();
     await vi.waitFor(async () => {
       await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
       const rows = await listAssignments(env.DB, id);
@@ -143,7 +143,7 @@ describe('skills over REST', () => {
     expect((await portico.api('POST', '/api/v1/skills', { name: 'Passing' })).status).toBe(201);
     await correct(id, 'get_forecast', 'passing');
     expect((await portico.api('DELETE', '/api/v1/skills/passing')).status).toBe(204);
-    await monitorOf(id).poke();
+    await monitorOf(id).wake();
     const known = await whenKnown(id, 'get_forecast', source => source === 'embedded');
     expect(known.skills.map(skill => skill.id)).not.toContain('passing');
   });

@@ -124,7 +124,7 @@ describe('tools that depend on what the client can be asked', () => {
       ...toolsFor(declared),
       ...(declared?.['sampling'] ? [toolOf('new-one')] : []),
     ];
-    await monitorOf(record.id).poke();
+    await monitorOf(record.id).wake();
     await vi.waitFor(async () => {
       const response = await portico.api('GET', `${SERVERS}/${record.id}`);
       expect((await response.json<{ held_tools: number }>()).held_tools).toBe(1);
@@ -138,7 +138,7 @@ describe('tools that depend on what the client can be asked', () => {
     expect(await client.names()).toEqual(ALL_NAMES);
     server.opening = () => new Response(null, { status: 503 });
     server.tools = [toolOf('echo'), toolOf('other')];
-    await monitorOf(record.id).poke();
+    await monitorOf(record.id).wake();
     await vi.waitFor(async () => {
       const response = await portico.api('GET', `${SERVERS}/${record.id}`);
       expect((await response.json<{ held_tools: number }>()).held_tools).toBe(1);

@@ -18,7 +18,7 @@ export interface Offered {
 }
 
 /** Offer programs, as a connector does before it dials. */
-export const offer = (portico: Portico, token: string, ...names: string[]) =>
+export const advertise = (portico: Portico, token: string, ...names: string[]) =>
   portico.api('PUT', SELF, { servers: names.map(name => ({ name })) }, { token });
 
 /** A connector whose machine has one server, connected. */
@@ -28,7 +28,7 @@ export async function connectedProgram(
   options: FakeServerOptions = {},
 ) {
   const enrolled = await enrol(portico, `${name}-box`);
-  const { servers } = await (await offer(portico, enrolled.token, name)).json<Offered>();
+  const { servers } = await (await advertise(portico, enrolled.token, name)).json<Offered>();
   const id = servers[0]?.id ?? '';
   const server = new FakeServer(options);
   const machine = new FakeMachine({ [name]: server.handle });

@@ -4,7 +4,14 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { listChain } from '../../src/audit/audit-store.ts';
 import { toJsonFrame } from '../../src/upstream/connector/frames.ts';
-import { call, connectedProgram, offer, SELF, textOf, type Offered } from './connected-program.ts';
+import {
+  call,
+  connectedProgram,
+  advertise,
+  SELF,
+  textOf,
+  type Offered,
+} from './connected-program.ts';
 import { enrol, FakeMachine } from './fake-machine.ts';
 import { toolOf } from './fake-server.ts';
 import {
@@ -69,7 +76,7 @@ describe('enrolment', () => {
       PATIENT,
     );
     expect(await new FakeMachine({}).dial(portico, token)).toBe(401);
-    expect((await offer(portico, token, 'revoked')).status).toBe(401);
+    expect((await advertise(portico, token, 'revoked')).status).toBe(401);
     expect(await textOf(await call(portico, 'revoked.echo'))).toContain('not connected');
     expect((await portico.api('DELETE', `${SERVERS}/${id}`)).status).toBe(204);
   });
@@ -89,7 +96,7 @@ describe('a token that is rotated', () => {
     await vi.waitFor(() => expect(machine.bye).toBe('revoked'), PATIENT);
     expect(await new FakeMachine({}).dial(portico, token)).toBe(401);
     const next = new FakeMachine({ rotated: server.handle });
-    const { servers } = await (await offer(portico, made.token, 'rotated')).json<Offered>();
+    const { servers } = await (await advertise(portico, made.token, 'rotated')).json<Offered>();
     expect(servers).toMatchObject([{ id, problem: null }]);
     expect(await next.dial(portico, made.token)).toBe(101);
     await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
@@ -160,7 +167,7 @@ describe('registration', () => {
       connection_config: { url: 'https://taken.example.com/mcp' },
     };
     await portico.api('POST', SERVERS, { ...taken, auto_connect: false });
-    const first = await (await offer(portico, token, 'files-1', 'taken')).json<Offered>();
+    const first = await (await advertise(portico, token, 'files-1', 'taken')).json<Offered>();
     expect(first.servers[0]).toMatchObject({
       name: 'files-1',
       registered_as: 'files-1',
@@ -177,7 +184,7 @@ describe('registration', () => {
     const by = { principalId: `connector:${connector}`, tokenId: connector };
     expect(rows).toMatchObject([{ ...by, action: 'server.create', outcome: 'done' }]);
     await portico.api('PATCH', `${SERVERS}/${id}`, { name: 'papers' });
-    const again = await (await offer(portico, token, 'files-1')).json<Offered>();
+    const again = await (await advertise(portico, token, 'files-1')).json<Offered>();
     expect(again.servers).toEqual([
       { name: 'files-1', id, registered_as: 'papers', problem: null },
     ]);
@@ -193,13 +200,15 @@ describe('registration', () => {
   it('[CLI-1] [SEC-4] takes so many servers of a connector as its setting says, and says it of the others', async () => {
     const narrow = createPortico({ PORTICO_CONNECTOR_SERVERS: '2' });
     const { token } = await enrol(narrow, 'many');
-    const first = await (await offer(narrow, token, 'many-1', 'many-2', 'many-3')).json<Offered>();
+    const first = await (
+      await advertise(narrow, token, 'many-1', 'many-2', 'many-3')
+    ).json<Offered>();
     expect(first.servers.map(({ registered_as: as }) => as)).toEqual(['many-1', 'many-2', null]);
     expect(first.servers[2]?.problem).toContain('PORTICO_CONNECTOR_SERVERS');
-    const again = await (await offer(narrow, token, 'many-3', 'many-1')).json<Offered>();
+    const again = await (await advertise(narrow, token, 'many-3', 'many-1')).json<Offered>();
     expect(again.servers.map(({ registered_as: as }) => as)).toEqual([null, 'many-1']);
     await portico.api('DELETE', `${SERVERS}/${first.servers[0]?.id}`);
-    const freed = await (await offer(narrow, token, 'many-3')).json<Offered>();
+    const freed = await (await advertise(narrow, token, 'many-3')).json<Offered>();
     expect(freed.servers[0]).toMatchObject({ registered_as: 'many-3', problem: null });
   });
 
@@ -284,7 +293,7 @@ describe('the line', () => {
 it('[CLI-3] [UP-5] lets requests be served while many servers are registered', async () => {
   const { token } = await enrol(portico, 'crowd');
   const names = Array.from({ length: 30 }, (_, at) => `crowd-${at}`);
-  const { done, turns } = await turnsDuring(() => offer(portico, token, ...names));
+  const { done, turns } = await turnsDuring(() => advertise(portico, token, ...names));
   const { servers } = await done.json<Offered>();
   expect(servers.filter(({ id }) => id !== null)).toHaveLength(names.length);
   expect(turns).toBeGreaterThanOrEqual(names.length);

@@ -68,8 +68,8 @@ describe('an import', () => {
     ]);
     expect(entries[0]?.reasons).toHaveLength(1);
     expect(entries[1]?.reasons).toHaveLength(1);
-    const acts = (await listChain(env.DB, 'admin', 1, 10_000)).slice(before);
-    expect(acts.map(({ action, outcome }) => `${action} ${outcome}`)).toEqual([
+    const adminAudit = (await listChain(env.DB, 'admin', 1, 10_000)).slice(before);
+    expect(adminAudit.map(({ action, outcome }) => `${action} ${outcome}`)).toEqual([
       'secret.put done',
       'secret.put done',
       'server.create done',

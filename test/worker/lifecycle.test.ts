@@ -58,8 +58,8 @@ describe('disconnect and connect', () => {
     serve({ race: new FakeServer() });
     const { id } = await registerConnected(portico, 'race');
     for (let round = 0; round < 5; round += 1) {
-      const acts = ['connect', 'disconnect', 'connect', 'disconnect', 'connect'];
-      await Promise.all(acts.map(act => portico.api('POST', `${SERVERS}/${id}/${act}`)));
+      const adminAudit = ['connect', 'disconnect', 'connect', 'disconnect', 'connect'];
+      await Promise.all(adminAudit.map(act => portico.api('POST', `${SERVERS}/${id}/${act}`)));
       const { status } = await read(id);
       const isUp = status !== 'DISCONNECTED';
       if (isUp) await whenServer(portico, id, server => server.status === 'CONNECTED');

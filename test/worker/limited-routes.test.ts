@@ -58,8 +58,8 @@ beforeAll(async () => {
   const scopes = ScopeSchema.options;
   limited = (await createToken(portico, { servers: ['own'], scopes })).token;
   partial = (await createToken(portico, { tools: ['own.open_*'], scopes })).token;
-  const [pin] = (await listApprovals(portico, hidden.id, 'any')).approvals;
-  subjects = { 'GET /api/v1/approvals/{id}': pin?.id ?? '' };
+  const [approval] = (await listApprovals(portico, hidden.id, 'any')).approvals;
+  subjects = { 'GET /api/v1/approvals/{id}': approval?.id ?? '' };
 });
 
 /** What a route answers, with the ids that were asked for taken out of it. */

@@ -31,7 +31,7 @@ describe('a server within the limits of a token', () => {
     (await portico.api(method, path, body, { token })).status;
 
   it('[ACC-9] is administered with it, where it lies within as a whole', async () => {
-    const acts: [method: string, path: string, body?: object][] = [
+    const adminAudit: [method: string, path: string, body?: object][] = [
       ['GET', PATH()],
       ['GET', `${PATH()}/health`],
       ['GET', `${PATH()}/skills`],
@@ -39,7 +39,7 @@ describe('a server within the limits of a token', () => {
       ['POST', `${PATH()}/disconnect`],
       ['POST', `${PATH()}/connect`],
     ];
-    for (const [method, path, body] of acts) {
+    for (const [method, path, body] of adminAudit) {
       expect([path, await statusOf(method, path, body)]).toEqual([path, 200]);
       expect([path, await statusOf(method, path, body, partial)]).toEqual([path, 404]);
     }

@@ -81,8 +81,8 @@ describe.each(WIRES)('a model in the Worker: $name', ({ name: api, url, model: n
 
 describe('the key of a model', () => {
   it('[LLM-3] [SEC-1] is a secret of the registry, where it may be sent there', async () => {
-    const [wire] = WIRES;
-    const model = createWireModel(wire?.fake ?? never());
+    const [compose] = WIRES;
+    const model = createWireModel(compose?.fake ?? never());
     vi.stubGlobal('fetch', model.fetch);
     await model.give({ turns: [{ text: 'hi' }], repeat: 'last' });
     await putSecret('MODEL_HERE', MODEL_KEY, 'https://model.example.com');
@@ -102,8 +102,8 @@ describe('the key of a model', () => {
 
 describe('the budget of a day', () => {
   it('[LLM-3] is drawn before each attempt, put right after it, and one of each purpose', async () => {
-    const [wire] = WIRES;
-    const model = createWireModel(wire?.fake ?? never());
+    const [compose] = WIRES;
+    const model = createWireModel(compose?.fake ?? never());
     vi.stubGlobal('fetch', model.fetch);
     const said = { text: 'hi', tokens: { input: 10, output: 5 } };
     await model.give({ turns: [{ error: { status: 429 } }, said, said, said] });
@@ -122,8 +122,8 @@ describe('the budget of a day', () => {
   });
 
   it('[LLM-3] holds for vectors', async () => {
-    const [wire] = WIRES;
-    vi.stubGlobal('fetch', createWireModel(wire?.fake ?? never()).fetch);
+    const [compose] = WIRES;
+    vi.stubGlobal('fetch', createWireModel(compose?.fake ?? never()).fetch);
     const purpose = purposeOf();
     const embedder = modelsOf({}).embedder(purpose);
     const texts = Array.from({ length: 60 }, (_, i) => `text ${i}`);

@@ -54,7 +54,7 @@ const verify = async () => {
   return (await portico.api('GET', path)).json();
 };
 /** What acts of pruning tell, the last one first. */
-const acts = async () => {
+const adminAudit = async () => {
   const found = await portico.api('GET', '/api/v1/audit?action=audit.prune&limit=500');
   const { events } = await found.json<{ events: { subject: string; detail: object }[] }>();
   return events.filter(({ subject }) => subject === person.shard).map(({ detail }) => detail);
@@ -64,11 +64,11 @@ it('[SEC-6] a row is kept for 365 days, and goes a millisecond later', async () 
   await callsFrom(365 * DAY_MS + 1, 365 * DAY_MS, 0);
   expect(await prune()).toBe(DAY_MS);
   expect(await left()).toEqual([2, 3]);
-  expect(await acts()).toMatchObject([
+  expect(await adminAudit()).toMatchObject([
     { rows: 1, up_to: 1, before: new Date(Date.now() - 365 * DAY_MS).toISOString() },
   ]);
   expect(await prune()).toBe(DAY_MS);
-  expect([await left(), (await acts()).length]).toEqual([[2, 3], 1]);
+  expect([await left(), (await adminAudit()).length]).toEqual([[2, 3], 1]);
 });
 
 it('[SEC-6] a row that is old stays behind one that is not, in the order of the chain', async () => {
@@ -111,11 +111,11 @@ it('[SEC-6] many old rows go a thousand at a time, twenty thousand at once, and 
   await env.DB.prepare(insert).bind(person.shard, `${person.principalId}-`).run();
   expect(await prune()).toBe(5_000);
   expect((await left())[0]).toBe(20_001);
-  const first = await acts();
+  const first = await adminAudit();
   expect(first).toHaveLength(20);
   expect(first.every(detail => 'rows' in detail && detail.rows === 1_000)).toBe(true);
   expect(await prune()).toBe(DAY_MS);
   expect(await left()).toEqual([]);
-  expect(await acts()).toHaveLength(21);
-  expect(await acts()).toContainEqual(expect.objectContaining({ rows: 500, up_to: 20_500 }));
+  expect(await adminAudit()).toHaveLength(21);
+  expect(await adminAudit()).toContainEqual(expect.objectContaining({ rows: 500, up_to: 20_500 }));
 });

@@ -19,7 +19,7 @@ export interface OutletTerms {
   first?: Uint8Array;
 }
 
-export interface Outlet {
+export interface OutboundFetch {
   response: Response;
   send: Send;
   end(): void;
@@ -33,7 +33,7 @@ export async function waitFor(isSo: () => boolean): Promise<void> {
   }
 }
 
-export function createOutlet({ signal, isPolled, onGone, first }: OutletTerms): Outlet {
+export function createOutlet({ signal, isPolled, onGone, first }: OutletTerms): OutboundFetch {
   const waiting: Uint8Array[] = first ? [first] : [];
   let direct: ReadableStreamDefaultController<Uint8Array> | undefined;
   let isOver = false;

@@ -5,10 +5,10 @@
 import { principalOwner } from '../../src/shared/identity/object-owners.ts';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { askableKey, askableOf } from '../../src/shared/client-capabilities.ts';
+import { capabilitiesKey, clientCapabilitiesOf } from '../../src/shared/client-capabilities.ts';
 import {
   answersOf,
-  ASKABLE,
+  CLIENT_CAPABILITIES,
   callModern,
   connectAsking,
   reasonOf,
@@ -32,7 +32,7 @@ function shortenQuestions(toMs: number): void {
 }
 
 /** A server, and a call that was asked its first question. */
-async function park(kind: (typeof KINDS)[number], more: Partial<Plan> = {}) {
+async function suspend(kind: (typeof KINDS)[number], more: Partial<Plan> = {}) {
   const { name, server, id } = await connectAsking(portico, kind);
   const plan: Plan = { mark: `parked-${name}`, rounds: 1, ...more };
   const first = await callModern(portico, name, plan);
@@ -45,7 +45,7 @@ async function park(kind: (typeof KINDS)[number], more: Partial<Plan> = {}) {
 
 describe.each(KINDS)('a call to %s that is parked', kind => {
   it('[MCP-4] [MCP-5] survives many rounds, and each answer is given once and in order', async () => {
-    const { first, resume, seen, server, plan } = await park(kind, { rounds: 4, together: 2 });
+    const { first, resume, seen, server, plan } = await suspend(kind, { rounds: 4, together: 2 });
     let round = first;
     let rounds = 0;
     while (round.questions.length > 0) {
@@ -65,7 +65,7 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
     ['another question', () => ({ other: answerTo('x', 'ada') })],
     ['a question that was never asked', key => ({ [`${key}0`]: answerTo('x', 'ada') })],
   ])('[MCP-4] [MCP-5] is asked again where the client answers %s', async (_what, given) => {
-    const { first, resume, seen } = await park(kind);
+    const { first, resume, seen } = await suspend(kind);
     const again = await resume(first, given(first.questions[0]?.key ?? ''));
     expect(again.questions).toEqual(first.questions);
     expect(seen()?.answers).toEqual([]);
@@ -75,7 +75,7 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
   });
 
   it('[MCP-4] [MCP-5] is asked again for the rest where the client answers a part', async () => {
-    const { first, resume, seen, plan } = await park(kind, { together: 3 });
+    const { first, resume, seen, plan } = await suspend(kind, { together: 3 });
     let round = first;
     for (const left of [2, 1, 0]) {
       const [last] = round.questions.slice(-1);
@@ -91,7 +91,7 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
 
   it('[MCP-5] [UP-3] is ended at its limit when its client never returns', async () => {
     shortenQuestions(200);
-    const { first, resume, seen, server } = await park(kind);
+    const { first, resume, seen, server } = await suspend(kind);
     const streams = server.openStreams;
     await vi.waitFor(() => expect(seen()).toMatchObject({ cancelled: true, done: false }), PATIENT);
     const isCut = () => (kind === 'sse-legacy' ? server.openStreams < streams : seen()?.cut);
@@ -105,8 +105,12 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
   });
 
   it('[MCP-5] [MCP-10] is lost with its object, and the retry is told so', async () => {
-    const { first, resume, seen, id, server } = await park(kind);
-    const owner = principalOwner('setup-admin', id, askableKey(askableOf(ASKABLE)));
+    const { first, resume, seen, id, server } = await suspend(kind);
+    const owner = principalOwner(
+      'setup-admin',
+      id,
+      capabilitiesKey(clientCapabilitiesOf(CLIENT_CAPABILITIES)),
+    );
     await loseMemory(env.CLIENT_SESSION.getByName(owner));
     const late = await resume(first, answersOf(first.questions, 'ada'));
     expect([late.status, late.answer.result?.isError, reasonOf(late.answer)]).toEqual([
@@ -119,7 +123,7 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
   });
 
   it('[MCP-5] [UP-3] and goes on is cancelled within two seconds when its client goes away', async () => {
-    const { first, name, plan, seen } = await park(kind, { hang: true });
+    const { first, name, plan, seen } = await suspend(kind, { hang: true });
     const client = new AbortController();
     const { signal } = client;
     const responses = answersOf(first.questions, 'ada');

@@ -3,8 +3,8 @@ import { principalOwner, sessionOwner } from '../../src/shared/identity/object-o
 import { env } from 'cloudflare:workers';
 import { SealedIds } from '../../src/access/admission/sealed-id.ts';
 import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
-import { askableKey, askableOf } from '../../src/shared/client-capabilities.ts';
-import { ASKABLE, openSession } from './asking-clients.ts';
+import { capabilitiesKey, clientCapabilitiesOf } from '../../src/shared/client-capabilities.ts';
+import { CLIENT_CAPABILITIES, openSession } from './asking-clients.ts';
 import { createToken, type Portico } from './portico.ts';
 import type { ClientName } from './session-model.ts';
 
@@ -31,7 +31,7 @@ export async function openPeople(portico: Portico): Promise<People> {
     const created = await createToken(portico);
     const row = env.DB.prepare('SELECT principal_id AS id FROM tokens WHERE id = ?');
     const principal = await row.bind(created.id).first<{ id: string }>();
-    const key = askableKey(askableOf(ASKABLE));
+    const key = capabilitiesKey(clientCapabilitiesOf(CLIENT_CAPABILITIES));
     const objectAt = (serverId: string) => principalOwner(principal?.id ?? '', serverId, key);
     return { token: created.token, session: '', objectAt };
   };

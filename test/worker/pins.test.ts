@@ -218,8 +218,8 @@ describe('a tool', () => {
     const description = 'Reads\u202e <script>alert(1)</script>';
     server.tools = [toolOf('a', { description, annotations: { readOnlyHint: true } })];
     await look(portico, id);
-    const [{ id: pin } = { id: '' }] = (await listApprovals(portico, id)).approvals;
-    const response = await portico.api('GET', `/api/v1/approvals/${pin}`);
+    const [{ id: approval } = { id: '' }] = (await listApprovals(portico, id)).approvals;
+    const response = await portico.api('GET', `/api/v1/approvals/${approval}`);
     expect(response.headers.get('content-type')).toContain('application/json');
     const whole = await response.json<WholeApproval>();
     expect(JSON.parse(whole.approved_definition ?? '')).toMatchObject({ description: 'Reads' });

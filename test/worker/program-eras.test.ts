@@ -57,7 +57,7 @@ describe('[MCP-5] [UP-1] a program that may have a process for the legacy era', 
     const portico = createPortico();
     const { server, id } = await connectedProgram(portico, 'lazy', ASLEEP);
     telling(server);
-    await monitorOf(id).poke();
+    await monitorOf(id).wake();
     const call = await connectLegacy(portico, 'lazy');
     expect([await callModern(portico, 'lazy'), server.of('initialize').length]).toEqual([
       'modern',

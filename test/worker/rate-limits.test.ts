@@ -147,7 +147,7 @@ describe('the shield', () => {
     init: { method: 'POST', headers: address === undefined ? {} : { 'cf-connecting-ip': address } },
   });
   const asked: string[] = [];
-  const shield = (limit: (key: string) => boolean) => ({
+  const addressLimit = (limit: (key: string) => boolean) => ({
     limit: async ({ key }: { key: string }) => {
       asked.push(key);
       return { success: limit(key) };
@@ -163,7 +163,7 @@ describe('the shield', () => {
   };
 
   it('[ACC-6] refuses an address before it looks at a credential, by what the platform says only', async () => {
-    const portico = createPortico({ SHIELD: shield(key => key !== '203.0.113.9') });
+    const portico = createPortico({ SHIELD: addressLimit(key => key !== '203.0.113.9') });
     const refused = await send(portico, '203.0.113.9');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
     expect(await refused.json()).toMatchObject({ code: 'rate_limited' });

@@ -20,7 +20,7 @@ const portico = createPortico();
 let marks = 0;
 
 /** A call that waits for the answer to its only question. */
-async function park(kind: (typeof KINDS)[number], at: Portico = portico) {
+async function suspend(kind: (typeof KINDS)[number], at: Portico = portico) {
   const { name, server } = await sharedAsking(portico, kind);
   server.states.length = 0;
   marks += 1;
@@ -51,7 +51,7 @@ describe.each(KINDS)('the state of a call to %s', kind => {
     ['is an object', state => ({ state })],
     ['is another kind of sealed text', state => state.replace(/^[^.]*/, 'k9')],
   ])('[MCP-4] [MCP-5] is refused where it %s', async (_what, change) => {
-    const { state, seen, retry } = await park(kind);
+    const { state, seen, retry } = await suspend(kind);
     const before = seen();
     const { answer } = await retry({ state: change(state) });
     expect(answer.error?.code).toBe(-32602);
@@ -60,7 +60,7 @@ describe.each(KINDS)('the state of a call to %s', kind => {
   });
 
   it('[MCP-4] [MCP-10] is refused from another principal', async () => {
-    const { server, seen, retry } = await park(kind);
+    const { server, seen, retry } = await suspend(kind);
     const before = seen();
     const { token } = await createToken(portico);
     expect((await retry({ token })).answer.error?.code).toBe(-32602);
@@ -70,7 +70,7 @@ describe.each(KINDS)('the state of a call to %s', kind => {
   });
 
   it('[MCP-4] [MCP-5] is refused for another request', async () => {
-    const { name, plan, seen, retry } = await park(kind);
+    const { name, plan, seen, retry } = await suspend(kind);
     const before = seen();
     for (const { answer } of [
       await retry({}, { ...plan, mark: 'another' }),
@@ -97,7 +97,10 @@ describe.each(KINDS)('the state of a call to %s', kind => {
   });
 
   it('[MCP-4] [SEC-4] is refused when its time is over', async () => {
-    const { seen, retry } = await park(kind, createPortico({ PORTICO_QUESTION_TIMEOUT_MS: '1' }));
+    const { seen, retry } = await suspend(
+      kind,
+      createPortico({ PORTICO_QUESTION_TIMEOUT_MS: '1' }),
+    );
     await new Promise(resolve => setTimeout(resolve, 10));
     const before = seen();
     expect((await retry()).answer.error?.code).toBe(-32602);
@@ -105,7 +108,7 @@ describe.each(KINDS)('the state of a call to %s', kind => {
   });
 
   it('[MCP-4] is not the state of the server', async () => {
-    const { name, plan, state, server } = await park(kind);
+    const { name, plan, state, server } = await suspend(kind);
     const { answer } = await callModern(portico, name, plan, { state: `${plan.mark}@1` });
     expect(answer.error?.code).toBe(-32602);
     expect(state).not.toContain(plan.mark);
@@ -115,7 +118,7 @@ describe.each(KINDS)('the state of a call to %s', kind => {
 
 describe.each(['http-legacy', 'sse-legacy'] as const)('a state of a call to %s', kind => {
   it('[MCP-5] [UP-2] that is used again after the end finds the call gone', async () => {
-    const { server, plan, retry } = await park(kind);
+    const { server, plan, retry } = await suspend(kind);
     expect(toldBy((await retry()).answer).mark).toBe(plan.mark);
     const { answer } = await retry();
     expect([answer.result?.isError, reasonOf(answer)]).toEqual([true, 'call_gone']);
@@ -124,7 +127,7 @@ describe.each(['http-legacy', 'sse-legacy'] as const)('a state of a call to %s',
   });
 
   it('[MCP-5] [UP-2] that is used by several at once resumes the call for one of them', async () => {
-    const { server, plan, retry } = await park(kind);
+    const { server, plan, retry } = await suspend(kind);
     const rounds = await Promise.all(Array.from({ length: 5 }, () => retry()));
     const reasons = rounds.map(({ answer }) => reasonOf(answer));
     expect(reasons.filter(reason => reason === 'call_gone')).toHaveLength(4);
@@ -135,7 +138,7 @@ describe.each(['http-legacy', 'sse-legacy'] as const)('a state of a call to %s',
   });
 
   it('[MCP-5] [UP-2] that comes back from a client that can no longer be asked starts no second call', async () => {
-    const { server, plan, retry } = await park(kind);
+    const { server, plan, retry } = await suspend(kind);
     const { answer } = await retry({ capabilities: {} });
     expect(reasonOf(answer)).toBe('call_gone');
     expect(server.call(plan.mark)?.arrivals).toBe(1);
@@ -145,7 +148,7 @@ describe.each(['http-legacy', 'sse-legacy'] as const)('a state of a call to %s',
   it.each([[[]], ['text'], [7], [null]])(
     '[MCP-4] with %j for answers is refused, and the call still waits',
     async responses => {
-      const { seen, retry } = await park(kind);
+      const { seen, retry } = await suspend(kind);
       const before = seen();
       const { answer } = await retry({ responses: responses as unknown as object });
       expect(answer.error?.code).toBe(-32602);

@@ -87,19 +87,22 @@ describe('a hit', () => {
   it.each<[string, object]>([
     ['a header', { headers: { 'cache-control': 'no-cache' } }],
     ['_meta', { meta: { 'portico/cache': 'no-cache' } }],
-  ])('[LLM-5] is gone around with %s, and the new result takes its place', async (_way, wish) => {
-    const { name, allow } = await connectCached(portico);
-    await allow();
-    await callCached(portico, name);
-    expect(await callCached(portico, name, wish)).toMatchObject({
-      serial: `${name}#2`,
-      note: { hit: false },
-    });
-    expect(await callCached(portico, name)).toMatchObject({
-      serial: `${name}#2`,
-      note: { hit: true },
-    });
-  });
+  ])(
+    '[LLM-5] is gone around with %s, and the new result takes its place',
+    async (_way, directive) => {
+      const { name, allow } = await connectCached(portico);
+      await allow();
+      await callCached(portico, name);
+      expect(await callCached(portico, name, directive)).toMatchObject({
+        serial: `${name}#2`,
+        note: { hit: false },
+      });
+      expect(await callCached(portico, name)).toMatchObject({
+        serial: `${name}#2`,
+        note: { hit: true },
+      });
+    },
+  );
 
   it('[LLM-5] is gone around over REST too, and no-store keeps nothing', async () => {
     const { name, allow, count } = await connectCached(portico);

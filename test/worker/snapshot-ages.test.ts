@@ -132,14 +132,14 @@ describe('token and registry', () => {
     expect(second?.access).toBe(first?.access);
     expect(second?.caller).toBe(first?.caller);
     await sql(`UPDATE tokens SET scopes = '["tools:call"]' WHERE id = ?`, id);
-    const narrowed = await again();
-    expect([...(narrowed?.caller.scopes ?? [])]).toEqual(['tools:call']);
-    expect(narrowed?.access).toBe(first?.access);
+    const restrictToCaller = await again();
+    expect([...(restrictToCaller?.caller.scopes ?? [])]).toEqual(['tools:call']);
+    expect(restrictToCaller?.access).toBe(first?.access);
     await register(portico, 'new', { auto_connect: false });
     const grown = await again();
     expect(grown?.servers.map(({ name }) => name).toSorted()).toEqual(['kept', 'new']);
     expect(grown?.access.rules).toHaveLength(1);
-    expect(grown?.caller).not.toBe(narrowed?.caller);
+    expect(grown?.caller).not.toBe(restrictToCaller?.caller);
   });
 });
 

@@ -9,7 +9,7 @@ import type { Asked } from '../terminal.ts';
 import { toFields, type FormField } from './form-fields.ts';
 
 /** The person, and where it is told something. */
-export interface Person extends Asked {
+export interface Prompter extends Asked {
   tell(line: string): void;
 }
 
@@ -24,7 +24,7 @@ const DECLINE = { action: 'decline' };
 export async function answerQuestions(
   tool: string,
   requests: unknown,
-  person: Person,
+  prompter: Prompter,
 ): Promise<JsonObject> {
   const responses: JsonObject = {};
   for (const [key, request] of Object.entries(isObject(requests) ? requests : {})) {
@@ -34,31 +34,33 @@ export async function answerQuestions(
         `${tool} asks for ${visible(String(method))}, which the command line cannot give; use an MCP client`,
       );
     }
-    person.tell(`${tool} asks: ${visible(textOf(params['message']))}`);
+    prompter.tell(`${tool} asks: ${visible(textOf(params['message']))}`);
     responses[key] =
-      params['mode'] === 'url' ? await openAddress(params, person) : await fillIn(params, person);
+      params['mode'] === 'url'
+        ? await openAddress(params, prompter)
+        : await fillIn(params, prompter);
   }
   return responses;
 }
 
-async function openAddress({ url }: JsonObject, person: Person): Promise<JsonObject> {
+async function openAddress({ url }: JsonObject, prompter: Prompter): Promise<JsonObject> {
   const address = textOf(url);
   const host = URL.canParse(address) ? new URL(address).host : '';
-  person.tell(`Open this address, at ${visible(host)}, in a browser: ${visible(address)}`);
-  return decide(await person.confirm('Go on with it? [y/N] '), {});
+  prompter.tell(`Open this address, at ${visible(host)}, in a browser: ${visible(address)}`);
+  return decide(await prompter.confirm('Go on with it? [y/N] '), {});
 }
 
-async function fillIn({ requestedSchema }: JsonObject, person: Person): Promise<JsonObject> {
+async function fillIn({ requestedSchema }: JsonObject, prompter: Prompter): Promise<JsonObject> {
   const fields = toFields(requestedSchema);
-  if (fields.length === 0) return decide(await person.confirm('Agree? [y/N] '), { content: {} });
+  if (fields.length === 0) return decide(await prompter.confirm('Agree? [y/N] '), { content: {} });
   const content: JsonObject = {};
   for (const field of fields) {
-    const said = await readField(field, person);
+    const said = await readField(field, prompter);
     if (said === undefined) return CANCEL;
     if (said.value !== undefined) content[field.key] = said.value;
   }
-  person.tell(visible(JSON.stringify(content)));
-  return decide(await person.confirm('Send this? [y/N] '), { content });
+  prompter.tell(visible(JSON.stringify(content)));
+  return decide(await prompter.confirm('Send this? [y/N] '), { content });
 }
 
 function decide(said: string | undefined, accepted: JsonObject): JsonObject {
@@ -69,14 +71,14 @@ function decide(said: string | undefined, accepted: JsonObject): JsonObject {
 /** Asks until the answer fits. @returns undefined where the person leaves */
 async function readField(
   { label, description, hint, choices, isRequired, fallback, read }: FormField,
-  person: Person,
+  prompter: Prompter,
 ): Promise<{ value: unknown } | undefined> {
-  if (description !== '') person.tell(`  ${visible(description)}`);
-  choices.forEach((choice, i) => person.tell(`  ${i + 1}. ${visible(choice)}`));
+  if (description !== '') prompter.tell(`  ${visible(description)}`);
+  choices.forEach((choice, i) => prompter.tell(`  ${i + 1}. ${visible(choice)}`));
   const otherwise = fallback !== undefined ? `, else ${JSON.stringify(fallback)}` : ', or nothing';
   const more = fallback !== undefined || !isRequired ? otherwise : '';
   for (;;) {
-    const line = await person.ask(`${visible(label)} (${visible(hint + more)}): `);
+    const line = await prompter.ask(`${visible(label)} (${visible(hint + more)}): `);
     if (line === undefined) return undefined;
     const text = line.trim();
     if (text === '' && more !== '') return { value: fallback };
@@ -84,7 +86,7 @@ async function readField(
       return { value: read(text) };
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      person.tell(`  It has to be ${error.message}.`);
+      prompter.tell(`  It has to be ${error.message}.`);
     }
   }
 }

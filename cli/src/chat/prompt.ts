@@ -1,6 +1,6 @@
 /** The person at the terminal: what it wants to say next, and what it decides about calls. Asked on standard error; standard output is data. */
 import type { CallView } from '../../../src/agents/chat/chat-events.ts';
-import { withPerson } from '../terminal.ts';
+import { withPrompter } from '../terminal.ts';
 import { toQuestion } from './view.ts';
 
 export interface Decision {
@@ -20,11 +20,11 @@ export const decideAll =
 export const nobody: Decide = async () => undefined;
 
 /** Asks about one call after the other; whoever leaves has decided nothing. */
-export const askPerson: Decide = pending =>
-  withPerson(async person => {
+export const askPrompter: Decide = pending =>
+  withPrompter(async prompter => {
     const decisions: Decision[] = [];
     for (const call of pending) {
-      const said = await person.confirm(toQuestion(call));
+      const said = await prompter.confirm(toQuestion(call));
       if (said === undefined) return undefined;
       decisions.push({ call_id: call.id, approve: /^y(es)?$/i.test(said.trim()) });
     }

@@ -20,7 +20,7 @@ import { Mcp, type Answer } from '../gateway/mcp.ts';
 import { readInput } from '../input.ts';
 import { toSafeJson } from '../output/json.ts';
 import { visible } from '../output/table.ts';
-import { isTerminal, note, outputColumns, withPerson, writeOut } from '../terminal.ts';
+import { isTerminal, note, outputColumns, withPrompter, writeOut } from '../terminal.ts';
 
 const HELP = `
 After the tool's name stand its arguments as flags; portico call NAME --help
@@ -106,8 +106,8 @@ async function send(mcp: Mcp, name: string, text: string, meta: JsonObject): Pro
     if (!isTerminal()) {
       throw new Failure(`${name} asks for input; call it at a terminal, or use an MCP client`);
     }
-    const responses = await withPerson(person =>
-      answerQuestions(name, inputRequests, { ...person, tell: note }),
+    const responses = await withPrompter(prompter =>
+      answerQuestions(name, inputRequests, { ...prompter, tell: note }),
     );
     params.set('inputResponses', JSON.stringify(responses));
     if (requestState !== undefined) params.set('requestState', JSON.stringify(requestState));

@@ -1,7 +1,7 @@
 /** `portico chat`: speak with the gateway's language model, which calls the tools of the token. */
 import type { Command } from 'commander';
 import { again } from '../again.ts';
-import { askPerson, decideAll, nobody, type Decide } from '../chat/prompt.ts';
+import { askPrompter, decideAll, nobody, type Decide } from '../chat/prompt.ts';
 import { readBeginning, readLimits, type ChatOptions } from '../chat/read-options.ts';
 import { exitOf, STOPPED, Talk, toReason, type ChatView } from '../chat/talk.ts';
 import { View } from '../chat/view.ts';
@@ -84,7 +84,7 @@ type Send = (body: object) => Promise<ChatView>;
 function toDecide({ yes, no }: Options): Decide {
   if (yes) return decideAll(true);
   if (no) return decideAll(false);
-  return isTerminal() ? askPerson : nobody;
+  return isTerminal() ? askPrompter : nobody;
 }
 
 /** The one message of a command that has one. @throws Failure where there is none and nobody to write one */

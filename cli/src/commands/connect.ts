@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { readConfig, type ConnectConfig } from '../connect/config.ts';
 import { findStoredToken, toDeviceToken, toTokenPath } from '../connect/device-tokens.ts';
 import { enrolOnce } from '../connect/enrolment.ts';
-import { createChildFace } from '../connect/child-adapter.ts';
+import { createChildAdapter } from '../connect/child-adapter.ts';
 import { startRun } from '../connect/run.ts';
 import { readSeconds } from '../connect/seconds.ts';
 import { untilSignalled } from '../connect/signals.ts';
@@ -91,7 +91,7 @@ async function runConnect(options: ConnectOptions): Promise<void> {
     origin,
     token,
     servers: config.servers,
-    createFace: createChildFace,
+    createAdapter: createChildAdapter,
     view,
     isVerbose: options.verbose === true,
     keepaliveMs: options.keepalive * 1000,

@@ -40,7 +40,7 @@ export interface Call<S> {
   onResponse: (response: Response) => Change[];
 }
 
-interface Ghost<S> {
+interface CancelledCall<S> {
   call: Call<S>;
   until: number;
 }
@@ -59,9 +59,9 @@ export class Calls<S> {
   readonly #options: CallsOptions<S>;
   readonly #live = new Map<RequestId, Call<S>>();
   /** Cancelled calls that the child has not ended: they may still ask and log. */
-  readonly #ghosts = new Map<RequestId, Ghost<S>>();
+  readonly #cancelledCalls = new Map<RequestId, CancelledCall<S>>();
   /** Ghosts by the ping that was sent after them. */
-  readonly #pings = new Map<RequestId, Ghost<S>>();
+  readonly #pings = new Map<RequestId, CancelledCall<S>>();
 
   constructor(options: CallsOptions<S>) {
     this.#options = options;
@@ -83,7 +83,7 @@ export class Calls<S> {
       answer.drop();
       return answer;
     }
-    if (this.#live.size + this.ghosts().length >= limits.calls) {
+    if (this.#live.size + this.cancelledCalls().length >= limits.calls) {
       refuse('Too many calls are under way');
       return answer;
     }
@@ -108,11 +108,14 @@ export class Calls<S> {
 
   /** The child has answered. */
   respond(response: Response): void {
-    this.#ghosts.delete(response.id);
-    const ghost = this.#pings.get(response.id);
-    if (ghost) {
+    this.#cancelledCalls.delete(response.id);
+    const cancelledCall = this.#pings.get(response.id);
+    if (cancelledCall) {
       this.#pings.delete(response.id);
-      ghost.until = Math.min(ghost.until, Date.now() + this.#options.limits.ghostMs);
+      cancelledCall.until = Math.min(
+        cancelledCall.until,
+        Date.now() + this.#options.limits.cancelledMs,
+      );
     }
     const call = this.#live.get(response.id);
     if (!call) return;
@@ -146,20 +149,23 @@ export class Calls<S> {
   }
 
   /** Cancelled calls that the child may still be busy with, as far as that can be known. */
-  ghosts(): Call<S>[] {
+  cancelledCalls(): Call<S>[] {
     const now = Date.now();
-    for (const ghosts of [this.#ghosts, this.#pings]) {
-      for (const [id, { until }] of ghosts) if (until <= now) ghosts.delete(id);
+    for (const cancelledCalls of [this.#cancelledCalls, this.#pings]) {
+      for (const [id, { until }] of cancelledCalls) if (until <= now) cancelledCalls.delete(id);
     }
-    return [...this.#ghosts.values()].map(({ call }) => call);
+    return [...this.#cancelledCalls.values()].map(({ call }) => call);
   }
 
   /** Takes a call back; its answer ends. @param notification of the caller, if that is how */
   cancel(call: Call<S>, notification?: Notification): void {
     if (!this.#live.delete(call.id)) return;
     const { child, limits, pings } = this.#options;
-    const ghost = { call, until: Date.now() + (pings ? limits.maxGhostMs : limits.ghostMs) };
-    this.#ghosts.set(call.id, ghost);
+    const cancelledCall = {
+      call,
+      until: Date.now() + (pings ? limits.maxCancelledMs : limits.cancelledMs),
+    };
+    this.#cancelledCalls.set(call.id, cancelledCall);
     const blank: Notification['raw'] = new Map([
       ['jsonrpc', '"2.0"'],
       ['method', '"notifications/cancelled"'],
@@ -168,7 +174,7 @@ export class Calls<S> {
     child.send(withMembers(notification?.raw ?? blank, id));
     if (pings) {
       const pingId = child.nextId();
-      this.#pings.set(pingId, ghost);
+      this.#pings.set(pingId, cancelledCall);
       child.send(requestText(pingId, 'ping'));
     }
     call.answer.end();
@@ -186,7 +192,7 @@ export class Calls<S> {
       call.answer.finish(errorText(call.rawCallerId, RPC.internalError, message), 502);
     }
     this.#live.clear();
-    this.#ghosts.clear();
+    this.#cancelledCalls.clear();
     this.#pings.clear();
   }
 

@@ -5,10 +5,10 @@
 import type { HttpAnswer } from './http-message.ts';
 import { CHUNK_BYTES, toFrame, toJsonFrame } from '../../../src/upstream/connector/frames.ts';
 import type { Payload } from '../../../src/upstream/connector/frames.ts';
-import { Credit } from './flow-control.ts';
+import { FlowControl } from './flow-control.ts';
 import { orAborted } from './or-aborted.ts';
-import type { Outlet } from './outbound-fetch.ts';
-import type { HttpFace } from './stdio-http.ts';
+import type { OutboundFetch } from './outbound-fetch.ts';
+import type { HttpAdapter } from './stdio-http.ts';
 
 /** Largest body of a request, in bytes; the gateway takes no larger one from its clients. */
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
@@ -21,8 +21,8 @@ type ResetCode = Payload<'reset'>['code'];
 export interface ChannelOptions {
   id: number;
   open: Payload<'open'>;
-  face: HttpFace;
-  outlet: Outlet;
+  adapter: HttpAdapter;
+  outboundFetch: OutboundFetch;
   /** Called once, when it ended for any reason. */
   onEnd(): void;
 }
@@ -31,7 +31,7 @@ export class Channel {
   readonly #options: ChannelOptions;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #abort = new AbortController();
-  readonly #credit = new Credit();
+  readonly #flowControl = new FlowControl();
   #parts: Uint8Array[] | undefined = [];
   #bytes = 0;
   #hasHead = false;
@@ -75,14 +75,14 @@ export class Channel {
   }
 
   give(bytes: number): void {
-    this.#credit.give(bytes);
+    this.#flowControl.give(bytes);
   }
 
   /** End it and say why. */
   reset(code: ResetCode, message: string): void {
     if (this.#isOver) return;
-    const { outlet, id } = this.#options;
-    outlet.send(toJsonFrame('reset', id, { code, message }));
+    const { outboundFetch, id } = this.#options;
+    outboundFetch.send(toJsonFrame('reset', id, { code, message }));
     this.close();
   }
 
@@ -99,7 +99,7 @@ export class Channel {
     if (this.#isOver) return;
     this.#settle();
     this.#abort.abort();
-    this.#credit.close();
+    this.#flowControl.close();
   }
 
   #settle(): void {
@@ -109,16 +109,16 @@ export class Channel {
   }
 
   #sendEnd(): void {
-    const { outlet, id } = this.#options;
-    outlet.send(toFrame('end', id));
+    const { outboundFetch, id } = this.#options;
+    outboundFetch.send(toFrame('end', id));
   }
 
   async #answer(body: Uint8Array): Promise<void> {
-    const { open, face, id, outlet } = this.#options;
+    const { open, adapter, id, outboundFetch } = this.#options;
     const { signal } = this.#abort;
     const headers = this.#headers;
     const answered = await orAborted(
-      face.handle({ method: open.method, headers, body, signal }),
+      adapter.handle({ method: open.method, headers, body, signal }),
       signal,
       late => stopReading(late.body[Symbol.asyncIterator]()),
     );
@@ -134,7 +134,7 @@ export class Channel {
       stopReading(parts);
       return this.reset('failed', 'the headers of the answer are too large');
     }
-    await outlet.sendInTurn(head, signal);
+    await outboundFetch.sendInTurn(head, signal);
     this.#hasHead = true;
     for (;;) {
       const read = await orAborted(parts.next(), signal);
@@ -149,11 +149,11 @@ export class Channel {
 
   /** @returns false where the channel ended meanwhile */
   async #send(bytes: Uint8Array): Promise<boolean> {
-    const { id, outlet } = this.#options;
+    const { id, outboundFetch } = this.#options;
     for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
       const piece = bytes.subarray(from, from + CHUNK_BYTES);
-      if (!(await this.#credit.take(piece.length))) return false;
-      await outlet.sendInTurn(toFrame('data', id, piece), this.#abort.signal);
+      if (!(await this.#flowControl.take(piece.length))) return false;
+      await outboundFetch.sendInTurn(toFrame('data', id, piece), this.#abort.signal);
     }
     return !this.#abort.signal.aborted;
   }

@@ -5,8 +5,8 @@
 import { parsePayload, toJsonFrame } from '../../../src/upstream/connector/frames.ts';
 import type { Frame, Payload } from '../../../src/upstream/connector/frames.ts';
 import { Channel } from './channel.ts';
-import type { Outlet } from './outbound-fetch.ts';
-import type { HttpFace } from './stdio-http.ts';
+import type { OutboundFetch } from './outbound-fetch.ts';
+import type { HttpAdapter } from './stdio-http.ts';
 
 /** Channels at one time. */
 const MAX_CHANNELS = 10_000;
@@ -25,21 +25,24 @@ export interface Channels {
 }
 
 /** @param faces by the names that `hello` had */
-export function createChannels(faces: ReadonlyMap<string, HttpFace>, outlet: Outlet): Channels {
+export function createChannels(
+  adapters: ReadonlyMap<string, HttpAdapter>,
+  outboundFetch: OutboundFetch,
+): Channels {
   const open = new Map<number, Channel>();
   let isDraining = false;
   let waitingBytes = 0;
   let whenEmpty = () => {};
 
   const refuse = (id: number, code: Payload<'reset'>['code'], message: string) =>
-    outlet.send(toJsonFrame('reset', id, { code, message }));
+    outboundFetch.send(toJsonFrame('reset', id, { code, message }));
 
   const start = (id: number, payload: Uint8Array): boolean => {
     const request = parsePayload('open', payload);
     if (!request || id === 0 || open.has(id)) return false;
-    const face = faces.get(request.server);
+    const adapter = adapters.get(request.server);
     if (isDraining) refuse(id, 'offline', 'the connector is going away');
-    else if (!face) refuse(id, 'unknown_server', 'the connector has no server of this name');
+    else if (!adapter) refuse(id, 'unknown_server', 'the connector has no server of this name');
     else if (open.size >= MAX_CHANNELS)
       refuse(id, 'failed', `${MAX_CHANNELS} requests run already`);
     else {
@@ -47,7 +50,7 @@ export function createChannels(faces: ReadonlyMap<string, HttpFace>, outlet: Out
         open.delete(id);
         if (open.size === 0) whenEmpty();
       };
-      open.set(id, new Channel({ id, open: request, face, outlet, onEnd }));
+      open.set(id, new Channel({ id, open: request, adapter, outboundFetch, onEnd }));
     }
     return true;
   };
@@ -73,8 +76,8 @@ export function createChannels(faces: ReadonlyMap<string, HttpFace>, outlet: Out
     take({ type, channel: id, payload }) {
       if (type === 'open') return start(id, payload);
       const channel = open.get(id);
-      const credit = type === 'credit' ? parsePayload('credit', payload) : undefined;
-      if (type === 'credit' && !credit) return false;
+      const flowControl = type === 'credit' ? parsePayload('credit', payload) : undefined;
+      if (type === 'credit' && !flowControl) return false;
       if (!channel) return ['data', 'end', 'reset', 'credit'].includes(type);
       switch (type) {
         case 'data':
@@ -85,7 +88,7 @@ export function createChannels(faces: ReadonlyMap<string, HttpFace>, outlet: Out
           counted(channel, () => channel.close());
           return true;
         case 'credit':
-          channel.give(credit?.bytes ?? 0);
+          channel.give(flowControl?.bytes ?? 0);
           return true;
         default:
           return false;

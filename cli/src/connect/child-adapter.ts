@@ -1,16 +1,16 @@
 /** A stdio server of the configuration as a child process, with what people should know of it. */
-import type { CreateFace } from './server-adapter.ts';
+import type { CreateAdapter } from './server-adapter.ts';
 import { StdioServer } from './stdio-http.ts';
 
 /** Starts the server of an entry. */
-export const createChildFace: CreateFace = (config, onChange, starts, onNews) => {
+export const createChildAdapter: CreateAdapter = (config, onChange, starts, onEvent) => {
   const { command, args, env, cwd, secrets, hidden, tools, capabilities, era } = config;
   const spec = { command, args, env, secrets, hidden, ...(cwd === undefined ? {} : { cwd }) };
   const server = new StdioServer({
     spec,
     tools,
     starts,
-    onNews,
+    onEvent,
     ...(capabilities ? { capabilities } : {}),
     ...(era ? { era } : {}),
   });

@@ -60,8 +60,8 @@ export class Child {
     this.#take = take;
     const { env = {}, args = [], secrets = [], hidden = [] } = spec;
     const passwords = passwordsIn([...Object.values(env), ...args]);
-    const untold = [...Object.values(env), ...secrets, ...passwords];
-    this.#stderr = new StderrTail(limits.stderrChars, untold);
+    const pending = [...Object.values(env), ...secrets, ...passwords];
+    this.#stderr = new StderrTail(limits.stderrChars, pending);
     this.#hidden = new HiddenValues([...hiddenIn(env), ...hidden, ...passwords]);
     this.#garbage = new GarbageMeter(limits.garbageBytes, limits.garbageMs);
     this.over = new Promise(resolve => (this.#tellOver = resolve));

@@ -7,8 +7,8 @@ import * as frames from '../../../src/upstream/connector/frames.ts';
 import { createChannels } from './channels.ts';
 import type { Ending } from './ending.ts';
 import { startKeepAlive, type KeepAlive } from './keep-alive.ts';
-import { Outlet } from './outbound-fetch.ts';
-import type { HttpFace } from './stdio-http.ts';
+import { OutboundFetch } from './outbound-fetch.ts';
+import type { HttpAdapter } from './stdio-http.ts';
 import { within } from './within.ts';
 
 /** Most time from the dial to the welcome. */
@@ -26,7 +26,7 @@ export interface ConnectionOptions {
   token: string;
   agent: string;
   /** By the names of the registry. */
-  faces: ReadonlyMap<string, HttpFace>;
+  adapters: ReadonlyMap<string, HttpAdapter>;
   keepaliveMs: number;
   onWelcome(): void;
 }
@@ -45,21 +45,21 @@ export interface Connection {
   ended: Promise<Ending>;
   counts(): Counts;
   /** The gateway should look at a server anew. */
-  sendNews(server: string): void;
+  sendEvent(server: string): void;
   /** Take nothing new, let what runs end for so many milliseconds, say goodbye and close. */
   drain(withinMs: number): Promise<void>;
 }
 
 /** Dials. */
 export function openConnection(options: ConnectionOptions): Connection {
-  const { url, token, agent, faces, keepaliveMs, onWelcome } = options;
+  const { url, token, agent, adapters, keepaliveMs, onWelcome } = options;
   const socket = new WebSocket(url, {
     protocols: [frames.SUBPROTOCOL],
     headers: { authorization: `Bearer ${token}` },
   });
   socket.binaryType = 'arraybuffer';
-  const outlet = new Outlet(socket);
-  const channels = createChannels(faces, outlet);
+  const outboundFetch = new OutboundFetch(socket);
+  const channels = createChannels(adapters, outboundFetch);
   const { promise: ended, resolve } = Promise.withResolvers<Ending>();
   let keepAlive: KeepAlive | undefined;
   let welcomedAt: number | undefined;
@@ -74,7 +74,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     clearTimeout(welcomeTimer);
     keepAlive?.stop();
     channels.close();
-    outlet.close();
+    outboundFetch.close();
     if (socket.readyState <= WebSocket.OPEN) socket.close();
     const livedMs = welcomedAt === undefined ? 0 : performance.now() - welcomedAt;
     resolve({ code, bye, livedMs, ...(because === undefined ? {} : { because }) });
@@ -88,7 +88,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     clearTimeout(welcomeTimer);
     welcomedAt = performance.now();
     const isDead = () => finish(BROKEN, 'the gateway stopped answering');
-    keepAlive = startKeepAlive(keepaliveMs, () => outlet.send(frames.PING), isDead);
+    keepAlive = startKeepAlive(keepaliveMs, () => outboundFetch.send(frames.PING), isDead);
     onWelcome();
     return true;
   };
@@ -104,21 +104,21 @@ export function openConnection(options: ConnectionOptions): Connection {
   };
 
   socket.addEventListener('open', () => {
-    const servers = [...faces.keys()];
+    const servers = [...adapters.keys()];
     const hello = { version: frames.FRAMES_VERSION, agent, servers };
-    outlet.send(frames.toJsonFrame('hello', 0, hello));
+    outboundFetch.send(frames.toJsonFrame('hello', 0, hello));
   });
   socket.addEventListener('message', event => {
     const data: unknown = event.data;
     if (isOver) return;
     keepAlive?.heard();
-    if (data === frames.PING) outlet.send(frames.PONG);
+    if (data === frames.PING) outboundFetch.send(frames.PONG);
     if (!(data instanceof ArrayBuffer)) return;
     framesIn += 1;
     bytesIn += data.byteLength;
     const frame = frames.parseFrame(new Uint8Array(data));
     if (frame && take(frame)) return;
-    outlet.send(frames.toJsonFrame('bye', 0, { reason: 'protocol' }));
+    outboundFetch.send(frames.toJsonFrame('bye', 0, { reason: 'protocol' }));
     finish(BROKEN, 'the gateway broke the rules of the connection');
   });
   socket.addEventListener('error', () => finish(BROKEN));
@@ -129,19 +129,19 @@ export function openConnection(options: ConnectionOptions): Connection {
     counts: () => ({
       channels: channels.size,
       framesIn,
-      framesOut: outlet.frames,
+      framesOut: outboundFetch.frames,
       bytesIn,
-      bytesOut: outlet.bytes,
+      bytesOut: outboundFetch.bytes,
     }),
-    sendNews(server) {
-      if (welcomedAt !== undefined) outlet.send(frames.toJsonFrame('news', 0, { server }));
+    sendEvent(server) {
+      if (welcomedAt !== undefined) outboundFetch.send(frames.toJsonFrame('news', 0, { server }));
     },
     async drain(withinMs) {
       if (welcomedAt !== undefined) {
         await within(Promise.race([channels.drain(), ended]), withinMs);
         channels.close();
         // Last: a gateway ends what still runs when it hears it.
-        outlet.send(frames.toJsonFrame('bye', 0, { reason: 'draining' }));
+        outboundFetch.send(frames.toJsonFrame('bye', 0, { reason: 'draining' }));
         if (socket.readyState === WebSocket.OPEN) socket.close(NORMAL);
         await within(ended, CLOSE_MS);
       }

@@ -9,7 +9,7 @@ import type { ServerConfig } from './config.ts';
 import { openConnection, type Connection, type Counts } from './connection.ts';
 import { toFailure, toReason } from './ending.ts';
 import { OddAnswer, tellServers, Unreachable, type Told } from './gateway-api.ts';
-import type { HttpFace } from './stdio-http.ts';
+import type { HttpAdapter } from './stdio-http.ts';
 
 /** How often it is said how much still runs at the end. */
 const TELL_EVERY_MS = 500;
@@ -31,7 +31,7 @@ export interface DiallerOptions {
   /** What this machine offers by now. */
   servers(): readonly ServerConfig[];
   /** By the names of the registry; may change. */
-  faces: ReadonlyMap<string, HttpFace>;
+  adapters: ReadonlyMap<string, HttpAdapter>;
   keepaliveMs: number;
   /** Most time that running requests get when it is stopped. */
   drainMs: number;
@@ -47,7 +47,7 @@ export interface Dialler {
   /** Takes nothing new and lets what runs end. */
   stop(): void;
   /** The gateway should look at a server anew. */
-  sendNews(server: string): void;
+  sendEvent(server: string): void;
   /** Tells the gateway what this machine offers by now, where it is connected. @throws Failure or Unreachable */
   refresh(): Promise<void>;
   /** Of the connection that is up. */
@@ -60,19 +60,19 @@ export function startDialler(options: DiallerOptions): Dialler {
   const stopping = new AbortController();
   let current: Connection | undefined;
   /** Of the connection that is up: what the registry took. */
-  const live = new Map<string, HttpFace>();
-  const fill = (faces: ReadonlyMap<string, HttpFace>) => {
+  const live = new Map<string, HttpAdapter>();
+  const fill = (adapters: ReadonlyMap<string, HttpAdapter>) => {
     live.clear();
-    for (const [name, face] of faces) live.set(name, face);
+    for (const [name, adapter] of adapters) live.set(name, adapter);
   };
 
   const once = async (): Promise<{ livedMs: number; reason: string }> => {
     onLink({ kind: 'dialling' });
-    const { connector, faces } = await tell(options, stopping.signal);
-    fill(faces);
+    const { connector, adapters } = await tell(options, stopping.signal);
+    fill(adapters);
     const connection = openConnection({
       ...options,
-      faces: live,
+      adapters: live,
       url: new URL('/connect', options.origin.replace(/^http/, 'ws')),
       onWelcome: () => onLink({ kind: 'connected', connector }),
     });
@@ -115,9 +115,9 @@ export function startDialler(options: DiallerOptions): Dialler {
   return {
     done: run().finally(() => onLink({ kind: 'closed' })),
     stop: () => stopping.abort(),
-    sendNews: server => current?.sendNews(server),
+    sendEvent: server => current?.sendEvent(server),
     refresh: async () => {
-      if (current) fill((await tell(options, stopping.signal)).faces);
+      if (current) fill((await tell(options, stopping.signal)).adapters);
     },
     counts: () => current?.counts(),
   };
@@ -128,18 +128,18 @@ const ROOM = 'portico servers shows what is there, portico servers remove NAME m
 
 /** @returns the faces of the servers that the registry took */
 async function tell(
-  { origin, token, servers, faces, onTold }: DiallerOptions,
+  { origin, token, servers, adapters, onTold }: DiallerOptions,
   signal: AbortSignal,
-): Promise<{ connector: string; faces: Map<string, HttpFace> }> {
-  const offers = servers().map(toOffer);
+): Promise<{ connector: string; adapters: Map<string, HttpAdapter> }> {
+  const offers = servers().map(toAdvertised);
   const told = await tellServers(origin, token, offers, signal);
   onTold(told);
   const taken = new Set(told.servers.filter(({ id }) => id !== null).map(({ name }) => name));
-  const offered = new Map([...faces].filter(([name]) => taken.has(name)));
+  const offered = new Map([...adapters].filter(([name]) => taken.has(name)));
   if (offered.size > 0 || offers.length === 0)
-    return { connector: told.connector.name, faces: offered };
+    return { connector: told.connector.name, adapters: offered };
   const problem = told.servers.find(server => server.problem)?.problem ?? 'it does not say why';
   throw new Failure(`the gateway took none of the servers: ${problem}; ${ROOM}`, EXIT.failed);
 }
 
-const toOffer = ({ name, description }: ServerConfig) => ({ name, description });
+const toAdvertised = ({ name, description }: ServerConfig) => ({ name, description });

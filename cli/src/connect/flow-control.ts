@@ -4,7 +4,7 @@
  */
 import { WINDOW_BYTES } from '../../../src/upstream/connector/frames.ts';
 
-export class Credit {
+export class FlowControl {
   #unacknowledged = 0;
   #isClosed = false;
   #wake = () => {};

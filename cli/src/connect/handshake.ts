@@ -19,7 +19,7 @@ import { errorText, notificationText, requestText, type ChildMessage } from './c
 import type { Limits } from './limits.ts';
 
 /** What a child turned out to be. */
-export type Manner =
+export type NegotiatedProtocol =
   | { era: 'modern' }
   /** `initialized` is the raw result of `initialize`, which every session is given. */
   | { era: 'legacy'; protocolVersion: string; initialized: string };
@@ -77,12 +77,12 @@ export class Handshake {
    * @returns undefined where the child has ended before it was over
    * @throws HandshakeFailed
    */
-  async run(probeMs: number | undefined): Promise<Manner | undefined> {
+  async run(probeMs: number | undefined): Promise<NegotiatedProtocol | undefined> {
     const over = this.#child.over.then(() => undefined);
     return Promise.race([this.#negotiate(probeMs), over]);
   }
 
-  async #negotiate(probeMs: number | undefined): Promise<Manner | undefined> {
+  async #negotiate(probeMs: number | undefined): Promise<NegotiatedProtocol | undefined> {
     const late = probeMs === undefined ? undefined : this.#discover();
     const probed = late && (await Promise.race([late, pause(probeMs ?? 0)]));
     if (probed?.isModern) return { era: 'modern' };
@@ -116,7 +116,7 @@ export class Handshake {
   }
 
   /** The newest legacy version first; a child that refuses it may take an older one. */
-  async #initialize(): Promise<Manner> {
+  async #initialize(): Promise<NegotiatedProtocol> {
     let refusal = 'did not answer';
     this.isProbing = false;
     for (const version of LEGACY_VERSIONS) {

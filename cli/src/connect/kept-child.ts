@@ -9,7 +9,7 @@ import type { Era } from '../../../src/shared/protocol.ts';
 import type { ClientFeature } from '../../../src/shared/client-features.ts';
 import { Child, type ChildSpec } from './child.ts';
 import type { ChildMessage } from './child-message.ts';
-import { Handshake, HandshakeFailed, type Manner } from './handshake.ts';
+import { Handshake, HandshakeFailed, type NegotiatedProtocol } from './handshake.ts';
 import { backoffMs, type Limits } from './limits.ts';
 import { toSaid } from './error-text.ts';
 import type { StartQueue } from './start-queue.ts';
@@ -27,7 +27,7 @@ export interface ServerState {
 }
 
 /** What answers requests with one run of the child. */
-export interface RunFace {
+export interface RunAdapter {
   take(message: ChildMessage): void | Promise<void>;
   /** The run is over; what is under way is answered with `reason`. */
   close(reason: string): void;
@@ -42,7 +42,7 @@ export interface KeptChildOptions<F> {
   features: readonly ClientFeature[];
   /** What it is known to be, so that it is not probed. */
   era?: Era;
-  open(child: Child, manner: Manner): F;
+  open(child: Child, protocol: NegotiatedProtocol): F;
   /** Shared with other children; without it each starts when it likes. */
   starts?: StartQueue | undefined;
   /** Uniform in [0, 1). */
@@ -54,14 +54,14 @@ const QUIET_MS = 250;
 /** Longest pause that still counts as starting, for a server that runs again at once. */
 const SHORT_FAILURES = 1;
 
-export class KeptChild<F extends RunFace> {
+export class KeptChild<F extends RunAdapter> {
   readonly #options: KeptChildOptions<F>;
   readonly #listeners = new Set<(state: ServerState) => void>();
   readonly #stopping = new AbortController();
   readonly #kept: Promise<void>;
   #state: ServerState = { state: 'starting', failures: 0 };
   #child: Child | undefined;
-  #face: F | undefined;
+  #adapter: F | undefined;
   #said = '';
   /** What the server turned out to be: a run of another era would be a stranger to whoever knows it. */
   #era: Era | undefined;
@@ -78,7 +78,7 @@ export class KeptChild<F extends RunFace> {
 
   /** The face of the run, where one is ready. */
   get running(): F | undefined {
-    return this.#face;
+    return this.#adapter;
   }
 
   /** Lines of the last run that were no messages. */
@@ -101,8 +101,8 @@ export class KeptChild<F extends RunFace> {
   }
 
   /** The face of the run, which is waited for while the server is starting. @returns undefined where there is none */
-  async face(signal: AbortSignal): Promise<F | undefined> {
-    if (this.#state.state !== 'starting') return this.#face;
+  async adapter(signal: AbortSignal): Promise<F | undefined> {
+    if (this.#state.state !== 'starting') return this.#adapter;
     if (this.#listeners.size >= this.#options.limits.waiting) return undefined;
     await new Promise<void>(resolve => {
       const timer = setTimeout(done, this.#options.limits.waitMs);
@@ -115,7 +115,7 @@ export class KeptChild<F extends RunFace> {
         resolve();
       }
     });
-    return this.#face;
+    return this.#adapter;
   }
 
   /** Ends the server for good. Settles when nothing of it is left. */
@@ -174,16 +174,16 @@ export class KeptChild<F extends RunFace> {
     if (this.#stopping.signal.aborted) void child.stop('was stopped');
     const handshake = new Handshake(child, limits, features);
     receive = message => handshake.take(message);
-    let manner: Manner | undefined;
+    let protocol: NegotiatedProtocol | undefined;
     try {
       const probeMs = this.#era === 'modern' ? limits.handshakeMs : limits.probeMs;
-      manner = await handshake.run(probes ? probeMs : undefined);
+      protocol = await handshake.run(probes ? probeMs : undefined);
     } catch (error) {
       if (!(error instanceof HandshakeFailed)) throw error;
       this.#era = this.#options.era;
       await child.stop(error.message);
     }
-    if (!manner) {
+    if (!protocol) {
       const reason = await child.over;
       await child.ended;
       this.#said = toSaid(child.stderrTail());
@@ -194,36 +194,36 @@ export class KeptChild<F extends RunFace> {
     }
     started();
     const since = Date.now();
-    this.#era = manner.era;
-    const face = open(child, manner);
+    this.#era = protocol.era;
+    const adapter = open(child, protocol);
     receive = message => {
       handshake.take(message, true);
-      return face.take(message);
+      return adapter.take(message);
     };
-    this.#face = face;
-    if (manner.era === 'legacy') void this.#hearLate(handshake, child, face);
+    this.#adapter = adapter;
+    if (protocol.era === 'legacy') void this.#hearLate(handshake, child, adapter);
     this.#tell({
       state: 'ready',
-      era: manner.era,
+      era: protocol.era,
       failures: this.#state.failures,
       ...(child.pid === undefined ? {} : { pid: child.pid }),
     });
     const reason = await child.over;
     const readyMs = Math.max(1, Date.now() - since);
-    this.#face = undefined;
+    this.#adapter = undefined;
     this.#said = toSaid(child.stderrTail());
     this.#tell({ state: 'starting', reason, failures: this.#state.failures });
-    face.close(reason);
+    adapter.close(reason);
     await child.ended;
     return { reason, readyMs };
   }
 
   /** A child that was slow to say that it is modern is started anew as that, once nobody waits for it. */
-  async #hearLate(handshake: Handshake, child: Child, face: F): Promise<void> {
+  async #hearLate(handshake: Handshake, child: Child, adapter: F): Promise<void> {
     if (!(await handshake.late)) return;
     const { signal } = this.#stopping;
-    while (this.#face === face && face.isBusy) await pause(QUIET_MS, signal);
-    if (this.#face !== face || signal.aborted) return;
+    while (this.#adapter === adapter && adapter.isBusy) await pause(QUIET_MS, signal);
+    if (this.#adapter !== adapter || signal.aborted) return;
     this.#era = 'modern';
     await child.stop('is started anew: it was slow to say that it speaks the modern era');
   }

@@ -9,23 +9,23 @@
  */
 import type { JsonObject } from '../../../src/shared/protocol.ts';
 import { featuresOf, type ClientFeature } from '../../../src/shared/client-features.ts';
-import type { KeptChild, RunFace } from './kept-child.ts';
+import type { KeptChild, RunAdapter } from './kept-child.ts';
 import type { Limits } from './limits.ts';
 
 /** One process as its sessions see it. */
-export interface SessionFace extends RunFace {
+export interface SessionAdapter extends RunAdapter {
   /** The sessions it has. */
   sessionIds(): string[];
   /** What the client of a session declared; undefined where it has no such session. */
   capabilitiesOf(sessionId: string): JsonObject | undefined;
 }
 
-interface Kind<F extends SessionFace> {
+interface Kind<F extends SessionAdapter> {
   child: KeptChild<F>;
   usedAt: number;
 }
 
-export interface KindsOptions<F extends SessionFace> {
+export interface KindsOptions<F extends SessionAdapter> {
   /** What the shared process was told of. */
   told: readonly ClientFeature[];
   /** That is all that one kind of client has, so each other kind has a process of its own, whatever the program asks. */
@@ -38,7 +38,7 @@ export interface KindsOptions<F extends SessionFace> {
 /** How often it is looked for kinds that nobody uses, within the time after which they end. */
 const SWEEPS = 4;
 
-export class Kinds<F extends SessionFace> {
+export class Kinds<F extends SessionAdapter> {
   readonly #options: KindsOptions<F>;
   readonly #asked = new Set<ClientFeature>();
   /** By their features; the one used longest ago first. */
@@ -75,7 +75,7 @@ export class Kinds<F extends SessionFace> {
   /** The process for a session that is being opened, where one of its kind is there already. */
   async opening(capabilities: JsonObject, signal: AbortSignal): Promise<F | undefined> {
     if (!this.#isApart(capabilities)) return undefined;
-    return this.#kinds.get(this.#keyOf(capabilities))?.child.face(signal);
+    return this.#kinds.get(this.#keyOf(capabilities))?.child.adapter(signal);
   }
 
   /** What the client of a session declared whose process has ended. */
@@ -98,14 +98,14 @@ export class Kinds<F extends SessionFace> {
     };
     this.#kinds.set(key, kind);
     this.#sweeper ??= this.#sweepNowAndThen();
-    if (!(await kind.child.face(signal))) return false;
+    if (!(await kind.child.adapter(signal))) return false;
     this.#touch(key, kind);
     return true;
   }
 
   /** A call came to a process of a kind. */
-  used(face: F): void {
-    const found = [...this.#kinds].find(([, { child }]) => child.running === face);
+  used(adapter: F): void {
+    const found = [...this.#kinds].find(([, { child }]) => child.running === adapter);
     if (found) this.#touch(...found);
   }
 
@@ -168,9 +168,9 @@ export class Kinds<F extends SessionFace> {
 
   #end(key: string, { child }: Kind<F>): void {
     this.#kinds.delete(key);
-    const face = child.running;
-    for (const id of face?.sessionIds() ?? []) {
-      this.#gone.set(id, face?.capabilitiesOf(id) ?? {});
+    const adapter = child.running;
+    for (const id of adapter?.sessionIds() ?? []) {
+      this.#gone.set(id, adapter?.capabilitiesOf(id) ?? {});
       const [oldest] = this.#gone.keys();
       if (this.#gone.size > this.#options.limits.sessions && oldest) this.#gone.delete(oldest);
     }

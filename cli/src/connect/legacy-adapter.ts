@@ -23,7 +23,7 @@ import { Questions } from './server-requests.ts';
 import { Sessions, type Session } from './sessions.ts';
 import type { ToolFilter } from './tool-filter.ts';
 
-export interface FaceOptions {
+export interface AdapterOptions {
   child: Child;
   room: Room;
   limits: Limits;
@@ -42,8 +42,8 @@ export const NO_SESSION = errorText(
 );
 export const SESSION_UNKNOWN = errorText('null', -32_001, 'Session not found');
 
-export class LegacyFace {
-  readonly #options: FaceOptions;
+export class LegacyAdapter {
+  readonly #options: AdapterOptions;
   readonly #initialized: string;
   readonly #calls: Calls<Session>;
   readonly #sessions: Sessions;
@@ -51,7 +51,7 @@ export class LegacyFace {
   #hasAnswered = false;
 
   /** @param initialized raw result of `initialize` */
-  constructor(options: FaceOptions, initialized: string) {
+  constructor(options: AdapterOptions, initialized: string) {
     this.#options = options;
     this.#initialized = initialized;
     const { child, room, limits } = options;

@@ -12,13 +12,24 @@ import { featuresOf, type ClientFeature } from '../../../src/shared/client-featu
 import { plainAnswer } from './answer.ts';
 import type { ChildMessage } from './child-message.ts';
 import { NO_SESSION } from './legacy-adapter.ts';
+import type { KeptChild, RunAdapter } from './kept-child.ts';
 import type { Limits } from './limits.ts';
-import type { StdioServer } from './stdio-http.ts';
+
+/** The program in the legacy era: what is asked of a `StdioServer` here. */
+export interface LegacyServer {
+  readonly child: Pick<KeptChild<RunAdapter>, 'running' | 'adapter' | 'subscribe'>;
+  readonly isBusy: boolean;
+  readonly isSubscribed: boolean;
+  hasSession(id: string): boolean;
+  answer(request: HttpRequest, message: ChildMessage | undefined): Promise<HttpAnswer>;
+  stop(): Promise<void>;
+  kill(): void;
+}
 
 export interface LegacySideOptions {
   limits: Pick<Limits, 'kindIdleMs' | 'sideMs'>;
   /** Starts the program in the legacy era, for a client with these features. */
-  start(features: readonly ClientFeature[]): StdioServer;
+  start(features: readonly ClientFeature[]): LegacyServer;
   /** The process is there and nobody waits for it: its lists can be looked at. */
   onReady(): void;
 }
@@ -34,7 +45,7 @@ const QUIET_MS = 250;
 const LOOKING = /^initialize$|^ping$|\/list$/;
 
 interface Side {
-  server: StdioServer;
+  server: LegacyServer;
   startedAt: number;
   usedAt: number;
   /** Who waits for it to be there. */
@@ -44,7 +55,7 @@ interface Side {
 export class LegacySide {
   readonly #options: LegacySideOptions;
   /** On their way out. */
-  readonly #ending = new Set<StdioServer>();
+  readonly #ending = new Set<LegacyServer>();
   #side: Side | undefined;
   #sweeper: ReturnType<typeof setInterval> | undefined;
   /** It got ready in the legacy era once. */
@@ -103,7 +114,7 @@ export class LegacySide {
     const left = side.startedAt + this.#options.limits.sideMs - Date.now();
     if (child.running || left <= 0) return;
     side.waiting += 1;
-    await child.face(AbortSignal.any([signal, AbortSignal.timeout(left)]));
+    await child.adapter(AbortSignal.any([signal, AbortSignal.timeout(left)]));
     side.waiting -= 1;
     side.usedAt = Date.now();
   }

@@ -23,8 +23,8 @@ export interface Limits {
   /** How long an answer may lie unread while others wait for its room. */
   stallMs: number;
   /** How long a cancelled call still counts as one that may ask: after the child has seen that it is, and at most. */
-  ghostMs: number;
-  maxGhostMs: number;
+  cancelledMs: number;
+  maxCancelledMs: number;
   /** Idle sessions end after this. */
   idleMs: number;
   /** How long a legacy client's first call waits for the program to start in its era; less than the gateway waits for a handshake. */
@@ -70,8 +70,8 @@ export const LIMITS: Readonly<Limits> = {
   healthyMs: 60_000,
   keepAliveMs: 15_000,
   stallMs: 30_000,
-  ghostMs: 2_000,
-  maxGhostMs: 60_000,
+  cancelledMs: 2_000,
+  maxCancelledMs: 60_000,
   idleMs: 3_600_000,
   sideMs: 8_000,
   kinds: 3,

@@ -7,15 +7,15 @@ import { isObject, META, MODERN_VERSION, RPC } from '../../../src/shared/protoco
 import { plainAnswer } from './answer.ts';
 import { Calls, type Notification, type Request } from './calls.ts';
 import { errorText, rawAt, withMembers, type Change, type ChildMessage } from './child-message.ts';
-import { SESSION_UNKNOWN, type FaceOptions } from './legacy-adapter.ts';
+import { SESSION_UNKNOWN, type AdapterOptions } from './legacy-adapter.ts';
 
 const LISTEN = 'subscriptions/listen';
 
-export class ModernFace {
-  readonly #options: FaceOptions;
+export class ModernAdapter {
+  readonly #options: AdapterOptions;
   readonly #calls: Calls<undefined>;
 
-  constructor(options: FaceOptions) {
+  constructor(options: AdapterOptions) {
     this.#options = options;
     const { child, room, limits } = options;
     this.#calls = new Calls({ child, room, limits, pings: false });
@@ -86,7 +86,8 @@ export class ModernFace {
     } else if (method === 'notifications/message') {
       // It does not say which call it belongs to, so it must be the only one that wants any.
       const live = this.#calls.live().filter(({ wantsLog }) => wantsLog);
-      const isCertain = live.length === 1 && !this.#calls.ghosts().some(call => call.wantsLog);
+      const isCertain =
+        live.length === 1 && !this.#calls.cancelledCalls().some(call => call.wantsLog);
       if (isCertain) live[0]?.answer.notify(withMembers(raw));
     }
   }

@@ -22,7 +22,7 @@ interface Turn {
   go(): void;
 }
 
-export class Outlet {
+export class OutboundFetch {
   readonly #wire: Wire;
   readonly #waiting: Turn[] = [];
   #timer: NodeJS.Timeout | undefined;

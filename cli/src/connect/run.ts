@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { IMPLEMENTATION } from '../../../src/shared/protocol.ts';
 import type { ServerConfig } from './config.ts';
 import { startDialler, type Dialler } from './dialler.ts';
-import type { CreateFace, ServerFace, ServerState } from './server-adapter.ts';
+import type { CreateAdapter, ServerAdapter, ServerState } from './server-adapter.ts';
 import { StartQueue } from './start-queue.ts';
 import type { View } from './view.ts';
 import type { Row } from './view-text.ts';
@@ -17,7 +17,7 @@ export interface RunOptions {
   origin: string;
   token: string;
   servers: readonly ServerConfig[];
-  createFace: CreateFace;
+  createAdapter: CreateAdapter;
   view: View;
   /** Whether traffic is shown. */
   isVerbose: boolean;
@@ -44,10 +44,10 @@ export interface Run {
 
 /** Starts. */
 export function startRun(options: RunOptions): Run {
-  const { createFace, view } = options;
+  const { createAdapter, view } = options;
   let { servers } = options;
   const rows = new Map<string, Row>();
-  const faces = new Map<string, ServerFace>();
+  const adapters = new Map<string, ServerAdapter>();
   const failed = new Set<string>();
   const starts = new StartQueue();
   let dialler: Dialler | undefined;
@@ -68,16 +68,16 @@ export function startRun(options: RunOptions): Run {
   const open = (server: ServerConfig) => {
     failed.delete(server.name);
     show(server.name, { state: 'starting', reason: '' });
-    const hasNews = createNewsFilter(Date.now);
+    const hasEvents = createEventFilter(Date.now);
     const onChange = (state: ServerState, reason = '') => {
       if (isEnding && state !== 'stopped') return;
       if (state === 'failed') failed.add(server.name);
       if (state === 'ready') failed.delete(server.name);
       show(server.name, { state, reason });
-      if (hasNews(state)) dialler?.sendNews(server.name);
+      if (hasEvents(state)) dialler?.sendEvent(server.name);
     };
-    const onNews = () => dialler?.sendNews(server.name);
-    faces.set(server.name, createFace(server, onChange, starts, onNews));
+    const onEvent = () => dialler?.sendEvent(server.name);
+    adapters.set(server.name, createAdapter(server, onChange, starts, onEvent));
   };
   servers.forEach(open);
   const counting = setInterval(() => view.counts(dialler?.counts()), COUNT_EVERY_MS);
@@ -86,7 +86,7 @@ export function startRun(options: RunOptions): Run {
   const started = startDialler({
     ...options,
     servers: () => servers,
-    faces,
+    adapters,
     agent: `${IMPLEMENTATION.name}-cli/${IMPLEMENTATION.version}`,
     random: Math.random,
     onLink: state => view.link(state),
@@ -105,9 +105,9 @@ export function startRun(options: RunOptions): Run {
     const change = compare(servers, next);
     servers = next;
     const ending = [...change.gone, ...change.changed].map(({ name }) => {
-      const face = faces.get(name);
-      faces.delete(name);
-      return face?.stop();
+      const adapter = adapters.get(name);
+      adapters.delete(name);
+      return adapter?.stop();
     });
     await Promise.all(ending);
     for (const { name } of change.gone) {
@@ -115,21 +115,21 @@ export function startRun(options: RunOptions): Run {
     }
     [...change.added, ...change.changed].forEach(open);
     await started.refresh();
-    for (const { name } of change.changed) started.sendNews(name);
+    for (const { name } of change.changed) started.sendEvent(name);
     return toWords(change);
   };
 
   const finish = async () => {
     isEnding = true;
     clearInterval(counting);
-    await Promise.all([...faces.values()].map(face => face.stop()));
+    await Promise.all([...adapters.values()].map(adapter => adapter.stop()));
     view.close();
   };
   return {
     done: started.done.finally(finish),
     update,
     stop: () => started.stop(),
-    kill: () => faces.forEach(face => face.kill()),
+    kill: () => adapters.forEach(adapter => adapter.kill()),
     stateOf: name => (failed.has(name) ? 'failed' : rows.get(name)?.state),
   };
 }
@@ -168,16 +168,16 @@ const ASKED_MS = 10_000;
  * Whether the gateway should look anew: a server came back, or is gone. Its first start is no news, since the gateway asks
  * for it and waits; where it failed before, or took long, the gateway has had another answer.
  */
-function createNewsFilter(now: () => number): (state: ServerState) => boolean {
+function createEventFilter(now: () => number): (state: ServerState) => boolean {
   const startedAt = now();
   let hadAnswer = false;
   let isUp = false;
   return state => {
     const isLate = hadAnswer || now() - startedAt > ASKED_MS;
-    const hasNews = state === 'ready' ? isLate : state === 'failed' && isUp;
+    const hasEvents = state === 'ready' ? isLate : state === 'failed' && isUp;
     if (state === 'ready' || state === 'failed') hadAnswer = true;
     if (state === 'ready') isUp = true;
     if (state === 'failed') isUp = false;
-    return hasNews;
+    return hasEvents;
   };
 }

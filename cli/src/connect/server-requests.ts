@@ -90,7 +90,9 @@ export class Questions {
     const { calls, sessions } = this.#options;
     const concerns = ({ method }: Call<Session>) => methods?.has(method) ?? true;
     const live = calls.live().filter(concerns);
-    const owners = new Set([...live, ...calls.ghosts().filter(concerns)].map(call => call.owner));
+    const owners = new Set(
+      [...live, ...calls.cancelledCalls().filter(concerns)].map(call => call.owner),
+    );
     if (owners.size > 1) return undefined;
     const call = live.at(-1);
     if (call) {

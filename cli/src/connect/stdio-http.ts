@@ -16,18 +16,18 @@ import type { ChildCapability } from './config.ts';
 import { errorText, readMessage, type ChildMessage } from './child-message.ts';
 import { Room } from './event-stream.ts';
 import { KeptChild } from './kept-child.ts';
-import type { Manner } from './handshake.ts';
+import type { NegotiatedProtocol } from './handshake.ts';
 import { Kinds } from './kinds.ts';
-import { LegacyFace, SESSION_UNKNOWN } from './legacy-adapter.ts';
+import { LegacyAdapter, SESSION_UNKNOWN } from './legacy-adapter.ts';
 import { LegacySide } from './legacy-side.ts';
 import { LIMITS, type Limits } from './limits.ts';
-import { ModernFace } from './modern-adapter.ts';
+import { ModernAdapter } from './modern-adapter.ts';
 import { ASKING } from './server-requests.ts';
 import type { StartQueue } from './start-queue.ts';
 import { ToolFilter, type ToolRules } from './tool-filter.ts';
 
 /** Answers requests of MCP Streamable HTTP for one server. Never throws; a failure is a status with a JSON-RPC error. */
-export interface HttpFace {
+export interface HttpAdapter {
   handle(request: HttpRequest): Promise<HttpAnswer>;
 }
 
@@ -41,7 +41,7 @@ export interface StdioServerOptions {
   limits?: Partial<Limits>;
   starts?: StartQueue | undefined;
   /** Called when a look at the child's lists would find more than before. */
-  onNews?: (() => void) | undefined;
+  onEvent?: (() => void) | undefined;
 }
 
 /** What a child is that is started beside a modern one. */
@@ -51,7 +51,7 @@ interface Beside {
   room: Room;
 }
 
-type Face = LegacyFace | ModernFace;
+type Adapter = LegacyAdapter | ModernAdapter;
 
 const SESSION = 'mcp-session-id';
 const CAPABILITIES = ['roots', 'sampling', 'elicitation'] as const;
@@ -63,19 +63,19 @@ const FEATURES: Readonly<Record<ChildCapability, readonly ClientFeature[]>> = {
 };
 
 /** A stdio server that is kept running, and its face. */
-export class StdioServer implements HttpFace {
+export class StdioServer implements HttpAdapter {
   /** The child: its states, and how it ends. */
-  readonly child: KeptChild<Face>;
+  readonly child: KeptChild<Adapter>;
   readonly #limits: Limits;
   readonly #tools: ToolFilter;
   /** Undefined where it is given what the child is told. */
-  readonly #kinds: Kinds<Face> | undefined;
+  readonly #kinds: Kinds<Adapter> | undefined;
   /** Undefined where it is given which era to speak, or what the child is told. */
   readonly #legacySide: LegacySide | undefined;
 
   /** @param beside of a child that is the legacy side of another one */
   constructor(options: StdioServerOptions, beside?: Beside) {
-    const { spec, tools, capabilities, era, limits, starts, onNews } = options;
+    const { spec, tools, capabilities, era, limits, starts, onEvent } = options;
     this.#limits = { ...LIMITS, ...limits };
     this.#tools = new ToolFilter(tools);
     const room = beside?.room ?? new Room(this.#limits);
@@ -85,23 +85,23 @@ export class StdioServer implements HttpFace {
       spec,
       limits: this.#limits,
       starts,
-      open: (child: Child, manner: Manner) =>
-        manner.era === 'modern'
-          ? new ModernFace({ child, ...shared })
-          : new LegacyFace({ child, ...shared }, manner.initialized),
+      open: (child: Child, protocol: NegotiatedProtocol) =>
+        protocol.era === 'modern'
+          ? new ModernAdapter({ child, ...shared })
+          : new LegacyAdapter({ child, ...shared }, protocol.initialized),
     };
     const told = beside?.features ?? (capabilities ?? CAPABILITIES).flatMap(name => FEATURES[name]);
-    this.child = new KeptChild<Face>({ ...common, features: told, ...(era ? { era } : {}) });
+    this.child = new KeptChild<Adapter>({ ...common, features: told, ...(era ? { era } : {}) });
     if (capabilities) return;
     const start = (features: readonly ClientFeature[]) =>
-      new KeptChild<Face>({ ...common, features, era: 'legacy' });
+      new KeptChild<Adapter>({ ...common, features, era: 'legacy' });
     const isExact = beside !== undefined;
-    this.#kinds = new Kinds<Face>({ told, isExact, limits: this.#limits, start });
+    this.#kinds = new Kinds<Adapter>({ told, isExact, limits: this.#limits, start });
     if (era) return;
     this.#legacySide = new LegacySide({
       limits: this.#limits,
       start: features => new StdioServer({ ...options, era: 'legacy' }, { features, room }),
-      onReady: () => onNews?.(),
+      onReady: () => onEvent?.(),
     });
   }
 
@@ -117,8 +117,8 @@ export class StdioServer implements HttpFace {
 
   /** Whether a legacy client's session is open at a child. */
   hasSession(id: string): boolean {
-    const face = this.#kinds?.holding(id) ?? this.child.running;
-    return face?.capabilitiesOf(id) !== undefined;
+    const adapter = this.#kinds?.holding(id) ?? this.child.running;
+    return adapter?.capabilitiesOf(id) !== undefined;
   }
 
   /** Ends every child for good. Settles when nothing of them is left. */
@@ -162,13 +162,13 @@ export class StdioServer implements HttpFace {
   async answer(request: HttpRequest, message: ChildMessage | undefined): Promise<HttpAnswer> {
     const side = this.#legacySide;
     const isHeld = side?.holds(request) === true;
-    const face = isHeld ? undefined : await this.#faceFor(request, message);
-    if (side && (isHeld || face instanceof ModernFace)) {
+    const adapter = isHeld ? undefined : await this.#adapterFor(request, message);
+    if (side && (isHeld || adapter instanceof ModernAdapter)) {
       const answer = await side.answer(request, message);
       if (answer) return answer;
     }
     const rawId = (message?.kind === 'request' ? message.raw.get('id') : undefined) ?? 'null';
-    if (!face) {
+    if (!adapter) {
       const failure = this.child.trouble;
       return { ...plainAnswer(503, errorText(rawId, RPC.internalError, failure)), failure };
     }
@@ -178,37 +178,37 @@ export class StdioServer implements HttpFace {
         return plainAnswer(200, errorText(rawId, RPC.invalidParams, `Unknown tool: ${name}`));
       }
     }
-    if (await this.#isMoved(face, request, message)) return plainAnswer(404, SESSION_UNKNOWN);
-    return face.handle(request, message);
+    if (await this.#isMoved(adapter, request, message)) return plainAnswer(404, SESSION_UNKNOWN);
+    return adapter.handle(request, message);
   }
 
   /** The process of the request's session; for one that is being opened that of its client's kind, if there is one. */
-  async #faceFor(
+  async #adapterFor(
     { headers, signal }: HttpRequest,
     message: ChildMessage | undefined,
-  ): Promise<Face | undefined> {
+  ): Promise<Adapter | undefined> {
     const session = headers[SESSION];
     const isOpening = message?.kind === 'request' && message.method === 'initialize';
     const declared = isOpening ? message.params['capabilities'] : undefined;
     const ofKind = isOpening
       ? await this.#kinds?.opening(isObject(declared) ? declared : {}, signal)
       : this.#kinds?.holding(session ?? '');
-    return ofKind ?? this.child.face(signal);
+    return ofKind ?? this.child.adapter(signal);
   }
 
   /** Whether a call, which no child has seen, belongs to another process than its session: it comes again in a new one. */
   async #isMoved(
-    face: Face,
+    adapter: Adapter,
     { headers, signal }: HttpRequest,
     message: ChildMessage | undefined,
   ): Promise<boolean> {
     if (!this.#kinds || message?.kind !== 'request' || !ASKING.has(message.method)) return false;
-    if (face !== this.child.running) {
-      this.#kinds.used(face);
+    if (adapter !== this.child.running) {
+      this.#kinds.used(adapter);
       return false;
     }
     const id = headers[SESSION] ?? '';
-    const capabilities = face.capabilitiesOf(id) ?? this.#kinds.goneCapabilitiesOf(id);
+    const capabilities = adapter.capabilitiesOf(id) ?? this.#kinds.goneCapabilitiesOf(id);
     return capabilities !== undefined && this.#kinds.provide(capabilities, signal);
   }
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../src/shared/protocol.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { Delivery } from '../stdio/delivery.ts';
-import { Door, readMessages, readRefusal } from '../stdio/source.ts';
+import { GatewayEndpoint, readMessages, readRefusal } from '../stdio/source.ts';
 import { parseMessage, type HostRequest } from '../stdio/message.ts';
 import { refusedByGateway, toRelayError } from '../stdio/refusal.ts';
 import { Session } from '../stdio/session.ts';
@@ -47,15 +47,18 @@ export interface RequestOptions {
 }
 
 export class Mcp {
-  readonly #door: Door;
+  readonly #gatewayEndpoint: GatewayEndpoint;
   readonly #delivery: Delivery;
   readonly #capabilities: JsonObject;
 
   /** @param capabilities what whoever runs it can do when a server asks */
   constructor(endpoint: URL, token: string, capabilities: JsonObject = {}) {
     this.#capabilities = capabilities;
-    this.#door = new Door(endpoint, token);
-    this.#delivery = new Delivery(this.#door, new Session(this.#door, () => {}));
+    this.#gatewayEndpoint = new GatewayEndpoint(endpoint, token);
+    this.#delivery = new Delivery(
+      this.#gatewayEndpoint,
+      new Session(this.#gatewayEndpoint, () => {}),
+    );
   }
 
   /** @throws Failure */
@@ -107,7 +110,7 @@ export class Mcp {
     } catch (error) {
       if (error instanceof Failure) throw error;
       signal.throwIfAborted();
-      throw new Failure(toRelayError(error, this.#door.origin, hasAnswer).message);
+      throw new Failure(toRelayError(error, this.#gatewayEndpoint.origin, hasAnswer).message);
     }
     throw new Failure('the gateway ended its answer without a result');
   }

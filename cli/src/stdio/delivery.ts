@@ -5,7 +5,7 @@
  */
 import { fromRawMembers, rawMembers } from '../../../src/shared/json/json-spans.ts';
 import { isObject, RPC, type JsonObject } from '../../../src/shared/protocol.ts';
-import { readMessages, type Door } from './source.ts';
+import { readMessages, type GatewayEndpoint } from './source.ts';
 import { legacyHeaders, modernHeaders } from './headers.ts';
 import type { HostRequest } from './message.ts';
 import { MirroredParams } from './mirrored-params.ts';
@@ -16,12 +16,12 @@ const MAX_PAGES = 100;
 const MAX_HELD_CHARS = 65_536;
 
 export class Delivery {
-  readonly #door: Door;
+  readonly #gatewayEndpoint: GatewayEndpoint;
   readonly #session: Session;
   readonly #mirrored = new MirroredParams();
 
-  constructor(door: Door, session: Session) {
-    this.#door = door;
+  constructor(gatewayEndpoint: GatewayEndpoint, session: Session) {
+    this.#gatewayEndpoint = gatewayEndpoint;
     this.#session = session;
   }
 
@@ -44,17 +44,17 @@ export class Delivery {
   /** Send a message of the legacy era within the session, if there is one. */
   async legacy(text: string, signal: AbortSignal): Promise<Response> {
     const session = this.#session.current;
-    const response = await this.#door.post(text, legacyHeaders(session), signal);
+    const response = await this.#gatewayEndpoint.post(text, legacyHeaders(session), signal);
     if (response.status !== 404 || session?.id === undefined) return response;
     await response.body?.cancel();
     const fresh = await this.#session.reopen(session);
-    return this.#door.post(text, legacyHeaders(fresh), signal);
+    return this.#gatewayEndpoint.post(text, legacyHeaders(fresh), signal);
   }
 
   #modern(request: HostRequest, signal: AbortSignal): Promise<Response> {
     const mirrored =
       request.method === 'tools/call' ? this.#mirrored.of(request.params['name']) : [];
-    return this.#door.post(request.text, modernHeaders(request, mirrored), signal);
+    return this.#gatewayEndpoint.post(request.text, modernHeaders(request, mirrored), signal);
   }
 
   /** Looks up what the tools of the gateway mirror, as the client of a call. */

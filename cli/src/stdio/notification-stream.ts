@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SseParser } from '../../../src/http/sse-events.ts';
-import { readMessages, type Door } from './source.ts';
+import { readMessages, type GatewayEndpoint } from './source.ts';
 import { legacyHeaders, type OpenSession } from './headers.ts';
 import { reasonOf } from './refusal.ts';
 
@@ -15,8 +15,8 @@ const LONGEST_PAUSE_MS = 10_000;
 /** Statuses with which a gateway says that it will not do so later either. */
 const FINAL = new Set([400, 401, 403, 405, 406]);
 
-export interface StandingPorts {
-  door: Door;
+export interface NotificationStreamPorts {
+  gatewayEndpoint: GatewayEndpoint;
   /** Passes one message to the host. */
   pass(text: string): Promise<void>;
   /** The gateway forgot the session. Whoever opens it anew has it followed. */
@@ -24,11 +24,11 @@ export interface StandingPorts {
   note(text: string): void;
 }
 
-export class StandingStream {
-  readonly #ports: StandingPorts;
+export class NotificationStream {
+  readonly #ports: NotificationStreamPorts;
   #following: AbortController | undefined;
 
-  constructor(ports: StandingPorts) {
+  constructor(ports: NotificationStreamPorts) {
     this.#ports = ports;
   }
 
@@ -81,7 +81,7 @@ export class StandingStream {
   ): Promise<number> {
     const resumed = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
     const headers = { ...legacyHeaders(session), ...resumed };
-    const response = await this.#ports.door.get(headers, signal);
+    const response = await this.#ports.gatewayEndpoint.get(headers, signal);
     if (!response.ok) {
       await response.body?.cancel();
       return response.status;

@@ -13,7 +13,7 @@ import {
 } from '../../../src/shared/protocol.ts';
 import { Calls, type Call } from './calls.ts';
 import { Delivery } from './delivery.ts';
-import { readMessages, readRefusal, type Door } from './source.ts';
+import { readMessages, readRefusal, type GatewayEndpoint } from './source.ts';
 import { legacyHeaders } from './headers.ts';
 import type { Line } from './lines.ts';
 import {
@@ -26,7 +26,7 @@ import {
 } from './message.ts';
 import { errorText, reasonOf, refusedByGateway, RelayError, toRelayError } from './refusal.ts';
 import { Session, sessionOf } from './session.ts';
-import { StandingStream } from './notification-stream.ts';
+import { NotificationStream } from './notification-stream.ts';
 
 /** How long the gateway is waited for to end a session, in milliseconds. */
 const END_SESSION_MS = 2_000;
@@ -35,7 +35,7 @@ const LAST_WORDS_MS = 1_000;
 const LISTEN = 'subscriptions/listen';
 
 export interface RelayPorts {
-  door: Door;
+  gatewayEndpoint: GatewayEndpoint;
   /** Writes one line to the host; resolves when the host has taken it. */
   write(line: string): Promise<void>;
   /** Says something to people. */
@@ -47,20 +47,20 @@ export class Relay {
   readonly #calls = new Calls();
   readonly #over = new AbortController();
   readonly #session: Session;
-  readonly #stream: StandingStream;
+  readonly #stream: NotificationStream;
   readonly #delivery: Delivery;
 
   constructor(ports: RelayPorts) {
     this.#ports = ports;
-    const { door, note } = ports;
-    this.#session = new Session(door, session => this.#stream.follow(session));
-    this.#stream = new StandingStream({
-      door,
+    const { gatewayEndpoint, note } = ports;
+    this.#session = new Session(gatewayEndpoint, session => this.#stream.follow(session));
+    this.#stream = new NotificationStream({
+      gatewayEndpoint,
       note,
       pass: text => this.#write(text),
       onForgotten: session => this.#session.reopen(session),
     });
-    this.#delivery = new Delivery(door, this.#session);
+    this.#delivery = new Delivery(gatewayEndpoint, this.#session);
   }
 
   /** Take one line of the host. Resolves when the next may come; never throws. */
@@ -79,10 +79,10 @@ export class Relay {
   async end(grace: AbortSignal): Promise<void> {
     this.#stream.stop();
     for (const call of this.#calls.all()) if (call.method === LISTEN) cancel(call);
-    const patience = Promise.withResolvers<void>();
-    grace.addEventListener('abort', () => patience.resolve(), { once: true });
-    if (grace.aborted) patience.resolve();
-    await Promise.race([this.#calls.idle(), patience.promise]);
+    const retry = Promise.withResolvers<void>();
+    grace.addEventListener('abort', () => retry.resolve(), { once: true });
+    if (grace.aborted) retry.resolve();
+    await Promise.race([this.#calls.idle(), retry.promise]);
     this.#over.abort();
     for (const call of this.#calls.all()) cancel(call);
     // A host that takes nothing more would be waited for in vain.
@@ -107,7 +107,7 @@ export class Relay {
     if (message.kind === 'notification') return this.#takeNotification(message);
     this.#tell(message.text, async () => {
       const headers = legacyHeaders(this.#session.current);
-      return this.#ports.door.post(message.text, headers, this.#over.signal);
+      return this.#ports.gatewayEndpoint.post(message.text, headers, this.#over.signal);
     });
   }
 
@@ -122,7 +122,7 @@ export class Relay {
       if (!isOpening) return this.#delivery.request(request, signal);
       this.#stream.stop();
       await this.#session.end(AbortSignal.timeout(END_SESSION_MS));
-      return this.#ports.door.post(text, {}, signal);
+      return this.#ports.gatewayEndpoint.post(text, {}, signal);
     };
     this.#run([id], text.length, call, send, (message, response) => {
       const { result } = message;
@@ -206,7 +206,7 @@ export class Relay {
         await this.#pass(response, ids, call, onResponse);
         await fail(new RelayError('the gateway ended its answer without a response'));
       } catch (error) {
-        await fail(toRelayError(error, this.#ports.door.origin, hasAnswer));
+        await fail(toRelayError(error, this.#ports.gatewayEndpoint.origin, hasAnswer));
       } finally {
         this.#calls.release(ids);
       }

@@ -1,6 +1,6 @@
 /** The stdio face at work: what a host says on standard input goes to a gateway, what that says to standard output. */
 import { note, watchOutput, writeOut } from '../terminal.ts';
-import { Door } from './source.ts';
+import { GatewayEndpoint } from './source.ts';
 import { readLines } from './lines.ts';
 import { Relay } from './relay.ts';
 
@@ -16,7 +16,11 @@ const GRACE_MS = 5_000;
  */
 export async function serveStdio(url: URL, token: string, who: string): Promise<void> {
   const say = (text: string) => note(`${who}: ${text}`);
-  const relay = new Relay({ door: new Door(url, token), write: writeOut, note: say });
+  const relay = new Relay({
+    gatewayEndpoint: new GatewayEndpoint(url, token),
+    write: writeOut,
+    note: say,
+  });
   const hurry = new AbortController();
   const { promise: leaving, resolve: leave } = Promise.withResolvers<void>();
   watchOutput(leave);

@@ -4,7 +4,7 @@
  * Source: MCP 2025-11-25, transports, Session Management.
  */
 import { isObject } from '../../../src/shared/protocol.ts';
-import { readMessages, type Door } from './source.ts';
+import { readMessages, type GatewayEndpoint } from './source.ts';
 import { legacyHeaders, type OpenSession } from './headers.ts';
 import type { HostRequest } from './message.ts';
 import { refusedByGateway, RelayError } from './refusal.ts';
@@ -16,7 +16,7 @@ const REOPEN_MS = 30_000;
 const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
 export class Session {
-  readonly #door: Door;
+  readonly #gatewayEndpoint: GatewayEndpoint;
   readonly #onReopened: (session: OpenSession) => void;
   /** What the host has set in the session, as it was sent: the log level, and subscriptions by their URI. */
   readonly #settings = new Map<string, string>();
@@ -25,8 +25,8 @@ export class Session {
   #reopening: Promise<OpenSession> | undefined;
 
   /** @param onReopened is told of each session that takes the place of a forgotten one */
-  constructor(door: Door, onReopened: (session: OpenSession) => void) {
-    this.#door = door;
+  constructor(gatewayEndpoint: GatewayEndpoint, onReopened: (session: OpenSession) => void) {
+    this.#gatewayEndpoint = gatewayEndpoint;
     this.#onReopened = onReopened;
   }
 
@@ -68,13 +68,13 @@ export class Session {
     const session = this.#current;
     this.#current = undefined;
     if (session?.id === undefined) return;
-    const ended = this.#door.delete(legacyHeaders(session), signal);
+    const ended = this.#gatewayEndpoint.delete(legacyHeaders(session), signal);
     await ended.then(response => response.body?.cancel()).catch(() => {});
   }
 
   async #openAnew(forgotten: OpenSession): Promise<OpenSession> {
     const signal = AbortSignal.timeout(REOPEN_MS);
-    const response = await this.#door.post(this.#initialize ?? '', {}, signal);
+    const response = await this.#gatewayEndpoint.post(this.#initialize ?? '', {}, signal);
     if (!response.ok) {
       await response.body?.cancel();
       throw refusedByGateway(response.status, undefined);
@@ -87,7 +87,7 @@ export class Session {
       throw new RelayError('the gateway forgot the session and opens none like it; connect again');
     }
     for (const text of [INITIALIZED, ...this.#settings.values()]) {
-      const told = await this.#door.post(text, legacyHeaders(session), signal);
+      const told = await this.#gatewayEndpoint.post(text, legacyHeaders(session), signal);
       await told.body?.cancel();
     }
     this.#current = session;

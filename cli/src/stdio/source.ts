@@ -10,7 +10,7 @@ import { RelayError } from './refusal.ts';
 const MAX_MESSAGE_CHARS = 33_554_432;
 const MAX_REFUSAL_BYTES = 1_048_576;
 
-export class Door {
+export class GatewayEndpoint {
   readonly #url: URL;
   readonly #token: string;
 

@@ -14,7 +14,7 @@ import { provideMemberToken } from '../../../local/member-token.ts';
 import { announce } from '../../../local/running.ts';
 import { loadSecrets, makeDataFolder } from '../../../local/secrets.ts';
 import { readSettings } from '../../../local/settings.ts';
-import { createChildFace } from '../connect/child-adapter.ts';
+import { createChildAdapter } from '../connect/child-adapter.ts';
 import type { ServerConfig } from '../connect/config.ts';
 import { startRun, type Run } from '../connect/run.ts';
 import type { View } from '../connect/view.ts';
@@ -162,7 +162,7 @@ async function startPrograms(
     origin,
     token,
     servers: entries.programs,
-    createFace: createChildFace,
+    createAdapter: createChildAdapter,
     view,
     isVerbose: false,
     keepaliveMs: KEEPALIVE_MS,

@@ -22,7 +22,7 @@ import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { parseSessions, selectSessions, type Session } from './session-store.ts';
 import { SETUP_TOKEN } from '../../shared/identity/principal.ts';
 import type { AccessState } from '../policy/policy.ts';
-import type { Posture } from '../policy/rule.ts';
+import type { DefaultAccess } from '../policy/rule.ts';
 import { parseRules, selectRulesSince } from '../policy/rule-store.ts';
 import type { Token } from '../../shared/identity/token.ts';
 import { moveToken, parseToken, selectTokenByHmac, touchToken } from '../policy/token-store.ts';
@@ -44,7 +44,7 @@ export interface SnapshotsOptions {
   db: D1Database;
   keys: KeyRing;
   adminToken?: string | undefined;
-  posture: Posture;
+  posture: DefaultAccess;
   maxAgeMs: number;
 }
 

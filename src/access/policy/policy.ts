@@ -14,7 +14,7 @@ import {
   type NamedServer,
   type QualifiedPattern,
 } from '../../shared/util/name-pattern.ts';
-import type { AccessRule, Posture } from './rule.ts';
+import type { AccessRule, DefaultAccess } from './rule.ts';
 import type { Toolset } from './toolset.ts';
 import { both, either, NOTHING, selectionOf, WHOLE, type View } from './view.ts';
 
@@ -31,7 +31,7 @@ export interface Holder {
 
 /** What everybody's decisions are made of. */
 export interface AccessState {
-  posture: Posture;
+  posture: DefaultAccess;
   rules: readonly AccessRule[];
   toolsets: readonly Toolset[];
 }

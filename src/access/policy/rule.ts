@@ -31,4 +31,4 @@ export interface AccessRule {
 }
 
 /** What a caller may do where no rule says anything. */
-export type Posture = 'open' | 'closed';
+export type DefaultAccess = 'open' | 'closed';

@@ -33,10 +33,10 @@ export class PrincipalService {
 
   /** @throws PorticoError `forbidden` */
   create(caller: Caller, { name, groups, scopes }: CreatePrincipal): Promise<Principal> {
-    const { db, acts } = this.#ports;
+    const { db, adminAudit } = this.#ports;
     const id = crypto.randomUUID();
     const act = { action: 'principal.create', subject: id };
-    return acts.perform(caller, 'admin', act, async commit => {
+    return adminAudit.perform(caller, 'admin', act, async commit => {
       const principal: Principal = {
         id,
         name,
@@ -90,9 +90,9 @@ export class PrincipalService {
     patch: UpdatePrincipal,
     ifRevision?: number,
   ): Promise<Principal> {
-    const { db, acts, onAccessChanged } = this.#ports;
+    const { db, adminAudit, onAccessChanged } = this.#ports;
     const act = { action: 'principal.update', subject: id };
-    return acts.perform(caller, 'admin', act, async commit => {
+    return adminAudit.perform(caller, 'admin', act, async commit => {
       const find = () => this.#find(id);
       const after = await editRecord(find, ifRevision, async before => {
         const principal: Principal = {
@@ -119,9 +119,9 @@ export class PrincipalService {
    * @throws PorticoError `forbidden`, `not_found`
    */
   delete(caller: Caller, id: string): Promise<void> {
-    const { db, acts, onAccessChanged } = this.#ports;
+    const { db, adminAudit, onAccessChanged } = this.#ports;
     const act = { action: 'principal.delete', subject: id };
-    return acts.perform(caller, 'admin', act, async commit => {
+    return adminAudit.perform(caller, 'admin', act, async commit => {
       const { name, tokenCount } = await this.#find(id);
       const isDone = await commit({
         when: whenPrincipal(id),

@@ -49,26 +49,31 @@ export class RuleService {
    * @throws PorticoError `forbidden`, `validation_failed`, `conflict` where there are too many
    */
   create(caller: Caller, input: CreateRule, servers: readonly NamedServer[]): Promise<StoredRule> {
-    const { db, acts, onAccessChanged } = this.#ports;
+    const { db, adminAudit, onAccessChanged } = this.#ports;
     const id = crypto.randomUUID();
-    return acts.perform(caller, 'admin', { action: 'rule.create', subject: id }, async commit => {
-      const { read_only: readOnly, ...given } = input;
-      const now = Date.now();
-      const server = await this.#check(input, servers);
-      const times = { createdAt: now, updatedAt: now };
-      const rule: StoredRule = { ...given, id, server, readOnly, revision: 1, ...times };
-      const isDone = await commit({
-        when: whenRulePossible(rule),
-        statements: [insertRule(db, rule)],
-        detail: toDetail(rule),
-      });
-      if (!isDone) {
-        await this.#check(input, servers);
-        throw tooMany();
-      }
-      await onAccessChanged();
-      return rule;
-    });
+    return adminAudit.perform(
+      caller,
+      'admin',
+      { action: 'rule.create', subject: id },
+      async commit => {
+        const { read_only: readOnly, ...given } = input;
+        const now = Date.now();
+        const server = await this.#check(input, servers);
+        const times = { createdAt: now, updatedAt: now };
+        const rule: StoredRule = { ...given, id, server, readOnly, revision: 1, ...times };
+        const isDone = await commit({
+          when: whenRulePossible(rule),
+          statements: [insertRule(db, rule)],
+          detail: toDetail(rule),
+        });
+        if (!isDone) {
+          await this.#check(input, servers);
+          throw tooMany();
+        }
+        await onAccessChanged();
+        return rule;
+      },
+    );
   }
 
   /**
@@ -110,43 +115,53 @@ export class RuleService {
     servers: readonly NamedServer[],
     ifRevision?: number,
   ): Promise<StoredRule> {
-    const { db, acts, onAccessChanged } = this.#ports;
-    return acts.perform(caller, 'admin', { action: 'rule.update', subject: id }, async commit => {
-      const find = () => this.#find(id);
-      const after = await editRecord(find, ifRevision, async before => {
-        const { read_only: readOnly = before.readOnly, ...given } = patch;
-        const server = await this.#check(given, withGone(servers, [before.server]));
-        const rule: StoredRule = {
-          ...before,
-          effect: given.effect ?? before.effect,
-          subject: given.subject ?? before.subject,
-          server: given.server === undefined ? before.server : server,
-          tool: given.tool ?? before.tool,
-          description: given.description ?? before.description,
-          readOnly,
-          updatedAt: Date.now(),
-        };
-        return commit({
-          when: whenRuleUnchanged(rule),
-          statements: [updateRule(db, rule)],
-          detail: toDetail(rule),
+    const { db, adminAudit, onAccessChanged } = this.#ports;
+    return adminAudit.perform(
+      caller,
+      'admin',
+      { action: 'rule.update', subject: id },
+      async commit => {
+        const find = () => this.#find(id);
+        const after = await editRecord(find, ifRevision, async before => {
+          const { read_only: readOnly = before.readOnly, ...given } = patch;
+          const server = await this.#check(given, withGone(servers, [before.server]));
+          const rule: StoredRule = {
+            ...before,
+            effect: given.effect ?? before.effect,
+            subject: given.subject ?? before.subject,
+            server: given.server === undefined ? before.server : server,
+            tool: given.tool ?? before.tool,
+            description: given.description ?? before.description,
+            readOnly,
+            updatedAt: Date.now(),
+          };
+          return commit({
+            when: whenRuleUnchanged(rule),
+            statements: [updateRule(db, rule)],
+            detail: toDetail(rule),
+          });
         });
-      });
-      await onAccessChanged();
-      return after;
-    });
+        await onAccessChanged();
+        return after;
+      },
+    );
   }
 
   /** @throws PorticoError `forbidden`, `not_found` */
   delete(caller: Caller, id: string): Promise<void> {
-    const { db, acts, onAccessChanged } = this.#ports;
-    return acts.perform(caller, 'admin', { action: 'rule.delete', subject: id }, async commit => {
-      const rule = await this.#find(id);
-      const statements = [deleteRule(db, id)];
-      const isDone = await commit({ when: whenRule(id), statements, detail: toDetail(rule) });
-      if (!isDone) throw new PorticoError('not_found', 'No such rule');
-      await onAccessChanged();
-    });
+    const { db, adminAudit, onAccessChanged } = this.#ports;
+    return adminAudit.perform(
+      caller,
+      'admin',
+      { action: 'rule.delete', subject: id },
+      async commit => {
+        const rule = await this.#find(id);
+        const statements = [deleteRule(db, id)];
+        const isDone = await commit({ when: whenRule(id), statements, detail: toDetail(rule) });
+        if (!isDone) throw new PorticoError('not_found', 'No such rule');
+        await onAccessChanged();
+      },
+    );
   }
 
   async #find(id: string): Promise<StoredRule> {

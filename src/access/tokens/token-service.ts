@@ -53,33 +53,39 @@ export class TokenService {
    * @throws PorticoError `forbidden`, `validation_failed`
    */
   create(caller: Caller, input: CreateToken, servers: readonly NamedServer[]): Promise<Issued> {
-    const { db, acts } = this.#ports;
+    const { db, adminAudit } = this.#ports;
     const id = crypto.randomUUID();
-    return acts.perform(caller, 'admin', { action: 'token.create', subject: id }, async commit => {
-      const token = await this.#build(id, input, servers);
-      const { value, stored } = await this.#issue();
-      const { principalId, name, createdAt } = token;
-      const principal = { id: principalId, name, groups: [], scopes: null, createdAt };
-      const own =
-        input.principal === undefined
-          ? [insertPrincipal(db, { ...principal, revision: 1, updatedAt: null })]
-          : [];
-      const isDone = await commit({
-        when: input.principal === undefined ? ALWAYS : whenPrincipal(principalId),
-        statements: [...own, insertToken(db, token, stored)],
-        detail: {
-          name,
-          principal: principalId,
-          scopes: token.grantedScopes,
-          servers: token.servers,
-          tools: token.tools,
-          toolsets: token.toolsets,
-          expires_at: token.expiresAt,
-        },
-      });
-      if (!isDone) throw new PorticoError('validation_failed', 'principal: was deleted meanwhile');
-      return { token: await this.#find(id), value };
-    });
+    return adminAudit.perform(
+      caller,
+      'admin',
+      { action: 'token.create', subject: id },
+      async commit => {
+        const token = await this.#build(id, input, servers);
+        const { value, stored } = await this.#issue();
+        const { principalId, name, createdAt } = token;
+        const principal = { id: principalId, name, groups: [], scopes: null, createdAt };
+        const own =
+          input.principal === undefined
+            ? [insertPrincipal(db, { ...principal, revision: 1, updatedAt: null })]
+            : [];
+        const isDone = await commit({
+          when: input.principal === undefined ? ALWAYS : whenPrincipal(principalId),
+          statements: [...own, insertToken(db, token, stored)],
+          detail: {
+            name,
+            principal: principalId,
+            scopes: token.grantedScopes,
+            servers: token.servers,
+            tools: token.tools,
+            toolsets: token.toolsets,
+            expires_at: token.expiresAt,
+          },
+        });
+        if (!isDone)
+          throw new PorticoError('validation_failed', 'principal: was deleted meanwhile');
+        return { token: await this.#find(id), value };
+      },
+    );
   }
 
   /** One page of the tokens, newest first, and how many match. */
@@ -105,37 +111,47 @@ export class TokenService {
    * @throws PorticoError `forbidden`, `not_found`, `conflict` where it has expired
    */
   rotate(caller: Caller, id: string, graceMs: number): Promise<Issued> {
-    const { db, acts, onAccessChanged } = this.#ports;
-    return acts.perform(caller, 'admin', { action: 'token.rotate', subject: id }, async commit => {
-      const { value, stored } = await this.#issue();
-      for (let tries = 0; tries < MAX_ROTATE_TRIES; tries += 1) {
-        const now = Date.now();
-        const [before, from] = [await this.#find(id), await findTokenValue(db, id)];
-        if (isExpired(before, now)) throw new PorticoError('conflict', 'The token has expired');
-        if (!from) continue;
-        const former =
-          graceMs > 0 ? { id: crypto.randomUUID(), expiresAt: now + graceMs } : undefined;
-        const isDone = await commit({
-          when: whenTokenValue(id, from),
-          statements: [...rotateToken(db, id, from, stored, former), sweepFormer(db, now)],
-          detail: { grace_seconds: graceMs / 1000 },
-        });
-        if (!isDone) continue;
-        await onAccessChanged();
-        return { token: await this.#find(id), value };
-      }
-      throw new PorticoError('busy', 'Too many rotations at once; try again');
-    });
+    const { db, adminAudit, onAccessChanged } = this.#ports;
+    return adminAudit.perform(
+      caller,
+      'admin',
+      { action: 'token.rotate', subject: id },
+      async commit => {
+        const { value, stored } = await this.#issue();
+        for (let tries = 0; tries < MAX_ROTATE_TRIES; tries += 1) {
+          const now = Date.now();
+          const [before, from] = [await this.#find(id), await findTokenValue(db, id)];
+          if (isExpired(before, now)) throw new PorticoError('conflict', 'The token has expired');
+          if (!from) continue;
+          const former =
+            graceMs > 0 ? { id: crypto.randomUUID(), expiresAt: now + graceMs } : undefined;
+          const isDone = await commit({
+            when: whenTokenValue(id, from),
+            statements: [...rotateToken(db, id, from, stored, former), sweepFormer(db, now)],
+            detail: { grace_seconds: graceMs / 1000 },
+          });
+          if (!isDone) continue;
+          await onAccessChanged();
+          return { token: await this.#find(id), value };
+        }
+        throw new PorticoError('busy', 'Too many rotations at once; try again');
+      },
+    );
   }
 
   /** Revoke a token; every isolate refuses it within a second. */
   delete(caller: Caller, id: string): Promise<void> {
-    const { db, acts, onAccessChanged } = this.#ports;
-    return acts.perform(caller, 'admin', { action: 'token.delete', subject: id }, async commit => {
-      const isDone = await commit({ when: whenToken(id), statements: [deleteToken(db, id)] });
-      if (!isDone) throw new PorticoError('not_found', 'No such token');
-      await onAccessChanged();
-    });
+    const { db, adminAudit, onAccessChanged } = this.#ports;
+    return adminAudit.perform(
+      caller,
+      'admin',
+      { action: 'token.delete', subject: id },
+      async commit => {
+        const isDone = await commit({ when: whenToken(id), statements: [deleteToken(db, id)] });
+        if (!isDone) throw new PorticoError('not_found', 'No such token');
+        await onAccessChanged();
+      },
+    );
   }
 
   async #issue(): Promise<{ value: string; stored: TokenValue }> {
@@ -175,7 +191,7 @@ export class TokenService {
       return [...new Set(found.filter(entry => entry !== undefined))];
     };
     const toolsets = input.toolsets ? await listToolsetNames(db) : [];
-    const narrowed = {
+    const restrictToCaller = {
       servers: resolve('servers', key => findNamed(key, servers)?.id),
       tools: resolve('tools', pattern => toStoredPattern(pattern, servers)),
       toolsets: resolve('toolsets', key => findNamed(key, toolsets)?.id),
@@ -185,7 +201,7 @@ export class TokenService {
       id,
       principalId: input.principal ?? crypto.randomUUID(),
       name: input.name,
-      ...narrowed,
+      ...restrictToCaller,
       grantedScopes: [...new Set(input.scopes ?? MEMBER_SCOPES)],
       createdAt: now,
       expiresAt,

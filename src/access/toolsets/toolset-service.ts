@@ -50,10 +50,10 @@ export class ToolsetService {
     { name, description, ...given }: CreateToolset,
     servers: readonly NamedServer[],
   ): Promise<StoredToolset> {
-    const { db, acts, onAccessChanged } = this.#ports;
+    const { db, adminAudit, onAccessChanged } = this.#ports;
     const id = crypto.randomUUID();
     const act = { action: 'toolset.create', subject: id };
-    return acts.perform(caller, 'admin', act, async commit => {
+    return adminAudit.perform(caller, 'admin', act, async commit => {
       const definition = await this.#judge(given, servers);
       const now = Date.now();
       const times = { createdAt: now, updatedAt: now };
@@ -101,9 +101,9 @@ export class ToolsetService {
     servers: readonly NamedServer[],
     ifRevision?: number,
   ): Promise<StoredToolset> {
-    const { db, acts, onAccessChanged } = this.#ports;
+    const { db, adminAudit, onAccessChanged } = this.#ports;
     const act = { action: 'toolset.update', subject: id };
-    return acts.perform(caller, 'admin', act, async commit => {
+    return adminAudit.perform(caller, 'admin', act, async commit => {
       const find = () => this.#find(id);
       const after = await editRecord(find, ifRevision, async before => {
         const { name = before.name, description = before.description, ...given } = patch;
@@ -124,9 +124,9 @@ export class ToolsetService {
 
   /** Delete a toolset; a token that is narrowed to it alone is left with nothing. */
   delete(caller: Caller, id: string): Promise<void> {
-    const { db, acts, onAccessChanged } = this.#ports;
+    const { db, adminAudit, onAccessChanged } = this.#ports;
     const act = { action: 'toolset.delete', subject: id };
-    return acts.perform(caller, 'admin', act, async commit => {
+    return adminAudit.perform(caller, 'admin', act, async commit => {
       const { name } = await this.#find(id);
       const statements = [deleteToolset(db, id)];
       const isDone = await commit({ when: whenToolset(id), statements, detail: { name } });

@@ -7,7 +7,7 @@ import type { NamedServer } from '../../shared/util/name-pattern.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 import { findUnknownPrincipals } from '../../access/principals/principal-store.ts';
 import { toStoredServer } from '../../servers/server-names.ts';
-import type { Acts } from '../../audit/admin-audit.ts';
+import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { refuseFields } from '../../shared/errors/field-problems.ts';
 import { PorticoError, type FieldProblem } from '../../shared/errors/portico-error.ts';
 import type { ListPage } from '../../shared/util/page.ts';
@@ -26,11 +26,11 @@ import {
 
 export class AllowlistService {
   readonly #db: D1Database;
-  readonly #acts: Acts;
+  readonly #adminAudit: AdminAudit;
 
-  constructor({ db, acts }: { db: D1Database; acts: Acts }) {
+  constructor({ db, adminAudit }: { db: D1Database; adminAudit: AdminAudit }) {
     this.#db = db;
-    this.#acts = acts;
+    this.#adminAudit = adminAudit;
   }
 
   /**
@@ -44,7 +44,7 @@ export class AllowlistService {
   ): Promise<StoredEntry> {
     const id = crypto.randomUUID();
     const act = { action: 'ask_allowlist.create', subject: id };
-    return this.#acts.perform(caller, 'admin', act, async commit => {
+    return this.#adminAudit.perform(caller, 'admin', act, async commit => {
       const { side_effects: sideEffects, ...given } = input;
       const server = await this.#check(input, servers);
       const createdAt = Date.now();
@@ -81,7 +81,7 @@ export class AllowlistService {
   /** @throws PorticoError `forbidden`, `not_found` */
   delete(caller: Caller, id: string): Promise<void> {
     const act = { action: 'ask_allowlist.delete', subject: id };
-    return this.#acts.perform(caller, 'admin', act, async commit => {
+    return this.#adminAudit.perform(caller, 'admin', act, async commit => {
       const entry = await this.#find(id);
       const statements = [deleteEntry(this.#db, id)];
       const isDone = await commit({ when: whenEntry(id), statements, detail: toDetail(entry) });

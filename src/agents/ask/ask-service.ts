@@ -7,7 +7,7 @@
  * gateway like any other, within a reach that holds the allowed tools only.
  */
 import type { Caller } from '../../access/policy/caller.ts';
-import type { ListedItem, Naming, Reach } from '../../gateway/listing.ts';
+import type { ListedItem, Naming, VisibleServers } from '../../gateway/listing.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
@@ -26,7 +26,7 @@ import { AskMeter } from './budget.ts';
 import { callOnce } from './call-once.ts';
 import { decidePlan, type GuardedTool, type GuardVerdict } from './request-guard.ts';
 import { decideInput } from './input-policy.ts';
-import { allowedReach, namesOf, toGuarded } from './live-tools.ts';
+import { allowedServers, namesOf, toGuarded } from './live-tools.ts';
 import { planSchemaOf } from './plan.ts';
 import { PLAN_SYSTEM, toCandidates, toPlanMessage } from './prompt.ts';
 import { allowed, decisionOf, guardDecision, REASON_TEXTS, refused } from './reasons.ts';
@@ -45,26 +45,26 @@ export interface AskPorts {
 }
 
 /** Who asks, and within what. */
-export interface AskStanding {
+export interface AskCaller {
   caller: Caller;
-  reach: Reach;
+  visible: VisibleServers;
 }
 
-export interface AskInput extends AskStanding {
+export interface AskInput extends AskCaller {
   request: string;
   summarize: boolean;
   dryRun: boolean;
-  door: Era | 'rest';
+  source: Era | 'rest';
   context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'bytes'>;
   /** Who asks, within what, by now. @throws PorticoError where that is nobody or nothing any more */
-  again(): Promise<AskStanding>;
+  again(): Promise<AskCaller>;
   /** A `traceparent` of the caller's own trace. */
   parent?: string | undefined;
 }
 
 /** What is decided so far, for the outcome. */
 type Ended = Omit<AskOutcome, 'traceId' | 'usage'>;
-type Live = AskStanding & { entries: readonly AllowEntry[]; visible: readonly ListedItem[] };
+type Live = AskCaller & { entries: readonly AllowEntry[]; shown: readonly ListedItem[] };
 
 const NAMING: Naming = { kind: 'qualified', style: 'dot' };
 /** Most tools that a model chooses from; of more the ones that fit the request best. */
@@ -88,7 +88,7 @@ export class AskService {
     requireScope(input.caller, 'tools:call');
     if (!model) throw noModel();
     const meter = new AskMeter(now);
-    const facts = { door: input.door, model: model.name, dry_run: input.dryRun };
+    const facts = { source: input.source, model: model.name, dry_run: input.dryRun };
     const span = tracer.start('ask', facts, work => input.context.defer(work), input.parent);
     try {
       const ended = await this.#run(input, model, meter, span);
@@ -152,7 +152,7 @@ export class AskService {
     const plan = verdict.tool &&
       verdict.plan && { ...namesOf(verdict.tool), args: verdict.plan.args };
     if (verdict.decision === 'refused') {
-      await this.#record(live.caller, verdict, input.door);
+      await this.#record(live.caller, verdict, input.source);
       const ended = refused(verdict.stage, verdict.reason, verdict.detail);
       return plan ? { ...ended, plan } : ended;
     }
@@ -165,10 +165,10 @@ export class AskService {
   }
 
   /** The tools a model may choose from: what the caller sees and the operator allows. */
-  async #candidates({ caller, reach, request }: AskInput, span: Span) {
+  async #candidates({ caller, visible, request }: AskInput, span: Span) {
     const choosing = span.child('ask.candidates');
     const entries = await this.#ports.allowedTo(caller.principalId);
-    const effective = allowedReach(reach, entries);
+    const effective = allowedServers(visible, entries);
     const { items } = await this.#ports.gateway.list(caller, effective, NAMING, 'tools');
     const query = { query: request.slice(0, MAX_QUERY_CHARS), limit: MAX_CANDIDATES };
     const chosen =
@@ -183,17 +183,15 @@ export class AskService {
 
   /** What holds now: the model took its time, and meanwhile a right may have gone. */
   async #live(input: AskInput): Promise<Live> {
-    const { caller, reach } = await input.again();
+    const { caller, visible } = await input.again();
     const entries = await this.#ports.allowedTo(caller.principalId);
-    const { items } = await this.#ports.gateway.list(caller, reach, NAMING, 'tools');
-    return { caller, reach, entries, visible: items };
+    const { items } = await this.#ports.gateway.list(caller, visible, NAMING, 'tools');
+    return { caller, visible, entries, shown: items };
   }
 
-  #guard(text: string, { visible, entries }: Live, meter: AskMeter): GuardVerdict {
+  #guard(text: string, { shown, entries }: Live, meter: AskMeter): GuardVerdict {
     const find = (server: string, tool: string): GuardedTool | undefined => {
-      const found = visible.find(
-        listed => listed.server.name === server && listed.item.key === tool,
-      );
+      const found = shown.find(listed => listed.server.name === server && listed.item.key === tool);
       return found && toGuarded(found);
     };
     return decidePlan(text, { find, entries, spent: meter.spent, most: this.#ports.settings.most });
@@ -202,7 +200,7 @@ export class AskService {
   /** The one call, and what is made of its result. */
   async #act(
     input: AskInput,
-    { caller, reach, entries, visible }: Live,
+    { caller, visible, entries, shown }: Live,
     tool: GuardedTool,
     args: JsonObject,
     model: ChatModel,
@@ -214,17 +212,17 @@ export class AskService {
     meter.call();
     const called = await callOnce(gateway, {
       caller,
-      reach: allowedReach(reach, entries),
+      visible: allowedServers(visible, entries),
       tool,
       args,
-      door: input.door,
+      source: input.source,
       context: input.context,
       leftMs: settings.most.elapsedMs - meter.spent.elapsedMs,
     });
     calling.end('code' in called ? { error: called.code } : { decision: 'called' });
     if ('code' in called) return { verdict: allowed('call_failed'), error: called };
     const { raw, result } = called;
-    const definition = visible.find(
+    const definition = shown.find(
       ({ server, item }) => server.id === tool.server.id && item.key === tool.tool,
     );
     const promised = definition?.item.raw.get('outputSchema');
@@ -248,12 +246,12 @@ export class AskService {
   }
 
   /** A refused plan leaves a row in the audit; of a tool the caller does not see it tells no name. */
-  async #record(caller: Caller, verdict: GuardVerdict, door: Era | 'rest'): Promise<void> {
+  async #record(caller: Caller, verdict: GuardVerdict, source: Era | 'rest'): Promise<void> {
     if (verdict.decision !== 'refused') return;
     const { tool, reason } = verdict;
     const subject = tool ? `${tool.server.name}.${tool.tool}` : '';
     const thrown = new PorticoError('forbidden', REASON_TEXTS[reason]);
-    await this.#ports.gateway.refused?.(caller, { method: 'ask', subject, thrown, door });
+    await this.#ports.gateway.refused?.(caller, { method: 'ask', subject, thrown, source });
   }
 }
 

@@ -1,6 +1,6 @@
 /** The one call of a request to ask: put to the gateway like anybody else's, once. What goes wrong is told by its code; nothing is tried again. */
 import type { Caller } from '../../access/policy/caller.ts';
-import type { Reach } from '../../gateway/listing.ts';
+import type { VisibleServers } from '../../gateway/listing.ts';
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import { callTool } from '../../gateway/call-tool.ts';
@@ -13,10 +13,10 @@ import type { GuardedTool } from './request-guard.ts';
 
 export interface OneCall {
   caller: Caller;
-  reach: Reach;
+  visible: VisibleServers;
   tool: GuardedTool;
   args: JsonObject;
-  door: Era | 'rest';
+  source: Era | 'rest';
   context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'bytes'>;
   /** Time that the request has left, in milliseconds. */
   leftMs: number;
@@ -27,17 +27,17 @@ export type Called = { raw: string; result: JsonObject } | { code: ErrorCode; me
 const MAX_MESSAGE_CHARS = 500;
 
 export async function callOnce(gateway: Gateway, call: OneCall): Promise<Called> {
-  const { caller, reach, tool, args, door, context, leftMs } = call;
+  const { caller, visible, tool, args, source, context, leftMs } = call;
   const deadline = AbortSignal.timeout(Math.max(1, leftMs));
   const signal = AbortSignal.any([context.signal, deadline]);
   try {
     const { server, response } = await callTool(gateway, {
       caller,
-      reach,
+      visible,
       naming: { kind: 'own', serverId: tool.server.id },
       name: tool.tool,
       args: JSON.stringify(args),
-      door,
+      source,
       context: { ...context, signal },
     });
     if (!response) {

@@ -1,5 +1,5 @@
 /** The parts of ask, joined. */
-import type { Acts } from '../../audit/admin-audit.ts';
+import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { listAllowed } from './allowlist-store.ts';
 import { AllowlistService } from './allowlist-service.ts';
 import { AskService, type AskPorts } from './ask-service.ts';
@@ -11,7 +11,7 @@ export interface AskParts {
 
 export function createAsk(
   db: D1Database,
-  acts: Acts,
+  adminAudit: AdminAudit,
   ports: Pick<AskPorts, 'gateway' | 'model' | 'tracer' | 'settings'>,
 ): AskParts {
   return {
@@ -20,6 +20,6 @@ export function createAsk(
       allowedTo: principalId => listAllowed(db, principalId),
       now: () => Date.now(),
     }),
-    askAllowlist: new AllowlistService({ db, acts }),
+    askAllowlist: new AllowlistService({ db, adminAudit }),
   };
 }

@@ -1,19 +1,22 @@
 /** Tools as ask looks at them: those that are allowed as a reach, and one of the live catalog as the guard judges it. Pure. */
 import { isReadOnly } from '../../servers/catalog/catalog.ts';
-import type { ListedItem, Reach } from '../../gateway/listing.ts';
+import type { ListedItem, VisibleServers } from '../../gateway/listing.ts';
 import { both, NOTHING, WHOLE } from '../../access/policy/view.ts';
 import { allowedView, type AllowEntry } from './allow-list.ts';
 import type { GuardedTool } from './request-guard.ts';
 
 /** A reach that holds of each server what the operator allows, and no more. */
-export function allowedReach(reach: Reach, entries: readonly AllowEntry[]): Reach {
+export function allowedServers(
+  visible: VisibleServers,
+  entries: readonly AllowEntry[],
+): VisibleServers {
   const views = new Map(
-    reach.servers.map(server => {
-      const seen = reach.views?.get(server.id) ?? WHOLE;
+    visible.servers.map(server => {
+      const seen = visible.views?.get(server.id) ?? WHOLE;
       return [server.id, both(seen, allowedView(entries, server))];
     }),
   );
-  const servers = reach.servers.filter(({ id }) => views.get(id) !== NOTHING);
+  const servers = visible.servers.filter(({ id }) => views.get(id) !== NOTHING);
   return { servers, views };
 }
 

@@ -48,7 +48,7 @@ export class ChatService {
   /** @throws PorticoError `forbidden`, `model_missing`, `validation_failed`, `rate_limited`, `busy` */
   async begin(asker: Asker, input: BeginChat): Promise<ReadyChat> {
     const { records, settings } = this.#ports;
-    await this.#requireScopes(asker.caller, 'POST', asker.door);
+    await this.#requireScopes(asker.caller, 'POST', asker.source);
     const model = this.#model();
     const { toolset } = input.tools;
     if (toolset !== undefined && !asker.caller.policy.toolset(toolset)) {
@@ -78,7 +78,7 @@ export class ChatService {
   /** @throws PorticoError as `begin`, and `not_found`, `conflict` where it runs, `payload_too_large` where it is full */
   async continue(asker: Asker, id: string, input: ContinueChat): Promise<ReadyChat> {
     const { records, settings } = this.#ports;
-    await this.#requireScopes(asker.caller, 'POST', asker.door);
+    await this.#requireScopes(asker.caller, 'POST', asker.source);
     const found = await this.#find(asker.caller, id);
     const model = this.#model();
     if (this.#isAlive(found)) throw runs();
@@ -179,12 +179,16 @@ export class ChatService {
   }
 
   /** A refusal is recorded beside the calls that it refuses. @throws PorticoError `forbidden` */
-  async #requireScopes(caller: Caller, verb: string, door: Asker['door'] = 'rest'): Promise<void> {
+  async #requireScopes(
+    caller: Caller,
+    verb: string,
+    source: Asker['source'] = 'rest',
+  ): Promise<void> {
     const scope = (['tools:call', 'tools:read'] as const).find(each => !hasScope(caller, each));
     if (scope === undefined) return;
     const thrown = new PorticoError('forbidden', `This needs a token with the scope ${scope}`);
-    const [method, subject] = door === 'rest' ? ['rest.chat', verb] : ['tools/call', 'chat'];
-    await this.#ports.tools.gateway.refused?.(caller, { method, subject, thrown, door });
+    const [method, subject] = source === 'rest' ? ['rest.chat', verb] : ['tools/call', 'chat'];
+    await this.#ports.tools.gateway.refused?.(caller, { method, subject, thrown, source });
     throw thrown;
   }
 }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Format } from '../../models/formats/dialect.ts';
-import type { HubCall, HubMessage } from '../../models/formats/canonical-form.ts';
+import type { CanonicalCall, CanonicalMessage } from '../../models/formats/canonical-form.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import type { Approval, Limits } from './chat-settings.ts';
 
@@ -34,7 +34,7 @@ export interface StoredCall {
   /** Ours: unlike the model's, it is never twice in a chat. */
   id: string;
   /** As the model made it. */
-  call: HubCall;
+  call: CanonicalCall;
   /** The tool's name as people know it; the model's where there is no such tool. */
   tool: string;
   place: CallPlace;
@@ -83,7 +83,7 @@ export interface ChatState {
   /** The dialect in which turns of `messages` have their own form. */
   format: Format;
   model: string;
-  messages: readonly HubMessage[];
+  messages: readonly CanonicalMessage[];
   /** Calls of the last message, until each has a result. */
   turn: readonly StoredCall[];
   /** Calls of the run whose turn is over, without what they gave. */
@@ -186,7 +186,7 @@ export function toFormat(state: ChatState, format: Format, model: string): ChatS
   const isSame = state.format === format && state.model === model;
   const messages = isSame
     ? state.messages
-    : state.messages.map((message): HubMessage =>
+    : state.messages.map((message): CanonicalMessage =>
         message.role === 'assistant'
           ? { role: 'assistant', text: message.text, calls: message.calls }
           : message,

@@ -2,7 +2,7 @@
 import { isReadOnly } from '../../servers/catalog/catalog.ts';
 import type { ListedItem } from '../../gateway/listing.ts';
 import type { ExportedTools } from '../../models/formats/dialect.ts';
-import type { HubCall } from '../../models/formats/canonical-form.ts';
+import type { CanonicalCall } from '../../models/formats/canonical-form.ts';
 import { toQualifiedName } from '../../shared/naming/qualified-name.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
 import { APPROVALS, type Approval } from './chat-settings.ts';
@@ -25,7 +25,7 @@ export function needsPerson({ item }: ListedItem, approve: Approval): boolean {
 }
 
 /** The calls of a reply, as they are stored: those beyond the bound have their answer at once. */
-export function toTurn(state: ChatState, calls: readonly HubCall[]): ChatState {
+export function toTurn(state: ChatState, calls: readonly CanonicalCall[]): ChatState {
   const room = state.limits.calls - state.spent.calls;
   const turn = calls.map((call, i): StoredCall => {
     const id = `call_${state.lastCall + i + 1}`;
@@ -49,10 +49,10 @@ export interface Usable {
   items: ReadonlyMap<string, ListedItem>;
 }
 
-const toUnknownName = ({ name }: HubCall): string => toOneLine(name, MAX_UNKNOWN_NAME);
+const toUnknownName = ({ name }: CanonicalCall): string => toOneLine(name, MAX_UNKNOWN_NAME);
 
 /** The name of a call's tool as people know it; the model's where there is no such tool. */
-export function nameOf(call: HubCall, { items }: Usable): string {
+export function nameOf(call: CanonicalCall, { items }: Usable): string {
   const listed = items.get(call.name);
   return listed ? toQualifiedName(listed.server.name, listed.item.key, 'dot') : toUnknownName(call);
 }

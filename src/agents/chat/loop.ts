@@ -8,7 +8,11 @@
  */
 import type { ListedItem } from '../../gateway/listing.ts';
 import type { ExportedTools, TurnReply } from '../../models/formats/dialect.ts';
-import type { HubCall, HubResult, Unfinished } from '../../models/formats/canonical-form.ts';
+import type {
+  CanonicalCall,
+  CanonicalResult,
+  Unfinished,
+} from '../../models/formats/canonical-form.ts';
 import type { ChatModel } from '../../models/chat-port.ts';
 import { ModelFailure } from '../../models/model-port.ts';
 import type { Span } from '../../tracing/tracer.ts';
@@ -37,11 +41,15 @@ export interface Shown {
   /** By the names in the dialect. */
   items: ReadonlyMap<string, ListedItem>;
   /** Puts calls to the gateway, in this order, as the caller is now. @throws only where the signal aborts */
-  run(calls: readonly HubCall[], watch: CallEnds, signal: AbortSignal): Promise<HubResult[]>;
+  run(
+    calls: readonly CanonicalCall[],
+    watch: CallEnds,
+    signal: AbortSignal,
+  ): Promise<CanonicalResult[]>;
 }
 
 /** Told of each call as its result comes. */
-export type CallEnds = (id: string, result: HubResult) => void;
+export type CallEnds = (id: string, result: CanonicalResult) => void;
 
 export interface LoopPorts {
   model: ChatModel;
@@ -154,7 +162,7 @@ async function makeCalls(
     ]),
   );
   const ended = new Map<string, StoredCall>();
-  const end = (id: string, { result }: HubResult) => {
+  const end = (id: string, { result }: CanonicalResult) => {
     const stored = due.find(call => call.id === id);
     if (!stored || ended.has(id)) return;
     const done = withResult(stored, toBoundedResult(result));
@@ -163,7 +171,7 @@ async function makeCalls(
     tell(toResultEvent(done));
   };
   // Under ids of our own: those that a model makes may be there twice.
-  const calls = due.map(({ id, call, sent }): HubCall => ({
+  const calls = due.map(({ id, call, sent }): CanonicalCall => ({
     ...call,
     id,
     ...(sent ? { arguments: sent } : {}),
@@ -251,7 +259,7 @@ function withUnmade(
   shown: Shown,
   tell: LoopPorts['tell'],
 ): ChatState {
-  const toName = (call: HubCall) => nameOf(call, shown);
+  const toName = (call: CanonicalCall) => nameOf(call, shown);
   const left =
     reply.stop === 'malformed'
       ? withMalformed(state, reply, toName)

@@ -3,12 +3,16 @@
  * model takes well, those that fit the user's last message best, and those the chat has called already.
  */
 import type { Caller } from '../../access/policy/caller.ts';
-import type { ListedItem, Naming, Reach } from '../../gateway/listing.ts';
+import type { ListedItem, Naming, VisibleServers } from '../../gateway/listing.ts';
 import { principalOwner } from '../../shared/identity/object-owners.ts';
 import { hasScope } from '../../shared/identity/principal.ts';
 import type { Dialect } from '../../models/formats/dialect.ts';
 import { toDialectNames } from '../../models/formats/dialects.ts';
-import type { HubCall, HubResult, HubTool } from '../../models/formats/canonical-form.ts';
+import type {
+  CanonicalCall,
+  CanonicalResult,
+  CanonicalTool,
+} from '../../models/formats/canonical-form.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { withinToolset } from '../../gateway/toolset-scope.ts';
 import type { CallsFor, CallsWatch } from '../run-calls.ts';
@@ -25,12 +29,12 @@ export const MAX_SHOWN_TOOLS = 128;
 export interface Rights {
   caller: Caller;
   /** What the door lets it reach. */
-  reach: Reach;
+  visible: VisibleServers;
 }
 
 /** Who asks, for as long as its request lasts. */
 export interface Asker extends Rights {
-  door: Era | 'rest';
+  source: Era | 'rest';
   /** What it may do now; undefined where its token is gone. */
   rights(): Promise<Rights | undefined>;
   /** Aborts when it goes away. */
@@ -48,9 +52,13 @@ export interface ToolPorts {
   listForModel(
     gateway: Gateway,
     caller: Caller,
-    reach: Reach,
-  ): Promise<{ tools: HubTool[]; items: ReadonlyMap<string, ListedItem> }>;
-  runCalls(calls: readonly HubCall[], to: CallsFor, watch?: CallsWatch): Promise<HubResult[]>;
+    visible: VisibleServers,
+  ): Promise<{ tools: CanonicalTool[]; items: ReadonlyMap<string, ListedItem> }>;
+  runCalls(
+    calls: readonly CanonicalCall[],
+    to: CallsFor,
+    watch?: CallsWatch,
+  ): Promise<CanonicalResult[]>;
 }
 
 /** What may be shown now; undefined where the caller may use nothing any more. */
@@ -65,8 +73,8 @@ export async function findShown(
   if (!hasScope(rights.caller, 'tools:read')) return undefined;
   const { gateway, listForModel, runCalls } = ports;
   const { caller } = rights;
-  const reach = toReach(rights, state.only);
-  const { tools: all, items } = await listForModel(gateway, caller, reach);
+  const visible = toVisible(rights, state.only);
+  const { tools: all, items } = await listForModel(gateway, caller, visible);
   // Named as all of them together are, so that a tool keeps its name whichever are shown beside it.
   const names = toDialectNames(
     dialect.format,
@@ -75,14 +83,16 @@ export async function findShown(
   const called = calledNames(state);
   const isCalled = (name: string) => called.has(names.get(name) ?? name);
   const tools =
-    all.length <= MAX_SHOWN_TOOLS ? all : await choose(ports, caller, reach, state, all, isCalled);
+    all.length <= MAX_SHOWN_TOOLS
+      ? all
+      : await choose(ports, caller, visible, state, all, isCalled);
   const exported = dialect.toTools(tools, { strict: false, names });
   const byName = new Map<string, ListedItem>();
   for (const [name, own] of exported.names) {
     const item = items.get(own);
     if (item) byName.set(name, item);
   }
-  const { door, defer } = asker;
+  const { source, defer } = asker;
   const owner = (serverId: string) => principalOwner(caller.principalId, serverId);
   return {
     tools: tools.length === 0 ? undefined : exported,
@@ -90,23 +100,23 @@ export async function findShown(
     run: (calls, watch, signal) =>
       runCalls(
         calls,
-        { gateway, caller, reach, door, context: { signal, owner, defer }, tools: byName },
+        { gateway, caller, visible, source, context: { signal, owner, defer }, tools: byName },
         { onEnd: ({ id }, result) => watch(id, result) },
       ),
   };
 }
 
 /** The servers and tools that a chat is about; what is named and is not there, or hidden, matches nothing. */
-function toReach(
-  { caller, reach }: Rights,
+function toVisible(
+  { caller, visible }: Rights,
   { servers: wanted, toolset: name }: ChatState['only'],
-): Reach {
+): VisibleServers {
   const isWanted = (server: Server) =>
     wanted === undefined || wanted.includes(server.name) || wanted.includes(server.id);
-  const servers = reach.servers.filter(isWanted);
-  if (name === undefined) return { ...reach, servers };
+  const servers = visible.servers.filter(isWanted);
+  if (name === undefined) return { ...visible, servers };
   const toolset = caller.policy.toolset(name);
-  return toolset ? withinToolset(toolset, { ...reach, servers }) : { servers: [] };
+  return toolset ? withinToolset(toolset, { ...visible, servers }) : { servers: [] };
 }
 
 /**
@@ -130,16 +140,16 @@ function calledNames({ messages, turn }: ChatState): ReadonlySet<string> {
 async function choose(
   { gateway, naming }: ToolPorts,
   caller: Caller,
-  reach: Reach,
+  visible: VisibleServers,
   state: ChatState,
-  all: readonly HubTool[],
+  all: readonly CanonicalTool[],
   isCalled: (name: string) => boolean,
-): Promise<HubTool[]> {
+): Promise<CanonicalTool[]> {
   const said = state.messages.findLast(
     message => message.role === 'user' && message.note === undefined,
   );
   const query = (said?.role === 'user' ? said.text : '').slice(0, MAX_QUERY_CHARS);
-  const { hits } = await gateway.search(caller, reach, naming, { query, limit: MAX_FOUND });
+  const { hits } = await gateway.search(caller, visible, naming, { query, limit: MAX_FOUND });
   const found = new Set(hits.map(({ name }) => name));
   const used = all.filter(({ name }) => !found.has(name) && isCalled(name));
   const kept = new Set(used.slice(0, MAX_SHOWN_TOOLS - found.size));

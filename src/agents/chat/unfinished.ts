@@ -3,7 +3,11 @@
  * turn but its text stays in the conversation, and whoever goes on has the model asked again. Pure.
  */
 import type { TurnReply } from '../../models/formats/dialect.ts';
-import type { HubCall, HubMessage, Unfinished } from '../../models/formats/canonical-form.ts';
+import type {
+  CanonicalCall,
+  CanonicalMessage,
+  Unfinished,
+} from '../../models/formats/canonical-form.ts';
 import { toNotMade, unfinishedOf } from '../../models/formats/turn-end.ts';
 import { ownResult, toLogged, withResult, type ChatState, type StoredCall } from './chat-state.ts';
 
@@ -28,7 +32,7 @@ export function withUnfinished(
   state: ChatState,
   { text, calls }: TurnReply,
   why: Unfinished,
-  nameOf: (call: HubCall) => string,
+  nameOf: (call: CanonicalCall) => string,
 ): ChatState {
   return {
     ...withUnmade(state, calls, why, nameOf),
@@ -46,15 +50,20 @@ export function withUnfinished(
 export function withMalformed(
   state: ChatState,
   { text, calls, problem = '' }: TurnReply,
-  nameOf: (call: HubCall) => string,
+  nameOf: (call: CanonicalCall) => string,
 ): ChatState {
   const left = { ...withUnmade(state, calls, 'interrupted', nameOf), answer: text };
   const last = state.messages.at(-1);
   if (last?.role === 'user' && last.note === 'malformed') {
     return { ...left, stop: 'model_failed', problem: `${MALFORMED_AGAIN}: ${problem}` };
   }
-  const note: HubMessage = { role: 'user', text: toMalformedNote(problem), note: 'malformed' };
-  const said: HubMessage[] = text.trim() === '' ? [] : [{ role: 'assistant', text, calls: [] }];
+  const note: CanonicalMessage = {
+    role: 'user',
+    text: toMalformedNote(problem),
+    note: 'malformed',
+  };
+  const said: CanonicalMessage[] =
+    text.trim() === '' ? [] : [{ role: 'assistant', text, calls: [] }];
   return { ...left, messages: [...state.messages, ...said, note] };
 }
 
@@ -66,9 +75,9 @@ const toMalformedNote = (problem: string): string =>
 /** The calls in the log, as not made. */
 function withUnmade(
   state: ChatState,
-  calls: readonly HubCall[],
+  calls: readonly CanonicalCall[],
   why: Unfinished,
-  nameOf: (call: HubCall) => string,
+  nameOf: (call: CanonicalCall) => string,
 ): ChatState {
   const unmade = calls.map((call, i): StoredCall => {
     const stored: StoredCall = {
@@ -86,10 +95,14 @@ function withUnmade(
 }
 
 /** What stays of it: a text without calls, as the answer it is; beside calls that were cut, with a word on them. */
-function toMessages(text: string, calls: readonly HubCall[], why: Unfinished): HubMessage[] {
-  const said: HubMessage = { role: 'assistant', text, calls: [] };
+function toMessages(
+  text: string,
+  calls: readonly CanonicalCall[],
+  why: Unfinished,
+): CanonicalMessage[] {
+  const said: CanonicalMessage = { role: 'assistant', text, calls: [] };
   if (calls.length === 0) return why === 'interrupted' ? [] : [said];
   if (why !== 'length') return [];
-  const note: HubMessage = { role: 'user', text: CUT, note: 'cut' };
+  const note: CanonicalMessage = { role: 'user', text: CUT, note: 'cut' };
   return text.trim() === '' ? [note] : [said, note];
 }

@@ -5,13 +5,13 @@
 import { isObject } from '../../shared/protocol.ts';
 
 /** `fresh`: make the call and keep its result; `none`: make the call and keep nothing. */
-export type CacheWish = 'fresh' | 'none';
+export type CacheDirective = 'fresh' | 'none';
 
 /** The key of `_meta`: in a request what is wished, in a result what became of it. */
 export const CACHE_META = 'portico/cache';
 
 /** What a `Cache-Control` header wishes. */
-export function wishOfHeader(header: string | null | undefined): CacheWish | undefined {
+export function directiveOfHeader(header: string | null | undefined): CacheDirective | undefined {
   if (!header || header.length > 1_024) return undefined;
   const words = header.split(',').map(word => word.trim().toLowerCase());
   if (words.includes('no-store')) return 'none';
@@ -19,8 +19,8 @@ export function wishOfHeader(header: string | null | undefined): CacheWish | und
 }
 
 /** What the params of a request wish. */
-export function wishOfMeta(params: unknown): CacheWish | undefined {
+export function directiveOfMeta(params: unknown): CacheDirective | undefined {
   const meta = isObject(params) ? params['_meta'] : undefined;
   const said = isObject(meta) ? meta[CACHE_META] : undefined;
-  return typeof said === 'string' ? wishOfHeader(said) : undefined;
+  return typeof said === 'string' ? directiveOfHeader(said) : undefined;
 }

@@ -12,7 +12,7 @@ import type { CacheKey } from './cache-key.ts';
 import type { CacheShard, Entry, Taken } from './cache-port.ts';
 import { isKeepable, toResponse, withNote } from './cached-result.ts';
 
-export interface FlightPorts {
+export interface CachedCallPorts {
   shardOf(key: string): CacheShard;
   keys: Pick<KeyRing, 'seal' | 'open'>;
   maxResultBytes: number;
@@ -25,8 +25,8 @@ export interface FlightPorts {
 const RENEWAL_MS = 3_000;
 const ALONE: Taken = { kind: 'alone' };
 
-export class CachedFlight {
-  readonly #ports: FlightPorts;
+export class CachedCall {
+  readonly #ports: CachedCallPorts;
   readonly #key: CacheKey;
   readonly #ttlMs: number;
   readonly #context: CallContext;
@@ -40,7 +40,7 @@ export class CachedFlight {
 
   /** @param send makes the call */
   constructor(
-    ports: FlightPorts,
+    ports: CachedCallPorts,
     key: CacheKey,
     ttlMs: number,
     context: CallContext,

@@ -15,7 +15,7 @@ export const CLAIM_MS = 2_000;
 export const MAX_WAITERS = 1_000;
 
 /** Most flights; past it those are forgotten whose leader is lost. */
-export const MAX_FLIGHTS = 10_000;
+export const MAX_IN_FLIGHT = 10_000;
 
 interface Waiter {
   id: string;
@@ -23,7 +23,7 @@ interface Waiter {
   timer: unknown;
 }
 
-interface Flight {
+interface InFlightCall {
   leader: string;
   /** Until when the leader is believed. */
   until: number;
@@ -31,18 +31,18 @@ interface Flight {
   timer: unknown;
 }
 
-export interface FlightsPorts {
+export interface SingleFlightPorts {
   now(): number;
   /** Calls back after a time; the handle takes it back. */
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
 }
 
-export class Flights {
-  readonly #ports: FlightsPorts;
-  readonly #flights = new Map<string, Flight>();
+export class SingleFlight {
+  readonly #ports: SingleFlightPorts;
+  readonly #singleFlight = new Map<string, InFlightCall>();
 
-  constructor(ports: FlightsPorts) {
+  constructor(ports: SingleFlightPorts) {
     this.#ports = ports;
   }
 
@@ -52,83 +52,83 @@ export class Flights {
    * @param waitMs how long it waits at most
    */
   join(key: string, id: string, waitMs: number): Taken | Promise<Taken> {
-    const flight = this.#flights.get(key);
-    if (!flight && !this.#hasRoom()) return { kind: 'alone' };
-    if (!flight || (flight.waiters.length === 0 && flight.until <= this.#ports.now())) {
+    const inFlight = this.#singleFlight.get(key);
+    if (!inFlight && !this.#hasRoom()) return { kind: 'alone' };
+    if (!inFlight || (inFlight.waiters.length === 0 && inFlight.until <= this.#ports.now())) {
       this.#lead(key, { leader: '', until: 0, waiters: [], timer: undefined }, id, LEASE_MS);
       return { kind: 'lead', mustClaim: false };
     }
-    if (flight.waiters.length >= MAX_WAITERS) return { kind: 'alone' };
+    if (inFlight.waiters.length >= MAX_WAITERS) return { kind: 'alone' };
     const { promise, resolve } = Promise.withResolvers<Taken>();
     const timer = this.#ports.after(waitMs, () => this.leave(key, id));
-    flight.waiters.push({ id, answer: resolve, timer });
-    if (flight.waiters.length === 1) this.#watch(key, flight);
+    inFlight.waiters.push({ id, answer: resolve, timer });
+    if (inFlight.waiters.length === 1) this.#watch(key, inFlight);
     return promise;
   }
 
   /** The leader lives. */
   renew(key: string, id: string): void {
-    const flight = this.#flights.get(key);
-    if (flight?.leader === id) flight.until = this.#ports.now() + LEASE_MS;
+    const inFlight = this.#singleFlight.get(key);
+    if (inFlight?.leader === id) inFlight.until = this.#ports.now() + LEASE_MS;
   }
 
   /** The leader is back. @param entry its result; undefined where it is nobody else's */
   land(key: string, id: string, entry: Entry | undefined): void {
-    const flight = this.#flights.get(key);
-    if (flight?.leader !== id) return;
-    this.#flights.delete(key);
-    this.#ports.cancel(flight.timer);
-    for (const waiter of flight.waiters) {
+    const inFlight = this.#singleFlight.get(key);
+    if (inFlight?.leader !== id) return;
+    this.#singleFlight.delete(key);
+    this.#ports.cancel(inFlight.timer);
+    for (const waiter of inFlight.waiters) {
       this.#answer(waiter, entry ? { kind: 'entry', entry } : { kind: 'alone' });
     }
   }
 
   /** A caller wants no more of it: of a leader the next that waits takes the place. */
   leave(key: string, id: string): void {
-    const flight = this.#flights.get(key);
-    if (!flight) return;
-    if (flight.leader === id) return this.#pass(key, flight);
-    const at = flight.waiters.findIndex(waiter => waiter.id === id);
-    const [waiter] = at === -1 ? [] : flight.waiters.splice(at, 1);
+    const inFlight = this.#singleFlight.get(key);
+    if (!inFlight) return;
+    if (inFlight.leader === id) return this.#pass(key, inFlight);
+    const at = inFlight.waiters.findIndex(waiter => waiter.id === id);
+    const [waiter] = at === -1 ? [] : inFlight.waiters.splice(at, 1);
     if (waiter) this.#answer(waiter, { kind: 'alone' });
   }
 
   #hasRoom(): boolean {
-    if (this.#flights.size < MAX_FLIGHTS) return true;
+    if (this.#singleFlight.size < MAX_IN_FLIGHT) return true;
     const now = this.#ports.now();
-    for (const [key, { waiters, until }] of this.#flights) {
-      if (waiters.length === 0 && until <= now) this.#flights.delete(key);
+    for (const [key, { waiters, until }] of this.#singleFlight) {
+      if (waiters.length === 0 && until <= now) this.#singleFlight.delete(key);
     }
-    return this.#flights.size < MAX_FLIGHTS;
+    return this.#singleFlight.size < MAX_IN_FLIGHT;
   }
 
-  #pass(key: string, flight: Flight): void {
-    const next = flight.waiters.shift();
+  #pass(key: string, inFlight: InFlightCall): void {
+    const next = inFlight.waiters.shift();
     if (!next) {
-      this.#ports.cancel(flight.timer);
-      this.#flights.delete(key);
+      this.#ports.cancel(inFlight.timer);
+      this.#singleFlight.delete(key);
       return;
     }
-    this.#lead(key, flight, next.id, CLAIM_MS);
+    this.#lead(key, inFlight, next.id, CLAIM_MS);
     this.#answer(next, { kind: 'lead', mustClaim: true });
   }
 
-  #lead(key: string, flight: Flight, id: string, leaseMs: number): void {
-    flight.leader = id;
-    flight.until = this.#ports.now() + leaseMs;
-    this.#flights.set(key, flight);
-    this.#watch(key, flight);
+  #lead(key: string, inFlight: InFlightCall, id: string, leaseMs: number): void {
+    inFlight.leader = id;
+    inFlight.until = this.#ports.now() + leaseMs;
+    this.#singleFlight.set(key, inFlight);
+    this.#watch(key, inFlight);
   }
 
   /** Looks after the leader while somebody waits for it. */
-  #watch(key: string, flight: Flight): void {
-    this.#ports.cancel(flight.timer);
-    flight.timer = undefined;
-    if (flight.waiters.length === 0) return;
-    flight.timer = this.#ports.after(Math.max(0, flight.until - this.#ports.now()), () => {
-      if (this.#flights.get(key) !== flight) return;
-      if (flight.until > this.#ports.now()) this.#watch(key, flight);
-      else this.#pass(key, flight);
+  #watch(key: string, inFlight: InFlightCall): void {
+    this.#ports.cancel(inFlight.timer);
+    inFlight.timer = undefined;
+    if (inFlight.waiters.length === 0) return;
+    inFlight.timer = this.#ports.after(Math.max(0, inFlight.until - this.#ports.now()), () => {
+      if (this.#singleFlight.get(key) !== inFlight) return;
+      if (inFlight.until > this.#ports.now()) this.#watch(key, inFlight);
+      else this.#pass(key, inFlight);
     });
   }
 

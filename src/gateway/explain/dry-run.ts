@@ -3,7 +3,7 @@
  * sends nothing. So whoever asks why (`gateway/explain/explain-service.ts`) hears of the very decision that requests meet.
  */
 import type { Caller } from '../../access/policy/caller.ts';
-import type { Naming, Reach } from '../listing.ts';
+import type { Naming, VisibleServers } from '../listing.ts';
 import type { Catalog } from '../../servers/catalog/catalog.ts';
 import { toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
@@ -22,7 +22,7 @@ export interface Trial {
 /** @param tool the server's own name of it */
 export type TryTool = (
   caller: Caller,
-  reach: Reach,
+  visible: VisibleServers,
   server: Server,
   tool: string,
 ) => Promise<Trial>;
@@ -37,13 +37,13 @@ export function createTrial({ catalogOf }: TrialPorts): TryTool {
   const leave: Call = () => Promise.resolve({ response: RESPONSE });
   const findTools = () => Promise.resolve({ tools: [], serversSearched: 0, toolsSearched: 0 });
   const core = createCore({ catalogOf, findTools, call: withCircuit(leave) });
-  const hearTasks = () => Promise.resolve({ agreed: [], ended: Promise.resolve() });
-  const gateway = withAccess({ ...core, hearTasks });
+  const subscribeTasks = () => Promise.resolve({ agreed: [], ended: Promise.resolve() });
+  const gateway = withAccess({ ...core, subscribeTasks });
 
-  return async (caller, reach, server, tool) => {
+  return async (caller, visible, server, tool) => {
     const own: Naming = { kind: 'own', serverId: server.id };
     const listed = await codeOf(async () => {
-      const { items } = await gateway.list(caller, reach, own, 'tools');
+      const { items } = await gateway.list(caller, visible, own, 'tools');
       return items.some(({ item }) => item.key === tool);
     });
     const request = {
@@ -58,7 +58,7 @@ export function createTrial({ catalogOf }: TrialPorts): TryTool {
       capabilities: {},
       questions: 'ask',
     } as const;
-    const called = await codeOf(() => gateway.request(caller, reach, own, request, context));
+    const called = await codeOf(() => gateway.request(caller, visible, own, request, context));
     return { isListed: listed.value === true, code: called.code };
   };
 }

@@ -1,8 +1,8 @@
 /** Why somebody may use a tool or not, for administrators: finds what the question is about and has the case explained. */
 import { toCaller, type Caller } from '../../access/policy/caller.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { pinId } from '../../servers/approvals/definition.ts';
-import { findPins } from '../../servers/approvals/fingerprint-list-store.ts';
+import { approvalId } from '../../servers/approvals/definition.ts';
+import { findApprovals } from '../../servers/approvals/approval-list-store.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { explainCase, type CasePorts, type Explained } from './explain-case.ts';
 import { createPolicy, type AccessState } from '../../access/policy/policy.ts';
@@ -64,14 +64,19 @@ export class ExplainService {
     const toolset = toolsetKey === undefined ? undefined : findNamed(toolsetKey, state.toolsets);
     if (toolsetKey !== undefined && !toolset)
       throw new PorticoError('not_found', 'No such toolset');
-    const pinState = await this.#pinState(server.id, tool);
-    const found = await explainCase({ ...asked, server, tool, pinState, toolset }, this.#ports);
+    const approvalState = await this.#approvalState(server.id, tool);
+    const found = await explainCase(
+      { ...asked, server, tool, approvalState, toolset },
+      this.#ports,
+    );
     return { ...found, server, principalId: asked.caller.principalId, groups: asked.groups };
   }
 
-  async #pinState(serverId: string, tool: string) {
-    const [pin] = await findPins(this.#ports.db, [await pinId(serverId, 'tool', tool)]);
-    return pin?.state;
+  async #approvalState(serverId: string, tool: string) {
+    const [approval] = await findApprovals(this.#ports.db, [
+      await approvalId(serverId, 'tool', tool),
+    ]);
+    return approval?.state;
   }
 
   async #asked(whose: Whose, state: AccessState): Promise<Asked> {

@@ -5,7 +5,7 @@
 import type { Caller } from '../../access/policy/caller.ts';
 import { type CatalogItem, isReadOnly } from '../../servers/catalog/catalog.ts';
 import { circuitStateOf } from '../../servers/health/circuit.ts';
-import type { PinState } from '../../servers/registry/fingerprint.ts';
+import type { ApprovalState } from '../../servers/registry/approval.ts';
 import { isOffered } from '../../servers/registry/status.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { viewOfToolset } from '../../access/policy/policy.ts';
@@ -47,7 +47,7 @@ export interface Case {
   /** As the catalog has it, if it does. */
   item: CatalogItem | undefined;
   /** What is known of its approval. */
-  pinState: PinState | undefined;
+  approvalState: ApprovalState | undefined;
   /** Where the endpoint of one is asked about. */
   toolset: Toolset | undefined;
 }
@@ -112,19 +112,19 @@ function toolsetStep({ caller, server, tool, item }: Case, toolset: Toolset): St
   return { step: 'toolset', passes, detail, ruleIds: [] };
 }
 
-function approvalStep({ item, pinState }: Case): Step {
-  const isHeld = item === undefined && pinState !== undefined && HELD.includes(pinState);
-  const detail = isHeld ? `Its definition is held: ${pinState}` : 'Its definition is not held';
+function approvalStep({ item, approvalState }: Case): Step {
+  const isHeld = item === undefined && approvalState !== undefined && HELD.includes(approvalState);
+  const detail = isHeld ? `Its definition is held: ${approvalState}` : 'Its definition is not held';
   return { step: 'approval', passes: !isHeld, detail, ruleIds: [] };
 }
-const HELD: readonly PinState[] = ['pending', 'changed', 'quarantined', 'rejected'];
+const HELD: readonly ApprovalState[] = ['pending', 'changed', 'quarantined', 'rejected'];
 
-function catalogStep({ item, server, pinState }: Case): Step {
+function catalogStep({ item, server, approvalState }: Case): Step {
   const name = { step: 'catalog', ruleIds: [] } as const;
   if (item) return { ...name, passes: true, detail: 'The server has the tool' };
   if (!isOffered(server.status)) {
     return { ...name, passes: null, detail: 'What the server has is not known now' };
   }
-  const gone = pinState === 'removed' ? 'The server has the tool no more' : undefined;
+  const gone = approvalState === 'removed' ? 'The server has the tool no more' : undefined;
   return { ...name, passes: false, detail: gone ?? 'The server offers no such tool' };
 }

@@ -15,14 +15,14 @@ type ToResult = NonNullable<RoutedReply['toResult']>;
 
 /** @returns undefined where no result has anything to change */
 export function resultChanges(
-  { method, door, version = LATEST_LEGACY_VERSION }: RelayedRequest,
+  { method, source, version = LATEST_LEGACY_VERSION }: RelayedRequest,
   { server, item }: Resolved,
   naming: Naming,
 ): ToResult | undefined {
   const qualifier = naming.kind === 'qualified' ? server.name : undefined;
   if (method === 'resources/read') return (text, parsed) => toReadResult(text, parsed, qualifier);
   if (method === 'completion/complete') return undefined;
-  const isOld = door === 'legacy';
+  const isOld = source === 'legacy';
   if (qualifier === undefined && !isOld) return undefined;
   return (text, parsed) => {
     const isCall = isOld && method === 'tools/call';

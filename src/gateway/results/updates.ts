@@ -30,11 +30,11 @@ async function* filtered(
       yield message;
       continue;
     }
-    const news = parseUpdated(message.text);
+    const change = parseUpdated(message.text);
     // In the modern era they have their place on a listener's stream.
-    const isNew = news !== undefined && verdict?.era === 'legacy' && !told.has(news.uri);
+    const isNew = change !== undefined && verdict?.era === 'legacy' && !told.has(change.uri);
     if (!isNew || told.size >= MAX_UPDATES) continue;
-    told.add(news.uri);
-    onUpdated?.(id, news.uri, news.params);
+    told.add(change.uri);
+    onUpdated?.(id, change.uri, change.params);
   }
 }

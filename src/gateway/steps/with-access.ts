@@ -3,7 +3,7 @@
  * do not allow. Every method goes through the same decision, so what is hidden is unknown.
  */
 import type { Caller } from '../../access/policy/caller.ts';
-import type { Reach } from '../listing.ts';
+import type { VisibleServers } from '../listing.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 import type { Policy } from '../../access/policy/policy.ts';
 import { both, NOTHING, WHOLE, type View } from '../../access/policy/view.ts';
@@ -11,64 +11,64 @@ import type { Server } from '../../servers/registry/server-schema.ts';
 import type { Gateway } from '../gateway.ts';
 
 /** By what was narrowed: a reach with views of its own, or the servers of one without. */
-const made = new WeakMap<Policy, WeakMap<Reach | readonly Server[], Reach>>();
+const made = new WeakMap<Policy, WeakMap<VisibleServers | readonly Server[], VisibleServers>>();
 
 /** A reach as a caller sees it: servers of which it sees nothing are gone, of the others its view is left. */
-export function narrowed({ policy }: Caller, reach: Reach): Reach {
+export function restrictToCaller({ policy }: Caller, visible: VisibleServers): VisibleServers {
   let known = made.get(policy);
   if (!known) made.set(policy, (known = new WeakMap()));
-  const key = reach.views || reach.client ? reach : reach.servers;
+  const key = visible.views || visible.client ? visible : visible.servers;
   const before = known.get(key);
   if (before) return before;
-  const narrow = toNarrow(policy, reach);
+  const narrow = toNarrow(policy, visible);
   // What is narrowed already stays as it is.
   known.set(key, narrow).set(narrow, narrow);
   return narrow;
 }
 
-function toNarrow(policy: Policy, reach: Reach): Reach {
+function toNarrow(policy: Policy, visible: VisibleServers): VisibleServers {
   const views = new Map<string, View>();
-  const servers = reach.servers.filter(server => {
-    const given = reach.views?.get(server.id) ?? WHOLE;
+  const servers = visible.servers.filter(server => {
+    const given = visible.views?.get(server.id) ?? WHOLE;
     const view = both(policy.viewOf(server), given);
     if (view !== WHOLE) views.set(server.id, view);
     return view !== NOTHING;
   });
-  return { ...reach, servers, views };
+  return { ...visible, servers, views };
 }
 
 /** The gateway as one caller may use it. */
 export function withAccess(inner: Gateway): Gateway {
   return {
-    async visible(caller, reach) {
-      return inner.visible(caller, narrowed(caller, reach));
+    async visible(caller, visible) {
+      return inner.visible(caller, restrictToCaller(caller, visible));
     },
-    async list(caller, reach, naming, kind) {
+    async list(caller, visible, naming, kind) {
       requireScope(caller, 'tools:read');
-      return inner.list(caller, narrowed(caller, reach), naming, kind);
+      return inner.list(caller, restrictToCaller(caller, visible), naming, kind);
     },
-    async find(caller, reach, naming, name) {
+    async find(caller, visible, naming, name) {
       requireScope(caller, 'tools:read');
-      return inner.find(caller, narrowed(caller, reach), naming, name);
+      return inner.find(caller, restrictToCaller(caller, visible), naming, name);
     },
-    async search(caller, reach, naming, request) {
+    async search(caller, visible, naming, request) {
       requireScope(caller, 'tools:read');
-      return inner.search(caller, narrowed(caller, reach), naming, request);
+      return inner.search(caller, restrictToCaller(caller, visible), naming, request);
     },
-    async subscription(caller, reach, naming, uri) {
+    async subscription(caller, visible, naming, uri) {
       requireScope(caller, 'tools:read');
-      return inner.subscription(caller, narrowed(caller, reach), naming, uri);
+      return inner.subscription(caller, restrictToCaller(caller, visible), naming, uri);
     },
-    async offer(caller, reach, naming, tasks) {
-      return inner.offer(caller, narrowed(caller, reach), naming, tasks);
+    async advertise(caller, visible, naming, tasks) {
+      return inner.advertise(caller, restrictToCaller(caller, visible), naming, tasks);
     },
-    async hearTasks(caller, reach, taskIds, hear, signal) {
+    async subscribeTasks(caller, visible, taskIds, hear, signal) {
       requireScope(caller, 'tools:read');
-      return inner.hearTasks(caller, narrowed(caller, reach), taskIds, hear, signal);
+      return inner.subscribeTasks(caller, restrictToCaller(caller, visible), taskIds, hear, signal);
     },
-    async request(caller, reach, naming, request, context) {
+    async request(caller, visible, naming, request, context) {
       requireScope(caller, 'tools:call');
-      return inner.request(caller, narrowed(caller, reach), naming, request, context);
+      return inner.request(caller, restrictToCaller(caller, visible), naming, request, context);
     },
   };
 }

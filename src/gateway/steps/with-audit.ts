@@ -14,7 +14,7 @@ import { toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { CallMessages, CallReply } from '../../upstream/protocol/call.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
-import type { Gateway, RelayedRequest, RequestContext, RoutedReply } from '../gateway.ts';
+import type { Gateway, RelayedRequest, DispatchContext, RoutedReply } from '../gateway.ts';
 import { toQualifiedName } from '../../shared/naming/qualified-name.ts';
 import { toQualifiedUri } from '../../shared/naming/qualified-uri.ts';
 import type { Resolved } from '../resolve.ts';
@@ -38,25 +38,25 @@ export function withAudit(inner: Gateway, ledger: CallLedger): Gateway {
 
     spend: caller => ledger.spend(caller),
 
-    async refused(caller, { method, subject = '', thrown, door }) {
+    async refused(caller, { method, subject = '', thrown, source }) {
       const code = codeOf(thrown);
       // What is wrong with a request that is no call is nothing to be recorded.
       if (code !== 'forbidden' && !ACTIONS.has(method)) return;
       const action = ACTIONS.get(method) ?? method;
-      const facts = { action, subject, detail: { door } };
+      const facts = { action, subject, detail: { source } };
       await refuse(ledger, crypto.randomUUID(), caller, Date.now(), facts, code);
     },
 
-    async request(caller, reach, naming, request, context) {
+    async request(caller, visible, naming, request, context) {
       const action = ACTIONS.get(request.method);
-      if (action === undefined) return inner.request(caller, reach, naming, request, context);
+      if (action === undefined) return inner.request(caller, visible, naming, request, context);
       const call = new AuditedCall(ledger, caller, action, request, context);
-      const audited: RequestContext = {
+      const audited: DispatchContext = {
         ...context,
         beforeDispatch: resolved => call.begin(resolved),
       };
       try {
-        const routed = await inner.request(caller, reach, naming, request, audited);
+        const routed = await inner.request(caller, visible, naming, request, audited);
         return call.watch(routed);
       } catch (thrown) {
         await call.fail(thrown);
@@ -89,7 +89,7 @@ class AuditedCall {
   readonly #caller: Caller;
   readonly #action: string;
   readonly #request: RelayedRequest;
-  readonly #context: RequestContext;
+  readonly #context: DispatchContext;
   readonly #id = crypto.randomUUID();
   readonly #at = Date.now();
   /** `asked`: whether it may leave is being decided, or was refused. */
@@ -103,7 +103,7 @@ class AuditedCall {
     caller: Caller,
     action: string,
     request: RelayedRequest,
-    context: RequestContext,
+    context: DispatchContext,
   ) {
     this.#ledger = ledger;
     this.#caller = caller;
@@ -233,7 +233,12 @@ class AuditedCall {
   }
 
   #facts(subject: string): CallFacts {
-    const { door, params } = this.#request;
-    return { action: this.#action, subject, arguments: params.get('arguments'), detail: { door } };
+    const { source, params } = this.#request;
+    return {
+      action: this.#action,
+      subject,
+      arguments: params.get('arguments'),
+      detail: { source },
+    };
   }
 }

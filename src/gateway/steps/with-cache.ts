@@ -7,22 +7,22 @@
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import { toCacheKey } from '../cache/cache-key.ts';
-import { CachedFlight, type FlightPorts } from '../cache/cached-call.ts';
+import { CachedCall, type CachedCallPorts } from '../cache/cached-call.ts';
 import { decideRule } from '../../servers/cache-rules/cache-rule.ts';
-import { wishOfMeta } from '../cache/cache-control.ts';
+import { directiveOfMeta } from '../cache/cache-control.ts';
 import type { CallReply } from '../../upstream/protocol/call.ts';
-import type { CoreGateway, RelayedRequest, RequestContext } from '../gateway.ts';
+import type { CoreGateway, RelayedRequest, DispatchContext } from '../gateway.ts';
 import type { Resolved } from '../resolve.ts';
 
 /** Params of a call that is the next round of another, or makes a task. */
 const NOT_ALONE = ['requestState', 'inputResponses', 'task'];
 
 /** The gateway with results of before. */
-export function withCache(inner: CoreGateway, ports: FlightPorts): CoreGateway {
+export function withCache(inner: CoreGateway, ports: CachedCallPorts): CoreGateway {
   async function dispatch(
     caller: Caller,
     request: RelayedRequest,
-    context: RequestContext,
+    context: DispatchContext,
     resolved: Resolved,
     send: () => Promise<CallReply>,
     onHit: () => void,
@@ -31,30 +31,30 @@ export function withCache(inner: CoreGateway, ports: FlightPorts): CoreGateway {
     const rule = decideRule(server.cacheRules, item);
     if (rule === undefined) return send();
     const { params } = request;
-    const wish = request.cache ?? wishOfMeta(metaOf(params));
-    if (wish === 'none' || NOT_ALONE.some(member => params.has(member))) return send();
+    const directive = request.cache ?? directiveOfMeta(metaOf(params));
+    if (directive === 'none' || NOT_ALONE.some(member => params.has(member))) return send();
     const { principalId } = caller;
     const { capabilities } = context;
     const call = { rule, server, tool, params, capabilities, principalId };
-    let flight: CachedFlight;
+    let inFlight: CachedCall;
     try {
       const key = await toCacheKey(call);
-      flight = new CachedFlight(ports, key, rule.ttlMs, context, send, onHit);
+      inFlight = new CachedCall(ports, key, rule.ttlMs, context, send, onHit);
     } catch {
       return send();
     }
-    return wish === 'fresh' ? flight.renewed() : flight.taken();
+    return directive === 'fresh' ? inFlight.renewed() : inFlight.taken();
   }
 
   return {
     ...inner,
 
-    async request(caller, reach, naming, request, context) {
+    async request(caller, visible, naming, request, context) {
       if (request.method !== 'tools/call') {
-        return inner.request(caller, reach, naming, request, context);
+        return inner.request(caller, visible, naming, request, context);
       }
       let isHit = false;
-      const routed = await inner.request(caller, reach, naming, request, {
+      const routed = await inner.request(caller, visible, naming, request, {
         ...context,
         dispatch: (resolved, send) =>
           dispatch(caller, request, context, resolved, send, () => (isHit = true)),

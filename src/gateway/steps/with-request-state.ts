@@ -4,7 +4,7 @@
  * opened only for the same. A server behind a shared credential sees one caller; this keeps callers apart.
  * Source: MCP 2026-07-28, Multi Round-Trip Requests, server requirements.
  */
-import type { Reach } from '../listing.ts';
+import type { VisibleServers } from '../listing.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
@@ -58,12 +58,16 @@ export function withRequestState(
   }
 
   /** The params with the server's own state in place of the sealed one. */
-  async function opened(params: RawObject, bound: string, reach: Reach): Promise<RawObject> {
+  async function opened(
+    params: RawObject,
+    bound: string,
+    visible: VisibleServers,
+  ): Promise<RawObject> {
     const text: unknown = JSON.parse(params.get('requestState') ?? 'null');
     const plain = typeof text === 'string' ? await keys.open('state', text, bound) : undefined;
     const held: unknown = plain === undefined ? undefined : JSON.parse(plain);
-    const isForReach = isObject(held) && reach.servers.some(({ id }) => id === held['server']);
-    if (!isForReach || Number(held['until']) < Date.now()) {
+    const isForVisible = isObject(held) && visible.servers.some(({ id }) => id === held['server']);
+    if (!isForVisible || Number(held['until']) < Date.now()) {
       throw new PorticoError('invalid_params', 'params.requestState is not valid for this request');
     }
     const copy = new Map(params);
@@ -75,15 +79,15 @@ export function withRequestState(
   return {
     ...inner,
 
-    async request(caller, reach, naming, request, context) {
-      if (context.questions !== 'park') {
-        return inner.request(caller, reach, naming, request, context);
+    async request(caller, visible, naming, request, context) {
+      if (context.questions !== 'suspend') {
+        return inner.request(caller, visible, naming, request, context);
       }
       const isRetry = request.params.has('requestState');
       const first = isRetry ? await boundTo(caller.principalId, request) : undefined;
       const params =
-        first === undefined ? request.params : await opened(request.params, first, reach);
-      const routed = await inner.request(caller, reach, naming, { ...request, params }, context);
+        first === undefined ? request.params : await opened(request.params, first, visible);
+      const routed = await inner.request(caller, visible, naming, { ...request, params }, context);
       const { reply, server } = routed;
       if ('response' in reply && reply.response.parsed['resultType'] !== 'input_required') {
         return routed;

@@ -5,8 +5,8 @@
  * speaks of no tasks passes untouched.
  */
 import type { Caller } from '../../access/policy/caller.ts';
-import type { Naming, Reach } from '../listing.ts';
-import type { TaskEar } from '../../upstream/streams/task-listener.ts';
+import type { Naming, VisibleServers } from '../listing.ts';
+import type { TaskSubscription } from '../../upstream/streams/task-listener.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 import type { Era } from '../../shared/protocol.ts';
@@ -26,21 +26,26 @@ import {
 export interface TaskPorts {
   taskIds: TaskIds;
   /** Hears of tasks at a server, by its own ids. */
-  hearTasks(
+  subscribeTasks(
     server: Server,
     taskIds: readonly string[],
     hear: (taskId: string, task: string) => void,
     signal: AbortSignal,
-  ): Promise<TaskEar>;
+  ): Promise<TaskSubscription>;
 }
 
 /** The gateway with tasks that only their principal can reach. */
-export function withTasks(inner: CoreGateway, { taskIds, hearTasks }: TaskPorts): Gateway {
+export function withTasks(inner: CoreGateway, { taskIds, subscribeTasks }: TaskPorts): Gateway {
   /** The task an id stands for. @throws PorticoError `task_not_found` */
-  async function held(caller: Caller, era: Era, reach: Reach, id: string): Promise<HeldTask> {
+  async function held(
+    caller: Caller,
+    era: Era,
+    visible: VisibleServers,
+    id: string,
+  ): Promise<HeldTask> {
     const task = await taskIds.open(caller.principalId, id);
-    const server = task && reach.servers.find(candidate => candidate.id === task.serverId);
-    if (!server || !isAskable(server, task, era)) throw taskNotFound();
+    const server = task && visible.servers.find(candidate => candidate.id === task.serverId);
+    if (!server || !canAsk(server, task, era)) throw taskNotFound();
     return task;
   }
 
@@ -54,7 +59,7 @@ export function withTasks(inner: CoreGateway, { taskIds, hearTasks }: TaskPorts)
       toClient: taskId => taskIds.seal(caller.principalId, { ...made, taskId, ...kept }),
       async toOwn(id) {
         const task = await taskIds.open(caller.principalId, id);
-        const isOfServer = task?.serverId === serverId && isAskable(server, task, era);
+        const isOfServer = task?.serverId === serverId && canAsk(server, task, era);
         return isOfServer ? task.taskId : undefined;
       },
     };
@@ -63,12 +68,12 @@ export function withTasks(inner: CoreGateway, { taskIds, hearTasks }: TaskPorts)
   /** A call that may make a task. */
   async function making(
     caller: Caller,
-    reach: Reach,
+    visible: VisibleServers,
     naming: Naming,
     request: RelayedRequest,
     context: CallContext,
   ): Promise<RoutedReply> {
-    const routed = await inner.request(caller, reach, naming, request, context);
+    const routed = await inner.request(caller, visible, naming, request, context);
     const { server, reply } = routed;
     if (server.verdict?.era !== request.tasks) return routed;
     const names = namesOf(caller, server, context.owner(server.id));
@@ -79,19 +84,19 @@ export function withTasks(inner: CoreGateway, { taskIds, hearTasks }: TaskPorts)
   async function about(
     caller: Caller,
     era: Era,
-    reach: Reach,
+    visible: VisibleServers,
     naming: Naming,
     request: RelayedRequest,
     context: CallContext,
   ): Promise<RoutedReply> {
     const given = request.reference.name;
-    const { serverId, taskId, owner } = await held(caller, era, reach, given);
+    const { serverId, taskId, owner } = await held(caller, era, visible, given);
     const reference = { kind: 'task', name: taskId, serverId } as const;
     const own = owner === undefined ? context : { ...context, owner: () => owner };
     const params: RawObject = withoutRelated(request.params);
     const routed = await inner.request(
       caller,
-      reach,
+      visible,
       naming,
       { ...request, reference, params },
       own,
@@ -105,14 +110,14 @@ export function withTasks(inner: CoreGateway, { taskIds, hearTasks }: TaskPorts)
   /** The tasks that ids stand for, by server: the client's id by the server's own. */
   async function heldByServer(
     caller: Caller,
-    reach: Reach,
+    visible: VisibleServers,
     ids: readonly string[],
   ): Promise<ReadonlyMap<Server, ReadonlyMap<string, string>>> {
     const byServer = new Map<Server, Map<string, string>>();
     for (const id of new Set(ids)) {
       const task = await taskIds.open(caller.principalId, id);
-      const server = task && reach.servers.find(candidate => candidate.id === task.serverId);
-      if (!server || !isOffered(server.status) || !isAskable(server, task, 'modern')) continue;
+      const server = task && visible.servers.find(candidate => candidate.id === task.serverId);
+      if (!server || !isOffered(server.status) || !canAsk(server, task, 'modern')) continue;
       byServer.set(server, (byServer.get(server) ?? new Map()).set(task.taskId, id));
     }
     return byServer;
@@ -121,43 +126,43 @@ export function withTasks(inner: CoreGateway, { taskIds, hearTasks }: TaskPorts)
   return {
     ...inner,
 
-    async hearTasks(caller, reach, ids, hear, signal) {
-      const byServer = await heldByServer(caller, reach, ids);
-      const ears = await Promise.all(
+    async subscribeTasks(caller, visible, ids, hear, signal) {
+      const byServer = await heldByServer(caller, visible, ids);
+      const listeners = await Promise.all(
         [...byServer].map(async ([server, known]) => {
           const onTask = (own: string, task: string) => {
             const members = rawMembers(task).set('taskId', JSON.stringify(known.get(own)));
             hear({ server, task: fromRawMembers(members) });
           };
-          const { agreed, ended } = await hearTasks(
+          const { agreed, ended } = await subscribeTasks(
             server,
             [...known.keys()],
             onTask,
             signal,
-          ).catch(deafened);
+          ).catch(notSubscribed);
           return { agreed: agreed.map(own => known.get(own) ?? ''), ended };
         }),
       );
-      const hearing = ears.filter(({ agreed }) => agreed.length > 0);
-      const ended = hearing.map(ear => ear.ended);
+      const hearing = listeners.filter(({ agreed }) => agreed.length > 0);
+      const ended = hearing.map(listener => listener.ended);
       return {
         agreed: hearing.flatMap(({ agreed }) => agreed),
         ended: ended.length === 0 ? Promise.resolve() : Promise.race(ended),
       };
     },
 
-    request(caller, reach, naming, request, context) {
+    request(caller, visible, naming, request, context) {
       const { tasks, reference } = request;
-      if (tasks === undefined) return inner.request(caller, reach, naming, request, context);
+      if (tasks === undefined) return inner.request(caller, visible, naming, request, context);
       return reference.kind === 'task'
-        ? about(caller, tasks, reach, naming, request, context)
-        : making(caller, reach, naming, request, context);
+        ? about(caller, tasks, visible, naming, request, context)
+        : making(caller, visible, naming, request, context);
     },
   };
 }
 
 /** A server that cannot be asked tells of nothing, and keeps no other from telling. */
-function deafened(thrown: unknown): TaskEar {
+function notSubscribed(thrown: unknown): TaskSubscription {
   if (thrown instanceof PorticoError) return { agreed: [], ended: Promise.resolve() };
   throw thrown;
 }
@@ -168,7 +173,7 @@ const originOf = ({ url }: Server) => new URL(url).origin;
  * Whether a task can be asked for in the form of an era: it was made in it, and the server still
  * speaks it and is where it was.
  */
-const isAskable = (server: Server, task: HeldTask, era: Era) =>
+const canAsk = (server: Server, task: HeldTask, era: Era) =>
   task.era === era && server.verdict?.era === era && task.origin === originOf(server);
 
 /** A reply with the client's ids; a server that names a task wrongly is at fault. */

@@ -2,18 +2,18 @@
  * GET of the legacy era: the stream on which a session hears what belongs to no request of its own.
  * Resumes after `Last-Event-ID`. Source: MCP 2025-11-25, transports, Listening for Messages.
  */
-import type { Standing } from '../request-context.ts';
+import type { CallerContext } from '../request-context.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { isWanted } from '../../gateway/results/log-filter.ts';
 import { LEGACY_VERSIONS, MODERN_VERSION } from '../../shared/protocol.ts';
-import { LISTS, type ListNews } from '../../shared/events.ts';
+import { LISTS, type ListEvent } from '../../shared/events.ts';
 import { toSseText } from '../../http/sse-events.ts';
 import type { Frame } from '../../sessions/stream-frames.ts';
 import { loggedBy, type StreamOpening } from '../../sessions/stream-opening.ts';
 import type { Streams } from '../../sessions/streams.ts';
 import { audienceOf } from '../endpoint.ts';
-import { changingLists, lookAgain, mayTell, seenBy } from '../own-tools/own-lists.ts';
+import { changingLists, recheckLists, mayTell, seenBy } from '../own-tools/own-lists.ts';
 import { streamResponse } from '../reply/stream-response.ts';
 
 /** From this version on clients take an event without data, which only names an id. */
@@ -23,7 +23,7 @@ export interface LegacyStream {
   headers: Headers;
   /** Name of the session's object; undefined where the request names no session. */
   owner: string | undefined;
-  standing: Standing;
+  callerContext: CallerContext;
   gateway: Gateway;
   protocolVersion: string;
   keepAliveMs: number;
@@ -31,12 +31,12 @@ export interface LegacyStream {
   onOpen(): void;
   release(): void;
   isAllowed(): Promise<boolean>;
-  now(): Promise<Standing>;
+  now(): Promise<CallerContext>;
 }
 
 /** @throws PorticoError `method_not_allowed`, `not_acceptable`, `session_required` */
 export async function openLegacyStream(
-  { headers, owner, standing, gateway, protocolVersion, ...rest }: LegacyStream,
+  { headers, owner, callerContext, gateway, protocolVersion, ...rest }: LegacyStream,
   streams: Streams,
 ): Promise<Response> {
   const version = headers.get('mcp-protocol-version') ?? protocolVersion;
@@ -51,11 +51,11 @@ export async function openLegacyStream(
     throw new PorticoError('session_required', 'A stream needs an Mcp-Session-Id header');
   }
   const lastEventId = headers.get('last-event-id');
-  const lists = changingLists(standing.scope, LISTS);
+  const lists = changingLists(callerContext.scope, LISTS);
   const opening: StreamOpening = {
     owner,
     kind: 'session',
-    audience: audienceOf(standing.caller, standing.scope),
+    audience: audienceOf(callerContext.caller, callerContext.scope),
     lists,
     seen: await seenBy(gateway, await rest.now(), lists),
     resources: [],
@@ -66,14 +66,14 @@ export async function openLegacyStream(
     const serverId = loggedBy(id);
     if (serverId !== undefined) {
       const { scope, logLevel } = await rest.now();
-      const isSeen = scope.reach.servers.some(server => server.id === serverId);
+      const isSeen = scope.visible.servers.some(server => server.id === serverId);
       return isSeen && isWanted(text, logLevel) ? toSseText(text) : '';
     }
     if (text === '') return `id: ${id}\n${priming}`;
     return (await mayTell(gateway, await rest.now(), text)) ? `id: ${id}\n${toSseText(text)}` : '';
   };
   const socket = await streams.connect(opening);
-  const look = async (news: readonly ListNews[]) =>
-    lookAgain(gateway, await rest.now(), lists, news);
-  return streamResponse(socket, { ...rest, opening, toText, farewell: '', look });
+  const look = async (change: readonly ListEvent[]) =>
+    recheckLists(gateway, await rest.now(), lists, change);
+  return streamResponse(socket, { ...rest, opening, toText, prepareRemoval: '', look });
 }

@@ -2,7 +2,7 @@
  * Requests of the legacy era (2024-11-05 to 2025-11-25) on Streamable HTTP. Translated here, once:
  * below this file nothing asks for a version. Errors of a request are in-band, with 200.
  */
-import type { Exchange } from '../request-context.ts';
+import type { RequestContext } from '../request-context.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { toRpcErrorResponse, toRpcErrorText } from '../../shared/errors/to-json-rpc.ts';
 import { pacedResponse } from '../../http/paced-body.ts';
@@ -20,7 +20,7 @@ import {
 import { resultResponse, thrownResponse } from '../reply/response.ts';
 import { classify } from '../classify.ts';
 import { setLogLevel } from '../methods/log-level.ts';
-import { toOwnOffer } from '../own-tools/meta-tools.ts';
+import { toOwnAdvertised } from '../own-tools/meta-tools.ts';
 import { handleShared, noteDenial, paramsOf } from '../methods/dispatch.ts';
 import { subscribe } from './subscribe.ts';
 
@@ -56,36 +56,36 @@ export function checkBatch(...versions: readonly (string | null | undefined)[]):
 
 /** The answer to `initialize`, with the id of the session just opened. */
 export async function initializeResponse(
-  { gateway, caller, scope }: Exchange,
+  { gateway, caller, scope }: RequestContext,
   request: RpcRequest,
   protocolVersion: string,
   sealedId: string,
 ): Promise<Response> {
   // Tasks are of the last legacy revision only.
   const tasks = protocolVersion === LATEST_LEGACY_VERSION ? 'legacy' : undefined;
-  const offer = await gateway.offer(caller, scope.reach, scope.naming, tasks);
-  const own = toOwnOffer(offer, scope);
+  const advertise = await gateway.advertise(caller, scope.visible, scope.naming, tasks);
+  const own = toOwnAdvertised(advertise, scope);
   const result = { protocolVersion, serverInfo: IMPLEMENTATION, ...own };
   return resultResponse(request.id, JSON.stringify(result), { 'mcp-session-id': sealedId });
 }
 
 /** @param text the request as it came */
 export async function handleLegacy(
-  exchange: Exchange,
+  requestContext: RequestContext,
   request: RpcRequest,
   text: string,
 ): Promise<Response> {
   const { id, method } = request;
   try {
-    const params = await paramsOf(exchange, request, text, 'legacy');
+    const params = await paramsOf(requestContext, request, text, 'legacy');
     if (method === 'ping') return resultResponse(id, '{}');
-    if (method === 'logging/setLevel') return await setLogLevel(exchange, request);
-    if (SUBSCRIPTIONS.has(method)) return await subscribe(exchange, request);
-    const response = await handleShared(exchange, request, params, 'legacy');
+    if (method === 'logging/setLevel') return await setLogLevel(requestContext, request);
+    if (SUBSCRIPTIONS.has(method)) return await subscribe(requestContext, request);
+    const response = await handleShared(requestContext, request, params, 'legacy');
     if (response) return response;
     throw new PorticoError('method_not_found', `Method not found: ${method}`);
   } catch (thrown) {
-    await noteDenial(exchange, method, thrown, 'legacy');
+    await noteDenial(requestContext, method, thrown, 'legacy');
     if (thrown instanceof PorticoError && REFUSED_WITH_STATUS.has(thrown.code)) {
       return toRpcErrorResponse(thrown, id, 'legacy');
     }
@@ -97,19 +97,22 @@ export async function handleLegacy(
  * A batch of 2025-03-26: every request is answered, in one array.
  * @param text the batch as it came
  */
-export async function handleBatch(exchange: Exchange, text: string): Promise<Response> {
+export async function handleBatch(requestContext: RequestContext, text: string): Promise<Response> {
   const elements = rawElements(text);
   if (elements.length > MAX_BATCH) {
     throw new PorticoError('invalid_request', `A batch may hold ${MAX_BATCH} messages at most`);
   }
-  const answers = await Promise.all(elements.map(element => answerOne(exchange, element)));
+  const answers = await Promise.all(elements.map(element => answerOne(requestContext, element)));
   const given = answers.filter(answer => answer !== undefined);
   if (given.length === 0) return new Response(null, { status: 202 });
   const headers = { 'content-type': 'application/json' };
-  return pacedResponse([`[${given.join(',')}]`], { headers }, exchange.context.bytes);
+  return pacedResponse([`[${given.join(',')}]`], { headers }, requestContext.context.bytes);
 }
 
-async function answerOne(exchange: Exchange, element: string): Promise<string | undefined> {
+async function answerOne(
+  requestContext: RequestContext,
+  element: string,
+): Promise<string | undefined> {
   const message = withExactIds(JSON.parse(element), element);
   const classified = classify(message, { version: null, method: null, name: null });
   if (classified.kind !== 'request' || !isObject(message)) return undefined;
@@ -118,7 +121,11 @@ async function answerOne(exchange: Exchange, element: string): Promise<string | 
     const error = new PorticoError('invalid_request', 'initialize may not be part of a batch');
     return toRpcErrorText(error, request.id, 'legacy');
   }
-  const response = await handleLegacy({ ...exchange, acceptsStream: false }, request, element);
+  const response = await handleLegacy(
+    { ...requestContext, acceptsStream: false },
+    request,
+    element,
+  );
   return response.text();
 }
 

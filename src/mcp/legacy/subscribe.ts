@@ -2,8 +2,8 @@
  * `resources/subscribe` and `resources/unsubscribe` of the legacy era. They belong to a session,
  * whose own stream brings the updates. Source: MCP 2025-11-25, resources, Subscriptions.
  */
-import type { Exchange } from '../request-context.ts';
-import type { Reach } from '../../gateway/listing.ts';
+import type { RequestContext } from '../request-context.ts';
+import type { VisibleServers } from '../../gateway/listing.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { RpcRequest } from '../../shared/protocol.ts';
 import { keepsSessions } from '../../servers/registry/keeps-sessions.ts';
@@ -13,22 +13,25 @@ import { resultResponse } from '../reply/response.ts';
 import { audienceOf } from '../endpoint.ts';
 
 /** @throws PorticoError `session_required`, `resource_not_found`, `method_not_found`, … */
-export async function subscribe(exchange: Exchange, request: RpcRequest): Promise<Response> {
-  const { gateway, caller, scope, context, streams, sessionObject } = exchange;
+export async function subscribe(
+  requestContext: RequestContext,
+  request: RpcRequest,
+): Promise<Response> {
+  const { gateway, caller, scope, context, streams, sessionObject } = requestContext;
   const uri = request.params?.['uri'];
   if (typeof uri !== 'string' || uri === '') {
     throw new PorticoError('invalid_params', 'params.uri must be a string');
   }
   if (sessionObject === undefined) throw new PorticoError('session_required');
-  const { reach, naming } = scope;
-  const found = await gateway.subscription(caller, reach, naming, uri);
-  const subscription = placed(found, reach, context);
+  const { visible, naming } = scope;
+  const found = await gateway.subscription(caller, visible, naming, uri);
+  const subscription = placed(found, visible, context);
   if (request.method === 'resources/subscribe') {
     const audience = audienceOf(caller, scope);
     const ask = (at: Subscription) =>
       streams.subscribe(sessionObject, audience, at, context.capabilities);
     await ask(subscription).catch((error: unknown) => {
-      if (!hasNoSession(error, found, reach)) throw error;
+      if (!hasNoSession(error, found, visible)) throw error;
       return ask(found);
     });
   } else {
@@ -38,7 +41,11 @@ export async function subscribe(exchange: Exchange, request: RpcRequest): Promis
 }
 
 /** Whether a server of both eras opened no session for a client of the legacy one, whom it serves in the modern era then. */
-function hasNoSession(error: unknown, { serverId }: Subscription, { servers }: Reach): boolean {
+function hasNoSession(
+  error: unknown,
+  { serverId }: Subscription,
+  { servers }: VisibleServers,
+): boolean {
   if (!(error instanceof PorticoError) || error.code !== 'upstream_session') return false;
   return servers.find(({ id }) => id === serverId)?.verdict?.modernVersion !== undefined;
 }
@@ -49,7 +56,7 @@ function hasNoSession(error: unknown, { serverId }: Subscription, { servers }: R
  */
 export function placed(
   subscription: Subscription,
-  { servers }: Reach,
+  { servers }: VisibleServers,
   { owner }: Pick<CallContext, 'owner'>,
 ): Subscription {
   const { serverId } = subscription;

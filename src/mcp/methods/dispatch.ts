@@ -2,7 +2,7 @@
  * The requests both eras share: lists from the catalog, and what is relayed to the one server it is
  * about. A method that is in neither table is not known here.
  */
-import type { Exchange } from '../request-context.ts';
+import type { RequestContext } from '../request-context.ts';
 import type { Reference } from '../../gateway/listing.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 import type { ToolsShown } from '../../access/policy/toolset.ts';
@@ -28,7 +28,7 @@ import { notFoundText, toMetaCall } from '../own-tools/meta-calls.ts';
 import { metaListResult } from '../own-tools/meta-tools.ts';
 import type { OwnList } from '../own-tools/own-tools.ts';
 import { readParams } from '../params.ts';
-import { patiently } from '../reply/keep-alive-response.ts';
+import { keepAliveResponse } from '../reply/keep-alive-response.ts';
 import { isAboutTask, taskReference, wantedTasks } from './tasks.ts';
 
 /** What endpoints list that do not list the servers' tools. */
@@ -55,15 +55,15 @@ const RELAYED: ReadonlyMap<string, (request: RpcRequest) => Reference> = new Map
  * @throws PorticoError `invalid_request`, `invalid_params`
  */
 export async function paramsOf(
-  { gateway, caller }: Exchange,
+  { gateway, caller }: RequestContext,
   { method }: RpcRequest,
   body: string,
-  door: Era,
+  source: Era,
 ): Promise<RawObject> {
   try {
     return readParams(body);
   } catch (thrown) {
-    await gateway.refused?.(caller, { method, thrown, door });
+    await gateway.refused?.(caller, { method, thrown, source });
     throw thrown;
   }
 }
@@ -79,124 +79,128 @@ export function isRelayed(method: string): boolean {
  * @returns undefined where the method is not one of them
  */
 export async function handleShared(
-  exchange: Exchange,
+  requestContext: RequestContext,
   request: RpcRequest,
   params: RawObject,
   era: Era,
 ): Promise<Response | undefined> {
-  const { gateway, caller, scope, pageSize } = exchange;
-  const { reach, naming, tools } = scope;
+  const { gateway, caller, scope, pageSize } = requestContext;
+  const { visible, naming, tools } = scope;
   const kind = LISTS.get(request.method);
   if (kind === 'tools' && tools !== 'all') {
     requireScope(caller, 'tools:read');
     const result = OWN_LISTS[tools](cursorOf(request), era);
-    return resultBytesResponse(request.id, result, exchange.context.bytes);
+    return resultBytesResponse(request.id, result, requestContext.context.bytes);
   }
   if (kind) {
-    const list = await gateway.list(caller, reach, naming, kind);
+    const list = await gateway.list(caller, visible, naming, kind);
     const result = listResult(list, kind, cursorOf(request), pageSize, era);
-    return resultBytesResponse(request.id, result, exchange.context.bytes);
+    return resultBytesResponse(request.id, result, requestContext.context.bytes);
   }
-  if (isCallOf(ASK_NAME, exchange, request)) return ask(exchange, request, era);
-  if (isCallOf(CHAT_NAME, exchange, request)) return chat(exchange, request, era);
-  const meta = await toMetaCall(exchange, request, params, era);
-  if (!meta) return relay(exchange, request, params, era);
+  if (isCallOf(ASK_NAME, requestContext, request)) return ask(requestContext, request, era);
+  if (isCallOf(CHAT_NAME, requestContext, request)) return chat(requestContext, request, era);
+  const meta = await toMetaCall(requestContext, request, params, era);
+  if (!meta) return relay(requestContext, request, params, era);
   const asked = { id: request.id, method: request.method, era };
   if ('result' in meta) return ownResultResponse(asked, meta.result);
   // What the client mirrored are the arguments of `call_tool`.
-  const { readHeader: _mirrored, ...rest } = exchange;
+  const { readHeader: _mirrored, ...rest } = requestContext;
   return relay(rest, meta.request, meta.params, era, thrown =>
     ownResultResponse(asked, notFoundText(thrown)),
   );
 }
 
 /** Whether a request is a call of the one tool that the endpoint lists, which it is named after. */
-function isCallOf(name: string, { scope }: Exchange, { method, params }: RpcRequest): boolean {
+function isCallOf(
+  name: string,
+  { scope }: RequestContext,
+  { method, params }: RpcRequest,
+): boolean {
   return scope.tools === name && method === 'tools/call' && params?.['name'] === name;
 }
 
 /** Answers a call of `chat`. */
-function chat(exchange: Exchange, request: RpcRequest, era: Era): Promise<Response> {
+function chat(requestContext: RequestContext, request: RpcRequest, era: Era): Promise<Response> {
   const asked = { id: request.id, method: request.method, era };
-  const responding = startChat(exchange, request, era).then(reply =>
-    replyResponse(reply, asked, exchange),
+  const responding = startChat(requestContext, request, era).then(reply =>
+    replyResponse(reply, asked, requestContext),
   );
-  return whenReady(responding, asked, exchange);
+  return whenReady(responding, asked, requestContext);
 }
 
 /** Answers a call of `ask`. */
-function ask(exchange: Exchange, request: RpcRequest, era: Era): Promise<Response> {
+function ask(requestContext: RequestContext, request: RpcRequest, era: Era): Promise<Response> {
   const asked = { id: request.id, method: request.method, era };
-  const responding = answerAsk(exchange, request, era).then(result =>
+  const responding = answerAsk(requestContext, request, era).then(result =>
     ownResultResponse(asked, result),
   );
-  return whenReady(responding, asked, exchange);
+  return whenReady(responding, asked, requestContext);
 }
 
 /** A response that may take long: where the client takes a stream, it begins before it is there. */
 async function whenReady(
   responding: Promise<Response>,
   asked: Asked,
-  { acceptsStream, context }: Exchange,
+  { acceptsStream, context }: RequestContext,
 ): Promise<Response> {
   if (!acceptsStream) return responding;
   const release = context.bytes?.retain() ?? (() => {});
   responding.then(release, release);
-  return patiently(responding, thrown => thrownText(thrown, asked));
+  return keepAliveResponse(responding, thrown => thrownText(thrown, asked));
 }
 
 /** @param rescue answers what the gateway refused, or throws it again */
 async function relay(
-  exchange: Exchange,
+  requestContext: RequestContext,
   request: RpcRequest,
   params: RawObject,
   era: Era,
   rescue?: (thrown: unknown) => Response,
 ): Promise<Response | undefined> {
-  const { gateway, caller, scope, context, readHeader, logLevel, cache, version } = exchange;
-  const { reach, naming } = scope;
-  const reference = await referenceOf(exchange, request, era);
+  const { gateway, caller, scope, context, readHeader, logLevel, cache, version } = requestContext;
+  const { visible, naming } = scope;
+  const reference = await referenceOf(requestContext, request, era);
   if (!reference) return undefined;
   const method = request.method as RelayedMethod;
   const tasks = tasksOf(request, reference, era);
   const header = readHeader ? { readHeader } : {};
-  const from = { door: era, version, ...header };
+  const from = { source: era, version, ...header };
   const relayed = { method, reference, params, logLevel, tasks, cache, ...from };
   const asked = { id: request.id, method, era, tasks };
   // What is sent is raw: the call does not wait with a parsed copy of it in memory.
   delete request.params;
-  exchange.dropParsed?.();
+  requestContext.dropParsed?.();
   const responding = gateway
-    .request(caller, reach, naming, relayed, context)
-    .then(routed => replyResponse(routed, asked, exchange))
+    .request(caller, visible, naming, relayed, context)
+    .then(routed => replyResponse(routed, asked, requestContext))
     .catch(rescue);
-  return whenReady(responding, asked, exchange);
+  return whenReady(responding, asked, requestContext);
 }
 
 /** What a request is about; one that does not say so rightly is refused, which is recorded. */
 async function referenceOf(
-  { gateway, caller }: Exchange,
+  { gateway, caller }: RequestContext,
   request: RpcRequest,
-  door: Era,
+  source: Era,
 ): Promise<Reference | undefined> {
   const { method } = request;
   try {
-    return RELAYED.get(method)?.(request) ?? taskReference(request, door);
+    return RELAYED.get(method)?.(request) ?? taskReference(request, source);
   } catch (thrown) {
-    await gateway.refused?.(caller, { method, thrown, door });
+    await gateway.refused?.(caller, { method, thrown, source });
     throw thrown;
   }
 }
 
 /** Record that a request was refused for want of a scope; calls are recorded by themselves. */
 export async function noteDenial(
-  { gateway, caller }: Exchange,
+  { gateway, caller }: RequestContext,
   method: string,
   thrown: unknown,
-  door: Era,
+  source: Era,
 ): Promise<void> {
   if (!(thrown instanceof PorticoError) || thrown.code !== 'forbidden' || isCall(method)) return;
-  await gateway.refused?.(caller, { method, thrown, door });
+  await gateway.refused?.(caller, { method, thrown, source });
 }
 
 /** The form of tasks a request may speak of; most may not. */

@@ -3,7 +3,7 @@
  * `_meta` key of each request in the modern era, where no key means none.
  * Source: MCP 2025-11-25 and 2026-07-28, Logging.
  */
-import type { Exchange } from '../request-context.ts';
+import type { RequestContext } from '../request-context.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import {
   isObject,
@@ -29,7 +29,7 @@ export function requestedLogLevel({ params }: RpcRequest): LogLevel | 'none' {
 
 /** Answer `logging/setLevel`. @throws PorticoError `session_required`, `invalid_params` */
 export async function setLogLevel(
-  { setLogLevel: remember }: Exchange,
+  { setLogLevel: remember }: RequestContext,
   { id, params }: RpcRequest,
 ): Promise<Response> {
   if (!remember) throw new PorticoError('session_required', 'A log level is kept with a session');

@@ -5,11 +5,11 @@
  * Source: MCP 2026-07-28, patterns, subscriptions.
  */
 import type { Caller } from '../../access/policy/caller.ts';
-import type { Exchange } from '../request-context.ts';
+import type { RequestContext } from '../request-context.ts';
 import { z } from 'zod';
 import { requireScope } from '../../shared/identity/principal.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import type { Gateway, TaskNews } from '../../gateway/gateway.ts';
+import type { Gateway, TaskEvent } from '../../gateway/gateway.ts';
 import { counted } from '../../shared/limits/stream-count.ts';
 import { fromRawMembers, rawMembers } from '../../shared/json/json-spans.ts';
 import { toSseText } from '../../http/sse-events.ts';
@@ -25,7 +25,7 @@ import { LISTS, type Subscription } from '../../shared/events.ts';
 import type { StreamOpening } from '../../sessions/stream-opening.ts';
 import { listenOwner } from '../../sessions/streams.ts';
 import { audienceOf, type Scope } from '../endpoint.ts';
-import { changingLists, lookAgain, mayTell, seenBy } from '../own-tools/own-lists.ts';
+import { changingLists, recheckLists, mayTell, seenBy } from '../own-tools/own-lists.ts';
 import { placed } from '../legacy/subscribe.ts';
 import { streamResponse, type LiveStream } from '../reply/stream-response.ts';
 import { requireTasks } from '../methods/tasks.ts';
@@ -44,17 +44,20 @@ const FilterSchema = z.object({
 });
 
 /** @throws PorticoError `forbidden`, `busy`, `invalid_params`, `missing_client_capability` */
-export async function openListener(exchange: Exchange, request: RpcRequest): Promise<Response> {
-  requireScope(exchange.caller, 'tools:read');
-  const release = exchange.listening.open();
+export async function openListener(
+  requestContext: RequestContext,
+  request: RpcRequest,
+): Promise<Response> {
+  requireScope(requestContext.caller, 'tools:read');
+  const release = requestContext.listening.open();
   return counted(release, async () => {
-    const onOpen = await exchange.listening.turn();
-    return counted(onOpen, () => listen(exchange, request, { onOpen, release }));
+    const onOpen = await requestContext.listening.turn();
+    return counted(onOpen, () => listen(requestContext, request, { onOpen, release }));
   });
 }
 
 async function listen(
-  { caller, scope, gateway, context, streams, listening }: Exchange,
+  { caller, scope, gateway, context, streams, listening }: RequestContext,
   request: RpcRequest,
   ends: { onOpen: () => void; release: () => void },
 ): Promise<Response> {
@@ -74,7 +77,7 @@ async function listen(
     lists,
     seen: await seenBy(gateway, await listening.now(), lists),
     resources: (await honoured(wanted.resourceSubscriptions ?? [], caller, scope, gateway)).map(
-      resource => placed(resource, scope.reach, context),
+      resource => placed(resource, scope.visible, context),
     ),
   };
   /** The object has the stream: the servers are asked to tell, then the client is told so. */
@@ -90,23 +93,32 @@ async function listen(
       ...(wanted.resourceSubscriptions
         ? { resourceSubscriptions: told.filter(uri => uri !== undefined) }
         : {}),
-      ...(wanted.taskIds ? { taskIds: await hearTasks(wanted.taskIds, live) } : {}),
+      ...(wanted.taskIds ? { taskIds: await subscribeTasks(wanted.taskIds, live) } : {}),
     };
     const method = 'notifications/subscriptions/acknowledged';
     const text = JSON.stringify({ jsonrpc: '2.0', method, params: { notifications } });
     return toSseText(withSubscriptionId(text, id));
   }
   /** A stream on which a server no longer tells of its tasks ends: nobody polls what he hears of. */
-  async function hearTasks(ids: readonly string[], live: LiveStream): Promise<readonly string[]> {
-    const hear = ({ server, task }: TaskNews) =>
+  async function subscribeTasks(
+    ids: readonly string[],
+    live: LiveStream,
+  ): Promise<readonly string[]> {
+    const hear = ({ server, task }: TaskEvent) =>
       live.tell(async () => {
-        const { servers } = (await listening.now()).scope.reach;
+        const { servers } = (await listening.now()).scope.visible;
         const now = servers.find(({ id: serverId }) => serverId === server.id);
         if (!now || !isOffered(now.status)) return '';
         const text = `{"jsonrpc":"2.0","method":"notifications/tasks","params":${task}}`;
         return toSseText(withSubscriptionId(text, id));
       });
-    const { agreed, ended } = await gateway.hearTasks(caller, scope.reach, ids, hear, live.signal);
+    const { agreed, ended } = await gateway.subscribeTasks(
+      caller,
+      scope.visible,
+      ids,
+      hear,
+      live.signal,
+    );
     if (agreed.length > 0) void ended.then(() => live.end());
     return agreed;
   }
@@ -116,14 +128,14 @@ async function listen(
     keepAliveMs: listening.keepAliveMs,
     isAllowed: async () => (await listening.now()) !== undefined,
     opening,
-    look: async news => lookAgain(gateway, await listening.now(), lists, news),
+    look: async change => recheckLists(gateway, await listening.now(), lists, change),
     toText: async ({ text }, live) => {
       if (text === '') return acknowledge(live);
       return (await mayTell(gateway, await listening.now(), text))
         ? toSseText(withSubscriptionId(text, id))
         : '';
     },
-    farewell: toSseText(resultText(id)),
+    prepareRemoval: toSseText(resultText(id)),
   });
 }
 
@@ -131,12 +143,12 @@ async function listen(
 async function honoured(
   uris: readonly string[],
   caller: Caller,
-  { reach, naming }: Scope,
+  { visible, naming }: Scope,
   gateway: Gateway,
 ): Promise<Subscription[]> {
   const found = await Promise.all(
     [...new Set(uris)].map(uri =>
-      gateway.subscription(caller, reach, naming, uri).catch((error: unknown) => {
+      gateway.subscription(caller, visible, naming, uri).catch((error: unknown) => {
         if (error instanceof PorticoError) return undefined;
         throw error;
       }),

@@ -2,7 +2,7 @@
  * Requests of the modern era (2026-07-28): stateless, no session, no object. The envelope and the
  * mirrored headers have been checked.
  */
-import type { Exchange } from '../request-context.ts';
+import type { RequestContext } from '../request-context.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { toRpcErrorResponse } from '../../shared/errors/to-json-rpc.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import { resultResponse, thrownResponse } from '../reply/response.ts';
 import { openListener } from './listen.ts';
 import { requestedLogLevel } from '../methods/log-level.ts';
-import { toOwnOffer } from '../own-tools/meta-tools.ts';
+import { toOwnAdvertised } from '../own-tools/meta-tools.ts';
 import { handleShared, noteDenial, paramsOf } from '../methods/dispatch.ts';
 
 const DISCOVER_TTL_MS = 5_000;
@@ -31,21 +31,21 @@ const REFUSED_WITH_STATUS = new Set([
 
 /** @param text the request as it came */
 export async function handleModern(
-  exchange: Exchange,
+  requestContext: RequestContext,
   request: RpcRequest,
   text: string,
 ): Promise<Response> {
   const { id, method } = request;
   try {
-    const params = await paramsOf(exchange, request, text, 'modern');
-    if (method === 'server/discover') return await discoverResponse(exchange, request);
-    if (method === 'subscriptions/listen') return await openListener(exchange, request);
+    const params = await paramsOf(requestContext, request, text, 'modern');
+    if (method === 'server/discover') return await discoverResponse(requestContext, request);
+    if (method === 'subscriptions/listen') return await openListener(requestContext, request);
     const logLevel = requestedLogLevel(request);
-    const response = await handleShared({ ...exchange, logLevel }, request, params, 'modern');
+    const response = await handleShared({ ...requestContext, logLevel }, request, params, 'modern');
     if (response) return response;
     throw new PorticoError('method_not_found', `Method not found: ${method}`);
   } catch (thrown) {
-    await noteDenial(exchange, method, thrown, 'modern');
+    await noteDenial(requestContext, method, thrown, 'modern');
     if (thrown instanceof PorticoError && REFUSED_WITH_STATUS.has(thrown.code)) {
       return toRpcErrorResponse(thrown, id, 'modern');
     }
@@ -54,14 +54,14 @@ export async function handleModern(
 }
 
 async function discoverResponse(
-  { gateway, caller, scope }: Exchange,
+  { gateway, caller, scope }: RequestContext,
   { id }: RpcRequest,
 ): Promise<Response> {
-  const offer = await gateway.offer(caller, scope.reach, scope.naming, 'modern');
+  const advertise = await gateway.advertise(caller, scope.visible, scope.naming, 'modern');
   const result = {
     resultType: 'complete',
     supportedVersions: [MODERN_VERSION, ...LEGACY_VERSIONS],
-    ...toOwnOffer(offer, scope),
+    ...toOwnAdvertised(advertise, scope),
     ttlMs: DISCOVER_TTL_MS,
     cacheScope: 'private',
     _meta: { [META.serverInfo]: IMPLEMENTATION },

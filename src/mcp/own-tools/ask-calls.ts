@@ -2,7 +2,7 @@
  * Calls of `ask` on an endpoint that lists it: answered here, within what the endpoint reaches. What is wrong with the arguments, and a
  * model that is missing or fails, is a result that a model can read; a refused plan is one too.
  */
-import type { Exchange } from '../request-context.ts';
+import type { RequestContext } from '../request-context.ts';
 import { AskSchema, toAskText, type AskOutcome } from '../../agents/ask/ask-schema.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { Era, RpcRequest } from '../../shared/protocol.ts';
@@ -18,34 +18,39 @@ const READABLE: ReadonlySet<string> = new Set([
 
 /** @returns the raw result. @throws PorticoError `forbidden`, and what is wrong beside the arguments and the model */
 export async function answerAsk(
-  exchange: Exchange,
+  requestContext: RequestContext,
   request: RpcRequest,
-  door: Era,
+  source: Era,
 ): Promise<string> {
-  const { gateway, caller, scope, ask, listening } = exchange;
-  const { signal, owner, defer, bytes } = exchange.context;
+  const { gateway, caller, scope, ask, listening } = requestContext;
+  const { signal, owner, defer, bytes } = requestContext.context;
   const given = request.params?.['arguments'];
   try {
     const { request: words, summarize, dry_run: dryRun } = parseOwn(ASK_NAME, AskSchema, given);
     const outcome = await ask.ask({
       caller,
-      reach: scope.reach,
+      visible: scope.visible,
       request: words,
       summarize,
       dryRun,
-      door,
+      source,
       context: { signal, owner, defer, bytes },
       parent: traceparentOf(request),
       async again() {
         const now = await listening.now();
-        return { caller: now.caller, reach: now.scope.reach };
+        return { caller: now.caller, visible: now.scope.visible };
       },
     });
     return ownResultText(toAskText(outcome), hasFailed(outcome));
   } catch (thrown) {
     if (!(thrown instanceof PorticoError)) throw thrown;
     if (thrown.code === 'forbidden') {
-      await gateway.refused?.(caller, { method: request.method, subject: ASK_NAME, thrown, door });
+      await gateway.refused?.(caller, {
+        method: request.method,
+        subject: ASK_NAME,
+        thrown,
+        source,
+      });
     }
     if (READABLE.has(thrown.code)) return ownFailureText(thrown);
     throw thrown;

@@ -3,7 +3,7 @@
  * to allow the client is asked to fill in a form, in either era's way; where it cannot be asked, or the person decides nothing, the chat
  * waits: it is told so, and can be gone on with over REST or the terminal. What is done comes as progress, for who wants it.
  */
-import type { Exchange } from '../request-context.ts';
+import type { RequestContext } from '../request-context.ts';
 import type { Relayable } from '../reply/relay-messages.ts';
 import { z } from 'zod';
 import type { ChatEvent, ChatView } from '../../agents/chat/chat-events.ts';
@@ -11,7 +11,7 @@ import { BeginChatSchema, ContinueChatSchema } from '../../agents/chat/chat-sche
 import type { ReadyChat } from '../../agents/chat/chat-service.ts';
 import type { Asker } from '../../agents/chat/shown-tools.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { Mailbox } from '../../shared/util/async-queue.ts';
+import { AsyncQueue } from '../../shared/util/async-queue.ts';
 import {
   idText,
   IMPLEMENTATION,
@@ -54,11 +54,11 @@ const FAILED: ReadonlySet<unknown> = new Set([
 
 /** @throws PorticoError `forbidden`, `rate_limited`, and what is wrong beside the arguments, the chat and the model */
 export async function startChat(
-  exchange: Exchange,
+  requestContext: RequestContext,
   request: RpcRequest,
-  door: Era,
+  source: Era,
 ): Promise<Relayable> {
-  const round = new Round(exchange, request, door);
+  const round = new Round(requestContext, request, source);
   return {
     server: IMPLEMENTATION,
     reply: await round.start(request.params ?? {}),
@@ -72,17 +72,17 @@ export async function startChat(
 
 /** One request of a client, over as many rounds of questions as it takes. */
 class Round {
-  readonly #exchange: Exchange;
+  readonly #requestContext: RequestContext;
   readonly #request: RpcRequest;
-  readonly #door: Era;
+  readonly #source: Era;
   readonly #gone = new AbortController();
   /** The chat that it is about, as soon as that is known. */
   #chatId = '';
 
-  constructor(exchange: Exchange, request: RpcRequest, door: Era) {
-    this.#exchange = exchange;
+  constructor(requestContext: RequestContext, request: RpcRequest, source: Era) {
+    this.#requestContext = requestContext;
     this.#request = request;
-    this.#door = door;
+    this.#source = source;
   }
 
   /** @param round members of the params that belong to a round: `requestState`, `inputResponses` */
@@ -100,13 +100,13 @@ class Round {
 
   /** The chat as it waits for a person. */
   async waiting(): Promise<RawResponse> {
-    const { chats, caller } = this.#exchange;
+    const { chats, caller } = this.#requestContext;
     return toResponse(toResultText(await chats.get(caller, this.#chatId)));
   }
 
   /** @returns undefined where a person was asked and decided nothing */
   async #ready(round: JsonObject): Promise<ReadyChat | undefined> {
-    const { chats, caller } = this.#exchange;
+    const { chats, caller } = this.#requestContext;
     const asker = this.#toAsker();
     const { requestState: state } = round;
     if (state !== undefined) {
@@ -129,24 +129,24 @@ class Round {
 
   /** The endpoint's own bounds, as they are kept with the chat. */
   #only(): JsonObject {
-    const { naming, toolset } = this.#exchange.scope;
+    const { naming, toolset } = this.#requestContext.scope;
     if (naming.kind === 'own') return { servers: [naming.serverId] };
     return toolset === undefined ? {} : { toolset };
   }
 
   #toAsker(): Asker {
-    const { caller, scope, context, listening } = this.#exchange;
+    const { caller, scope, context, listening } = this.#requestContext;
     return {
       caller,
-      reach: scope.reach,
-      door: this.#door,
+      visible: scope.visible,
+      source: this.#source,
       signal: AbortSignal.any([context.signal, this.#gone.signal]),
       traceparent: traceparentOf(this.#request),
       defer: work => context.defer(work),
       async rights() {
         try {
           const now = await listening.now();
-          return { caller: now.caller, reach: now.scope.reach };
+          return { caller: now.caller, visible: now.scope.visible };
         } catch (thrown) {
           if (thrown instanceof PorticoError) return undefined;
           throw thrown;
@@ -157,14 +157,14 @@ class Round {
 
   /** Runs at once, whoever listens; the run ends where nobody listens any more. */
   #tell(ready: ReadyChat): CallMessages {
-    const events = new Mailbox<ChatEvent>();
+    const events = new AsyncQueue<ChatEvent>();
     const tell = (event: ChatEvent) => events.put(event);
     const running = ready.run({ tell, isStreamed: false }).finally(() => events.end());
     running.catch(() => {});
     return this.#messages(events, running);
   }
 
-  async *#messages(events: Mailbox<ChatEvent>, running: Promise<ChatView>): CallMessages {
+  async *#messages(events: AsyncQueue<ChatEvent>, running: Promise<ChatView>): CallMessages {
     const token = progressTokenOf(this.#request);
     let progress = 0;
     let isRunning = true;
@@ -200,9 +200,9 @@ class Round {
 
   /** Whether the client can be asked to fill in a form: a legacy one on the stream of its call, in a session. */
   #canAsk(): boolean {
-    const { context, acceptsStream, openLine } = this.#exchange;
+    const { context, acceptsStream, openLine } = this.#requestContext;
     if (!fillsForms(context.capabilities)) return false;
-    return this.#door === 'modern' || (acceptsStream && openLine !== undefined);
+    return this.#source === 'modern' || (acceptsStream && openLine !== undefined);
   }
 }
 

@@ -3,7 +3,7 @@
  * call it stands for before anything else sees it, so that access, limits, the audit and the server meet the real tool by its
  * own name, and every byte of its arguments as it came. A real name is a call like on any other endpoint.
  */
-import type { Exchange } from '../request-context.ts';
+import type { RequestContext } from '../request-context.ts';
 import type { ListedItem } from '../../gateway/listing.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { RawObject } from '../../shared/json/json-spans.ts';
@@ -32,20 +32,20 @@ export type MetaCall = { result: string } | RealCall;
  * @throws PorticoError `forbidden`, and what is wrong beside the arguments
  */
 export async function toMetaCall(
-  exchange: Exchange,
+  requestContext: RequestContext,
   request: RpcRequest,
   params: RawObject,
-  door: Era,
+  source: Era,
 ): Promise<MetaCall | undefined> {
   const name = request.method === 'tools/call' ? request.params?.['name'] : undefined;
-  if (exchange.scope.tools !== 'search' || !isMetaTool(name)) return undefined;
+  if (requestContext.scope.tools !== 'search' || !isMetaTool(name)) return undefined;
   try {
     if (name === 'call_tool') return toRealCall(request, params);
-    return { result: await answer(exchange, name, request.params?.['arguments']) };
+    return { result: await answer(requestContext, name, request.params?.['arguments']) };
   } catch (thrown) {
     if (name === 'call_tool' || (thrown instanceof PorticoError && thrown.code === 'forbidden')) {
-      const { gateway, caller } = exchange;
-      await gateway.refused?.(caller, { method: request.method, subject: name, thrown, door });
+      const { gateway, caller } = requestContext;
+      await gateway.refused?.(caller, { method: request.method, subject: name, thrown, source });
     }
     if (thrown instanceof PorticoError && thrown.code === 'invalid_params') {
       return { result: ownFailureText(thrown) };
@@ -55,17 +55,17 @@ export async function toMetaCall(
 }
 
 async function answer(
-  { gateway, caller, scope: { reach, naming } }: Exchange,
+  { gateway, caller, scope: { visible, naming } }: RequestContext,
   name: Exclude<MetaTool, 'call_tool'>,
   given: unknown,
 ): Promise<string> {
   if (name === 'search_tools') {
-    const { hits } = await gateway.search(caller, reach, naming, parseSearch(given));
+    const { hits } = await gateway.search(caller, visible, naming, parseSearch(given));
     return foundText(hits);
   }
   const found: ListedItem[] = [];
   for (const each of parseDescribe(given)) {
-    found.push(await gateway.find(caller, reach, naming, each));
+    found.push(await gateway.find(caller, visible, naming, each));
   }
   return describedText(found);
 }

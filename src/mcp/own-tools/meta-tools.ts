@@ -2,7 +2,7 @@
  * The three tools of an endpoint that lists no others (FIND-2): what they are called and how they are described. The list is the
  * same bytes for everybody, always, so that a host's prompt cache holds it and no server's text stands in it.
  */
-import type { Offer } from '../../gateway/gateway.ts';
+import type { AdvertisedCapabilities } from '../../gateway/gateway.ts';
 import { MAX_FOUND, USUAL_FOUND } from '../../search/rank/limits.ts';
 import type { Scope } from '../endpoint.ts';
 import { MAX_DESCRIBED } from './meta-arguments.ts';
@@ -101,10 +101,13 @@ export function isMetaTool(name: unknown): name is MetaTool {
 export const metaListResult = createOwnList(META_TOOLS);
 
 /** What an endpoint offers; where its list of tools is its own, it never changes. */
-export function toOwnOffer(offer: Offer, { tools, naming }: Scope): Offer {
-  if (tools === 'all') return offer;
-  const { instructions, ...rest } = offer;
+export function toOwnAdvertised(
+  advertise: AdvertisedCapabilities,
+  { tools, naming }: Scope,
+): AdvertisedCapabilities {
+  if (tools === 'all') return advertise;
+  const { instructions, ...rest } = advertise;
   // What many servers say of tools that are not listed would cost a host what the few tools spare it.
   const kept = naming.kind === 'own' && instructions !== undefined ? { instructions } : {};
-  return { ...rest, ...kept, capabilities: { ...offer.capabilities, tools: {} } };
+  return { ...rest, ...kept, capabilities: { ...advertise.capabilities, tools: {} } };
 }

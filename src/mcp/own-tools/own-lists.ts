@@ -2,7 +2,7 @@
  * What a caller's own lists are, for streams that tell when they change, and whether it may still hear of a resource. Each
  * time it is decided anew on what the caller sees by then.
  */
-import type { Standing } from '../request-context.ts';
+import type { CallerContext } from '../request-context.ts';
 import type { Listing } from '../../gateway/listing.ts';
 import { hasScope } from '../../shared/identity/principal.ts';
 import type { Kind } from '../../servers/catalog/catalog.ts';
@@ -11,8 +11,8 @@ import type { Gateway } from '../../gateway/gateway.ts';
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { fromRawMembers } from '../../shared/json/json-spans.ts';
 import { isObject } from '../../shared/protocol.ts';
-import type { ListName, ListNews, Seen } from '../../shared/events.ts';
-import type { StreamSight } from '../../sessions/stream-opening.ts';
+import type { ListName, ListEvent, Seen } from '../../shared/events.ts';
+import type { StreamView } from '../../sessions/stream-opening.ts';
 import type { Scope } from '../endpoint.ts';
 
 /** Templates count as resources. */
@@ -36,14 +36,14 @@ export function changingLists(scope: Scope, lists: readonly ListName[]): readonl
 /** A hash of each of these lists as the caller sees it; of none where it may not list. */
 export async function seenBy(
   gateway: Gateway,
-  { caller, scope }: Standing,
+  { caller, scope }: CallerContext,
   lists: readonly ListName[],
 ): Promise<Seen> {
   if (!hasScope(caller, 'tools:read')) return {};
-  const { reach, naming } = scope;
+  const { visible, naming } = scope;
   const hashes = lists.map(async list => {
     if (isStatic(scope, list)) return [list, STATIC] as const;
-    const listings = KINDS_OF[list].map(kind => gateway.list(caller, reach, naming, kind));
+    const listings = KINDS_OF[list].map(kind => gateway.list(caller, visible, naming, kind));
     const parts = await Promise.all((await Promise.all(listings)).map(hashOf));
     return [list, parts.join(' ')] as const;
   });
@@ -54,19 +54,19 @@ export async function seenBy(
  * What a caller sees now that something is said to have changed. Of servers that it sees all of it may hear that they
  * changed, also where they are by now what they were; of others it hears where its own lists are others.
  */
-export async function lookAgain(
+export async function recheckLists(
   gateway: Gateway,
-  standing: Standing,
+  callerContext: CallerContext,
   lists: readonly ListName[],
-  news: readonly ListNews[],
-): Promise<StreamSight> {
-  const { servers, views } = standing.scope.reach;
-  const open = news.filter(
+  change: readonly ListEvent[],
+): Promise<StreamView> {
+  const { servers, views } = callerContext.scope.visible;
+  const open = change.filter(
     ({ serverId }) => servers.some(({ id }) => id === serverId) && !views?.has(serverId),
   );
   const changed = new Set(open.flatMap(server => server.lists));
-  const told = changingLists(standing.scope, lists).filter(list => changed.has(list));
-  return { seen: await seenBy(gateway, standing, lists), told };
+  const told = changingLists(callerContext.scope, lists).filter(list => changed.has(list));
+  return { seen: await seenBy(gateway, callerContext, lists), told };
 }
 
 const known = new WeakMap<Listing, string>();
@@ -84,7 +84,7 @@ async function hashOf(listing: Listing): Promise<string> {
 /** Whether a notification may be told: what it says of a resource only to who may subscribe to that now. */
 export async function mayTell(
   gateway: Gateway,
-  { caller, scope: { reach, naming } }: Standing,
+  { caller, scope: { visible, naming } }: CallerContext,
   text: string,
 ): Promise<boolean> {
   if (!text.includes('"notifications/resources/updated"')) return true;
@@ -92,7 +92,7 @@ export async function mayTell(
   const params = isObject(message) ? message['params'] : undefined;
   const uri = isObject(params) ? params['uri'] : undefined;
   if (typeof uri !== 'string') return false;
-  return gateway.subscription(caller, reach, naming, uri).then(
+  return gateway.subscription(caller, visible, naming, uri).then(
     () => true,
     (error: unknown) => {
       if (error instanceof PorticoError) return false;

@@ -81,7 +81,7 @@ export function toStream(
  * The response where it comes soon, else a stream that begins before it and ends with it.
  * @param toText the answer to be given where there is no response
  */
-export async function patiently(
+export async function keepAliveResponse(
   responding: Promise<Response>,
   toText: (thrown: unknown) => string,
 ): Promise<Response> {

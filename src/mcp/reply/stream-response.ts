@@ -5,8 +5,12 @@
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { FrameReader, type Frame } from '../../sessions/stream-frames.ts';
-import type { ListNews } from '../../shared/events.ts';
-import { parseLook, type StreamOpening, type StreamSight } from '../../sessions/stream-opening.ts';
+import type { ListEvent } from '../../shared/events.ts';
+import {
+  parseRecheck,
+  type StreamOpening,
+  type StreamView,
+} from '../../sessions/stream-opening.ts';
 
 /** A stream that is open, for those who tell on it what does not come from the object. */
 export interface LiveStream {
@@ -24,7 +28,7 @@ export interface StreamTerms {
   /** Text for the client, or an empty one. */
   toText(frame: Frame, live: LiveStream): string | Promise<string>;
   /** Last words of a stream that ends in good order. */
-  farewell: string;
+  prepareRemoval: string;
   /** Whether the caller may still listen. */
   isAllowed(): Promise<boolean>;
   /** Told when the client's object has the stream, or it is over before that; maybe more than once. */
@@ -32,7 +36,7 @@ export interface StreamTerms {
   /** Told when the stream is over, or could not be opened. */
   release(): void;
   /** What the caller's lists are now that this is said to have changed. */
-  look(news: readonly ListNews[]): Promise<StreamSight>;
+  look(change: readonly ListEvent[]): Promise<StreamView>;
 }
 
 const HEADERS = {
@@ -74,9 +78,9 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
       body.enqueue(encoder.encode(text));
       if ((body.desiredSize ?? 0) < 0) end('');
     };
-    const end = (farewell: string) => {
+    const end = (prepareRemoval: string) => {
       if (isOver) return;
-      if (farewell !== '') body.enqueue(encoder.encode(farewell));
+      if (prepareRemoval !== '') body.enqueue(encoder.encode(prepareRemoval));
       over();
       body.close();
     };
@@ -87,17 +91,17 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
         await last;
         if (isOver) return;
         if (await terms.isAllowed().catch(refused)) write(await text());
-        else end(terms.farewell);
+        else end(terms.prepareRemoval);
       };
       turn = work().catch(() => end(''));
     };
-    const look = async (news: readonly ListNews[]) => {
-      const sight = await terms.look(news);
-      if (!isOver) socket.send(JSON.stringify(sight));
+    const look = async (change: readonly ListEvent[]) => {
+      const view = await terms.look(change);
+      if (!isOver) socket.send(JSON.stringify(view));
       return '';
     };
-    const endLast = (farewell: string) => {
-      turn = turn.then(() => end(farewell));
+    const endLast = (prepareRemoval: string) => {
+      turn = turn.then(() => end(prepareRemoval));
     };
     const keepAlive = (inMs: number) => {
       timer = setTimeout(() => {
@@ -107,18 +111,18 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
     };
     const live: LiveStream = {
       tell: next,
-      end: () => endLast(terms.farewell),
+      end: () => endLast(terms.prepareRemoval),
       signal: controller.signal,
     };
     socket.addEventListener('message', ({ data }) => {
       const frame = typeof data === 'string' ? frames.push(data) : undefined;
       if (!frame) return;
       terms.onOpen();
-      const news = parseLook(frame.text);
-      next(() => (news ? look(news) : terms.toText(frame, live)));
+      const change = parseRecheck(frame.text);
+      next(() => (change ? look(change) : terms.toText(frame, live)));
     });
     socket.addEventListener('close', ({ code }) => {
-      endLast(code === NORMAL_CLOSE ? terms.farewell : '');
+      endLast(code === NORMAL_CLOSE ? terms.prepareRemoval : '');
     });
     socket.addEventListener('error', () => end(''));
     socket.accept();

@@ -7,9 +7,9 @@
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { FormatError, type TokenCount, type TurnReply } from './dialect.ts';
-import type { HubCall } from './canonical-form.ts';
+import type { CanonicalCall } from './canonical-form.ts';
 import { toRawTurn } from './raw-turn.ts';
-import { toHubCalls, toTurnCalls, type WrittenCall } from './read-call.ts';
+import { toCanonicalCalls, toTurnCalls, type WrittenCall } from './read-call.ts';
 import { asItCame, readAs } from './read-json.ts';
 import { isWhole, toTurnEnd, type EndReason } from './turn-end.ts';
 
@@ -78,7 +78,7 @@ export function toAnthropicReply(
 }
 
 /** A block as it is sent back: empty text is refused, and so is input that is no object. */
-function toKept(block: Block, calls: readonly HubCall[]): JsonObject[] {
+function toKept(block: Block, calls: readonly CanonicalCall[]): JsonObject[] {
   if (block.type === 'text' && (block.text ?? '').trim() === '') return [];
   if (block.type !== 'tool_use') return [block];
   const call = calls.find(({ id }) => id === block.id);
@@ -102,10 +102,12 @@ function toWritten({ id, name, input }: Block): WrittenCall {
 }
 
 /** The calls in a response, in its message, or in a list of blocks. @throws FormatError */
-export function fromAnthropicCalls(body: unknown): HubCall[] {
+export function fromAnthropicCalls(body: unknown): CanonicalCall[] {
   // A message that says how it ended is a whole response; as it stands in a conversation it does not.
   if (isObject(body) && 'stop_reason' in body) return [...fromAnthropicResponse(body).calls];
   const content = isObject(body) ? body['content'] : body;
   if (typeof content === 'string') return [];
-  return toHubCalls(readAs(BlocksSchema, content, 'The content').filter(isUse).map(toWritten));
+  return toCanonicalCalls(
+    readAs(BlocksSchema, content, 'The content').filter(isUse).map(toWritten),
+  );
 }

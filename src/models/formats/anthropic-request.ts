@@ -8,7 +8,7 @@
 import type { JsonObject } from '../../shared/protocol.ts';
 import { toAnthropicAnswer } from './anthropic-schema.ts';
 import type { TurnRequest } from './dialect.ts';
-import type { HubCall, HubMessage, HubResult } from './canonical-form.ts';
+import type { CanonicalCall, CanonicalMessage, CanonicalResult } from './canonical-form.ts';
 import { fromRawTurn } from './raw-turn.ts';
 import { argumentsOf } from './read-call.ts';
 import { isFailed, toParts, type ResultPart } from './result-parts.ts';
@@ -29,7 +29,7 @@ export function toAnthropicRequest(request: TurnRequest): JsonObject {
 }
 
 /** A turn that was paused and what it went on with are one: results of the server's tools stand beside what they are of. */
-function toTurns(messages: readonly HubMessage[]): JsonObject[] {
+function toTurns(messages: readonly CanonicalMessage[]): JsonObject[] {
   const turns: JsonObject[] = [];
   let isPaused = false;
   for (const message of messages) {
@@ -43,7 +43,7 @@ function toTurns(messages: readonly HubMessage[]): JsonObject[] {
   return turns;
 }
 
-function toMessages(message: HubMessage): JsonObject[] {
+function toMessages(message: CanonicalMessage): JsonObject[] {
   if (message.role === 'tools') return toAnthropicResults(message.results);
   if (message.role === 'user') return [{ role: 'user', content: message.text || NOTHING }];
   const raw = fromRawTurn('anthropic', message.raw);
@@ -51,7 +51,13 @@ function toMessages(message: HubMessage): JsonObject[] {
   return [{ role: 'assistant', content }];
 }
 
-function toBlocks({ text, calls }: { text: string; calls: readonly HubCall[] }): JsonObject[] {
+function toBlocks({
+  text,
+  calls,
+}: {
+  text: string;
+  calls: readonly CanonicalCall[];
+}): JsonObject[] {
   const said = text.trim() === '' ? [] : [{ type: 'text', text }];
   const uses = calls.map(call => ({
     type: 'tool_use',
@@ -64,7 +70,7 @@ function toBlocks({ text, calls }: { text: string; calls: readonly HubCall[] }):
 }
 
 /** One message of the user with a `tool_result` for each. */
-export function toAnthropicResults(results: readonly HubResult[]): JsonObject[] {
+export function toAnthropicResults(results: readonly CanonicalResult[]): JsonObject[] {
   if (results.length === 0) return [];
   const content = results.map(({ id, result }) => {
     const failed = isFailed(result);

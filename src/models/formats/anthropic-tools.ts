@@ -2,10 +2,10 @@
 import { ANTHROPIC_RULES } from './anthropic-schema.ts';
 import type { ExportedTools, ExportOptions } from './dialect.ts';
 import { exportTools } from './export-tools.ts';
-import type { HubTool } from './canonical-form.ts';
+import type { CanonicalTool } from './canonical-form.ts';
 
 export const toAnthropicTools = (
-  tools: readonly HubTool[],
+  tools: readonly CanonicalTool[],
   options: ExportOptions,
 ): ExportedTools =>
   exportTools(tools, options, {

@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../shared/protocol.ts';
 
 /** A tool as MCP describes it. */
-export interface HubTool {
+export interface CanonicalTool {
   /** The name it is called by at the gateway. */
   name: string;
   description?: string;
@@ -14,7 +14,7 @@ export interface HubTool {
 }
 
 /** A call as a model made it, under the name the model was given. */
-export interface HubCall {
+export interface CanonicalCall {
   /** The model's id of it, or one that was made where the dialect has none. */
   id: string;
   /** The name in the dialect: `ExportedTools.names` leads to that at the gateway. */
@@ -32,7 +32,7 @@ export const UNFINISHED = ['length', 'refused', 'interrupted'] as const;
 export type Unfinished = (typeof UNFINISHED)[number];
 
 /** What became of a call. */
-export interface HubResult {
+export interface CanonicalResult {
   id: string;
   /** The name in the dialect. */
   name: string;
@@ -41,7 +41,7 @@ export interface HubResult {
 }
 
 /** One turn of a conversation. */
-export type HubMessage =
+export type CanonicalMessage =
   | {
       role: 'user';
       text: string;
@@ -51,10 +51,10 @@ export type HubMessage =
   | {
       role: 'assistant';
       text: string;
-      calls: readonly HubCall[];
+      calls: readonly CanonicalCall[];
       /** The turn in the dialect's own form, sent back as it came: signatures of thoughts live there. */
       raw?: unknown;
       /** The API wants it back to go on with it: nobody has answered yet. */
       isPaused?: true;
     }
-  | { role: 'tools'; results: readonly HubResult[] };
+  | { role: 'tools'; results: readonly CanonicalResult[] };

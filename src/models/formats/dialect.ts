@@ -1,7 +1,12 @@
 /** What a dialect is: one way in which a model's API has tools, calls and results. Pure; who speaks over HTTP is `llm/`. */
 import type { SseEvent } from '../../http/sse-events.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
-import type { HubCall, HubMessage, HubResult, HubTool } from './canonical-form.ts';
+import type {
+  CanonicalCall,
+  CanonicalMessage,
+  CanonicalResult,
+  CanonicalTool,
+} from './canonical-form.ts';
 import type { TurnEnd } from './turn-end.ts';
 
 /** The dialects by the names they have in the API: `?format=`. */
@@ -9,7 +14,7 @@ export const FORMATS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'
 export type Format = (typeof FORMATS)[number];
 
 /** Something of a tool that a dialect cannot say, and what became of it. */
-export interface Loss {
+export interface ConversionWarning {
   /** The tool's name at the gateway. */
   tool: string;
   /** JSON pointer into the tool's definition: `/name`, `/inputSchema/properties/a/format`. */
@@ -26,7 +31,7 @@ export interface ExportedTools {
   tools: readonly JsonObject[];
   /** From the name in the dialect to that at the gateway; of every tool, also where both are the same. */
   names: ReadonlyMap<string, string>;
-  losses: readonly Loss[];
+  losses: readonly ConversionWarning[];
   /**
    * The arguments that a model gave for a definition in the dialect, as the tool itself takes them: properties under their own names, no
    * null for what may only be left out. The same object where the definition says what the tool's says.
@@ -39,7 +44,7 @@ export interface ExportedTools {
 export interface TurnRequest {
   /** Trusted text only. */
   system: string;
-  messages: readonly HubMessage[];
+  messages: readonly CanonicalMessage[];
   /** Absent where the model may call nothing. */
   tools?: ExportedTools;
   /** The answer must be JSON that fits this schema, where the dialect can hold the model to it. */
@@ -55,7 +60,7 @@ export interface TokenCount {
 /** What a model answered. */
 export interface TurnReply {
   text: string;
-  calls: readonly HubCall[];
+  calls: readonly CanonicalCall[];
   /** For `HubMessage.raw`; undefined where the turn is not whole. */
   raw: unknown;
   /** Calls are made where it is `calls`, and never else. */
@@ -84,7 +89,7 @@ export interface ExportOptions {
 export interface Dialect {
   readonly format: Format;
   /** Definitions, brought down to what the dialect accepts. Deterministic: the same tools give the same names. */
-  toTools(tools: readonly HubTool[], options: ExportOptions): ExportedTools;
+  toTools(tools: readonly CanonicalTool[], options: ExportOptions): ExportedTools;
   /** The body of a request, but for the model's name and for streaming. */
   toRequest(request: TurnRequest): JsonObject;
   /** @throws FormatError */
@@ -95,9 +100,9 @@ export interface Dialect {
    * did not end for them are `unmade`; of a message or a list it is not known how it ended, so calls in them must be whole by themselves.
    * @throws FormatError where it is none of these
    */
-  fromCalls(body: unknown): HubCall[];
+  fromCalls(body: unknown): CanonicalCall[];
   /** The messages that tell a model of results, in the order of the calls; to be appended to its conversation. */
-  toResults(results: readonly HubResult[]): JsonObject[];
+  toResults(results: readonly CanonicalResult[]): JsonObject[];
 }
 
 /** What came is not what the dialect has. */

@@ -1,7 +1,7 @@
 /** Tools of the hub as definitions in a dialect, by the rules of that dialect: names, descriptions and schemas that fit, and what was lost. */
 import type { JsonObject } from '../../shared/protocol.ts';
-import type { ExportedTools, ExportOptions, Loss } from './dialect.ts';
-import type { HubTool } from './canonical-form.ts';
+import type { ExportedTools, ExportOptions, ConversionWarning } from './dialect.ts';
+import type { CanonicalTool } from './canonical-form.ts';
 import { toFittingNames, type NameRule } from './names.ts';
 import { toOwnArguments } from './schema-back.ts';
 import { bringDown } from './schema-down.ts';
@@ -29,7 +29,7 @@ export interface ExportRules {
 }
 
 export function exportTools(
-  tools: readonly HubTool[],
+  tools: readonly CanonicalTool[],
   options: ExportOptions,
   rules: ExportRules,
 ): ExportedTools {
@@ -39,8 +39,8 @@ export function exportTools(
       tools.map(({ name }) => name),
       rules.names,
     );
-  const losses: Loss[] = [];
-  const byName = new Map<string, { tool: HubTool; isStrict: boolean }>();
+  const losses: ConversionWarning[] = [];
+  const byName = new Map<string, { tool: CanonicalTool; isStrict: boolean }>();
   const count = rules.createCount?.() ?? (() => undefined);
   const definitions = tools.map(tool => {
     const lose: Lose = (path, kind, detail) => losses.push({ tool: tool.name, path, kind, detail });
@@ -71,7 +71,7 @@ export function exportTools(
 }
 
 function toDescription(
-  { description }: HubTool,
+  { description }: CanonicalTool,
   { maxDescriptionChars: max = Infinity }: ExportRules,
   lose: Lose,
 ): string | undefined {
@@ -83,7 +83,7 @@ function toDescription(
 
 /** The strict schema of a tool; undefined, and told as a loss, where it has none. */
 function toStrict(
-  { inputSchema }: HubTool,
+  { inputSchema }: CanonicalTool,
   { strictSchema }: ExportRules,
   count: (schema: JsonObject) => string | undefined,
   lose: Lose,

@@ -8,9 +8,9 @@ import { z } from 'zod';
 import { toOneLine } from '../../shared/util/one-line.ts';
 import { isObject } from '../../shared/protocol.ts';
 import { FormatError, type TokenCount, type TurnReply } from './dialect.ts';
-import type { HubCall } from './canonical-form.ts';
+import type { CanonicalCall } from './canonical-form.ts';
 import { toRawTurn } from './raw-turn.ts';
-import { toHubCalls, toTurnCalls, type WrittenCall } from './read-call.ts';
+import { toCanonicalCalls, toTurnCalls, type WrittenCall } from './read-call.ts';
 import { asItCame, readAs } from './read-json.ts';
 import { isWhole, toTurnEnd, type EndReason } from './turn-end.ts';
 
@@ -145,14 +145,14 @@ const toWritten = ({ id, name, args }: Call): WrittenCall => ({
 });
 
 /** Calls of which it is not known how their response ended. */
-function toCalls(parts: readonly Part[]): HubCall[] {
+function toCalls(parts: readonly Part[]): CanonicalCall[] {
   const made = parts.flatMap(({ functionCall: call }) => call ?? []);
   const written = made.map(toWritten);
-  return made.some(isPartial) ? toTurnCalls(written, 'interrupted') : toHubCalls(written);
+  return made.some(isPartial) ? toTurnCalls(written, 'interrupted') : toCanonicalCalls(written);
 }
 
 /** The calls in a response, in its content, or in a list of parts or of calls. @throws FormatError */
-export function fromGeminiCalls(body: unknown): HubCall[] {
+export function fromGeminiCalls(body: unknown): CanonicalCall[] {
   if (isObject(body) && 'candidates' in body) {
     const { calls, problem } = fromGeminiResponse(body);
     // There is no call to answer: whoever has the conversation tells the model.

@@ -9,7 +9,7 @@
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import type { TurnRequest } from './dialect.ts';
 import { GEMINI_SCHEMA } from './gemini-schema.ts';
-import type { HubCall, HubMessage, HubResult } from './canonical-form.ts';
+import type { CanonicalCall, CanonicalMessage, CanonicalResult } from './canonical-form.ts';
 import { fromRawTurn } from './raw-turn.ts';
 import { argumentsOf, isOwnId } from './read-call.ts';
 import { isFailed, toParts, type ResultPart } from './result-parts.ts';
@@ -39,7 +39,7 @@ export function toGeminiRequest(request: TurnRequest): JsonObject {
   };
 }
 
-function toContents(message: HubMessage): JsonObject[] {
+function toContents(message: CanonicalMessage): JsonObject[] {
   if (message.role === 'user') return [{ role: 'user', parts: [{ text: message.text }] }];
   if (message.role === 'tools') return toGeminiResults(message.results);
   const raw = fromRawTurn('gemini', message.raw);
@@ -47,7 +47,13 @@ function toContents(message: HubMessage): JsonObject[] {
   return [{ role: 'model', parts }];
 }
 
-function toOwnParts({ text, calls }: { text: string; calls: readonly HubCall[] }): JsonObject[] {
+function toOwnParts({
+  text,
+  calls,
+}: {
+  text: string;
+  calls: readonly CanonicalCall[];
+}): JsonObject[] {
   const made = calls.map((call, index) => ({
     functionCall: { ...idOf(call.id), name: call.name, args: argumentsOf(call) },
     ...(index === 0 ? { thoughtSignature: FOREIGN } : {}),
@@ -58,7 +64,7 @@ function toOwnParts({ text, calls }: { text: string; calls: readonly HubCall[] }
 const idOf = (id: string) => (isOwnId(id) ? { id } : {});
 
 /** One content of the user with a `functionResponse` for each. */
-export function toGeminiResults(results: readonly HubResult[]): JsonObject[] {
+export function toGeminiResults(results: readonly CanonicalResult[]): JsonObject[] {
   if (results.length === 0) return [];
   const parts = results.map(({ id, name, result }) => {
     const all = toParts(result);

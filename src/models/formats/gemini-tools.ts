@@ -2,9 +2,12 @@
 import type { ExportedTools, ExportOptions } from './dialect.ts';
 import { exportTools } from './export-tools.ts';
 import { GEMINI_RULES } from './gemini-schema.ts';
-import type { HubTool } from './canonical-form.ts';
+import type { CanonicalTool } from './canonical-form.ts';
 
-export const toGeminiTools = (tools: readonly HubTool[], options: ExportOptions): ExportedTools =>
+export const toGeminiTools = (
+  tools: readonly CanonicalTool[],
+  options: ExportOptions,
+): ExportedTools =>
   exportTools(tools, options, {
     ...GEMINI_RULES,
     toDefinitions: definitions => {

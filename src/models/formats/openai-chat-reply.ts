@@ -8,9 +8,9 @@ import { z } from 'zod';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { saying } from './chat-members.ts';
 import { FormatError, type TokenCount, type TurnReply } from './dialect.ts';
-import type { HubCall } from './canonical-form.ts';
+import type { CanonicalCall } from './canonical-form.ts';
 import { toRawTurn } from './raw-turn.ts';
-import { toFunctionId, toHubCalls, toTurnCalls, type WrittenCall } from './read-call.ts';
+import { toFunctionId, toCanonicalCalls, toTurnCalls, type WrittenCall } from './read-call.ts';
 import { readAs } from './read-json.ts';
 import { isWhole, toTurnEnd, type EndReason, type TurnEnd } from './turn-end.ts';
 
@@ -111,9 +111,9 @@ const toWritten = ({ id, function: call }: z.infer<typeof ToolCallSchema>): Writ
 });
 
 /** The calls in a completion, in its message, or in a list of tool calls. @throws FormatError */
-export function fromChatCalls(body: unknown): HubCall[] {
+export function fromChatCalls(body: unknown): CanonicalCall[] {
   if (Array.isArray(body)) {
-    return toHubCalls(readAs(CallsSchema, body, 'The list of tool calls').map(toWritten));
+    return toCanonicalCalls(readAs(CallsSchema, body, 'The list of tool calls').map(toWritten));
   }
   if (isObject(body) && 'choices' in body) return [...fromChatResponse(body).calls];
   if (!isObject(body) || !['role', 'tool_calls', 'function_call'].some(name => name in body)) {
@@ -121,5 +121,5 @@ export function fromChatCalls(body: unknown): HubCall[] {
   }
   const message = readAs(MessageSchema, body, 'The message');
   const written = toWrittenCalls(message);
-  return message.refusal ? toTurnCalls(written, 'refused') : toHubCalls(written);
+  return message.refusal ? toTurnCalls(written, 'refused') : toCanonicalCalls(written);
 }

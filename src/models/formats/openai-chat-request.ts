@@ -8,7 +8,7 @@
 import type { JsonObject } from '../../shared/protocol.ts';
 import { saying } from './chat-members.ts';
 import type { TurnRequest } from './dialect.ts';
-import type { HubCall, HubMessage, HubResult } from './canonical-form.ts';
+import type { CanonicalCall, CanonicalMessage, CanonicalResult } from './canonical-form.ts';
 import { toStrictAnswer } from './openai-schema.ts';
 import { fromRawTurn } from './raw-turn.ts';
 import { argumentsOf, isFunctionId, isOwnId } from './read-call.ts';
@@ -29,7 +29,7 @@ export function toChatRequest(request: TurnRequest): JsonObject {
   };
 }
 
-function toMessages(message: HubMessage): JsonObject[] {
+function toMessages(message: CanonicalMessage): JsonObject[] {
   if (message.role === 'user') return [{ role: 'user', content: message.text }];
   if (message.role === 'tools') return toChatResults(message.results);
   const raw = (fromRawTurn('openai-chat', message.raw) ?? {}) as RawMessage;
@@ -49,7 +49,7 @@ interface RawMessage extends JsonObject {
 }
 
 /** A call as it came, with whatever its server put beside it. */
-const toToolCall = (call: HubCall, came: JsonObject & { function?: JsonObject } = {}) => ({
+const toToolCall = (call: CanonicalCall, came: JsonObject & { function?: JsonObject } = {}) => ({
   ...saying(came),
   id: call.id,
   type: 'function',
@@ -57,7 +57,7 @@ const toToolCall = (call: HubCall, came: JsonObject & { function?: JsonObject } 
 });
 
 /** Arguments that could not be read go back as none: servers of this format parse them again. What could goes back to the letter. */
-function toFunction(call: HubCall, came: JsonObject = {}): JsonObject {
+function toFunction(call: CanonicalCall, came: JsonObject = {}): JsonObject {
   const { arguments: given } = came;
   const isText = typeof given === 'string' && given.trim() !== '' && call.arguments !== undefined;
   const text = isText ? given : JSON.stringify(argumentsOf(call));
@@ -65,7 +65,7 @@ function toFunction(call: HubCall, came: JsonObject = {}): JsonObject {
 }
 
 /** One `tool` message for each result, or one of a `function` as of 2023, then a message with the images, where there are any. */
-export function toChatResults(results: readonly HubResult[]): JsonObject[] {
+export function toChatResults(results: readonly CanonicalResult[]): JsonObject[] {
   const shown: JsonObject[] = [];
   const messages = results.map(({ id, name, result }) => {
     const texts = toParts(result).map(part => {

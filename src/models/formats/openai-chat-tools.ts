@@ -1,10 +1,13 @@
 /** Tools as the `tools` of a chat completion. Rules: `openai-schema.ts`. */
 import type { ExportedTools, ExportOptions } from './dialect.ts';
 import { exportTools } from './export-tools.ts';
-import type { HubTool } from './canonical-form.ts';
+import type { CanonicalTool } from './canonical-form.ts';
 import { OPENAI_RULES } from './openai-schema.ts';
 
-export const toChatTools = (tools: readonly HubTool[], options: ExportOptions): ExportedTools =>
+export const toChatTools = (
+  tools: readonly CanonicalTool[],
+  options: ExportOptions,
+): ExportedTools =>
   exportTools(tools, options, {
     ...OPENAI_RULES,
     toDefinitions: definitions =>

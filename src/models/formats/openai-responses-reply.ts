@@ -7,9 +7,9 @@
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { FormatError, type TokenCount, type TurnReply } from './dialect.ts';
-import type { HubCall } from './canonical-form.ts';
+import type { CanonicalCall } from './canonical-form.ts';
 import { toRawTurn } from './raw-turn.ts';
-import { MAX_CALLS, toHubCalls, toTurnCalls, type WrittenCall } from './read-call.ts';
+import { MAX_CALLS, toCanonicalCalls, toTurnCalls, type WrittenCall } from './read-call.ts';
 import { asItCame, readAs } from './read-json.ts';
 import { isWhole, toTurnEnd, type EndReason } from './turn-end.ts';
 
@@ -92,7 +92,7 @@ export function toResponsesReply(response: Response, broken?: 'interrupted'): Tu
   return { text: text || refusal, calls, raw, stop, tokens };
 }
 
-function toKept(item: Item, calls: readonly HubCall[]): JsonObject[] {
+function toKept(item: Item, calls: readonly CanonicalCall[]): JsonObject[] {
   if (item.type === 'reasoning' && !item.encrypted_content) return [];
   if (item.type !== 'function_call') return [item];
   const call = calls.find(({ id }) => id === item.call_id);
@@ -114,17 +114,17 @@ function toWritten({ call_id: id, name, arguments: given }: Item): WrittenCall {
 }
 
 /** Calls of which it is not known how their response ended: an item may say it of itself. */
-function toCalls(items: readonly Item[]): HubCall[] {
+function toCalls(items: readonly Item[]): CanonicalCall[] {
   const made = items.filter(isCall);
   if (made.length > MAX_CALLS) throw new FormatError(`More than ${MAX_CALLS} calls at once`);
   return made.flatMap(item => {
-    if (!item.status) return toHubCalls([toWritten(item)]);
+    if (!item.status) return toCanonicalCalls([toWritten(item)]);
     return toTurnCalls([toWritten(item)], item.status === 'completed' ? 'calls' : 'interrupted');
   });
 }
 
 /** The calls in a response, or in a list of its items. @throws FormatError */
-export function fromResponsesCalls(body: unknown): HubCall[] {
+export function fromResponsesCalls(body: unknown): CanonicalCall[] {
   if (!isObject(body)) return toCalls(readAs(ItemsSchema, body, 'The list of items'));
   if ('output' in body) return [...fromResponsesResponse(body).calls];
   return toCalls([readAs(ItemSchema, body, 'The item')]);

@@ -7,7 +7,7 @@
  */
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { TurnRequest } from './dialect.ts';
-import type { HubCall, HubMessage, HubResult } from './canonical-form.ts';
+import type { CanonicalCall, CanonicalMessage, CanonicalResult } from './canonical-form.ts';
 import { FAILED } from './openai-chat-request.ts';
 import { toStrictAnswer } from './openai-schema.ts';
 import { fromRawTurn } from './raw-turn.ts';
@@ -26,7 +26,7 @@ export function toResponsesRequest(request: TurnRequest): JsonObject {
   };
 }
 
-function toItems(message: HubMessage): JsonObject[] {
+function toItems(message: CanonicalMessage): JsonObject[] {
   if (message.role === 'user') return [{ role: 'user', content: message.text }];
   if (message.role === 'tools') return toResponsesResults(message.results);
   const raw = fromRawTurn('openai-responses', message.raw);
@@ -35,7 +35,7 @@ function toItems(message: HubMessage): JsonObject[] {
   return [...said, ...message.calls.map(toCallItem)];
 }
 
-const toCallItem = (call: HubCall): JsonObject => ({
+const toCallItem = (call: CanonicalCall): JsonObject => ({
   type: 'function_call',
   call_id: call.id,
   name: call.name,
@@ -43,7 +43,7 @@ const toCallItem = (call: HubCall): JsonObject => ({
 });
 
 /** One `function_call_output` for each. */
-export function toResponsesResults(results: readonly HubResult[]): JsonObject[] {
+export function toResponsesResults(results: readonly CanonicalResult[]): JsonObject[] {
   return results.map(({ id, result }) => {
     const parts = toParts(result);
     const head = { type: 'function_call_output', call_id: id };

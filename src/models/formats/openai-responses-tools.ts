@@ -1,11 +1,11 @@
 /** Tools as the `tools` of a response. `strict` is always said: without it the API tries to be. Rules: `openai-schema.ts`. */
 import type { ExportedTools, ExportOptions } from './dialect.ts';
 import { exportTools } from './export-tools.ts';
-import type { HubTool } from './canonical-form.ts';
+import type { CanonicalTool } from './canonical-form.ts';
 import { OPENAI_RULES } from './openai-schema.ts';
 
 export const toResponsesTools = (
-  tools: readonly HubTool[],
+  tools: readonly CanonicalTool[],
   options: ExportOptions,
 ): ExportedTools =>
   exportTools(tools, options, {

@@ -3,7 +3,7 @@ import { parseWithin } from '../../shared/json/json-bounds.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { FormatError } from './dialect.ts';
-import type { HubCall } from './canonical-form.ts';
+import type { CanonicalCall } from './canonical-form.ts';
 import { toNotMade, unfinishedOf, type TurnEnd } from './turn-end.ts';
 
 /** Most calls that one answer of a model may hold. */
@@ -26,23 +26,23 @@ export interface WrittenCall {
  * Calls as they were written, of which it is not known that their turn is over: no text at all is no arguments.
  * @throws FormatError where there are too many, or a name or an id is too long
  */
-export function toHubCalls(written: readonly WrittenCall[]): HubCall[] {
-  return check(written).map(each => toHubCall(each, false));
+export function toCanonicalCalls(written: readonly WrittenCall[]): CanonicalCall[] {
+  return check(written).map(each => toCanonicalCall(each, false));
 }
 
 /**
  * The calls of a turn that ended like this: none that can be made unless it ended for them.
  * @param end `calls` where the turn is over
  * @param isEmptyNone whether this end says that a call without any text of arguments has none
- * @throws FormatError as `toHubCalls`
+ * @throws FormatError as `toCanonicalCalls`
  */
 export function toTurnCalls(
   written: readonly WrittenCall[],
   end: TurnEnd,
   isEmptyNone = true,
-): HubCall[] {
+): CanonicalCall[] {
   const unmade = unfinishedOf(end);
-  if (unmade === undefined) return check(written).map(each => toHubCall(each, isEmptyNone));
+  if (unmade === undefined) return check(written).map(each => toCanonicalCall(each, isEmptyNone));
   const problem = toNotMade(unmade);
   return check(written).map(({ id, name }) => ({
     id: toId(id),
@@ -63,7 +63,10 @@ function check(written: readonly WrittenCall[]): readonly WrittenCall[] {
 
 const toId = (id: string | undefined): string => id || `${MADE}${crypto.randomUUID()}`;
 
-function toHubCall({ id, name, arguments: given }: WrittenCall, isEmptyNone: boolean): HubCall {
+function toCanonicalCall(
+  { id, name, arguments: given }: WrittenCall,
+  isEmptyNone: boolean,
+): CanonicalCall {
   const call = { id: toId(id), name };
   if (typeof given === 'string' && given.trim() === '') {
     // Models write nothing at all where a tool takes no arguments; one that was cut off has written nothing either.
@@ -91,8 +94,8 @@ export const toFunctionId = (): string => `${FUNCTION}${crypto.randomUUID()}`;
 
 export const isFunctionId = (id: string): boolean => id.startsWith(FUNCTION);
 
-/** Whether a model's own id of a call, and not one made by `toHubCalls`. */
+/** Whether a model's own id of a call, and not one made by `toCanonicalCalls`. */
 export const isOwnId = (id: string): boolean => !id.startsWith(MADE);
 
 /** Arguments as a dialect takes them back in a conversation: what could not be read is an empty object. */
-export const argumentsOf = (call: HubCall): JsonObject => call.arguments ?? {};
+export const argumentsOf = (call: CanonicalCall): JsonObject => call.arguments ?? {};

@@ -1,6 +1,6 @@
 /** What a dialect takes of JSON Schema 2020-12, as data for `bringDown`; and the words it uses for what it did. */
 import type { JsonObject } from '../../shared/protocol.ts';
-import type { Loss } from './dialect.ts';
+import type { ConversionWarning } from './dialect.ts';
 import type { NameRule } from './names.ts';
 
 export interface SchemaRules {
@@ -32,7 +32,7 @@ export interface SchemaRules {
 }
 
 /** Tells of a loss in the definition that is brought down. */
-export type Lose = (path: string, kind: Loss['kind'], detail: string) => void;
+export type Lose = (path: string, kind: ConversionWarning['kind'], detail: string) => void;
 
 /** A schema cannot be said within the rules without refusing what the tool needs. */
 export class Unsayable extends Error {

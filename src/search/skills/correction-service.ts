@@ -4,7 +4,7 @@
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import { administers, requireServerScope } from '../../shared/identity/principal.ts';
-import type { Acts } from '../../audit/admin-audit.ts';
+import type { AdminAudit } from '../../audit/admin-audit.ts';
 import type { Condition } from '../../audit/audit-store.ts';
 import type { Catalog } from '../../servers/catalog/catalog.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
@@ -28,11 +28,11 @@ import { MAX_TOOL_NAME_CHARS } from './skill-prompts.ts';
 
 export interface CorrectionPorts {
   db: D1Database;
-  acts: Acts;
+  adminAudit: AdminAudit;
   catalogOf(server: Server): Catalog | Promise<Catalog>;
-  onFresh(): void;
+  invalidateRegistry(): void;
   /** The server's monitor has a round soon. */
-  poke(serverId: string): Promise<void>;
+  wake(serverId: string): Promise<void>;
 }
 
 /** Longest name in an audit row, in characters. */
@@ -64,9 +64,9 @@ export class CorrectionService {
     tool: string,
     skillIds: readonly string[],
   ): Promise<Assignment> {
-    const { db, acts, catalogOf } = this.#ports;
+    const { db, adminAudit, catalogOf } = this.#ports;
     const act = { action: 'tool.correct', subject: serverId, isOfServers: true } as const;
-    const corrected = await acts.perform(caller, 'servers:write', act, async commit => {
+    const corrected = await adminAudit.perform(caller, 'servers:write', act, async commit => {
       const item = (await catalogOf(await this.#find(caller, serverId))).tools.byKey.get(tool);
       if (!item || tool.length > MAX_TOOL_NAME_CHARS) throw noTool();
       const fingerprint = await fingerprintOf(fromRawMembers(item.raw));
@@ -92,13 +92,13 @@ export class CorrectionService {
 
   /** The tool is classified again. @throws PorticoError `forbidden`, `not_found` where it was not corrected */
   async withdraw(caller: Caller, serverId: string, tool: string): Promise<void> {
-    const { db, acts } = this.#ports;
+    const { db, adminAudit } = this.#ports;
     const act = {
       action: 'tool.withdraw_correction',
       subject: serverId,
       isOfServers: true,
     } as const;
-    await acts.perform(caller, 'servers:write', act, async commit => {
+    await adminAudit.perform(caller, 'servers:write', act, async commit => {
       if (!(await this.#mayFind(caller, serverId))) throw noTool();
       const isDone = await commit({
         when: whenCorrected(serverId, tool),
@@ -112,9 +112,9 @@ export class CorrectionService {
 
   /** Have everything that was not corrected classified anew. @throws PorticoError `forbidden`, `not_found` */
   async classify(caller: Caller, serverId: string): Promise<void> {
-    const { db, acts } = this.#ports;
+    const { db, adminAudit } = this.#ports;
     const act = { action: 'server.classify', subject: serverId, isOfServers: true } as const;
-    await acts.perform(caller, 'servers:write', act, async commit => {
+    await adminAudit.perform(caller, 'servers:write', act, async commit => {
       await this.#find(caller, serverId);
       const isDone = await commit({
         when: isThere(serverId),
@@ -126,8 +126,8 @@ export class CorrectionService {
   }
 
   async #changed(serverId: string): Promise<void> {
-    this.#ports.onFresh();
-    await this.#ports.poke(serverId);
+    this.#ports.invalidateRegistry();
+    await this.#ports.wake(serverId);
   }
 
   /** @throws PorticoError `not_found` where there is none, or the caller does not administer it */

@@ -5,7 +5,7 @@
 import type { Caller } from '../../access/policy/caller.ts';
 import { editRecord } from '../../audit/edit-with-revision.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
-import type { Acts } from '../../audit/admin-audit.ts';
+import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { MAX_SKILLS_IN_TAXONOMY, toSkillId, type Skill } from './skill.ts';
@@ -23,9 +23,9 @@ import {
 
 export interface SkillPorts {
   db: D1Database;
-  acts: Acts;
+  adminAudit: AdminAudit;
   /** What an isolate remembers of the registry is too old. */
-  onFresh(): void;
+  invalidateRegistry(): void;
 }
 
 export class SkillService {
@@ -49,10 +49,10 @@ export class SkillService {
 
   /** @throws PorticoError `forbidden`, `validation_failed`, `conflict` */
   create(caller: Caller, input: CreateSkill): Promise<Skill> {
-    const { db, acts, onFresh } = this.#ports;
+    const { db, adminAudit, invalidateRegistry } = this.#ports;
     const subject = input.id ?? toSkillId(input.name) ?? input.name;
     const act = { action: 'skill.create', subject };
-    return acts.perform(caller, 'servers:write', act, async commit => {
+    return adminAudit.perform(caller, 'servers:write', act, async commit => {
       const skill = toNewSkill(input, Date.now());
       const when = whenSkillPossible(skill);
       const isDone = await commit({
@@ -61,7 +61,7 @@ export class SkillService {
         detail: { name: skill.name },
       });
       if (!isDone) throw taken(skill);
-      onFresh();
+      invalidateRegistry();
       return skill;
     });
   }
@@ -72,9 +72,9 @@ export class SkillService {
    * @throws PorticoError `forbidden`, `not_found`, `conflict`, `precondition_failed`
    */
   update(caller: Caller, id: string, patch: UpdateSkill, ifRevision?: number): Promise<Skill> {
-    const { db, acts, onFresh } = this.#ports;
+    const { db, adminAudit, invalidateRegistry } = this.#ports;
     const act = { action: 'skill.update', subject: id };
-    return acts.perform(caller, 'servers:write', act, async commit => {
+    return adminAudit.perform(caller, 'servers:write', act, async commit => {
       const find = () => this.#find(id);
       const after = await editRecord(find, ifRevision, async before => {
         const { name = before.name, description = before.description } = patch;
@@ -89,16 +89,16 @@ export class SkillService {
         if (!isDone && (await find()).revision === before.revision) throw taken(skill);
         return isDone;
       });
-      onFresh();
+      invalidateRegistry();
       return after;
     });
   }
 
   /** Delete a skill; tools that were in no other are classified anew. @throws PorticoError `forbidden`, `not_found` */
   delete(caller: Caller, id: string): Promise<void> {
-    const { db, acts, onFresh } = this.#ports;
+    const { db, adminAudit, invalidateRegistry } = this.#ports;
     const act = { action: 'skill.delete', subject: id };
-    return acts.perform(caller, 'servers:write', act, async commit => {
+    return adminAudit.perform(caller, 'servers:write', act, async commit => {
       const { name } = await this.#find(id);
       const isDone = await commit({
         when: whenSkills([id]),
@@ -106,7 +106,7 @@ export class SkillService {
         detail: { name },
       });
       if (!isDone) throw noSkill();
-      onFresh();
+      invalidateRegistry();
     });
   }
 

@@ -4,7 +4,7 @@
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
-import type { Acts } from '../../audit/admin-audit.ts';
+import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { toListPage, type ListPage } from '../../shared/util/page.ts';
 import { parseTotal } from '../../servers/registry/server-list-store.ts';
@@ -34,9 +34,9 @@ import {
 
 export interface SuggestionPorts {
   db: D1Database;
-  acts: Acts;
+  adminAudit: AdminAudit;
   embedding(): Promise<Embedding>;
-  onFresh(): void;
+  invalidateRegistry(): void;
 }
 
 /** Most skills that a suggestion is told to be like. */
@@ -84,9 +84,9 @@ export class SuggestionService {
    * @throws PorticoError `forbidden`, `not_found`, `conflict` where it was decided on, or the skill exists
    */
   approve(caller: Caller, id: string, given: ApproveSuggestion): Promise<Skill> {
-    const { db, acts, onFresh } = this.#ports;
+    const { db, adminAudit, invalidateRegistry } = this.#ports;
     const act = { action: 'skill_suggestion.approve', subject: id };
-    return acts.perform(caller, 'servers:write', act, async commit => {
+    return adminAudit.perform(caller, 'servers:write', act, async commit => {
       const suggested = await this.#pending(id);
       const { name = suggested.name, description = suggested.description, examples = [] } = given;
       const now = Date.now();
@@ -109,7 +109,7 @@ export class SuggestionService {
         await this.#pending(id);
         throw taken(skill);
       }
-      onFresh();
+      invalidateRegistry();
       return skill;
     });
   }
@@ -119,9 +119,9 @@ export class SuggestionService {
    * @throws PorticoError `forbidden`, `not_found`, `conflict` where it was decided on, `busy`
    */
   merge(caller: Caller, id: string, skillId: string): Promise<Skill> {
-    const { db, acts, onFresh } = this.#ports;
+    const { db, adminAudit, invalidateRegistry } = this.#ports;
     const act = { action: 'skill_suggestion.merge', subject: id };
-    return acts.perform(caller, 'servers:write', act, async commit => {
+    return adminAudit.perform(caller, 'servers:write', act, async commit => {
       const { name } = await this.#pending(id);
       const before = await findSkill(db, skillId);
       if (!before) throw noSkill();
@@ -145,16 +145,16 @@ export class SuggestionService {
         await this.#pending(id);
         throw new PorticoError('busy', 'The skill was changed meanwhile; try again');
       }
-      onFresh();
+      invalidateRegistry();
       return { ...skill, revision: skill.revision + 1 };
     });
   }
 
   /** It does not come back. @throws PorticoError `forbidden`, `not_found`, `conflict` where it was decided on */
   reject(caller: Caller, id: string): Promise<void> {
-    const { db, acts } = this.#ports;
+    const { db, adminAudit } = this.#ports;
     const act = { action: 'skill_suggestion.reject', subject: id };
-    return acts.perform(caller, 'servers:write', act, async commit => {
+    return adminAudit.perform(caller, 'servers:write', act, async commit => {
       const { name } = await this.#pending(id);
       const isDone = await commit({
         when: whenPending(id),

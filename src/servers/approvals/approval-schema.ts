@@ -2,8 +2,13 @@
 import { z } from 'zod';
 import { toVisible } from '../../shared/util/visible-text.ts';
 import { diffDefinitions } from './definition-diff.ts';
-import { MAX_NAME_CHARS, PIN_KINDS, PIN_STATES, type Pin } from '../registry/fingerprint.ts';
-import type { ListedPin, WholePin } from './fingerprint-list-store.ts';
+import {
+  MAX_NAME_CHARS,
+  APPROVAL_KINDS,
+  APPROVAL_STATES,
+  type ApprovalRecord,
+} from '../registry/approval.ts';
+import type { ListedApproval, WholeApproval } from './approval-list-store.ts';
 import { looksLikeAscii } from './skeleton.ts';
 
 const MAX_ITEMS = 500;
@@ -14,7 +19,7 @@ const IdSchema = z.string().max(100);
 
 const ItemSchema = z.strictObject({
   server_id: IdSchema,
-  kind: z.enum(PIN_KINDS).default('tool'),
+  kind: z.enum(APPROVAL_KINDS).default('tool'),
   name: z.string().max(MAX_NAME_CHARS).default('').meta({
     description: "The server's own name of the tool; nothing for instructions",
   }),
@@ -73,14 +78,14 @@ const ReasonViewSchema = z.discriminatedUnion('kind', [
 const time = z.iso.datetime();
 
 /** A pin in a list. */
-export const PinViewSchema = z.object({
+export const ApprovalViewSchema = z.object({
   id: z.string(),
   server_id: z.string(),
   server_name: z.string(),
-  kind: z.enum(PIN_KINDS),
+  kind: z.enum(APPROVAL_KINDS),
   name: z.string(),
   shown_name: z.string().meta({ description: 'The name with what cannot be seen made visible' }),
-  state: z.enum(PIN_STATES),
+  state: z.enum(APPROVAL_STATES),
   reason: ReasonViewSchema.nullable().meta({ description: 'Why the name misleads' }),
   approved_fingerprint: z.string().nullable(),
   held_fingerprint: z.string().nullable(),
@@ -93,7 +98,7 @@ const ShownSchema = z
   .meta({ id: 'ShownValue', description: 'Raw JSON of the server, and the same to be read' });
 
 /** A pin with its definitions and what differs between them. */
-export const WholePinViewSchema = PinViewSchema.extend({
+export const WholeApprovalViewSchema = ApprovalViewSchema.extend({
   approved_definition: z
     .string()
     .nullable()
@@ -118,37 +123,39 @@ export const WholePinViewSchema = PinViewSchema.extend({
 
 const toTime = (at: number): string => new Date(at).toISOString();
 
-export function toPinView(pin: ListedPin): z.infer<typeof PinViewSchema> {
+export function toApprovalView(approval: ListedApproval): z.infer<typeof ApprovalViewSchema> {
   return {
-    id: pin.id,
-    server_id: pin.serverId,
-    server_name: pin.serverName,
-    kind: pin.kind,
-    name: pin.name,
-    shown_name: toVisible(pin.name, looksLikeAscii, true),
-    state: pin.state,
-    reason: toReasonView(pin.reason),
-    approved_fingerprint: pin.approvedFingerprint,
-    held_fingerprint: pin.heldFingerprint,
-    first_seen_at: toTime(pin.firstSeenAt),
-    changed_at: toTime(pin.changedAt),
+    id: approval.id,
+    server_id: approval.serverId,
+    server_name: approval.serverName,
+    kind: approval.kind,
+    name: approval.name,
+    shown_name: toVisible(approval.name, looksLikeAscii, true),
+    state: approval.state,
+    reason: toReasonView(approval.reason),
+    approved_fingerprint: approval.approvedFingerprint,
+    held_fingerprint: approval.heldFingerprint,
+    first_seen_at: toTime(approval.firstSeenAt),
+    changed_at: toTime(approval.changedAt),
   };
 }
 
-function toReasonView(reason: Pin['reason']): z.infer<typeof ReasonViewSchema> | null {
+function toReasonView(reason: ApprovalRecord['reason']): z.infer<typeof ReasonViewSchema> | null {
   if (reason?.kind !== 'look_alike') return reason;
   return { kind: reason.kind, server_id: reason.serverId, name: reason.name };
 }
 
-export function toWholePinView(pin: WholePin): z.infer<typeof WholePinViewSchema> {
-  const { approvedText, heldText, approvedFingerprint, heldFingerprint } = pin;
+export function toWholeApprovalView(
+  approval: WholeApproval,
+): z.infer<typeof WholeApprovalViewSchema> {
+  const { approvedText, heldText, approvedFingerprint, heldFingerprint } = approval;
   const isKept =
     (approvedText === null) === (approvedFingerprint === null) &&
     (heldText === null) === (heldFingerprint === null);
   const nothing = { changes: [], more: 0 };
   const diff = heldText === null ? nothing : diffDefinitions(approvedText, heldText);
   return {
-    ...toPinView(pin),
+    ...toApprovalView(approval),
     approved_definition: approvedText,
     held_definition: heldText,
     diff: isKept ? diff : null,

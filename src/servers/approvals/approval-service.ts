@@ -3,7 +3,7 @@
  * names the fingerprint that was looked at, and where one is another by now nothing is decided. After it the servers' monitors look
  * again, since only they offer tools.
  */
-import type { Acts } from '../../audit/admin-audit.ts';
+import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { type Actor, requireServerScope } from '../../shared/identity/principal.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -20,31 +20,31 @@ import {
   type Decision,
   type Demands,
 } from './decision-store.ts';
-import { pinId } from './definition.ts';
+import { approvalId } from './definition.ts';
 import { LookAlikes } from './confusable-names.ts';
-import { WAITING, type Pin } from '../registry/fingerprint.ts';
+import { WAITING, type ApprovalRecord } from '../registry/approval.ts';
 import {
-  findPins,
-  findWholePin,
-  parsePins,
+  findApprovals,
+  findWholeApproval,
+  parseApprovals,
   parseStamp,
-  selectPinPage,
-  selectPinTotal,
+  selectApprovalPage,
+  selectApprovalTotal,
   selectStamp,
-  type ListedPin,
-  type PinFilter,
-  type PinPosition,
-  type WholePin,
-} from './fingerprint-list-store.ts';
+  type ListedApproval,
+  type ApprovalFilter,
+  type ApprovalPosition,
+  type WholeApproval,
+} from './approval-list-store.ts';
 
 export interface ApprovalPorts {
   db: D1Database;
-  acts: Acts;
+  adminAudit: AdminAudit;
   /** The server's monitor looks at it soon. */
-  look(serverId: string): Promise<void>;
+  discover(serverId: string): Promise<void>;
 }
 
-export interface PinPage extends ListPage<ListedPin> {
+export interface ApprovalPage extends ListPage<ListedApproval> {
   total: number;
   /** Of the one server that was asked for: changes with each of its pins. */
   version?: string;
@@ -57,7 +57,7 @@ export interface Decided {
 }
 
 /** Most pins of one server: those of its tools, its instructions, and those that are gone. */
-const MAX_PINS = 10_000;
+const MAX_APPROVALS = 10_000;
 /** Most names in the audit row of a decision, and the longest. */
 const MAX_TOLD = 100;
 const MAX_TOLD_CHARS = 200;
@@ -74,39 +74,41 @@ export class ApprovalService {
   /** One page, what changed last first. @throws PorticoError `forbidden`, `not_found` */
   async list(
     caller: Actor,
-    filter: PinFilter,
+    filter: ApprovalFilter,
     limit: number,
-    after?: PinPosition,
-  ): Promise<PinPage> {
+    after?: ApprovalPosition,
+  ): Promise<ApprovalPage> {
     requireServerScope(caller, 'servers:read');
     const { db } = this.#ports;
     const serverIds = await administeredIds(db, caller);
     const within = { ...filter, serverIds };
     const [page, total, stamps] = await db.batch([
-      selectPinPage(db, within, after, limit + 1),
-      selectPinTotal(db, within),
+      selectApprovalPage(db, within, after, limit + 1),
+      selectApprovalTotal(db, within),
       selectStamp(db, filter.serverId ?? ''),
     ]);
     const stamp = parseStamp(stamps?.results ?? []);
     if (filter.serverId !== undefined) {
       if (stamp === undefined || !isWithin(serverIds, filter.serverId)) throw noServer();
     }
-    const pins = parsePins(page?.results ?? []).map(pin => withReasonWithin(serverIds, pin));
+    const approvals = parseApprovals(page?.results ?? []).map(approval =>
+      withReasonWithin(serverIds, approval),
+    );
     return {
-      ...toListPage(pins, limit, ({ changedAt, id }) => [changedAt, id]),
+      ...toListPage(approvals, limit, ({ changedAt, id }) => [changedAt, id]),
       total: parseTotal(total?.results ?? []),
       ...(stamp ? { version: stamp } : {}),
     };
   }
 
   /** @throws PorticoError `forbidden`, `not_found` */
-  async get(caller: Actor, id: string): Promise<WholePin> {
+  async get(caller: Actor, id: string): Promise<WholeApproval> {
     requireServerScope(caller, 'servers:read');
     const { db } = this.#ports;
     const serverIds = await administeredIds(db, caller);
-    const pin = await findWholePin(db, id);
-    if (!pin || !isWithin(serverIds, pin.serverId)) throw noPin();
-    return withReasonWithin(serverIds, pin);
+    const approval = await findWholeApproval(db, id);
+    if (!approval || !isWithin(serverIds, approval.serverId)) throw noApproval();
+    return withReasonWithin(serverIds, approval);
   }
 
   /** @throws PorticoError `forbidden`, `not_found`, `conflict` (a name misleads), `precondition_failed`, `busy` */
@@ -126,18 +128,18 @@ export class ApprovalService {
     input: Approve | Reject,
     acceptsQuarantined: boolean,
   ): Promise<Decided> {
-    const { acts, db, look } = this.#ports;
+    const { adminAudit, db, discover } = this.#ports;
     const servers = 'items' in input ? input.items.map(item => item.server_id) : [input.server_id];
     const serverIds = [...new Set(servers)];
     const subject = serverIds.length === 1 ? (serverIds[0] ?? '') : 'servers';
-    const decided = await acts.perform(
+    const decided = await adminAudit.perform(
       caller,
       'servers:write',
       { action: `tool.${verb}`, subject, isOfServers: true },
       async commit => {
         const within = await administeredIds(db, caller);
         if (!serverIds.every(id => isWithin(within, id))) {
-          throw 'items' in input ? noPin() : noServer();
+          throw 'items' in input ? noApproval() : noServer();
         }
         const decisions =
           'items' in input
@@ -166,7 +168,7 @@ export class ApprovalService {
         return decisions.length;
       },
     );
-    await Promise.all(serverIds.map(look));
+    await Promise.all(serverIds.map(discover));
     return { decided, serverIds };
   }
 
@@ -174,7 +176,7 @@ export class ApprovalService {
   async #pick(items: readonly DecisionItem[]): Promise<Picked[]> {
     const picked = await Promise.all(
       items.map(async ({ server_id: serverId, kind, name, fingerprint }) => ({
-        id: await pinId(serverId, kind, name),
+        id: await approvalId(serverId, kind, name),
         fingerprint,
       })),
     );
@@ -182,39 +184,42 @@ export class ApprovalService {
     if (byId.size < picked.length) {
       throw fieldProblem('items', 'one is there twice');
     }
-    const pins = await findPins(this.#ports.db, [...byId.keys()]);
-    if (pins.length < byId.size) throw noPin();
-    return pins.map(pin => ({ ...pin, fingerprint: byId.get(pin.id)?.fingerprint ?? '' }));
+    const approvals = await findApprovals(this.#ports.db, [...byId.keys()]);
+    if (approvals.length < byId.size) throw noApproval();
+    return approvals.map(approval => ({
+      ...approval,
+      fingerprint: byId.get(approval.id)?.fingerprint ?? '',
+    }));
   }
 
   /** What waits at a server; of what is quarantined nothing is approved with the rest. */
   async #pickWaiting(serverId: string, version: string, verb: Verb): Promise<Picked[]> {
     const { db } = this.#ports;
     const [rows, stamps] = await db.batch([
-      selectPinPage(db, { serverId, states: WAITING }, undefined, MAX_PINS),
+      selectApprovalPage(db, { serverId, states: WAITING }, undefined, MAX_APPROVALS),
       selectStamp(db, serverId),
     ]);
     const stamp = parseStamp(stamps?.results ?? []);
     if (stamp === undefined) throw noServer();
     if (stamp !== version) throw changedMeanwhile();
-    return parsePins(rows?.results ?? [])
+    return parseApprovals(rows?.results ?? [])
       .filter(({ reason }) => verb === 'reject' || reason === null)
-      .map(pin => ({ ...pin, fingerprint: pin.heldFingerprint ?? '' }));
+      .map(approval => ({ ...approval, fingerprint: approval.heldFingerprint ?? '' }));
   }
 
   /** Why nothing was decided. */
   async #explain(decisions: readonly Picked[], verb: Verb): Promise<PorticoError> {
     const { db } = this.#ports;
-    const pins = await findPins(
+    const approvals = await findApprovals(
       db,
       decisions.map(({ id }) => id),
     );
-    if (pins.length < decisions.length) return noPin();
-    const now = new Map(pins.map(pin => [pin.id, pin]));
+    if (approvals.length < decisions.length) return noApproval();
+    const now = new Map(approvals.map(approval => [approval.id, approval]));
     const isStale = ({ id, fingerprint }: Picked) => {
-      const pin = now.get(id);
-      const isHeld = pin?.heldFingerprint === fingerprint;
-      return !isHeld && !(verb === 'reject' && pin?.approvedFingerprint === fingerprint);
+      const approval = now.get(id);
+      const isHeld = approval?.heldFingerprint === fingerprint;
+      return !isHeld && !(verb === 'reject' && approval?.approvedFingerprint === fingerprint);
     };
     return decisions.some(isStale) ? changedMeanwhile() : misleading();
   }
@@ -225,15 +230,18 @@ const isWithin = (serverIds: readonly string[] | undefined, serverId: string): b
   serverIds?.includes(serverId) ?? true;
 
 /** A pin without the name of a tool that its caller does not administer. */
-function withReasonWithin<T extends Pin>(serverIds: readonly string[] | undefined, pin: T): T {
-  const { reason } = pin;
-  if (reason?.kind !== 'look_alike' || isWithin(serverIds, reason.serverId)) return pin;
-  return { ...pin, reason: { ...reason, serverId: '', name: '' } };
+function withReasonWithin<T extends ApprovalRecord>(
+  serverIds: readonly string[] | undefined,
+  approval: T,
+): T {
+  const { reason } = approval;
+  if (reason?.kind !== 'look_alike' || isWithin(serverIds, reason.serverId)) return approval;
+  return { ...approval, reason: { ...reason, serverId: '', name: '' } };
 }
 
 /** A pin and what is decided on. */
 interface Picked extends Decision {
-  kind: ListedPin['kind'];
+  kind: ListedApproval['kind'];
   name: string;
   skeleton: string;
   serverName: string;
@@ -271,7 +279,7 @@ async function toDetail(decisions: readonly Picked[], acceptsQuarantined: boolea
 }
 
 const noServer = () => new PorticoError('not_found', 'No such server');
-const noPin = () => new PorticoError('not_found', 'No such tool is known of this server');
+const noApproval = () => new PorticoError('not_found', 'No such tool is known of this server');
 const changedMeanwhile = () =>
   new PorticoError('precondition_failed', 'It is held with another definition now, or not at all');
 const misleading = () =>

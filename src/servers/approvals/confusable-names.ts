@@ -25,18 +25,18 @@ export class LookAlikes<T> {
 
   add(name: string, value: T): void {
     const words = wordsOf(name);
-    for (const look of looksOf(name)) {
-      const alike = this.#names.get(look) ?? new Map<string, T>();
+    for (const discover of looksOf(name)) {
+      const alike = this.#names.get(discover) ?? new Map<string, T>();
       if (!alike.has(words)) alike.set(words, value);
-      this.#names.set(look, alike);
+      this.#names.set(discover, alike);
     }
   }
 
   /** What an eye could take the name for, though it has other letters. */
   find(name: string): T | undefined {
     const words = wordsOf(name);
-    for (const look of looksOf(name)) {
-      for (const [others, value] of this.#names.get(look) ?? []) {
+    for (const discover of looksOf(name)) {
+      for (const [others, value] of this.#names.get(discover) ?? []) {
         if (others !== words) return value;
       }
     }

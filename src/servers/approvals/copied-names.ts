@@ -6,7 +6,7 @@ import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { parseQualifiedName } from '../../shared/naming/qualified-name.ts';
 import type { Definition } from './definition.ts';
 import type { Neighbour } from './judge.ts';
-import { findApproved, listOtherServers } from './fingerprint-store.ts';
+import { findApproved, listOtherServers } from './approval-store.ts';
 import { shortSkeleton, skeletonOf } from './skeleton.ts';
 
 /** Longest server part that is looked up, in characters; no server has a longer name. */

@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
-import { parseName } from './fingerprint-store.ts';
-import { WAITING } from '../registry/fingerprint.ts';
+import { parseName } from './approval-store.ts';
+import { WAITING } from '../registry/approval.ts';
 
 /** A pin, and the fingerprint that is decided on. */
 export interface Decision {

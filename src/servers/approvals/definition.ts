@@ -5,12 +5,12 @@
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { canonicalJson } from '../../shared/json/canonical-json.ts';
 import { rawMembers } from '../../shared/json/json-spans.ts';
-import { MAX_NAME_CHARS, type PinKind } from '../registry/fingerprint.ts';
+import { MAX_NAME_CHARS, type ApprovalKind } from '../registry/approval.ts';
 import { shortSkeleton } from './skeleton.ts';
 
 export interface Definition {
   id: string;
-  kind: PinKind;
+  kind: ApprovalKind;
   name: string;
   skeleton: string;
   fingerprint: string;
@@ -19,7 +19,7 @@ export interface Definition {
 }
 
 /** The id of a pin. */
-export function pinId(serverId: string, kind: PinKind, name: string): Promise<string> {
+export function approvalId(serverId: string, kind: ApprovalKind, name: string): Promise<string> {
   return sha256Hex(JSON.stringify([serverId, kind, name]));
 }
 
@@ -38,7 +38,7 @@ export function toDefinitions(
       const name = JSON.parse(rawMembers(text).get('name') ?? '""') as string;
       if (name.length > MAX_NAME_CHARS) return undefined;
       const [id, skeleton, fingerprint] = await Promise.all([
-        pinId(serverId, 'tool', name),
+        approvalId(serverId, 'tool', name),
         shortSkeleton(name, sha256Hex),
         fingerprintOf(text),
       ]);
@@ -50,7 +50,7 @@ export function toDefinitions(
 export async function toInstructions(serverId: string, instructions: string): Promise<Definition> {
   const text = JSON.stringify(instructions);
   return {
-    id: await pinId(serverId, 'instructions', ''),
+    id: await approvalId(serverId, 'instructions', ''),
     kind: 'instructions',
     name: '',
     skeleton: '',

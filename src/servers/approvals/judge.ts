@@ -7,11 +7,11 @@
  */
 import {
   WAITING,
-  type Pin,
-  type PinState,
+  type ApprovalRecord,
+  type ApprovalState,
   type Reason,
   type ToolApproval,
-} from '../registry/fingerprint.ts';
+} from '../registry/approval.ts';
 import type { Definition } from './definition.ts';
 import { LookAlikes } from './confusable-names.ts';
 import { isDisguised } from './skeleton.ts';
@@ -26,18 +26,18 @@ export interface Neighbour {
 export interface Case {
   serverId: string;
   definitions: readonly Definition[];
-  pins: readonly Pin[];
+  approvals: readonly ApprovalRecord[];
   /** Approved tools of other servers with the skeletons of the definitions that are not approved. */
   neighbours: readonly Neighbour[];
   /** Approved tools of other servers by the id of the definition that has their qualified name for its own. */
   copied: ReadonlyMap<string, Neighbour>;
-  approval: ToolApproval;
+  toolApproval: ToolApproval;
   /** Nothing of this server was judged before. */
   isFirst: boolean;
 }
 
 /** How a pin is to be; of texts those that may be new. */
-export interface PinChange extends Omit<Pin, 'firstSeenAt' | 'changedAt'> {
+export interface ApprovalChange extends Omit<ApprovalRecord, 'firstSeenAt' | 'changedAt'> {
   approvedText: string | null;
   heldText: string | null;
 }
@@ -45,7 +45,7 @@ export interface PinChange extends Omit<Pin, 'firstSeenAt' | 'changedAt'> {
 export interface Judgement {
   /** Ids of what may be offered. */
   admitted: ReadonlySet<string>;
-  changes: PinChange[];
+  changes: ApprovalChange[];
   /** Ids of pins that say nothing any more. */
   forgotten: string[];
   /** Tools that wait for a decision. */
@@ -58,22 +58,24 @@ const MAX_REMOVED = 1_000;
 const MAX_REASON_CHARS = 200;
 
 export function judge(given: Case): Judgement {
-  const pins = new Map(given.pins.map(pin => [pin.id, pin]));
+  const approvals = new Map(given.approvals.map(approval => [approval.id, approval]));
   const findReason = createReasons(given);
   const next = plainestFirst(given.definitions).map(definition =>
-    judgeOne(definition, pins.get(definition.id), given, findReason),
+    judgeOne(definition, approvals.get(definition.id), given, findReason),
   );
   const there = new Set(next.map(({ id }) => id));
-  const gone = given.pins.filter(({ id }) => !there.has(id)).map(toRemoved);
+  const gone = given.approvals.filter(({ id }) => !there.has(id)).map(toRemoved);
   const remembered = gone
-    .filter(pin => pin.approvedFingerprint !== null || pin.rejectedFingerprint !== null)
+    .filter(
+      approval => approval.approvedFingerprint !== null || approval.rejectedFingerprint !== null,
+    )
     .toSorted((one, other) => other.changedAt - one.changedAt)
     .slice(0, MAX_REMOVED);
   const kept = new Set(remembered.map(({ id }) => id));
-  const removed = remembered.map(pin => ({ ...pin, approvedText: null, heldText: null }));
+  const removed = remembered.map(approval => ({ ...approval, approvedText: null, heldText: null }));
   return {
     admitted: new Set(next.filter(({ state }) => state === 'approved').map(({ id }) => id)),
-    changes: [...next, ...removed].filter(change => isNews(pins.get(change.id), change)),
+    changes: [...next, ...removed].filter(change => isEvent(approvals.get(change.id), change)),
     forgotten: gone.filter(({ id }) => !kept.has(id)).map(({ id }) => id),
     heldTools: next.filter(({ kind, state }) => kind === 'tool' && WAITING.includes(state)).length,
   };
@@ -81,19 +83,19 @@ export function judge(given: Case): Judgement {
 
 function judgeOne(
   definition: Definition,
-  pin: Pin | undefined,
-  { approval, isFirst }: Case,
-  findReason: (definition: Definition, pin: Pin | undefined) => Reason | null,
-): PinChange {
+  approval: ApprovalRecord | undefined,
+  { toolApproval, isFirst }: Case,
+  findReason: (definition: Definition, approval: ApprovalRecord | undefined) => Reason | null,
+): ApprovalChange {
   const { id, kind, name, skeleton, fingerprint, text } = definition;
-  const approved = pin?.approvedFingerprint ?? null;
-  const reason = findReason(definition, pin);
-  const rejected = pin?.rejectedFingerprint ?? null;
+  const approved = approval?.approvedFingerprint ?? null;
+  const reason = findReason(definition, approval);
+  const rejected = approval?.rejectedFingerprint ?? null;
   const base = { id, kind, name, skeleton, rejectedFingerprint: rejected };
   const isApproved =
     fingerprint === approved ||
     (fingerprint !== rejected &&
-      (approval === 'trust' || (approval === 'first' && isFirst && reason === null)));
+      (toolApproval === 'trust' || (toolApproval === 'first' && isFirst && reason === null)));
   if (isApproved) {
     return {
       ...base,
@@ -116,15 +118,19 @@ function judgeOne(
   };
 }
 
-function heldState(isRejected: boolean, wasApproved: boolean, reason: Reason | null): PinState {
+function heldState(
+  isRejected: boolean,
+  wasApproved: boolean,
+  reason: Reason | null,
+): ApprovalState {
   if (isRejected) return 'rejected';
   if (wasApproved) return 'changed';
   return reason === null ? 'pending' : 'quarantined';
 }
 
 /** Gone pins keep what was decided of them. */
-const toRemoved = (pin: Pin): Pin => ({
-  ...pin,
+const toRemoved = (approval: ApprovalRecord): ApprovalRecord => ({
+  ...approval,
   state: 'removed',
   heldFingerprint: null,
   reason: null,
@@ -134,17 +140,17 @@ const toRemoved = (pin: Pin): Pin => ({
  * Why a name misleads, in the order of the definitions: of two that look alike the plainer one is what the other looks like. Where it
  * is approved all the same, the reason stays noted.
  */
-function createReasons({ serverId, pins, neighbours, copied }: Case) {
+function createReasons({ serverId, approvals, neighbours, copied }: Case) {
   const known = new LookAlikes<{ serverId: string; name: string }>();
-  for (const { kind, approvedFingerprint, reason, name } of pins) {
+  for (const { kind, approvedFingerprint, reason, name } of approvals) {
     // What misleads is approved for itself; honest names are not measured by it.
     const isHonest = kind === 'tool' && approvedFingerprint !== null && reason === null;
     if (isHonest) known.add(name, { serverId, name });
   }
   for (const neighbour of neighbours) known.add(neighbour.name, neighbour);
-  return ({ id, kind, name }: Definition, pin: Pin | undefined): Reason | null => {
+  return ({ id, kind, name }: Definition, approval: ApprovalRecord | undefined): Reason | null => {
     if (kind !== 'tool') return null;
-    if (pin && pin.approvedFingerprint !== null) return pin.reason;
+    if (approval && approval.approvedFingerprint !== null) return approval.reason;
     const like = known.find(name) ?? copied.get(id);
     if (like) {
       const shown = like.name.slice(0, MAX_REASON_CHARS);
@@ -166,11 +172,11 @@ function plainestFirst(definitions: readonly Definition[]): Definition[] {
   return [...(plain ?? []), ...(other ?? [])];
 }
 
-function isNews(pin: Pin | undefined, change: PinChange): boolean {
+function isEvent(approval: ApprovalRecord | undefined, change: ApprovalChange): boolean {
   return (
-    pin?.state !== change.state ||
-    pin.approvedFingerprint !== change.approvedFingerprint ||
-    pin.heldFingerprint !== change.heldFingerprint ||
-    JSON.stringify(pin.reason) !== JSON.stringify(change.reason)
+    approval?.state !== change.state ||
+    approval.approvedFingerprint !== change.approvedFingerprint ||
+    approval.heldFingerprint !== change.heldFingerprint ||
+    JSON.stringify(approval.reason) !== JSON.stringify(change.reason)
   );
 }

@@ -33,8 +33,8 @@ export function lookOf(name: string, stroke: 'l' | 'i' = 'l'): string {
   const line = withStrokes(name.split(LINE_END, 1)[0] ?? '', stroke);
   const plain = toPrototypes(decompose(line)).trim().replace(VERSION, '');
   const folded = toPrototypes(decompose(plain.toLowerCase())).toLowerCase();
-  const look = folded.replaceAll(SEPARATORS, '');
-  return look === '' ? name : look;
+  const discover = folded.replaceAll(SEPARATORS, '');
+  return discover === '' ? name : discover;
 }
 
 /** A form of a skeleton that is short: the skeleton, or where it is long its digest. */

@@ -6,7 +6,7 @@ import { editRecord } from '../../audit/edit-with-revision.ts';
 import type { NamedServer } from '../../shared/util/name-pattern.ts';
 import { type Actor, requireScope } from '../../shared/identity/principal.ts';
 import { findNamed } from '../server-names.ts';
-import type { Acts } from '../../audit/admin-audit.ts';
+import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { refuseFields } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ListPage } from '../../shared/util/page.ts';
@@ -28,9 +28,9 @@ import {
 
 export interface CacheRulePorts {
   db: D1Database;
-  acts: Acts;
+  adminAudit: AdminAudit;
   /** The registry was changed: what is remembered of it here is too old. */
-  onFresh(): void;
+  invalidateRegistry(): void;
 }
 
 export class CacheRuleService {
@@ -49,10 +49,10 @@ export class CacheRuleService {
     input: CreateCacheRule,
     servers: readonly NamedServer[],
   ): Promise<StoredCacheRule> {
-    const { db, acts, onFresh } = this.#ports;
+    const { db, adminAudit, invalidateRegistry } = this.#ports;
     const id = crypto.randomUUID();
     const act = { action: 'cache_rule.create', subject: id };
-    return acts.perform(caller, 'admin', act, async commit => {
+    return adminAudit.perform(caller, 'admin', act, async commit => {
       const serverId = findNamed(input.server, servers)?.id ?? '';
       const message = `there is no server ${input.server}`;
       refuseFields(serverId === '' ? [{ field: 'server', message }] : []);
@@ -74,7 +74,7 @@ export class CacheRuleService {
         detail: toDetail(rule),
       });
       if (!isDone) throw await this.#whyNot(rule);
-      onFresh();
+      invalidateRegistry();
       return rule;
     });
   }
@@ -112,9 +112,9 @@ export class CacheRuleService {
     patch: UpdateCacheRule,
     ifRevision?: number,
   ): Promise<StoredCacheRule> {
-    const { db, acts, onFresh } = this.#ports;
+    const { db, adminAudit, invalidateRegistry } = this.#ports;
     const act = { action: 'cache_rule.update', subject: id };
-    return acts.perform(caller, 'admin', act, async commit => {
+    return adminAudit.perform(caller, 'admin', act, async commit => {
       const after = await editRecord(
         () => this.#find(id),
         ifRevision,
@@ -134,21 +134,21 @@ export class CacheRuleService {
           });
         },
       );
-      onFresh();
+      invalidateRegistry();
       return after;
     });
   }
 
   /** @throws PorticoError `forbidden`, `not_found` */
   delete(caller: Actor, id: string): Promise<void> {
-    const { db, acts, onFresh } = this.#ports;
+    const { db, adminAudit, invalidateRegistry } = this.#ports;
     const act = { action: 'cache_rule.delete', subject: id };
-    return acts.perform(caller, 'admin', act, async commit => {
+    return adminAudit.perform(caller, 'admin', act, async commit => {
       const rule = await this.#find(id);
       const statements = [deleteCacheRule(db, id)];
       const isDone = await commit({ when: whenCacheRule(id), statements, detail: toDetail(rule) });
       if (!isDone) throw gone();
-      onFresh();
+      invalidateRegistry();
     });
   }
 

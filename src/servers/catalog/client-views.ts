@@ -9,7 +9,7 @@ import { CLIENT_FEATURES, type ClientFeature } from '../../shared/client-feature
 import { type Condition, type Conditions, type Kind, KIND_FACTS } from './catalog.ts';
 
 /** What one client saw. */
-export interface Sight {
+export interface ClientView {
   features: readonly ClientFeature[];
   era: Era;
   items: Readonly<Record<Kind, readonly string[]>>;
@@ -26,23 +26,23 @@ export interface Told {
 }
 
 /** @param sights the first is what is offered where nothing differs */
-export function toConditions(sights: readonly Sight[]): Told {
+export function toConditions(views: readonly ClientView[]): Told {
   const more: Told['more'] = {};
   const conditions: Conditions = {};
   for (const kind of TOLD_APART) {
-    const byKey = new Map<string, { text: string; seen: Sight[] }>();
-    for (const sight of sights) {
-      for (const text of sight.items[kind]) {
+    const byKey = new Map<string, { text: string; seen: ClientView[] }>();
+    for (const view of views) {
+      for (const text of view.items[kind]) {
         const key = keyOf(kind, text);
         const known = byKey.get(key);
-        if (known) known.seen.push(sight);
-        else byKey.set(key, { text, seen: [sight] });
+        if (known) known.seen.push(view);
+        else byKey.set(key, { text, seen: [view] });
       }
     }
-    const added = [...byKey.values()].filter(({ seen }) => seen[0] !== sights[0]);
+    const added = [...byKey.values()].filter(({ seen }) => seen[0] !== views[0]);
     if (added.length > 0) more[kind] = added.map(({ text }) => text);
     const found = [...byKey].flatMap(([key, { seen }]) => {
-      const condition = conditionOf(seen, sights);
+      const condition = conditionOf(seen, views);
       return condition ? [[key, condition] as const] : [];
     });
     if (found.length > 0) conditions[kind] = found;
@@ -55,8 +55,11 @@ function keyOf(kind: Kind, text: string): string {
 }
 
 /** For whom an item is that was seen in these of all sights; undefined where it is for everybody. */
-function conditionOf(seen: readonly Sight[], sights: readonly Sight[]): Condition | undefined {
-  const eras = new Set(sights.map(({ era }) => era));
+function conditionOf(
+  seen: readonly ClientView[],
+  views: readonly ClientView[],
+): Condition | undefined {
+  const eras = new Set(views.map(({ era }) => era));
   const [only, ...others] = new Set(seen.map(({ era }) => era));
   const condition: Condition = {};
   if (eras.size > 1 && others.length === 0) condition.era = only;
@@ -65,17 +68,17 @@ function conditionOf(seen: readonly Sight[], sights: readonly Sight[]): Conditio
   if (legacy.length > 0 && !isForPlain) {
     condition.needs = needsOf(
       legacy,
-      sights.filter(({ era }) => era === 'legacy'),
+      views.filter(({ era }) => era === 'legacy'),
     );
   }
   return condition.era === undefined && condition.needs === undefined ? undefined : condition;
 }
 
 /** One of the features that suffice alone, or else one of each set without which it was not seen; all of them where that is not known. */
-function needsOf(seen: readonly Sight[], sights: readonly Sight[]): ClientFeature[][] {
+function needsOf(seen: readonly ClientView[], views: readonly ClientView[]): ClientFeature[][] {
   const alone = seen.flatMap(({ features }) => (features.length === 1 ? features : []));
   if (alone.length > 0) return [alone];
-  const missed = sights.filter(sight => !seen.includes(sight) && sight.features.length > 1);
+  const missed = views.filter(view => !seen.includes(view) && view.features.length > 1);
   const sets = missed.map(({ features }) =>
     CLIENT_FEATURES.filter(feature => !features.includes(feature)),
   );

@@ -3,7 +3,7 @@
  * Each verb that writes is one act with its audit row.
  */
 import { hasLimits, hasScope, requireScope, type Actor } from '../../shared/identity/principal.ts';
-import type { Acts } from '../../audit/admin-audit.ts';
+import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ListPage } from '../../shared/util/page.ts';
@@ -13,7 +13,7 @@ import type { ServerService } from '../registry/server-service.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import {
   createDeviceToken,
-  type Offer,
+  type AdvertisedCapabilities,
   type Registered,
   type StoredConnector,
 } from './connector-schema.ts';
@@ -33,7 +33,7 @@ import {
 export interface ConnectorPorts {
   db: D1Database;
   keys: KeyRing;
-  acts: Acts;
+  adminAudit: AdminAudit;
   servers: ServerService;
   /** Most servers that one connector may have registered (`PORTICO_CONNECTOR_SERVERS`). */
   maxServers: number;
@@ -61,11 +61,11 @@ export class ConnectorService {
 
   /** @throws PorticoError `forbidden`, `conflict` */
   create(caller: Actor, name: string): Promise<Enrolled> {
-    const { db, keys, acts } = this.#ports;
+    const { db, keys, adminAudit } = this.#ports;
     // Its object has this name, and its servers' addresses begin with it.
     const id = crypto.randomUUID();
     const act = { action: 'connector.create', subject: id };
-    return acts.perform(caller, 'servers:write', act, async commit => {
+    return adminAudit.perform(caller, 'servers:write', act, async commit => {
       const token = createDeviceToken();
       const [hmac = ''] = await keys.hmacs('device', token);
       const connector = {
@@ -116,9 +116,9 @@ export class ConnectorService {
    * @throws PorticoError `forbidden`, `not_found`
    */
   rotate(caller: Actor, key: string): Promise<Enrolled> {
-    const { db, keys, acts, lines } = this.#ports;
+    const { db, keys, adminAudit, lines } = this.#ports;
     const act = { action: 'connector.rotate', subject: key };
-    return acts.perform(caller, 'servers:write', act, async commit => {
+    return adminAudit.perform(caller, 'servers:write', act, async commit => {
       const connector = await this.#find(key);
       const { id, name } = connector;
       const token = createDeviceToken();
@@ -139,9 +139,9 @@ export class ConnectorService {
 
   /** Revoke a connector: its machine is sent away. Its servers stay registered and cannot be reached. */
   delete(caller: Actor, key: string): Promise<void> {
-    const { db, acts, lines } = this.#ports;
+    const { db, adminAudit, lines } = this.#ports;
     const act = { action: 'connector.delete', subject: key };
-    return acts.perform(caller, 'servers:write', act, async commit => {
+    return adminAudit.perform(caller, 'servers:write', act, async commit => {
       const { id, name } = await this.#find(key);
       await lines.expectRevocation(id);
       const change = {
@@ -180,7 +180,10 @@ export class ConnectorService {
   }
 
   /** Register what a connector offers, under the names it has there. What is registered already stays as it is. */
-  async register(connector: StoredConnector, offers: readonly Offer[]): Promise<Registered[]> {
+  async register(
+    connector: StoredConnector,
+    offers: readonly AdvertisedCapabilities[],
+  ): Promise<Registered[]> {
     const known = await this.#registered(connector);
     const registered: Registered[] = [];
     let free = this.#ports.maxServers - known.size;
@@ -198,13 +201,16 @@ export class ConnectorService {
     return registered;
   }
 
-  #refused({ name }: Offer): Registered {
+  #refused({ name }: AdvertisedCapabilities): Registered {
     const bound = `A connector may have ${this.#ports.maxServers} servers (PORTICO_CONNECTOR_SERVERS)`;
     const problem = `${bound}; raise it, or delete those that it offers no more`;
     return { name, id: null, registered_as: null, problem };
   }
 
-  async #registerOne(connector: StoredConnector, offer: Offer): Promise<Registered> {
+  async #registerOne(
+    connector: StoredConnector,
+    offer: AdvertisedCapabilities,
+  ): Promise<Registered> {
     const { id: connectorId } = connector;
     const { name, description = '' } = offer;
     const actor: Actor = {

@@ -185,7 +185,7 @@ export class MonitorHealth {
   async settle(
     generation: number,
     findings: readonly Finding[],
-    look: LookNotes | undefined,
+    discover: LookNotes | undefined,
     { now, dueAt }: { now: number; dueAt: number },
   ): Promise<Readonly<Remembered>> {
     await this.of(generation);
@@ -203,9 +203,9 @@ export class MonitorHealth {
       responseTimeMs: responseTimeMs ?? before.responseTimeMs,
       failures: kind === 'failed' ? before.failures + 1 : 0,
       lastGoodAt: isMessage ? now : before.lastGoodAt,
-      ...(look && {
-        warning: look.warning,
-        missedLists: toMissedLists(look.missed, before.missedLists ?? null),
+      ...(discover && {
+        warning: discover.warning,
+        missedLists: toMissedLists(discover.missed, before.missedLists ?? null),
       }),
       circuit: this.#decideCircuit(before.circuit, findings.flatMap(toEvents), dueAt),
     };

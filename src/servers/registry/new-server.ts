@@ -32,7 +32,7 @@ export function toNewServer(
     updatedAt: now,
     disconnectedAt: null,
     circuitRetryAt: null,
-    pinsStamp: null,
+    approvalsStamp: null,
     heldTools: 0,
     skillsRevision: 0,
     taxonomyRevision: 0,

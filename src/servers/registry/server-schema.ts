@@ -8,7 +8,7 @@ import {
   type Credential,
 } from '../../credentials/credential-schema.ts';
 import type { CacheRule } from '../cache-rules/cache-rule.ts';
-import { ToolApprovalSchema, type ToolApproval } from './fingerprint.ts';
+import { ToolApprovalSchema, type ToolApproval } from './approval.ts';
 import { parsePlace } from './connector-place.ts';
 import { isOffered, ServerStatusSchema, type ServerStatus } from './status.ts';
 
@@ -60,7 +60,7 @@ export interface Server {
   /** How its tools are approved; null as the deployment has it. */
   toolApproval: ToolApproval | null;
   /** Another one after each write of its pins; null before the first. */
-  pinsStamp: string | null;
+  approvalsStamp: string | null;
   /** Tools that wait for a decision. */
   heldTools: number;
   /** Counts the writes of its tools' skills. */

@@ -3,7 +3,7 @@
  * row together. The server's monitor is told to expect a change before it is made and to follow it after, so that a
  * change whose maker stops in between is followed all the same.
  */
-import type { Acts, Commit } from '../../audit/admin-audit.ts';
+import type { AdminAudit, Commit } from '../../audit/admin-audit.ts';
 import { editRecord } from '../../audit/edit-with-revision.ts';
 import {
   administers,
@@ -62,11 +62,11 @@ export interface MonitorPort {
 export interface ServerPorts {
   db: D1Database;
   keys: KeyRing;
-  acts: Acts;
+  adminAudit: AdminAudit;
   monitors: MonitorPort;
   localMode: boolean;
   /** The registry this isolate remembers may be older than what was just written or shown. */
-  onFresh(): void;
+  invalidateRegistry(): void;
 }
 
 /** A registration of a program, whose place is told apart from it. */
@@ -100,7 +100,7 @@ export class ServerService {
   #create(caller: Actor, input: ServerInput, check = () => {}): Promise<Server> {
     const id = crypto.randomUUID();
     const act = { action: 'server.create', subject: id };
-    return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
+    return this.#ports.adminAudit.perform(caller, 'servers:write', act, async commit => {
       check();
       const server = await this.#build(id, input);
       const isProgram = server.transportType === 'STDIO';
@@ -138,7 +138,7 @@ export class ServerService {
       selectServerPage(db, within, afterName, limit + 1),
       selectServerTotal(db, within),
     ]);
-    this.#ports.onFresh();
+    this.#ports.invalidateRegistry();
     const servers = parseServers(page?.results ?? []);
     return {
       ...toListPage(servers, limit, ({ name }) => [name]),
@@ -157,7 +157,7 @@ export class ServerService {
   async get(caller: Actor, id: string): Promise<Server> {
     requireServerScope(caller, 'servers:read');
     const server = await this.#find(caller, id);
-    this.#ports.onFresh();
+    this.#ports.invalidateRegistry();
     return server;
   }
 
@@ -168,7 +168,7 @@ export class ServerService {
    */
   update(caller: Actor, id: string, patch: UpdateServer, ifRevision?: number): Promise<Server> {
     const act = { action: 'server.update', subject: id, isOfServers: true } as const;
-    return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
+    return this.#ports.adminAudit.perform(caller, 'servers:write', act, async commit => {
       this.#checkAddresses(patch.connection_config?.url, patch.health_check_url ?? undefined);
       await this.#find(caller, id);
       await this.#ports.monitors.expect(id);
@@ -202,7 +202,7 @@ export class ServerService {
    */
   connect(caller: Actor, id: string): Promise<ServerStatus> {
     const act = { action: 'server.connect', subject: id, isOfServers: true } as const;
-    return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
+    return this.#ports.adminAudit.perform(caller, 'servers:write', act, async commit => {
       await this.#find(caller, id);
       await this.#ports.monitors.expect(id);
       await this.#step(commit, id, CONNECTABLE, updateConnecting(this.#ports.db, id, Date.now()));
@@ -217,7 +217,7 @@ export class ServerService {
    */
   disconnect(caller: Actor, id: string): Promise<number> {
     const act = { action: 'server.disconnect', subject: id, isOfServers: true } as const;
-    return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
+    return this.#ports.adminAudit.perform(caller, 'servers:write', act, async commit => {
       await this.#find(caller, id);
       await this.#ports.monitors.expect(id);
       const { db } = this.#ports;
@@ -229,7 +229,7 @@ export class ServerService {
   /** @throws PorticoError `forbidden`, `not_found` */
   delete(caller: Actor, id: string): Promise<void> {
     const act = { action: 'server.delete', subject: id, isOfServers: true } as const;
-    return this.#ports.acts.perform(caller, 'servers:write', act, async commit => {
+    return this.#ports.adminAudit.perform(caller, 'servers:write', act, async commit => {
       const { name } = await this.#find(caller, id);
       await this.#ports.monitors.expect(id);
       const isDone = await commit({
@@ -257,7 +257,7 @@ export class ServerService {
 
   /** @param id of a server whose monitor has to follow */
   async #changed(id?: string): Promise<number> {
-    this.#ports.onFresh();
+    this.#ports.invalidateRegistry();
     return id === undefined ? 0 : this.#ports.monitors.follow(id);
   }
 

@@ -16,7 +16,7 @@ import {
   toCredential,
 } from '../../credentials/credential-store.ts';
 import { parseRulesOfServer, RULES_OF_SERVER } from '../cache-rules/cache-rule-store.ts';
-import { ToolApprovalSchema } from './fingerprint.ts';
+import { ToolApprovalSchema } from './approval.ts';
 import { HealthSettingsSchema, NetworkTransportSchema, type Server } from './server-schema.ts';
 import { parsePlace } from './connector-place.ts';
 import { ServerStatusSchema, type ServerStatus } from './status.ts';
@@ -79,7 +79,7 @@ const RowSchema = z
     disconnectedAt: row.disconnected_at,
     circuitRetryAt: row.circuit_retry_at,
     toolApproval: row.tool_approval,
-    pinsStamp: row.pins_stamp,
+    approvalsStamp: row.pins_stamp,
     heldTools: row.held_tools,
     skillsRevision: row.skills_revision,
     taxonomyRevision: row.taxonomy_revision,

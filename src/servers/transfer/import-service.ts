@@ -3,7 +3,7 @@
  * done where anything in the file is not right, so that a file is in the registry whole or can be mended and sent again. Secrets
  * are stored before the server that refers to them, and taken back where it cannot be made.
  */
-import type { Acts } from '../../audit/admin-audit.ts';
+import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { type Actor, requireScope } from '../../shared/identity/principal.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import {
@@ -26,7 +26,7 @@ import { parseServers, selectServers } from '../registry/server-store.ts';
 
 export interface ImportPorts {
   db: D1Database;
-  acts: Acts;
+  adminAudit: AdminAudit;
   servers: ServerService;
   secrets: SecretService;
   localMode: boolean;
@@ -61,7 +61,7 @@ export class ImportService {
   import(caller: Actor, text: string, options: ImportOptions): Promise<ImportedEntry[]> {
     const entries = readEntries(text);
     const act = { action: 'server.import', subject: 'file' };
-    return this.#ports.acts.perform(caller, 'servers:write', act, async () => {
+    return this.#ports.adminAudit.perform(caller, 'servers:write', act, async () => {
       const planned = await this.#plan(caller, entries, options);
       if (options.dryRun) return planned;
       refuseInvalid(planned);

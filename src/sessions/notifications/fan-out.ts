@@ -1,7 +1,7 @@
 /** Tells the clients' objects of news, a few at a time. */
 import type { ObjectsByName } from '../../shared/util/objects-by-name.ts';
 import type { ClientObject } from '../client-object.ts';
-import type { News } from '../../shared/events.ts';
+import type { ChangeEvent } from '../../shared/events.ts';
 
 /** Objects that are told at the same time. */
 const AT_ONCE = 10;
@@ -12,10 +12,10 @@ const MAX_PAUSE_MS = 250;
  * Each object is woken, writes to disk and has a Worker look, so a pause as long as each lot took leaves half of the time to requests.
  * @returns the names of those that want to hear no more
  */
-export async function tellOwners(
+export async function notifyOwners(
   objects: ObjectsByName<Pick<ClientObject, 'announce'>>,
   owners: readonly string[],
-  news: News,
+  change: ChangeEvent,
 ): Promise<string[]> {
   const done: string[] = [];
   for (let i = 0; i < owners.length; i += AT_ONCE) {
@@ -25,7 +25,7 @@ export async function tellOwners(
         // An object that fails now must not keep the others from hearing.
         const wants = await objects
           .getByName(owner)
-          .announce(owner, news)
+          .announce(owner, change)
           .catch(() => true);
         if (!wants) done.push(owner);
       }),

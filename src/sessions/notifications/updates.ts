@@ -1,6 +1,6 @@
 /** Updates of resources on their way to those who want to hear of them: however often a server tells, they are told on in rounds. */
 import { Coalescing } from '../../shared/util/coalescing.ts';
-import type { ResourceNews } from '../../shared/events.ts';
+import type { ResourceEvent } from '../../shared/events.ts';
 
 /** How much may wait to be told of resources, of one server to all and to one client: updates, and characters of them. */
 const MOST_UPDATES = 5_000;
@@ -10,8 +10,8 @@ const UPDATES_PAUSE_MS = 100;
 
 /** Updates of resources, in rounds: of one resource the last that waits is told. */
 export function createUpdates<R>(
-  work: (news: readonly ResourceNews[]) => Promise<R>,
-): Coalescing<ResourceNews, R> {
+  work: (change: readonly ResourceEvent[]) => Promise<R>,
+): Coalescing<ResourceEvent, R> {
   return new Coalescing({
     work,
     pauseMs: UPDATES_PAUSE_MS,
@@ -23,4 +23,4 @@ export function createUpdates<R>(
 }
 
 /** The kind of an update. */
-export const updateKey = ({ serverId, uri }: ResourceNews): string => `${serverId} ${uri}`;
+export const updateKey = ({ serverId, uri }: ResourceEvent): string => `${serverId} ${uri}`;

@@ -12,8 +12,12 @@ export function isSessionOwner(owner: string): boolean {
 
 /**
  * Name of the object that holds what a principal without a session has at a server.
- * @param askable equal for clients that can be asked the same (`askableKey`)
+ * @param askable equal for clients that can be asked the same (`capabilitiesKey`)
  */
-export function principalOwner(principalId: string, serverId: string, askable = ''): string {
-  return `principal:${principalId}:${serverId}${askable === '' ? '' : `:${askable}`}`;
+export function principalOwner(
+  principalId: string,
+  serverId: string,
+  capabilitiesKey = '',
+): string {
+  return `principal:${principalId}:${serverId}${capabilitiesKey === '' ? '' : `:${capabilitiesKey}`}`;
 }

@@ -1,5 +1,5 @@
 /** A queue between one who puts values in and one who awaits them in order. */
-export class Mailbox<T> {
+export class AsyncQueue<T> {
   readonly #values: T[] = [];
   #ended = false;
   #error: unknown;

@@ -76,10 +76,10 @@ export function parseQualifiedPattern(pattern: string): QualifiedPattern {
   return { server: pattern.slice(0, at), tool: pattern.slice(at + 1) };
 }
 
-const isTame = (pattern: string) => pattern.split('*').length - 1 <= MAX_WILDCARDS;
+const isBounded = (pattern: string) => pattern.split('*').length - 1 <= MAX_WILDCARDS;
 /** A pattern over names; `*` stands for any characters. */
 export const PatternSchema = z
   .string()
   .min(1)
   .max(MAX_PATTERN_CHARS)
-  .refine(isTame, `use ${MAX_WILDCARDS} "*" at most`);
+  .refine(isBounded, `use ${MAX_WILDCARDS} "*" at most`);

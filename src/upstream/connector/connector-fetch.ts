@@ -5,7 +5,7 @@
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
-import type { ConnectorOutlet, Outlet } from '../../http/outbound-fetch.ts';
+import type { ConnectorFetch, OutboundFetch } from '../../http/outbound-fetch.ts';
 import {
   parseFrame,
   parsePayload,
@@ -30,7 +30,7 @@ const MAX_SAID_CHARS = 500;
 const CREDIT_BYTES = WINDOW_BYTES / 4;
 
 /** The ways to servers of connectors. */
-export function createConnectorOutlet(open: OpenChannel): ConnectorOutlet {
+export function createConnectorFetch(open: OpenChannel): ConnectorFetch {
   return (connectorId, server) => (_url, init) => {
     const request = new ChannelRequest(server, init);
     return request.send(() => open(connectorId));
@@ -51,7 +51,7 @@ class ChannelRequest {
   #hasBegun = false;
   #isOver = false;
 
-  constructor(server: string, init: Parameters<Outlet>[1]) {
+  constructor(server: string, init: Parameters<OutboundFetch>[1]) {
     this.#server = server;
     this.#init = init;
     this.#signal = init.signal ?? undefined;

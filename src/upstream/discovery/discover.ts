@@ -224,7 +224,7 @@ function headerFault(text: string): string | undefined {
 }
 
 /** What a look found. */
-export interface Looked extends Discovered {
+export interface DiscoveryResult extends Discovered {
   verdict: Verdict;
   capabilities: JsonObject;
   instructions: string | undefined;

@@ -4,13 +4,13 @@
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { Deadline } from '../../http/deadline.ts';
-import type { Destination } from '../endpoint.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
 import { decideAddress } from '../../http/address-policy.ts';
 import { statusError } from '../protocol/status-error.ts';
 
 /** @throws PorticoError with an `upstream_*` code where the answer is not 2xx */
 export async function askHealthUrl(
-  { url: serverUrl, headers, hidden }: Destination,
+  { url: serverUrl, headers, hidden }: UpstreamEndpoint,
   url: string,
   localMode: boolean,
   deadline: Deadline,
@@ -33,7 +33,7 @@ export async function askHealthUrl(
   const error = statusError(response.status, response.headers, '', {
     id: 0,
     inSession: false,
-    destination: { hidden: isOwn ? hidden : [] },
+    endpoint: { hidden: isOwn ? hidden : [] },
   });
   throw error instanceof PorticoError ? error : new PorticoError('upstream_no_response');
 }

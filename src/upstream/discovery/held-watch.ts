@@ -1,10 +1,10 @@
 /** The one standing relation of a monitor to its server, renewed where the server's address or credential changed. */
 import type { Server } from '../../servers/registry/server-schema.ts';
-import { renew, type Destination } from '../endpoint.ts';
+import { renew, type UpstreamEndpoint } from '../endpoint.ts';
 import { UpstreamWatch, type WatchOptions } from './watch.ts';
 
 export interface HeldWatchOptions {
-  destinationOf(server: Server): Promise<Destination>;
+  endpointOf(server: Server): Promise<UpstreamEndpoint>;
   optionsOf(server: Server): WatchOptions;
 }
 
@@ -23,13 +23,13 @@ export class HeldWatch {
 
   /** @throws PorticoError where the address is not allowed or the credential cannot be had */
   async of(server: Server): Promise<UpstreamWatch> {
-    const destination = await this.#options.destinationOf(server);
-    if (this.#watch?.credentialKey === destination.credentialKey) {
-      renew(this.#watch.destination, destination);
+    const endpoint = await this.#options.endpointOf(server);
+    if (this.#watch?.credentialKey === endpoint.credentialKey) {
+      renew(this.#watch.endpoint, endpoint);
       return this.#watch;
     }
     this.drop();
-    this.#watch = new UpstreamWatch(destination, this.#options.optionsOf(server));
+    this.#watch = new UpstreamWatch(endpoint, this.#options.optionsOf(server));
     return this.#watch;
   }
 

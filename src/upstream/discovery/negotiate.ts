@@ -12,13 +12,13 @@ import type { Deadline } from '../../http/deadline.ts';
 import { initializeHttp, initializeParams, parseInitializeResult } from '../session/handshake.ts';
 import type { RawResponse } from '../protocol/message.ts';
 import { openSse } from '../streams/sse-connection.ts';
-import type { Destination } from '../endpoint.ts';
-import type { Manner } from '../protocol/wire-request.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
+import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 /** An upstream whose manner is known, with a channel open to it. */
 export interface Negotiated {
   verdict: Verdict;
-  manner: Manner;
+  protocol: NegotiatedProtocol;
   channel: Channel;
   capabilities: JsonObject;
   instructions?: string | undefined;
@@ -36,15 +36,15 @@ const NOT_STREAMABLE = new Set(['upstream_4xx', 'upstream_bad_content_type']);
 
 /** @throws PorticoError with an `upstream_*` code */
 export async function negotiate(
-  destination: Destination,
+  endpoint: UpstreamEndpoint,
   options: NegotiateOptions,
   deadline: Deadline,
 ): Promise<Negotiated> {
-  if (options.transport === 'sse') return negotiateSse(destination, options, deadline);
+  if (options.transport === 'sse') return negotiateSse(endpoint, options, deadline);
   const { maxBytes } = options;
-  const modern = await probeModern(destination, deadline, maxBytes);
+  const modern = await probeModern(endpoint, deadline, maxBytes);
   if (modern) {
-    const manner: Manner = { era: 'modern', protocolVersion: MODERN_VERSION };
+    const protocol: NegotiatedProtocol = { era: 'modern', protocolVersion: MODERN_VERSION };
     return {
       verdict: {
         era: 'modern',
@@ -52,29 +52,29 @@ export async function negotiate(
         transport: 'http',
         sessionful: false,
       },
-      manner,
-      channel: createHttpChannel(destination, manner, maxBytes),
+      protocol,
+      channel: createHttpChannel(endpoint, protocol, maxBytes),
       ...modern,
     };
   }
   try {
-    return await negotiateLegacy(destination, deadline, maxBytes);
+    return await negotiateLegacy(endpoint, deadline, maxBytes);
   } catch (error) {
     if (!(error instanceof PorticoError) || !NOT_STREAMABLE.has(error.code)) throw error;
-    return negotiateSse(destination, options, deadline).catch(() => {
+    return negotiateSse(endpoint, options, deadline).catch(() => {
       throw error;
     });
   }
 }
 
 async function negotiateLegacy(
-  destination: Destination,
+  endpoint: UpstreamEndpoint,
   deadline: Deadline,
   maxBytes: number,
 ): Promise<Negotiated> {
-  const found = await initializeHttp(destination, deadline, maxBytes);
+  const found = await initializeHttp(endpoint, deadline, maxBytes);
   const { protocolVersion, sessionId, capabilities, instructions } = found;
-  const manner: Manner = { era: 'legacy', protocolVersion, sessionId };
+  const protocol: NegotiatedProtocol = { era: 'legacy', protocolVersion, sessionId };
   return {
     verdict: {
       era: 'legacy',
@@ -82,22 +82,22 @@ async function negotiateLegacy(
       transport: 'http',
       sessionful: sessionId !== undefined,
     },
-    manner,
-    channel: createHttpChannel(destination, manner, maxBytes),
+    protocol,
+    channel: createHttpChannel(endpoint, protocol, maxBytes),
     capabilities,
     instructions,
   };
 }
 
 async function negotiateSse(
-  destination: Destination,
+  endpoint: UpstreamEndpoint,
   options: NegotiateOptions,
   deadline: Deadline,
 ): Promise<Negotiated> {
-  const channel = await openSse(destination, options, deadline);
+  const channel = await openSse(endpoint, options, deadline);
   const found = parseInitializeResult(
     await channel.request('initialize', initializeParams(), deadline),
-    destination,
+    endpoint,
   );
   await channel.notify('notifications/initialized', deadline);
   return {
@@ -107,7 +107,7 @@ async function negotiateSse(
       transport: 'sse',
       sessionful: true,
     },
-    manner: { era: 'legacy', protocolVersion: found.protocolVersion },
+    protocol: { era: 'legacy', protocolVersion: found.protocolVersion },
     channel,
     capabilities: found.capabilities,
     instructions: found.instructions,
@@ -116,15 +116,15 @@ async function negotiateSse(
 
 /** What a modern server says of itself, or undefined where the answer says that it is none. */
 async function probeModern(
-  destination: Destination,
+  endpoint: UpstreamEndpoint,
   deadline: Deadline,
   maxBytes: number,
   isRetry = false,
 ): Promise<Pick<Negotiated, 'capabilities' | 'instructions'> | undefined> {
-  const manner: Manner = { era: 'modern', protocolVersion: MODERN_VERSION };
+  const protocol: NegotiatedProtocol = { era: 'modern', protocolVersion: MODERN_VERSION };
   let response: RawResponse;
   try {
-    const reply = await post(destination, manner, 'server/discover', new Map(), deadline, maxBytes);
+    const reply = await post(endpoint, protocol, 'server/discover', new Map(), deadline, maxBytes);
     response = await finalResponse(reply);
   } catch (error) {
     if (error instanceof PorticoError && LEGACY_SIGNS.has(error.code)) return undefined;
@@ -133,7 +133,7 @@ async function probeModern(
   if ('error' in response) {
     // A modern server that refused the version and yet names it is asked once more.
     const isOffered = !isRetry && offersModern(response.parsed);
-    return isOffered ? probeModern(destination, deadline, maxBytes, true) : undefined;
+    return isOffered ? probeModern(endpoint, deadline, maxBytes, true) : undefined;
   }
   const { supportedVersions, capabilities, instructions } = response.parsed;
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) {

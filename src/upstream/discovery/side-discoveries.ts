@@ -5,7 +5,7 @@
  * Invariants: what fails here fails no look; a server is looked at in a bounded number of sessions, two where nothing differs.
  */
 import { type Conditions, type Kind, KINDS } from '../../servers/catalog/catalog.ts';
-import { toConditions, type Sight } from '../../servers/catalog/client-views.ts';
+import { toConditions, type ClientView } from '../../servers/catalog/client-views.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { LATEST_LEGACY_VERSION, type JsonObject } from '../../shared/protocol.ts';
 import { parsePlace } from '../../servers/registry/connector-place.ts';
@@ -18,14 +18,14 @@ import {
 } from '../../shared/client-features.ts';
 import { createHttpChannel, type Channel } from '../session/channel.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
-import type { Destination } from '../endpoint.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
 import { discover, type Discovered } from './discover.ts';
 import { endSession } from '../session/end-session.ts';
 import { SessionForgotten } from '../exchange.ts';
 import { initializeHttp, initializeParams, parseInitializeResult } from '../session/handshake.ts';
 import type { Negotiated } from './negotiate.ts';
 import { openSse } from '../streams/sse-connection.ts';
-import { requestHeaders, type Manner } from '../protocol/wire-request.ts';
+import { requestHeaders, type NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 /** What the side looks found. */
 export interface Aside {
@@ -80,7 +80,7 @@ interface SideSession {
  * @returns undefined where the looks failed, which says nothing
  */
 export async function lookAside(
-  destination: Destination,
+  endpoint: UpstreamEndpoint,
   { verdict }: Negotiated,
   first: Discovered,
   maxBytes: number,
@@ -88,10 +88,10 @@ export async function lookAside(
   if (verdict.era === 'legacy' && !verdict.sessionful) return NOTHING_ASIDE;
   const deadline = createDeadline(ASIDE_MS);
   const open = (features: readonly ClientFeature[], within = deadline) =>
-    openSession(destination, verdict.transport, declaring(features), within, maxBytes);
+    openSession(endpoint, verdict.transport, declaring(features), within, maxBytes);
   try {
     return await (verdict.era === 'modern'
-      ? lookAtOtherEra(first, open, deadline, destination)
+      ? lookAtOtherEra(first, open, deadline, endpoint)
       : lookAsOthers(first, open, deadline));
   } catch (thrown) {
     if (thrown instanceof PorticoError || thrown instanceof SessionForgotten) return undefined;
@@ -105,8 +105,8 @@ type Open = (features: readonly ClientFeature[], within?: Deadline) => Promise<S
 
 /** A legacy server, as clients see it that can be asked. */
 async function lookAsOthers(first: Discovered, open: Open, deadline: Deadline): Promise<Aside> {
-  const plain: Sight = { features: [], era: 'legacy', items: first.items };
-  const others = await sightsOf(plain, open, deadline);
+  const plain: ClientView = { features: [], era: 'legacy', items: first.items };
+  const others = await viewsOf(plain, open, deadline);
   return { ...NOTHING_ASIDE, ...toConditions([plain, ...others]) };
 }
 
@@ -115,10 +115,10 @@ async function lookAtOtherEra(
   first: Discovered,
   open: Open,
   deadline: Deadline,
-  destination: Destination,
+  endpoint: UpstreamEndpoint,
 ): Promise<Aside> {
-  const modern: Sight = { features: [], era: 'modern', items: first.items };
-  const sign = await signOfSessions(destination);
+  const modern: ClientView = { features: [], era: 'modern', items: first.items };
+  const sign = await signOfSessions(endpoint);
   if (sign === 'asleep') return ASLEEP;
   if (sign === 'none') return NOTHING_ASIDE;
   const found = await openLegacy(open);
@@ -126,10 +126,10 @@ async function lookAtOtherEra(
   const { isKept, protocolVersion, capabilities } = found;
   const legacy = { protocolVersion, sessionful: isKept };
   if (!isKept) return { ...NOTHING_ASIDE, legacy };
-  const plain = await sightOf(found, [], deadline);
-  const others = await sightsOf(plain, open, deadline);
-  const looked = toConditions([modern, plain, ...others]);
-  return { ...looked, legacy, legacyCapabilities: capabilities };
+  const plain = await viewOf(found, [], deadline);
+  const others = await viewsOf(plain, open, deadline);
+  const discovery = toConditions([modern, plain, ...others]);
+  return { ...discovery, legacy, legacyCapabilities: capabilities };
 }
 
 /**
@@ -137,17 +137,17 @@ async function lookAtOtherEra(
  * try at a server of this one only, which may hold it against its client. A connector says besides (428) that its program may, in a process of its own that
  * is started for a legacy client and not for a look.
  */
-async function signOfSessions(destination: Destination): Promise<'may' | 'asleep' | 'none'> {
+async function signOfSessions(endpoint: UpstreamEndpoint): Promise<'may' | 'asleep' | 'none'> {
   const within = createDeadline(OTHER_ERA_MS);
   try {
-    const manner: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
-    const response = await destination.fetch(destination.url, {
-      headers: { ...requestHeaders(destination, manner, ''), accept: 'text/event-stream' },
+    const protocol: NegotiatedProtocol = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
+    const response = await endpoint.fetch(endpoint.url, {
+      headers: { ...requestHeaders(endpoint, protocol, ''), accept: 'text/event-stream' },
       redirect: 'manual',
       signal: within.signal,
     });
     response.body?.cancel().catch(() => {});
-    if (response.status === 428 && parsePlace(destination.url)) return 'asleep';
+    if (response.status === 428 && parsePlace(endpoint.url)) return 'asleep';
     return response.status === 400 ? 'may' : 'none';
   } catch {
     throw within.explain(new PorticoError('upstream_unreachable'));
@@ -173,25 +173,25 @@ async function openLegacy(open: Open): Promise<SideSession | undefined> {
  * What a server offers to clients that can be asked: to one that can be asked everything, and where that is more than `plain`, to
  * those with one feature each; what none of them is offered, to those that lack one.
  */
-async function sightsOf(plain: Sight, open: Open, deadline: Deadline): Promise<Sight[]> {
+async function viewsOf(plain: ClientView, open: Open, deadline: Deadline): Promise<ClientView[]> {
   const see = async (features: readonly ClientFeature[]) =>
-    sightOf(await open(features), features, deadline);
+    viewOf(await open(features), features, deadline);
   const whole = await see(CLIENT_FEATURES);
   if (isWithin(whole, [plain])) return [whole];
-  const sights = [whole];
-  for (const feature of CLIENT_FEATURES) sights.push(await see([feature]));
-  if (isWithin(whole, [plain, ...sights.slice(1)])) return sights;
+  const views = [whole];
+  for (const feature of CLIENT_FEATURES) views.push(await see([feature]));
+  if (isWithin(whole, [plain, ...views.slice(1)])) return views;
   for (const lacking of FEATURE_SETS) {
-    sights.push(await see(CLIENT_FEATURES.filter(feature => !lacking.includes(feature))));
+    views.push(await see(CLIENT_FEATURES.filter(feature => !lacking.includes(feature))));
   }
-  return sights;
+  return views;
 }
 
-async function sightOf(
+async function viewOf(
   session: SideSession,
   features: readonly ClientFeature[],
   deadline: Deadline,
-): Promise<Sight> {
+): Promise<ClientView> {
   const { channel, capabilities } = session;
   const { tools = {}, prompts } = capabilities;
   const offered = prompts === undefined ? { tools } : { tools, prompts };
@@ -205,7 +205,7 @@ async function sightOf(
 }
 
 /** Whether a sight has nothing that none of the others has, by the text of the items. */
-function isWithin({ items }: Sight, others: readonly Sight[]): boolean {
+function isWithin({ items }: ClientView, others: readonly ClientView[]): boolean {
   return KINDS.every(kind => {
     if (!LOOKED_AT.includes(kind)) return true;
     const known = new Set(others.flatMap(other => other.items[kind].map(keyText)));
@@ -216,27 +216,27 @@ function isWithin({ items }: Sight, others: readonly Sight[]): boolean {
 const keyText = (text: string): string => String((JSON.parse(text) as JsonObject)['name']);
 
 async function openSession(
-  destination: Destination,
+  endpoint: UpstreamEndpoint,
   transport: Verdict['transport'],
   declared: JsonObject,
   deadline: Deadline,
   maxBytes: number,
 ): Promise<SideSession> {
   if (transport === 'sse') {
-    const channel = await openSse(destination, { maxBytes }, deadline);
+    const channel = await openSse(endpoint, { maxBytes }, deadline);
     const params = initializeParams(declared);
     const response = await channel.request('initialize', params, deadline);
-    const found = parseInitializeResult(response, destination);
+    const found = parseInitializeResult(response, endpoint);
     await channel.notify('notifications/initialized', deadline);
     return { ...found, isKept: true, channel, end: () => channel.close() };
   }
-  const found = await initializeHttp(destination, deadline, maxBytes, declared);
+  const found = await initializeHttp(endpoint, deadline, maxBytes, declared);
   const { protocolVersion, sessionId = '', capabilities } = found;
   const channel = createHttpChannel(
-    destination,
+    endpoint,
     { era: 'legacy', protocolVersion, sessionId },
     maxBytes,
   );
-  const end = () => void endSession(destination, { sessionId, protocolVersion });
+  const end = () => void endSession(endpoint, { sessionId, protocolVersion });
   return { protocolVersion, capabilities, isKept: sessionId !== '', channel, end };
 }

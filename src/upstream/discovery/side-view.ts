@@ -4,8 +4,8 @@
  */
 import { KINDS } from '../../servers/catalog/catalog.ts';
 import type { Verdict } from '../../servers/registry/server-schema.ts';
-import type { Destination } from '../endpoint.ts';
-import type { Discovered, Looked } from './discover.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
+import type { Discovered, DiscoveryResult } from './discover.ts';
 import type { Negotiated } from './negotiate.ts';
 import { ASLEEP, lookAside, NOTHING_ASIDE, type Aside } from './side-discoveries.ts';
 
@@ -15,7 +15,7 @@ const OLD_MS = 600_000;
 const FAILED_MS = 60_000;
 
 export class SideView {
-  readonly #destination: Destination;
+  readonly #endpoint: UpstreamEndpoint;
   readonly #maxBytes: number;
   #aside: Aside;
   /** A session of the other era was looked at. */
@@ -23,8 +23,8 @@ export class SideView {
   #of: { negotiated: Negotiated; lists: string; until: number } | undefined;
 
   /** @param legacy what was known of the server's legacy era before */
-  constructor(destination: Destination, maxBytes: number, legacy: Verdict['legacy']) {
-    this.#destination = destination;
+  constructor(endpoint: UpstreamEndpoint, maxBytes: number, legacy: Verdict['legacy']) {
+    this.#endpoint = endpoint;
     this.#maxBytes = maxBytes;
     this.#aside = { ...NOTHING_ASIDE, legacy };
   }
@@ -43,7 +43,7 @@ export class SideView {
     if (first.failed.length > 0) return this.#aside;
     const of = { negotiated, lists, until: Date.now() + OLD_MS };
     this.#of = of;
-    const found = await lookAside(this.#destination, negotiated, first, this.#maxBytes);
+    const found = await lookAside(this.#endpoint, negotiated, first, this.#maxBytes);
     // What was found while it was awake is true still.
     if (found && !(found === ASLEEP && this.#wasAwake)) this.#aside = found;
     if (found) this.#wasAwake = this.#aside.legacyCapabilities !== undefined;
@@ -53,11 +53,13 @@ export class SideView {
 }
 
 /** What a look found, with what was found beside. */
-export function withAside(looked: Looked, aside: Aside): Looked {
+export function withAside(discovery: DiscoveryResult, aside: Aside): DiscoveryResult {
   const { more, conditions, legacy, legacyCapabilities } = aside;
-  const items = { ...looked.items };
+  const items = { ...discovery.items };
   for (const kind of KINDS) items[kind] = [...items[kind], ...(more[kind] ?? [])];
   const verdict =
-    legacy && looked.verdict.era === 'modern' ? { ...looked.verdict, legacy } : looked.verdict;
-  return { ...looked, items, verdict, conditions, legacyCapabilities };
+    legacy && discovery.verdict.era === 'modern'
+      ? { ...discovery.verdict, legacy }
+      : discovery.verdict;
+  return { ...discovery, items, verdict, conditions, legacyCapabilities };
 }

@@ -10,12 +10,12 @@ import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import type { Verdict } from '../../servers/registry/server-schema.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
 import { endSession } from '../session/end-session.ts';
-import { discover, type Looked } from './discover.ts';
+import { discover, type DiscoveryResult } from './discover.ts';
 import { SessionForgotten } from '../exchange.ts';
 import { listen } from '../streams/listen.ts';
 import { negotiate, type Negotiated } from './negotiate.ts';
 import { SideView, withAside } from './side-view.ts';
-import type { Destination } from '../endpoint.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
 
 export interface WatchOptions {
   transport: 'http' | 'sse';
@@ -23,7 +23,7 @@ export interface WatchOptions {
   /** How the server spoke the legacy era beside the modern one, where that is known of before. */
   legacy?: Verdict['legacy'];
   /** The server told that one of its lists changed, or its stream ended: it is worth a look. */
-  onNews(): void;
+  onEvent(): void;
   /** The server told that a resource changed; `params` is raw JSON. */
   onUpdated(uri: string, params: string): void;
   /** The resources to hear of. */
@@ -36,38 +36,38 @@ const UNSUBSCRIBE_MS = 5_000;
 const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
 
 /** A change stream; a later one takes over once it has begun to speak. */
-interface Ear {
+interface CallListener {
   controller: AbortController;
   isDeaf: boolean;
 }
 
 export class UpstreamWatch {
   readonly credentialKey: string;
-  readonly #destination: Destination;
+  readonly #endpoint: UpstreamEndpoint;
   readonly #options: WatchOptions;
   readonly #subscribed = new Set<string>();
   readonly #aside: SideView;
   #negotiated: Negotiated | undefined;
   #negotiating: Promise<Negotiated> | undefined;
-  #ear: Ear | undefined;
-  #lastEar: Promise<unknown> = Promise.resolve();
-  #nextEar: Promise<boolean> | undefined;
+  #listener: CallListener | undefined;
+  #lastListener: Promise<unknown> = Promise.resolve();
+  #nextListener: Promise<boolean> | undefined;
   #closed = false;
 
-  constructor(destination: Destination, options: WatchOptions) {
-    this.credentialKey = destination.credentialKey;
-    this.#destination = destination;
+  constructor(endpoint: UpstreamEndpoint, options: WatchOptions) {
+    this.credentialKey = endpoint.credentialKey;
+    this.#endpoint = endpoint;
     this.#options = options;
-    this.#aside = new SideView(destination, options.maxBytes, options.legacy);
+    this.#aside = new SideView(endpoint, options.maxBytes, options.legacy);
   }
 
   /** How the server is reached now; another access token of it is used from the next request on. */
-  get destination(): Destination {
-    return this.#destination;
+  get endpoint(): UpstreamEndpoint {
+    return this.#endpoint;
   }
 
   /** @throws PorticoError with an `upstream_*` code */
-  look(deadline: Deadline): Promise<Looked> {
+  discover(deadline: Deadline): Promise<DiscoveryResult> {
     return this.#withChannel(negotiated => this.#read(negotiated, deadline), deadline);
   }
 
@@ -76,8 +76,8 @@ export class UpstreamWatch {
    * @throws PorticoError with an `upstream_*` code
    */
   ping(deadline: Deadline): Promise<void> {
-    return this.#withChannel(async ({ channel, manner }) => {
-      const method = manner.era === 'modern' ? 'server/discover' : 'ping';
+    return this.#withChannel(async ({ channel, protocol }) => {
+      const method = protocol.era === 'modern' ? 'server/discover' : 'ping';
       await channel.request(method, new Map(), deadline);
     }, deadline);
   }
@@ -88,8 +88,8 @@ export class UpstreamWatch {
    */
   subscribe(uri: string, deadline: Deadline): Promise<void> {
     return this.#withChannel(async negotiated => {
-      const isModern = negotiated.manner.era === 'modern';
-      const hears = isModern || !this.#ear ? await this.#listen(negotiated) : true;
+      const isModern = negotiated.protocol.era === 'modern';
+      const hears = isModern || !this.#listener ? await this.#listen(negotiated) : true;
       if (isModern && !hears) throw new PorticoError('upstream_4xx', 'The server opens no stream');
       if (isModern || this.#subscribed.has(uri)) return;
       const params = new Map([['uri', JSON.stringify(uri)]]);
@@ -106,7 +106,7 @@ export class UpstreamWatch {
     const negotiated = this.#negotiated;
     const wasSubscribed = this.#subscribed.delete(uri);
     if (!negotiated) return;
-    if (negotiated.manner.era === 'modern') await this.#listen(negotiated);
+    if (negotiated.protocol.era === 'modern') await this.#listen(negotiated);
     if (!wasSubscribed) return;
     const deadline = createDeadline(UNSUBSCRIBE_MS);
     const params = new Map([['uri', JSON.stringify(uri)]]);
@@ -148,18 +148,18 @@ export class UpstreamWatch {
     const negotiated = this.#negotiated;
     this.#negotiated = undefined;
     this.#subscribed.clear();
-    this.#ear?.controller.abort();
-    this.#ear = undefined;
+    this.#listener?.controller.abort();
+    this.#listener = undefined;
     negotiated?.channel.close();
-    const { sessionId = '', protocolVersion = '' } = negotiated?.manner ?? {};
-    void endSession(this.#destination, { sessionId, protocolVersion });
+    const { sessionId = '', protocolVersion = '' } = negotiated?.protocol ?? {};
+    void endSession(this.#endpoint, { sessionId, protocolVersion });
   }
 
   async #negotiate(deadline: Deadline): Promise<Negotiated> {
     const { transport, maxBytes } = this.#options;
     const onNotification = (method: string, text: string) => this.#hear(method, text);
     const negotiated = await negotiate(
-      this.#destination,
+      this.#endpoint,
       { transport, maxBytes, onNotification },
       deadline,
     );
@@ -168,19 +168,19 @@ export class UpstreamWatch {
   }
 
   /** Listen before the list is read, so that no change falls between. */
-  async #read(negotiated: Negotiated, deadline: Deadline): Promise<Looked> {
+  async #read(negotiated: Negotiated, deadline: Deadline): Promise<DiscoveryResult> {
     const { verdict, channel, capabilities, instructions } = negotiated;
-    if (!this.#ear) await this.#listen(negotiated);
+    if (!this.#listener) await this.#listen(negotiated);
     await this.#subscribeAnew(negotiated, deadline);
-    const { hidden } = this.#destination;
+    const { hidden } = this.#endpoint;
     const discovered = await discover({ channel, deadline, hidden }, capabilities);
     const found = { ...discovered, verdict, capabilities, instructions };
     return withAside(found, await this.#aside.beside(negotiated, discovered));
   }
 
   /** A new session at the server knows nothing of what was subscribed to before. */
-  async #subscribeAnew({ manner, channel }: Negotiated, deadline: Deadline): Promise<void> {
-    if (manner.era === 'modern') return;
+  async #subscribeAnew({ protocol, channel }: Negotiated, deadline: Deadline): Promise<void> {
+    if (protocol.era === 'modern') return;
     for (const uri of await this.#options.uris()) {
       if (this.#subscribed.has(uri)) continue;
       this.#subscribed.add(uri);
@@ -195,24 +195,24 @@ export class UpstreamWatch {
    * @returns whether one is open
    */
   #listen(negotiated: Negotiated): Promise<boolean> {
-    this.#nextEar ??= this.#lastEar.then(() => {
-      this.#nextEar = undefined;
-      return this.#openEar(negotiated);
+    this.#nextListener ??= this.#lastListener.then(() => {
+      this.#nextListener = undefined;
+      return this.#openListener(negotiated);
     });
-    this.#lastEar = this.#nextEar.catch(() => {});
-    return this.#nextEar;
+    this.#lastListener = this.#nextListener.catch(() => {});
+    return this.#nextListener;
   }
 
-  async #openEar(negotiated: Negotiated): Promise<boolean> {
-    const { verdict, manner, capabilities } = negotiated;
+  async #openListener(negotiated: Negotiated): Promise<boolean> {
+    const { verdict, protocol, capabilities } = negotiated;
     if (verdict.transport !== 'http' || this.#negotiated !== negotiated) return false;
     const wanted = { lists: tellsOfChanges(capabilities), uris: await this.#options.uris() };
-    const before = this.#ear;
+    const before = this.#listener;
     if (wanted.lists.length === 0 && wanted.uris.length === 0) {
       before?.controller.abort();
       return false;
     }
-    const ear: Ear = { controller: new AbortController(), isDeaf: false };
+    const listener: CallListener = { controller: new AbortController(), isDeaf: false };
     const takeOver = () => {
       if (!before || before.isDeaf) return;
       before.isDeaf = true;
@@ -220,33 +220,33 @@ export class UpstreamWatch {
     };
     const onNotification = (method: string, text: string) => {
       takeOver();
-      if (!ear.isDeaf) this.#hear(method, text);
+      if (!listener.isDeaf) this.#hear(method, text);
     };
-    const { signal } = ear.controller;
-    const stream = await listen(this.#destination, manner, wanted, onNotification, signal);
+    const { signal } = listener.controller;
+    const stream = await listen(this.#endpoint, protocol, wanted, onNotification, signal);
     if (!stream) return false;
-    this.#ear = ear;
-    void this.#follow(ear, stream.ended);
-    if (this.#closed) ear.controller.abort();
+    this.#listener = listener;
+    void this.#follow(listener, stream.ended);
+    if (this.#closed) listener.controller.abort();
     return true;
   }
 
   /** An end after a while is news: the server may be gone. One at once would make a loop. */
-  async #follow(ear: Ear, ended: Promise<void>): Promise<void> {
+  async #follow(listener: CallListener, ended: Promise<void>): Promise<void> {
     const openedAt = Date.now();
     await ended;
-    if (this.#ear !== ear) return;
-    this.#ear = undefined;
-    if (Date.now() - openedAt > STABLE_MS && !this.#closed) this.#options.onNews();
+    if (this.#listener !== listener) return;
+    this.#listener = undefined;
+    if (Date.now() - openedAt > STABLE_MS && !this.#closed) this.#options.onEvent();
   }
 
   #hear(method: string, text: string): void {
     if (LIST_CHANGED.test(method)) {
       this.doubt();
-      this.#options.onNews();
+      this.#options.onEvent();
     }
-    const news = method === UPDATED ? parseUpdated(text) : undefined;
-    if (news) this.#options.onUpdated(news.uri, news.params);
+    const change = method === UPDATED ? parseUpdated(text) : undefined;
+    if (change) this.#options.onUpdated(change.uri, change.params);
   }
 }
 

@@ -2,7 +2,7 @@
 import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { RawResponse, UpstreamMessage } from './message.ts';
-import type { Question, Withdrawal } from './server-request.ts';
+import type { Question, RequestCancellation } from './server-request.ts';
 
 /** What a call needs of the request it serves. */
 export interface CallContext {
@@ -18,7 +18,7 @@ export interface CallContext {
    * How a question reaches the client: `ask` while its call goes on, or `park`: the call's answer is
    * the question, and the call waits until the client calls again.
    */
-  questions: 'ask' | 'park';
+  questions: 'ask' | 'suspend';
   /** Counts what the call has in memory; absent where that is bounded in another way. */
   bytes?: RequestBytes | undefined;
   /** The client has a stream of its own, on which it hears what belongs to no call. */
@@ -31,7 +31,7 @@ export interface CallContext {
 
 /** What a caller sees of a call: notifications and questions, the response last. */
 export type CallMessage =
-  RawResponse | (UpstreamMessage & { kind: 'notification' }) | Question | Withdrawal;
+  RawResponse | (UpstreamMessage & { kind: 'notification' }) | Question | RequestCancellation;
 
 export type CallMessages = AsyncGenerator<CallMessage, void, undefined>;
 

@@ -16,7 +16,7 @@ export interface Question {
 }
 
 /** The server has taken a question back: nobody need answer it any more. */
-export interface Withdrawal {
+export interface RequestCancellation {
   kind: 'withdrawal';
   of: Question;
 }

@@ -2,14 +2,14 @@
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { parseWithin } from '../../shared/json/json-bounds.ts';
 import type { RequestId } from '../../shared/protocol.ts';
-import type { Destination } from '../endpoint.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
 import { parseMessage, type RawResponse } from './message.ts';
 
 /** JSON-RPC code with which servers of the SDK's first generation refuse at the transport. */
 const TRANSPORT_REFUSAL = -32000;
 
 /** What of a destination says whether a credential was sent. */
-type Sender = Pick<Destination, 'hidden'>;
+type Sender = Pick<UpstreamEndpoint, 'hidden'>;
 
 /** Of 401: a credential that was sent was refused, or none was. */
 export function authError(sender: Sender | undefined): PorticoError {
@@ -40,7 +40,7 @@ export function statusError(
   status: number,
   headers: Headers,
   body: string,
-  request: { id: RequestId; inSession: boolean; destination?: Sender },
+  request: { id: RequestId; inSession: boolean; endpoint?: Sender },
 ): PorticoError | RawResponse | 'session_forgotten' {
   const response = responseOf(body, request.id);
   if (status === 404 && request.inSession) return 'session_forgotten';
@@ -48,8 +48,8 @@ export function statusError(
   if (status === 400 && request.inSession && rpcCodeOf(body) === TRANSPORT_REFUSAL) {
     return 'session_forgotten';
   }
-  if (status === 401) return authError(request.destination);
-  if (status === 403) return scopeError(headers, request.destination);
+  if (status === 401) return authError(request.endpoint);
+  if (status === 403) return scopeError(headers, request.endpoint);
   if (status === 408 || status === 425 || status === 429) {
     return new PorticoError('upstream_rate_limited', undefined, retryAfter(headers));
   }

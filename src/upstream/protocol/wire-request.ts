@@ -29,7 +29,7 @@ export interface OutboundRequest {
 }
 
 /** How to speak to the upstream: what negotiation found, and the session if there is one. */
-export interface Manner {
+export interface NegotiatedProtocol {
   era: Era;
   protocolVersion: string;
   /** Absent or empty where the server keeps no session. */
@@ -87,24 +87,24 @@ export function requestText(
 
 /** Headers of a POST: the server's own first, so that none of them can replace the protocol's. */
 export function requestHeaders(
-  destination: Address,
-  manner: Manner,
+  endpoint: Address,
+  protocol: NegotiatedProtocol,
   method: string,
   name?: string,
   paramHeaders?: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const headers: Record<string, string> = {
-    ...destination.headers,
+    ...endpoint.headers,
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': manner.protocolVersion,
+    'mcp-protocol-version': protocol.protocolVersion,
   };
-  if (manner.era === 'modern') {
+  if (protocol.era === 'modern') {
     Object.assign(headers, paramHeaders);
     headers['mcp-method'] = method;
     if (name !== undefined) headers['mcp-name'] = encodeHeaderValue(name);
-  } else if (manner.sessionId) {
-    headers['mcp-session-id'] = manner.sessionId;
+  } else if (protocol.sessionId) {
+    headers['mcp-session-id'] = protocol.sessionId;
   }
   return headers;
 }

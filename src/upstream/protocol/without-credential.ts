@@ -4,13 +4,16 @@
  * the beginning of what may be the credential.
  */
 import { ByteReplacer, joined, type Needle } from '../../shared/redaction/byte-replacer.ts';
-import type { Outlet } from '../../http/outbound-fetch.ts';
+import type { OutboundFetch } from '../../http/outbound-fetch.ts';
 
 /** @param needles see `credential-forms.ts`; without any, the way is as it was */
-export function withoutCredential(outlet: Outlet, needles: readonly Needle[]): Outlet {
-  if (needles.length === 0) return outlet;
+export function withoutCredential(
+  outboundFetch: OutboundFetch,
+  needles: readonly Needle[],
+): OutboundFetch {
+  if (needles.length === 0) return outboundFetch;
   return async (url, init) => {
-    const response = await outlet(url, init);
+    const response = await outboundFetch(url, init);
     if (response.body === null) return response;
     const { status, headers } = response;
     return new Response(replaced(response.body, needles), { status, headers });

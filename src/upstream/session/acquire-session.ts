@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../../shared/protocol.ts';
 import { createDeadline } from '../../http/deadline.ts';
-import type { Destination } from '../endpoint.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
 import { HANDSHAKE_MS, initializeHttp } from './handshake.ts';
 
 /** A session at an upstream, as it is stored. */
@@ -32,17 +32,17 @@ export interface SessionHolder {
  */
 export async function acquireSession(
   holder: SessionHolder,
-  destination: Destination,
+  endpoint: UpstreamEndpoint,
   capabilities: JsonObject,
   maxBytes: number,
 ): Promise<UpstreamSession> {
-  const { serverId, credentialKey } = destination;
+  const { serverId, credentialKey } = endpoint;
   const acquired = await holder.acquire(serverId, credentialKey);
   if ('session' in acquired) return acquired.session;
   const { claim } = acquired;
   const deadline = createDeadline(HANDSHAKE_MS);
   try {
-    const found = await initializeHttp(destination, deadline, maxBytes, capabilities);
+    const found = await initializeHttp(endpoint, deadline, maxBytes, capabilities);
     const { protocolVersion, sessionId = '' } = found;
     const session = { sessionId, protocolVersion, credentialKey };
     await holder.settle(serverId, claim, session);

@@ -11,8 +11,8 @@ import type { Deadline } from '../../http/deadline.ts';
 import { exchange, type Reply } from '../exchange.ts';
 import type { RawResponse } from '../protocol/message.ts';
 import { nextRequestId } from '../protocol/request-ids.ts';
-import type { Destination } from '../endpoint.ts';
-import { requestHeaders, requestText, type Manner } from '../protocol/wire-request.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
+import { requestHeaders, requestText, type NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 export interface Channel {
   /** @throws PorticoError with an `upstream_*` code; SessionForgotten */
@@ -23,22 +23,22 @@ export interface Channel {
 
 /** A channel over Streamable HTTP. */
 export function createHttpChannel(
-  destination: Destination,
-  manner: Manner,
+  endpoint: UpstreamEndpoint,
+  protocol: NegotiatedProtocol,
   maxBytes: number,
 ): Channel {
   return {
     async request(method, params, deadline) {
-      const bytes = destination.openBytes?.();
+      const bytes = endpoint.openBytes?.();
       try {
-        const reply = await post(destination, manner, method, params, deadline, maxBytes, bytes);
+        const reply = await post(endpoint, protocol, method, params, deadline, maxBytes, bytes);
         return await finalResponse(reply);
       } finally {
         bytes?.release();
       }
     },
     async notify(method, deadline) {
-      await postNotification(destination, manner, { method }, deadline);
+      await postNotification(endpoint, protocol, { method }, deadline);
     },
     close() {},
   };
@@ -46,8 +46,8 @@ export function createHttpChannel(
 
 /** POST one request and return the reply with its headers. @param bytes holds what is read of it, and is released by the caller */
 export function post(
-  destination: Destination,
-  manner: Manner,
+  endpoint: UpstreamEndpoint,
+  protocol: NegotiatedProtocol,
   method: string,
   params: RawObject,
   deadline: Deadline,
@@ -57,29 +57,29 @@ export function post(
   const id = nextRequestId();
   const name = params.get('name') ?? params.get('uri');
   const headers = requestHeaders(
-    destination,
-    manner,
+    endpoint,
+    protocol,
     method,
     name === undefined ? undefined : (JSON.parse(name) as string),
   );
-  const body = requestText({ method, params }, id, manner.era);
-  const inSession = Boolean(manner.sessionId);
+  const body = requestText({ method, params }, id, protocol.era);
+  const inSession = Boolean(protocol.sessionId);
   const bounds = method.endsWith('/list') ? LIST_BOUNDS : undefined;
-  return exchange({ destination, headers, body, id, inSession, bounds, bytes }, deadline, maxBytes);
+  return exchange({ endpoint, headers, body, id, inSession, bounds, bytes }, deadline, maxBytes);
 }
 
 /** POST a notification; any 2xx will do. */
 export async function postNotification(
-  destination: Destination,
-  manner: Manner,
+  endpoint: UpstreamEndpoint,
+  protocol: NegotiatedProtocol,
   notification: { method: string; params?: unknown },
   deadline: Deadline,
 ): Promise<void> {
   let response: Response;
   try {
-    response = await destination.fetch(destination.url, {
+    response = await endpoint.fetch(endpoint.url, {
       method: 'POST',
-      headers: requestHeaders(destination, manner, notification.method),
+      headers: requestHeaders(endpoint, protocol, notification.method),
       body: JSON.stringify({ jsonrpc: '2.0', ...notification }),
       redirect: 'manual',
       signal: deadline.signal,

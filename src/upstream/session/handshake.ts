@@ -17,8 +17,8 @@ import type { Deadline } from '../../http/deadline.ts';
 import type { RawResponse } from '../protocol/message.ts';
 import { withoutSecrets } from '../protocol/redact.ts';
 import { toSaid } from '../protocol/error-text.ts';
-import type { Destination } from '../endpoint.ts';
-import type { Manner } from '../protocol/wire-request.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
+import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 export interface Handshake {
   protocolVersion: string;
@@ -44,7 +44,7 @@ export function initializeParams(capabilities: JsonObject = {}): RawObject {
  */
 export function parseInitializeResult(
   response: RawResponse,
-  { hidden }: Pick<Destination, 'hidden'>,
+  { hidden }: Pick<UpstreamEndpoint, 'hidden'>,
 ): Handshake {
   if ('error' in response) {
     const { parsed } = withoutSecrets(response, hidden);
@@ -69,27 +69,27 @@ const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
 
 /** Do the handshake over Streamable HTTP. */
 export async function initializeHttp(
-  destination: Destination,
+  endpoint: UpstreamEndpoint,
   deadline: Deadline,
   maxBytes: number,
   capabilities?: JsonObject,
 ): Promise<Handshake> {
-  const opening: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
+  const opening: NegotiatedProtocol = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
   const reply = await post(
-    destination,
+    endpoint,
     opening,
     'initialize',
     initializeParams(capabilities),
     deadline,
     maxBytes,
   );
-  const found = parseInitializeResult(await finalResponse(reply), destination);
+  const found = parseInitializeResult(await finalResponse(reply), endpoint);
   const sessionId = reply.headers.get('mcp-session-id');
   if (sessionId !== null && !SESSION_ID.test(sessionId)) {
     throw new PorticoError('upstream_bad_message', 'The session id of the server is not valid');
   }
   const handshake = sessionId === null ? found : { ...found, sessionId };
-  const manner: Manner = { era: 'legacy', ...handshake };
-  await postNotification(destination, manner, { method: 'notifications/initialized' }, deadline);
+  const protocol: NegotiatedProtocol = { era: 'legacy', ...handshake };
+  await postNotification(endpoint, protocol, { method: 'notifications/initialized' }, deadline);
   return handshake;
 }

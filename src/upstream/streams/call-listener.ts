@@ -2,14 +2,14 @@
  * A call's part in what its server says on a standing stream: questions and news that belong to it,
  * beside those on the call's own stream. A reply and an ear become one stream of messages.
  */
-import { Mailbox } from '../../shared/util/async-queue.ts';
+import { AsyncQueue } from '../../shared/util/async-queue.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import { canBeAsked } from '../../shared/client-capabilities.ts';
 import type { Reply } from '../exchange.ts';
 import type { UpstreamMessage } from '../protocol/message.ts';
 import type { SharedStream } from './shared-stream.ts';
 
-export interface Ear {
+export interface CallListener {
   /** The next message, or undefined where nothing more will come. For one reader at a time. */
   take(): Promise<UpstreamMessage | undefined>;
   /**
@@ -20,7 +20,7 @@ export interface Ear {
 }
 
 /** What is to be known of a call that listens. */
-export interface EarTerms {
+export interface ListenerTerms {
   /** What its client can be asked. */
   capabilities: JsonObject;
   /** Raw JSON of the call's progress token. */
@@ -28,8 +28,8 @@ export interface EarTerms {
 }
 
 /** An ear at a stream that is at hand. */
-export function joinStream(stream: SharedStream, terms: EarTerms): Ear {
-  const messages = new Mailbox<UpstreamMessage>();
+export function joinStream(stream: SharedStream, terms: ListenerTerms): CallListener {
+  const messages = new AsyncQueue<UpstreamMessage>();
   const listener = {
     progressToken: terms.progressToken,
     canBeAsked: (method: string) => canBeAsked(terms.capabilities, method),
@@ -59,16 +59,16 @@ type Step = { own: IteratorResult<UpstreamMessage, void> } | { heard: UpstreamMe
  * The reply where it comes whole and nothing was heard before, else a reply with all messages. The
  * ear is closed with either; where this throws, it is the caller's to close.
  */
-export async function withHeard(replying: Promise<Reply>, ear: Ear, ending: Ending) {
-  const heard = ear.take();
+export async function withHeard(replying: Promise<Reply>, listener: CallListener, ending: Ending) {
+  const heard = listener.take();
   const first = await Promise.race([replying, heard]);
   // Nothing will be heard any more: the reply is all there is.
   const whole = first ?? (await replying);
   if ('headers' in whole && (whole.response || !first)) {
-    ear.close();
+    listener.close();
     return whole;
   }
-  const messages = merged(messagesOf(replying), heard, ear, ending);
+  const messages = merged(messagesOf(replying), heard, listener, ending);
   return { headers: new Headers(), messages } satisfies Reply;
 }
 
@@ -83,11 +83,11 @@ async function* messagesOf(
 async function* merged(
   source: AsyncGenerator<UpstreamMessage, void, undefined>,
   heard: Promise<UpstreamMessage | undefined>,
-  ear: Ear,
+  listener: CallListener,
   ending: Ending,
 ): AsyncGenerator<UpstreamMessage, void, undefined> {
   const next = (): Promise<Step> => source.next().then(own => ({ own }));
-  const listen = (taking = ear.take()): Promise<Step> =>
+  const listen = (taking = listener.take()): Promise<Step> =>
     taking.then(message => ({ heard: message }));
   let isOver = false;
   let own = next();
@@ -108,7 +108,7 @@ async function* merged(
   } finally {
     own.catch(() => {});
     if (!isOver) ending.stop();
-    ear.close(ending.told());
+    listener.close(ending.told());
     source.return().catch(() => {});
   }
 }

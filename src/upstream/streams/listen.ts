@@ -7,8 +7,8 @@ import { parseWithin } from '../../shared/json/json-bounds.ts';
 import { readEvents } from '../../http/sse-events.ts';
 import { isObject, TASKS_EXTENSION } from '../../shared/protocol.ts';
 import { nextRequestId } from '../protocol/request-ids.ts';
-import type { Destination } from '../endpoint.ts';
-import { requestHeaders, requestText, type Manner } from '../protocol/wire-request.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
+import { requestHeaders, requestText, type NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 export interface Listening {
   /** Settles when the stream has ended, for whatever reason. */
@@ -30,8 +30,8 @@ export interface Wanted {
 
 /** @returns undefined where the server offers no such stream */
 export async function listen(
-  destination: Destination,
-  manner: Manner,
+  endpoint: UpstreamEndpoint,
+  protocol: NegotiatedProtocol,
   wanted: Wanted,
   onNotification: (method: string, text: string) => void,
   signal: AbortSignal,
@@ -39,9 +39,9 @@ export async function listen(
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), OPEN_MS);
   signal.addEventListener('abort', () => controller.abort(), { once: true });
-  const response = await destination
-    .fetch(destination.url, {
-      ...opening(destination, manner, wanted),
+  const response = await endpoint
+    .fetch(endpoint.url, {
+      ...opening(endpoint, protocol, wanted),
       signal: controller.signal,
     })
     .catch(() => undefined);
@@ -55,12 +55,12 @@ export async function listen(
 }
 
 function opening(
-  destination: Destination,
-  manner: Manner,
+  endpoint: UpstreamEndpoint,
+  protocol: NegotiatedProtocol,
   { lists, uris, taskIds }: Wanted,
 ): RequestInit {
-  if (manner.era === 'legacy') {
-    const headers = { ...requestHeaders(destination, manner, ''), accept: 'text/event-stream' };
+  if (protocol.era === 'legacy') {
+    const headers = { ...requestHeaders(endpoint, protocol, ''), accept: 'text/event-stream' };
     return { method: 'GET', headers, redirect: 'manual' };
   }
   const method = 'subscriptions/listen';
@@ -73,7 +73,7 @@ function opening(
   const params = new Map([['notifications', JSON.stringify(filter)]]);
   return {
     method: 'POST',
-    headers: requestHeaders(destination, manner, method),
+    headers: requestHeaders(endpoint, protocol, method),
     body: requestText({ method, params }, nextRequestId(), 'modern', capabilities),
     redirect: 'manual',
   };

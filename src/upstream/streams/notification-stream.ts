@@ -7,17 +7,17 @@
  * stream that is slow to open keeps calls back for `waitMs`, once.
  */
 import { readEvents, SseParser } from '../../http/sse-events.ts';
-import type { Destination } from '../endpoint.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
 import { parseMessage, type UpstreamMessage } from '../protocol/message.ts';
 import { SharedStream } from './shared-stream.ts';
 import type { Told } from './session-events.ts';
 import { postText } from '../server-messages.ts';
-import { requestHeaders, type Manner } from '../protocol/wire-request.ts';
+import { requestHeaders, type NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 /** `none`: the server offers no such stream; `closed`: it cannot be opened now. */
 export type StreamState = 'open' | 'none' | 'closed';
 
-export interface StandingOptions {
+export interface NotificationStreamOptions {
   /** How long the stream stays after it was last held or a call ran, in milliseconds. */
   holdMs: number;
   maxBytes: number;
@@ -28,7 +28,7 @@ export interface StandingOptions {
   /** See `SharedStream`. */
   graceMs: number;
   /** See `SharedStream`. */
-  onNews(message: Told): boolean;
+  onEvent(message: Told): boolean;
   /** Whether somebody is there who hears of news. */
   isHeard(): boolean;
   /** Whether the stream is to stay though no call runs. */
@@ -47,24 +47,28 @@ const MAX_RETRY_MS = 30_000;
 /** Attempts to go on with a stream, one after the other without success. */
 const MAX_FAILURES = 5;
 
-export class StandingStream {
+export class NotificationStream {
   readonly shared: SharedStream;
-  readonly #destination: Destination;
-  readonly #manner: Manner;
-  readonly #options: StandingOptions;
+  readonly #endpoint: UpstreamEndpoint;
+  readonly #protocol: NegotiatedProtocol;
+  readonly #options: NotificationStreamOptions;
   readonly #over = new AbortController();
   #opening: Promise<StreamState> | undefined;
   #isSlow = false;
   #heldUntil = 0;
   #timer: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(destination: Destination, manner: Manner, options: StandingOptions) {
-    this.#destination = destination;
-    this.#manner = manner;
+  constructor(
+    endpoint: UpstreamEndpoint,
+    protocol: NegotiatedProtocol,
+    options: NotificationStreamOptions,
+  ) {
+    this.#endpoint = endpoint;
+    this.#protocol = protocol;
     this.#options = options;
-    const send = (text: string) => postText(destination, manner, text);
-    const onNews = (message: Told) => this.#hearNews(message);
-    this.shared = new SharedStream({ send, graceMs: options.graceMs, onNews });
+    const send = (text: string) => postText(endpoint, protocol, text);
+    const onEvent = (message: Told) => this.#hearEvent(message);
+    this.shared = new SharedStream({ send, graceMs: options.graceMs, onEvent });
   }
 
   /** Another one each time that the stream is opened from the beginning; undefined while it is not open. */
@@ -104,8 +108,8 @@ export class StandingStream {
   }
 
   /** A server that talks between calls will go on with that. */
-  #hearNews(message: Told): boolean {
-    const isTaken = this.#options.onNews(message);
+  #hearEvent(message: Told): boolean {
+    const isTaken = this.#options.onEvent(message);
     if (isTaken && this.#options.isHeard())
       this.#heldUntil = Math.max(this.#heldUntil, Date.now() + TALKING_MS);
     return isTaken;
@@ -138,13 +142,13 @@ export class StandingStream {
     const timer = setTimeout(abort, OPEN_MS);
     this.#over.signal.addEventListener('abort', abort, { once: true });
     const { 'content-type': _unused, ...headers } = requestHeaders(
-      this.#destination,
-      this.#manner,
+      this.#endpoint,
+      this.#protocol,
       '',
     );
     const resuming = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
-    const response = await this.#destination
-      .fetch(this.#destination.url, {
+    const response = await this.#endpoint
+      .fetch(this.#endpoint.url, {
         headers: { ...headers, accept: 'text/event-stream', ...resuming },
         redirect: 'manual',
         signal: attempt.signal,

@@ -9,16 +9,16 @@
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import { createDeadline } from '../../http/deadline.ts';
-import { renew, type Destination } from '../endpoint.ts';
-import { joinStream, type EarTerms } from './call-listener.ts';
+import { renew, type UpstreamEndpoint } from '../endpoint.ts';
+import { joinStream, type ListenerTerms } from './call-listener.ts';
 import { endSession } from '../session/end-session.ts';
 import { HANDSHAKE_MS, initializeHttp } from '../session/handshake.ts';
 import type { Told, ToldBy } from './session-events.ts';
-import { StandingStream, type StreamState } from './notification-stream.ts';
+import { NotificationStream, type StreamState } from './notification-stream.ts';
 import type { CallSession } from '../upstream-client.ts';
 
 /** A session as far as its stream needs it. */
-export interface StandingSession {
+export interface NotificationSession {
   sessionId: string;
   protocolVersion: string;
   credentialKey: string;
@@ -26,25 +26,25 @@ export interface StandingSession {
   hasNoStream?: boolean;
 }
 
-export interface StandingStreamsOptions {
+export interface NotificationStreamsOptions {
   holdMs: number;
   maxBytes: number;
   /** See `SharedStream`. */
-  onNews(message: Told, by: ToldBy): boolean;
+  onEvent(message: Told, by: ToldBy): boolean;
   /** Whether somebody is there who hears of news. */
   isHeard(): boolean;
   /** Whether the stream of the stored session at a server is to stay. */
   isPinned(serverId: string): boolean;
   /** A server offers no standing stream in a stored session; worth remembering. */
-  onNone(serverId: string, session: StandingSession): Promise<unknown>;
+  onNone(serverId: string, session: NotificationSession): Promise<unknown>;
 }
 
 interface Held {
-  destination: Destination;
-  session: StandingSession;
+  endpoint: UpstreamEndpoint;
+  session: NotificationSession;
   /** Opened beside the stored one, for one call at a time. */
   isExtra: boolean;
-  stream: StandingStream;
+  stream: NotificationStream;
 }
 
 /** Most streams one client may have open at once. */
@@ -57,28 +57,28 @@ const GRACE_MS = 5_000;
 
 const keyOf = (serverId: string, sessionId: string) => `${serverId} ${sessionId}`;
 
-export class StandingStreams {
-  readonly #options: StandingStreamsOptions;
+export class NotificationStreams {
+  readonly #options: NotificationStreamsOptions;
   readonly #held = new Map<string, Held>();
   /** Servers that are slow to open a stream, by id: some say nothing before their first event. */
   readonly #slow = new Set<string>();
 
-  constructor(options: StandingStreamsOptions) {
+  constructor(options: NotificationStreamsOptions) {
     this.#options = options;
   }
 
   /** The stream of a session, where it is held. */
-  find(serverId: string, sessionId: string): StandingStream | undefined {
+  find(serverId: string, sessionId: string): NotificationStream | undefined {
     return this.#held.get(keyOf(serverId, sessionId))?.stream;
   }
 
   /** Have the stream of a session open for a while, for calls that the Worker makes. */
-  async hold(destination: Destination, session: StandingSession): Promise<StreamState> {
+  async hold(endpoint: UpstreamEndpoint, session: NotificationSession): Promise<StreamState> {
     if (session.hasNoStream) return 'none';
-    const { serverId } = destination;
-    const known = this.#known(destination, session);
+    const { serverId } = endpoint;
+    const known = this.#known(endpoint, session);
     if (!known && this.#held.size >= MAX_STREAMS) return 'closed';
-    const { stream } = known ?? this.#create(destination, session, GRACE_MS);
+    const { stream } = known ?? this.#create(endpoint, session, GRACE_MS);
     const state = await stream.hold();
     if (state === 'none') {
       stream.close();
@@ -92,33 +92,31 @@ export class StandingStreams {
    * @param session the stored one
    * @throws PorticoError with an `upstream_*` code where another one cannot be opened
    */
-  async seat(
-    destination: Destination,
-    session: StandingSession,
-    terms: EarTerms,
+  async acquire(
+    endpoint: UpstreamEndpoint,
+    session: NotificationSession,
+    terms: ListenerTerms,
   ): Promise<CallSession> {
     if (session.hasNoStream) return session;
-    const { serverId } = destination;
-    const stored = this.#known(destination, session) ?? this.#create(destination, session, 0);
+    const { serverId } = endpoint;
+    const stored = this.#known(endpoint, session) ?? this.#create(endpoint, session, 0);
     const state = await stored.stream.hold();
     if (state === 'none') {
       stored.stream.close();
       await this.#options.onNone(serverId, session);
       return session;
     }
-    const free = [stored, ...this.#extras(destination)].find(
-      ({ stream }) => stream.shared.size === 0,
-    );
+    const free = [stored, ...this.#extras(endpoint)].find(({ stream }) => stream.shared.size === 0);
     if (free && !free.stream.isClosed) {
-      const ear = joinStream(free.stream.shared, terms);
+      const listener = joinStream(free.stream.shared, terms);
       if (free !== stored) await free.stream.hold();
-      return { ...free.session, ear };
+      return { ...free.session, listener };
     }
     if (this.#held.size >= MAX_STREAMS) throw new PorticoError('too_many_calls');
-    const extra = await this.#openExtra(destination, terms.capabilities);
-    const ear = joinStream(extra.stream.shared, terms);
+    const extra = await this.#openExtra(endpoint, terms.capabilities);
+    const listener = joinStream(extra.stream.shared, terms);
     await extra.stream.hold();
-    return { ...extra.session, ear };
+    return { ...extra.session, listener };
   }
 
   /** A session is forgotten by its server. */
@@ -128,14 +126,14 @@ export class StandingStreams {
 
   /** Close the streams at a server but that of one session, and those which single calls have. */
   leave(serverId: string, sessionId?: string): void {
-    for (const { destination, session, isExtra, stream } of this.#held.values()) {
+    for (const { endpoint, session, isExtra, stream } of this.#held.values()) {
       const isOther = !isExtra && session.sessionId !== sessionId;
-      if (destination.serverId === serverId && isOther) stream.close();
+      if (endpoint.serverId === serverId && isOther) stream.close();
     }
   }
 
   /** The sessions whose streams are held. */
-  held(): { destination: Destination; session: StandingSession }[] {
+  held(): { endpoint: UpstreamEndpoint; session: NotificationSession }[] {
     return [...this.#held.values()];
   }
 
@@ -144,59 +142,59 @@ export class StandingStreams {
   }
 
   /** The stream of a session, which goes on with the newest access token. */
-  #known(destination: Destination, { sessionId }: StandingSession): Held | undefined {
-    const held = this.#held.get(keyOf(destination.serverId, sessionId));
-    if (held) renew(held.destination, destination);
+  #known(endpoint: UpstreamEndpoint, { sessionId }: NotificationSession): Held | undefined {
+    const held = this.#held.get(keyOf(endpoint.serverId, sessionId));
+    if (held) renew(held.endpoint, endpoint);
     return held;
   }
 
-  #extras({ serverId, credentialKey }: Destination): Held[] {
+  #extras({ serverId, credentialKey }: UpstreamEndpoint): Held[] {
     return [...this.#held.values()].filter(
-      ({ isExtra, destination, session }) =>
-        isExtra && destination.serverId === serverId && session.credentialKey === credentialKey,
+      ({ isExtra, endpoint, session }) =>
+        isExtra && endpoint.serverId === serverId && session.credentialKey === credentialKey,
     );
   }
 
-  async #openExtra(destination: Destination, capabilities: JsonObject): Promise<Held> {
+  async #openExtra(endpoint: UpstreamEndpoint, capabilities: JsonObject): Promise<Held> {
     const deadline = createDeadline(HANDSHAKE_MS);
     const { maxBytes } = this.#options;
     try {
-      const found = await initializeHttp(destination, deadline, maxBytes, capabilities);
+      const found = await initializeHttp(endpoint, deadline, maxBytes, capabilities);
       const { protocolVersion, sessionId = '' } = found;
-      const { credentialKey } = destination;
-      return this.#create(destination, { sessionId, protocolVersion, credentialKey }, 0, true);
+      const { credentialKey } = endpoint;
+      return this.#create(endpoint, { sessionId, protocolVersion, credentialKey }, 0, true);
     } finally {
       deadline.release();
     }
   }
 
   #create(
-    destination: Destination,
-    session: StandingSession,
+    endpoint: UpstreamEndpoint,
+    session: NotificationSession,
     graceMs: number,
     isExtra = false,
   ): Held {
     const { holdMs, maxBytes } = this.#options;
-    const key = keyOf(destination.serverId, session.sessionId);
+    const key = keyOf(endpoint.serverId, session.sessionId);
     const { sessionId, protocolVersion } = session;
     const onClose = () => {
       this.#held.delete(key);
-      if (isExtra) void endSession(destination, session);
+      if (isExtra) void endSession(endpoint, session);
     };
-    const manner = { era: 'legacy' as const, protocolVersion, sessionId };
-    const { serverId } = destination;
-    const stream = new StandingStream(destination, manner, {
+    const protocol = { era: 'legacy' as const, protocolVersion, sessionId };
+    const { serverId } = endpoint;
+    const stream = new NotificationStream(endpoint, protocol, {
       holdMs,
       maxBytes,
       graceMs,
       waitMs: this.#slow.has(serverId) ? WAIT_AGAIN_MS : WAIT_MS,
       onSlow: () => this.#slow.add(serverId),
-      onNews: message => this.#options.onNews(message, destination),
+      onEvent: message => this.#options.onEvent(message, endpoint),
       isHeard: () => this.#options.isHeard(),
       isPinned: () => !isExtra && this.#options.isPinned(serverId),
       onClose,
     });
-    const held = { destination, session, isExtra, stream };
+    const held = { endpoint, session, isExtra, stream };
     this.#held.set(key, held);
     return held;
   }

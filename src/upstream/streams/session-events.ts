@@ -18,7 +18,7 @@ export interface ToldBy {
   hidden: readonly string[];
 }
 
-export interface SessionNewsPorts {
+export interface SessionEventsPorts {
   /** Told that a resource changed; `params` is raw JSON. */
   onUpdated(serverId: string, uri: string, params: string): void;
   /** Told that one of the server's lists changed. */
@@ -33,15 +33,15 @@ const LOG = 'notifications/message';
 const MAX_CHARS = 1_048_576;
 
 /** @returns whether the notification was taken; one that was not may belong to a call */
-export function takeNews({ method, text }: Told, by: ToldBy, ports: SessionNewsPorts): boolean {
+export function takeEvent({ method, text }: Told, by: ToldBy, ports: SessionEventsPorts): boolean {
   const { serverId, hidden } = by;
   if (LIST_CHANGED.test(method)) {
     ports.onListChanged(serverId);
     return true;
   }
   if (method === UPDATED) {
-    const news = text.length > MAX_CHARS ? undefined : parseUpdated(noteRedacted(text, hidden));
-    if (news) ports.onUpdated(serverId, news.uri, news.params);
+    const change = text.length > MAX_CHARS ? undefined : parseUpdated(noteRedacted(text, hidden));
+    if (change) ports.onUpdated(serverId, change.uri, change.params);
     return true;
   }
   if (method !== LOG || text.length > MAX_CHARS) return false;

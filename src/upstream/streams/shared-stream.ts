@@ -32,7 +32,7 @@ export interface SharedStreamOptions {
   /** Sends a message to the server; its fate is nobody's concern. */
   send(text: string): Promise<void>;
   /** Told of each notification but progress. @returns whether it was taken: no call gets it then */
-  onNews?(message: Notification): boolean;
+  onEvent?(message: Notification): boolean;
   /** How long a message waits for a call that has not made itself known yet, in milliseconds. */
   graceMs: number;
 }
@@ -165,7 +165,7 @@ export class SharedStream {
   #tell(message: Notification): boolean {
     const listeners = [...this.#listeners];
     const isProgress = message.method === 'notifications/progress';
-    if (!isProgress && this.#options.onNews?.(message)) return true;
+    if (!isProgress && this.#options.onEvent?.(message)) return true;
     if (!isProgress && !FOR_LAST.has(message.method)) return true;
     const token = isProgress ? progressTokenOf(message.text) : undefined;
     const listener = isProgress

@@ -8,7 +8,7 @@
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { finalResponse } from '../protocol/final-response.ts';
 import type { RawObject } from '../../shared/json/json-spans.ts';
-import { Mailbox } from '../../shared/util/async-queue.ts';
+import { AsyncQueue } from '../../shared/util/async-queue.ts';
 import { readEvents, type SseEvent } from '../../http/sse-events.ts';
 import { LATEST_LEGACY_VERSION, type RequestId } from '../../shared/protocol.ts';
 import type { Channel } from '../session/channel.ts';
@@ -16,30 +16,30 @@ import { createDeadline, type Deadline } from '../../http/deadline.ts';
 import { idOf, parseMessage, type RawResponse, type UpstreamMessage } from '../protocol/message.ts';
 import { renamedProgress, withProgressToken } from '../protocol/progress-token.ts';
 import { nextRequestId } from '../protocol/request-ids.ts';
-import type { Destination } from '../endpoint.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
 import type { Told } from './session-events.ts';
 import { SharedStream, type Listener } from './shared-stream.ts';
 import { authError } from '../protocol/status-error.ts';
-import { requestHeaders, requestText, type Manner } from '../protocol/wire-request.ts';
+import { requestHeaders, requestText, type NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 export interface SseOptions {
   maxBytes: number;
   onNotification?: (method: string, text: string) => void;
   /** See `SharedStream`. */
-  onNews?: (message: Told) => boolean;
+  onEvent?: (message: Told) => boolean;
 }
 
 /** Longest time of a message whose fate nobody waits for, in milliseconds. */
 const SEND_MS = 5_000;
 
-const MANNER: Manner = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
+const PROTOCOL: NegotiatedProtocol = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
 
 /**
  * Open the stream and wait for its endpoint.
  * @throws PorticoError with an `upstream_*` code
  */
 export async function openSse(
-  destination: Destination,
+  upstreamEndpoint: UpstreamEndpoint,
   options: SseOptions,
   deadline: Deadline,
 ): Promise<SseConnection> {
@@ -47,26 +47,26 @@ export async function openSse(
   const onDeadline = () => controller.abort();
   deadline.signal.addEventListener('abort', onDeadline, { once: true });
   try {
-    const response = await destination.fetch(destination.url, {
-      headers: { ...destination.headers, accept: 'text/event-stream' },
+    const response = await upstreamEndpoint.fetch(upstreamEndpoint.url, {
+      headers: { ...upstreamEndpoint.headers, accept: 'text/event-stream' },
       redirect: 'manual',
       signal: controller.signal,
     });
     const type = response.headers.get('content-type') ?? '';
     if (response.status !== 200 || !type.includes('text/event-stream') || !response.body) {
       response.body?.cancel().catch(() => {});
-      if (response.status === 401) throw authError(destination);
+      if (response.status === 401) throw authError(upstreamEndpoint);
       throw response.status === 403
         ? new PorticoError('upstream_scope', 'The server forbids the request (403)')
         : new PorticoError('upstream_4xx', `The server answered ${response.status} to the stream`);
     }
     const events = readEvents(response.body, options.maxBytes);
     const first = await events.next();
-    const endpoint = first.done ? undefined : endpointOf(first.value, destination.url);
+    const endpoint = first.done ? undefined : endpointOf(first.value, upstreamEndpoint.url);
     if (endpoint === undefined) {
       throw new PorticoError('upstream_bad_message', 'The stream names no endpoint of its origin');
     }
-    return new SseConnection(destination, endpoint, events, controller, options);
+    return new SseConnection(upstreamEndpoint, endpoint, events, controller, options);
   } catch (error) {
     controller.abort();
     if (error instanceof PorticoError) throw error;
@@ -83,28 +83,28 @@ function endpointOf(event: SseEvent, base: string): string | undefined {
 }
 
 export class SseConnection implements Channel {
-  readonly destination: Destination;
+  readonly upstreamEndpoint: UpstreamEndpoint;
   readonly #endpoint: string;
   readonly #controller: AbortController;
   readonly #options: SseOptions;
-  readonly #waiting = new Map<RequestId, Mailbox<UpstreamMessage>>();
+  readonly #waiting = new Map<RequestId, AsyncQueue<UpstreamMessage>>();
   /** What the server says that names no request. Calls join before they are sent, so none is late. */
   readonly #shared = new SharedStream({
     send: text => this.#send(text),
     graceMs: 0,
-    onNews: message => this.#options.onNews?.(message) ?? false,
+    onEvent: message => this.#options.onEvent?.(message) ?? false,
   });
   #closed = false;
   #served = 0;
 
   constructor(
-    destination: Destination,
+    upstreamEndpoint: UpstreamEndpoint,
     endpoint: string,
     events: AsyncGenerator<SseEvent, void, undefined>,
     controller: AbortController,
     options: SseOptions,
   ) {
-    this.destination = destination;
+    this.upstreamEndpoint = upstreamEndpoint;
     this.#endpoint = endpoint;
     this.#controller = controller;
     this.#options = options;
@@ -142,7 +142,7 @@ export class SseConnection implements Channel {
     if (this.#closed) throw new PorticoError('upstream_unreachable');
     this.#served += 1;
     const id = nextRequestId();
-    const messages = new Mailbox<UpstreamMessage>();
+    const messages = new AsyncQueue<UpstreamMessage>();
     const { params: sent, progressToken } = withProgressToken(params, id);
     const listener = toListener(messages, canBeAsked, id, progressToken);
     this.#waiting.set(id, messages);
@@ -187,9 +187,9 @@ export class SseConnection implements Channel {
   async #post(body: string, method: string, deadline: Deadline): Promise<void> {
     let response: Response;
     try {
-      response = await this.destination.fetch(this.#endpoint, {
+      response = await this.upstreamEndpoint.fetch(this.#endpoint, {
         method: 'POST',
-        headers: requestHeaders(this.destination, MANNER, method),
+        headers: requestHeaders(this.upstreamEndpoint, PROTOCOL, method),
         body,
         redirect: 'manual',
         signal: deadline.signal,
@@ -198,7 +198,7 @@ export class SseConnection implements Channel {
       throw deadline.explain(new PorticoError('upstream_unreachable'));
     }
     response.body?.cancel().catch(() => {});
-    if (response.status === 401) throw authError(this.destination);
+    if (response.status === 401) throw authError(this.upstreamEndpoint);
     if (response.status >= 500) {
       throw new PorticoError('upstream_5xx', `The server answered ${response.status}`);
     }
@@ -240,10 +240,10 @@ export class SseConnection implements Channel {
   /** A message whose fate nobody waits for. */
   async #send(body: string): Promise<void> {
     const deadline = createDeadline(SEND_MS, this.#controller.signal);
-    await this.destination
+    await this.upstreamEndpoint
       .fetch(this.#endpoint, {
         method: 'POST',
-        headers: requestHeaders(this.destination, MANNER, ''),
+        headers: requestHeaders(this.upstreamEndpoint, PROTOCOL, ''),
         body,
         redirect: 'manual',
         signal: deadline.signal,
@@ -256,7 +256,7 @@ export class SseConnection implements Channel {
 
 /** A call as the server's other messages find it; its own progress token is put back. */
 function toListener(
-  messages: Mailbox<UpstreamMessage>,
+  messages: AsyncQueue<UpstreamMessage>,
   canBeAsked: (method: string) => boolean,
   id: RequestId,
   own: string | undefined,

@@ -3,7 +3,7 @@
  * session. An open stream keeps the object awake, so one that nobody uses is closed after a while.
  */
 import { createDeadline } from '../../http/deadline.ts';
-import { renew, type Destination } from '../endpoint.ts';
+import { renew, type UpstreamEndpoint } from '../endpoint.ts';
 import { initializeParams, parseInitializeResult } from '../session/handshake.ts';
 import { openSse, type SseConnection } from './sse-connection.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
@@ -17,7 +17,7 @@ const OPEN_MS = 15_000;
 export interface SseConnectionsOptions {
   maxBytes: number;
   /** See `SharedStream`. */
-  onNews(message: Told, by: ToldBy): boolean;
+  onEvent(message: Told, by: ToldBy): boolean;
   /** Whether the connection to a server is to stay though nobody calls. */
   isPinned(serverId: string): boolean;
 }
@@ -42,19 +42,22 @@ export class SseConnections {
    * @param capabilities what the client can be asked
    * @throws PorticoError with an `upstream_*` code
    */
-  async connect(destination: Destination, capabilities: JsonObject): Promise<SseConnection> {
-    const { serverId, credentialKey } = destination;
+  async connect(
+    upstreamEndpoint: UpstreamEndpoint,
+    capabilities: JsonObject,
+  ): Promise<SseConnection> {
+    const { serverId, credentialKey } = upstreamEndpoint;
     for (;;) {
       const live = this.#live.get(serverId);
       if (live && !live.connection.closed && live.credentialKey === credentialKey) {
-        renew(live.connection.destination, destination);
+        renew(live.connection.upstreamEndpoint, upstreamEndpoint);
         return live.connection;
       }
       const claim = await this.#claims.claim(`sse/${serverId}`);
       if (claim === undefined) continue;
       live?.connection.close();
       try {
-        const connection = await this.open(destination, capabilities);
+        const connection = await this.open(upstreamEndpoint, capabilities);
         this.#live.set(serverId, { credentialKey, connection });
         this.#closeWhenIdle(serverId, connection);
         return connection;
@@ -69,14 +72,17 @@ export class SseConnections {
    * so callers who may be different people must not share one.
    * @throws PorticoError with an `upstream_*` code
    */
-  async open(destination: Destination, capabilities: JsonObject): Promise<SseConnection> {
+  async open(upstreamEndpoint: UpstreamEndpoint, capabilities: JsonObject): Promise<SseConnection> {
     const deadline = createDeadline(OPEN_MS);
     try {
       const { maxBytes } = this.#options;
-      const onNews = (message: Told) => this.#options.onNews(message, destination);
-      const connection = await openSse(destination, { maxBytes, onNews }, deadline);
+      const onEvent = (message: Told) => this.#options.onEvent(message, upstreamEndpoint);
+      const connection = await openSse(upstreamEndpoint, { maxBytes, onEvent }, deadline);
       const params = initializeParams(capabilities);
-      parseInitializeResult(await connection.request('initialize', params, deadline), destination);
+      parseInitializeResult(
+        await connection.request('initialize', params, deadline),
+        upstreamEndpoint,
+      );
       await connection.notify('notifications/initialized', deadline);
       return connection;
     } finally {

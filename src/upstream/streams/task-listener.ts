@@ -6,12 +6,12 @@
  */
 import { rawMembers } from '../../shared/json/json-spans.ts';
 import { isObject, MODERN_VERSION } from '../../shared/protocol.ts';
-import type { Destination } from '../endpoint.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
 import { listen } from './listen.ts';
 import { taskWithoutSecrets } from '../protocol/redact.ts';
-import type { Manner } from '../protocol/wire-request.ts';
+import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
 
-const MANNER: Manner = { era: 'modern', protocolVersion: MODERN_VERSION };
+const PROTOCOL: NegotiatedProtocol = { era: 'modern', protocolVersion: MODERN_VERSION };
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const TOLD = 'notifications/tasks';
 /** A server that does not say within this time what it agrees to tells of nothing. */
@@ -21,12 +21,12 @@ const AGREE_MS = 3_000;
  * @param taskIds the server's own
  * @param hear gets the own id and the raw task
  */
-export async function hearTasks(
-  destination: Destination,
+export async function subscribeTasks(
+  endpoint: UpstreamEndpoint,
   taskIds: readonly string[],
   hear: (taskId: string, task: string) => void,
   signal: AbortSignal,
-): Promise<TaskEar> {
+): Promise<TaskSubscription> {
   if (signal.aborted) return { agreed: [], ended: Promise.resolve() };
   const controller = new AbortController();
   const stop = () => controller.abort();
@@ -40,10 +40,10 @@ export async function hearTasks(
     if (method === ACKNOWLEDGED) agree(agreedIds(parsed['notifications']));
     const { taskId } = parsed;
     if (method !== TOLD || typeof taskId !== 'string' || !taskIds.includes(taskId)) return;
-    hear(taskId, taskWithoutSecrets(params, destination.hidden));
+    hear(taskId, taskWithoutSecrets(params, endpoint.hidden));
   };
   const wanted = { lists: [], uris: [], taskIds };
-  const stream = await listen(destination, MANNER, wanted, onNotification, controller.signal);
+  const stream = await listen(endpoint, PROTOCOL, wanted, onNotification, controller.signal);
   if (!stream) return { agreed: [], ended: Promise.resolve() };
   const timer = setTimeout(() => agree([]), AGREE_MS);
   void stream.ended.then(() => agree([]));
@@ -59,7 +59,7 @@ function agreedIds(notifications: unknown): string[] {
 }
 
 /** What is heard of tasks at servers, until `ended`. */
-export interface TaskEar {
+export interface TaskSubscription {
   /** The tasks that a server agreed to tell of. */
   agreed: readonly string[];
   /** Settles when one of the servers tells no more; at once where none agreed. */

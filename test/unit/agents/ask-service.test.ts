@@ -125,7 +125,7 @@ describe('ask', () => {
     const { ask, calls } = scriptAsk({ replies: [FETCH], entriesLater: [] });
     expect((await ask('fetch d1')).verdict).toMatchObject({ reason: 'not_allowed' });
     const other = scriptAsk({ replies: [FETCH] });
-    const gone = { caller: callerWith(), reach: { servers: [] } };
+    const gone = { caller: callerWith(), visible: { servers: [] } };
     const outcome = await other.ask('fetch d1', { again: async () => gone });
     expect(outcome.verdict).toMatchObject({ reason: 'unknown_tool' });
     expect([...calls, ...other.calls]).toEqual([]);
@@ -137,8 +137,8 @@ describe('ask', () => {
       replies: [FETCH],
     });
     await ask('fetch d1');
-    const view = calls[0]?.reach.views?.get('id-documents');
-    expect(calls[0]?.reach.servers.map(({ name }) => name)).toEqual(['documents']);
+    const view = calls[0]?.visible.views?.get('id-documents');
+    expect(calls[0]?.visible.servers.map(({ name }) => name)).toEqual(['documents']);
     expect([
       view?.tool('fetch', true),
       view?.tool('fetch', false),

@@ -1,6 +1,6 @@
 /** Ask with everything around it written down: a gateway with a few tools, a model that says what it is told to say, spans that are kept. */
 import { toCaller, type Caller } from '../../../src/access/policy/caller.ts';
-import type { ListedItem, Reach } from '../../../src/gateway/listing.ts';
+import type { ListedItem, VisibleServers } from '../../../src/gateway/listing.ts';
 import { SETUP_TOKEN } from '../../../src/shared/identity/principal.ts';
 import type { AllowEntry } from '../../../src/agents/ask/allow-list.ts';
 import { AskService, type AskInput } from '../../../src/agents/ask/ask-service.ts';
@@ -71,7 +71,7 @@ export function callerWith(scopes?: string[]): Caller {
 export function scriptAsk(script: Script) {
   const tools = script.tools ?? TOOLS;
   const asked: ChatAsk[] = [];
-  const calls: { serverId: string; tool: string; args: unknown; reach: Reach }[] = [];
+  const calls: { serverId: string; tool: string; args: unknown; visible: VisibleServers }[] = [];
   const refusals: { subject: string | undefined; message: string }[] = [];
   const spans: ToldSpan[] = [];
   let now = 1_000;
@@ -91,33 +91,33 @@ export function scriptAsk(script: Script) {
       return { text: '', calls: [], raw: undefined, stop: 'end', ...said, tokens };
     },
   };
-  const seen = (reach: Reach) =>
+  const seen = (visible: VisibleServers) =>
     tools.map(toItem).filter(({ server, item }) => {
-      const view = reach.views?.get(server.id);
-      const isThere = reach.servers.some(({ id }) => id === server.id);
+      const view = visible.views?.get(server.id);
+      const isThere = visible.servers.some(({ id }) => id === server.id);
       const isRead = item.raw.get('annotations')?.includes('"readOnlyHint":true') ?? false;
       return isThere && (view?.tool(item.key, isRead) ?? true);
     });
   const gateway = {
-    list: async (_caller: Caller, reach: Reach) => ({ items: seen(reach), ttlMs: 0 }),
+    list: async (_caller: Caller, visible: VisibleServers) => ({ items: seen(visible), ttlMs: 0 }),
     search: async (
       _caller: Caller,
-      reach: Reach,
+      visible: VisibleServers,
       _naming: object,
       { limit }: { limit: number },
     ) => ({
-      hits: seen(reach).slice(-limit),
+      hits: seen(visible).slice(-limit),
       serversSearched: 1,
       toolsSearched: 1,
     }),
     async request(
       _caller: Caller,
-      reach: Reach,
+      visible: VisibleServers,
       naming: { serverId: string },
       { reference, params }: RelayedRequest,
     ) {
       const args: unknown = JSON.parse(params.get('arguments') ?? '');
-      calls.push({ serverId: naming.serverId, tool: reference.name, args, reach });
+      calls.push({ serverId: naming.serverId, tool: reference.name, args, visible });
       const result = JSON.stringify(script.result ?? { content: [{ type: 'text', text: 'done' }] });
       return { reply: { response: { kind: 'response', parsed: {}, result } } };
     },
@@ -163,14 +163,14 @@ export function scriptAsk(script: Script) {
   const servers = [...new Set(tools.map(({ server }) => server))].map(
     name => ({ id: idOf(name), name }) as Server,
   );
-  const standing = { caller: callerWith(), reach: { servers } };
+  const standing = { caller: callerWith(), visible: { servers } };
   const ask = (request: string, more: Partial<AskInput> = {}) =>
     service.ask({
       ...standing,
       request,
       summarize: false,
       dryRun: false,
-      door: 'rest',
+      source: 'rest',
       context: { signal: new AbortController().signal, owner: () => 'owner', defer() {} },
       again: async () => standing,
       ...more,

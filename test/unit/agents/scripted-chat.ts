@@ -1,6 +1,6 @@
 /** What tests of the loop share: a model that answers by a script, tools that do as they are told, and a record of what was written when. */
 import type { ListedItem } from '../../../src/gateway/listing.ts';
-import type { HubCall, HubResult } from '../../../src/models/formats/canonical-form.ts';
+import type { CanonicalCall, CanonicalResult } from '../../../src/models/formats/canonical-form.ts';
 import type { Dialect, TurnReply } from '../../../src/models/formats/dialect.ts';
 import type { ChatAsk, ChatModel } from '../../../src/models/chat-port.ts';
 import { NO_TRACES } from '../../../src/tracing/tracer.ts';
@@ -19,7 +19,7 @@ const DIALECT = {
 
 let made = 0;
 /** A call of a tool. */
-export const callOf = (name: string, given: HubCall['arguments'] = {}): HubCall => ({
+export const callOf = (name: string, given: CanonicalCall['arguments'] = {}): CanonicalCall => ({
   id: `m${(made += 1)}`,
   name,
   arguments: given,
@@ -56,7 +56,7 @@ export function itemOf(name: string, isReadOnly = true): ListedItem {
   return { name, server: { id: 's', name: 's' }, item };
 }
 
-export const resultOf = (text: string, isError = false): HubResult['result'] => ({
+export const resultOf = (text: string, isError = false): CanonicalResult['result'] => ({
   content: [{ type: 'text', text }],
   ...(isError ? { isError } : {}),
 });
@@ -64,7 +64,7 @@ export const resultOf = (text: string, isError = false): HubResult['result'] => 
 export interface World {
   ports: LoopPorts;
   /** Everything in its order, with what it was about. */
-  happened: { what: 'save' | 'run'; state?: ChatState; calls?: readonly HubCall[] }[];
+  happened: { what: 'save' | 'run'; state?: ChatState; calls?: readonly CanonicalCall[] }[];
   told: ChatEvent[];
 }
 
@@ -72,7 +72,7 @@ export interface WorldOptions {
   model: ChatModel;
   items?: readonly ListedItem[];
   /** What comes of a call. */
-  run?: (call: HubCall, signal: AbortSignal) => Promise<HubResult['result']>;
+  run?: (call: CanonicalCall, signal: AbortSignal) => Promise<CanonicalResult['result']>;
   /** Whether the caller may still do anything. */
   mayUse?: () => boolean;
   now?: () => number;

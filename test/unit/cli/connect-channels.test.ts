@@ -2,23 +2,23 @@
 import type { HttpAnswer, HttpRequest } from '../../../cli/src/connect/http-message.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { createChannels } from '../../../cli/src/connect/channels.ts';
-import { Outlet } from '../../../cli/src/connect/outbound-fetch.ts';
-import type { HttpFace } from '../../../cli/src/connect/stdio-http.ts';
+import { OutboundFetch } from '../../../cli/src/connect/outbound-fetch.ts';
+import type { HttpAdapter } from '../../../cli/src/connect/stdio-http.ts';
 import * as frames from '../../../src/upstream/connector/frames.ts';
 
 const CHUNK = 50_000;
 
 /** Channels to one server `a`, and all that they send. */
-function createStand(handle: HttpFace['handle']) {
+function createStand(handle: HttpAdapter['handle']) {
   const sent: frames.Frame[] = [];
-  const wire = {
+  const compose = {
     bufferedAmount: 0,
     send(data: Uint8Array<ArrayBuffer> | string) {
       const frame = typeof data === 'string' ? undefined : frames.parseFrame(data);
       if (frame) sent.push(frame);
     },
   };
-  const channels = createChannels(new Map([['a', { handle }]]), new Outlet(wire));
+  const channels = createChannels(new Map([['a', { handle }]]), new OutboundFetch(compose));
   const take = (bytes: Uint8Array) => {
     const frame = frames.parseFrame(bytes);
     return frame !== undefined && channels.take(frame);
@@ -112,7 +112,7 @@ describe('[CLI-1] a channel', () => {
     expect(stand.sent).toEqual([]);
   });
 
-  it.each<[string, HttpFace['handle']]>([
+  it.each<[string, HttpAdapter['handle']]>([
     ['throws', () => Promise.reject(new Error('secret'))],
     [
       'breaks off',

@@ -1,10 +1,10 @@
 /** The parts that keep a connection within its bounds: backoff, credit, the way out, keep-alive, waiting. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createBackoff } from '../../../cli/src/connect/backoff.ts';
-import { Credit } from '../../../cli/src/connect/flow-control.ts';
+import { FlowControl } from '../../../cli/src/connect/flow-control.ts';
 import { startKeepAlive } from '../../../cli/src/connect/keep-alive.ts';
 import { orAborted } from '../../../cli/src/connect/or-aborted.ts';
-import { MOST_QUEUED_BYTES, Outlet } from '../../../cli/src/connect/outbound-fetch.ts';
+import { MOST_QUEUED_BYTES, OutboundFetch } from '../../../cli/src/connect/outbound-fetch.ts';
 import { MAX_FRAME_BYTES, WINDOW_BYTES } from '../../../src/upstream/connector/frames.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
@@ -40,13 +40,13 @@ describe('[CLI-1] backoff', () => {
 describe('[CLI-1] credit', () => {
   it(`is never overdrawn, and never stuck (seed ${SEED})`, async () => {
     const random = createRandom();
-    const credit = new Credit();
+    const flowControl = new FlowControl();
     let uncovered = 0;
     let sent = 0;
     const sizes = Array.from({ length: 400 }, () => 1 + random.below(65_536));
     const sending = (async () => {
       for (const size of sizes) {
-        expect(await credit.take(size)).toBe(true);
+        expect(await flowControl.take(size)).toBe(true);
         uncovered += size;
         sent += 1;
         expect(uncovered).toBeLessThanOrEqual(WINDOW_BYTES);
@@ -55,43 +55,43 @@ describe('[CLI-1] credit', () => {
     while (sent < sizes.length) {
       const covered = random.chance(0.2) ? uncovered : random.below(uncovered + 1);
       uncovered -= covered;
-      credit.give(covered);
+      flowControl.give(covered);
       await vi.advanceTimersByTimeAsync(0);
     }
     await sending;
   });
 
   it('is a window at most, however much is given', async () => {
-    const credit = new Credit();
-    credit.give(10 * WINDOW_BYTES);
-    expect(await credit.take(WINDOW_BYTES)).toBe(true);
-    const more = credit.take(1);
+    const flowControl = new FlowControl();
+    flowControl.give(10 * WINDOW_BYTES);
+    expect(await flowControl.take(WINDOW_BYTES)).toBe(true);
+    const more = flowControl.take(1);
     await expect(Promise.race([more, Promise.resolve('waits')])).resolves.toBe('waits');
-    credit.give(1);
+    flowControl.give(1);
     await expect(more).resolves.toBe(true);
   });
 
   it('that is closed gives nothing', async () => {
-    const credit = new Credit();
-    await credit.take(WINDOW_BYTES);
-    const waiting = credit.take(1);
-    credit.close();
+    const flowControl = new FlowControl();
+    await flowControl.take(WINDOW_BYTES);
+    const waiting = flowControl.take(1);
+    flowControl.close();
     await expect(waiting).resolves.toBe(false);
-    await expect(credit.take(1)).resolves.toBe(false);
+    await expect(flowControl.take(1)).resolves.toBe(false);
   });
 });
 
 /** A socket whose queue only the test empties. */
 function createWire() {
   const sent: number[] = [];
-  const wire = {
+  const compose = {
     bufferedAmount: 0,
     send(data: Uint8Array<ArrayBuffer> | string) {
-      wire.bufferedAmount += data.length;
+      compose.bufferedAmount += data.length;
       sent.push(typeof data === 'string' ? -1 : (data[0] ?? 0));
     },
   };
-  return { wire, sent };
+  return { compose, sent };
 }
 
 describe('[CLI-1] the way out', () => {
@@ -100,16 +100,16 @@ describe('[CLI-1] the way out', () => {
   const never = new AbortController().signal;
 
   it('queues 8 MiB at most, and goes on in the order of those who wait', async () => {
-    const { wire, sent } = createWire();
-    const outlet = new Outlet(wire);
-    const all = Array.from({ length: 200 }, (_, at) => outlet.sendInTurn(frame(at), never));
+    const { compose, sent } = createWire();
+    const outboundFetch = new OutboundFetch(compose);
+    const all = Array.from({ length: 200 }, (_, at) => outboundFetch.sendInTurn(frame(at), never));
     expect(sent).toHaveLength(most);
     await vi.advanceTimersByTimeAsync(1000);
     expect(sent).toHaveLength(most);
-    wire.bufferedAmount -= 3 * MAX_FRAME_BYTES;
+    compose.bufferedAmount -= 3 * MAX_FRAME_BYTES;
     await vi.advanceTimersByTimeAsync(10);
     expect(sent).toHaveLength(most + 3);
-    wire.bufferedAmount = 0;
+    compose.bufferedAmount = 0;
     await vi.advanceTimersByTimeAsync(10);
     await Promise.all(all);
     expect(sent).toEqual(Array.from({ length: 200 }, (_, at) => at));
@@ -117,24 +117,27 @@ describe('[CLI-1] the way out', () => {
   });
 
   it('drops what nobody wants any more, and all when it is closed', async () => {
-    const { wire, sent } = createWire();
-    const outlet = new Outlet(wire);
-    wire.bufferedAmount = MOST_QUEUED_BYTES;
+    const { compose, sent } = createWire();
+    const outboundFetch = new OutboundFetch(compose);
+    compose.bufferedAmount = MOST_QUEUED_BYTES;
     const gone = new AbortController();
-    const waiting = [outlet.sendInTurn(frame(1), gone.signal), outlet.sendInTurn(frame(2), never)];
+    const waiting = [
+      outboundFetch.sendInTurn(frame(1), gone.signal),
+      outboundFetch.sendInTurn(frame(2), never),
+    ];
     gone.abort();
-    wire.bufferedAmount = 0;
+    compose.bufferedAmount = 0;
     await vi.advanceTimersByTimeAsync(10);
     await Promise.all(waiting);
     expect(sent).toEqual([2]);
-    wire.bufferedAmount = MOST_QUEUED_BYTES;
-    const late = outlet.sendInTurn(frame(3), never);
-    outlet.close();
+    compose.bufferedAmount = MOST_QUEUED_BYTES;
+    const late = outboundFetch.sendInTurn(frame(3), never);
+    outboundFetch.close();
     await late;
-    outlet.send('text');
-    await outlet.sendInTurn(frame(4), never);
+    outboundFetch.send('text');
+    await outboundFetch.sendInTurn(frame(4), never);
     expect(sent).toEqual([2]);
-    expect(outlet).toMatchObject({ frames: 1, bytes: MAX_FRAME_BYTES });
+    expect(outboundFetch).toMatchObject({ frames: 1, bytes: MAX_FRAME_BYTES });
     expect(vi.getTimerCount()).toBe(0);
   });
 });

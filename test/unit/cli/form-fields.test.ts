@@ -1,6 +1,6 @@
 /** The fields of a form at the terminal: what each takes, what it refuses and how it says so. */
 import { describe, expect, it } from 'vitest';
-import { answerQuestions, type Person } from '../../../cli/src/call/answer-requests.ts';
+import { answerQuestions, type Prompter } from '../../../cli/src/call/answer-requests.ts';
 import { toFields } from '../../../cli/src/call/form-fields.ts';
 
 const read = (property: object, text: string): unknown => {
@@ -64,7 +64,7 @@ describe('a field', () => {
 });
 
 /** A person who says these lines and then leaves. */
-function createPerson(...lines: string[]): Person & { told: string[] } {
+function createPerson(...lines: string[]): Prompter & { told: string[] } {
   const told: string[] = [];
   const ask = async (question: string) => {
     told.push(question);
@@ -83,25 +83,25 @@ const form = (properties: object, required: string[] = []) => ({
     params: { message: 'Say\u200B it\u001B[2J', requestedSchema: { properties, required } },
   },
 });
-const answer = (requests: unknown, person: Person) => answerQuestions('t', requests, person);
+const answer = (requests: unknown, prompter: Prompter) => answerQuestions('t', requests, prompter);
 
 describe('a person', () => {
   it('[CLI-4] [SEC-7] sees what a server hides in its words', async () => {
-    const person = createPerson();
-    await answer(form({ x: { type: 'string', description: '\u202Eevil' } }), person);
+    const prompter = createPerson();
+    await answer(form({ x: { type: 'string', description: '\u202Eevil' } }), prompter);
     for (const hidden of ['\u200B', '\u202E', '\u001B']) {
-      expect(person.told.join('\n')).not.toContain(hidden);
+      expect(prompter.told.join('\n')).not.toContain(hidden);
     }
   });
 
   it('[CLI-4] must write what is required, and need not write the rest', async () => {
     const fields = { x: { type: 'string' }, y: { type: 'integer' } };
-    const person = createPerson('', 'a', 'no', '', 'y');
+    const prompter = createPerson('', 'a', 'no', '', 'y');
     // An empty text is a text; an integer is not.
     expect(await answer(form(fields, ['y']), createPerson('', '', '7', 'y'))).toEqual({
       it: { action: 'accept', content: { y: 7 } },
     });
-    expect(await answer(form(fields, ['x']), person)).toEqual({
+    expect(await answer(form(fields, ['x']), prompter)).toEqual({
       it: { action: 'accept', content: { x: '' } },
     });
   });

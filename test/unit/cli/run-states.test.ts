@@ -23,7 +23,7 @@ it('[CLI-3] [UP-5] one that failed has failed while it is tried again, until it 
     origin: 'http://127.0.0.1:9',
     token: 'none',
     servers: [SLACK],
-    createFace: (_config, onChange) => {
+    createAdapter: (_config, onChange) => {
       change = onChange;
       return {
         handle: () => Promise.reject(new Error('not asked')),

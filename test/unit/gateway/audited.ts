@@ -7,7 +7,7 @@ import { CallLedger, type CallLedgerPorts } from '../../../src/gateway/call-log/
 import type { Admission, CallBeginning, CallEnd } from '../../../src/audit/calls/call-schema.ts';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { createCore } from '../../../src/gateway/core.ts';
-import type { Gateway, RelayedRequest, RequestContext } from '../../../src/gateway/gateway.ts';
+import type { Gateway, RelayedRequest, DispatchContext } from '../../../src/gateway/gateway.ts';
 import { withAudit } from '../../../src/gateway/steps/with-audit.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
 import type { CallMessage, CallMessages, CallReply } from '../../../src/upstream/protocol/call.ts';
@@ -21,7 +21,7 @@ const CATALOG = parseCatalog(
   'hash-alpha',
   JSON.stringify({
     tools: [
-      { name: 'echo', inputSchema: { properties: { pin: { writeOnly: true } } } },
+      { name: 'echo', inputSchema: { properties: { approval: { writeOnly: true } } } },
       { name: 'plain', inputSchema: {} },
     ],
     prompts: [{ name: 'greet' }],
@@ -85,14 +85,14 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
   });
   const whole = {
     ...core,
-    hearTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
+    subscribeTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
   };
   const gateway = withAudit(toInner?.(whole) ?? whole, ledger);
   const gone = new AbortController();
 
   const call = (
     request: Partial<RelayedRequest> = {},
-    context: Partial<RequestContext> = {},
+    context: Partial<DispatchContext> = {},
     caller: Caller = ada,
   ) =>
     gateway.request(

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { toCacheKey, type CachedCall } from '../../../src/gateway/cache/cache-key.ts';
 import { decideRule, type CacheRule } from '../../../src/servers/cache-rules/cache-rule.ts';
-import { wishOfHeader, wishOfMeta } from '../../../src/gateway/cache/cache-control.ts';
+import { directiveOfHeader, directiveOfMeta } from '../../../src/gateway/cache/cache-control.ts';
 import { isKeepable, toResponse, withNote } from '../../../src/gateway/cache/cached-result.ts';
 import { rawMembers } from '../../../src/shared/json/json-spans.ts';
 import { createRecord } from './fakes.ts';
@@ -125,19 +125,19 @@ it.each([
   ['', undefined],
   [null, undefined],
   [`${'x'.repeat(2_000)},no-cache`, undefined],
-])('[LLM-5] Cache-Control %j is %s', (header, wish) => {
-  expect(wishOfHeader(header)).toBe(wish);
+])('[LLM-5] Cache-Control %j is %s', (header, directive) => {
+  expect(directiveOfHeader(header)).toBe(directive);
 });
 
 it('[LLM-5] the wish may stand in _meta', () => {
-  expect(wishOfMeta({ _meta: { 'portico/cache': 'no-cache' } })).toBe('fresh');
+  expect(directiveOfMeta({ _meta: { 'portico/cache': 'no-cache' } })).toBe('fresh');
   for (const params of [
     undefined,
     {},
     { _meta: null },
     { _meta: { 'portico/cache': { hit: true } } },
   ]) {
-    expect(wishOfMeta(params)).toBeUndefined();
+    expect(directiveOfMeta(params)).toBeUndefined();
   }
 });
 

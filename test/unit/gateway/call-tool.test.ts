@@ -25,11 +25,11 @@ async function called(parsed: object) {
     { request },
     {
       caller: createCaller(),
-      reach: { servers: [server] },
+      visible: { servers: [server] },
       naming: { kind: 'qualified', style: 'dot' },
       name: 'alpha.echo',
       args: '{"n":1}',
-      door: 'rest',
+      source: 'rest',
       context: { signal: new AbortController().signal, owner: () => 'o', defer: () => {} },
     },
   );
@@ -46,7 +46,7 @@ it('[REG-7] a result is handed on as it is', async () => {
       method: 'tools/call',
       reference: { kind: 'tool', name: 'alpha.echo' },
       params: new Map([['arguments', '{"n":1}']]),
-      door: 'rest',
+      source: 'rest',
       questions: 'ask',
       capabilities: {},
     },

@@ -2,7 +2,7 @@
 import type { Naming } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
-import { toOffer, type Offering } from '../../../src/gateway/capabilities.ts';
+import { toAdvertised, type Offering } from '../../../src/gateway/capabilities.ts';
 import type { Era } from '../../../src/shared/protocol.ts';
 
 const dot: Naming = { kind: 'qualified', style: 'dot' };
@@ -24,23 +24,25 @@ const tools = { listChanged: true };
 describe('an offer', () => {
   it('[MCP-3] [MCP-4] is of tools alone where servers have nothing else', () => {
     const capabilities = { tools };
-    expect(toOffer([], dot)).toEqual({ capabilities });
-    expect(toOffer([offering({})], own)).toEqual({ capabilities });
-    expect(toOffer([offering({ 'com.example/own': {} })], own)).toEqual({ capabilities });
+    expect(toAdvertised([], dot)).toEqual({ capabilities });
+    expect(toAdvertised([offering({})], own)).toEqual({ capabilities });
+    expect(toAdvertised([offering({ 'com.example/own': {} })], own)).toEqual({ capabilities });
   });
 
   it('[MCP-4] is of tools alone where what servers say of themselves is of no form', () => {
     for (const odd of [null, 'x', 7, [], {}]) {
       const said = { tasks: odd, extensions: odd };
       for (const era of ['legacy', 'modern'] as const) {
-        expect(toOffer([offering(said, { era })], own, era)).toEqual({ capabilities: { tools } });
+        expect(toAdvertised([offering(said, { era })], own, era)).toEqual({
+          capabilities: { tools },
+        });
       }
     }
   });
 
   it('[MCP-4] has what one of the servers has', () => {
     const having = (...given: object[]) =>
-      toOffer(
+      toAdvertised(
         given.map(each => offering(each)),
         dot,
       ).capabilities;
@@ -65,16 +67,16 @@ describe('an offer', () => {
       offering({}, {}, 'b'),
       offering({}, { instructions: 'Be kind.' }, 'c'),
     ];
-    expect(toOffer(saying.slice(0, 1), own).instructions).toBe('Be brief.');
-    const merged = toOffer(saying, dot).instructions?.split('\n\n').slice(1);
+    expect(toAdvertised(saying.slice(0, 1), own).instructions).toBe('Be brief.');
+    const merged = toAdvertised(saying, dot).instructions?.split('\n\n').slice(1);
     expect(merged).toEqual(['Server a:\n> Be brief.', 'Server c:\n> Be kind.']);
-    expect(toOffer(saying.slice(1, 2), dot)).toEqual({ capabilities: { tools } });
+    expect(toAdvertised(saying.slice(1, 2), dot)).toEqual({ capabilities: { tools } });
   });
 });
 
 describe('tasks', () => {
   const tasksOf = (tasks: Era | undefined, ...given: Offering[]) => {
-    const { capabilities } = toOffer(given, dot, tasks);
+    const { capabilities } = toAdvertised(given, dot, tasks);
     return { tasks: capabilities['tasks'], extensions: capabilities['extensions'] };
   };
   const legacy = offering({ tasks: LEGACY_TASKS }, { era: 'legacy' });
@@ -120,7 +122,7 @@ describe('tasks', () => {
 describe('extensions', () => {
   it('[MCP-4] are offered where it is plain whose they are', () => {
     const extensionsOf = (...given: unknown[]) =>
-      toOffer(
+      toAdvertised(
         given.map(extensions => offering({ extensions })),
         dot,
       ).capabilities['extensions'];

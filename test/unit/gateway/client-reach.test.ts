@@ -1,7 +1,7 @@
 /** Servers of both eras as one client is served by them, and that equal clients have the same reach. */
 import { inEra } from '../../../src/servers/registry/in-era.ts';
 import { expect, it } from 'vitest';
-import { reachOfClient } from '../../../src/gateway/client-catalog.ts';
+import { visibleToClient } from '../../../src/gateway/client-catalog.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
 import { createRecord } from './fakes.ts';
 
@@ -44,17 +44,17 @@ it('[MCP-5] [UP-1] every other server speaks as it does', () => {
 });
 
 it('[MCP-4] [MCP-5] a client’s reach has what it can be asked, and is the same for its like', () => {
-  const reach = { servers: [both], views: new Map() };
-  const made = reachOfClient(reach, 'legacy', { roots: {}, elicitation: {} });
+  const visible = { servers: [both], views: new Map() };
+  const made = visibleToClient(visible, 'legacy', { roots: {}, elicitation: {} });
   expect(made.servers).toEqual([inEra(both, 'legacy')]);
-  expect(made.views).toBe(reach.views);
+  expect(made.views).toBe(visible.views);
   expect([...(made.client?.features ?? [])]).toEqual(['roots', 'elicitation.form']);
   expect(made.client?.key).toBe('roots,elicitation.form');
-  expect(reachOfClient(reach, 'legacy', { elicitation: { form: {} }, roots: {} })).toBe(made);
+  expect(visibleToClient(visible, 'legacy', { elicitation: { form: {} }, roots: {} })).toBe(made);
   const others = [
-    reachOfClient(reach, 'modern', { roots: {}, elicitation: {} }),
-    reachOfClient(reach, 'legacy', { roots: {} }),
-    reachOfClient({ ...reach }, 'legacy', { roots: {}, elicitation: {} }),
+    visibleToClient(visible, 'modern', { roots: {}, elicitation: {} }),
+    visibleToClient(visible, 'legacy', { roots: {} }),
+    visibleToClient({ ...visible }, 'legacy', { roots: {}, elicitation: {} }),
   ];
   for (const other of others) expect(other).not.toBe(made);
   expect(others[0]?.servers).toEqual([both]);

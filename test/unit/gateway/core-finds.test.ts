@@ -1,5 +1,5 @@
 /** What the core tells of one item: a tool by its name, those a search finds, a resource one wants to hear of. */
-import type { Naming, Reach } from '../../../src/gateway/listing.ts';
+import type { Naming, VisibleServers } from '../../../src/gateway/listing.ts';
 import type { Found } from '../../../src/gateway/search.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
@@ -9,7 +9,7 @@ import { catalogOf, createRecord, findNothing } from './fakes.ts';
 
 const caller = createCaller();
 const alpha = createRecord('alpha');
-const reach: Reach = { servers: [alpha, createRecord('beta')] };
+const visible: VisibleServers = { servers: [alpha, createRecord('beta')] };
 const dot: Naming = { kind: 'qualified', style: 'dot' };
 const own: Naming = { kind: 'own', serverId: alpha.id };
 const call = () => Promise.reject(new Error('nothing is called'));
@@ -18,17 +18,17 @@ describe('a tool', () => {
   const core = createCore({ catalogOf, findTools: findNothing, call });
 
   it('[MCP-8] [MCP-9] is found as lists name it, or not at all', async () => {
-    expect(await core.find(caller, reach, dot, 'alpha.echo')).toMatchObject({
+    expect(await core.find(caller, visible, dot, 'alpha.echo')).toMatchObject({
       name: 'alpha.echo',
       server: alpha,
       item: { key: 'echo' },
     });
-    expect(await core.find(caller, reach, own, 'echo')).toMatchObject({ name: 'echo' });
+    expect(await core.find(caller, visible, own, 'echo')).toMatchObject({ name: 'echo' });
     for (const [naming, name] of [
       [dot, 'alpha.none'],
       [own, 'none'],
     ] as const) {
-      await expect(core.find(caller, reach, naming, name)).rejects.toMatchObject({
+      await expect(core.find(caller, visible, naming, name)).rejects.toMatchObject({
         code: 'tool_not_found',
         message: `Tool not found: ${name}`,
       });
@@ -48,7 +48,10 @@ describe('a tool', () => {
       toolsSearched: 5,
     };
     const { search } = createCore({ catalogOf, findTools: () => Promise.resolve(found), call });
-    const { hits, ...counts } = await search(caller, reach, dot, { query: 'x', limit: 5 } as never);
+    const { hits, ...counts } = await search(caller, visible, dot, {
+      query: 'x',
+      limit: 5,
+    } as never);
     expect(hits).toMatchObject([
       { name: 'alpha.echo', server: alpha, score: 2, item: { key: 'echo' } },
       { name: 'alpha.get.sum', server: alpha, score: 1 },
@@ -75,13 +78,13 @@ describe('a resource', () => {
   const { subscription } = coreWith({ subscribe: true });
 
   it('[MCP-4] [MCP-8] is heard of by the server’s own URI, under the one that was asked for', async () => {
-    expect(await subscription(caller, reach, dot, 'alpha+note://a')).toEqual({
+    expect(await subscription(caller, visible, dot, 'alpha+note://a')).toEqual({
       serverId: alpha.id,
       uri: 'note://a',
       as: 'alpha+note://a',
       qualifier: 'alpha',
     });
-    expect(await subscription(caller, reach, own, 'note://a')).toEqual({
+    expect(await subscription(caller, visible, own, 'note://a')).toEqual({
       serverId: alpha.id,
       uri: 'note://a',
       as: 'note://a',
@@ -89,11 +92,11 @@ describe('a resource', () => {
   });
 
   it('[MCP-4] [MCP-9] is not heard of where it is unknown or its server tells of none', async () => {
-    await expect(subscription(caller, reach, dot, 'none+note://a')).rejects.toMatchObject({
+    await expect(subscription(caller, visible, dot, 'none+note://a')).rejects.toMatchObject({
       code: 'resource_not_found',
     });
     await expect(
-      coreWith({}).subscription(caller, reach, dot, 'alpha+note://a'),
+      coreWith({}).subscription(caller, visible, dot, 'alpha+note://a'),
     ).rejects.toMatchObject({
       code: 'method_not_found',
       message: 'alpha offers no subscriptions',

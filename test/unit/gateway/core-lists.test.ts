@@ -1,5 +1,5 @@
 /** Lists of the core: what they say, for whom, how long they are fresh, and under what they are remembered. */
-import type { Naming, Reach } from '../../../src/gateway/listing.ts';
+import type { Naming, VisibleServers } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog, type Kind } from '../../../src/servers/catalog/catalog.ts';
 import {
@@ -39,30 +39,30 @@ function createLists(more: Record<string, object> = {}) {
     findTools: findNothing,
     call: () => Promise.reject(new Error('nothing is called')),
   });
-  const list = (reach: Reach, naming: Naming = dot, kind: Kind = 'tools') =>
-    core.list(CALLER, reach, naming, kind);
-  const names = async (reach: Reach, naming?: Naming, kind?: Kind) =>
-    (await list(reach, naming, kind)).items.map(({ name }) => name);
+  const list = (visible: VisibleServers, naming: Naming = dot, kind: Kind = 'tools') =>
+    core.list(CALLER, visible, naming, kind);
+  const names = async (visible: VisibleServers, naming?: Naming, kind?: Kind) =>
+    (await list(visible, naming, kind)).items.map(({ name }) => name);
   return { list, names, asked: () => asked };
 }
 
 describe('a list', () => {
   it('[MCP-8] names what it has as its endpoint does', async () => {
     const { names } = createLists();
-    const reach = { servers: [alpha] };
+    const visible = { servers: [alpha] };
     const own: Naming = { kind: 'own', serverId: alpha.id };
     for (const [naming, wanted] of [
       [dot, ['alpha.ask', 'alpha+file:///x', 'alpha+file:///{name}']],
       [own, ['ask', 'file:///x', 'file:///{name}']],
     ] as const) {
       const kinds = ['prompts', 'resources', 'resourceTemplates'] as const;
-      const all = await Promise.all(kinds.map(kind => names(reach, naming, kind)));
+      const all = await Promise.all(kinds.map(kind => names(visible, naming, kind)));
       expect(all.flat()).toEqual(wanted);
     }
     // The tools of both namings are remembered apart.
-    expect(await names(reach)).toEqual(['alpha.echo', 'alpha.choose']);
-    expect(await names(reach, own)).toEqual(['echo', 'choose']);
-    expect(await names(reach, { kind: 'qualified', style: 'colon' })).toEqual([
+    expect(await names(visible)).toEqual(['alpha.echo', 'alpha.choose']);
+    expect(await names(visible, own)).toEqual(['echo', 'choose']);
+    expect(await names(visible, { kind: 'qualified', style: 'colon' })).toEqual([
       'alpha:echo',
       'alpha:choose',
     ]);
@@ -70,10 +70,10 @@ describe('a list', () => {
 
   it('[ACC-4] shows another name, another description, or both', async () => {
     const { list } = createLists();
-    const reach = { servers: [alpha] };
+    const visible = { servers: [alpha] };
     const shown = async (override: { name?: string; description?: string }) => {
       const renames = new Renames([{ server: 'alpha', tool: 'echo', ...override }], [alpha]);
-      const { items } = await list(reach, { kind: 'qualified', style: 'dot', renames });
+      const { items } = await list(visible, { kind: 'qualified', style: 'dot', renames });
       return items.map(({ name, item }) => [name, item.raw.get('description')]);
     };
     const other = ['alpha.choose', undefined];
@@ -85,7 +85,7 @@ describe('a list', () => {
 
   it('[MCP-4] is fresh as long as the least of its servers says, and never longer than we know', async () => {
     const { list } = createLists({ alpha: { ttlMs: { tools: 700, prompts: 1 } }, beta: {} });
-    const ttlOf = async (reach: Reach) => (await list(reach)).ttlMs;
+    const ttlOf = async (visible: VisibleServers) => (await list(visible)).ttlMs;
     expect(await ttlOf({ servers: [beta] })).toBe(5_000);
     expect(await ttlOf({ servers: [alpha, beta] })).toBe(700);
     expect(await ttlOf({ servers: [] })).toBe(5_000);
@@ -147,9 +147,9 @@ describe('what is for some clients', () => {
 describe('a server that was never looked at', () => {
   it('[MCP-12] has nothing, and that is remembered', async () => {
     const { list } = createLists();
-    const reach = { servers: [createRecord('new', { catalogHash: null })] };
-    const before = await list(reach);
+    const visible = { servers: [createRecord('new', { catalogHash: null })] };
+    const before = await list(visible);
     expect([before.items, before.ttlMs]).toEqual([[], 5_000]);
-    expect(await list(reach)).toBe(before);
+    expect(await list(visible)).toBe(before);
   });
 });

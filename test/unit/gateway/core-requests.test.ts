@@ -1,9 +1,9 @@
 /** Requests of the core on their way: what leaves, under which conditions, and what may come back. */
-import type { Naming, Reach } from '../../../src/gateway/listing.ts';
+import type { Naming, VisibleServers } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { createCore } from '../../../src/gateway/core.ts';
-import type { RelayedRequest, RequestContext } from '../../../src/gateway/gateway.ts';
+import type { RelayedRequest, DispatchContext } from '../../../src/gateway/gateway.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
 import type { OutboundRequest } from '../../../src/upstream/protocol/wire-request.ts';
 import { createCaller } from '../access/callers.ts';
@@ -56,8 +56,8 @@ function createRequests(capabilities: Record<string, object> = {}) {
   });
   const ask = (
     more: Partial<RelayedRequest> = {},
-    context: Partial<RequestContext> = {},
-    within: Reach = { servers: [createRecord('a'), createRecord('b')] },
+    context: Partial<DispatchContext> = {},
+    within: VisibleServers = { servers: [createRecord('a'), createRecord('b')] },
     naming = dot,
   ) =>
     core.request(
@@ -75,7 +75,7 @@ function createRequests(capabilities: Record<string, object> = {}) {
         owner: () => 'o',
         defer: () => {},
         capabilities: {},
-        questions: 'park',
+        questions: 'suspend',
         ...context,
       },
     );

@@ -1,6 +1,6 @@
 /** The core and its access decorator on plain fakes: who sees what, what a name means, what is never called. */
 import type { Caller } from '../../../src/access/policy/caller.ts';
-import type { Naming, Reach } from '../../../src/gateway/listing.ts';
+import type { Naming, VisibleServers } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import { EMPTY_CATALOG } from '../../../src/servers/catalog/catalog.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
@@ -12,7 +12,7 @@ import type { Server } from '../../../src/servers/registry/server-schema.ts';
 import { createCaller } from '../access/callers.ts';
 import { catalogOf, createRecord, findNothing } from './fakes.ts';
 
-const reach: Reach = {
+const visible: VisibleServers = {
   servers: ['alpha', 'alpha__beta', 'beta', 'off'].map(name => createRecord(name)),
 };
 const context: Parameters<Gateway['request']>[4] = {
@@ -20,10 +20,10 @@ const context: Parameters<Gateway['request']>[4] = {
   owner: () => 'o',
   defer: () => {},
   capabilities: {},
-  questions: 'park',
+  questions: 'suspend',
 };
 const everything = createCaller();
-const narrowed = createCaller({ servers: ['id-beta'] });
+const restrictToCaller = createCaller({ servers: ['id-beta'] });
 const dot: Naming = { kind: 'qualified', style: 'dot' };
 const underscore: Naming = { kind: 'qualified', style: 'underscore' };
 const ownOf = (key: string): Naming => ({ kind: 'own', serverId: `id-${key}` });
@@ -40,7 +40,7 @@ function createGateway(more: Partial<CorePorts> = {}) {
     ...more,
   });
   const deaf = { agreed: [], ended: Promise.resolve() };
-  const core: Gateway = { ...inner, hearTasks: () => Promise.resolve(deaf) };
+  const core: Gateway = { ...inner, subscribeTasks: () => Promise.resolve(deaf) };
   return { core, guarded: withAccess(core), calls };
 }
 
@@ -48,7 +48,7 @@ function createGateway(more: Partial<CorePorts> = {}) {
 function callTool(
   gateway: Gateway,
   caller: Caller,
-  within: Reach,
+  within: VisibleServers,
   name: string,
   naming = dot,
   params = new Map<string, string>(),
@@ -57,7 +57,7 @@ function callTool(
   return gateway.request(caller, within, naming, request, context);
 }
 
-const listTools = async (gateway: Gateway, caller: Caller, within: Reach, naming = dot) =>
+const listTools = async (gateway: Gateway, caller: Caller, within: VisibleServers, naming = dot) =>
   (await gateway.list(caller, within, naming, 'tools')).items;
 
 /** Code and message of what a call throws, which is all a caller learns. */
@@ -88,16 +88,16 @@ describe('a name', () => {
     ['alpha.x y', 'alpha "x y"'],
   ])('[MCP-8] [AG-US4-AC1] %s leads to its tool', async (name, called) => {
     const { guarded, calls } = createGateway();
-    await callTool(guarded, everything, reach, name);
+    await callTool(guarded, everything, visible, name);
     expect(calls).toEqual([called]);
   });
 
   it('[MCP-8] that was changed to fit a host is found through the catalog', async () => {
     const { guarded, calls } = createGateway();
-    const listed = await listTools(guarded, everything, reach, underscore);
+    const listed = await listTools(guarded, everything, visible, underscore);
     for (const { name, server: owner, item } of listed) {
       calls.length = 0;
-      await callTool(guarded, everything, reach, name);
+      await callTool(guarded, everything, visible, name);
       expect([name, calls]).toEqual([name, [`${owner.name} ${JSON.stringify(item.key)}`]]);
     }
     expect(listed).toHaveLength(7);
@@ -125,7 +125,7 @@ describe('a name', () => {
 
   it('[AG-US4-AC2] of a server itself needs no prefix', async () => {
     const { guarded, calls } = createGateway();
-    await callTool(guarded, everything, reach, 'get.sum', ownOf('alpha'));
+    await callTool(guarded, everything, visible, 'get.sum', ownOf('alpha'));
     expect(calls).toEqual(['alpha "get.sum"']);
   });
 
@@ -140,7 +140,7 @@ describe('a name', () => {
     ['.echo', 'tool_name_unprefixed', 'Tool name must be prefixed with server key: .echo'],
   ])('[MCP-9] %s is refused', async (name, code, message) => {
     const { guarded, calls } = createGateway();
-    const run = callTool(guarded, everything, reach, name);
+    const run = callTool(guarded, everything, visible, name);
     expect(await refusalOf(run)).toMatchObject({ code, message });
     expect(calls).toEqual([]);
   });
@@ -151,7 +151,7 @@ describe('a name', () => {
       ['off.echo', dot],
       ['echo', ownOf('off')],
     ] as const) {
-      const run = callTool(guarded, everything, reach, name, naming);
+      const run = callTool(guarded, everything, visible, name, naming);
       expect(await refusalOf(run)).toMatchObject({
         code: 'server_disconnected',
         extras: { data: { server: { id: 'id-off', name: 'off', status: 'DISCONNECTED' } } },
@@ -169,8 +169,10 @@ describe('access', () => {
       for (const hidden of ['alpha', 'off', 'alpha__beta']) {
         const [name, naming] =
           kind === 'own' ? ['echo', ownOf(hidden)] : [`${hidden}${kind}echo`, dot];
-        const alone: Reach = { servers: reach.servers.filter(server => server.name === 'beta') };
-        const answer = await refusalOf(callTool(guarded, narrowed, reach, name, naming));
+        const alone: VisibleServers = {
+          servers: visible.servers.filter(server => server.name === 'beta'),
+        };
+        const answer = await refusalOf(callTool(guarded, restrictToCaller, visible, name, naming));
         expect(answer).toEqual(await refusalOf(callTool(guarded, everything, alone, name, naming)));
         expect(answer).toEqual({
           code: 'tool_not_found',
@@ -185,12 +187,15 @@ describe('access', () => {
   it('[ACC-3] lists what may be called and calls what is listed, in every style', async () => {
     const { guarded, calls } = createGateway();
     for (const style of ['dot', 'colon', 'underscore'] as const) {
-      const listed = await listTools(guarded, narrowed, reach, { kind: 'qualified', style });
+      const listed = await listTools(guarded, restrictToCaller, visible, {
+        kind: 'qualified',
+        style,
+      });
       expect(listed.map(({ server: owner, item }) => `${owner.name} ${item.key}`)).toEqual([
         'beta echo',
       ]);
       for (const { name } of listed) {
-        await callTool(guarded, narrowed, reach, name);
+        await callTool(guarded, restrictToCaller, visible, name);
       }
     }
     expect(calls).toEqual(['beta "echo"', 'beta "echo"', 'beta "echo"']);
@@ -198,10 +203,10 @@ describe('access', () => {
 
   it('[ACC-3] never mixes the remembered lists of two callers', async () => {
     const { guarded } = createGateway();
-    const before = await listTools(guarded, everything, reach);
-    expect(await listTools(guarded, narrowed, reach)).toHaveLength(1);
-    expect(await listTools(guarded, createCaller({ servers: [] }), reach)).toHaveLength(0);
-    expect(await listTools(guarded, everything, reach)).toBe(before);
+    const before = await listTools(guarded, everything, visible);
+    expect(await listTools(guarded, restrictToCaller, visible)).toHaveLength(1);
+    expect(await listTools(guarded, createCaller({ servers: [] }), visible)).toHaveLength(0);
+    expect(await listTools(guarded, everything, visible)).toBe(before);
     expect(before).toHaveLength(7);
   });
 
@@ -209,17 +214,19 @@ describe('access', () => {
     const { guarded, calls } = createGateway();
     const reader: Caller = { ...everything, scopes: new Set(['tools:read']) };
     const writer: Caller = { ...everything, scopes: new Set(['tools:call']) };
-    expect(await refusalOf(callTool(guarded, reader, reach, 'alpha.echo'))).toMatchObject({
+    expect(await refusalOf(callTool(guarded, reader, visible, 'alpha.echo'))).toMatchObject({
       code: 'forbidden',
     });
-    expect(await refusalOf(listTools(guarded, writer, reach))).toMatchObject({ code: 'forbidden' });
+    expect(await refusalOf(listTools(guarded, writer, visible))).toMatchObject({
+      code: 'forbidden',
+    });
     expect(calls).toEqual([]);
   });
 
   it('[ACC-3] can only make the reach smaller', async () => {
     const { guarded } = createGateway();
     const wider = createCaller({ servers: ['id-beta', 'id-alpha', 'id-elsewhere'] });
-    const small: Reach = { servers: [createRecord('beta')] };
+    const small: VisibleServers = { servers: [createRecord('beta')] };
     const listed = await listTools(guarded, wider, small);
     expect(listed.map(({ name }) => name)).toEqual(['beta.echo']);
   });
@@ -240,7 +247,7 @@ describe('the core', () => {
       ['_meta', '{}'],
       ['vendor', '1e400'],
     ]);
-    await callTool(core, everything, reach, 'alpha.echo', dot, params);
+    await callTool(core, everything, visible, 'alpha.echo', dot, params);
     expect([...sent]).toEqual([
       ['arguments', '{"n":1.0}'],
       ['name', '"echo"'],
@@ -254,7 +261,7 @@ describe('the core', () => {
     const { core } = createGateway({
       call: () => Promise.reject(new PorticoError('upstream_timeout')),
     });
-    const run = callTool(core, everything, reach, 'beta.echo');
+    const run = callTool(core, everything, visible, 'beta.echo');
     const failure: unknown = await run.catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ServerFailure);
     expect(failure).toMatchObject({
@@ -268,9 +275,9 @@ describe('the core', () => {
     const { core } = createGateway({
       catalogOf: each => (lost && each.name === 'beta' ? EMPTY_CATALOG : catalogOf(each)),
     });
-    expect(await listTools(core, everything, reach)).toHaveLength(6);
+    expect(await listTools(core, everything, visible)).toHaveLength(6);
     lost = false;
-    expect(await listTools(core, everything, reach)).toHaveLength(7);
+    expect(await listTools(core, everything, visible)).toHaveLength(7);
   });
 
   it('[REG-5] lists anew when a catalog, a name or a state changes', async () => {

@@ -2,14 +2,14 @@
  * The state of a server that is down is told to who may use what was asked for, and to nobody else: what is hidden there is answered as what
  * is unknown, by every kind of name.
  */
-import type { Naming, Reach, Reference } from '../../../src/gateway/listing.ts';
+import type { Naming, VisibleServers, Reference } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import type { AccessRule } from '../../../src/access/policy/rule.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { createCore } from '../../../src/gateway/core.ts';
 import { Renames } from '../../../src/gateway/naming/renames.ts';
 import { withinToolset } from '../../../src/gateway/toolset-scope.ts';
-import { narrowed, withAccess } from '../../../src/gateway/steps/with-access.ts';
+import { restrictToCaller, withAccess } from '../../../src/gateway/steps/with-access.ts';
 import { ServerStatusSchema, isOffered } from '../../../src/servers/registry/status.ts';
 import { createCaller, OPEN } from '../access/callers.ts';
 import { catalogOf, createRecord, findNothing } from './fakes.ts';
@@ -37,7 +37,7 @@ const gateway = withAccess({
     findTools: findNothing,
     call: () => Promise.reject(new Error('nothing is to be sent')),
   }),
-  hearTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
+  subscribeTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
 });
 
 const context = {
@@ -45,7 +45,7 @@ const context = {
   owner: () => 'o',
   defer: () => undefined,
   capabilities: {},
-  questions: 'park',
+  questions: 'suspend',
 } as const;
 const METHODS = {
   tool: 'tools/call',
@@ -59,14 +59,14 @@ type Refusal = { code: string; message: string; extras: unknown };
 /** What is told of a reference, with its name taken out. */
 async function refusalOf(
   caller: typeof byRule,
-  reach: Reach,
+  visible: VisibleServers,
   naming: Naming,
   reference: Reference,
 ): Promise<Refusal> {
   const method = METHODS[reference.kind];
   const request = { method, reference, params: new Map<string, string>() };
   try {
-    await gateway.request(caller, reach, naming, request, context);
+    await gateway.request(caller, visible, naming, request, context);
   } catch (error) {
     if (!(error instanceof PorticoError)) throw error;
     const { code, message, extras } = error;
@@ -81,10 +81,12 @@ const overrides = [
 ];
 
 describe.each(DOWN)('a server that is %s', status => {
-  const reach: Reach = { servers: [createRecord('alpha'), createRecord('off', { status })] };
+  const visible: VisibleServers = {
+    servers: [createRecord('alpha'), createRecord('off', { status })],
+  };
   const dot: Naming = { kind: 'qualified', style: 'dot' };
   const own: Naming = { kind: 'own', serverId: 'id-off' };
-  const renames = new Renames(overrides, reach.servers);
+  const renames = new Renames(overrides, visible.servers);
   const renamed: Naming = { kind: 'qualified', style: 'dot', renames };
   const NAMES: [way: string, naming: Naming, nameOf: (tool: string) => string][] = [
     ['its own name', own, tool => tool],
@@ -99,7 +101,10 @@ describe.each(DOWN)('a server that is %s', status => {
     '[ACC-3] tells its state of a tool that is seen, by %s',
     async (_, naming, name) => {
       for (const caller of [createCaller(), ...Object.values(NARROWED)]) {
-        const told = await refusalOf(caller, reach, naming, { kind: 'tool', name: name('shown') });
+        const told = await refusalOf(caller, visible, naming, {
+          kind: 'tool',
+          name: name('shown'),
+        });
         expect(told).toMatchObject({
           code: 'server_disconnected',
           extras: { data: { server: { status } } },
@@ -112,14 +117,14 @@ describe.each(DOWN)('a server that is %s', status => {
     '[ACC-3] tells nothing of a tool that is hidden, by %s',
     async (_, naming, name) => {
       for (const caller of [...Object.values(NARROWED), byServer]) {
-        const hidden = await refusalOf(caller, reach, naming, {
+        const hidden = await refusalOf(caller, visible, naming, {
           kind: 'tool',
           name: name('hidden'),
         });
         // The same server name that nobody has, or on its own endpoint a tool that is not there.
         const nobodys = { kind: 'own', serverId: 'id-nobody' } as const;
         const unknownName = name('hidden').replace(/^off|^renamed/, 'nobody');
-        const unknown = await refusalOf(caller, reach, naming.kind === 'own' ? nobodys : naming, {
+        const unknown = await refusalOf(caller, visible, naming.kind === 'own' ? nobodys : naming, {
           kind: 'tool',
           name: unknownName,
         });
@@ -135,10 +140,10 @@ describe.each(DOWN)('a server that is %s', status => {
         ['prompt', 'off.ask', 'nobody.ask'],
         ['resource', 'off+file:///x', 'nobody+file:///x'],
       ] as const) {
-        const told = await refusalOf(caller, reach, dot, { kind, name: hidden });
-        expect(told).toEqual(await refusalOf(caller, reach, dot, { kind, name: unknown }));
+        const told = await refusalOf(caller, visible, dot, { kind, name: hidden });
+        expect(told).toEqual(await refusalOf(caller, visible, dot, { kind, name: unknown }));
         expect(told.code).toBe(`${kind}_not_found`);
-        const atOwn = await refusalOf(caller, reach, own, { kind, name: 'x' });
+        const atOwn = await refusalOf(caller, visible, own, { kind, name: 'x' });
         expect(atOwn.code).toBe(`${kind}_not_found`);
       }
     }
@@ -146,24 +151,24 @@ describe.each(DOWN)('a server that is %s', status => {
       ['prompt', 'off.ask'],
       ['resource', 'off+file:///x'],
     ] as const) {
-      const told = await refusalOf(byRule, reach, dot, { kind, name });
+      const told = await refusalOf(byRule, visible, dot, { kind, name });
       expect(told.code).toBe('server_disconnected');
     }
   });
 
   it('[ACC-3] [MCP-9] tells nothing of tasks where it is not in reach', async () => {
     const of = (serverId: string): Reference => ({ kind: 'task', name: 't', serverId });
-    const hidden = await refusalOf(byServer, reach, dot, of('id-off'));
-    expect(hidden).toEqual(await refusalOf(byServer, reach, dot, of('id-nobody')));
+    const hidden = await refusalOf(byServer, visible, dot, of('id-off'));
+    expect(hidden).toEqual(await refusalOf(byServer, visible, dot, of('id-nobody')));
     expect(hidden.code).toBe('task_not_found');
-    expect((await refusalOf(byRule, reach, dot, of('id-off'))).code).toBe('server_disconnected');
+    expect((await refusalOf(byRule, visible, dot, of('id-off'))).code).toBe('server_disconnected');
   });
 
   it('[ACC-4] tells nothing of what a toolset leaves out', async () => {
     const definition = { include: ['off.shown'], exclude: [], overrides: [] };
     const toolset = { id: 'id-set', name: 'set', description: '', definition };
     const caller = createCaller();
-    const within = withinToolset(toolset, narrowed(caller, reach));
+    const within = withinToolset(toolset, restrictToCaller(caller, visible));
     const told = (name: string) => refusalOf(caller, within, dot, { kind: 'tool', name });
     expect((await told('off.shown')).code).toBe('server_disconnected');
     expect(await told('off.hidden')).toEqual(await told('nobody.hidden'));

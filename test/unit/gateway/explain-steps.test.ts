@@ -30,7 +30,7 @@ function stepOf(name: StepName, more: Partial<Case>, record: Partial<Server> = {
     server,
     tool: 'drop',
     item: plain,
-    pinState: undefined,
+    approvalState: undefined,
     toolset: undefined,
     ...more,
   };
@@ -80,18 +80,28 @@ describe('a step', () => {
     ['approval', {}, true, 'Its definition is not held'],
     [
       'approval',
-      { item: undefined, pinState: 'changed' },
+      { item: undefined, approvalState: 'changed' },
       false,
       'Its definition is held: changed',
     ],
-    ['approval', { item: undefined, pinState: 'approved' }, true, 'Its definition is not held'],
-    ['approval', { item: undefined, pinState: 'removed' }, true, 'Its definition is not held'],
+    [
+      'approval',
+      { item: undefined, approvalState: 'approved' },
+      true,
+      'Its definition is not held',
+    ],
+    ['approval', { item: undefined, approvalState: 'removed' }, true, 'Its definition is not held'],
     ['approval', { item: undefined }, true, 'Its definition is not held'],
     // It is served, so it is not held, whatever was noted before.
-    ['approval', { pinState: 'pending' }, true, 'Its definition is not held'],
+    ['approval', { approvalState: 'pending' }, true, 'Its definition is not held'],
     ['catalog', {}, true, 'The server has the tool'],
     ['catalog', { item: undefined }, false, 'The server offers no such tool'],
-    ['catalog', { item: undefined, pinState: 'removed' }, false, 'The server has the tool no more'],
+    [
+      'catalog',
+      { item: undefined, approvalState: 'removed' },
+      false,
+      'The server has the tool no more',
+    ],
     ['circuit', {}, true, 'The circuit is closed'],
   ])('[ACC-3] %s of %j: %j, %s', (name, given, passes, detail) => {
     expect(stepOf(name, given)).toEqual([passes, detail]);

@@ -13,10 +13,10 @@ import type { Toolset } from '../../../src/access/policy/toolset.ts';
 import { EMPTY_CATALOG, parseCatalog, type Catalog } from '../../../src/servers/catalog/catalog.ts';
 import { createCore } from '../../../src/gateway/core.ts';
 import { createTrial } from '../../../src/gateway/explain/dry-run.ts';
-import { narrowed, withAccess } from '../../../src/gateway/steps/with-access.ts';
+import { restrictToCaller, withAccess } from '../../../src/gateway/steps/with-access.ts';
 import { withCircuit } from '../../../src/gateway/health/live-calls.ts';
 import { scopeOf } from '../../../src/mcp/endpoint.ts';
-import type { PinState } from '../../../src/servers/registry/fingerprint.ts';
+import type { ApprovalState } from '../../../src/servers/registry/approval.ts';
 import { isOffered, ServerStatusSchema } from '../../../src/servers/registry/status.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
 import { createRecord, findNothing } from './fakes.ts';
@@ -25,13 +25,13 @@ import { createRandom, drawn, SEED, type Random } from '../seeded.ts';
 const NOW = 1_000;
 const NAMES = ['alpha', 'beta', 'gamma'];
 const TOOLS = ['read', 'write', 'drop'];
-const HELD: PinState[] = ['pending', 'changed', 'quarantined', 'rejected'];
+const HELD: ApprovalState[] = ['pending', 'changed', 'quarantined', 'rejected'];
 
 interface World {
   servers: Server[];
   state: AccessState;
   token: Token;
-  pins: Map<string, PinState>;
+  approvals: Map<string, ApprovalState>;
   catalogOf(server: Server): Catalog;
 }
 
@@ -59,13 +59,13 @@ function makeRule(random: Random, id: number): AccessRule {
 
 function makeWorld(random: Random): World {
   const catalogs = new Map<string, Catalog>();
-  const pins = new Map<string, PinState>();
+  const approvals = new Map<string, ApprovalState>();
   const servers = NAMES.map(name => {
     const status = random.pick(['CONNECTED', 'CONNECTED', ...ServerStatusSchema.options] as const);
     const circuitRetryAt = random.below(5) === 0 ? NOW + 500 : null;
     const tools = TOOLS.filter(tool => {
       const fate = random.below(5);
-      if (fate === 0) pins.set(`${name} ${tool}`, random.pick(HELD));
+      if (fate === 0) approvals.set(`${name} ${tool}`, random.pick(HELD));
       return fate > 1;
     }).map(tool => {
       const annotations = { readOnlyHint: random.below(2) === 0 };
@@ -111,7 +111,7 @@ function makeWorld(random: Random): World {
     servers,
     state: { posture: random.pick(['open', 'closed']), rules, toolsets },
     token,
-    pins,
+    approvals,
     catalogOf: ({ name, status }) =>
       isOffered(status) ? (catalogs.get(name) ?? EMPTY_CATALOG) : EMPTY_CATALOG,
   };
@@ -130,15 +130,15 @@ async function reallyDo(world: World, caller: Caller, { server, tool, toolset }:
   });
   const gateway = withAccess({
     ...core,
-    hearTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
+    subscribeTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
   });
   const endpoint = { path: '/mcp', ...(toolset ? { toolsetName: toolset.name } : {}) };
-  const seen = narrowed(caller, { servers: world.servers });
+  const seen = restrictToCaller(caller, { servers: world.servers });
   const scope = scopeOf(endpoint, caller, seen, { nameStyle: 'dot', tools: 'all' });
   if (!scope) return { isListed: false, isCalled: false };
-  const { reach, naming } = scope;
+  const { visible, naming } = scope;
   const name = `${server.name}.${tool}`;
-  const listed = await gateway.list(caller, reach, naming, 'tools').catch(() => ({ items: [] }));
+  const listed = await gateway.list(caller, visible, naming, 'tools').catch(() => ({ items: [] }));
   const request = {
     method: 'tools/call',
     reference: { kind: 'tool', name },
@@ -151,15 +151,15 @@ async function reallyDo(world: World, caller: Caller, { server, tool, toolset }:
     capabilities: {},
     questions: 'ask',
   } as const;
-  await gateway.request(caller, reach, naming, request, context).catch(() => undefined);
+  await gateway.request(caller, visible, naming, request, context).catch(() => undefined);
   expect(left.every(call => call === name)).toBe(true);
   return { isListed: listed.items.some(item => item.name === name), isCalled: left.length > 0 };
 }
 
 function caseOf(world: World, server: Server, tool: string, toolset: Toolset | undefined): Case {
   const caller = toCaller(world.token, world.state);
-  const pinState = world.pins.get(`${server.name} ${tool}`);
-  return { caller, isExpired: false, server, tool, item: undefined, pinState, toolset };
+  const approvalState = world.approvals.get(`${server.name} ${tool}`);
+  return { caller, isExpired: false, server, tool, item: undefined, approvalState, toolset };
 }
 
 const explain = (world: World, given: Case): Promise<Explained> => {
@@ -193,7 +193,7 @@ async function check(world: World, server: Server, tool: string, toolset: Toolse
   const refusing = ofCall.filter(({ passes }) => passes === false);
   expect({ refused: !found.isAllowed, found }).toEqual({ refused: refusing.length > 0, found });
   expect(found.decided).toEqual(refusing[0] ?? rulingOf(found));
-  const held = given.pinState !== undefined;
+  const held = given.approvalState !== undefined;
   expect(refusing.some(({ step }) => step === 'approval')).toBe(held);
   const ruling = rulingOf(found);
   if (ruling?.step !== 'rule' || ruling.passes === null) return refusing;

@@ -27,7 +27,7 @@ export function createRecord(name: string, more: Partial<Server> = {}): Server {
     disconnectedAt: null,
     circuitRetryAt: null,
     toolApproval: null,
-    pinsStamp: 'stamp',
+    approvalsStamp: 'stamp',
     heldTools: 0,
     skillsRevision: 0,
     taxonomyRevision: 1,

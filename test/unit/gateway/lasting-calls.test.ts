@@ -66,7 +66,7 @@ describe('a call that asks', () => {
 
   it('[SEC-6] ends with its question where its client comes back with another', async () => {
     const world = createWorld([ASKING]);
-    await world.call({}, { questions: 'park' });
+    await world.call({}, { questions: 'suspend' });
     expect(await world.endings()).toMatchObject([
       ['done', null, { is_error: false, result: 'input_required' }],
     ]);

@@ -1,5 +1,5 @@
 /** The way of a link through the core: out in a result, back in a request, and never to another server than its own. */
-import type { Naming, Reach } from '../../../src/gateway/listing.ts';
+import type { Naming, VisibleServers } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import { NOTHING } from '../../../src/access/policy/view.ts';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
@@ -37,14 +37,14 @@ const context: Parameters<typeof core.request>[4] = {
   owner: () => 'o',
   defer: () => {},
   capabilities: {},
-  questions: 'park',
+  questions: 'suspend',
 };
 
-async function read(reach: Reach, uri: string): Promise<string | undefined> {
+async function read(visible: VisibleServers, uri: string): Promise<string | undefined> {
   calls.length = 0;
   const reference = { kind: 'resource', name: uri } as const;
   const request = { method: 'resources/read', reference, params: new Map() } as const;
-  await core.request(caller, reach, qualified, request, context);
+  await core.request(caller, visible, qualified, request, context);
   return calls[0];
 }
 

@@ -12,7 +12,7 @@ import { createRecord, findNothing } from './fakes.ts';
 
 const there = createRecord('there');
 const down = createRecord('down', { status: 'DISCONNECTED' });
-const reach = { servers: [down, there] };
+const visible = { servers: [down, there] };
 const catalog = parseCatalog(
   'hash-there',
   JSON.stringify({
@@ -36,7 +36,7 @@ const gateway = withAccess({
       });
     },
   }),
-  hearTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
+  subscribeTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
 });
 const METHODS = {
   tool: 'tools/call',
@@ -49,7 +49,7 @@ const context = {
   owner: () => 'o',
   defer: () => undefined,
   capabilities: {},
-  questions: 'park',
+  questions: 'suspend',
 } as const;
 
 /** Where a request leaves for, or what it is refused with. */
@@ -57,7 +57,7 @@ async function ask(
   caller: ReturnType<typeof createCaller>,
   naming: Naming,
   reference: Reference,
-  within = reach,
+  within = visible,
 ) {
   sent.length = 0;
   const request = {
@@ -144,11 +144,11 @@ describe('a caller who sees one tool of a server', () => {
 
   it('[ACC-3] does not see a server of which nothing is left', async () => {
     const gone = createCaller({ tools: ['there.other'] });
-    const visible = async (caller: typeof gone) =>
-      (await gateway.visible(caller, reach)).servers.map(({ name }) => name);
-    expect(await visible(gone)).toEqual([]);
-    expect(await visible(ofTools)).toEqual(['there']);
-    expect(await visible(everything)).toEqual(['down', 'there']);
+    const namesFor = async (caller: typeof gone) =>
+      (await gateway.visible(caller, visible)).servers.map(({ name }) => name);
+    expect(await namesFor(gone)).toEqual([]);
+    expect(await namesFor(ofTools)).toEqual(['there']);
+    expect(await namesFor(everything)).toEqual(['down', 'there']);
   });
 });
 
@@ -157,7 +157,7 @@ describe('a name that an endpoint gives', () => {
   const renamed: Naming = {
     kind: 'qualified',
     style: 'dot',
-    renames: new Renames(overrides, reach.servers),
+    renames: new Renames(overrides, visible.servers),
   };
 
   it('[ACC-4] is that of a tool, never of a prompt', async () => {
@@ -165,11 +165,11 @@ describe('a name that an endpoint gives', () => {
     expect(await ask(everything, renamed, { kind: 'prompt', name: 'new' })).toBe(
       'tool_name_unprefixed',
     );
-    const { items } = await gateway.list(everything, reach, renamed, 'tools');
+    const { items } = await gateway.list(everything, visible, renamed, 'tools');
     expect(items.map(({ name, item }) => [name, item.raw.get('description')])).toEqual([
       ['new', '"Another"'],
     ]);
-    const prompts = await gateway.list(everything, reach, renamed, 'prompts');
+    const prompts = await gateway.list(everything, visible, renamed, 'prompts');
     expect(prompts.items.map(({ name }) => name)).toEqual([
       'there.same',
       'there.ask',
@@ -185,7 +185,7 @@ describe('a name that an endpoint gives', () => {
   });
 
   it('[ACC-4] of a tool that its server has no more leads nowhere', async () => {
-    const renames = new Renames([{ server: 'there', tool: 'gone', name: 'new' }], reach.servers);
+    const renames = new Renames([{ server: 'there', tool: 'gone', name: 'new' }], visible.servers);
     const naming: Naming = { kind: 'qualified', style: 'dot', renames };
     expect(await ask(everything, naming, { kind: 'tool', name: 'new' })).toBe(
       'tool_name_unprefixed',
@@ -197,7 +197,7 @@ describe('a name that an endpoint gives', () => {
       { server: 'nobody', tool: 'same', name: 'theirs' },
       { server: 'there', tool: 'same', description: 'Another' },
     ];
-    const renames = new Renames(given, reach.servers);
+    const renames = new Renames(given, visible.servers);
     const naming: Naming = { kind: 'qualified', style: 'dot', renames };
     expect(await ask(everything, naming, { kind: 'tool', name: 'theirs' })).toBe(
       'tool_name_unprefixed',
@@ -213,7 +213,7 @@ describe('a name that an endpoint gives', () => {
   });
 
   it('[ACC-4] of a tool whose server is down tells so', async () => {
-    const renames = new Renames([{ server: 'down', tool: 'same', name: 'new' }], reach.servers);
+    const renames = new Renames([{ server: 'down', tool: 'same', name: 'new' }], visible.servers);
     const naming: Naming = { kind: 'qualified', style: 'dot', renames };
     expect(await ask(everything, naming, { kind: 'tool', name: 'new' })).toBe(
       'server_disconnected',
@@ -246,7 +246,7 @@ describe('a task', () => {
 describe('the name of a prompt', () => {
   it('[MCP-8] that was changed to fit a host is found through the catalog', async () => {
     const underscore: Naming = { kind: 'qualified', style: 'underscore' };
-    const { items } = await gateway.list(everything, reach, underscore, 'prompts');
+    const { items } = await gateway.list(everything, visible, underscore, 'prompts');
     const names = items.map(({ name }) => name);
     expect(names).toHaveLength(3);
     for (const name of names) {

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Taken } from '../../../src/gateway/cache/cache-port.ts';
 import {
   CLAIM_MS,
-  Flights,
+  SingleFlight,
   LEASE_MS,
-  MAX_FLIGHTS,
+  MAX_IN_FLIGHT,
   MAX_WAITERS,
 } from '../../../src/gateway/cache/single-flight.ts';
 import { createRandom, SEED } from '../seeded.ts';
@@ -17,7 +17,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const create = () =>
-  new Flights({
+  new SingleFlight({
     now: () => Date.now(),
     after: (ms, run) => setTimeout(run, ms),
     cancel: timer => clearTimeout(timer as ReturnType<typeof setTimeout>),
@@ -119,7 +119,7 @@ it('[LLM-5] nobody waits longer than it wants to, and only so many wait', async 
 
 it('[LLM-5] flights whose leaders are lost take no room for ever', async () => {
   const { flights, settle } = createStand();
-  for (let at = 0; at < MAX_FLIGHTS; at += 1) void flights.join(`key ${at}`, 'a', WAIT_MS);
+  for (let at = 0; at < MAX_IN_FLIGHT; at += 1) void flights.join(`key ${at}`, 'a', WAIT_MS);
   expect(flights.join('one more', 'a', WAIT_MS)).toEqual({ kind: 'alone' });
   flights.renew('key 0', 'a');
   await settle(LEASE_MS - 1);

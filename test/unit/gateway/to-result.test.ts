@@ -37,53 +37,53 @@ const QUALIFIED = { ...LINK, uri: 'alpha+note://a' };
 const said = { type: 'text', text: '[1]' };
 
 it('[MCP-7] is nothing for a modern client on the endpoint of one server', () => {
-  for (const door of ['modern', 'rest', undefined] as const) {
-    expect(made(door ? { door } : {}, own)).toBeUndefined();
+  for (const source of ['modern', 'rest', undefined] as const) {
+    expect(made(source ? { source } : {}, own)).toBeUndefined();
   }
 });
 
 it('[MCP-7] is nothing in a completion', () => {
   for (const naming of [dot, own]) {
-    for (const door of ['modern', 'legacy'] as const) {
-      expect(made({ method: 'completion/complete', door }, naming)).toBeUndefined();
+    for (const source of ['modern', 'legacy'] as const) {
+      expect(made({ method: 'completion/complete', source }, naming)).toBeUndefined();
     }
   }
 });
 
 it('[MCP-8] is the links on an endpoint of many servers', () => {
-  expect(made({ door: 'modern' }, dot)).toEqual({ ...RESULT, content: [QUALIFIED] });
+  expect(made({ source: 'modern' }, dot)).toEqual({ ...RESULT, content: [QUALIFIED] });
   const messages = [{ role: 'user', content: LINK }];
-  expect(made({ method: 'prompts/get', door: 'modern' }, dot, { messages })).toEqual({
+  expect(made({ method: 'prompts/get', source: 'modern' }, dot, { messages })).toEqual({
     messages: [{ role: 'user', content: QUALIFIED }],
   });
 });
 
 it('[MCP-5] is the structured content of a tool for a legacy client', () => {
   const wrapped = { result: [1] };
-  expect(made({ door: 'legacy' }, own)).toEqual({
+  expect(made({ source: 'legacy' }, own)).toEqual({
     content: [LINK, said],
     structuredContent: wrapped,
   });
-  expect(made({ door: 'legacy' }, dot)).toEqual({
+  expect(made({ source: 'legacy' }, dot)).toEqual({
     content: [QUALIFIED, said],
     structuredContent: wrapped,
   });
   // Only of a tool, and one that is known.
-  expect(made({ door: 'legacy', method: 'prompts/get' }, own)).toEqual(RESULT);
-  expect(made({ door: 'legacy' }, own, RESULT, false)).toEqual(RESULT);
+  expect(made({ source: 'legacy', method: 'prompts/get' }, own)).toEqual(RESULT);
+  expect(made({ source: 'legacy' }, own, RESULT, false)).toEqual(RESULT);
 });
 
 it('[MCP-5] is blocks that the revision of a legacy client has not', () => {
   const link = { type: 'text', text: 'a: note://a' };
   const content = { content: [LINK] };
   for (const version of ['2024-11-05', '2025-03-26']) {
-    expect(made({ door: 'legacy', version }, own, content)).toEqual({ content: [link] });
+    expect(made({ source: 'legacy', version }, own, content)).toEqual({ content: [link] });
   }
   for (const version of ['2025-06-18', undefined]) {
-    expect(made({ door: 'legacy', version }, own, content)).toEqual(content);
+    expect(made({ source: 'legacy', version }, own, content)).toEqual(content);
   }
   // What a client of the modern era speaks is not asked.
-  expect(made({ door: 'modern', version: '2024-11-05' }, dot, content)).toEqual({
+  expect(made({ source: 'modern', version: '2024-11-05' }, dot, content)).toEqual({
     content: [QUALIFIED],
   });
 });
@@ -92,8 +92,8 @@ it('[MCP-8] [ACC-3] is whose a resource is, and that nobody else may have it', (
   const read = { contents: [{ uri: 'note://a', text: 'x' }], cacheScope: 'public' };
   const kept = { ...read, cacheScope: 'private' };
   const method = 'resources/read';
-  expect(made({ method, door: 'modern' }, own, read)).toEqual(kept);
-  expect(made({ method, door: 'modern' }, dot, read)).toEqual({
+  expect(made({ method, source: 'modern' }, own, read)).toEqual(kept);
+  expect(made({ method, source: 'modern' }, dot, read)).toEqual({
     ...kept,
     contents: [{ uri: 'alpha+note://a', text: 'x' }],
   });

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { parseQualifiedPattern } from '../../../src/shared/util/name-pattern.ts';
 import { NOTHING, selectionOf, WHOLE } from '../../../src/access/policy/view.ts';
 import { isReadOnly, parseCatalog } from '../../../src/servers/catalog/catalog.ts';
-import { through } from '../../../src/gateway/visible-catalog.ts';
-import { narrowed } from '../../../src/gateway/steps/with-access.ts';
+import { filterCatalog } from '../../../src/gateway/visible-catalog.ts';
+import { restrictToCaller } from '../../../src/gateway/steps/with-access.ts';
 import { PLAIN_CLIENT } from '../../../src/servers/catalog/conditions.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord } from './fakes.ts';
@@ -34,12 +34,12 @@ const select = (include: string[], exclude: string[] = []) =>
 describe('a catalog through a view', () => {
   it('[ACC-3] is all of it where there is no view, or one of everything', () => {
     const catalog = createCatalog();
-    expect(through(undefined, catalog)).toBe(catalog);
-    expect(through(WHOLE, catalog)).toBe(catalog);
+    expect(filterCatalog(undefined, catalog)).toBe(catalog);
+    expect(filterCatalog(WHOLE, catalog)).toBe(catalog);
   });
 
   it('[ACC-3] of some tools has these and nothing beside tools', () => {
-    const seen = through(select(['files.r*']), createCatalog());
+    const seen = filterCatalog(select(['files.r*']), createCatalog());
     expect(seen.tools.items.map(({ key }) => key)).toEqual(['read']);
     expect([...seen.tools.byKey.keys()]).toEqual(['read']);
     for (const kind of ['resources', 'resourceTemplates', 'prompts'] as const) {
@@ -51,26 +51,26 @@ describe('a catalog through a view', () => {
 
   it('[ACC-3] without some tools has everything else', () => {
     const catalog = createCatalog();
-    const seen = through(select(['files'], ['files.drop']), catalog);
+    const seen = filterCatalog(select(['files'], ['files.drop']), catalog);
     expect(seen).toEqual({ ...catalog, tools: seen.tools });
     expect(seen.tools.items.map(({ key }) => key)).toEqual(['read']);
   });
 
   it('[ACC-3] of nothing tells not even how long it is fresh', () => {
-    const seen = through(NOTHING, createCatalog());
+    const seen = filterCatalog(NOTHING, createCatalog());
     expect([seen.tools.items, seen.ttlMs]).toEqual([[], {}]);
-    const silent = through(select(['files.r*']), createCatalog({ ttlMs: {} }));
+    const silent = filterCatalog(select(['files.r*']), createCatalog({ ttlMs: {} }));
     expect(silent.ttlMs).toEqual({});
   });
 
   it('[ACC-3] is made once for each view of each catalog', () => {
     const catalog = createCatalog();
     const [reading, dropping] = [select(['files.read']), select(['files.drop'])];
-    const seen = through(reading, catalog);
-    expect(through(select(['files.read']), catalog)).toBe(seen);
-    expect(through(dropping, catalog)).not.toBe(seen);
-    expect(through(reading, catalog)).toBe(seen);
-    expect(through(reading, createCatalog())).not.toBe(seen);
+    const seen = filterCatalog(reading, catalog);
+    expect(filterCatalog(select(['files.read']), catalog)).toBe(seen);
+    expect(filterCatalog(dropping, catalog)).not.toBe(seen);
+    expect(filterCatalog(reading, catalog)).toBe(seen);
+    expect(filterCatalog(reading, createCatalog())).not.toBe(seen);
   });
 });
 
@@ -95,11 +95,11 @@ describe('a reach that is narrowed', () => {
 
   it('[ACC-3] has the servers of which something is seen, and how much', () => {
     const caller = createCaller({ tools: ['files.read', 'other'] });
-    const { servers: left, views } = narrowed(caller, { servers });
+    const { servers: left, views } = restrictToCaller(caller, { servers });
     expect(left.map(({ name }) => name)).toEqual(['files', 'other']);
     // All of a server needs no view.
     expect([...(views?.keys() ?? [])]).toEqual(['id-files']);
-    const one = narrowed(createCaller({ servers: ['id-other'] }), { servers });
+    const one = restrictToCaller(createCaller({ servers: ['id-other'] }), { servers });
     expect([one.servers.map(({ name }) => name), [...(one.views ?? [])].length]).toEqual([
       ['other'],
       1,
@@ -109,25 +109,25 @@ describe('a reach that is narrowed', () => {
   it('[ACC-3] [ACC-4] never becomes wider than it was', () => {
     const view = select(['files.read']);
     const given = { servers, views: new Map([[files.id, view]]) };
-    expect(narrowed(createCaller(), given).views?.get(files.id)).toBe(view);
-    const dropping = narrowed(createCaller({ tools: ['files.drop'] }), given);
+    expect(restrictToCaller(createCaller(), given).views?.get(files.id)).toBe(view);
+    const dropping = restrictToCaller(createCaller({ tools: ['files.drop'] }), given);
     const seen = ['read', 'drop'].map(tool => dropping.views?.get(files.id)?.tool(tool, false));
     expect(seen).toEqual([false, false]);
   });
 
   it('[ACC-3] is found again for the same caller, and for no other', () => {
     const caller = createCaller({ tools: ['files.read'] });
-    const narrow = narrowed(caller, { servers });
-    expect(narrowed(caller, { servers })).toBe(narrow);
-    expect(narrowed(caller, narrow)).toBe(narrow);
-    expect(narrowed(createCaller(), { servers })).not.toBe(narrow);
+    const narrow = restrictToCaller(caller, { servers });
+    expect(restrictToCaller(caller, { servers })).toBe(narrow);
+    expect(restrictToCaller(caller, narrow)).toBe(narrow);
+    expect(restrictToCaller(createCaller(), { servers })).not.toBe(narrow);
     // What has views or a client of its own is something else.
     const ofClient = { servers, client: PLAIN_CLIENT };
-    expect(narrowed(caller, ofClient).client).toBe(PLAIN_CLIENT);
-    expect(narrowed(caller, ofClient)).toBe(narrowed(caller, ofClient));
-    expect(narrowed(caller, { servers }).client).toBeUndefined();
+    expect(restrictToCaller(caller, ofClient).client).toBe(PLAIN_CLIENT);
+    expect(restrictToCaller(caller, ofClient)).toBe(restrictToCaller(caller, ofClient));
+    expect(restrictToCaller(caller, { servers }).client).toBeUndefined();
     const viewed = { servers, views: new Map([[files.id, NOTHING]]) };
-    expect(narrowed(caller, viewed).servers).toEqual([]);
-    expect(narrowed(caller, { servers })).toBe(narrow);
+    expect(restrictToCaller(caller, viewed).servers).toEqual([]);
+    expect(restrictToCaller(caller, { servers })).toBe(narrow);
   });
 });

@@ -6,19 +6,19 @@ import { withAccess } from '../../../src/gateway/steps/with-access.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord } from './fakes.ts';
 
-const reach = { servers: [createRecord('alpha'), createRecord('beta')] };
+const visible = { servers: [createRecord('alpha'), createRecord('beta')] };
 const dot: Naming = { kind: 'qualified', style: 'dot' };
 const METHODS = 'visible list find search subscription offer hearTasks request'.split(' ');
-const READS = ['list', 'find', 'search', 'subscription', 'hearTasks'];
+const READS = ['list', 'find', 'search', 'subscription', 'subscribeTasks'];
 
 /** Asks all there is; what got through, with the servers it reaches, and what did not. */
 async function tryAll(caller: ReturnType<typeof createCaller>) {
-  const through: string[] = [];
+  const filterCatalog: string[] = [];
   const refused: string[] = [];
   const note =
     (method: string) =>
-    (_caller: unknown, { servers }: typeof reach) => {
-      through.push(`${method} ${servers.map(({ name }) => name).join()}`);
+    (_caller: unknown, { servers }: typeof visible) => {
+      filterCatalog.push(`${method} ${servers.map(({ name }) => name).join()}`);
       return Promise.resolve();
     };
   const inner = Object.fromEntries(METHODS.map(method => [method, note(method)]));
@@ -27,11 +27,11 @@ async function tryAll(caller: ReturnType<typeof createCaller>) {
     (...given: unknown[]) => Promise<unknown>
   >;
   for (const method of METHODS) {
-    await gateway[method]?.(caller, reach, dot, 'x', {}, {}).catch((error: { code: string }) => {
+    await gateway[method]?.(caller, visible, dot, 'x', {}, {}).catch((error: { code: string }) => {
       refused.push(`${method} ${error.code}`);
     });
   }
-  return { through, refused };
+  return { filterCatalog, refused };
 }
 
 it('[ACC-2] [ACC-9] reading and calling are apart', async () => {
@@ -40,8 +40,8 @@ it('[ACC-2] [ACC-9] reading and calling are apart', async () => {
   expect(reader.refused).toEqual(['request forbidden']);
   const writer = await tryAll(createCaller({ servers }, ['tools:call']));
   expect(writer.refused).toEqual(READS.map(method => `${method} forbidden`));
-  expect(writer.through).toEqual(['visible beta', 'offer beta', 'request beta']);
-  expect(reader.through).toEqual(
+  expect(writer.filterCatalog).toEqual(['visible beta', 'offer beta', 'request beta']);
+  expect(reader.filterCatalog).toEqual(
     METHODS.filter(method => method !== 'request').map(method => `${method} beta`),
   );
 });

@@ -18,7 +18,7 @@ describe('the row of a call', () => {
     let sentBefore: number | undefined;
     const world = createWorld([], { admit: () => ((sentBefore = world.sent.length), {}) });
     const params = new Map([['arguments', '{"pin":"4711","n":1}']]);
-    await world.call({ params, door: 'rest' });
+    await world.call({ params, source: 'rest' });
     expect(sentBefore).toBe(0);
     expect(world.begun).toMatchObject([
       {
@@ -27,7 +27,7 @@ describe('the row of a call', () => {
       },
     ]);
     const detail = JSON.parse(world.begun[0]?.call?.detail ?? '{}') as object;
-    expect(detail).toMatchObject({ door: 'rest', server: alpha.id, arguments: { n: 1 } });
+    expect(detail).toMatchObject({ source: 'rest', server: alpha.id, arguments: { n: 1 } });
     expect(JSON.stringify(detail)).not.toContain('4711');
     expect(world.begun[0]).not.toHaveProperty('refused');
   });
@@ -220,7 +220,7 @@ describe('what is refused before it is a request', () => {
   const told = async (method: string, thrown: unknown, subject?: string) => {
     const world = createWorld();
     const asked = subject === undefined ? {} : { subject };
-    await world.gateway.refused?.(ada, { method, thrown, door: 'legacy', ...asked });
+    await world.gateway.refused?.(ada, { method, thrown, source: 'legacy', ...asked });
     return world.begun.map(({ call, refused }) => {
       const { action, subject: about, detail, at } = call ?? {};
       return { action, about, detail, at, outcome: refused?.outcome, code: refused?.code };

@@ -1,7 +1,7 @@
 /** States of servers on their way through clients: sealed for one principal, one request, one server and a time. */
-import type { Reach } from '../../../src/gateway/listing.ts';
+import type { VisibleServers } from '../../../src/gateway/listing.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Gateway, RelayedRequest, RequestContext } from '../../../src/gateway/gateway.ts';
+import type { Gateway, RelayedRequest, DispatchContext } from '../../../src/gateway/gateway.ts';
 import { withRequestState } from '../../../src/gateway/steps/with-request-state.ts';
 import { rawMembers } from '../../../src/shared/json/json-spans.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
@@ -16,7 +16,7 @@ const keys = createKeyRing(
 );
 const ada = createCaller({ principalId: 'ada' });
 const alpha = createRecord('alpha');
-const reach: Reach = { servers: [alpha, createRecord('beta')] };
+const visible: VisibleServers = { servers: [alpha, createRecord('beta')] };
 const FORM = { elicitation: { form: {} } };
 const ASKING = {
   resultType: 'input_required',
@@ -53,14 +53,14 @@ function createGateway(...results: (JsonObject | CallReply)[]) {
     params: Record<string, unknown> = {},
     {
       caller = ada,
-      within = reach,
+      within = visible,
       more = {},
       context = {},
     }: {
       caller?: typeof ada;
-      within?: Reach;
+      within?: VisibleServers;
       more?: Partial<RelayedRequest>;
-      context?: Partial<RequestContext>;
+      context?: Partial<DispatchContext>;
     } = {},
   ) {
     const raw = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)] as const);
@@ -79,7 +79,7 @@ function createGateway(...results: (JsonObject | CallReply)[]) {
         owner: () => 'o',
         defer: () => {},
         capabilities: FORM,
-        questions: 'park',
+        questions: 'suspend',
         ...context,
       },
     );

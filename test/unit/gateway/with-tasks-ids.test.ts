@@ -1,6 +1,6 @@
 /** Which id a task has for its client, and who hears of it. */
-import type { TaskEar } from '../../../src/upstream/streams/task-listener.ts';
-import type { Reach } from '../../../src/gateway/listing.ts';
+import type { TaskSubscription } from '../../../src/upstream/streams/task-listener.ts';
+import type { VisibleServers } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import type { CoreGateway, RelayedRequest } from '../../../src/gateway/gateway.ts';
@@ -25,7 +25,7 @@ const ada = createCaller({ principalId: 'ada' });
 const alpha = serverOf('alpha', 'modern');
 const beta = serverOf('beta', 'modern');
 const old = serverOf('old', 'legacy');
-const deaf: TaskPorts['hearTasks'] = () => Promise.reject(new Error('nobody asked'));
+const deaf: TaskPorts['subscribeTasks'] = () => Promise.reject(new Error('nobody asked'));
 
 /** A gateway whose one server answers with this; whose session it was asked on is noted. */
 function createGateway(server: Server, result: JsonObject, active = 'k1', hear = deaf) {
@@ -45,7 +45,7 @@ function createGateway(server: Server, result: JsonObject, active = 'k1', hear =
       });
     },
   } satisfies Partial<CoreGateway> as unknown as CoreGateway;
-  const gateway = withTasks(inner, { taskIds: idsUnder(active), hearTasks: hear });
+  const gateway = withTasks(inner, { taskIds: idsUnder(active), subscribeTasks: hear });
   async function send(request: Partial<RelayedRequest>, owner = 'session:1'): Promise<JsonObject> {
     const { reply } = await gateway.request(
       ada,
@@ -115,24 +115,28 @@ describe('who hears of tasks', () => {
   const never = new Promise<void>(() => {});
 
   /** Asks to hear of ids; servers agree to tasks by their own ids, and may tell at once. */
-  async function heard(given: string[], answers: Record<string, () => TaskEar>, within: Reach) {
+  async function heard(
+    given: string[],
+    answers: Record<string, () => TaskSubscription>,
+    within: VisibleServers,
+  ) {
     const asked: [string, readonly string[]][] = [];
-    const news: unknown[] = [];
+    const change: unknown[] = [];
     const { gateway } = createGateway(alpha, {}, 'k1', async (server, own, hear) => {
       asked.push([server.name, own]);
       for (const taskId of own) hear(taskId, `{"status":"x","taskId":"${taskId}"}`);
       return (answers[server.name] ?? (() => ({ agreed: own, ended: never })))();
     });
-    const ear = await gateway.hearTasks(
+    const listener = await gateway.subscribeTasks(
       ada,
       within,
       given,
-      ({ server, task }) => void news.push([server.name, JSON.parse(task)]),
+      ({ server, task }) => void change.push([server.name, JSON.parse(task)]),
       new AbortController().signal,
     );
-    return { ...ear, asked, news };
+    return { ...listener, asked, change };
   }
-  const reach: Reach = { servers: [alpha, beta, old] };
+  const visible: VisibleServers = { servers: [alpha, beta, old] };
 
   it('[MCP-4] is whose they are: each server is asked once, by its own ids, and answers by the client’s', async () => {
     const [a1, a2, b1] = await Promise.all([
@@ -140,13 +144,13 @@ describe('who hears of tasks', () => {
       idOf(alpha, 'two'),
       idOf(beta, 'one'),
     ]);
-    const { agreed, asked, news } = await heard([a1, b1, a2, a1], {}, reach);
+    const { agreed, asked, change } = await heard([a1, b1, a2, a1], {}, visible);
     expect(asked).toEqual([
       ['alpha', ['one', 'two']],
       ['beta', ['one']],
     ]);
     expect(agreed).toEqual([a1, a2, b1]);
-    expect(news).toEqual([
+    expect(change).toEqual([
       ['alpha', { status: 'x', taskId: a1 }],
       ['alpha', { status: 'x', taskId: a2 }],
       ['beta', { status: 'x', taskId: b1 }],
@@ -180,7 +184,7 @@ describe('who hears of tasks', () => {
     const { agreed, ended } = await heard(
       given,
       { alpha: failing, beta: () => ({ agreed: ['one'], ended: lasting }) },
-      reach,
+      visible,
     );
     expect(agreed).toEqual(given.slice(1));
     const over = ended.then(() => true);
@@ -196,6 +200,6 @@ describe('who hears of tasks', () => {
     const broken = () => {
       throw new Error('ours');
     };
-    await expect(heard(given, { alpha: broken }, reach)).rejects.toThrow('ours');
+    await expect(heard(given, { alpha: broken }, visible)).rejects.toThrow('ours');
   });
 });

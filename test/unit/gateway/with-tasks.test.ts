@@ -3,7 +3,7 @@
  * as it came.
  */
 import type { Caller } from '../../../src/access/policy/caller.ts';
-import type { Naming, Reach } from '../../../src/gateway/listing.ts';
+import type { Naming, VisibleServers } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import { createCore } from '../../../src/gateway/core.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
@@ -29,7 +29,7 @@ const verdictOf = (era: Era) => ({
 });
 const modern = createRecord('alpha', { verdict: verdictOf('modern') });
 const legacy = createRecord('beta', { verdict: verdictOf('legacy') });
-const reach: Reach = { servers: [modern, legacy] };
+const visible: VisibleServers = { servers: [modern, legacy] };
 const naming: Naming = { kind: 'qualified', style: 'dot' };
 const ada = createCaller({ principalId: 'ada' }, ['tools:call']);
 const bob: Caller = { ...ada, principalId: 'bob' };
@@ -53,8 +53,8 @@ function gatewayOf(answer: CallReply) {
       return Promise.resolve(answer);
     },
   });
-  const hearTasks = () => Promise.resolve({ agreed: [], ended: Promise.resolve() });
-  const gateway = withAccess(withTasks(core, { taskIds: createTaskIds(keys), hearTasks }));
+  const subscribeTasks = () => Promise.resolve({ agreed: [], ended: Promise.resolve() });
+  const gateway = withAccess(withTasks(core, { taskIds: createTaskIds(keys), subscribeTasks }));
   return { gateway, seen };
 }
 
@@ -69,13 +69,13 @@ const contextOf = (owner: string): CallContext => ({
 interface Sent {
   caller?: Caller;
   owner?: string;
-  within?: Reach;
+  within?: VisibleServers;
   params?: Map<string, string>;
 }
 
 function send(answer: CallReply, request: Partial<RelayedRequest>, sent: Sent = {}) {
   const { gateway, seen } = gatewayOf(answer);
-  const { caller = ada, owner = 'session:1', within = reach, params = new Map() } = sent;
+  const { caller = ada, owner = 'session:1', within = visible, params = new Map() } = sent;
   const whole = { method: 'tools/call', params, ...request } as RelayedRequest;
   const routed = gateway.request(caller, within, naming, whole, contextOf(owner));
   return { routed, seen };

@@ -1,7 +1,7 @@
 /** JSON within a text of JSON, nested deeper than anything could walk: it is read nowhere. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { toHubCalls } from '../../../src/models/formats/read-call.ts';
+import { toCanonicalCalls } from '../../../src/models/formats/read-call.ts';
 import { parseAs } from '../../../src/models/formats/read-json.ts';
 import { parseMcpJson } from '../../../src/servers/transfer/mcp-json.ts';
 
@@ -13,7 +13,7 @@ const DEEP = [
 
 describe.each(DEEP)('JSON of 100,000 levels', deep => {
   it('[SEC-9] as the arguments of a call is told to the model', () => {
-    const [call] = toHubCalls([{ id: '1', name: 'a', arguments: `{"a":${deep}}` }]);
+    const [call] = toCanonicalCalls([{ id: '1', name: 'a', arguments: `{"a":${deep}}` }]);
     expect(call?.arguments).toBeUndefined();
     expect(call?.problem).toMatch(/nested/);
   });

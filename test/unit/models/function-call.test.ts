@@ -2,7 +2,7 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { OPENAI_CHAT } from '../../../src/models/formats/openai-chat.ts';
-import type { HubCall } from '../../../src/models/formats/canonical-form.ts';
+import type { CanonicalCall } from '../../../src/models/formats/canonical-form.ts';
 import { toEvent } from '../../fixtures/model-server.ts';
 
 const function_call = { name: 'look', arguments: '{ "path": "ä" }' };
@@ -24,7 +24,7 @@ const readStream = (reason: string, count = 5) => {
   }
   return reader.end();
 };
-const toResults = (calls: readonly HubCall[]) =>
+const toResults = (calls: readonly CanonicalCall[]) =>
   calls.map(({ id, name }) => ({ id, name, result: { content: [{ type: 'text', text: '14' }] } }));
 
 describe('function_call', () => {

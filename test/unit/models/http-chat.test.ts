@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createHttpChat } from '../../../src/models/http-chat.ts';
 import { ModelFailure } from '../../../src/models/model-port.ts';
 import { OPENAI_CHAT_API } from '../../../src/models/openai-api.ts';
-import { withPatience, type Attempt, type PatienceOptions } from '../../../src/models/retry.ts';
+import { withRetry, type Attempt, type RetryOptions } from '../../../src/models/retry.ts';
 import type { Turn } from '../../fixtures/model-script.ts';
 import { createWireModel, MODEL_KEY, WIRES, type Wire } from '../../fixtures/model-wires.ts';
 
@@ -39,8 +39,8 @@ const failureOf = async (work: Promise<unknown>): Promise<ModelFailure> => {
   expect(thrown).toBeInstanceOf(ModelFailure);
   return thrown as ModelFailure;
 };
-const script = async (turn: Partial<Turn>, wire = OPENAI) => {
-  const model = createWireModel(wire.fake);
+const script = async (turn: Partial<Turn>, compose = OPENAI) => {
+  const model = createWireModel(compose.fake);
   vi.stubGlobal('fetch', model.fetch);
   await model.give({ turns: [turn] });
   return model;
@@ -54,9 +54,9 @@ describe('a model behind an HTTP API', () => {
     ['anthropic', '/v1/messages', { 'x-api-key': MODEL_KEY, 'anthropic-version': '2023-06-01' }],
     ['gemini', '/v1beta/models/gemini-3-x:generateContent', { 'x-goog-api-key': MODEL_KEY }],
   ])('[LLM-3] is asked by one POST, with its key: %s', async (name, path, headers) => {
-    const wire = WIRES.find(known => known.name === name) ?? OPENAI;
+    const compose = WIRES.find(known => known.name === name) ?? OPENAI;
     const fetch = serve(() => new Response(null, { status: 400 }));
-    const { api, url, model } = wire;
+    const { api, url, model } = compose;
     const findKey = () => Promise.resolve(MODEL_KEY);
     await failureOf(createHttpChat({ api, url, model, findKey }).chat(REQUEST, attempt()));
     const [address, init] = fetch.mock.calls[0] ?? [];
@@ -104,27 +104,30 @@ describe('a model behind an HTTP API', () => {
     expect((await failureOf(asked ?? Promise.resolve())).problem).toBe('nonsense');
   });
 
-  it.each(WIRES)('[SEC-8] tells nothing of addresses or keys where it fails: $name', async wire => {
-    const wrong = `${MODEL_KEY}-other`;
-    const { api, url, model, fake } = wire;
-    const { fetch } = createWireModel(fake);
-    const answers = [
-      fetch,
-      () => Promise.reject(new Error(`connect ${url} ${wrong}`)),
-      async () => Response.json({ error: { message: `${url} ${wrong}` } }, { status: 400 }),
-      async () => new Response(`data: ${url} ${wrong}\n\n`, EVENTS),
-    ];
-    const asked = createHttpChat({ api, url, model, findKey: () => Promise.resolve(wrong) });
-    const problems: string[] = [];
-    for (const answer of answers) {
-      vi.stubGlobal('fetch', answer);
-      const failure = await failureOf(asked.chat(REQUEST, attempt(), () => {}));
-      problems.push(failure.problem);
-      const told = `${failure.message} ${JSON.stringify(failure)} ${String(failure.cause)}`;
-      expect(told).not.toMatch(/model\.example\.com|model-key/);
-    }
-    expect(problems).toEqual(['auth', 'unavailable', 'refused', 'nonsense']);
-  });
+  it.each(WIRES)(
+    '[SEC-8] tells nothing of addresses or keys where it fails: $name',
+    async compose => {
+      const wrong = `${MODEL_KEY}-other`;
+      const { api, url, model, fake } = compose;
+      const { fetch } = createWireModel(fake);
+      const answers = [
+        fetch,
+        () => Promise.reject(new Error(`connect ${url} ${wrong}`)),
+        async () => Response.json({ error: { message: `${url} ${wrong}` } }, { status: 400 }),
+        async () => new Response(`data: ${url} ${wrong}\n\n`, EVENTS),
+      ];
+      const asked = createHttpChat({ api, url, model, findKey: () => Promise.resolve(wrong) });
+      const problems: string[] = [];
+      for (const answer of answers) {
+        vi.stubGlobal('fetch', answer);
+        const failure = await failureOf(asked.chat(REQUEST, attempt(), () => {}));
+        problems.push(failure.problem);
+        const told = `${failure.message} ${JSON.stringify(failure)} ${String(failure.cause)}`;
+        expect(told).not.toMatch(/model\.example\.com|model-key/);
+      }
+      expect(problems).toEqual(['auth', 'unavailable', 'refused', 'nonsense']);
+    },
+  );
 
   it('[LLM-3] is followed nowhere else', async () => {
     const model = await script({ error: { status: 307 } });
@@ -132,12 +135,12 @@ describe('a model behind an HTTP API', () => {
     expect(await model.counts()).toMatchObject({ elsewhere: 0 });
   });
 
-  it.each(WIRES)('[LLM-3] may break off: $name', async wire => {
-    const { api, url, model } = wire;
+  it.each(WIRES)('[LLM-3] may break off: $name', async compose => {
+    const { api, url, model } = compose;
     const findKey = () => Promise.resolve(MODEL_KEY);
     const asked = createHttpChat({ api, url, model, findKey });
     const ask = async (turn: Partial<Turn>, onText?: (text: string) => void) => {
-      await script(turn, wire);
+      await script(turn, compose);
       return (await failureOf(asked.chat(REQUEST, attempt(), onText))).problem;
     };
     const text = 'a text that is long enough to be cut in its middle';
@@ -168,7 +171,7 @@ describe('a model behind an HTTP API', () => {
 const EVENTS = { headers: { 'content-type': 'text/event-stream' } };
 
 describe('a model that is asked again', () => {
-  const patience = (waits: number[], more: Partial<PatienceOptions> = {}): PatienceOptions => ({
+  const retry = (waits: number[], more: Partial<RetryOptions> = {}): RetryOptions => ({
     silenceMs: 60_000,
     totalMs: 60_000,
     wait: async ms => void waits.push(ms),
@@ -176,8 +179,8 @@ describe('a model that is asked again', () => {
     ...more,
   });
   const never = new AbortController().signal;
-  const ask = (options: PatienceOptions, onText?: (text: string) => void, signal = never) =>
-    withPatience(signal, options, one => chat.chat(REQUEST, one, onText));
+  const ask = (options: RetryOptions, onText?: (text: string) => void, signal = never) =>
+    withRetry(signal, options, one => chat.chat(REQUEST, one, onText));
 
   it('[LLM-3] is given growing pauses, and the time it asked for', async () => {
     const waits: number[] = [];
@@ -187,23 +190,23 @@ describe('a model that is asked again', () => {
       () => Promise.reject(new Error('reset')),
       () => completion('red'),
     );
-    expect((await ask(patience(waits))).text).toBe('red');
+    expect((await ask(retry(waits))).text).toBe('red');
     expect(waits).toEqual([500, 9_000, 2_000]);
   });
 
   it('[LLM-3] is asked four times at most, not at all after a refusal, and not beyond its time', async () => {
     const broken = serve(() => new Response(null, { status: 500 }));
-    await failureOf(ask(patience([])));
+    await failureOf(ask(retry([])));
     expect(broken).toHaveBeenCalledTimes(4);
     for (const status of [400, 401, 404]) {
       const refusing = serve(() => new Response(null, { status }));
-      await failureOf(ask(patience([])));
+      await failureOf(ask(retry([])));
       expect(refusing).toHaveBeenCalledTimes(1);
     }
     const limited = serve(
       () => new Response(null, { status: 429, headers: { 'retry-after': '9' } }),
     );
-    const failure = await failureOf(ask(patience([], { totalMs: 5_000 })));
+    const failure = await failureOf(ask(retry([], { totalMs: 5_000 })));
     expect([failure.problem, failure.retryAfterMs]).toEqual(['rate_limited', 9_000]);
     expect(limited).toHaveBeenCalledTimes(1);
   });
@@ -215,17 +218,17 @@ describe('a model that is asked again', () => {
     const heard: string[] = [];
     const calls = [{ name: 'a', arguments: { long: whole } }];
     await model.give({ turns: [{ calls, stop: 'cut' }, { text: whole }] });
-    expect((await ask(patience([]), text => void heard.push(text))).text).toBe(whole);
+    expect((await ask(retry([]), text => void heard.push(text))).text).toBe(whole);
     expect(heard.join('')).toBe(whole);
     await model.give({ turns: [{ text: whole, stop: 'cut' }, { text: whole }] });
-    expect((await failureOf(ask(patience([]), () => {}))).problem).toBe('broken');
+    expect((await failureOf(ask(retry([]), () => {}))).problem).toBe('broken');
     expect(await model.requests()).toHaveLength(1);
   });
 
   it('[LLM-3] is given up where it says nothing for too long, streamed and whole, and hung up on', async () => {
     for (const onText of [undefined, () => {}]) {
       const model = await script({ text: 'some text to be heard', stop: 'hang' });
-      const failure = await failureOf(ask(patience([], { silenceMs: 50 }), onText));
+      const failure = await failureOf(ask(retry([], { silenceMs: 50 }), onText));
       expect(failure.problem).toBe('timeout');
       await expect.poll(() => model.counts()).toMatchObject({ requests: 1, closed: 1 });
     }
@@ -234,13 +237,13 @@ describe('a model that is asked again', () => {
   it('[LLM-3] is hung up on where who asked goes away, in an answer or in a pause', async () => {
     const gone = new AbortController();
     const model = await script({ text: 'some text to be heard', stop: 'hang' });
-    const failure = await failureOf(ask(patience([]), () => gone.abort(), gone.signal));
+    const failure = await failureOf(ask(retry([]), () => gone.abort(), gone.signal));
     expect(failure.problem).toBe('aborted');
     await expect.poll(() => model.counts()).toMatchObject({ closed: 1 });
     const left = new AbortController();
     const broken = serve(() => new Response(null, { status: 500 }));
     const wait = async () => left.abort();
-    expect((await failureOf(ask(patience([], { wait }), undefined, left.signal))).problem).toBe(
+    expect((await failureOf(ask(retry([], { wait }), undefined, left.signal))).problem).toBe(
       'aborted',
     );
     expect(broken).toHaveBeenCalledTimes(1);

@@ -1,5 +1,5 @@
 /** What differs between the definition of a tool and what was exported of it, and which of that no loss tells. */
-import type { Loss } from '../../../src/models/formats/dialect.ts';
+import type { ConversionWarning } from '../../../src/models/formats/dialect.ts';
 import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 
 const step = (path: string, key: string | number) =>
@@ -44,7 +44,7 @@ const REPLACING = /\/(\$ref|allOf|anyOf|oneOf|prefixItems|const|enum)$/;
 /** The differences that no loss tells. */
 export function findUntold(
   differences: readonly string[],
-  losses: readonly Pick<Loss, 'path' | 'detail'>[],
+  losses: readonly Pick<ConversionWarning, 'path' | 'detail'>[],
 ): string[] {
   const paths = new Set(losses.map(({ path }) => path));
   const replaced = losses.flatMap(({ path, detail }) => {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { toCounted, toInputTokens } from '../../../src/models/metered.ts';
 import { createHttpChat } from '../../../src/models/http-chat.ts';
 import { ModelFailure, noModel, toModelError } from '../../../src/models/model-port.ts';
-import { withPatience } from '../../../src/models/retry.ts';
+import { withRetry } from '../../../src/models/retry.ts';
 import { createQuestions } from '../../../src/models/model-questions.ts';
 import type { Script } from '../../fixtures/model-script.ts';
 import { createWireModel, MODEL_KEY, WIRES, type Wire } from '../../fixtures/model-wires.ts';
@@ -24,12 +24,12 @@ async function ask({ api, url, model, fake }: Wire, script: Script) {
   await answering.give(script);
   const findKey = () => Promise.resolve(MODEL_KEY);
   const chat = createHttpChat({ api, url, model, findKey });
-  const patience = { silenceMs: 9_000, totalMs: 9_000, wait: async () => {}, random: () => 0 };
+  const retry = { silenceMs: 9_000, totalMs: 9_000, wait: async () => {}, random: () => 0 };
   const { complete } = createQuestions({
     name: model,
     ask: async (request, attempt) =>
       toCounted(await chat.chat(request, attempt), toInputTokens(api.dialect, request)),
-    patiently: (signal, work) => withPatience(signal, patience, work),
+    retrying: (signal, work) => withRetry(signal, retry, work),
   });
   const answer = await complete(question).catch((error: unknown) => error);
   return { answer, requests: await answering.requests(), problems: await answering.problems() };
@@ -37,17 +37,17 @@ async function ask({ api, url, model, fake }: Wire, script: Script) {
 afterEach(() => vi.unstubAllGlobals());
 
 describe('a question to a model', () => {
-  it.each(WIRES)('[FIND-3] is answered in its form, and counted: $name', async wire => {
+  it.each(WIRES)('[FIND-3] is answered in its form, and counted: $name', async compose => {
     const text = '{"colour":"red","shade":null}';
     const turns = [
       { text, tokens: { input: 10, output: 2 } },
       { text, tokens: null },
     ];
-    const counted = await ask(wire, { turns });
+    const counted = await ask(compose, { turns });
     const value = { colour: 'red', shade: null };
     expect(counted.answer).toEqual({ value, tokens: 12 });
     expect(counted.problems).toEqual([]);
-    const guessed = await ask(wire, { turns: turns.slice(1) });
+    const guessed = await ask(compose, { turns: turns.slice(1) });
     expect((guessed.answer as { tokens: number }).tokens).toBeGreaterThan(20);
   });
 
@@ -59,8 +59,8 @@ describe('a question to a model', () => {
     ['a refusal', { text: '{"colour":"red","shade":null}', stop: 'refused' }],
     ['calls', { text: '{"colour":"red","shade":null}', calls: [{ name: 'a' }] }],
   ])('[FIND-3] that is answered by %s is asked again, and then has no answer', async (_, turn) => {
-    for (const wire of WIRES) {
-      const { answer, requests } = await ask(wire, { turns: [turn], repeat: 'last' });
+    for (const compose of WIRES) {
+      const { answer, requests } = await ask(compose, { turns: [turn], repeat: 'last' });
       expect(answer).toBeInstanceOf(ModelFailure);
       expect([(answer as ModelFailure).problem, requests.length]).toEqual(['nonsense', 4]);
     }

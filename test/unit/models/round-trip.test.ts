@@ -6,7 +6,7 @@ import { Validator, type Schema } from '@cfworker/json-schema';
 import { describe, expect, it } from 'vitest';
 import { FORMATS, type Format } from '../../../src/models/formats/dialect.ts';
 import { dialectOf } from '../../../src/models/formats/dialects.ts';
-import type { HubTool } from '../../../src/models/formats/canonical-form.ts';
+import type { CanonicalTool } from '../../../src/models/formats/canonical-form.ts';
 import { toPropertyNames } from '../../../src/models/formats/schema-refs.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
 import { createRandom, SEED } from '../seeded.ts';
@@ -22,7 +22,7 @@ const COUNT = 1_000;
 const random = createRandom();
 const generated: Generated[] = Array.from({ length: COUNT }, () => generateSchema(random));
 const odd = ['1st', '-dash', 'ümlaut', 'a.b', 'x'.repeat(80), 'with space', '数'];
-const tools: HubTool[] = generated.map(({ schema }, index) => ({
+const tools: CanonicalTool[] = generated.map(({ schema }, index) => ({
   name: index % 3 === 0 ? `${odd[index % odd.length]}_${index}` : `server__tool_${index}`,
   description: index % 7 === 0 ? 'd'.repeat(1_500) : 'A tool',
   inputSchema: schema,
@@ -118,12 +118,12 @@ describe(`generated schemas, seed ${SEED}`, () => {
         const names = namesFor(format, tool.inputSchema);
         const found = findDifferences(tool.inputSchema, schemaOf(definition), names);
         changed += found.length;
-        const untold = findUntold(found, losses);
+        const pending = findUntold(found, losses);
         expect({
-          untold,
-          schema: untold.length > 0 ? [tool.inputSchema, schemaOf(definition)] : 0,
+          pending,
+          schema: pending.length > 0 ? [tool.inputSchema, schemaOf(definition)] : 0,
         }).toEqual({
-          untold: [],
+          pending: [],
           schema: 0,
         });
         // What is not told is seen.

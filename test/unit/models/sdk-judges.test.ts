@@ -86,8 +86,8 @@ function madeOf({ dialect }: TurnWire, text: string): Held['calls'] {
   }
 }
 
-describe.each(TURN_WIRES)('the official client of $format', wire => {
-  const judge = JUDGES[wire.format];
+describe.each(TURN_WIRES)('the official client of $format', compose => {
+  const judge = JUDGES[compose.format];
   const calls = [
     { name: 'wipe_all', arguments: {} },
     { name: 'read', arguments: { path: 'ä 😀', deep: { list: [1, { a: null }] } } },
@@ -95,9 +95,9 @@ describe.each(TURN_WIRES)('the official client of $format', wire => {
   const turn = { text: 'Grüße', calls, delayMs: 0 };
 
   it('[LLM-2] holds the calls that are made, of every reason', async () => {
-    for (const [reason, meaning] of wire.reasons) {
-      const text = wire.toStream(turn, reason).events.join('');
-      const made = madeOf(wire, text);
+    for (const [reason, meaning] of compose.reasons) {
+      const text = compose.toStream(turn, reason).events.join('');
+      const made = madeOf(compose, text);
       expect([reason, made.length]).toEqual([reason, meaning === 'calls' ? 2 : 0]);
       if (meaning !== 'calls') continue;
       const held = await judge(text);
@@ -108,14 +108,16 @@ describe.each(TURN_WIRES)('the official client of $format', wire => {
   // Between its events: of half an event the clients say that it is no JSON.
   it(`[LLM-2] holds no finished turn for calls where none is made, cut between events (seed ${SEED})`, async () => {
     const random = createRandom();
-    const own = [...wire.reasons].flatMap(([reason, what]) => (what === 'calls' ? [reason] : []));
+    const own = [...compose.reasons].flatMap(([reason, what]) =>
+      what === 'calls' ? [reason] : [],
+    );
     for (let tries = 0; tries < 40; tries += 1) {
-      const { events } = wire.toStream(turn, random.pick(own));
+      const { events } = compose.toStream(turn, random.pick(own));
       const at = random.chance(0.3) ? random.below(4) : random.below(events.length);
       const cut = events.slice(0, events.length - at).join('');
       const held = await judge(cut).catch(() => undefined);
       const isFinished = held?.reason !== undefined && own.includes(held.reason);
-      expect(madeOf(wire, cut)).toEqual(isFinished ? held.calls : []);
+      expect(madeOf(compose, cut)).toEqual(isFinished ? held.calls : []);
     }
   });
 });

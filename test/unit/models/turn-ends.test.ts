@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { FinishReason } from '@google/genai';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FormatError } from '../../../src/models/formats/dialect.ts';
-import type { HubCall } from '../../../src/models/formats/canonical-form.ts';
+import type { CanonicalCall } from '../../../src/models/formats/canonical-form.ts';
 import type { ChatModel } from '../../../src/models/chat-port.ts';
 import { toCounted } from '../../../src/models/metered.ts';
 import { createHttpChat } from '../../../src/models/http-chat.ts';
@@ -25,11 +25,11 @@ const never = new AbortController().signal;
 const DONE = { text: 'done', calls: [], raw: undefined, stop: 'end', tokens: undefined } as const;
 
 /** A conversation in which the model's first answer is this stream. */
-async function converse(wire: TurnWire, bytes: Uint8Array) {
+async function converse(compose: TurnWire, bytes: Uint8Array) {
   let asked = 0;
   const model: ChatModel = {
     name: 'm',
-    dialect: wire.dialect,
+    dialect: compose.dialect,
     costOf: () => undefined,
     async chat({ onText = () => {} }) {
       if ((asked += 1) > 1) return toCounted(DONE, 1);
@@ -40,11 +40,11 @@ async function converse(wire: TurnWire, bytes: Uint8Array) {
         },
       });
       const attempt = { signal: never, onSign: () => {}, onHandedOn: () => {} };
-      return toCounted(await readTurn(body, wire.dialect.createReader(), attempt, onText), 1);
+      return toCounted(await readTurn(body, compose.dialect.createReader(), attempt, onText), 1);
     },
   };
   const world = createWorld({ model, items: ITEMS });
-  const state = await runLoop(begun({ format: wire.format }), world.ports, never);
+  const state = await runLoop(begun({ format: compose.format }), world.ports, never);
   const made = world.happened.flatMap(({ calls }) => calls ?? []);
   const told = world.told.flatMap(event => (event.type === 'call' ? [event.call] : []));
   return { state, made: made.filter(call => call.arguments !== undefined), told };
@@ -52,7 +52,7 @@ async function converse(wire: TurnWire, bytes: Uint8Array) {
 
 afterEach(() => vi.unstubAllGlobals());
 
-const plain = (calls: readonly HubCall[]) =>
+const plain = (calls: readonly CanonicalCall[]) =>
   calls.map(({ name, arguments: given }) => ({ name, arguments: given }));
 
 interface Given {
@@ -107,15 +107,15 @@ describe('the reasons', () => {
   });
 });
 
-describe.each(TURN_WIRES)('$format', wire => {
-  const { dialect, reasons } = wire;
+describe.each(TURN_WIRES)('$format', compose => {
+  const { dialect, reasons } = compose;
 
   it('[LLM-3] makes the calls of a stream that ended for them, and of no other', async () => {
     const random = createRandom();
     for (const [reason, meaning] of reasons) {
       const turn = randomTurn(random);
-      const { events } = wire.toStream(turn, reason);
-      const { state, made, told } = await converse(wire, encoder.encode(events.join('')));
+      const { events } = compose.toStream(turn, reason);
+      const { state, made, told } = await converse(compose, encoder.encode(events.join('')));
       const isMade = meaning === 'calls';
       expect([reason, plain(made)]).toEqual([reason, isMade ? turn.calls : []]);
       expect([reason, state.stop]).toEqual([reason, isMade ? 'answered' : meaning]);
@@ -132,7 +132,7 @@ describe.each(TURN_WIRES)('$format', wire => {
     const random = createRandom();
     for (const [reason, meaning] of reasons) {
       const turn = randomTurn(random);
-      const body = wire.toWhole(turn, reason);
+      const body = compose.toWhole(turn, reason);
       const isMade = meaning === 'calls';
       const reply = dialect.fromResponse(body);
       expect([reason, reply.stop]).toEqual([reason, meaning]);
@@ -152,12 +152,12 @@ describe.each(TURN_WIRES)('$format', wire => {
       { name: 'wipe_all', arguments: {} },
       { name: 'read', arguments: { path: 'ä' } },
     ];
-    const { events, last } = wire.toStream({ text: 'Ä', calls, delayMs: 0 }, own);
+    const { events, last } = compose.toStream({ text: 'Ä', calls, delayMs: 0 }, own);
     const bytes = encoder.encode(events.join(''));
     const wholeAt = encoder.encode(events.slice(0, last + 1).join('')).length;
     const wrong: number[] = [];
     for (let cut = 0; cut <= bytes.length; cut += 1) {
-      const { state, made } = await converse(wire, bytes.subarray(0, cut));
+      const { state, made } = await converse(compose, bytes.subarray(0, cut));
       const isWhole = cut >= wholeAt;
       const isRight =
         made.length === (isWhole ? 2 : 0) && state.stop === (isWhole ? 'answered' : 'interrupted');
@@ -170,7 +170,7 @@ describe.each(TURN_WIRES)('$format', wire => {
     const [own = ''] = [...reasons].find(([, meaning]) => meaning === 'calls') ?? [];
     const calls = [{ name: 'wipe_all', arguments: {} }];
     const bytes = encoder.encode(
-      JSON.stringify(wire.toWhole({ text: 'Ä', calls, delayMs: 0 }, own)),
+      JSON.stringify(compose.toWhole({ text: 'Ä', calls, delayMs: 0 }, own)),
     );
     const [asked] = WIRES.filter(({ api }) => api.dialect === dialect).map(({ api, url, model }) =>
       createHttpChat({ api, url, model, findKey: async () => 'k' }),
@@ -189,25 +189,25 @@ it(`[LLM-3] 10,000 streams, cut anywhere or filtered, make no call (seed ${SEED}
   const count = { streams: 0, cut: 0, unfinished: 0, made: 0 };
   const wrong: unknown[] = [];
   for (; count.streams < 10_000; count.streams += 1) {
-    const wire = random.pick(TURN_WIRES);
-    const [reason, meaning] = random.pick([...wire.reasons]);
+    const compose = random.pick(TURN_WIRES);
+    const [reason, meaning] = random.pick([...compose.reasons]);
     const isCall = meaning === 'calls';
     const turn = randomTurn(random);
     // Only a turn that does not end by itself has half a call; Gemini gives none.
-    const isHalf = !isCall && wire.format !== 'gemini';
-    const { events, last } = wire.toStream(isHalf ? cutTurn(turn, random) : turn, reason);
+    const isHalf = !isCall && compose.format !== 'gemini';
+    const { events, last } = compose.toStream(isHalf ? cutTurn(turn, random) : turn, reason);
     const bytes = encoder.encode(events.join(''));
     const wholeAt = encoder.encode(events.slice(0, last + 1).join('')).length;
     const cut = random.chance(0.3) ? bytes.length : random.below(bytes.length);
     const isWhole = cut >= wholeAt;
     count.cut += isWhole ? 0 : 1;
     count.unfinished += isWhole && !isCall ? 1 : 0;
-    const { state, made } = await converse(wire, bytes.subarray(0, cut));
+    const { state, made } = await converse(compose, bytes.subarray(0, cut));
     const expected = isWhole && isCall ? turn.calls : [];
     count.made += made.length;
     const stop = !isWhole ? 'interrupted' : isCall ? 'answered' : meaning;
     const isRight = JSON.stringify(plain(made)) === JSON.stringify(expected) && state.stop === stop;
-    if (!isRight) wrong.push([wire.format, reason, cut, state.stop, plain(made)]);
+    if (!isRight) wrong.push([compose.format, reason, cut, state.stop, plain(made)]);
   }
   expect(wrong.slice(0, 5)).toEqual([]);
   expect(count.cut).toBeGreaterThan(5_000);
@@ -219,11 +219,11 @@ describe('a response that failed', () => {
   it.each(['failed', 'cancelled', 'queued', 'in_progress', 'a_status_of_tomorrow'])(
     '[LLM-2] %s is no answer',
     status => {
-      const wire = TURN_WIRES[1];
+      const compose = TURN_WIRES[1];
       const turn = { text: '', calls: [{ name: 'wipe_all', arguments: {} }], delayMs: 0 };
-      const body = wire?.toWhole(turn, status);
-      expect(() => wire?.dialect.fromResponse(body)).toThrow(FormatError);
-      expect(() => wire?.dialect.fromCalls(body)).toThrow(FormatError);
+      const body = compose?.toWhole(turn, status);
+      expect(() => compose?.dialect.fromResponse(body)).toThrow(FormatError);
+      expect(() => compose?.dialect.fromCalls(body)).toThrow(FormatError);
     },
   );
 });

@@ -1,11 +1,14 @@
 /** Each provider's wire format, spoken to a model that refuses what the real one refuses: whole and streamed, a conversation with calls. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { TurnReply, TurnRequest } from '../../../src/models/formats/dialect.ts';
-import type { HubMessage, HubTool } from '../../../src/models/formats/canonical-form.ts';
+import type {
+  CanonicalMessage,
+  CanonicalTool,
+} from '../../../src/models/formats/canonical-form.ts';
 import { createHttpChat } from '../../../src/models/http-chat.ts';
 import { createWireModel, MODEL_KEY, WIRES, type Wire } from '../../fixtures/model-wires.ts';
 
-const TOOLS: HubTool[] = [
+const TOOLS: CanonicalTool[] = [
   {
     name: 'files__read',
     description: 'Reads a file',
@@ -37,14 +40,14 @@ function connect({ api, fake, url, model }: Wire) {
 }
 afterEach(() => vi.unstubAllGlobals());
 
-describe.each(WIRES)('a model that speaks $name', wire => {
-  const tools = wire.api.dialect.toTools(TOOLS, { strict: true });
+describe.each(WIRES)('a model that speaks $name', compose => {
+  const tools = compose.api.dialect.toTools(TOOLS, { strict: true });
 
   it.each([
     ['streamed', true],
     ['whole', false],
   ])('[LLM-1] [LLM-3] calls in parallel, hears of results, and answers: %s', async (_, streams) => {
-    const { chat, give, requests, problems } = connect(wire);
+    const { chat, give, requests, problems } = connect(compose);
     await give({
       turns: [
         {
@@ -60,11 +63,11 @@ describe.each(WIRES)('a model that speaks $name', wire => {
       ],
     });
     const heard: string[] = [];
-    const ask = async (messages: HubMessage[]): Promise<TurnReply> => {
+    const ask = async (messages: CanonicalMessage[]): Promise<TurnReply> => {
       const request: TurnRequest = { system: 'Be brief.', messages, tools, maxTokens: 100 };
       return chat.chat(request, attempt(), streams ? text => void heard.push(text) : undefined);
     };
-    const messages: HubMessage[] = [{ role: 'user', text: 'What is in it?' }];
+    const messages: CanonicalMessage[] = [{ role: 'user', text: 'What is in it?' }];
     const first = await ask(messages);
     expect(first).toMatchObject({
       text: 'Grüße 😀: "I look"',
@@ -102,7 +105,7 @@ describe.each(WIRES)('a model that speaks $name', wire => {
     ['streamed', true],
     ['whole', false],
   ])('[LLM-2] writes no JSON, is cut for length, or refuses: %s', async (_, streams) => {
-    const { chat, give, problems } = connect(wire);
+    const { chat, give, problems } = connect(compose);
     const ask = (): Promise<TurnReply> =>
       chat.chat(
         { system: '', messages: [{ role: 'user', text: 'Go' }], tools, maxTokens: 100 },
@@ -120,7 +123,7 @@ describe.each(WIRES)('a model that speaks $name', wire => {
     const { calls, problem } = await ask();
     expect([calls[0]?.arguments, calls.length]).toEqual([
       undefined,
-      wire.name === 'gemini' ? 0 : 1,
+      compose.name === 'gemini' ? 0 : 1,
     ]);
     expect(calls[0]?.problem ?? problem).toMatch(/not valid JSON|could not be read/);
     expect(await ask()).toMatchObject({ text: 'so far', stop: 'length' });
@@ -129,7 +132,7 @@ describe.each(WIRES)('a model that speaks $name', wire => {
   });
 
   it('[LLM-4] is held to the form of an answer', async () => {
-    const { chat, give, requests, problems } = connect(wire);
+    const { chat, give, requests, problems } = connect(compose);
     await give({ turns: [{ text: '{"colour":"red"}' }] });
     const schema = {
       type: 'object',
@@ -151,11 +154,11 @@ describe.each(WIRES)('a model that speaks $name', wire => {
   });
 
   it('[LLM-3] gives vectors, where it has them', async () => {
-    const { chat } = connect(wire);
+    const { chat } = connect(compose);
     const vectors = await chat.embed?.of(['one two', 'one two', 'three'], attempt());
     const texts = vectors?.map(vector => JSON.stringify(vector));
     expect([texts?.length, new Set(texts).size]).toEqual(
-      wire.name === 'anthropic' ? [undefined, 0] : [3, 2],
+      compose.name === 'anthropic' ? [undefined, 0] : [3, 2],
     );
   });
 });

@@ -1,5 +1,5 @@
 /** A search over a reach: filters come first, so that what is hidden or filtered out changes nothing of what is found. */
-import type { Reach } from '../../../src/gateway/listing.ts';
+import type { VisibleServers } from '../../../src/gateway/listing.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { NOTHING, type View } from '../../../src/access/policy/view.ts';
@@ -111,14 +111,14 @@ describe('a search', () => {
       ['id-tracker', seeing('reads', (_name, isReadOnly) => isReadOnly)],
       ['id-mail', seeing('none', () => false)],
     ]);
-    const reach: Reach = { servers, views };
+    const visible: VisibleServers = { servers, views };
     const without = createSearch({
       tracker: (TOOLS['tracker'] ?? []).filter(([, , readOnly]) => readOnly),
       off: [],
     });
     const bare = { servers: servers.filter(({ name }) => name !== 'mail') };
     for (const query of ['create an issue', 'delete', 'send mail', 'zzz', '']) {
-      const found = await createSearch()(reach, wanted({ query }));
+      const found = await createSearch()(visible, wanted({ query }));
       expect(found).toEqual(await without(bare, wanted({ query })));
       expect(found).toMatchObject({ serversSearched: 1, toolsSearched: 1 });
     }

@@ -1,6 +1,10 @@
 /** Fingerprints: every change of a definition makes another, and no other way of writing it does. */
 import { describe, expect, it } from 'vitest';
-import { fingerprintOf, pinId, toDefinitions } from '../../../src/servers/approvals/definition.ts';
+import {
+  fingerprintOf,
+  approvalId,
+  toDefinitions,
+} from '../../../src/servers/approvals/definition.ts';
 import { createRandom, SEED } from '../seeded.ts';
 import { createDefinition, mutate, rewrite } from './definitions.ts';
 
@@ -46,13 +50,13 @@ describe('a fingerprint', () => {
 describe('definitions', () => {
   it('[SEC-7] are known by server, kind and name', async () => {
     const ids = await Promise.all([
-      pinId('a', 'tool', 'b'),
-      pinId('a', 'tool', 'c'),
-      pinId('b', 'tool', 'b'),
-      pinId('a', 'instructions', 'b'),
+      approvalId('a', 'tool', 'b'),
+      approvalId('a', 'tool', 'c'),
+      approvalId('b', 'tool', 'b'),
+      approvalId('a', 'instructions', 'b'),
     ]);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(await pinId('a', 'tool', 'b')).toBe(ids[0]);
+    expect(await approvalId('a', 'tool', 'b')).toBe(ids[0]);
   });
 
   it('[SEC-7] [SEC-4] have no name that is too long to be kept', async () => {

@@ -6,7 +6,7 @@ import {
   type Definition,
 } from '../../../src/servers/approvals/definition.ts';
 import { judge, type Case, type Judgement } from '../../../src/servers/approvals/judge.ts';
-import type { Pin, ToolApproval } from '../../../src/servers/registry/fingerprint.ts';
+import type { ApprovalRecord, ToolApproval } from '../../../src/servers/registry/approval.ts';
 import { loadCorpus } from '../../fixtures/corpora.ts';
 import { createRandom, SEED } from '../seeded.ts';
 import { createDefinition, mutate, rewrite } from './definitions.ts';
@@ -20,40 +20,44 @@ const toolsOf = async (...tools: object[]): Promise<Definition[]> => {
 const named = (...names: string[]) => toolsOf(...names.map(name => ({ name })));
 
 /** The pins after a judgement, as the store has them then. */
-function apply(pins: readonly Pin[], { changes, forgotten }: Judgement, at = 1): Pin[] {
-  const after = new Map(pins.map(pin => [pin.id, pin]));
+function apply(
+  approvals: readonly ApprovalRecord[],
+  { changes, forgotten }: Judgement,
+  at = 1,
+): ApprovalRecord[] {
+  const after = new Map(approvals.map(toolApproval => [toolApproval.id, toolApproval]));
   for (const { approvedText: _, heldText: __, ...change } of changes) {
     after.set(change.id, { ...change, firstSeenAt: at, changedAt: at });
   }
   return [...after.values()].filter(({ id }) => !forgotten.includes(id));
 }
 
-const look = (
+const discover = (
   definitions: readonly Definition[],
-  pins: readonly Pin[] = [],
+  approvals: readonly ApprovalRecord[] = [],
   more: Partial<Case> = {},
 ) =>
   judge({
     serverId: SERVER,
     definitions,
-    pins,
+    approvals,
     neighbours: [],
     copied: new Map(),
-    approval: 'first',
-    isFirst: pins.length === 0,
+    toolApproval: 'first',
+    isFirst: approvals.length === 0,
     ...more,
   });
 
-const statesOf = (pins: readonly Pin[]) =>
-  Object.fromEntries(pins.map(({ name, state }) => [name, state]));
+const statesOf = (approvals: readonly ApprovalRecord[]) =>
+  Object.fromEntries(approvals.map(({ name, state }) => [name, state]));
 
 describe('the first discovery', () => {
   it.each<[ToolApproval, string]>([
     ['first', 'approved'],
     ['hold', 'pending'],
     ['trust', 'approved'],
-  ])('[SEC-7] under the rule %s is %s', async (approval, state) => {
-    const judgement = look(await named('a', 'b'), [], { approval });
+  ])('[SEC-7] under the rule %s is %s', async (toolApproval, state) => {
+    const judgement = discover(await named('a', 'b'), [], { toolApproval });
     expect(judgement.changes.map(change => change.state)).toEqual([state, state]);
     expect(judgement.admitted.size).toBe(state === 'approved' ? 2 : 0);
     expect(judgement.heldTools).toBe(state === 'approved' ? 0 : 2);
@@ -62,53 +66,58 @@ describe('the first discovery', () => {
 
 describe('what comes later', () => {
   it('[SEC-7] is held where it is new or another, and nothing changes where nothing did', async () => {
-    const pins = apply([], look(await named('a', 'b')));
+    const approvals = apply([], discover(await named('a', 'b')));
     const offered = await toolsOf({ name: 'a' }, { name: 'b', title: 'x' }, { name: 'c' });
-    const judgement = look(offered, pins);
+    const judgement = discover(offered, approvals);
     expect(judgement.admitted).toEqual(new Set([offered[0]?.id]));
-    const after = apply(pins, judgement, 2);
+    const after = apply(approvals, judgement, 2);
     expect(statesOf(after)).toEqual({ a: 'approved', b: 'changed', c: 'pending' });
     expect(judgement.heldTools).toBe(2);
-    expect(look(offered, after)).toMatchObject({ changes: [], forgotten: [], heldTools: 2 });
+    expect(discover(offered, after)).toMatchObject({ changes: [], forgotten: [], heldTools: 2 });
   });
 
   it('[SEC-7] is approved where the server is trusted, but for what was rejected', async () => {
-    const pins = apply([], look(await named('a')));
+    const approvals = apply([], discover(await named('a')));
     const [changed] = await toolsOf({ name: 'a', title: 'x' });
-    expect(look([changed as Definition], pins, { approval: 'trust' }).admitted.size).toBe(1);
-    const rejected = pins.map(pin => ({ ...pin, rejectedFingerprint: changed?.fingerprint ?? '' }));
-    const judgement = look([changed as Definition], rejected, { approval: 'trust' });
+    expect(
+      discover([changed as Definition], approvals, { toolApproval: 'trust' }).admitted.size,
+    ).toBe(1);
+    const rejected = approvals.map(toolApproval => ({
+      ...toolApproval,
+      rejectedFingerprint: changed?.fingerprint ?? '',
+    }));
+    const judgement = discover([changed as Definition], rejected, { toolApproval: 'trust' });
     expect(judgement.admitted.size).toBe(0);
     expect(judgement).toMatchObject({ changes: [{ state: 'rejected' }], heldTools: 0 });
   });
 
   it('[SEC-7] is remembered when it is gone, and approved when it is back as it was', async () => {
-    const pins = apply([], look(await named('a', 'b')));
-    const without = apply(pins, look(await named('a'), pins), 2);
+    const approvals = apply([], discover(await named('a', 'b')));
+    const without = apply(approvals, discover(await named('a'), approvals), 2);
     expect(statesOf(without)).toEqual({ a: 'approved', b: 'removed' });
-    expect(look(await named('a'), without)).toMatchObject({ changes: [], forgotten: [] });
-    expect(look(await named('a', 'b'), without).admitted.size).toBe(2);
-    expect(look(await toolsOf({ name: 'b', title: 'x' }), without).admitted.size).toBe(0);
+    expect(discover(await named('a'), without)).toMatchObject({ changes: [], forgotten: [] });
+    expect(discover(await named('a', 'b'), without).admitted.size).toBe(2);
+    expect(discover(await toolsOf({ name: 'b', title: 'x' }), without).admitted.size).toBe(0);
   });
 
   it('[SEC-7] [SEC-4] is forgotten where nobody decided on it, or too much is gone', async () => {
     const pending = apply(
-      apply([], look(await named('a'))),
-      look(await named('a', 'b'), apply([], look(await named('a')))),
+      apply([], discover(await named('a'))),
+      discover(await named('a', 'b'), apply([], discover(await named('a')))),
     );
-    expect(look(await named('a'), pending).forgotten).toHaveLength(1);
+    expect(discover(await named('a'), pending).forgotten).toHaveLength(1);
     const many = await named(...Array.from({ length: 1_200 }, (_, i) => `${i}-tool-${i * 7}`));
-    const pins = apply([], look(many, [], { approval: 'trust' }));
-    const judgement = look([], pins);
-    expect(judgement.forgotten).toHaveLength(pins.length - 1_000);
-    expect(apply(pins, judgement)).toHaveLength(1_000);
+    const approvals = apply([], discover(many, [], { toolApproval: 'trust' }));
+    const judgement = discover([], approvals);
+    expect(judgement.forgotten).toHaveLength(approvals.length - 1_000);
+    expect(apply(approvals, judgement)).toHaveLength(1_000);
   });
 
   it('[SEC-7] has instructions apart from tools', async () => {
     const instructions = await toInstructions(SERVER, 'be kind');
-    const pins = apply([], look([...(await named('a')), instructions]));
+    const approvals = apply([], discover([...(await named('a')), instructions]));
     const other = await toInstructions(SERVER, 'be kinder');
-    const judgement = look([...(await named('a')), other], pins);
+    const judgement = discover([...(await named('a')), other], approvals);
     expect(judgement.admitted.has(other.id)).toBe(false);
     expect(judgement).toMatchObject({ changes: [{ state: 'changed' }], heldTools: 0 });
   });
@@ -121,20 +130,20 @@ describe('many changes', () => {
       ...createDefinition(random),
       name: `${index} tool ${'x'.repeat(index % 7)}`,
     }));
-    const pins = apply([], look(await toolsOf(...tools), [], { approval: 'trust' }));
+    const approvals = apply([], discover(await toolsOf(...tools), [], { toolApproval: 'trust' }));
     const written = tools.map(tool => rewrite(tool, random));
     const same = (await toDefinitions(SERVER, written)).filter(one => one !== undefined);
-    expect(look(same, pins)).toMatchObject({ changes: [], forgotten: [], heldTools: 0 });
-    expect(look(same, pins).admitted.size).toBe(1_000);
+    expect(discover(same, approvals)).toMatchObject({ changes: [], forgotten: [], heldTools: 0 });
+    expect(discover(same, approvals).admitted.size).toBe(1_000);
     const mutated = tools.map(tool => mutate(tool, random).definition);
     const texts = mutated.map(tool => JSON.stringify(tool));
     const others = await toDefinitions(
       SERVER,
       texts.filter(text => typeof (JSON.parse(text) as { name?: unknown }).name === 'string'),
     );
-    const judgement = look(
+    const judgement = discover(
       others.filter(one => one !== undefined),
-      pins,
+      approvals,
     );
     expect(others.length).toBeGreaterThan(900);
     expect(judgement.admitted).toEqual(new Set());
@@ -176,7 +185,7 @@ describe('a name that misleads', () => {
       [...hostile.filter(name => !/^[ -~]*$/.test(name)), ...imitated],
     ]) {
       const offered = await named(...names);
-      const judgement = look(offered);
+      const judgement = discover(offered);
       const admitted = offered.filter(({ id }) => judgement.admitted.has(id));
       expect(admitted.map(({ name }) => name)).toEqual(imitated);
     }
@@ -188,24 +197,26 @@ describe('a name that misleads', () => {
       name,
       skeleton,
     }));
-    const judgement = look(await named(...hostile), [], { neighbours });
+    const judgement = discover(await named(...hostile), [], { neighbours });
     expect(judgement.admitted.size).toBe(0);
     expect(new Set(judgement.changes.map(({ state }) => state))).toEqual(new Set(['quarantined']));
-    expect(look(await named(...imitated), [], { neighbours }).admitted.size).toBe(imitated.length);
+    expect(discover(await named(...imitated), [], { neighbours }).admitted.size).toBe(
+      imitated.length,
+    );
   });
 
   it(`[SEC-7] is none where it is another style of the same words, here or at another server (${origin})`, async () => {
     const names = styles.flatMap(({ name, spoof }) => [name, spoof]);
     const offered = await named(...new Set(names), ...STYLED);
     expect(offered.length).toBeGreaterThan(STYLED.length);
-    expect(look(offered).admitted.size).toBe(offered.length);
+    expect(discover(offered).admitted.size).toBe(offered.length);
     const neighbours = offered.map(({ name, skeleton }) => ({ serverId: 'other', name, skeleton }));
     const others = await named(
       ...styles.map(({ spoof }) => spoof),
       'searchrecords',
       'SearchRecords',
     );
-    expect(look(others, [], { neighbours }).changes.map(({ state }) => state)).toEqual(
+    expect(discover(others, [], { neighbours }).changes.map(({ state }) => state)).toEqual(
       others.map(() => 'approved'),
     );
   });
@@ -225,7 +236,7 @@ describe('a name that misleads', () => {
     async (spoof, name) => {
       const [{ skeleton = '' } = {}] = await named(name);
       const neighbours = [{ serverId: 'other', name, skeleton }];
-      const { changes } = look(await named(spoof), [], { neighbours });
+      const { changes } = discover(await named(spoof), [], { neighbours });
       expect(changes).toMatchObject([
         { state: 'quarantined', reason: { kind: 'look_alike', serverId: 'other', name } },
       ]);
@@ -237,7 +248,7 @@ describe('a name that misleads', () => {
     if (!copy || !plain) throw new Error('names');
     const original = { serverId: 'github', name: 'create_issue', skeleton: plain.skeleton };
     const copied = new Map([[copy.id, original]]);
-    const { changes } = look([copy, plain], [], { copied, neighbours: [original] });
+    const { changes } = discover([copy, plain], [], { copied, neighbours: [original] });
     expect(Object.fromEntries(changes.map(({ name, state }) => [name, state]))).toEqual({
       'github.create_issue': 'quarantined',
       create_issue: 'approved',
@@ -245,7 +256,7 @@ describe('a name that misleads', () => {
   });
 
   it('[SEC-7] is quarantined for what cannot be seen in it, and says why', async () => {
-    const { changes } = look(await named('send\u200b', 'send_', 'send', 'xy', 'x\ny'));
+    const { changes } = discover(await named('send\u200b', 'send_', 'send', 'xy', 'x\ny'));
     expect(Object.fromEntries(changes.map(({ name, reason }) => [name, reason]))).toEqual({
       'send\u200b': { kind: 'look_alike', serverId: SERVER, name: 'send_' },
       send_: null,
@@ -256,23 +267,23 @@ describe('a name that misleads', () => {
   });
 
   it('[SEC-7] is approved by an administrator, and then stays so', async () => {
-    const pins = apply([], look(await named('send', 's\u0435nd')));
-    expect(statesOf(pins)).toEqual({ send: 'approved', 's\u0435nd': 'quarantined' });
-    const approved = pins.map(pin => ({
-      ...pin,
+    const approvals = apply([], discover(await named('send', 's\u0435nd')));
+    expect(statesOf(approvals)).toEqual({ send: 'approved', 's\u0435nd': 'quarantined' });
+    const approved = approvals.map(toolApproval => ({
+      ...toolApproval,
       state: 'approved' as const,
-      approvedFingerprint: pin.heldFingerprint ?? pin.approvedFingerprint,
+      approvedFingerprint: toolApproval.heldFingerprint ?? toolApproval.approvedFingerprint,
       heldFingerprint: null,
       reason: null,
     }));
-    expect(look(await named('send', 's\u0435nd'), approved)).toMatchObject({ changes: [] });
-    expect(look(await named('send', 's\u0435nd'), approved).admitted.size).toBe(2);
+    expect(discover(await named('send', 's\u0435nd'), approved)).toMatchObject({ changes: [] });
+    expect(discover(await named('send', 's\u0435nd'), approved).admitted.size).toBe(2);
   });
 
   it('[SEC-7] stays so when what waits is judged again', async () => {
     const offered = await named('send', 's\u0435nd');
-    const pins = apply([], look(offered, [], { approval: 'hold' }));
-    expect(statesOf(pins)).toEqual({ send: 'pending', 's\u0435nd': 'quarantined' });
-    expect(look(offered, pins, { approval: 'hold' })).toMatchObject({ changes: [] });
+    const approvals = apply([], discover(offered, [], { toolApproval: 'hold' }));
+    expect(statesOf(approvals)).toEqual({ send: 'pending', 's\u0435nd': 'quarantined' });
+    expect(discover(offered, approvals, { toolApproval: 'hold' })).toMatchObject({ changes: [] });
   });
 });

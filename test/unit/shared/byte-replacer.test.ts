@@ -13,7 +13,7 @@ const textOf = (pieces: readonly Uint8Array[]) =>
   Buffer.concat(pieces.map(piece => Buffer.from(piece))).toString();
 
 /** What comes out of pieces, one after the other. */
-function through(pieces: readonly string[], secrets: readonly string[]): string[] {
+function filterCatalog(pieces: readonly string[], secrets: readonly string[]): string[] {
   const replacer = new ByteReplacer(secrets.map(secret => toNeedle(secret, '#')));
   const given = pieces.map(piece => textOf(replacer.push(bytesOf(piece))));
   return [...given, textOf(replacer.end())];
@@ -43,10 +43,10 @@ function slowly(text: string, secrets: readonly string[]): string {
 describe('a replacer of bytes', () => {
   it('[SEC-2] gives out at once what no secret begins with, and holds back what one may', () => {
     expect(
-      through(['data: {}\n\n', 'a sec', 'ond', ' sec', 'ret-1', '2 x'], ['secret-12']),
+      filterCatalog(['data: {}\n\n', 'a sec', 'ond', ' sec', 'ret-1', '2 x'], ['secret-12']),
     ).toEqual(['data: {}\n\n', 'a ', 'second', ' ', '', '# x', '']);
-    expect(through(['ends in secr'], ['secret-12'])).toEqual(['ends in ', 'secr']);
-    expect(through(['', 'secret-1', '', '2'], ['secret-12'])).toEqual(['', '', '', '#', '']);
+    expect(filterCatalog(['ends in secr'], ['secret-12'])).toEqual(['ends in ', 'secr']);
+    expect(filterCatalog(['', 'secret-1', '', '2'], ['secret-12'])).toEqual(['', '', '', '#', '']);
   });
 
   it(`[SEC-2] finds in pieces of any size what is in the whole (seed ${SEED})`, () => {
@@ -66,7 +66,11 @@ describe('a replacer of bytes', () => {
         at += size;
       }
       const wanted = slowly(text, secrets);
-      expect([text, secrets, through(pieces, secrets).join('')]).toEqual([text, secrets, wanted]);
+      expect([text, secrets, filterCatalog(pieces, secrets).join('')]).toEqual([
+        text,
+        secrets,
+        wanted,
+      ]);
       expect(
         replaceText(
           text,

@@ -47,9 +47,9 @@ describe('a caller', () => {
   });
 
   it('[ACC-3] reaches every server or those of its token', () => {
-    const narrowed = createCaller({ servers: ['id-1'] });
+    const restrictToCaller = createCaller({ servers: ['id-1'] });
     const sees = ({ policy }: Caller, server: NamedServer) => policy.viewOf(server) !== NOTHING;
-    expect([sees(narrowed, github), sees(narrowed, files)]).toEqual([true, false]);
+    expect([sees(restrictToCaller, github), sees(restrictToCaller, files)]).toEqual([true, false]);
     expect(sees(createCaller(), files)).toBe(true);
     expect(sees(createCaller({ servers: [] }), github)).toBe(false);
   });

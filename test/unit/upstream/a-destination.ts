@@ -1,7 +1,7 @@
 /** A server on the network, for tests that answer in its place. */
 import { direct } from '../../../src/http/outbound-fetch.ts';
 
-export const destination = {
+export const endpoint = {
   serverId: 's',
   name: 's',
   url: 'https://s.example.com/mcp',

@@ -157,7 +157,7 @@ describe('statusError', () => {
     '[UP-4] says of %i, challenged by %j, what became of the credential (%j)',
     (status, challenge, hidden, code, message) => {
       const headers = new Headers(challenge === '' ? {} : { 'www-authenticate': challenge });
-      const request = { id: 7, inSession: false, destination: { hidden } };
+      const request = { id: 7, inSession: false, endpoint: { hidden } };
       expect(statusError(status, headers, '', request)).toMatchObject({ code, message });
     },
   );

@@ -4,7 +4,7 @@ import { MODERN_VERSION } from '../../../src/shared/protocol.ts';
 import { createHttpChannel } from '../../../src/upstream/session/channel.ts';
 import { createDeadline } from '../../../src/http/deadline.ts';
 import { discover } from '../../../src/upstream/discovery/discover.ts';
-import { destination } from './a-destination.ts';
+import { endpoint } from './a-destination.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -37,7 +37,7 @@ it.each(['resources/list', 'prompts/list'])(
     const deadline = createDeadline(60_000);
     serve(silent, () => setTimeout(() => deadline.end(), 50));
     const channel = createHttpChannel(
-      destination,
+      endpoint,
       { era: 'modern', protocolVersion: MODERN_VERSION },
       1_000_000,
     );

@@ -7,7 +7,7 @@ import { KINDS } from '../../../src/servers/catalog/catalog.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { ToolSchema } from '../../../src/shared/protocol.ts';
 import { createDeadline } from '../../../src/http/deadline.ts';
-import { destination } from './a-destination.ts';
+import { endpoint } from './a-destination.ts';
 import { discover } from '../../../src/upstream/discovery/discover.ts';
 import { SessionForgotten } from '../../../src/upstream/exchange.ts';
 import { negotiate } from '../../../src/upstream/discovery/negotiate.ts';
@@ -84,7 +84,7 @@ async function faultOf(name: string): Promise<string[]> {
   const deadline = createDeadline(2_000);
   try {
     const options = { transport: 'http', maxBytes: 1_000_000 } as const;
-    const { channel, capabilities } = await negotiate(destination, options, deadline);
+    const { channel, capabilities } = await negotiate(endpoint, options, deadline);
     const { items, ttlMs } = await discover({ channel, deadline, hidden: [] }, capabilities);
     const invalid = items.tools.filter(text => !ToolSchema.safeParse(JSON.parse(text)).success);
     const isTime = KINDS.every(

@@ -4,16 +4,16 @@ import { BytesInFlight } from '../../../src/shared/limits/bytes-in-flight.ts';
 import { MODERN_VERSION } from '../../../src/shared/protocol.ts';
 import { createHttpChannel } from '../../../src/upstream/session/channel.ts';
 import { createDeadline } from '../../../src/http/deadline.ts';
-import { destination } from './a-destination.ts';
+import { endpoint } from './a-destination.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
 const MIB = 1_048_576;
-const MANNER = { era: 'modern', protocolVersion: MODERN_VERSION } as const;
+const PROTOCOL = { era: 'modern', protocolVersion: MODERN_VERSION } as const;
 
 /** Asks a server for its tools, whose list is a text of so many bytes. */
 function list(bytes: BytesInFlight, size: number) {
-  const counted = { ...destination, openBytes: () => bytes.request('upstreams') };
+  const counted = { ...endpoint, openBytes: () => bytes.request('upstreams') };
   vi.spyOn(globalThis, 'fetch').mockImplementation((_input, init) => {
     const { id } = JSON.parse(String(init?.body)) as { id: unknown };
     const text = JSON.stringify({
@@ -23,7 +23,7 @@ function list(bytes: BytesInFlight, size: number) {
     });
     return Promise.resolve(new Response(text, { headers: { 'content-type': 'application/json' } }));
   });
-  const channel = createHttpChannel(counted, MANNER, 4 * MIB);
+  const channel = createHttpChannel(counted, PROTOCOL, 4 * MIB);
   return channel.request('tools/list', new Map(), createDeadline(60_000));
 }
 

@@ -1,6 +1,6 @@
 /** What a server tells in a session beside its answers: to whom each message goes, and that no credential goes along. */
 import { expect, it } from 'vitest';
-import { takeNews } from '../../../src/upstream/streams/session-events.ts';
+import { takeEvent } from '../../../src/upstream/streams/session-events.ts';
 
 const SECRET = 'sk-0123456789';
 
@@ -8,7 +8,7 @@ function take(method: string, params: object, hasStream = true) {
   const told: unknown[] = [];
   const text = JSON.stringify({ jsonrpc: '2.0', method, params });
   const by = { serverId: 's', hidden: [SECRET] };
-  const isTaken = takeNews({ method, text }, by, {
+  const isTaken = takeEvent({ method, text }, by, {
     onUpdated: (...given) => void told.push(given),
     onListChanged: serverId => void told.push(serverId),
     onLog(serverId, given) {

@@ -18,7 +18,7 @@ const paramsOf = (value: unknown) => rawMembers(JSON.stringify(value));
 const metaOf = (params: Map<string, string>) =>
   JSON.parse(params.get('_meta') ?? 'null') as unknown;
 
-const destination: Address = {
+const endpoint: Address = {
   serverId: 's',
   name: 'alpha',
   url: 'https://a.example.com/mcp',
@@ -130,7 +130,7 @@ describe('requestText', () => {
 describe('requestHeaders', () => {
   it('[UP-1] a legacy request names its version and session', () => {
     const headers = requestHeaders(
-      destination,
+      endpoint,
       { era: 'legacy', protocolVersion: '2025-06-18', sessionId: 'u1' },
       'tools/call',
       'a',
@@ -147,7 +147,7 @@ describe('requestHeaders', () => {
   it('[UP-1] a legacy request without a session names none', () => {
     for (const sessionId of [undefined, '']) {
       const headers = requestHeaders(
-        destination,
+        endpoint,
         { era: 'legacy', protocolVersion: '2025-11-25', sessionId },
         'x',
       );
@@ -156,8 +156,12 @@ describe('requestHeaders', () => {
   });
 
   it('[UP-1] a modern request mirrors method and name and has no session', () => {
-    const manner = { era: 'modern', protocolVersion: MODERN_VERSION, sessionId: 'never' } as const;
-    expect(requestHeaders(destination, manner, 'tools/call', 'n\u00e9')).toEqual({
+    const protocol = {
+      era: 'modern',
+      protocolVersion: MODERN_VERSION,
+      sessionId: 'never',
+    } as const;
+    expect(requestHeaders(endpoint, protocol, 'tools/call', 'n\u00e9')).toEqual({
       authorization: 'Bearer x',
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
@@ -165,7 +169,7 @@ describe('requestHeaders', () => {
       'mcp-method': 'tools/call',
       'mcp-name': '=?base64?bsOp?=',
     });
-    expect(requestHeaders(destination, manner, 'tools/list')).not.toHaveProperty('mcp-name');
+    expect(requestHeaders(endpoint, protocol, 'tools/list')).not.toHaveProperty('mcp-name');
   });
 
   it('[SEC-2] no configured header replaces one of the protocol', () => {
@@ -177,7 +181,7 @@ describe('requestHeaders', () => {
       'mcp-name': 'x',
       'mcp-session-id': 'x',
     };
-    const spoofed = { ...destination, headers: configured };
+    const spoofed = { ...endpoint, headers: configured };
     const modern = requestHeaders(
       spoofed,
       { era: 'modern', protocolVersion: MODERN_VERSION },

@@ -4,16 +4,21 @@
  */
 import { z } from 'zod';
 import { toChunks } from '../../shared/util/chunks.ts';
-import type { Neighbour, PinChange } from './judge.ts';
-import { PIN_KINDS, PIN_STATES, ReasonSchema, type Pin } from '../registry/fingerprint.ts';
+import type { Neighbour, ApprovalChange } from './judge.ts';
+import {
+  APPROVAL_KINDS,
+  APPROVAL_STATES,
+  ReasonSchema,
+  type ApprovalRecord,
+} from '../registry/approval.ts';
 
 /** Columns of a pin without its definitions. */
-export const PIN_SHAPE = {
+export const APPROVAL_SHAPE = {
   id: z.string(),
-  kind: z.enum(PIN_KINDS),
+  kind: z.enum(APPROVAL_KINDS),
   name: z.string(),
   skeleton: z.string(),
-  state: z.enum(PIN_STATES),
+  state: z.enum(APPROVAL_STATES),
   approved_fingerprint: z.string().nullable(),
   held_fingerprint: z.string().nullable(),
   rejected_fingerprint: z.string().nullable(),
@@ -21,13 +26,13 @@ export const PIN_SHAPE = {
   first_seen_at: z.number(),
   changed_at: z.number(),
 };
-export const PIN_COLUMNS = Object.keys(PIN_SHAPE)
+export const APPROVAL_COLUMNS = Object.keys(APPROVAL_SHAPE)
   .map(column => `pins.${column}`)
   .join(', ');
 
-const RowSchema = z.object(PIN_SHAPE);
+const RowSchema = z.object(APPROVAL_SHAPE);
 
-export function toPin(row: z.infer<typeof RowSchema>): Pin {
+export function toApprovalRecord(row: z.infer<typeof RowSchema>): ApprovalRecord {
   return {
     id: row.id,
     kind: row.kind,
@@ -47,23 +52,26 @@ export function toPin(row: z.infer<typeof RowSchema>): Pin {
 export const parseName = (text: string): string => JSON.parse(text) as string;
 
 /** The pins of a server, and what a write of them has to name. */
-export interface KnownPins {
-  pins: Pin[];
+export interface KnownApprovals {
+  approvals: ApprovalRecord[];
   stamp: string | null;
   generation: number;
 }
 
 /** Undefined where the server is gone. */
-export async function loadPins(db: D1Database, serverId: string): Promise<KnownPins | undefined> {
+export async function loadApprovals(
+  db: D1Database,
+  serverId: string,
+): Promise<KnownApprovals | undefined> {
   const [servers, rows] = await db.batch([
     db.prepare('SELECT pins_stamp AS stamp, generation FROM servers WHERE id = ?').bind(serverId),
-    db.prepare(`SELECT ${PIN_COLUMNS} FROM pins WHERE server_id = ?`).bind(serverId),
+    db.prepare(`SELECT ${APPROVAL_COLUMNS} FROM pins WHERE server_id = ?`).bind(serverId),
   ]);
   const [server] = z
     .array(z.object({ stamp: z.string().nullable(), generation: z.number() }))
     .parse(servers?.results ?? []);
-  const pins = z.array(RowSchema).parse(rows?.results ?? []);
-  return server && { ...server, pins: pins.map(toPin) };
+  const approvals = z.array(RowSchema).parse(rows?.results ?? []);
+  return server && { ...server, approvals: approvals.map(toApprovalRecord) };
 }
 
 /** A name that many servers have is there once. */
@@ -130,7 +138,7 @@ export interface Claim {
 }
 
 /** The first statement of a write: changes a row where everything is still as it was read. */
-export function claimPins(db: D1Database, claim: Claim): D1PreparedStatement {
+export function claimApprovals(db: D1Database, claim: Claim): D1PreparedStatement {
   return db
     .prepare(
       `UPDATE servers SET pins_stamp = ?, held_tools = ?
@@ -151,10 +159,10 @@ export function claimPins(db: D1Database, claim: Claim): D1PreparedStatement {
 const IS_CLAIMED = 'EXISTS (SELECT 1 FROM servers WHERE id = ? AND pins_stamp = ?)';
 
 /** The other statements: pins as they are to be. A text that belongs to the same fingerprint as before stays. */
-export function writePins(
+export function writeApprovals(
   db: D1Database,
   { serverId, nextStamp }: Claim,
-  changes: readonly PinChange[],
+  changes: readonly ApprovalChange[],
   forgotten: readonly string[],
   now: number,
 ): D1PreparedStatement[] {
@@ -179,7 +187,7 @@ export function writePins(
   return [...writes, forget];
 }
 
-const toCells = (change: PinChange): string =>
+const toCells = (change: ApprovalChange): string =>
   JSON.stringify([
     change.id,
     change.kind,

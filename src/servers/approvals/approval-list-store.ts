@@ -1,43 +1,43 @@
 /** Pins for administrators: pages in the order of what changed last, and single ones with their definitions. */
 import { z } from 'zod';
-import type { Pin, PinKind, PinState } from '../registry/fingerprint.ts';
-import { PIN_COLUMNS, PIN_SHAPE, toPin } from './fingerprint-store.ts';
+import type { ApprovalRecord, ApprovalKind, ApprovalState } from '../registry/approval.ts';
+import { APPROVAL_COLUMNS, APPROVAL_SHAPE, toApprovalRecord } from './approval-store.ts';
 
 /** A pin with the server it belongs to. */
-export interface ListedPin extends Pin {
+export interface ListedApproval extends ApprovalRecord {
   serverId: string;
   serverName: string;
 }
 
 /** A pin with its definitions, raw JSON; null where there is none, or one too long to be kept. */
-export interface WholePin extends ListedPin {
+export interface WholeApproval extends ListedApproval {
   approvedText: string | null;
   heldText: string | null;
 }
 
 /** Which pins; what is absent lets every one through. */
-export interface PinFilter {
+export interface ApprovalFilter {
   serverId?: string | undefined;
   serverIds?: readonly string[] | undefined;
-  states?: readonly PinState[] | undefined;
-  kind?: PinKind | undefined;
+  states?: readonly ApprovalState[] | undefined;
+  kind?: ApprovalKind | undefined;
 }
 
 const RowSchema = z
-  .object({ ...PIN_SHAPE, server_id: z.string(), server_name: z.string() })
-  .transform((row): ListedPin => ({
-    ...toPin(row),
+  .object({ ...APPROVAL_SHAPE, server_id: z.string(), server_name: z.string() })
+  .transform((row): ListedApproval => ({
+    ...toApprovalRecord(row),
     serverId: row.server_id,
     serverName: row.server_name,
   }));
 
 const FROM = 'FROM pins JOIN servers ON servers.id = pins.server_id';
-const SELECT = `SELECT ${PIN_COLUMNS}, pins.server_id, servers.name AS server_name`;
+const SELECT = `SELECT ${APPROVAL_COLUMNS}, pins.server_id, servers.name AS server_name`;
 const MATCHES = `(?1 IS NULL OR pins.server_id = ?1) AND (?2 IS NULL OR pins.kind = ?2)
   AND (?3 IS NULL OR pins.state IN (SELECT value FROM json_each(?3)))
   AND (?4 IS NULL OR pins.server_id IN (SELECT value FROM json_each(?4)))`;
 
-const toParams = ({ serverId, states, kind, serverIds }: PinFilter) => [
+const toParams = ({ serverId, states, kind, serverIds }: ApprovalFilter) => [
   serverId ?? null,
   kind ?? null,
   states ? JSON.stringify(states) : null,
@@ -45,15 +45,15 @@ const toParams = ({ serverId, states, kind, serverIds }: PinFilter) => [
 ];
 
 /** Where a page ended. */
-export interface PinPosition {
+export interface ApprovalPosition {
   changedAt: number;
   id: string;
 }
 
-export function selectPinPage(
+export function selectApprovalPage(
   db: D1Database,
-  filter: PinFilter,
-  after: PinPosition | undefined,
+  filter: ApprovalFilter,
+  after: ApprovalPosition | undefined,
   limit: number,
 ): D1PreparedStatement {
   return db
@@ -64,12 +64,12 @@ export function selectPinPage(
     .bind(...toParams(filter), after?.changedAt ?? null, after?.id ?? null, limit);
 }
 
-export function parsePins(rows: readonly unknown[]): ListedPin[] {
+export function parseApprovals(rows: readonly unknown[]): ListedApproval[] {
   return rows.map(row => RowSchema.parse(row));
 }
 
 /** How many pins match; a row for `parseTotal`. */
-export function selectPinTotal(db: D1Database, filter: PinFilter): D1PreparedStatement {
+export function selectApprovalTotal(db: D1Database, filter: ApprovalFilter): D1PreparedStatement {
   return db.prepare(`SELECT count(*) AS total ${FROM} WHERE ${MATCHES}`).bind(...toParams(filter));
 }
 
@@ -84,16 +84,22 @@ export function parseStamp(rows: readonly unknown[]): string | null | undefined 
 }
 
 /** Pins by their ids, in no order. */
-export async function findPins(db: D1Database, ids: readonly string[]): Promise<ListedPin[]> {
+export async function findApprovals(
+  db: D1Database,
+  ids: readonly string[],
+): Promise<ListedApproval[]> {
   const { results } = await db
     .prepare(`${SELECT} ${FROM} WHERE pins.id IN (SELECT value FROM json_each(?))`)
     .bind(JSON.stringify(ids))
     .all();
-  return parsePins(results);
+  return parseApprovals(results);
 }
 
 /** One pin with its definitions. */
-export async function findWholePin(db: D1Database, id: string): Promise<WholePin | undefined> {
+export async function findWholeApproval(
+  db: D1Database,
+  id: string,
+): Promise<WholeApproval | undefined> {
   const row = await db
     .prepare(`${SELECT}, pins.approved_text, pins.held_text ${FROM} WHERE pins.id = ?`)
     .bind(id)

@@ -7,10 +7,10 @@
  */
 import { z } from 'zod';
 
-export const PIN_KINDS = ['tool', 'instructions'] as const;
-export type PinKind = (typeof PIN_KINDS)[number];
+export const APPROVAL_KINDS = ['tool', 'instructions'] as const;
+export type ApprovalKind = (typeof APPROVAL_KINDS)[number];
 
-export const PIN_STATES = [
+export const APPROVAL_STATES = [
   'approved',
   'pending',
   'changed',
@@ -18,10 +18,10 @@ export const PIN_STATES = [
   'rejected',
   'removed',
 ] as const;
-export type PinState = (typeof PIN_STATES)[number];
+export type ApprovalState = (typeof APPROVAL_STATES)[number];
 
 /** States in which a definition is held and waits for a decision. */
-export const WAITING: readonly PinState[] = ['pending', 'changed', 'quarantined'];
+export const WAITING: readonly ApprovalState[] = ['pending', 'changed', 'quarantined'];
 
 /** Why a name misleads: it has characters that cannot be seen, or can be taken for an approved one. */
 export const ReasonSchema = z.discriminatedUnion('kind', [
@@ -31,15 +31,15 @@ export const ReasonSchema = z.discriminatedUnion('kind', [
 export type Reason = z.infer<typeof ReasonSchema>;
 
 /** What may be told of a pin without its definitions. */
-export interface Pin {
+export interface ApprovalRecord {
   /** Digest of server, kind and name. */
   id: string;
-  kind: PinKind;
+  kind: ApprovalKind;
   /** The server's own name; empty for instructions. */
   name: string;
   /** What the name looks like. */
   skeleton: string;
-  state: PinState;
+  state: ApprovalState;
   approvedFingerprint: string | null;
   /** Of what is held now. */
   heldFingerprint: string | null;
