@@ -20,7 +20,7 @@ export function stricter(a: Approval, b: Approval): Approval {
 }
 
 /** Whether a person has to be asked before a tool is called. A tool that says nothing of itself may change something. */
-export function needsPerson({ item }: ListedItem, approve: Approval): boolean {
+export function needsApproval({ item }: ListedItem, approve: Approval): boolean {
   return approve === 'always' || (approve === 'writes' && !isReadOnly(item));
 }
 
@@ -67,7 +67,7 @@ export function decideCall(stored: StoredCall, usable: Usable, approve: Approval
   const tool = nameOf(stored.call, usable);
   if (given === undefined) return { ...stored, tool, place: 'ready', decision: 'unusable' };
   const known = { ...stored, tool, sent: usable.tools?.toArguments(name, given) ?? given };
-  if (needsPerson(item, approve)) return { ...known, place: 'waiting', decision: 'waiting' };
+  if (needsApproval(item, approve)) return { ...known, place: 'waiting', decision: 'waiting' };
   return { ...known, place: 'ready', decision: 'allowed' };
 }
 

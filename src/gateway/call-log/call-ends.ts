@@ -84,13 +84,13 @@ export class CallEnds {
     const undelivered: CallEnd[] = [];
     for (let from = 0; from < ends.length; from += MAX_TAKEN) {
       const batch = ends.slice(from, from + MAX_TAKEN);
-      if (!(await this.#sendPatiently(principalId, batch))) undelivered.push(...batch);
+      if (!(await this.#sendWithRetry(principalId, batch))) undelivered.push(...batch);
     }
     return undelivered;
   }
 
   /** Again and again, until they arrived or it is time to leave them. */
-  async #sendPatiently(principalId: string, ends: readonly CallEnd[]): Promise<boolean> {
+  async #sendWithRetry(principalId: string, ends: readonly CallEnd[]): Promise<boolean> {
     for (const ms of [0, ...RETRY_MS]) {
       if (ms > 0) await this.#ports.wait(ms);
       if (await this.#send(principalId, ends)) return true;

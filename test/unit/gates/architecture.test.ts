@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { checkFloors, findCircles, FLOORS, roomOf } from './rooms.ts';
 import { listFiles, parseSource, readSources } from './source-file.ts';
 import * as rules from './source-rules.ts';
+import { checkWords, oldWordsIn } from './words.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
@@ -52,6 +53,7 @@ describe('the tree', () => {
     ['files are short', () => code.flatMap(rules.checkLength)],
     ['files are named well', () => code.flatMap(file => rules.checkName(file.path))],
     ['files begin with their contract', () => code.flatMap(rules.checkHeader)],
+    ['things are called by one word', () => [...src, ...cli].flatMap(checkWords)],
     ['no text names a machine', () => texts.flatMap(rules.checkMachinePaths)],
   ])('%s', (_rule, check) => {
     expect(check()).toEqual([]);
@@ -102,6 +104,25 @@ describe('rooms', () => {
     ];
     expect(findCircles(files)).toEqual([['src/mcp/a.ts', 'src/mcp/b.ts', 'src/mcp/c.ts']]);
     expect(findCircles(files.slice(1))).toEqual([]);
+  });
+});
+
+describe('words', () => {
+  it.each([
+    ['src/mcp/call-ears.ts', ''],
+    ['src/mcp/a.ts', 'class Teller {}'],
+    ['src/mcp/a.ts', 'function parkTimer() {}'],
+    ['src/mcp/a.ts', 'class A { #pins = 1; }'],
+    ['src/mcp/a.ts', 'interface A { reach: string }'],
+    ['cli/src/a.ts', 'const f = ({ news }: { news: string }) => news;'],
+  ])('%s refuses %s', (path, text) => {
+    expect(checkWords({ path, text })).toHaveLength(1);
+  });
+
+  it('are looked for as whole words, in what is declared', () => {
+    const text = `const early = { spin: 1 }; // an ear\nconst a = other.news + row.pins_stamp + 'park';`;
+    expect(checkWords({ path: 'src/mcp/surface.ts', text })).toEqual([]);
+    expect(oldWordsIn('MAX_PINS')).toEqual(['pin']);
   });
 });
 

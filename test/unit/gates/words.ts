@@ -1,0 +1,77 @@
+/**
+ * One word for each thing, and the field's word where it has one (docs/glossary.md): words that were ours alone are refused in
+ * names of files and in what the code declares.
+ */
+import ts from 'typescript';
+
+/** What is refused, and what says it. */
+export const REFUSED: Readonly<Record<string, string>> = {
+  acts: 'adminAudit',
+  askable: 'client capabilities',
+  destination: 'upstream endpoint',
+  door: 'source',
+  ear: 'listener',
+  face: 'adapter',
+  farewell: 'closing message',
+  ghost: 'cancelled call',
+  hub: 'canonical form',
+  keeper: 'writer',
+  mailbox: 'AsyncQueue',
+  manner: 'negotiated protocol',
+  narrowed: 'restrictToCaller',
+  news: 'events',
+  outlet: 'fetch',
+  park: 'suspend',
+  parked: 'suspended',
+  patience: 'retry',
+  patiently: 'retry',
+  person: 'prompter',
+  pin: 'approval',
+  poke: 'wake',
+  reach: 'VisibleServers',
+  seat: 'acquire',
+  shield: 'address limit',
+  sight: 'view',
+  tame: 'bounded',
+  teller: 'notifier',
+  untold: 'pending',
+  wish: 'directive',
+  withdrawal: 'cancellation',
+};
+
+/** Names that are known outside, and what they are. */
+const KNOWN_OUTSIDE: Readonly<Record<string, string>> = {
+  'src/upstream/connector/frames.ts news':
+    'a frame between a gateway and a connector of another version',
+};
+
+/** The old words in a name: `parkTimer` and `park-timer` have `park`. Names of columns, `a_b`, are the database's. */
+export function oldWordsIn(name: string): string[] {
+  if (/[a-z]_[a-z]/.test(name)) return [];
+  const words = name.match(/[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])/g) ?? [];
+  return words.flatMap(each => {
+    const word = each.toLowerCase();
+    return [word, word.replace(/s$/, '')].filter(form => form in REFUSED).slice(0, 1);
+  });
+}
+
+/** What a file declares with an old word, and its own name, one sentence each. */
+export function checkWords({ path, text }: { path: string; text: string }): string[] {
+  const found: string[] = [];
+  const note = (name: string) => {
+    for (const word of oldWordsIn(name)) {
+      if (`${path} ${name}` in KNOWN_OUTSIDE) continue;
+      found.push(`${path}: ${name} says ${word}; the word is ${REFUSED[word]}`);
+    }
+  };
+  note((path.split('/').at(-1) ?? '').replace(/\.ts$/, ''));
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
+  const visit = (node: ts.Node): void => {
+    const name = (node as Partial<ts.NamedDeclaration>).name;
+    const isDeclared = name && !ts.isPropertyAccessExpression(node);
+    if (isDeclared && (ts.isIdentifier(name) || ts.isPrivateIdentifier(name))) note(name.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  return [...new Set(found)];
+}
