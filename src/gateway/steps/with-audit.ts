@@ -43,7 +43,7 @@ export function withAudit(inner: Gateway, ledger: CallLedger): Gateway {
       // What is wrong with a request that is no call is nothing to be recorded.
       if (code !== 'forbidden' && !ACTIONS.has(method)) return;
       const action = ACTIONS.get(method) ?? method;
-      const facts = { action, subject, detail: { source } };
+      const facts = { action, subject, detail: { door: source } };
       await refuse(ledger, crypto.randomUUID(), caller, Date.now(), facts, code);
     },
 
@@ -238,7 +238,7 @@ class AuditedCall {
       action: this.#action,
       subject,
       arguments: params.get('arguments'),
-      detail: { source },
+      detail: { door: source },
     };
   }
 }

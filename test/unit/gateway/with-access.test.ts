@@ -8,7 +8,7 @@ import { createRecord } from './fakes.ts';
 
 const visible = { servers: [createRecord('alpha'), createRecord('beta')] };
 const dot: Naming = { kind: 'qualified', style: 'dot' };
-const METHODS = 'visible list find search subscription offer hearTasks request'.split(' ');
+const METHODS = 'visible list find search subscription advertise subscribeTasks request'.split(' ');
 const READS = ['list', 'find', 'search', 'subscription', 'subscribeTasks'];
 
 /** Asks all there is; what got through, with the servers it reaches, and what did not. */
@@ -40,7 +40,7 @@ it('[ACC-2] [ACC-9] reading and calling are apart', async () => {
   expect(reader.refused).toEqual(['request forbidden']);
   const writer = await tryAll(createCaller({ servers }, ['tools:call']));
   expect(writer.refused).toEqual(READS.map(method => `${method} forbidden`));
-  expect(writer.filterCatalog).toEqual(['visible beta', 'offer beta', 'request beta']);
+  expect(writer.filterCatalog).toEqual(['visible beta', 'advertise beta', 'request beta']);
   expect(reader.filterCatalog).toEqual(
     METHODS.filter(method => method !== 'request').map(method => `${method} beta`),
   );

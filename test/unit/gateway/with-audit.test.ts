@@ -27,7 +27,7 @@ describe('the row of a call', () => {
       },
     ]);
     const detail = JSON.parse(world.begun[0]?.call?.detail ?? '{}') as object;
-    expect(detail).toMatchObject({ source: 'rest', server: alpha.id, arguments: { n: 1 } });
+    expect(detail).toMatchObject({ door: 'rest', server: alpha.id, arguments: { n: 1 } });
     expect(JSON.stringify(detail)).not.toContain('4711');
     expect(world.begun[0]).not.toHaveProperty('refused');
   });
