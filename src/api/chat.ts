@@ -143,7 +143,7 @@ export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
       source: 'rest',
       signal,
       traceparent: context.req.header(TRACEPARENT),
-      defer: deferOf(context),
+      waitUntil: deferOf(context),
       async rights() {
         const now = await snapshotNow(context, snapshots);
         return now && { caller: now.caller, visible: { servers: now.servers } };

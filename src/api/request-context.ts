@@ -15,12 +15,12 @@ export const deferOf =
 /** What a call needs of the request it is made for: it ends with it. */
 export function callContextOf(
   context: Context<ApiEnv>,
-): Pick<CallContext, 'signal' | 'owner' | 'defer' | 'bytes'> {
+): Pick<CallContext, 'signal' | 'owner' | 'waitUntil' | 'bytes'> {
   const { principalId } = context.var.snapshot.caller;
   return {
     signal: context.req.raw.signal,
     owner: serverId => principalOwner(principalId, serverId),
-    defer: deferOf(context),
+    waitUntil: deferOf(context),
     bytes: context.var.bytes,
   };
 }

@@ -190,7 +190,7 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
     const callContext = callContextOf(context);
     const facts = { format, calls: calls.length };
     const parent = context.req.header(TRACEPARENT);
-    const span = tracer.start('execute', facts, callContext.defer, parent);
+    const span = tracer.start('execute', facts, callContext.waitUntil, parent);
     const to = {
       gateway,
       caller,

@@ -22,7 +22,7 @@ export interface ToolCall {
   args: string;
   source: Era | 'rest';
   cache?: CacheDirective | undefined;
-  context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'bytes' | 'onDispatch'>;
+  context: Pick<CallContext, 'signal' | 'owner' | 'waitUntil' | 'bytes' | 'onDispatch'>;
 }
 
 export interface ToolAnswer {

@@ -1,4 +1,5 @@
 /** Admits a request to an MCP endpoint: who calls, on which snapshot, what the endpoint comes to, in which session. */
+import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { McpPorts } from './ports.ts';
 import { parseBearer } from '../shared/identity/token.ts';
 import type { Snapshot } from '../access/admission/snapshots.ts';
@@ -7,8 +8,6 @@ import { restrictToCaller } from '../gateway/steps/with-access.ts';
 import type { SessionFacts } from '../access/admission/sealed-id.ts';
 import { scopeOf, type Endpoint, type Scope } from './endpoint.ts';
 
-type Defer = (work: Promise<unknown>) => void;
-
 /** Everything known of a request once its credential has been checked. */
 export interface Admitted {
   request: Request;
@@ -16,7 +15,7 @@ export interface Admitted {
   snapshot: Snapshot;
   scope: Scope;
   facts: SessionFacts | undefined;
-  defer: Defer;
+  waitUntil: WaitUntil;
   /** Admits the same request again, later: its credential, endpoint or session may be gone. */
   again(maxAgeMs?: number, sessionAgeMs?: number): Promise<Admitted>;
 }
@@ -26,7 +25,7 @@ export async function admit(
   request: Request,
   endpoint: () => Endpoint,
   ports: McpPorts,
-  defer: Defer,
+  waitUntil: WaitUntil,
   maxAgeMs?: number,
   sessionAgeMs?: number,
 ): Promise<Admitted> {
@@ -35,13 +34,13 @@ export async function admit(
   if (token === undefined) throw new PorticoError('unauthorized');
   const sealed = request.headers.get('mcp-session-id');
   const facts = sealed === null ? undefined : await sessions.facts(sealed);
-  const snapshot = await snapshots.load(token, facts?.id, defer, maxAgeMs, sessionAgeMs);
+  const snapshot = await snapshots.load(token, facts?.id, waitUntil, maxAgeMs, sessionAgeMs);
   if (!snapshot) throw new PorticoError('unauthorized');
   const where = endpoint();
   const scope = await findScope(where, snapshot, ports);
   const again = (ageMs?: number, sessionMs?: number) =>
-    admit(request, endpoint, ports, defer, ageMs, sessionMs);
-  return { request, endpoint: where, snapshot, scope, facts, defer, again };
+    admit(request, endpoint, ports, waitUntil, ageMs, sessionMs);
+  return { request, endpoint: where, snapshot, scope, facts, waitUntil, again };
 }
 
 /**
@@ -67,10 +66,10 @@ export async function findScope(
  * @throws PorticoError `session_not_found`
  */
 export function liveSession(admitted: Admitted, { sessions }: McpPorts): string | undefined {
-  const { request, snapshot, endpoint, facts, defer } = admitted;
+  const { request, snapshot, endpoint, facts, waitUntil } = admitted;
   if (request.headers.get('mcp-session-id') === null) return undefined;
   const { caller, session } = snapshot;
-  if (!facts || !sessions.isAlive(session, caller, endpoint.path, defer)) {
+  if (!facts || !sessions.isAlive(session, caller, endpoint.path, waitUntil)) {
     throw new PorticoError('session_not_found', 'Session not found; initialize a new one');
   }
   return facts.id;

@@ -3,6 +3,7 @@
  * who calls and what they reach, hands over to the era's handler. No request without a credential
  * gets past the first check, and nothing is dispatched before all checks have passed.
  */
+import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { McpPorts } from './ports.ts';
 import { sessionOwner } from '../shared/identity/object-owners.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
@@ -34,15 +35,13 @@ import { handleModern } from './modern/modern.ts';
 import { readParams } from './params.ts';
 import { dropping, callerContext, toRequestContext } from './to-exchange.ts';
 
-type Defer = (work: Promise<unknown>) => void;
-
 /** Serve one request to an MCP endpoint. */
 export async function handleMcp(
   request: Request,
   url: URL,
   endpoint: () => Endpoint,
   ports: McpPorts,
-  defer: Defer,
+  waitUntil: WaitUntil,
 ): Promise<Response> {
   // How an error is written before the body is read; after that the body decides.
   const claimed = request.headers.get('mcp-protocol-version');
@@ -51,7 +50,7 @@ export async function handleMcp(
   let bytes: RequestBytes | undefined;
   try {
     checkOrigin(url, request.headers.get('origin'), ports.config);
-    const admitted = await admit(request, endpoint, ports, defer);
+    const admitted = await admit(request, endpoint, ports, waitUntil);
     if (request.method === 'DELETE') return await endSession(admitted, ports);
     if (request.method === 'GET') return await openStream(admitted, ports);
     if (request.method !== 'POST') throw new PorticoError('method_not_allowed');
@@ -143,7 +142,7 @@ async function dispatch(
       version,
       capabilitiesKey,
     );
-    for (const id of ended) admitted.defer(ports.endUpstreams(sessionOwner(id), snapshot));
+    for (const id of ended) admitted.waitUntil(ports.endUpstreams(sessionOwner(id), snapshot));
     const client = { ...SILENT_CLIENT, capabilities: capabilitiesKey };
     const opening = toRequestContext(admitted, client, ports, 'legacy');
     return initializeResponse(opening, classified.request, version, sealed);
@@ -192,13 +191,13 @@ async function dispatch(
 
 /** DELETE ends a legacy session. */
 async function endSession(admitted: Admitted, ports: McpPorts): Promise<Response> {
-  const { snapshot, defer } = admitted;
+  const { snapshot, waitUntil } = admitted;
   const sessionId = liveSession(admitted, ports);
   if (sessionId === undefined) {
     throw new PorticoError('session_required', 'DELETE needs an Mcp-Session-Id header');
   }
   await ports.sessions.end(sessionId);
-  defer(ports.endUpstreams(sessionOwner(sessionId), snapshot));
+  waitUntil(ports.endUpstreams(sessionOwner(sessionId), snapshot));
   return new Response(null, { status: 200 });
 }
 

@@ -27,7 +27,7 @@ export function toRequestContext(
   ports: McpPorts,
   era: Era,
 ): RequestContext {
-  const { request, snapshot, defer, bytes } = admitted;
+  const { request, snapshot, waitUntil, bytes } = admitted;
   const scope = scopeOfClient(admitted.scope, era, client);
   const { caller } = snapshot;
   const { sessionId, capabilities, questions } = client;
@@ -46,13 +46,13 @@ export function toRequestContext(
     context: {
       signal: request.signal,
       owner,
-      defer,
+      waitUntil,
       capabilities,
       questions,
       bytes,
       hasStream: sessionId !== undefined,
       onUpdated: (serverId, uri, params) =>
-        defer(ports.streams.tell(hearer, { serverId, uri, params })),
+        waitUntil(ports.streams.tell(hearer, { serverId, uri, params })),
     },
     streams: ports.streams,
     listening: {
@@ -83,7 +83,7 @@ export async function callerContext(
 /** What a request in a live legacy session can do beside the others. */
 function inSession(sessionId: string, key: string, admitted: Admitted, ports: McpPorts) {
   const { sessions, streams, upstreamSessions, config } = ports;
-  const { defer, snapshot, facts } = admitted;
+  const { waitUntil, snapshot, facts } = admitted;
   const { session } = snapshot;
   const openLine = () =>
     upstreamSessions.openLine(sessionOwner(sessionId), config.questionTimeoutMs);
@@ -93,7 +93,7 @@ function inSession(sessionId: string, key: string, admitted: Admitted, ports: Mc
     logLevel: session?.logLevel,
     async setLogLevel(level: LogLevel) {
       await sessions.setLogLevel(sessionId, level);
-      defer(streams.setLogLevel(sessionOwner(sessionId), level));
+      waitUntil(streams.setLogLevel(sessionOwner(sessionId), level));
     },
     ...(key === '' ? {} : { openLine }),
   };

@@ -2,6 +2,7 @@
  * Who hears of a server's resources, in its monitor: subscribed to once at the server for each URI, however many objects
  * want to hear of it, and told on to those that do.
  */
+import type { WaitUntil } from '../shared/util/wait-until.ts';
 import { toPorticoError } from '../shared/errors/portico-error.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import type { ResourceEvent } from '../shared/events.ts';
@@ -21,7 +22,7 @@ export interface ResourceSubscriptionsPorts {
   notifier: ChangeNotifier;
   createDeadline(timeoutMs: number): Deadline;
   /** Runs work nobody waits for. */
-  defer(work: Promise<unknown>): void;
+  waitUntil: WaitUntil;
 }
 
 export class ResourceSubscriptions {
@@ -60,10 +61,10 @@ export class ResourceSubscriptions {
 
   /** An object no longer wants to hear of a resource. */
   async unsubscribe(owner: string, uri: string): Promise<void> {
-    const { subscribers, watch, defer } = this.#ports;
+    const { subscribers, watch, waitUntil } = this.#ports;
     const wasLast = await subscribers.remove(owner, uri);
     const { current } = watch;
-    if (wasLast && current) defer(current.unsubscribe(uri));
+    if (wasLast && current) waitUntil(current.unsubscribe(uri));
   }
 
   /** The server told of a resource: so are those who want to hear of it, in rounds. */

@@ -271,7 +271,7 @@ export class ClientSession extends DurableObject<Env> {
             : this.env.CLIENT_SESSION.getByName(owner).announce(owner, change),
         onLog: (serverId, text) => this.#streams.log(serverId, text),
         wake: async serverId => monitorOf(serverId).wake(),
-        defer: work => this.ctx.waitUntil(work),
+        waitUntil: work => this.ctx.waitUntil(work),
         onKept: () => this.#clock.wakeSoon(),
       },
       this.#config,

@@ -74,7 +74,7 @@ export class ServerMonitor extends DurableObject<Env> {
     watch: this.#watch,
     notifier: this.#notifier,
     createDeadline,
-    defer: work => this.ctx.waitUntil(work),
+    waitUntil: work => this.ctx.waitUntil(work),
   });
   readonly #stored = createCatalogStorage(this.env.CATALOG);
   readonly #embedding = createEmbeddingSource(this.env.ASSETS, ms => scheduler.wait(ms));

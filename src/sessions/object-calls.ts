@@ -5,6 +5,7 @@
  * where it stopped. Parked calls live in memory only: one that outlives its limit, or its object,
  * is ended, and the upstream hears of it.
  */
+import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { ByteLimits } from '../shared/limits/limit-settings.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import type { JsonObject } from '../shared/protocol.ts';
@@ -66,13 +67,9 @@ export class ObjectCalls {
   }
 
   /** Make a call and tell its messages, up to the response or until it is parked. */
-  start(
-    call: ObjectCall,
-    terms: CallTerms,
-    defer: (work: Promise<unknown>) => void,
-  ): ReadableStream<Uint8Array> {
+  start(call: ObjectCall, terms: CallTerms, waitUntil: WaitUntil): ReadableStream<Uint8Array> {
     const controller = new AbortController();
-    return toLineStream(this.#make(call, terms, controller, defer), () => controller.abort());
+    return toLineStream(this.#make(call, terms, controller, waitUntil), () => controller.abort());
   }
 
   /** Give a parked call its answers and go on telling; a call that is gone is a failure. */
@@ -88,13 +85,13 @@ export class ObjectCalls {
     { server, request, name }: ObjectCall,
     terms: CallTerms,
     controller: AbortController,
-    defer: (work: Promise<unknown>) => void,
+    waitUntil: WaitUntil,
   ): AsyncGenerator<CallLine, void, undefined> {
     const bytes = this.#newBytes();
     let reply: CallReply;
     try {
       if (this.#live.size >= MAX_LIVE_CALLS) throw new PorticoError('too_many_calls');
-      const context = { signal: controller.signal, owner: () => '', defer, bytes, ...terms };
+      const context = { signal: controller.signal, owner: () => '', waitUntil, bytes, ...terms };
       reply = await this.#upstreams.call(server, request, name, context);
     } catch (thrown) {
       bytes.release();

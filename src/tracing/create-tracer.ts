@@ -35,10 +35,10 @@ export function createTracer(send: SendTrace | undefined, now: () => number): Tr
     }
   }
   return {
-    start(name, attributes, defer, traceparent) {
+    start(name, attributes, waitUntil, traceparent) {
       const parent = parseTraceparent(traceparent);
       const trace = new Trace(parent?.traceId ?? randomHex(16), now, ended => {
-        defer(handOn(ended));
+        waitUntil(handOn(ended));
       });
       return trace.begin(name, attributes, parent?.spanId);
     },

@@ -2,6 +2,7 @@
  * Traces as the domain makes them: a tree of spans, each with its decision. Secrets and names a caller may not see are not for them:
  * whoever sets an attribute sets what its caller may know, and the exporters take out what looks like a secret.
  */
+import type { WaitUntil } from '../shared/util/wait-until.ts';
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -26,12 +27,7 @@ export interface Tracer {
    * @param defer runs work that outlives the response: the export
    * @param parent a W3C `traceparent` of the caller's own trace, where there is one
    */
-  start(
-    name: string,
-    attributes: Attributes,
-    defer: (work: Promise<unknown>) => void,
-    parent?: string,
-  ): Span;
+  start(name: string, attributes: Attributes, waitUntil: WaitUntil, parent?: string): Span;
 }
 
 /** Where no traces are kept: ids are made, nothing is remembered. */

@@ -61,7 +61,7 @@ export async function send(
     if (protocol.era === 'modern') return;
     const notification = { method: 'notifications/cancelled', params: { requestId: id } };
     telling = sendNotification(endpoint, protocol, notification);
-    context.defer(telling);
+    context.waitUntil(telling);
   };
   const told = () => telling;
   deadline.signal.addEventListener('abort', onAbort, { once: true });

@@ -69,7 +69,7 @@ export async function* toCallMessages(
               data: { requiredCapabilities: { [needed]: {} } },
             });
           }
-          context.defer(reply(method === 'ping' ? { result: '{}' } : REFUSAL));
+          context.waitUntil(reply(method === 'ping' ? { result: '{}' } : REFUSAL));
           continue;
         }
         const resume = deadline.hold(talk.questionTimeoutMs);
@@ -92,7 +92,7 @@ export async function* toCallMessages(
           continue;
         }
         if (LIST_CHANGED.test(message.method)) {
-          context.defer(onChange(endpoint.serverId));
+          context.waitUntil(onChange(endpoint.serverId));
           continue;
         }
         // Of tasks hears who speaks of tasks; what is told of them elsewhere nobody may rely on.
@@ -111,7 +111,7 @@ export async function* toCallMessages(
     deadline.release();
     const told = talk.told?.() ?? Promise.resolve();
     for (const [id, { isShared }] of asked) {
-      if (!isShared) context.defer(told.then(() => sendAnswer(talk, id, GONE)));
+      if (!isShared) context.waitUntil(told.then(() => sendAnswer(talk, id, GONE)));
     }
     asked.clear();
   }

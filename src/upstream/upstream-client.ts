@@ -113,9 +113,9 @@ export class Upstreams {
       return await this.#dispatch(endpoint, verdict, request, name, context);
     } catch (error) {
       if (error instanceof PorticoError && !BLAMELESS.has(error.code)) {
-        context.defer(requestRecheck(server.id));
+        context.waitUntil(requestRecheck(server.id));
         const isRefused = error.code === 'upstream_auth' && endpoint;
-        if (isRefused) context.defer(endpoints.refuse(server, isRefused));
+        if (isRefused) context.waitUntil(endpoints.refuse(server, isRefused));
       }
       throw error;
     }
@@ -143,7 +143,7 @@ export class Upstreams {
           : await this.#withoutSession(attempt, verdict);
       if (reply.response) {
         if (isStranger(reply.response))
-          context.defer(this.#options.requestRecheck(endpoint.serverId));
+          context.waitUntil(this.#options.requestRecheck(endpoint.serverId));
         return { response: withoutSecrets(reply.response, endpoint.hidden) };
       }
       streaming = true;
@@ -206,7 +206,7 @@ export class Upstreams {
       if (!(error instanceof NoSession)) throw error;
       const { request, context, endpoint } = attempt;
       if (verdict.modernVersion === undefined || isAboutTasks(request)) throw error.cause;
-      context.defer(this.#options.requestRecheck(endpoint.serverId));
+      context.waitUntil(this.#options.requestRecheck(endpoint.serverId));
       return this.#withoutSession(attempt, verdict);
     }
   }

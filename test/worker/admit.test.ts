@@ -17,7 +17,7 @@ const alpha = createRecord('alpha');
 const servers = [alpha, createRecord('beta')];
 const ALL: Endpoint = { path: '/mcp' };
 const ONE: Endpoint = { path: '/mcp/servers/alpha', serverName: 'alpha' };
-const defer = () => {};
+const waitUntil = () => {};
 
 /** Ports over these snapshots by token; what is asked of them is noted. */
 function createWorld(snapshot: Snapshot | undefined, isAlive = true) {
@@ -55,7 +55,7 @@ describe('a request', () => {
     const { ports, loads } = createWorld(whole);
     for (const headers of [{}, { authorization: 'Bearer x' }, { 'mcp-session-id': 'sealed' }]) {
       const request = requestWith(headers as Record<string, string>);
-      await expect(admit(request, never, ports, defer)).rejects.toMatchObject({
+      await expect(admit(request, never, ports, waitUntil)).rejects.toMatchObject({
         code: 'unauthorized',
       });
     }
@@ -64,7 +64,7 @@ describe('a request', () => {
 
   it('[ACC-1] with a token of nobody learns nothing of the endpoint', async () => {
     const { ports, loads } = createWorld(undefined);
-    const admitted = admit(requestWith(bearer), never, ports, defer);
+    const admitted = admit(requestWith(bearer), never, ports, waitUntil);
     await expect(admitted).rejects.toMatchObject({ code: 'unauthorized' });
     expect(loads).toHaveLength(1);
   });
@@ -72,21 +72,21 @@ describe('a request', () => {
   it('[ACC-1] [MCP-10] is admitted with its session, again on what is as new as is asked for', async () => {
     const { ports, loads } = createWorld(whole);
     const request = requestWith({ ...bearer, 'mcp-session-id': 'sealed' });
-    const admitted = await admit(request, () => ALL, ports, defer);
+    const admitted = await admit(request, () => ALL, ports, waitUntil);
     expect(admitted).toMatchObject({ endpoint: ALL, snapshot: whole, facts: FACTS });
     expect(admitted.request).toBe(request);
-    expect(admitted.defer).toBe(defer);
+    expect(admitted.waitUntil).toBe(waitUntil);
     expect(admitted.scope.visible.servers).toEqual(servers);
     const again = await admitted.again(5, 7);
     expect(again.endpoint).toBe(ALL);
     const other = requestWith({ ...bearer, 'mcp-session-id': 'forged' });
-    expect((await admit(other, () => ALL, ports, defer)).facts).toBeUndefined();
-    expect((await admit(requestWith(bearer), () => ALL, ports, defer)).facts).toBeUndefined();
+    expect((await admit(other, () => ALL, ports, waitUntil)).facts).toBeUndefined();
+    expect((await admit(requestWith(bearer), () => ALL, ports, waitUntil)).facts).toBeUndefined();
     expect(loads).toEqual([
-      [TOKEN, 'row', defer, undefined, undefined],
-      [TOKEN, 'row', defer, 5, 7],
-      [TOKEN, undefined, defer, undefined, undefined],
-      [TOKEN, undefined, defer, undefined, undefined],
+      [TOKEN, 'row', waitUntil, undefined, undefined],
+      [TOKEN, 'row', waitUntil, 5, 7],
+      [TOKEN, undefined, waitUntil, undefined, undefined],
+      [TOKEN, undefined, waitUntil, undefined, undefined],
     ]);
   });
 
@@ -95,7 +95,7 @@ describe('a request', () => {
     const endpoint = () => {
       throw new PorticoError('invalid_params');
     };
-    const admitted = admit(requestWith(bearer), endpoint, ports, defer);
+    const admitted = admit(requestWith(bearer), endpoint, ports, waitUntil);
     await expect(admitted).rejects.toMatchObject({ code: 'invalid_params' });
   });
 });
@@ -167,7 +167,7 @@ describe('an endpoint', () => {
 describe('a session', () => {
   const session = { id: 'row' } as Snapshot['session'] & object;
   const admitted = async (headers: Record<string, string>, world: ReturnType<typeof createWorld>) =>
-    admit(requestWith({ ...bearer, ...headers }), () => ALL, world.ports, defer);
+    admit(requestWith({ ...bearer, ...headers }), () => ALL, world.ports, waitUntil);
   const GONE = { code: 'session_not_found' };
 
   it('[MCP-10] is none where none is named', async () => {
@@ -180,7 +180,7 @@ describe('a session', () => {
     const world = createWorld({ ...whole, session });
     const named = await admitted({ 'mcp-session-id': 'sealed' }, world);
     expect(liveSession(named, world.ports)).toBe('row');
-    expect(world.alive).toEqual([[session, whole.caller, '/mcp', defer]]);
+    expect(world.alive).toEqual([[session, whole.caller, '/mcp', waitUntil]]);
   });
 
   it('[MCP-10] is not found where it is nobody’s, or over', async () => {

@@ -53,7 +53,7 @@ const askerOf = (caller: Caller): Asker => ({
   signal: new AbortController().signal,
   traceparent: undefined,
   rights: async () => ({ caller, visible: { servers: [] } }),
-  defer: () => undefined,
+  waitUntil: () => undefined,
 });
 
 async function begin(caller: Caller): Promise<string> {

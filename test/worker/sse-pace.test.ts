@@ -43,7 +43,7 @@ function crowded(stalledMs = 60_000, type = 'application/json') {
     bytes: held,
     authorization: '',
     isAllowed: () => Promise.resolve(true),
-    defer: () => {},
+    waitUntil: () => {},
     serve: (_method, _headers, _signal, body) => {
       const { id } = JSON.parse(body ?? '{}') as { id: string };
       return Promise.resolve(new Response(bodyOf(id), { headers: { 'content-type': type } }));

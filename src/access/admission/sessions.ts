@@ -2,6 +2,7 @@
  * The life of a legacy client session: opened, found alive, ended. Bound to its principal and its
  * endpoint; idle ones end by themselves.
  */
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Caller } from '../policy/caller.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { LogLevel } from '../../shared/protocol.ts';
@@ -87,7 +88,7 @@ export class Sessions {
     session: Session | undefined,
     caller: Caller,
     endpoint: string,
-    defer: (work: Promise<unknown>) => void,
+    waitUntil: WaitUntil,
   ): boolean {
     const { db, config } = this.#options;
     const idleMs = config.sessionIdleMs;
@@ -98,7 +99,7 @@ export class Sessions {
     if (now - session.lastSeenAt > idleMs) return false;
     if (now - session.lastSeenAt > idleMs / 10) {
       session.lastSeenAt = now;
-      defer(touchSession(db, session.id, now).run());
+      waitUntil(touchSession(db, session.id, now).run());
     }
     return true;
   }

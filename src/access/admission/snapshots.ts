@@ -8,6 +8,7 @@
  * Invariants: age counts from before the read was sent; nothing older than its limit is used; no
  * promise of one request is awaited by another.
  */
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { toCaller, type Caller } from '../policy/caller.ts';
 import { Lru } from '../../shared/util/lru.ts';
 import { Turns } from '../../shared/util/turns.ts';
@@ -36,9 +37,6 @@ export interface Snapshot {
   /** The session asked for; undefined where none was asked for or it is unknown. */
   session?: Session;
 }
-
-/** Runs work that outlives the response (`ctx.waitUntil`). */
-export type Defer = (work: Promise<unknown>) => void;
 
 export interface SnapshotsOptions {
   db: D1Database;
@@ -127,7 +125,7 @@ export class Snapshots {
   async load(
     token: string,
     sessionId: string | undefined,
-    defer: Defer,
+    waitUntil: WaitUntil,
     maxAgeMs = this.#options.maxAgeMs,
     sessionAgeMs = SESSION_MAX_AGE_MS,
   ): Promise<Snapshot | undefined> {
@@ -137,12 +135,12 @@ export class Snapshots {
       sessionId: this.#sessionAge(sessionId, now) <= sessionAgeMs ? undefined : sessionId,
     });
     if (isWanted(missing())) {
-      await this.#readInTurn(missing, defer);
+      await this.#readInTurn(missing, waitUntil);
     } else if (
       this.#policyAge(token, now) > maxAgeMs / 2 &&
       mayRenew(this.#tokens.get(token), now)
     ) {
-      defer(this.#read({ token }, now, defer));
+      waitUntil(this.#read({ token }, now, waitUntil));
     }
     return this.#take(token, sessionId);
   }
@@ -151,7 +149,7 @@ export class Snapshots {
    * Read what is missing. Of many requests at once a few read, and the sessions that all of them want; what others read meanwhile is
    * taken.
    */
-  async #readInTurn(missing: () => Wanted, defer: Defer): Promise<void> {
+  async #readInTurn(missing: () => Wanted, waitUntil: WaitUntil): Promise<void> {
     const turn = this.#reads.join();
     const until = Date.now() + READ_MS;
     const { sessionId } = missing();
@@ -161,7 +159,7 @@ export class Snapshots {
         await after(turn.pauseMs);
         if (!isWanted(missing())) return;
       }
-      await this.#read(missing(), Date.now(), defer);
+      await this.#read(missing(), Date.now(), waitUntil);
     } finally {
       turn.leave();
     }
@@ -196,7 +194,7 @@ export class Snapshots {
   }
 
   /** What is wanted, in one batch; the servers come along only where they changed. */
-  async #read({ token, sessionId }: Wanted, now: number, defer: Defer): Promise<void> {
+  async #read({ token, sessionId }: Wanted, now: number, waitUntil: WaitUntil): Promise<void> {
     const { db, keys } = this.#options;
     const before = this.#registry?.value;
     const hmacs = token === undefined ? [] : await keys.hmacs('token', token);
@@ -222,8 +220,8 @@ export class Snapshots {
     this.#registry = held(isSame ? before : this.#parse(revision, changed), now);
     const found = (await this.#isAdmin(hmacs)) ? SETUP_TOKEN : parseToken(tokens);
     const move = moveToken(db, tokens, hmacs[0] ?? '', keys.active);
-    if (move) defer(move.run());
-    this.#hold(token, found, now, defer);
+    if (move) waitUntil(move.run());
+    this.#hold(token, found, now, waitUntil);
   }
 
   /** A session to read, and others that are waited for. */
@@ -239,7 +237,7 @@ export class Snapshots {
     return { revision, servers: parseServers(servers), access };
   }
 
-  #hold(value: string, token: Token | undefined, now: number, defer: Defer): void {
+  #hold(value: string, token: Token | undefined, now: number, waitUntil: WaitUntil): void {
     if (!token) {
       this.#tokens.delete(value);
       return;
@@ -248,7 +246,7 @@ export class Snapshots {
     const isSame = before && JSON.stringify(before) === JSON.stringify(token);
     this.#tokens.set(value, held(isSame ? before : token, now));
     if (token === SETUP_TOKEN || now - (token.lastUsedAt ?? 0) < TOUCH_MS) return;
-    defer(touchToken(this.#options.db, token.id, now).run());
+    waitUntil(touchToken(this.#options.db, token.id, now).run());
   }
 
   async #isAdmin(hmacs: readonly string[]): Promise<boolean> {

@@ -55,7 +55,7 @@ export interface AskInput extends AskCaller {
   summarize: boolean;
   dryRun: boolean;
   source: Era | 'rest';
-  context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'bytes'>;
+  context: Pick<CallContext, 'signal' | 'owner' | 'waitUntil' | 'bytes'>;
   /** Who asks, within what, by now. @throws PorticoError where that is nobody or nothing any more */
   again(): Promise<AskCaller>;
   /** A `traceparent` of the caller's own trace. */
@@ -89,7 +89,7 @@ export class AskService {
     if (!model) throw noModel();
     const meter = new AskMeter(now);
     const facts = { source: input.source, model: model.name, dry_run: input.dryRun };
-    const span = tracer.start('ask', facts, work => input.context.defer(work), input.parent);
+    const span = tracer.start('ask', facts, work => input.context.waitUntil(work), input.parent);
     try {
       const ended = await this.#run(input, model, meter, span);
       span.end({ decision: decisionOf(ended.verdict) });

@@ -17,7 +17,7 @@ export interface OneCall {
   tool: GuardedTool;
   args: JsonObject;
   source: Era | 'rest';
-  context: Pick<CallContext, 'signal' | 'owner' | 'defer' | 'bytes'>;
+  context: Pick<CallContext, 'signal' | 'owner' | 'waitUntil' | 'bytes'>;
   /** Time that the request has left, in milliseconds. */
   leftMs: number;
 }

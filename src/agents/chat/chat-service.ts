@@ -140,12 +140,12 @@ export class ChatService {
       id: claim.id,
       run: watcher => {
         const about = { chat: claim.id, model: model.name };
-        const span = tracer.start('chat', about, asker.defer, asker.traceparent);
+        const span = tracer.start('chat', about, asker.waitUntil, asker.traceparent);
         const shown = (current: ChatState) => findShown(tools, asker, model.dialect, current);
         const ports = { records, model, shown, now, span };
         const running = runChat(claim, state, ports, watcher, asker.signal);
         // Whoever asked may go away; what is written then still has to be.
-        asker.defer(running.catch(() => {}));
+        asker.waitUntil(running.catch(() => {}));
         return running;
       },
     };

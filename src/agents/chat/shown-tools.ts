@@ -2,6 +2,7 @@
  * Which tools a model is shown, and how its calls are made: those of the caller, as it is at that moment. Where there are more than a
  * model takes well, those that fit the user's last message best, and those the chat has called already.
  */
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Caller } from '../../access/policy/caller.ts';
 import type { ListedItem, Naming, VisibleServers } from '../../gateway/listing.ts';
 import { principalOwner } from '../../shared/identity/object-owners.ts';
@@ -42,7 +43,7 @@ export interface Asker extends Rights {
   /** Of the trace it is part of, where it has one (W3C Trace Context). */
   traceparent: string | undefined;
   /** Runs work that outlives the response. */
-  defer(work: Promise<unknown>): void;
+  waitUntil: WaitUntil;
 }
 
 export interface ToolPorts {
@@ -92,7 +93,7 @@ export async function findShown(
     const item = items.get(own);
     if (item) byName.set(name, item);
   }
-  const { source, defer } = asker;
+  const { source, waitUntil } = asker;
   const owner = (serverId: string) => principalOwner(caller.principalId, serverId);
   return {
     tools: tools.length === 0 ? undefined : exported,
@@ -100,7 +101,7 @@ export async function findShown(
     run: (calls, watch, signal) =>
       runCalls(
         calls,
-        { gateway, caller, visible, source, context: { signal, owner, defer }, tools: byName },
+        { gateway, caller, visible, source, context: { signal, owner, waitUntil }, tools: byName },
         { onEnd: ({ id }, result) => watch(id, result) },
       ),
   };

@@ -12,7 +12,7 @@ import type { CacheKey } from './cache-key.ts';
 import type { CacheShard, Entry, Taken } from './cache-port.ts';
 import { isKeepable, toResponse, withNote } from './cached-result.ts';
 
-export interface CachedCallPorts {
+export interface CachedRequestPorts {
   shardOf(key: string): CacheShard;
   keys: Pick<KeyRing, 'seal' | 'open'>;
   maxResultBytes: number;
@@ -25,8 +25,8 @@ export interface CachedCallPorts {
 const RENEWAL_MS = 3_000;
 const ALONE: Taken = { kind: 'alone' };
 
-export class CachedCall {
-  readonly #ports: CachedCallPorts;
+export class CachedRequest {
+  readonly #ports: CachedRequestPorts;
   readonly #key: CacheKey;
   readonly #ttlMs: number;
   readonly #context: CallContext;
@@ -40,7 +40,7 @@ export class CachedCall {
 
   /** @param send makes the call */
   constructor(
-    ports: CachedCallPorts,
+    ports: CachedRequestPorts,
     key: CacheKey,
     ttlMs: number,
     context: CallContext,
@@ -160,7 +160,7 @@ export class CachedCall {
     this.#close();
     const telling = tell().catch(() => {});
     // After the client has gone nothing can be deferred; what was begun in that event may go on.
-    if (!this.#context.signal.aborted) this.#context.defer(telling);
+    if (!this.#context.signal.aborted) this.#context.waitUntil(telling);
   }
 
   #close(): void {

@@ -3,6 +3,7 @@
  * that begins, or soon after with the others that are there. One that is lost with the isolate is found by its lease, as `unknown`.
  * On one machine an end is seen through until its row is in the database.
  */
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { CallEnd, CallShard } from '../../audit/calls/call-schema.ts';
 import { LateRows } from '../../audit/late-rows.ts';
 
@@ -54,14 +55,14 @@ export class CallEnds {
   }
 
   /** Bring an end to its object with the others of its time. @param defer runs what outlives the response */
-  bring(principalId: string, end: CallEnd, defer: (work: Promise<unknown>) => void): void {
+  bring(principalId: string, end: CallEnd, waitUntil: WaitUntil): void {
     const now = this.#ports.now();
     const waiting = this.#of(principalId);
     waiting.ends.push({ end, since: now });
     // Who set out before may have been cut off; twice the time is enough to know.
     if (now - waiting.scheduledAt < 2 * GATHER_MS) return;
     waiting.scheduledAt = now;
-    defer(this.#sendSoon(principalId));
+    waitUntil(this.#sendSoon(principalId));
   }
 
   /** Bring an end at once, from within an event after which nothing may be begun. */

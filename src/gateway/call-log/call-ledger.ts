@@ -2,6 +2,7 @@
  * The Worker's side of the audit of calls and of their limits: what a call is recorded as, and the one message to its principal's object
  * before it leaves. Fails closed: a call that cannot be recorded does not leave.
  */
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Caller } from '../../access/policy/caller.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
@@ -104,15 +105,10 @@ export class CallLedger {
   }
 
   /** A call has ended; nobody waits for it. @param isLast nothing may be begun after this */
-  end(
-    principalId: string,
-    end: CallEnd,
-    isLast: boolean,
-    defer: (work: Promise<unknown>) => void,
-  ): void {
+  end(principalId: string, end: CallEnd, isLast: boolean, waitUntil: WaitUntil): void {
     const { ends } = this.#ports;
-    if (isLast) defer(ends.bringNow(principalId, end));
-    else ends.bring(principalId, end, defer);
+    if (isLast) waitUntil(ends.bringNow(principalId, end));
+    else ends.bring(principalId, end, waitUntil);
   }
 
   /** A call goes on. One that cannot be told so now is told of again. */

@@ -54,7 +54,7 @@ export function createTrial({ catalogOf }: TrialPorts): TryTool {
     const context = {
       signal: new AbortController().signal,
       owner: () => '',
-      defer: () => undefined,
+      waitUntil: () => undefined,
       capabilities: {},
       questions: 'ask',
     } as const;

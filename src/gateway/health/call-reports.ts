@@ -2,6 +2,7 @@
  * An isolate's side of call outcomes: counts them in memory and tells each server's monitor now and then, at once where a server
  * fails several times in a row or answers after that. Tells it too of calls that were refused, where no trial is near. No call waits for it; what is lost with the isolate is lost.
  */
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { CallTally, type CallReport } from '../../servers/health/call-report.ts';
@@ -53,7 +54,7 @@ export class CallReports {
     { id, generation }: { id: string; generation: number },
     code: ErrorCode | undefined,
     latencyMs: number,
-    defer: (work: Promise<unknown>) => void,
+    waitUntil: WaitUntil,
   ): void {
     const now = this.#options.now();
     const account = this.#accountOf(id, generation);
@@ -66,18 +67,18 @@ export class CallReports {
     if (isEvent && now - account.hurriedAt >= HURRY_GAP_MS) {
       account.hurriedAt = now;
       account.isSuspect = outcome !== 'good';
-      defer(this.#tell(id));
+      waitUntil(this.#tell(id));
     } else if (now - account.scheduledAt >= 2 * intervalMs) {
       // Who set out before may have been cut off; twice the time is enough to know.
       account.scheduledAt = now;
-      defer(wait(intervalMs).then(() => this.#tell(id)));
+      waitUntil(wait(intervalMs).then(() => this.#tell(id)));
     }
   }
 
   /** A call was refused since the server's circuit is open. */
   refuse(
     { id, generation, circuitRetryAt }: Pick<Server, 'id' | 'generation' | 'circuitRetryAt'>,
-    defer: (work: Promise<unknown>) => void,
+    waitUntil: WaitUntil,
   ): void {
     const now = this.#options.now();
     const account = this.#accountOf(id, generation);
@@ -85,7 +86,7 @@ export class CallReports {
     if (isSoon(circuitRetryAt ?? 0, now) || now - account.wantedAt < WANT_GAP_MS) return;
     account.wantedAt = now;
     // A monitor that cannot be told now is told by the next call.
-    defer(this.#options.want(id, generation).catch(() => {}));
+    waitUntil(this.#options.want(id, generation).catch(() => {}));
   }
 
   #accountOf(id: string, generation: number): Account {

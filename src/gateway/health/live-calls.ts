@@ -33,7 +33,7 @@ const RETRY_AFTER_SECONDS = 1;
 export function withCircuit(call: Call, reports?: Pick<CallReports, 'refuse'>): Call {
   return (server, request, name, context) => {
     if (server.circuitRetryAt === null) return call(server, request, name, context);
-    reports?.refuse(server, context.defer);
+    reports?.refuse(server, context.waitUntil);
     const details = { retryAfterSeconds: RETRY_AFTER_SECONDS };
     return Promise.reject(new PorticoError('circuit_open', restOf(server), details));
   };
@@ -51,7 +51,7 @@ export function withReports(call: Call, reports: CallReports): Call {
     const startedAt = performance.now();
     const onEnd: OnEnd = code => {
       if (context.signal.aborted) return;
-      reports.add(server, code, performance.now() - startedAt, context.defer);
+      reports.add(server, code, performance.now() - startedAt, context.waitUntil);
     };
     return call(server, request, name, context).then(
       reply => {

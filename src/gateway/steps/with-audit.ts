@@ -229,7 +229,7 @@ class AuditedCall {
     const duration_ms = Date.now() - this.#at;
     this.#end = { id: this.#id, outcome, code, detail: { ...detail, duration_ms } };
     const { principalId } = this.#caller;
-    this.#ledger.end(principalId, this.#end, isLast, this.#context.defer);
+    this.#ledger.end(principalId, this.#end, isLast, this.#context.waitUntil);
   }
 
   #facts(subject: string): CallFacts {

@@ -7,7 +7,7 @@
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import { toCacheKey } from '../cache/cache-key.ts';
-import { CachedCall, type CachedCallPorts } from '../cache/cached-call.ts';
+import { CachedRequest, type CachedRequestPorts } from '../cache/cached-call.ts';
 import { decideRule } from '../../servers/cache-rules/cache-rule.ts';
 import { directiveOfMeta } from '../cache/cache-control.ts';
 import type { CallReply } from '../../upstream/protocol/call.ts';
@@ -18,7 +18,7 @@ import type { Resolved } from '../resolve.ts';
 const NOT_ALONE = ['requestState', 'inputResponses', 'task'];
 
 /** The gateway with results of before. */
-export function withCache(inner: CoreGateway, ports: CachedCallPorts): CoreGateway {
+export function withCache(inner: CoreGateway, ports: CachedRequestPorts): CoreGateway {
   async function dispatch(
     caller: Caller,
     request: RelayedRequest,
@@ -36,10 +36,10 @@ export function withCache(inner: CoreGateway, ports: CachedCallPorts): CoreGatew
     const { principalId } = caller;
     const { capabilities } = context;
     const call = { rule, server, tool, params, capabilities, principalId };
-    let inFlight: CachedCall;
+    let inFlight: CachedRequest;
     try {
       const key = await toCacheKey(call);
-      inFlight = new CachedCall(ports, key, rule.ttlMs, context, send, onHit);
+      inFlight = new CachedRequest(ports, key, rule.ttlMs, context, send, onHit);
     } catch {
       return send();
     }

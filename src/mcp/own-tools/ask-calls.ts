@@ -23,7 +23,7 @@ export async function answerAsk(
   source: Era,
 ): Promise<string> {
   const { gateway, caller, scope, ask, listening } = requestContext;
-  const { signal, owner, defer, bytes } = requestContext.context;
+  const { signal, owner, waitUntil, bytes } = requestContext.context;
   const given = request.params?.['arguments'];
   try {
     const { request: words, summarize, dry_run: dryRun } = parseOwn(ASK_NAME, AskSchema, given);
@@ -34,7 +34,7 @@ export async function answerAsk(
       summarize,
       dryRun,
       source,
-      context: { signal, owner, defer, bytes },
+      context: { signal, owner, waitUntil, bytes },
       parent: traceparentOf(request),
       async again() {
         const now = await listening.now();

@@ -142,7 +142,7 @@ class Round {
       source: this.#source,
       signal: AbortSignal.any([context.signal, this.#gone.signal]),
       traceparent: traceparentOf(this.#request),
-      defer: work => context.defer(work),
+      waitUntil: work => context.waitUntil(work),
       async rights() {
         try {
           const now = await listening.now();

@@ -4,6 +4,7 @@
  * answers 202; what it is answered with comes on the stream. A message goes by the client's object to the Worker that holds the stream, where
  * `sse-session.ts` serves it as Streamable HTTP does, with the credential that the message came with. Source: MCP 2024-11-05, transports.
  */
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Caller } from '../../access/policy/caller.ts';
 import type { McpPorts } from '../ports.ts';
 import { parseBearer } from '../../shared/identity/token.ts';
@@ -18,8 +19,6 @@ import { parseEndpoint, type EndpointPart } from '../endpoint.ts';
 import { handleMcp } from '../route.ts';
 import { sseResponse } from './sse-session.ts';
 
-type Defer = (work: Promise<unknown>) => void;
-
 /** Where messages of all streams are posted. */
 const MESSAGES = '/messages';
 
@@ -32,14 +31,14 @@ export async function handleSse(
   url: URL,
   part: EndpointPart,
   ports: McpPorts,
-  defer: Defer,
+  waitUntil: WaitUntil,
 ): Promise<Response> {
   const takesMessages = url.pathname === MESSAGES;
   try {
     checkOrigin(url, request.headers.get('origin'), ports.config);
-    const snapshot = await admit(request, ports, defer);
+    const snapshot = await admit(request, ports, waitUntil);
     if (!takesMessages && request.method === 'GET') {
-      return await openStream(request, url, part, snapshot, ports, defer);
+      return await openStream(request, url, part, snapshot, ports, waitUntil);
     }
     if (takesMessages && request.method === 'POST') {
       return await takeMessage(request, url, snapshot.caller, ports);
@@ -55,9 +54,14 @@ export async function handleSse(
 }
 
 /** @throws PorticoError `unauthorized` */
-async function admit(request: Request, { snapshots }: McpPorts, defer: Defer): Promise<Snapshot> {
+async function admit(
+  request: Request,
+  { snapshots }: McpPorts,
+  waitUntil: WaitUntil,
+): Promise<Snapshot> {
   const token = parseBearer(request.headers.get('authorization'));
-  const snapshot = token === undefined ? undefined : await snapshots.load(token, undefined, defer);
+  const snapshot =
+    token === undefined ? undefined : await snapshots.load(token, undefined, waitUntil);
   if (!snapshot) throw new PorticoError('unauthorized');
   return snapshot;
 }
@@ -68,7 +72,7 @@ async function openStream(
   part: EndpointPart,
   snapshot: Snapshot,
   ports: McpPorts,
-  defer: Defer,
+  waitUntil: WaitUntil,
 ): Promise<Response> {
   const endpoint = parseEndpoint(url, part);
   await findScope(endpoint, snapshot, ports);
@@ -96,13 +100,13 @@ async function openStream(
     },
     bytes,
     isAllowed: async () =>
-      (await admit(request, ports, defer)).caller.principalId === caller.principalId,
-    defer,
+      (await admit(request, ports, waitUntil)).caller.principalId === caller.principalId,
+    waitUntil,
     authorization: own,
     serve: (method, { authorization = own, ...headers }, signal, body) => {
       const init = { method, headers: { ...headers, authorization }, signal };
       const inner = new Request(url, body === undefined ? init : { ...init, body });
-      return handleMcp(inner, url, () => endpoint, within, defer);
+      return handleMcp(inner, url, () => endpoint, within, waitUntil);
     },
   });
 }

@@ -5,6 +5,7 @@
  * its messages, so that answers pass through no object and have no limit but their own. They are written at the client's pace: while much
  * waits for it, no further answer is read, and a client that takes nothing for a while is hung up on.
  */
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { slicesOf, StallTimer } from '../../http/paced-body.ts';
 import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import { readEvents, toSseText } from '../../http/sse-events.ts';
@@ -26,7 +27,7 @@ export interface SseTerms {
   /** Whether the caller may still use the stream. */
   isAllowed(): Promise<boolean>;
   /** Runs work that outlives the stream. */
-  defer(work: Promise<unknown>): void;
+  waitUntil: WaitUntil;
   /** Serves a request of Streamable HTTP, with the credential that opened the stream unless the headers have another. */
   serve(
     method: 'POST' | 'GET' | 'DELETE',
@@ -87,7 +88,7 @@ class SseSession {
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;
     // Keeps the request alive for the end of its session, after the client has gone.
-    this.#terms.defer(new Promise<void>(resolve => (this.#settle = resolve)));
+    this.#terms.waitUntil(new Promise<void>(resolve => (this.#settle = resolve)));
     const frames = new FrameReader();
     this.#socket.addEventListener('message', ({ data }) => {
       const frame = typeof data === 'string' ? frames.push(data) : undefined;

@@ -60,7 +60,7 @@ export const OffersSchema = z.strictObject({
     )
     .max(MAX_OFFERS),
 });
-export type AdvertisedCapabilities = z.infer<typeof OffersSchema>['servers'][number];
+export type OfferedServer = z.infer<typeof OffersSchema>['servers'][number];
 
 /** What became of an offer. */
 export const RegisteredSchema = z.object({

@@ -13,7 +13,7 @@ import type { ServerService } from '../registry/server-service.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import {
   createDeviceToken,
-  type AdvertisedCapabilities,
+  type OfferedServer,
   type Registered,
   type StoredConnector,
 } from './connector-schema.ts';
@@ -182,7 +182,7 @@ export class ConnectorService {
   /** Register what a connector offers, under the names it has there. What is registered already stays as it is. */
   async register(
     connector: StoredConnector,
-    offers: readonly AdvertisedCapabilities[],
+    offers: readonly OfferedServer[],
   ): Promise<Registered[]> {
     const known = await this.#registered(connector);
     const registered: Registered[] = [];
@@ -201,16 +201,13 @@ export class ConnectorService {
     return registered;
   }
 
-  #refused({ name }: AdvertisedCapabilities): Registered {
+  #refused({ name }: OfferedServer): Registered {
     const bound = `A connector may have ${this.#ports.maxServers} servers (PORTICO_CONNECTOR_SERVERS)`;
     const problem = `${bound}; raise it, or delete those that it offers no more`;
     return { name, id: null, registered_as: null, problem };
   }
 
-  async #registerOne(
-    connector: StoredConnector,
-    offer: AdvertisedCapabilities,
-  ): Promise<Registered> {
+  async #registerOne(connector: StoredConnector, offer: OfferedServer): Promise<Registered> {
     const { id: connectorId } = connector;
     const { name, description = '' } = offer;
     const actor: Actor = {

@@ -36,7 +36,7 @@ const UNSUBSCRIBE_MS = 5_000;
 const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
 
 /** A change stream; a later one takes over once it has begun to speak. */
-interface CallListener {
+interface ChangeListener {
   controller: AbortController;
   isDeaf: boolean;
 }
@@ -49,7 +49,7 @@ export class UpstreamWatch {
   readonly #aside: SideView;
   #negotiated: Negotiated | undefined;
   #negotiating: Promise<Negotiated> | undefined;
-  #listener: CallListener | undefined;
+  #listener: ChangeListener | undefined;
   #lastListener: Promise<unknown> = Promise.resolve();
   #nextListener: Promise<boolean> | undefined;
   #closed = false;
@@ -212,7 +212,7 @@ export class UpstreamWatch {
       before?.controller.abort();
       return false;
     }
-    const listener: CallListener = { controller: new AbortController(), isDeaf: false };
+    const listener: ChangeListener = { controller: new AbortController(), isDeaf: false };
     const takeOver = () => {
       if (!before || before.isDeaf) return;
       before.isDeaf = true;
@@ -232,7 +232,7 @@ export class UpstreamWatch {
   }
 
   /** An end after a while is news: the server may be gone. One at once would make a loop. */
-  async #follow(listener: CallListener, ended: Promise<void>): Promise<void> {
+  async #follow(listener: ChangeListener, ended: Promise<void>): Promise<void> {
     const openedAt = Date.now();
     await ended;
     if (this.#listener !== listener) return;

@@ -1,4 +1,5 @@
 /** What a call to an upstream takes and gives: shared by the Worker and the objects that call. */
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { RawResponse, UpstreamMessage } from './message.ts';
@@ -11,7 +12,7 @@ export interface CallContext {
   /** Name of the ClientSession object that holds this client's session at a server. */
   owner(serverId: string): string;
   /** Runs work that outlives the response. */
-  defer(work: Promise<unknown>): void;
+  waitUntil: WaitUntil;
   /** What of the client's capabilities concerns questions; empty where it cannot be asked. */
   capabilities: JsonObject;
   /**

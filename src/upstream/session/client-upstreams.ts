@@ -3,6 +3,7 @@
  * HTTP+SSE connections, the calls an object has to make, what it subscribed to in its own sessions,
  * and what servers tell there beside their answers.
  */
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { inEra } from '../../servers/registry/in-era.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { ResourceEvent } from '../../shared/events.ts';
@@ -46,7 +47,7 @@ export interface ClientUpstreamsPorts {
   onLog(serverId: string, text: string): boolean;
   /** Have the server looked at. */
   wake(serverId: string): Promise<unknown>;
-  defer(work: Promise<unknown>): void;
+  waitUntil: WaitUntil;
   /** See `SessionSubscriptions`. */
   onKept(): Promise<void>;
 }
@@ -102,7 +103,7 @@ export class ClientUpstreams {
   forget(serverId: string, sessionId: string): void {
     this.standing.forget(serverId, sessionId);
     this.subscriptions.forgot(serverId);
-    if (this.subscriptions.isAt(serverId)) this.#ports.defer(this.subscriptions.keep());
+    if (this.subscriptions.isAt(serverId)) this.#ports.waitUntil(this.subscriptions.keep());
   }
 
   close(): void {
@@ -112,21 +113,21 @@ export class ClientUpstreams {
   }
 
   #takeEvent(told: Told, by: ToldBy): boolean {
-    const { defer, wake, tell, onLog } = this.#ports;
+    const { waitUntil, wake, tell, onLog } = this.#ports;
     return takeEvent(told, by, {
       onLog,
       onListChanged: serverId => {
         const now = Date.now();
         if (now - (this.#pokedAt.get(serverId) ?? 0) < WAKE_GAP_MS) return;
         this.#pokedAt.set(serverId, now);
-        defer(wake(serverId));
+        waitUntil(wake(serverId));
       },
       onUpdated: (serverId, uri, params) => {
         const telling = async () => {
           const owners = await this.subscriptions.ownersOf(serverId, uri);
           await Promise.allSettled(owners.map(owner => tell(owner, { serverId, uri, params })));
         };
-        defer(telling());
+        waitUntil(telling());
       },
     });
   }

@@ -171,7 +171,7 @@ export function scriptAsk(script: Script) {
       summarize: false,
       dryRun: false,
       source: 'rest',
-      context: { signal: new AbortController().signal, owner: () => 'owner', defer() {} },
+      context: { signal: new AbortController().signal, owner: () => 'owner', waitUntil() {} },
       again: async () => standing,
       ...more,
     });

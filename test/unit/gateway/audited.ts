@@ -108,7 +108,7 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
       {
         signal: gone.signal,
         owner: () => 'o',
-        defer: () => {},
+        waitUntil: () => {},
         capabilities: {},
         questions: 'ask',
         ...context,

@@ -44,7 +44,7 @@ function createWorld(failures = 0) {
     sent,
     begun,
     work,
-    defer: (each: Promise<unknown>) => void work.push(each),
+    waitUntil: (each: Promise<unknown>) => void work.push(each),
     ledger: new CallLedger({
       shardOf: () => shard,
       ends,
@@ -68,25 +68,25 @@ function createWorld(failures = 0) {
 
 describe('ends of calls', () => {
   it('[SEC-6] go together, a moment later', async () => {
-    const { ends, sent, work, defer, pass } = createWorld();
-    for (const id of ['a', 'b', 'c']) ends.bring('p', endOf(id), defer);
+    const { ends, sent, work, waitUntil, pass } = createWorld();
+    for (const id of ['a', 'b', 'c']) ends.bring('p', endOf(id), waitUntil);
     expect(work).toHaveLength(1);
     await pass(19);
     expect(sent).toEqual([]);
     await pass(1);
     expect(sent).toEqual([['a', 'b', 'c']]);
-    ends.bring('p', endOf('d'), defer);
+    ends.bring('p', endOf('d'), waitUntil);
     await pass(20);
     expect(sent).toEqual([['a', 'b', 'c'], ['d']]);
     await Promise.all(work);
   });
 
   it('[SEC-6] go with the next call, but for those of this very moment', async () => {
-    const { ends, sent, begun, ledger, defer, pass } = createWorld();
-    ends.bring('p', endOf('a'), defer);
-    ends.bring('other', endOf('z'), defer);
+    const { ends, sent, begun, ledger, waitUntil, pass } = createWorld();
+    ends.bring('p', endOf('a'), waitUntil);
+    ends.bring('other', endOf('z'), waitUntil);
     await pass(5);
-    ends.bring('p', endOf('b'), defer);
+    ends.bring('p', endOf('b'), waitUntil);
     await ledger.begin('n', CALLER, 0, FACTS, undefined);
     expect(begun.map(({ ended }) => ended.map(({ id }) => id))).toEqual([['a']]);
     await pass(15);
@@ -94,23 +94,23 @@ describe('ends of calls', () => {
   });
 
   it('[SEC-6] are sent again where they did not arrive', async () => {
-    const { ends, sent, work, defer, pass } = createWorld(2);
-    ends.bring('p', endOf('a'), defer);
+    const { ends, sent, work, waitUntil, pass } = createWorld(2);
+    ends.bring('p', endOf('a'), waitUntil);
     for (const ms of [20, 250, 1_000]) await pass(ms);
     expect(sent).toEqual([['a']]);
     await Promise.all(work);
   });
 
   it('[SEC-6] are sent again later each time, and then left to their leases', async () => {
-    const { ends, sent, work, defer, pass } = createWorld(5);
-    ends.bring('p', endOf('a'), defer);
+    const { ends, sent, work, waitUntil, pass } = createWorld(5);
+    ends.bring('p', endOf('a'), waitUntil);
     await pass(20);
     // The last try is the fifth, after all waits; not a moment before.
     for (const ms of [249, 1, 999, 1, 3_999, 1, 9_999, 1]) await pass(ms);
     await Promise.all(work);
     expect(sent).toEqual([]);
     const lucky = createWorld(4);
-    lucky.ends.bring('p', endOf('a'), lucky.defer);
+    lucky.ends.bring('p', endOf('a'), lucky.waitUntil);
     await lucky.pass(20);
     for (const ms of [250, 1_000, 4_000, 9_999]) await lucky.pass(ms);
     expect(lucky.sent).toEqual([]);
@@ -119,15 +119,15 @@ describe('ends of calls', () => {
   });
 
   it('[SEC-6] go 256 at a time, and none are told of where none are left', async () => {
-    const { ends, sent, defer, pass } = createWorld();
+    const { ends, sent, waitUntil, pass } = createWorld();
     const bring = async (count: number) => {
-      for (let i = 0; i < count; i += 1) ends.bring('p', endOf(`${i}`), defer);
+      for (let i = 0; i < count; i += 1) ends.bring('p', endOf(`${i}`), waitUntil);
       await pass(20);
       return sent.splice(0).map(({ length }) => length);
     };
     expect(await bring(256)).toEqual([256]);
     expect(await bring(257)).toEqual([256, 1]);
-    ends.bring('p', endOf('taken'), defer);
+    ends.bring('p', endOf('taken'), waitUntil);
     await pass(1);
     expect(ends.take('p')).toHaveLength(1);
     await pass(19);
@@ -148,13 +148,13 @@ describe('ends of calls', () => {
   });
 
   it('[SEC-6] go at once where nothing may be begun later', async () => {
-    const { ends, sent, work, defer, pass } = createWorld();
-    defer(ends.bringNow('p', endOf('a')));
+    const { ends, sent, work, waitUntil, pass } = createWorld();
+    waitUntil(ends.bringNow('p', endOf('a')));
     expect(sent).toEqual([['a']]);
     await pass(0);
     await Promise.all(work);
     const unlucky = createWorld(1);
-    unlucky.defer(unlucky.ends.bringNow('p', endOf('b')));
+    unlucky.waitUntil(unlucky.ends.bringNow('p', endOf('b')));
     await unlucky.pass(249);
     expect(unlucky.sent).toEqual([]);
     await unlucky.pass(1);
@@ -168,8 +168,8 @@ describe('a call that begins', () => {
     const lucky = createWorld(3);
     await lucky.ledger.begin('id', CALLER, 7, FACTS, undefined);
     expect(lucky.begun).toMatchObject([{ principalId: 'p', call: { id: 'id', at: 7 } }]);
-    const { ledger, ends, begun, defer, pass } = createWorld(100);
-    ends.bring('p', endOf('earlier'), defer);
+    const { ledger, ends, begun, waitUntil, pass } = createWorld(100);
+    ends.bring('p', endOf('earlier'), waitUntil);
     await pass(1);
     await expect(ledger.begin('id', CALLER, 0, FACTS, undefined)).rejects.toMatchObject({
       code: 'busy',

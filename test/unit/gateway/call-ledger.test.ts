@@ -188,10 +188,10 @@ describe('a call that goes on or ends', () => {
   it('[SEC-6] brings its end soon, or at once where nothing comes after', async () => {
     const world = createWorld();
     const work: Promise<unknown>[] = [];
-    const defer = (each: Promise<unknown>) => void work.push(each);
-    world.ledger.end('p', END, false, defer);
+    const waitUntil = (each: Promise<unknown>) => void work.push(each);
+    world.ledger.end('p', END, false, waitUntil);
     expect(world.ended).toEqual([]);
-    world.ledger.end('p', { ...END, id: 'last' }, true, defer);
+    world.ledger.end('p', { ...END, id: 'last' }, true, waitUntil);
     expect(world.ended).toEqual(['last']);
     expect(work).toHaveLength(2);
     await work[1];

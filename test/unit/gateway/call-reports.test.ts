@@ -201,7 +201,7 @@ describe('withReports', () => {
     const context: CallContext = {
       signal: controller.signal,
       owner: () => '',
-      defer: () => {},
+      waitUntil: () => {},
       capabilities: {},
       questions: 'ask',
     };

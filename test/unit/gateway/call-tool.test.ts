@@ -30,7 +30,7 @@ async function called(parsed: object) {
       name: 'alpha.echo',
       args: '{"n":1}',
       source: 'rest',
-      context: { signal: new AbortController().signal, owner: () => 'o', defer: () => {} },
+      context: { signal: new AbortController().signal, owner: () => 'o', waitUntil: () => {} },
     },
   );
   expect(answer.server).toBe(server);

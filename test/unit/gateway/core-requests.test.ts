@@ -73,7 +73,7 @@ function createRequests(capabilities: Record<string, object> = {}) {
       {
         signal: new AbortController().signal,
         owner: () => 'o',
-        defer: () => {},
+        waitUntil: () => {},
         capabilities: {},
         questions: 'suspend',
         ...context,

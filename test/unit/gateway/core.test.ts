@@ -18,7 +18,7 @@ const visible: VisibleServers = {
 const context: Parameters<Gateway['request']>[4] = {
   signal: new AbortController().signal,
   owner: () => 'o',
-  defer: () => {},
+  waitUntil: () => {},
   capabilities: {},
   questions: 'suspend',
 };

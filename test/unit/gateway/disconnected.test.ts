@@ -43,7 +43,7 @@ const gateway = withAccess({
 const context = {
   signal: new AbortController().signal,
   owner: () => 'o',
-  defer: () => undefined,
+  waitUntil: () => undefined,
   capabilities: {},
   questions: 'suspend',
 } as const;

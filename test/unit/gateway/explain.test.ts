@@ -147,7 +147,7 @@ async function reallyDo(world: World, caller: Caller, { server, tool, toolset }:
   const context = {
     signal: new AbortController().signal,
     owner: () => '',
-    defer: () => undefined,
+    waitUntil: () => undefined,
     capabilities: {},
     questions: 'ask',
   } as const;

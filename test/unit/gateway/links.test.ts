@@ -35,7 +35,7 @@ const core = createCore({
 const context: Parameters<typeof core.request>[4] = {
   signal: new AbortController().signal,
   owner: () => 'o',
-  defer: () => {},
+  waitUntil: () => {},
   capabilities: {},
   questions: 'suspend',
 };

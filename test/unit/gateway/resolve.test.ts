@@ -47,7 +47,7 @@ const METHODS = {
 const context = {
   signal: new AbortController().signal,
   owner: () => 'o',
-  defer: () => undefined,
+  waitUntil: () => undefined,
   capabilities: {},
   questions: 'suspend',
 } as const;

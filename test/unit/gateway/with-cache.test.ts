@@ -3,7 +3,7 @@ import type { Naming } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import type { CacheRule } from '../../../src/servers/cache-rules/cache-rule.ts';
 import type { CacheShard, Taken } from '../../../src/gateway/cache/cache-port.ts';
-import type { CachedCallPorts } from '../../../src/gateway/cache/cached-call.ts';
+import type { CachedRequestPorts } from '../../../src/gateway/cache/cached-call.ts';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { createCore } from '../../../src/gateway/core.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
@@ -36,7 +36,7 @@ const dot: Naming = { kind: 'qualified', style: 'dot' };
 function createWorld({
   server = alpha,
   more = {},
-}: { server?: typeof alpha; more?: Partial<CachedCallPorts> } = {}) {
+}: { server?: typeof alpha; more?: Partial<CachedRequestPorts> } = {}) {
   const told: string[] = [];
   const deferred: Promise<unknown>[] = [];
   let kept: Taken = { kind: 'lead', mustClaim: false };
@@ -85,7 +85,7 @@ function createWorld({
       {
         signal: new AbortController().signal,
         owner: () => 'o',
-        defer: work => void deferred.push(work),
+        waitUntil: work => void deferred.push(work),
         capabilities: {},
         questions: 'ask',
       },

@@ -77,7 +77,7 @@ function createGateway(...results: (JsonObject | CallReply)[]) {
       {
         signal: new AbortController().signal,
         owner: () => 'o',
-        defer: () => {},
+        waitUntil: () => {},
         capabilities: FORM,
         questions: 'suspend',
         ...context,

@@ -60,7 +60,7 @@ function createGateway(server: Server, result: JsonObject, active = 'k1', hear =
       {
         signal: new AbortController().signal,
         owner: () => owner,
-        defer: () => {},
+        waitUntil: () => {},
         capabilities: {},
         questions: 'ask',
       },

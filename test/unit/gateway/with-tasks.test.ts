@@ -61,7 +61,7 @@ function gatewayOf(answer: CallReply) {
 const contextOf = (owner: string): CallContext => ({
   signal: new AbortController().signal,
   owner: () => owner,
-  defer: () => {},
+  waitUntil: () => {},
   capabilities: {},
   questions: 'ask',
 });

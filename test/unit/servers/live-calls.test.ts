@@ -10,7 +10,7 @@ const callTo = (more: Parameters<typeof createRecord>[1]) => {
     called.push(name);
     return answered;
   };
-  const context = { defer: () => undefined } as unknown as Parameters<Call>[3];
+  const context = { waitUntil: () => undefined } as unknown as Parameters<Call>[3];
   const request = {} as Parameters<Call>[1];
   const call = withCircuit(inner)(createRecord('alpha', more), request, 'a', context);
   return { called, call };
