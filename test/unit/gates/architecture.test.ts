@@ -1,7 +1,8 @@
 /** The architecture, checked on the tree as it is; and each check, checked on a small sample that breaks it. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import * as documents from './documents.ts';
 import { checkFloors, findCircles, FLOORS, roomOf } from './rooms.ts';
 import { listFiles, parseSource, readSources } from './source-file.ts';
 import * as rules from './source-rules.ts';
@@ -9,6 +10,7 @@ import { checkWords, oldWordsIn } from './words.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
+const isThere = (path: string) => existsSync(`${ROOT}${path}`);
 
 const src = readSources(ROOT, 'src');
 const cli = readSources(ROOT, 'cli/src');
@@ -32,6 +34,12 @@ const texts = [
     path => path !== 'package-lock.json' && textEndings.some(ending => path.endsWith(ending)),
   ),
 ].map(path => ({ path, text: read(path) }));
+/** The rooms that are folders; the others are a file each. */
+const folders = FLOORS.flat().filter(room => isThere(`src/${room}`));
+const readmes = texts.filter(({ path }) => /^src\/.*README\.md$/.test(path));
+const otherReadmes = texts.filter(({ path }) => /^(cli\/src|local)\/(.*\/)?README\.md$/.test(path));
+const architecture = texts.filter(({ path }) => path === 'docs/architecture.md');
+const glossary = texts.filter(({ path }) => path === 'docs/glossary.md');
 
 describe('the tree', () => {
   it('was read', () => {
@@ -39,6 +47,8 @@ describe('the tree', () => {
     expect(texts.length).toBeGreaterThan(code.length);
     expect(dependencies).toContain('zod');
     expect(kvBindings).toContain('CATALOG');
+    expect(folders).toContain('gateway');
+    expect([architecture.length, glossary.length]).toEqual([1, 1]);
   });
 
   it.each([
@@ -47,7 +57,7 @@ describe('the tree', () => {
     ['SQL is in stores', () => src.flatMap(rules.checkSql)],
     ['KV is in *-kv.ts', () => src.flatMap(file => rules.checkKv(file, kvBindings))],
     ['bindings are in the root and the objects', () => src.flatMap(rules.checkEnv)],
-    ['Hono is in faces', () => src.flatMap(rules.checkHono)],
+    ['Hono is in endpoints', () => src.flatMap(rules.checkHono)],
     ['only dependencies ship', () => src.flatMap(file => rules.checkPackages(file, dependencies))],
     ['module scope is shared by nobody', () => src.flatMap(rules.checkModuleScope)],
     ['files are short', () => code.flatMap(rules.checkLength)],
@@ -55,6 +65,28 @@ describe('the tree', () => {
     ['files begin with their contract', () => code.flatMap(rules.checkHeader)],
     ['things are called by one word', () => [...src, ...cli].flatMap(checkWords)],
     ['no text names a machine', () => texts.flatMap(rules.checkMachinePaths)],
+    ['each room has a README.md', () => documents.checkReadmes(folders, readmes)],
+    [
+      'each README.md of src/ is short',
+      () => readmes.flatMap(file => documents.checkLines(file, documents.MAX_README_LINES)),
+    ],
+    [
+      'docs/architecture.md is short',
+      () =>
+        architecture.flatMap(file => documents.checkLines(file, documents.MAX_ARCHITECTURE_LINES)),
+    ],
+    [
+      'lines of documents are short',
+      () =>
+        [...architecture, ...glossary, ...readmes, ...otherReadmes].flatMap(documents.checkColumns),
+    ],
+    [
+      'paths in documents exist',
+      () =>
+        [...architecture, ...readmes, ...otherReadmes].flatMap(file =>
+          documents.checkPaths(file, isThere, folders),
+        ),
+    ],
   ])('%s', (_rule, check) => {
     expect(check()).toEqual([]);
   });
@@ -130,14 +162,14 @@ describe('rules', () => {
   const machinePath = ['', 'home', 'somebody', 'portico'].join('/');
 
   it.each<[string, string, string, (file: ReturnType<typeof parseSource>) => string[]]>([
-    ['SQL', 'src/registry/a.ts', `const q = 'SELECT id FROM servers';`, rules.checkSql],
-    ['SQL', 'src/registry/a.ts', 'const q = `DELETE FROM a WHERE id = ${id}`;', rules.checkSql],
-    ['SQL', 'src/session/a-object.ts', `this.ctx.storage.sql.exec(q);`, rules.checkSql],
+    ['SQL', 'src/servers/a.ts', `const q = 'SELECT id FROM servers';`, rules.checkSql],
+    ['SQL', 'src/servers/a.ts', 'const q = `DELETE FROM a WHERE id = ${id}`;', rules.checkSql],
+    ['SQL', 'src/objects/a-object.ts', `this.ctx.storage.sql.exec(q);`, rules.checkSql],
     ['SQL', 'src/api/a.ts', `db.prepare(q);`, rules.checkSql],
     ['KV', 'src/compose.ts', `await env.CATALOG.get(k);`, file => rules.checkKv(file, ['CATALOG'])],
     [
       'KV',
-      'src/catalog/a.ts',
+      'src/monitor/a.ts',
       `function f(kv: KVNamespace) {}`,
       file => rules.checkKv(file, ['X']),
     ],
@@ -176,10 +208,10 @@ describe('rules', () => {
   });
 
   it.each<[string, string, (file: ReturnType<typeof parseSource>) => string[]]>([
-    ['src/registry/a-store.ts', `db.prepare('SELECT id FROM servers');`, rules.checkSql],
-    ['src/registry/a.ts', `const text = 'Select one from the list';`, rules.checkSql],
-    ['src/registry/a.ts', `// SELECT id FROM servers`, rules.checkSql],
-    ['src/catalog/a-kv.ts', `kv.CATALOG.get(k);`, file => rules.checkKv(file, ['CATALOG'])],
+    ['src/servers/a-store.ts', `db.prepare('SELECT id FROM servers');`, rules.checkSql],
+    ['src/servers/a.ts', `const text = 'Select one from the list';`, rules.checkSql],
+    ['src/servers/a.ts', `// SELECT id FROM servers`, rules.checkSql],
+    ['src/monitor/a-kv.ts', `kv.CATALOG.get(k);`, file => rules.checkKv(file, ['CATALOG'])],
     ['src/compose.ts', `createKv(env.CATALOG);`, file => rules.checkKv(file, ['CATALOG'])],
     ['src/objects/a-object.ts', `const a = (env: Env) => env;`, rules.checkEnv],
     ['src/gateway/a.ts', `import type { Config } from '../config.ts';`, rules.checkEnv],
@@ -195,5 +227,49 @@ describe('rules', () => {
     ['src/mcp/sse/sse-route.ts', '', file => rules.checkName(file.path)],
   ])('no breach is invented: %s', (path, text, check) => {
     expect(check(parseSource(path, text))).toEqual([]);
+  });
+});
+
+describe('documents', () => {
+  const isFileThere = (path: string) => path === 'src/gateway/steps/' || path === 'src/app.ts';
+  const pathsOf = (path: string, text: string) =>
+    documents.checkPaths({ path, text }, isFileThere, ['gateway']);
+
+  it('a room without a README.md is seen', () => {
+    const there = [{ path: 'src/mcp/README.md', text: '' }];
+    expect(documents.checkReadmes(['mcp', 'api'], there)).toEqual(['src/api/README.md is missing']);
+  });
+
+  it('a document that is too long is seen', () => {
+    const lines = (count: number) => ({ path: 'docs/a.md', text: 'a\n'.repeat(count) });
+    expect(documents.checkLines(lines(16), 15)).toHaveLength(1);
+    expect(documents.checkLines(lines(15), 15)).toEqual([]);
+  });
+
+  it('a line that is too long is seen, but not in a table or a code block', () => {
+    const long = 'a'.repeat(101);
+    const columnsOf = (text: string) => documents.checkColumns({ path: 'docs/a.md', text });
+    expect(columnsOf(long)).toHaveLength(1);
+    expect(columnsOf(`\`\`\`\n${long}\n\`\`\`\n${long}`)).toHaveLength(1);
+    expect(columnsOf(`\`\`\`\n${long}\n\`\`\`\n| ${long} |\n${long.slice(1)}`)).toEqual([]);
+  });
+
+  it.each(['`a\nb` `core.ts`', '`src/gone.ts`', '`gateway/gone`', '`gone/`', '`test/gone.mjs`'])(
+    'a path that does not exist is seen: %s',
+    text => {
+      expect(pathsOf('src/gateway/README.md', text)).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    '`steps/`',
+    '`app.ts`',
+    '`src/app.ts`',
+    '`tools/call`',
+    '`*-store.ts`',
+    '`/mcp`',
+    'a.ts',
+  ])('no breach is invented: %s', text => {
+    expect(pathsOf('src/gateway/README.md', text)).toEqual([]);
   });
 });
