@@ -11,7 +11,7 @@ export type NamedKind = (typeof KINDS)[number];
 const telling = (kind: NamedKind) => [`${kind}.create`, `${kind}.update`, `${kind}.delete`];
 const TELLING = KINDS.flatMap(telling);
 
-/** Rows of acts: the shards of `acts.ts`. */
+/** Rows of administration: the shards of `admin-audit.ts`. */
 const OF_ADMIN = `shard >= 'admin' AND shard < 'admin:'`;
 /** A row that somebody tampered with may hold no JSON. */
 const TOLD_NAME = `CASE WHEN json_valid(detail) THEN detail ->> '$.name' END`;

@@ -1,5 +1,5 @@
 /**
- * The Gateway port: what every face calls and every decorator wraps. Identity, reach and context
+ * The Gateway port: what every endpoint calls and every decorator wraps. Identity, reach and context
  * are arguments. A decorator may only subtract: narrow the reach, refuse, measure, remember.
  */
 import type { Caller } from '../access/policy/caller.ts';

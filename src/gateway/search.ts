@@ -1,4 +1,4 @@
-/** What a search for tools asks and answers, whichever face it came by. */
+/** What a search for tools asks and answers, whichever endpoint it came by. */
 import type { ListedItem, VisibleServers } from './listing.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import type { ToolSkills } from '../servers/registry/tool-skills.ts';

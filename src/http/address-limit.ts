@@ -1,6 +1,6 @@
 /**
  * The shield: a limit of requests from one address, asked before the credential is looked at. It is the platform's own counter, cheap and
- * inexact, for floods; what a caller may do exactly is counted elsewhere (`limits/`).
+ * inexact, for floods; what a caller may do exactly is counted elsewhere (`audit/limits/`).
  *
  * It counts by `cf-connecting-ip` only, which the platform writes; what a client could write itself says nothing. A request without an
  * address passes, and so does one whose counter fails: a shield that is out of order must not take the gateway with it, since behind it

@@ -2,7 +2,7 @@
  * Which addresses Portico may fetch: a pure decision, the one place for it (SEC-3). Only https to
  * public host names; in local mode also loopback, over http too. No credentials in an address.
  * What a name resolves to a Worker cannot see: names that stand for private addresses by convention
- * are refused by a list (`private-names-guard.ts`), others the platform refuses on Cloudflare.
+ * are refused by a list (`private-names.ts`), others the platform refuses on Cloudflare.
  */
 
 import punycode from 'punycode/punycode.js';

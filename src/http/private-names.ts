@@ -1,6 +1,6 @@
 /**
  * Host names that stand for private addresses by convention, as data for the address policy
- * (`guard.ts`, SEC-3). A name here refuses itself and every name below it. Lower case, sorted, no
+ * (`address-policy.ts`, SEC-3). A name here refuses itself and every name below it. Lower case, sorted, no
  * name below another of its list. Pure.
  */
 

@@ -121,7 +121,7 @@ export class ClientSession extends DurableObject<Env> {
     await this.#upstreams.setLevel(level);
   }
 
-  /** Make a call that an object must make; its messages come as lines (`call-lines.ts`). */
+  /** Make a call that an object must make; its messages come as lines (`sessions/call-stream.ts`). */
   async startCall(call: ObjectCall, terms: CallTerms): Promise<ReadableStream<Uint8Array>> {
     await this.#clock.touch();
     return this.#calls.start(call, terms, work => this.ctx.waitUntil(work));

@@ -2,7 +2,7 @@
 import { type AccessState, createPolicy, type Holder, type Policy } from './policy.ts';
 import type { Actor } from '../../shared/identity/principal.ts';
 import type { Token } from '../../shared/identity/token.ts';
-/** The caller of one request: always given as an argument, never looked up below the faces. */
+/** The caller of one request: always given as an argument, never looked up below the endpoints. */
 export interface Caller extends Actor {
   policy: Policy;
 }

@@ -1,7 +1,7 @@
 /**
  * Ask: one request in words, at most one call. Stages in their order, each with one result and one span: input, candidates, plan, guard,
- * call, typed, summary. A model plans and sums up; it executes nothing. What decides is pure (`input-policy.ts`, `guard.ts`, `typed.ts`,
- * `evidence.ts`), on what the caller sees and the operator allows at the time of the decision, not at that of the question.
+ * call, typed, summary. A model plans and sums up; it executes nothing. What decides is pure (`input-policy.ts`, `request-guard.ts`,
+ * `check-output.ts`, `evidence.ts`), on what the caller sees and the operator allows at the time of the decision, not at that of the question.
  *
  * Invariants: nothing is dispatched before the guard allowed it; a call that was dispatched is never sent again; the call goes through the
  * gateway like any other, within a reach that holds the allowed tools only.

@@ -1,6 +1,6 @@
 /**
  * Whether a request may be put to a model at all: its size, characters that nobody sees, and patterns that the operator refuses. Pure;
- * one named reason each. It keeps plain mistakes and known texts out; what a model may do is decided by `guard.ts`, not here.
+ * one named reason each. It keeps plain mistakes and known texts out; what a model may do is decided by `request-guard.ts`, not here.
  */
 import { matches } from '../../shared/util/name-pattern.ts';
 

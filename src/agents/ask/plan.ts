@@ -1,6 +1,6 @@
 /**
  * A model's plan, read strictly: one JSON object and nothing beside it, no member that is not known, none twice, bounded in size and
- * depth. What is read here is data: it says what a model wants, and `guard.ts` says whether that may be.
+ * depth. What is read here is data: it says what a model wants, and `request-guard.ts` says whether that may be.
  */
 import { z } from 'zod';
 import { skipString } from '../../shared/json/json-spans.ts';

@@ -1,4 +1,4 @@
-/** What is told of a chat while it runs, and how it stands: the forms that its faces show. Pure. */
+/** What is told of a chat while it runs, and how it stands: the forms that REST, MCP and the command line show. Pure. */
 import { toPreview } from './bounded-result.ts';
 import type { CallDecision, ChatState, StopReason, StoredCall } from './chat-state.ts';
 

@@ -21,7 +21,7 @@ export interface CachedRequestPorts {
   now(): number;
 }
 
-/** How often a leader says that it lives, in milliseconds: well within the lease of `flights.ts`. */
+/** How often a leader says that it lives, in milliseconds: well within the lease of `single-flight.ts`. */
 const RENEWAL_MS = 3_000;
 const ALONE: Taken = { kind: 'alone' };
 

@@ -1,5 +1,5 @@
 /**
- * Tasks at the face: which form of them a request speaks, and what a request about a task names. The
+ * Tasks at the MCP endpoint: which form of them a request speaks, and what a request about a task names. The
  * modern era declares an extension with each request, the legacy one asks for a task with a
  * parameter of the call; the two are not each other's. Pure.
  * Source: MCP 2026-07-28, tasks extension; 2025-11-25, tasks.

@@ -1,5 +1,5 @@
 /**
- * What a monitor knows of its server beside the first look (`side-looks.ts`), looked for again only where that may differ now: what
+ * What a monitor knows of its server beside the first look (`side-discoveries.ts`), looked for again only where that may differ now: what
  * the first look found is another thing, somebody doubts it, or it is old.
  */
 import { KINDS } from '../../servers/catalog/catalog.ts';
