@@ -1,4 +1,4 @@
-/** Stdio servers behind their Streamable HTTP face, used by real clients: every era, every result as the child wrote it. */
+/** Stdio servers behind their Streamable HTTP adapter, used by real clients: every era, every result as the child wrote it. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Third-party clients behind one face: the 1.x SDK, the 2.x SDK in each of its modes, and `mcp-remote` as a stdio
+ * Third-party clients behind one interface: the 1.x SDK, the 2.x SDK in each of its modes, and `mcp-remote` as a stdio
  * bridge under a 1.x client. Owns connecting and closing; what they answer is left as it is.
  */
 import { mkdtemp, rm } from 'node:fs/promises';

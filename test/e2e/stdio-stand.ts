@@ -1,5 +1,5 @@
 /**
- * A stdio server behind its Streamable HTTP face behind a small HTTP server, as the gateway would reach it through a connector.
+ * A stdio server behind its Streamable HTTP adapter behind a small HTTP server, as the gateway would reach it through a connector.
  * Owns what it has opened: `closeStands` ends all of it.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -37,7 +37,7 @@ export const publicServer = (name: string, ...args: string[]): ChildSpec =>
 /** On a busy machine a server takes long to start; only one that never answers is meant to be taken for an old one. */
 const PROBE_MS = 60_000;
 
-/** Starts a server behind its face. */
+/** Starts a server behind its adapter. */
 export async function openStand(
   spec: ChildSpec,
   more: Omit<StdioServerOptions, 'spec'> = {},

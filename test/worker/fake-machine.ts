@@ -17,7 +17,7 @@ import {
 } from '../../src/upstream/connector/frames.ts';
 import type { Portico } from './portico.ts';
 
-/** Answers a request as a server's HTTP face would. */
+/** Answers a request as a server's HTTP adapter would. */
 export type Face = (request: Request) => Response | Promise<Response>;
 
 interface Channel {

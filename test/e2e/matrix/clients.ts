@@ -1,5 +1,5 @@
 /**
- * The three kinds of clients behind one face: the 1.x SDK over Streamable HTTP and over HTTP+SSE, the 2.x SDK pinned to
+ * The three kinds of clients behind one interface: the 1.x SDK over Streamable HTTP and over HTTP+SSE, the 2.x SDK pinned to
  * 2026-07-28. Owns connecting, the answers to questions, and the record of every message that came in, as it came.
  */
 import {

@@ -1,4 +1,4 @@
-/** Channels against a face and a socket that the test plays: what goes out for what comes in. */
+/** Channels against an adapter and a socket that the test plays: what goes out for what comes in. */
 import type { HttpAnswer, HttpRequest } from '../../../cli/src/connect/http-message.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { createChannels } from '../../../cli/src/connect/channels.ts';
