@@ -63,7 +63,7 @@ describe.each(ERAS)('a call of a %s client', era => {
       outcome: 'done',
       code: null,
       detail: {
-        source: era,
+        door: era,
         server: id,
         arguments: { city: 'Graz' },
         is_error: false,
@@ -206,7 +206,7 @@ describe('what is a call', () => {
     const body = { name: `${name}.echo`, arguments: { n: 1 } };
     const { token } = person;
     const row = await rowOf(() => portico.api('POST', '/api/v1/tools/call', body, { token }));
-    expect(row).toMatchObject({ outcome: 'done', detail: { source: 'rest', arguments: { n: 1 } } });
+    expect(row).toMatchObject({ outcome: 'done', detail: { door: 'rest', arguments: { n: 1 } } });
     const asking = await rowOf(() => {
       server.call = received => resultOf(received, { resultType: 'input_required' });
       return portico.api('POST', '/api/v1/tools/call', body, { token });

@@ -88,7 +88,7 @@ export class AskService {
     requireScope(input.caller, 'tools:call');
     if (!model) throw noModel();
     const meter = new AskMeter(now);
-    const facts = { source: input.source, model: model.name, dry_run: input.dryRun };
+    const facts = { door: input.source, model: model.name, dry_run: input.dryRun };
     const span = tracer.start('ask', facts, work => input.context.waitUntil(work), input.parent);
     try {
       const ended = await this.#run(input, model, meter, span);
