@@ -58,7 +58,7 @@ afterAll(async () => {
   await Promise.all((upstreams ?? []).map(upstream => upstream.stop()));
 });
 
-type AdvertisedCapabilities = (random: Random) => Promise<Answer>;
+type Offer = (random: Random) => Promise<Answer>;
 
 const sessionHeaders = (session: string | undefined) => ({
   'mcp-protocol-version': '2025-11-25',
@@ -75,12 +75,9 @@ async function other(method: 'GET' | 'DELETE', headers: Record<string, string | 
 }
 
 /** What Bob tries with what is Ada's; each is refused in the way named. */
-const OFFERS_BY_NAME: Record<
-  string,
-  { advertise: AdvertisedCapabilities; wanted: (answer: Answer) => boolean }
-> = {
+const OFFERS_BY_NAME: Record<string, { offer: Offer; wanted: (answer: Answer) => boolean }> = {
   'a request in her session': {
-    advertise: random => {
+    offer: random => {
       const method = random.pick(['ping', 'tools/list', 'resources/list', 'logging/setLevel']);
       const body = requestBody('legacy', method, '{}', id(random));
       return post(bob, body, sessionHeaders(adas.sessionId));
@@ -88,7 +85,7 @@ const OFFERS_BY_NAME: Record<
     wanted: ({ status }) => status === 404,
   },
   'a call in her session': {
-    advertise: random => {
+    offer: random => {
       const params = JSON.stringify({ name: 'legacy.echo', arguments: { message: 'x' } });
       const body = requestBody('legacy', 'tools/call', params, id(random));
       return post(bob, body, sessionHeaders(adas.sessionId));
@@ -96,30 +93,29 @@ const OFFERS_BY_NAME: Record<
     wanted: ({ status }) => status === 404,
   },
   'the end of her session': {
-    advertise: () => other('DELETE', sessionHeaders(adas.sessionId)),
+    offer: () => other('DELETE', sessionHeaders(adas.sessionId)),
     wanted: ({ status }) => status === 404,
   },
   'the stream of her session': {
-    advertise: () =>
-      other('GET', { ...sessionHeaders(adas.sessionId), accept: 'text/event-stream' }),
+    offer: () => other('GET', { ...sessionHeaders(adas.sessionId), accept: 'text/event-stream' }),
     wanted: ({ status }) => status === 404,
   },
   'an answer in her session': {
-    advertise: random => {
+    offer: random => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: id(random), result: { action: 'accept' } });
       return post(bob, body, sessionHeaders(adas.sessionId));
     },
     wanted: ({ status }) => status === 404,
   },
   'an answer to a question of hers': {
-    advertise: random => {
+    offer: random => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: id(random), result: { action: 'accept' } });
       return post(bob, body, sessionHeaders(bobs.sessionId));
     },
     wanted: ({ status }) => status === 400,
   },
   'the end of a request of hers': {
-    advertise: random => {
+    offer: random => {
       const params = { requestId: id(random) };
       const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params };
       return post(bob, JSON.stringify(message), sessionHeaders(bobs.sessionId));
@@ -127,28 +123,28 @@ const OFFERS_BY_NAME: Record<
     wanted: ({ status }) => status === 202,
   },
   'her session as that of an old client': {
-    advertise: random => {
+    offer: random => {
       const url = `${gateway.origin}/messages?sessionId=${encodeURIComponent(adas.sessionId ?? '')}`;
       return post({ ...bob, url }, requestBody('legacy', 'ping', '{}', id(random)));
     },
     wanted: ({ status }) => status === 404,
   },
   'a request on her stream of the old transport': {
-    advertise: random => {
+    offer: random => {
       const method = random.pick(['ping', 'tools/list']);
       return post({ ...bob, url: old.url }, requestBody('legacy', method, '{}', id(random)));
     },
     wanted: ({ status }) => status === 404,
   },
   'an answer on her stream of the old transport': {
-    advertise: random => {
+    offer: random => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: id(random), result: {} });
       return post({ ...bob, url: old.url }, body);
     },
     wanted: ({ status }) => status === 404,
   },
   'her task': {
-    advertise: random => {
+    offer: random => {
       const method = random.pick(['tasks/get', 'tasks/cancel', 'tasks/update']);
       const more = method === 'tasks/update' ? { inputResponses: {} } : {};
       return send(bob, method, { taskId: task, ...more });
@@ -156,7 +152,7 @@ const OFFERS_BY_NAME: Record<
     wanted: ({ message }) => message.error?.message === 'Task not found',
   },
   'her state': {
-    advertise: random => {
+    offer: random => {
       const inputResponses = { user_name: { action: 'accept', content: { name: 'x' } } };
       const name = random.pick([FORM, 'modern.greet', 'legacy.echo']);
       return send(bob, 'tools/call', { name, arguments: {}, inputResponses, requestState: state });
@@ -176,18 +172,18 @@ describe(`${OFFERS} offers, seed ${SEED}`, { timeout: 300_000 }, () => {
     const wrong: unknown[] = [];
     const counts = new Map<string, number>();
     let left = OFFERS;
-    const advertise = async () => {
+    const offer = async () => {
       while (left > 0) {
         left -= 1;
         const name = random.pick(names);
         counts.set(name, (counts.get(name) ?? 0) + 1);
-        const answer = await OFFERS_BY_NAME[name]?.advertise(random);
+        const answer = await OFFERS_BY_NAME[name]?.offer(random);
         const isRefused = answer && OFFERS_BY_NAME[name]?.wanted(answer);
         if (!isRefused || answer.text.includes(CANARY))
           wrong.push([name, answer?.status, answer?.text]);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, advertise));
+    await Promise.all(Array.from({ length: AT_ONCE }, offer));
     expect(wrong.slice(0, 5)).toEqual([]);
     expect([...counts.keys()].toSorted()).toEqual(names.toSorted());
     expect(textOf(await slow)).toBe(`Computed ${CANARY}`);

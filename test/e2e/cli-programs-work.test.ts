@@ -88,7 +88,7 @@ describe.each(ERAS)('a %s client', era => {
     expect(await readFile(path, 'utf8')).toContain('dritte\tZeile');
     await call('create_directory', { path: join(folder, 'deep', 'er') });
     const moved = join(folder, 'deep', 'er', 'moved.txt');
-    await call('move_file', { source: path, endpoint: moved });
+    await call('move_file', { source: path, destination: moved });
     await expect(stat(path)).rejects.toThrow('ENOENT');
     expect(await call('list_directory', { path: folder, depth: 3 })).toContain('moved.txt');
     const { size } = await stat(moved);

@@ -72,10 +72,10 @@ describe.each(clientNames)('%s', name => {
 
   it.each(kinds)('[MCP-5] [MCP-7] [AG-US4-AC5] [UP-1] gets results of %s unchanged', async kind => {
     for (const tool of tools) {
-      const filterCatalog = await client.callTool(`${kind}.${tool}`);
+      const through = await client.callTool(`${kind}.${tool}`);
       // Links name the server they are read from.
       const expected = JSON.stringify(shown(await direct[kind].callTool(tool)));
-      expect(JSON.stringify(shown(filterCatalog))).toBe(
+      expect(JSON.stringify(shown(through))).toBe(
         expected.replaceAll('"uri":"', `"uri":"${kind}+`),
       );
     }

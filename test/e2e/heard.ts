@@ -58,12 +58,12 @@ export async function hear(era: Era, target: Target): Promise<Heard> {
  */
 export async function settleNews(
   target: Target,
-  adminAudit: readonly (() => Promise<unknown>)[],
+  acts: readonly (() => Promise<unknown>)[],
 ): Promise<void> {
   const stream = await hear('modern', target);
   const count = () =>
     stream.methods().filter(method => method === 'notifications/tools/list_changed').length;
-  for (const [i, act] of adminAudit.entries()) {
+  for (const [i, act] of acts.entries()) {
     await act();
     await until('it is told', 60_000, async () => (count() > i ? true : undefined));
   }

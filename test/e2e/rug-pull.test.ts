@@ -148,16 +148,16 @@ describe('hostile names', () => {
     const spoofs = cases.filter(({ class: kind }) => !passing.has(kind));
     const honest = [...new Set(spoofs.flatMap(({ target: name }) => name || []))];
     const hostile = [...new Set(spoofs.flatMap(({ spoof }) => spoof ?? []))];
-    const advertise = async (names: readonly string[]) => {
+    const offer = async (names: readonly string[]) => {
       const items = names.map(name => ({ name, inputSchema: { type: 'object' } }));
       const lists = { 'tools/list': { member: 'tools', items } };
       const upstream = await startScripted('legacy', lists, () => ({ body: '{}' }));
       scripted.push(upstream);
       return upstream.url;
     };
-    await gateway.register('honest', await advertise(honest));
-    await gateway.register('mixed', await advertise([...honest, ...hostile]));
-    const { id } = await gateway.register('hostile', await advertise(hostile));
+    await gateway.register('honest', await offer(honest));
+    await gateway.register('mixed', await offer([...honest, ...hostile]));
+    const { id } = await gateway.register('hostile', await offer(hostile));
     const client = await open('modern', {
       url: `${gateway.origin}/mcp`,
       token: gateway.adminToken,

@@ -27,7 +27,7 @@ const ofEra = new Set(['resultType', '_meta']);
 
 const upstreams: Upstream[] = [];
 const direct = {} as Record<Era, RawClient>;
-const filterCatalog = {} as Record<Era, RawClient>;
+const through = {} as Record<Era, RawClient>;
 let gateway: Gateway;
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ beforeAll(async () => {
   direct.legacy = await open('legacy', { url: `${fixtures[0]?.origin}/mcp` });
   direct.modern = await open('modern', { url: `${fixtures[2]?.origin}/mcp` });
   for (const era of ['legacy', 'modern'] as const) {
-    filterCatalog[era] = await open(era, {
+    through[era] = await open(era, {
       url: `${gateway.origin}/mcp`,
       token: gateway.adminToken,
     });
@@ -76,7 +76,7 @@ describe.each(kinds)('upstream $name', kind => {
   describe.each(['legacy', 'modern'] as const)('%s client', era => {
     it.each(tools)('[MCP-5] [MCP-7] passes the result of %s through', async tool => {
       const expected = await direct[kind.era].call(tool);
-      const answer = await filterCatalog[era].call(`${kind.name}.${tool}`);
+      const answer = await through[era].call(`${kind.name}.${tool}`);
       expect(answer.status).toBe(200);
       expect(ownMembers(answer.resultText)).toEqual(ownMembers(passed(expected, kind.name)));
       expect(ownMeta(answer)).toEqual(ownMeta(expected));
@@ -84,26 +84,26 @@ describe.each(kinds)('upstream $name', kind => {
 
     it.each(era === kind.era ? tools : [])('[MCP-7] leaves the text of %s as it is', async tool => {
       const expected = await direct[era].call(tool);
-      const answer = await filterCatalog[era].call(`${kind.name}.${tool}`);
+      const answer = await through[era].call(`${kind.name}.${tool}`);
       expect(answer.resultText).toBe(passed(expected, kind.name));
     });
 
     it('[MCP-7] [AG-US4-AC4] passes arguments through', async () => {
       const given = ` { "z":0.1000, "raw" : ${RAW_JSON},"a":[ 1 , 2.0],"name":"x","id":5 } `;
-      const answer = await filterCatalog[era].call(`${kind.name}.mirror`, given);
+      const answer = await through[era].call(`${kind.name}.mirror`, given);
       expect(textOf(answer)).toBe(given.trim());
     });
 
     it('[MCP-7] keeps code, message and data of a JSON-RPC error', async () => {
       const expected = await direct[kind.era].call('broken');
-      const answer = await filterCatalog[era].call(`${kind.name}.broken`);
+      const answer = await through[era].call(`${kind.name}.broken`);
       const errorOf = ({ messages }: Answer) => memberAt(messages.at(-1) ?? '{}', 'error');
       expect(answer.message.error?.code).toBe(-31999);
       expect(errorOf(answer)).toBe(errorOf(expected));
     });
 
     it.each(['id "ü" 1', '', 0, -7, 2 ** 53 - 1])('[MCP-7] answers under the id %j', async id => {
-      const answer = await filterCatalog[era].call(`${kind.name}.echo`, { message: 'x' }, id);
+      const answer = await through[era].call(`${kind.name}.echo`, { message: 'x' }, id);
       expect([answer.message.id, textOf(answer)]).toEqual([id, 'Echo: x']);
     });
 
@@ -113,7 +113,7 @@ describe.each(kinds)('upstream $name', kind => {
         arguments: {},
         _meta: { progressToken: 'tok-1' },
       };
-      const answer = await filterCatalog[era].request('tools/call', params);
+      const answer = await through[era].request('tools/call', params);
       expect(textOf(answer)).toBe('done');
       const progress = answer.messages.slice(0, -1).map(text => JSON.parse(text) as object);
       const expected = [1, 2, 3].map(step => ({

@@ -78,11 +78,11 @@ async function rpc(
   params: Record<string, unknown>,
   path = '/mcp?tools=ask',
   token?: string,
-  filterCatalog: Portico = portico,
+  through: Portico = portico,
 ): Promise<{ text: string; answer: RpcAnswer }> {
   const { message, headers } = toCall(era, method, params);
   const sent = { headers: { ...WHOLE, ...headers }, ...(token === undefined ? {} : { token }) };
-  const text = await (await filterCatalog.post(message, sent, path)).text();
+  const text = await (await through.post(message, sent, path)).text();
   return { text, answer: JSON.parse(text) as RpcAnswer };
 }
 

@@ -37,12 +37,12 @@ async function send(
   more: Record<string, unknown> = {},
   sent: Sent = {},
   path = PATH,
-  filterCatalog: Portico = portico,
+  through: Portico = portico,
 ): Promise<{ status: number; text: string; answer: RpcAnswer }> {
   const params = { name: 'call_tool', arguments: given, ...more };
   const { message, headers } = ask(era, 'tools/call', params, 7);
   const merged = { ...sent, headers: { ...WHOLE, ...headers, ...sent.headers } };
-  const response = await filterCatalog.post(message, merged, path);
+  const response = await through.post(message, merged, path);
   const text = await response.text();
   return { status: response.status, text, answer: JSON.parse(text) as RpcAnswer };
 }
@@ -73,12 +73,8 @@ describe('a call through call_tool', () => {
     };
     const direct = body('shop.order', args);
     await portico.post(direct.text, { headers: direct.headers });
-    const filterCatalog = body('call_tool', `{"arguments":${args}, "name":"shop.order"}`);
-    const response = await portico.post(
-      filterCatalog.text,
-      { headers: filterCatalog.headers },
-      PATH,
-    );
+    const through = body('call_tool', `{"arguments":${args}, "name":"shop.order"}`);
+    const response = await portico.post(through.text, { headers: through.headers }, PATH);
     expect((await response.json<RpcAnswer>()).result?.content).toHaveLength(1);
     const [first, second] = shop.of('tools/call').slice(-2);
     const withoutId = (text = '') => text.replace(/"id":("[^"]*"|\d+)/, '"id":0');

@@ -55,16 +55,16 @@ async function rpc(
   params: Record<string, unknown> = {},
   path = '/mcp?tools=search',
   sent: Sent = {},
-  filterCatalog: Portico = portico,
+  through: Portico = portico,
 ): Promise<{ status: number; text: string; answer: RpcAnswer }> {
   const { message, headers } = ask(era, method, params);
-  const response = await filterCatalog.post(message, { ...sent, headers }, path);
+  const response = await through.post(message, { ...sent, headers }, path);
   const text = await response.text();
   return { status: response.status, text, answer: JSON.parse(text) as RpcAnswer };
 }
 
-const namesAt = async (path: string, sent: Sent = {}, filterCatalog: Portico = portico) => {
-  const { answer } = await rpc('legacy', 'tools/list', {}, path, sent, filterCatalog);
+const namesAt = async (path: string, sent: Sent = {}, through: Portico = portico) => {
+  const { answer } = await rpc('legacy', 'tools/list', {}, path, sent, through);
   return answer.result?.tools?.map(({ name }) => name) ?? answer.error;
 };
 

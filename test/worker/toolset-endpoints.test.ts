@@ -26,12 +26,8 @@ async function create(path: string, body: object): Promise<Record<string, string
   return response.json();
 }
 
-async function names(
-  path: string,
-  sent: Sent = {},
-  filterCatalog: Portico = portico,
-): Promise<string[]> {
-  const answer = await filterCatalog.post(legacy('tools/list'), sent, path);
+async function names(path: string, sent: Sent = {}, through: Portico = portico): Promise<string[]> {
+  const answer = await through.post(legacy('tools/list'), sent, path);
   const { result } = await answer.json<RpcAnswer>();
   return result?.tools?.map(({ name }) => name) ?? [`${answer.status}`];
 }

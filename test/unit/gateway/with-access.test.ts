@@ -13,12 +13,12 @@ const READS = ['list', 'find', 'search', 'subscription', 'subscribeTasks'];
 
 /** Asks all there is; what got through, with the servers it reaches, and what did not. */
 async function tryAll(caller: ReturnType<typeof createCaller>) {
-  const filterCatalog: string[] = [];
+  const through: string[] = [];
   const refused: string[] = [];
   const note =
     (method: string) =>
     (_caller: unknown, { servers }: typeof visible) => {
-      filterCatalog.push(`${method} ${servers.map(({ name }) => name).join()}`);
+      through.push(`${method} ${servers.map(({ name }) => name).join()}`);
       return Promise.resolve();
     };
   const inner = Object.fromEntries(METHODS.map(method => [method, note(method)]));
@@ -31,7 +31,7 @@ async function tryAll(caller: ReturnType<typeof createCaller>) {
       refused.push(`${method} ${error.code}`);
     });
   }
-  return { filterCatalog, refused };
+  return { through, refused };
 }
 
 it('[ACC-2] [ACC-9] reading and calling are apart', async () => {
@@ -40,8 +40,8 @@ it('[ACC-2] [ACC-9] reading and calling are apart', async () => {
   expect(reader.refused).toEqual(['request forbidden']);
   const writer = await tryAll(createCaller({ servers }, ['tools:call']));
   expect(writer.refused).toEqual(READS.map(method => `${method} forbidden`));
-  expect(writer.filterCatalog).toEqual(['visible beta', 'advertise beta', 'request beta']);
-  expect(reader.filterCatalog).toEqual(
+  expect(writer.through).toEqual(['visible beta', 'advertise beta', 'request beta']);
+  expect(reader.through).toEqual(
     METHODS.filter(method => method !== 'request').map(method => `${method} beta`),
   );
 });
