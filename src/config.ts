@@ -63,7 +63,7 @@ export interface Config {
   readonly sessionIdleMs: number;
   /** Time between two comments that keep an open stream alive, in milliseconds. */
   readonly keepAliveMs: number;
-  /** The standing stream of a legacy server's session is held this long after a call, in milliseconds. */
+  /** The notification stream of a legacy server's session is held this long after a call, in milliseconds. */
   readonly standingStreamMs: number;
   /** How much of a legacy session's stream is kept for a client that resumes. */
   readonly replay: { readonly maxEvents: number; readonly maxBytes: number };

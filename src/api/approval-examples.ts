@@ -44,5 +44,5 @@ const whole = {
 const item = { server_id: serverId, name: 'create_issue', fingerprint: held };
 const decided = { decided: 1, server_ids: [serverId] };
 
-/** A pin in a list and by itself, what decides on it, and the answer. */
+/** An approval in a list and by itself, what decides on it, and the answer. */
 export const exampleApproval = { listed, whole, item, decided };

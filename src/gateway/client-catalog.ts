@@ -9,7 +9,7 @@ import { Lru } from '../shared/util/lru.ts';
 import type { Era, JsonObject } from '../shared/protocol.ts';
 import { featuresOf } from '../shared/client-features.ts';
 
-/** Kinds of clients for which one reach is remembered. */
+/** Kinds of clients for which visible servers are remembered. */
 const MAX_CLIENTS = 80;
 
 const made = new WeakMap<VisibleServers, Lru<string, VisibleServers>>();

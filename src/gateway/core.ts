@@ -1,6 +1,6 @@
 /**
  * The core of the gateway: aggregates catalogs, resolves names, routes requests. Knows nothing of
- * HTTP, JSON-RPC or eras, asks no upstream for lists, and reaches only what its `reach` holds.
+ * HTTP, JSON-RPC or eras, asks no upstream for lists, and reaches only the visible servers it is given.
  */
 import type { FindTools } from './search.ts';
 import type { ListedItem, Listing, Naming, VisibleServers } from './listing.ts';

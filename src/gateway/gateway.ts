@@ -1,6 +1,6 @@
 /**
- * The Gateway port: what every endpoint calls and every decorator wraps. Identity, reach and context
- * are arguments. A decorator may only subtract: narrow the reach, refuse, measure, remember.
+ * The Gateway port: what every endpoint calls and every decorator wraps. Identity, visible servers and context
+ * are arguments. A decorator may only subtract: hide servers, refuse, measure, remember.
  */
 import type { Caller } from '../access/policy/caller.ts';
 import type { VisibleServers, Naming, ListedItem, Listing, Reference } from './listing.ts';
@@ -34,7 +34,7 @@ export interface RelayedRequest {
   logLevel?: LogLevel | 'none' | undefined;
   /** Whose form of tasks the caller takes, or speaks of; absent where it wants no tasks. */
   tasks?: Era | undefined;
-  /** By which door it came, for the record. */
+  /** Where it came from, for the record. */
   source?: Era | 'rest';
   /** The revision that a legacy client's session agreed on. */
   version?: string | undefined;

@@ -19,7 +19,7 @@ export interface VisibleServers {
 export type Naming =
   { kind: 'qualified'; style: NameStyle; renames?: Renames } | { kind: 'own'; serverId: string };
 
-/** What a list tells of a server. Lists are remembered while these stay; whoever needs the rest takes the record of its own reach. */
+/** What a list tells of a server. Lists are remembered while these stay; whoever needs the rest takes the record of its own visible servers. */
 export type ListedServer = Pick<Server, 'id' | 'name'>;
 
 /** One item as it is presented, in the order of the list. */

@@ -1,9 +1,9 @@
 /**
- * The shield: a limit of requests from one address, asked before the credential is looked at. It is the platform's own counter, cheap and
+ * A limit of requests from one address, asked before the credential is looked at. It is the platform's own counter, cheap and
  * inexact, for floods; what a caller may do exactly is counted elsewhere (`audit/limits/`).
  *
  * It counts by `cf-connecting-ip` only, which the platform writes; what a client could write itself says nothing. A request without an
- * address passes, and so does one whose counter fails: a shield that is out of order must not take the gateway with it, since behind it
+ * address passes, and so does one whose counter fails: a counter that is out of order must not take the gateway with it, since behind it
  * everything is still checked.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
@@ -21,7 +21,7 @@ interface Served {
 /** Seconds after which the counter begins anew: its period in `wrangler.toml`. */
 const PERIOD_SECONDS = 60;
 
-/** An application behind its shield; without a counter it is the application itself. */
+/** An application behind the limit; without a counter it is the application itself. */
 export function createAddressLimit({ addressLimit }: AddressLimitPorts, app: Served): Served {
   if (!addressLimit) return app;
   const isAllowed = async (key: string) => {

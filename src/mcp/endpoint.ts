@@ -64,7 +64,7 @@ export interface EndpointDefaults {
 }
 
 /**
- * @param reach what the caller sees
+ * @param visible what the caller sees
  * @returns undefined where the endpoint's server or toolset does not exist for the caller
  */
 export function scopeOf(

@@ -1,8 +1,8 @@
 /**
- * What a server's monitor may offer of what it found: judges it by the pins, writes what is new of them, and leaves out what is held.
- * Where neither what was found nor the pins nor the rule changed, it writes nothing and reads a digest of its own only.
+ * What a server's monitor may offer of what it found: judges it by the approvals, writes what is new of them, and leaves out what is held.
+ * Where neither what was found nor the approvals nor the rule changed, it writes nothing and reads a digest of its own only.
  *
- * Invariants: the pins are written before a catalog is stored; they are written over those that were read, or read again; what was
+ * Invariants: the approvals are written before a catalog is stored; they are written over those that were read, or read again; what was
  * found at another generation of the server than the row has, or without the list of its tools, is judged, but neither written nor
  * remembered.
  */
@@ -154,7 +154,7 @@ function unapprovedTools(
   return definitions.filter(({ id, kind }) => kind === 'tool' && !approved.has(id));
 }
 
-/** A digest of everything that pins are about. */
+/** A digest of everything that approvals are about. */
 function digestOf({ items, instructions }: DiscoveryResult): Promise<string> {
   return sha256Hex(
     `${JUDGE_VERSION} ${JSON.stringify(instructions ?? null)}\n${items.tools.join('\n')}`,

@@ -91,7 +91,7 @@ export class ClientSession extends DurableObject<Env> {
   }
 
   /**
-   * Hold the standing stream of a session for calls that the Worker makes; for the time that is
+   * Hold the notification stream of a session for calls that the Worker makes; for the time that is
    * configured from now, and while such calls listen.
    * @param isAsked the client can be asked; one that cannot has it for its own stream, if that is open
    */
@@ -145,7 +145,7 @@ export class ClientSession extends DurableObject<Env> {
    * `/line`: a WebSocket on which a waiting call gets the answers to its questions. `/stream`: one
    * that feeds an open stream of the client. `/relay`: one that brings an old client's messages.
    * `/cancellation`: one on which a call that lasts hears that it was cancelled. `/ear`: one on which
-   * it hears what its server says on a standing stream.
+   * it hears what its server says on a notification stream.
    */
   override fetch(request: Request): Response {
     const { pathname, searchParams } = new URL(request.url);
@@ -247,7 +247,7 @@ export class ClientSession extends DurableObject<Env> {
     );
   }
 
-  /** A server offers no standing stream in a session. */
+  /** A server offers no notification stream in a session. */
   async #noteNoStream(serverId: string, sessionId: string): Promise<void> {
     const stored = await this.ctx.storage.get<UpstreamSession>(storageKey(serverId));
     if (stored?.sessionId !== sessionId) return;

@@ -39,7 +39,7 @@ import { ChangeNotifier } from '../monitor/change-notifier.ts';
 
 /** A change that was announced is looked for after this time, in milliseconds. */
 const EXPECT_MS = 3_000;
-/** A poke within this time after a look waits for the rest of it, in milliseconds. */
+/** A wake-up within this time after a look waits for the rest of it, in milliseconds. */
 const WAKE_GAP_MS = 200;
 /** Clients are told this long after the oldest list is gone, in milliseconds. */
 const TELL_MARGIN_MS = 50;

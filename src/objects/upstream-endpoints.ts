@@ -1,4 +1,4 @@
-/** Destinations of a deployment: the network's, and those behind the deployment's connectors. */
+/** Upstream endpoints of a deployment: the network's, and those behind the deployment's connectors. */
 import type { Config } from '../config.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import { bytesOfIsolate } from '../shared/limits/bytes-in-flight.ts';

@@ -1,5 +1,5 @@
 /**
- * How what a server says on a standing stream, which the session's object holds, reaches a call that
+ * How what a server says on a notification stream, which the session's object holds, reaches a call that
  * a Worker makes, and how answers come back. A call that lasts holds a WebSocket to the object; the
  * object gives it what is for it, and passes on what it leaves open. Short calls pay for a timer.
  */
@@ -12,7 +12,7 @@ import { canBeAsked } from '../shared/client-capabilities.ts';
 import type { SocketPort } from './question-channel.ts';
 import { FrameReader, toPieces } from './stream-frames.ts';
 
-/** A call that lasts this long hears the standing stream from now on, in milliseconds. */
+/** A call that lasts this long hears the notification stream from now on, in milliseconds. */
 const LASTS_MS = 100;
 /** An object that is starting anew, or cannot be reached, is asked again after a rest: so long, and so often. */
 const AGAIN_MS = 250;
@@ -25,7 +25,7 @@ interface Opening extends ListenerTerms {
   sessionId: string;
 }
 
-/** The Worker's half: an ear that opens its socket when the call lasts. */
+/** The Worker's half: a listener that opens its socket when the call lasts. */
 export function openListener(object: () => SocketPort, opening: () => Opening): CallListener {
   const messages = new AsyncQueue<UpstreamMessage>();
   let socket: WebSocket | undefined;
@@ -97,7 +97,7 @@ export class CallListeners {
   readonly #joined = new Map<WebSocket, Joined>();
   #asked = 0;
 
-  /** @param streamOf the standing stream of a session, where there is one */
+  /** @param streamOf the notification stream of a session, where there is one */
   constructor(
     state: DurableObjectState,
     streamOf: (serverId: string, sessionId: string) => SharedStream | undefined,

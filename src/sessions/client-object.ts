@@ -22,7 +22,7 @@ export interface ClientObject extends SessionHolder {
   fetch(url: string, init: { headers: Record<string, string> }): Promise<Response>;
   /** The upstream forgot a session. */
   forget(serverId: string, sessionId: string): Promise<void>;
-  /** Hold the standing stream of a session for calls that the Worker makes. */
+  /** Hold the notification stream of a session for calls that the Worker makes. */
   holdStream(address: Address, session: UpstreamSession, isAsked: boolean): Promise<StreamState>;
   /** Have a server tell an object of a resource in this client's session. @returns why it will not, if so */
   subscribeInSession(wanted: SessionSubscription): Promise<WatchFailure | undefined>;

@@ -1,8 +1,8 @@
 /**
  * Calls that a ClientSession object makes for the Worker, because they hold an HTTP+SSE connection
- * or may have to wait for a client that answers with its next request. A call that waits is parked:
+ * or may have to wait for a client that answers with its next request. A call that waits is suspended:
  * its stream at the upstream stays open, its questions are kept, and the client's retry goes on
- * where it stopped. Parked calls live in memory only: one that outlives its limit, or its object,
+ * where it stopped. Suspended calls live in memory only: one that outlives its limit, or its object,
  * is ended, and the upstream hears of it.
  */
 import type { WaitUntil } from '../shared/util/wait-until.ts';
@@ -34,7 +34,7 @@ interface LiveCall {
   id: string;
   terms: CallTerms;
   messages: CallMessages;
-  /** A message that was being waited for when the call was parked. */
+  /** A message that was being waited for when the call was suspended. */
   next: Promise<IteratorResult<CallMessage, void>> | undefined;
   open: Map<string, Question>;
   controller: AbortController;
@@ -66,13 +66,13 @@ export class ObjectCalls {
     this.#suspendLimitMs = questionTimeoutMs;
   }
 
-  /** Make a call and tell its messages, up to the response or until it is parked. */
+  /** Make a call and tell its messages, up to the response or until it is suspended. */
   start(call: ObjectCall, terms: CallTerms, waitUntil: WaitUntil): ReadableStream<Uint8Array> {
     const controller = new AbortController();
     return toLineStream(this.#make(call, terms, controller, waitUntil), () => controller.abort());
   }
 
-  /** Give a parked call its answers and go on telling; a call that is gone is a failure. */
+  /** Give a suspended call its answers and go on telling; a call that is gone is a failure. */
   resume(callId: string, answers: ReadonlyMap<string, RawAnswer>): ReadableStream<Uint8Array> {
     const live = this.#live.get(callId);
     const call = live && live.suspendTimer !== null ? live : undefined;

@@ -26,7 +26,7 @@ const REMEMBER_MS = 60_000;
 interface Remembered {
   session: UpstreamSession;
   at: number;
-  /** Until when the object holds the session's standing stream, and whether it could. */
+  /** Until when the object holds the session's notification stream, and whether it could. */
   held?: { isOpen: boolean; until: number };
 }
 
@@ -36,7 +36,7 @@ export class UpstreamSessions {
   readonly #holdMs: number;
   readonly #remembered = new Lru<string, Remembered>(20_000);
 
-  /** @param holdMs how long an object holds a standing stream, in milliseconds */
+  /** @param holdMs how long an object holds a notification stream, in milliseconds */
   constructor(objects: ObjectsByName<ClientObject>, maxBytes: number, holdMs: number) {
     this.#objects = objects;
     this.#maxBytes = maxBytes;
@@ -66,7 +66,7 @@ export class UpstreamSessions {
   }
 
   /**
-   * The session with what hears its standing stream, for a client that is asked while its call goes
+   * The session with what hears its notification stream, for a client that is asked while its call goes
    * on, or that has a stream of its own. The object is asked to hold the stream before a call, and
    * told again long before it would let go; between that a call pays nothing.
    */
@@ -104,7 +104,7 @@ export class UpstreamSessions {
   }
 
   /**
-   * A call that the object makes. A client that answers with its next request gets a parked call as
+   * A call that the object makes. A client that answers with its next request gets a suspended call as
    * an `input_required` result; the retry, known by its `requestState`, goes on with it.
    */
   async call(call: ObjectCall, context: CallContext): Promise<CallMessages> {
@@ -201,7 +201,7 @@ function toResponse(line: { kind: 'result' | 'error'; text: string }): RawRespon
     : { kind: 'response', error: line.text, parsed };
 }
 
-/** A parked call as the result that asks the client to come back. */
+/** A suspended call as the result that asks the client to come back. */
 function toInputRequired(callId: string, questions: readonly SuspendedRequest[]): RawResponse {
   const requests: RawObject = new Map(
     questions.map(({ key, method, params }) => [

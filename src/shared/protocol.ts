@@ -1,5 +1,5 @@
 /**
- * The one door to the protocol: versions, reserved `_meta` keys, JSON-RPC shapes and the SDK's
+ * The one way to the protocol: versions, reserved `_meta` keys, JSON-RPC shapes and the SDK's
  * schemas. Everything else imports protocol facts from here, never from the SDK.
  *
  * Source: MCP specification 2026-07-28 (basic/index, basic/versioning, transports) and 2025-11-25.

@@ -1,6 +1,6 @@
 /**
  * One request sent to a server, once: a fresh id, the era's form, the deadline's end told to a
- * legacy server, and what the server says on a standing stream meanwhile.
+ * legacy server, and what the server says on a notification stream meanwhile.
  */
 import type { Era } from '../shared/protocol.ts';
 import type { CallContext } from './protocol/call.ts';
@@ -36,7 +36,7 @@ export interface Sent {
 }
 
 /**
- * @param ear hears what the server says beside the answer; closed with the call
+ * @param listener hears what the server says beside the answer; closed with the call
  * @throws PorticoError with an `upstream_*` code; SessionForgotten
  */
 export async function send(

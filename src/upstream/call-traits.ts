@@ -41,7 +41,7 @@ export function maySuspend({ capabilities, questions }: CallContext): boolean {
 
 /**
  * Whether a call needs a session to itself while it runs, because of what comes on the session's
- * standing stream: questions that are parked, or the log messages that its client asked for.
+ * notification stream: questions that are suspended, or the log messages that its client asked for.
  */
 export function hearsInObject(context: CallContext, wantsLogs: boolean): boolean {
   return maySuspend(context) || (context.questions === 'suspend' && wantsLogs);

@@ -14,7 +14,7 @@ import { decideAddress } from '../http/address-policy.ts';
 import { direct, type ConnectorFetch, type OutboundFetch } from '../http/outbound-fetch.ts';
 import { withoutCredential } from './protocol/without-credential.ts';
 
-/** What of a destination is data, which may be handed to an object. */
+/** What of an upstream endpoint is data, which may be handed to an object. */
 export interface Address {
   serverId: string;
   name: string;
@@ -35,7 +35,7 @@ export interface UpstreamEndpoint extends Address {
   openBytes?: () => RequestBytes;
 }
 
-/** A destination without its way out. */
+/** An upstream endpoint without its way out. */
 export function addressOf({
   fetch: _fetch,
   openBytes: _bytes,
@@ -47,7 +47,7 @@ export function addressOf({
 /** Credentials whose forms are remembered. */
 const MAX_NEEDLES = 1_000;
 
-/** Makes destinations of registry records. */
+/** Makes upstream endpoints of registry records. */
 export class UpstreamEndpoints {
   readonly #credentials: OpenedCredentials;
   readonly #localMode: boolean;
@@ -125,7 +125,7 @@ export class UpstreamEndpoints {
   }
 }
 
-/** Give whoever holds a destination the newest access token; all else of it stays the same. */
+/** Give whoever holds an upstream endpoint the newest access token; all else of it stays the same. */
 export function renew(held: UpstreamEndpoint, fresh: UpstreamEndpoint): void {
   if (held.credentialKey === fresh.credentialKey) Object.assign(held, fresh);
 }

@@ -63,7 +63,7 @@ export interface UpstreamsOptions {
   throughObject?: ObjectPort;
   /**
    * The HTTP+SSE connection for a call, there only inside of an object: the client's own, or one for
-   * this call alone where the call may be parked.
+   * this call alone where the call may be suspended.
    */
   connectSse?(endpoint: UpstreamEndpoint, context: CallContext): Promise<SseConnection>;
   callTimeoutMs: number;

@@ -1,4 +1,4 @@
-/** `portico up`: gateway, programs and stdio face on one machine, in one command. */
+/** `portico up`: gateway, programs and stdio adapter on one machine, in one command. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';

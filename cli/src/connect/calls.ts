@@ -60,7 +60,7 @@ export class Calls<S> {
   readonly #live = new Map<RequestId, Call<S>>();
   /** Cancelled calls that the child has not ended: they may still ask and log. */
   readonly #cancelledCalls = new Map<RequestId, CancelledCall<S>>();
-  /** Ghosts by the ping that was sent after them. */
+  /** Cancelled calls by the ping that was sent after them. */
   readonly #pings = new Map<RequestId, CancelledCall<S>>();
 
   constructor(options: CallsOptions<S>) {

@@ -1,5 +1,5 @@
 /**
- * One request of the gateway to one server of this machine, from its first frame to its last. The face is read only as fast
+ * One request of the gateway to one server of this machine, from its first frame to its last. The adapter is read only as fast
  * as the gateway takes: credit, then room in the socket. A channel ends exactly once; after that it sends nothing.
  */
 import type { HttpAnswer } from './http-message.ts';

@@ -16,7 +16,7 @@ const MAX_REQUESTS_BYTES = 128 * 1024 * 1024;
 export interface Channels {
   /** A frame of a channel. @returns false where the gateway broke the rules */
   take(frame: Frame): boolean;
-  /** No new ones; standing streams end now. Resolves when all have ended. */
+  /** No new ones; notification streams end now. Resolves when all have ended. */
   drain(): Promise<void>;
   /** All end at once, without a word. */
   close(): void;
@@ -24,7 +24,7 @@ export interface Channels {
   readonly size: number;
 }
 
-/** @param faces by the names that `hello` had */
+/** @param adapters by the names that `hello` had */
 export function createChannels(
   adapters: ReadonlyMap<string, HttpAdapter>,
   outboundFetch: OutboundFetch,

@@ -126,7 +126,7 @@ export function startDialler(options: DiallerOptions): Dialler {
 /** Most often their names are taken, say by what a removed connector left behind. */
 const ROOM = 'portico servers shows what is there, portico servers remove NAME makes room';
 
-/** @returns the faces of the servers that the registry took */
+/** @returns the adapters of the servers that the registry took */
 async function tell(
   { origin, token, servers, adapters, onTold }: DiallerOptions,
   signal: AbortSignal,

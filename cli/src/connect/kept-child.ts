@@ -1,5 +1,5 @@
 /**
- * Keeps one server running: starts it, finds its era, starts it again when it has ended. Each run that gets ready is given a face
+ * Keeps one server running: starts it, finds its era, starts it again when it has ended. Each run that gets ready is given an adapter
  * of its own (`open`), so that nothing of a run, no session and no call, outlives it.
  *
  * Invariants: one child at a time; a restart waits for what is left of the run before it; pauses double up to a bound, a lower one
@@ -76,7 +76,7 @@ export class KeptChild<F extends RunAdapter> {
     return this.#state;
   }
 
-  /** The face of the run, where one is ready. */
+  /** The adapter of the run, where one is ready. */
   get running(): F | undefined {
     return this.#adapter;
   }
@@ -100,7 +100,7 @@ export class KeptChild<F extends RunAdapter> {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The face of the run, which is waited for while the server is starting. @returns undefined where there is none */
+  /** The adapter of the run, which is waited for while the server is starting. @returns undefined where there is none */
   async adapter(signal: AbortSignal): Promise<F | undefined> {
     if (this.#state.state !== 'starting') return this.#adapter;
     if (this.#listeners.size >= this.#options.limits.waiting) return undefined;

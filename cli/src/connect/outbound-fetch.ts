@@ -9,7 +9,7 @@ export const MOST_QUEUED_BYTES = 8 * 1024 * 1024;
 /** A WebSocket does not say when its queue got shorter; this is how often it is looked at while somebody waits. */
 const LOOK_EVERY_MS = 5;
 
-/** What of a WebSocket the outlet uses. */
+/** What of a WebSocket is used. */
 export interface Wire {
   readonly bufferedAmount: number;
   send(data: Uint8Array<ArrayBuffer> | string): void;
@@ -55,7 +55,7 @@ export class OutboundFetch {
 
   /**
    * Queue a frame when there is room and those who came before have had their turn. Resolves when it was queued, or dropped
-   * because the signal was aborted or the outlet is closed.
+   * because the signal was aborted or the fetch is closed.
    */
   async sendInTurn(data: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void> {
     if (this.#isOpen && (this.#waiting.length > 0 || !this.#hasRoom())) {

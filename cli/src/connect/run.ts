@@ -1,5 +1,5 @@
 /**
- * `portico connect` at work: one face for each server, one dialler, one view, from the start until it is stopped. However it
+ * `portico connect` at work: one adapter for each server, one dialler, one view, from the start until it is stopped. However it
  * ends, no program that it started is left.
  */
 import { isDeepStrictEqual } from 'node:util';

@@ -16,7 +16,7 @@ import { errorText } from './child-message.ts';
 import type { Limits } from './limits.ts';
 import type { Session, Sessions } from './sessions.ts';
 
-/** A way to one client: the stream of a call, or the standing stream of a session. */
+/** A way to one client: the stream of a call, or the notification stream of a session. */
 export interface Place {
   session: Session;
   call?: Call<Session>;

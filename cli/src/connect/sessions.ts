@@ -11,7 +11,7 @@ export interface Session {
   id: string;
   /** What its client declared. */
   capabilities: JsonObject;
-  /** The standing stream, while it is open. */
+  /** The notification stream, while it is open. */
   stream?: EventStream | undefined;
   /** Resources whose updates it wants. */
   uris: Set<string>;

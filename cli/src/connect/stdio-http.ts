@@ -1,6 +1,6 @@
 /**
- * A Streamable HTTP face on top of one stdio server: what the gateway sends down a connector is answered from one shared child.
- * Here a request is read and its run waited for; what it means is for the face of the child's era. Clients that lack what the program
+ * A Streamable HTTP adapter on top of one stdio server: what the gateway sends down a connector is answered from one shared child.
+ * Here a request is read and its run waited for; what it means is for the adapter of the child's era. Clients that lack what the program
  * asks for may be answered from a child of their kind (`kinds.ts`), legacy clients of a modern child from one of their era
  * (`legacy-side.ts`).
  *
@@ -62,7 +62,7 @@ const FEATURES: Readonly<Record<ChildCapability, readonly ClientFeature[]>> = {
   elicitation: ['elicitation.form', 'elicitation.url'],
 };
 
-/** A stdio server that is kept running, and its face. */
+/** A stdio server that is kept running, and its adapter. */
 export class StdioServer implements HttpAdapter {
   /** The child: its states, and how it ends. */
   readonly child: KeptChild<Adapter>;

@@ -1,4 +1,4 @@
-/** The stdio face at work: what a host says on standard input goes to a gateway, what that says to standard output. */
+/** The stdio adapter at work: what a host says on standard input goes to a gateway, what that says to standard output. */
 import { note, watchOutput, writeOut } from '../terminal.ts';
 import { GatewayEndpoint } from './source.ts';
 import { readLines } from './lines.ts';

@@ -30,7 +30,7 @@ export class GatewayEndpoint {
     return this.#send({ method: 'POST', headers: all, body: text, signal });
   }
 
-  /** Opens the standing stream of a session. */
+  /** Opens the notification stream of a session. */
   get(headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
     return this.#send({
       method: 'GET',

@@ -1,6 +1,6 @@
 /**
  * `portico up` at work: a gateway on a data folder, the programs of an `mcp.json` behind it, its URLs registered, and, if asked, the
- * stdio face of it all. Owns the order of the start and of the end; however it ends, no process that it started is left.
+ * stdio adapter of it all. Owns the order of the start and of the end; however it ends, no process that it started is left.
  */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';

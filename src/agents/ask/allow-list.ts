@@ -39,7 +39,7 @@ export function mayChange(
 const isExact = (entry: AllowEntry, id: string, tool: string) =>
   entry.server === id && entry.tool === tool && !tool.includes(EVERYTHING);
 
-/** The tools of a server that may be asked for: with it a reach holds the discovered tools that are allowed, and no others. */
+/** The tools of a server that may be asked for: with it visible servers hold the discovered tools that are allowed, and no others. */
 export function allowedView(entries: readonly AllowEntry[], server: NamedServer): View {
   const ofServer = entries.filter(entry => matchesServer(entry.server, server));
   if (ofServer.length === 0) return NOTHING;

@@ -1,4 +1,4 @@
-/** Ask in the API and on the MCP endpoint: what it takes and what it answers, as one text for every door. */
+/** Ask in the API and on the MCP endpoint: what it takes and what it answers, as one text for both. */
 import { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { JsonObject } from '../../shared/protocol.ts';

@@ -4,7 +4,7 @@
  * `check-output.ts`, `evidence.ts`), on what the caller sees and the operator allows at the time of the decision, not at that of the question.
  *
  * Invariants: nothing is dispatched before the guard allowed it; a call that was dispatched is never sent again; the call goes through the
- * gateway like any other, within a reach that holds the allowed tools only.
+ * gateway like any other, within visible servers that hold the allowed tools only.
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import type { ListedItem, Naming, VisibleServers } from '../../gateway/listing.ts';

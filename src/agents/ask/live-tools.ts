@@ -1,11 +1,11 @@
-/** Tools as ask looks at them: those that are allowed as a reach, and one of the live catalog as the guard judges it. Pure. */
+/** Tools as ask looks at them: those that are allowed as visible servers, and one of the live catalog as the guard judges it. Pure. */
 import { isReadOnly } from '../../servers/catalog/catalog.ts';
 import type { ListedItem, VisibleServers } from '../../gateway/listing.ts';
 import { both, NOTHING, WHOLE } from '../../access/policy/view.ts';
 import { allowedView, type AllowEntry } from './allow-list.ts';
 import type { GuardedTool } from './request-guard.ts';
 
-/** A reach that holds of each server what the operator allows, and no more. */
+/** Visible servers that hold of each server what the operator allows, and no more. */
 export function allowedServers(
   visible: VisibleServers,
   entries: readonly AllowEntry[],

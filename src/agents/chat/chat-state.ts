@@ -181,7 +181,7 @@ export function toLogged(stored: StoredCall): StoredCall {
   return { ...stored, result: { isError: stored.result?.['isError'] === true } };
 }
 
-/** Turns of another model's form are told in the hub's. */
+/** Turns of another model's form are told in the canonical form. */
 export function toFormat(state: ChatState, format: Format, model: string): ChatState {
   const isSame = state.format === format && state.model === model;
   const messages = isSame

@@ -29,7 +29,7 @@ export const MAX_SHOWN_TOOLS = 128;
 /** What the caller may do at a moment. */
 export interface Rights {
   caller: Caller;
-  /** What the door lets it reach. */
+  /** What its endpoint lets it use. */
   visible: VisibleServers;
 }
 

@@ -10,7 +10,7 @@ export type CacheDirective = 'fresh' | 'none';
 /** The key of `_meta`: in a request what is wished, in a result what became of it. */
 export const CACHE_META = 'portico/cache';
 
-/** What a `Cache-Control` header wishes. */
+/** The cache directive of a `Cache-Control` header. */
 export function directiveOfHeader(header: string | null | undefined): CacheDirective | undefined {
   if (!header || header.length > 1_024) return undefined;
   const words = header.split(',').map(word => word.trim().toLowerCase());
@@ -18,7 +18,7 @@ export function directiveOfHeader(header: string | null | undefined): CacheDirec
   return words.includes('no-cache') || words.includes('max-age=0') ? 'fresh' : undefined;
 }
 
-/** What the params of a request wish. */
+/** The cache directive in the params of a request. */
 export function directiveOfMeta(params: unknown): CacheDirective | undefined {
   const meta = isObject(params) ? params['_meta'] : undefined;
   const said = isObject(meta) ? meta[CACHE_META] : undefined;

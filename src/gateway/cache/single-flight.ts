@@ -2,7 +2,7 @@
  * Single flight: of equal calls at one moment one leads and goes out, the others wait for its result. In memory; what is lost with it
  * costs a second call, never a wrong answer.
  *
- * Invariants: a flight has one leader at a time; every caller that waits is answered, at the latest when its time is over; a leader that
+ * Invariants: an in-flight call has one leader at a time; every caller that waits is answered, at the latest when its time is over; a leader that
  * does not say that it lives is replaced by the next that waits.
  */
 import type { Entry, Taken } from './cache-port.ts';
@@ -11,10 +11,10 @@ import type { Entry, Taken } from './cache-port.ts';
 export const LEASE_MS = 10_000;
 /** The same of one that waited before: it may have gone away meanwhile. */
 export const CLAIM_MS = 2_000;
-/** Most callers that wait for one flight; more go out by themselves. */
+/** Most callers that wait for one in-flight call; more go out by themselves. */
 export const MAX_WAITERS = 1_000;
 
-/** Most flights; past it those are forgotten whose leader is lost. */
+/** Most in-flight calls; past it those are forgotten whose leader is lost. */
 export const MAX_IN_FLIGHT = 10_000;
 
 interface Waiter {
@@ -47,7 +47,7 @@ export class SingleFlight {
   }
 
   /**
-   * A caller joins the flight of a key.
+   * A caller joins the in-flight call of a key.
    * @param id the caller's own, made anew for each call
    * @param waitMs how long it waits at most
    */

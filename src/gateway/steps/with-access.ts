@@ -1,5 +1,5 @@
 /**
- * Access as a decorator: narrows the reach to what the caller may see and refuses what its scopes
+ * Access as a decorator: hides all but what the caller may see and refuses what its scopes
  * do not allow. Every method goes through the same decision, so what is hidden is unknown.
  */
 import type { Caller } from '../../access/policy/caller.ts';
@@ -10,10 +10,10 @@ import { both, NOTHING, WHOLE, type View } from '../../access/policy/view.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { Gateway } from '../gateway.ts';
 
-/** By what was narrowed: a reach with views of its own, or the servers of one without. */
+/** By what was narrowed: visible servers with views of their own, or the servers of one without. */
 const made = new WeakMap<Policy, WeakMap<VisibleServers | readonly Server[], VisibleServers>>();
 
-/** A reach as a caller sees it: servers of which it sees nothing are gone, of the others its view is left. */
+/** Visible servers as a caller sees them: servers of which it sees nothing are gone, of the others its view is left. */
 export function restrictToCaller({ policy }: Caller, visible: VisibleServers): VisibleServers {
   let known = made.get(policy);
   if (!known) made.set(policy, (known = new WeakMap()));

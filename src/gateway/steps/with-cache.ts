@@ -64,7 +64,7 @@ export function withCache(inner: CoreGateway, ports: CachedRequestPorts): CoreGa
   };
 }
 
-/** Params as far as the wish is in them. */
+/** Params as far as the directive is in them. */
 function metaOf(params: RelayedRequest['params']): unknown {
   const meta = params.get('_meta');
   return meta === undefined ? undefined : { _meta: JSON.parse(meta) as unknown };

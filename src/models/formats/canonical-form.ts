@@ -1,5 +1,5 @@
 /**
- * MCP is the hub of all dialects: tools, calls and results as MCP has them, and a conversation around them. Each dialect is translated
+ * MCP is the canonical form of all dialects: tools, calls and results as MCP has them, and a conversation around them. Each dialect is translated
  * to these and from these, never to another dialect.
  */
 import type { JsonObject } from '../../shared/protocol.ts';

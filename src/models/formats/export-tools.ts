@@ -1,4 +1,4 @@
-/** Tools of the hub as definitions in a dialect, by the rules of that dialect: names, descriptions and schemas that fit, and what was lost. */
+/** Canonical tools as definitions in a dialect, by the rules of that dialect: names, descriptions and schemas that fit, and what was lost. */
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { ExportedTools, ExportOptions, ConversionWarning } from './dialect.ts';
 import type { CanonicalTool } from './canonical-form.ts';

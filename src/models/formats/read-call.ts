@@ -1,4 +1,4 @@
-/** One call as a dialect wrote it, made one of the hub: its arguments read, or said what is wrong with them. Pure. */
+/** One call as a dialect wrote it, made a canonical one: its arguments read, or said what is wrong with them. Pure. */
 import { parseWithin } from '../../shared/json/json-bounds.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';

@@ -1,4 +1,4 @@
-/** Bounds of a search, the same at every door. */
+/** Bounds of a search, the same wherever they are used. */
 
 /** Longest query, in UTF-16 units. */
 export const MAX_QUERY_CHARS = 1_000;

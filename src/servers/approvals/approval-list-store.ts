@@ -1,21 +1,21 @@
-/** Pins for administrators: pages in the order of what changed last, and single ones with their definitions. */
+/** Approvals for administrators: pages in the order of what changed last, and single ones with their definitions. */
 import { z } from 'zod';
 import type { ApprovalRecord, ApprovalKind, ApprovalState } from '../registry/approval.ts';
 import { APPROVAL_COLUMNS, APPROVAL_SHAPE, toApprovalRecord } from './approval-store.ts';
 
-/** A pin with the server it belongs to. */
+/** An approval with the server it belongs to. */
 export interface ListedApproval extends ApprovalRecord {
   serverId: string;
   serverName: string;
 }
 
-/** A pin with its definitions, raw JSON; null where there is none, or one too long to be kept. */
+/** An approval with its definitions, raw JSON; null where there is none, or one too long to be kept. */
 export interface WholeApproval extends ListedApproval {
   approvedText: string | null;
   heldText: string | null;
 }
 
-/** Which pins; what is absent lets every one through. */
+/** Which approvals; what is absent lets every one through. */
 export interface ApprovalFilter {
   serverId?: string | undefined;
   serverIds?: readonly string[] | undefined;
@@ -68,12 +68,12 @@ export function parseApprovals(rows: readonly unknown[]): ListedApproval[] {
   return rows.map(row => RowSchema.parse(row));
 }
 
-/** How many pins match; a row for `parseTotal`. */
+/** How many approvals match; a row for `parseTotal`. */
 export function selectApprovalTotal(db: D1Database, filter: ApprovalFilter): D1PreparedStatement {
   return db.prepare(`SELECT count(*) AS total ${FROM} WHERE ${MATCHES}`).bind(...toParams(filter));
 }
 
-/** The stamp of a server's pins, as a list of one row, or none. */
+/** The stamp of a server's approvals, as a list of one row, or none. */
 export function selectStamp(db: D1Database, serverId: string): D1PreparedStatement {
   return db.prepare('SELECT pins_stamp AS stamp FROM servers WHERE id = ?').bind(serverId);
 }
@@ -83,7 +83,7 @@ export function parseStamp(rows: readonly unknown[]): string | null | undefined 
   return z.array(z.object({ stamp: z.string().nullable() })).parse(rows)[0]?.stamp;
 }
 
-/** Pins by their ids, in no order. */
+/** Approvals by their ids, in no order. */
 export async function findApprovals(
   db: D1Database,
   ids: readonly string[],
@@ -95,7 +95,7 @@ export async function findApprovals(
   return parseApprovals(results);
 }
 
-/** One pin with its definitions. */
+/** One approval with its definitions. */
 export async function findWholeApproval(
   db: D1Database,
   id: string,

@@ -1,4 +1,4 @@
-/** Pins in the API: what decides on them, and how they are shown. What servers wrote stays data: it stands in values only. */
+/** Approvals in the API: what decides on them, and how they are shown. What servers wrote stays data: it stands in values only. */
 import { z } from 'zod';
 import { toVisible } from '../../shared/util/visible-text.ts';
 import { diffDefinitions } from './definition-diff.ts';
@@ -77,7 +77,7 @@ const ReasonViewSchema = z.discriminatedUnion('kind', [
 
 const time = z.iso.datetime();
 
-/** A pin in a list. */
+/** An approval in a list. */
 export const ApprovalViewSchema = z.object({
   id: z.string(),
   server_id: z.string(),
@@ -97,7 +97,7 @@ const ShownSchema = z
   .object({ json: z.string(), shown: z.string() })
   .meta({ id: 'ShownValue', description: 'Raw JSON of the server, and the same to be read' });
 
-/** A pin with its definitions and what differs between them. */
+/** An approval with its definitions and what differs between them. */
 export const WholeApprovalViewSchema = ApprovalViewSchema.extend({
   approved_definition: z
     .string()

@@ -46,7 +46,7 @@ export interface ApprovalPorts {
 
 export interface ApprovalPage extends ListPage<ListedApproval> {
   total: number;
-  /** Of the one server that was asked for: changes with each of its pins. */
+  /** Of the one server that was asked for: changes with each of its approvals. */
   version?: string;
 }
 
@@ -56,7 +56,7 @@ export interface Decided {
   serverIds: string[];
 }
 
-/** Most pins of one server: those of its tools, its instructions, and those that are gone. */
+/** Most approvals of one server: those of its tools, its instructions, and those that are gone. */
 const MAX_APPROVALS = 10_000;
 /** Most names in the audit row of a decision, and the longest. */
 const MAX_TOLD = 100;
@@ -229,7 +229,7 @@ export class ApprovalService {
 const isWithin = (serverIds: readonly string[] | undefined, serverId: string): boolean =>
   serverIds?.includes(serverId) ?? true;
 
-/** A pin without the name of a tool that its caller does not administer. */
+/** An approval without the name of a tool that its caller does not administer. */
 function withReasonWithin<T extends ApprovalRecord>(
   serverIds: readonly string[] | undefined,
   approval: T,
@@ -239,7 +239,7 @@ function withReasonWithin<T extends ApprovalRecord>(
   return { ...approval, reason: { ...reason, serverId: '', name: '' } };
 }
 
-/** A pin and what is decided on. */
+/** An approval and what is decided on. */
 interface Picked extends Decision {
   kind: ListedApproval['kind'];
   name: string;

@@ -12,7 +12,7 @@ import {
   type ApprovalRecord,
 } from '../registry/approval.ts';
 
-/** Columns of a pin without its definitions. */
+/** Columns of an approval without its definitions. */
 export const APPROVAL_SHAPE = {
   id: z.string(),
   kind: z.enum(APPROVAL_KINDS),
@@ -51,7 +51,7 @@ export function toApprovalRecord(row: z.infer<typeof RowSchema>): ApprovalRecord
 /** Names are stored as JSON, since they may hold what no column of text does. */
 export const parseName = (text: string): string => JSON.parse(text) as string;
 
-/** The pins of a server, and what a write of them has to name. */
+/** The approvals of a server, and what a write of them has to name. */
 export interface KnownApprovals {
   approvals: ApprovalRecord[];
   stamp: string | null;
@@ -125,7 +125,7 @@ export async function findApproved(
   return parseNeighbours(results);
 }
 
-/** What a write of pins was made of. */
+/** What a write of approvals was made of. */
 export interface Claim {
   serverId: string;
   generation: number;
@@ -158,7 +158,7 @@ export function claimApprovals(db: D1Database, claim: Claim): D1PreparedStatemen
 
 const IS_CLAIMED = 'EXISTS (SELECT 1 FROM servers WHERE id = ? AND pins_stamp = ?)';
 
-/** The other statements: pins as they are to be. A text that belongs to the same fingerprint as before stays. */
+/** The other statements: approvals as they are to be. A text that belongs to the same fingerprint as before stays. */
 export function writeApprovals(
   db: D1Database,
   { serverId, nextStamp }: Claim,

@@ -1,5 +1,5 @@
 /**
- * Decisions of administrators on pins, as statements: each names the fingerprint that was looked at, and is made on all it names or on
+ * Decisions of administrators on approvals, as statements: each names the fingerprint that was looked at, and is made on all it names or on
  * none. The mark comes first and moves the stamp of the servers; the other statements of the batch follow that stamp.
  */
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import type { Condition } from '../../audit/audit-store.ts';
 import { parseName } from './approval-store.ts';
 import { WAITING } from '../registry/approval.ts';
 
-/** A pin, and the fingerprint that is decided on. */
+/** An approval, and the fingerprint that is decided on. */
 export interface Decision {
   id: string;
   fingerprint: string;
@@ -125,7 +125,7 @@ export function decide(
   ];
 }
 
-/** What a decision makes of a pin. What is approved may be rejected too: then it is held. */
+/** What a decision makes of an approval. What is approved may be rejected too: then it is held. */
 const SET = {
   approve: `state = 'approved', approved_fingerprint = held_fingerprint, approved_text = held_text,
     rejected_fingerprint = CASE WHEN rejected_fingerprint = held_fingerprint THEN NULL ELSE rejected_fingerprint END,

@@ -1,5 +1,5 @@
 /**
- * Judges what a server offers by its pins: what of it is admitted, and how the pins are after that. Pure.
+ * Judges what a server offers by its approvals: what of it is admitted, and how the approvals are after that. Pure.
  *
  * Invariants: nothing is admitted but what was approved, by an administrator or by the server's own rule; what was rejected is never
  * approved by a rule; a name that misleads is approved by a rule of trust only. A name misleads where it deceives the eye, or is the whole
@@ -36,7 +36,7 @@ export interface Case {
   isFirst: boolean;
 }
 
-/** How a pin is to be; of texts those that may be new. */
+/** How an approval is to be; of texts those that may be new. */
 export interface ApprovalChange extends Omit<ApprovalRecord, 'firstSeenAt' | 'changedAt'> {
   approvedText: string | null;
   heldText: string | null;
@@ -46,13 +46,13 @@ export interface Judgement {
   /** Ids of what may be offered. */
   admitted: ReadonlySet<string>;
   changes: ApprovalChange[];
-  /** Ids of pins that say nothing any more. */
+  /** Ids of approvals that say nothing any more. */
   forgotten: string[];
   /** Tools that wait for a decision. */
   heldTools: number;
 }
 
-/** Most pins of tools that are gone; the oldest are forgotten. */
+/** Most approvals of tools that are gone; the oldest are forgotten. */
 const MAX_REMOVED = 1_000;
 /** Longest name in a reason, in characters. */
 const MAX_REASON_CHARS = 200;
@@ -128,7 +128,7 @@ function heldState(
   return reason === null ? 'pending' : 'quarantined';
 }
 
-/** Gone pins keep what was decided of them. */
+/** Gone approvals keep what was decided of them. */
 const toRemoved = (approval: ApprovalRecord): ApprovalRecord => ({
   ...approval,
   state: 'removed',

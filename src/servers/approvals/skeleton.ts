@@ -1,7 +1,7 @@
 /**
  * What a name looks like (UTS #39, made coarser for names that people skim and models copy). Compatibility forms, marks, invisible
  * characters, look-alikes, case, separators and a version at the end make no difference. A skeleton is coarser still, with i, l and 1 as
- * one: only names of one skeleton are compared with each other (`confusable-names.ts`), and pins are found by it. Pure.
+ * one: only names of one skeleton are compared with each other (`confusable-names.ts`), and approvals are found by it. Pure.
  */
 import { hasHidden } from '../../shared/util/visible-text.ts';
 import { CONFUSABLES } from './confusables.ts';

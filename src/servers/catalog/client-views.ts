@@ -19,13 +19,13 @@ export interface ClientView {
 const TOLD_APART: readonly Kind[] = ['tools', 'prompts'];
 
 export interface Told {
-  /** Items that the first sight lacks. */
+  /** Items that the first view lacks. */
   more: Partial<Record<Kind, readonly string[]>>;
   /** Undefined where every item is for every client. */
   conditions: Conditions | undefined;
 }
 
-/** @param sights the first is what is offered where nothing differs */
+/** @param views the first is what is offered where nothing differs */
 export function toConditions(views: readonly ClientView[]): Told {
   const more: Told['more'] = {};
   const conditions: Conditions = {};
@@ -54,7 +54,7 @@ function keyOf(kind: Kind, text: string): string {
   return String((JSON.parse(text) as JsonObject)[KIND_FACTS[kind].key]);
 }
 
-/** For whom an item is that was seen in these of all sights; undefined where it is for everybody. */
+/** For whom an item is that was seen in these of all views; undefined where it is for everybody. */
 function conditionOf(
   seen: readonly ClientView[],
   views: readonly ClientView[],

@@ -1,5 +1,5 @@
 /**
- * A pin: what is known of one tool of a server, or of its instructions, and which definition of it is approved. Pure.
+ * An approval: what is known of one tool of a server, or of its instructions, and which definition of it is approved. Pure.
  *
  * States: `approved` is offered as it was approved; `pending` is new, `changed` another than the approved one, `quarantined` new with a
  * name that misleads: these three are held and wait for a decision; `rejected` is held and waits for nothing until it changes;
@@ -30,7 +30,7 @@ export const ReasonSchema = z.discriminatedUnion('kind', [
 ]);
 export type Reason = z.infer<typeof ReasonSchema>;
 
-/** What may be told of a pin without its definitions. */
+/** What may be told of an approval without its definitions. */
 export interface ApprovalRecord {
   /** Digest of server, kind and name. */
   id: string;
@@ -56,7 +56,7 @@ export const ToolApprovalSchema = z.enum(['first', 'hold', 'trust']);
 /** `first`: those of the first discovery are; `hold`: none is; `trust`: all are, as they come. What is not approved is held. */
 export type ToolApproval = z.infer<typeof ToolApprovalSchema>;
 
-/** Longest name that can be pinned, in characters; discovery leaves out tools with longer ones. */
+/** Longest name that can have an approval, in characters; discovery leaves out tools with longer ones. */
 export const MAX_NAME_CHARS = 1_000;
 /** Longest definition whose text is kept, in characters; of a longer one only the fingerprint is. */
 export const MAX_TEXT_CHARS = 250_000;

@@ -59,7 +59,7 @@ export interface Server {
   circuitRetryAt: number | null;
   /** How its tools are approved; null as the deployment has it. */
   toolApproval: ToolApproval | null;
-  /** Another one after each write of its pins; null before the first. */
+  /** Another one after each write of its approvals; null before the first. */
   approvalsStamp: string | null;
   /** Tools that wait for a decision. */
   heldTools: number;

@@ -1,4 +1,4 @@
-/** Bounds of names, the same at every door. In UTF-16 units. */
+/** Bounds of names, the same wherever they are used. In UTF-16 units. */
 
 /** Longest name or id that a caller may use: of a tool, a prompt, a method, a request, a progress token. */
 export const MAX_NAME_CHARS = 1_000;

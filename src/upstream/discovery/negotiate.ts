@@ -15,7 +15,7 @@ import { openSse } from '../streams/sse-connection.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
 
-/** An upstream whose manner is known, with a channel open to it. */
+/** An upstream whose protocol is negotiated, with a channel open to it. */
 export interface Negotiated {
   verdict: Verdict;
   protocol: NegotiatedProtocol;

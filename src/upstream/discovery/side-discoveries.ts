@@ -204,7 +204,7 @@ async function viewOf(
   }
 }
 
-/** Whether a sight has nothing that none of the others has, by the text of the items. */
+/** Whether a view has nothing that none of the others has, by the text of the items. */
 function isWithin({ items }: ClientView, others: readonly ClientView[]): boolean {
   return KINDS.every(kind => {
     if (!LOOKED_AT.includes(kind)) return true;

@@ -16,7 +16,7 @@ export interface CallContext {
   /** What of the client's capabilities concerns questions; empty where it cannot be asked. */
   capabilities: JsonObject;
   /**
-   * How a question reaches the client: `ask` while its call goes on, or `park`: the call's answer is
+   * How a question reaches the client: `ask` while its call goes on, or `suspend`: the call's answer is
    * the question, and the call waits until the client calls again.
    */
   questions: 'ask' | 'suspend';

@@ -8,7 +8,7 @@ import { parseMessage, type RawResponse } from './message.ts';
 /** JSON-RPC code with which servers of the SDK's first generation refuse at the transport. */
 const TRANSPORT_REFUSAL = -32000;
 
-/** What of a destination says whether a credential was sent. */
+/** What of an upstream endpoint says whether a credential was sent. */
 type Sender = Pick<UpstreamEndpoint, 'hidden'>;
 
 /** Of 401: a credential that was sent was refused, or none was. */

@@ -13,7 +13,7 @@ export interface UpstreamSession {
   protocolVersion: string;
   /** The address and credential it was opened with; another one needs another session. */
   credentialKey: string;
-  /** The server offers no standing stream in it. */
+  /** The server offers no notification stream in it. */
   hasNoStream?: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A way to put single requests to one upstream whose manner is known: used for handshakes,
+ * A way to put single requests to one upstream whose protocol is negotiated: used for handshakes,
  * discovery and listening, where the answer is read here. Calls of clients go through the relay.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';

@@ -1,5 +1,5 @@
 /**
- * What one client has at its upstreams, in the client's object: its sessions' standing streams, its
+ * What one client has at its upstreams, in the client's object: its sessions' notification streams, its
  * HTTP+SSE connections, the calls an object has to make, what it subscribed to in its own sessions,
  * and what servers tell there beside their answers.
  */
@@ -37,7 +37,7 @@ export interface ClientUpstreamsPorts {
   claims: UpstreamClaims;
   endpoints: UpstreamEndpoints;
   findServer(serverId: string): Promise<Server | undefined>;
-  /** A server offers no standing stream in a stored session; worth remembering. */
+  /** A server offers no notification stream in a stored session; worth remembering. */
   onNone(serverId: string, sessionId: string): Promise<unknown>;
   /** Whether the client has a stream of its own open. */
   isOpen(): boolean;

@@ -39,7 +39,7 @@ export function initializeParams(capabilities: JsonObject = {}): RawObject {
 
 /**
  * Read the result of `initialize`.
- * @param destination the server, whose refusal must not repeat what it was sent
+ * @param endpoint the server, whose refusal must not repeat what it was sent
  * @throws PorticoError where the server refused or speaks no revision Portico knows
  */
 export function parseInitializeResult(

@@ -1,6 +1,6 @@
 /**
- * A call's part in what its server says on a standing stream: questions and news that belong to it,
- * beside those on the call's own stream. A reply and an ear become one stream of messages.
+ * A call's part in what its server says on a notification stream: questions and news that belong to it,
+ * beside those on the call's own stream. A reply and a listener become one stream of messages.
  */
 import { AsyncQueue } from '../../shared/util/async-queue.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
@@ -27,7 +27,7 @@ export interface ListenerTerms {
   progressToken: string | undefined;
 }
 
-/** An ear at a stream that is at hand. */
+/** A listener at a stream that is at hand. */
 export function joinStream(stream: SharedStream, terms: ListenerTerms): CallListener {
   const messages = new AsyncQueue<UpstreamMessage>();
   const listener = {
@@ -57,7 +57,7 @@ type Step = { own: IteratorResult<UpstreamMessage, void> } | { heard: UpstreamMe
 
 /**
  * The reply where it comes whole and nothing was heard before, else a reply with all messages. The
- * ear is closed with either; where this throws, it is the caller's to close.
+ * listener is closed with either; where this throws, it is the caller's to close.
  */
 export async function withHeard(replying: Promise<Reply>, listener: CallListener, ending: Ending) {
   const heard = listener.take();

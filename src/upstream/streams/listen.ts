@@ -1,5 +1,5 @@
 /**
- * The standing stream on which an upstream tells of changes: `subscriptions/listen` in the modern
+ * The notification stream on which an upstream tells of changes: `subscriptions/listen` in the modern
  * era, the GET stream in the legacy one. Resolves when the stream is open; `onNotification` hears
  * every notification until it ends. Source: MCP 2026-07-28 Subscriptions; 2025-11-25 transports.
  */

@@ -1,10 +1,10 @@
 /**
- * The standing streams of one client's sessions at legacy servers, held by its object.
+ * The notification streams of one client's sessions at legacy servers, held by its object.
  *
  * A session of a legacy client is its own: a question on its stream goes to one of its calls. A
  * session that callers without one share is not: people who may be different must not get each
  * other's questions, so a call has such a session to itself while it runs, where the server has a
- * standing stream. Calls side by side get sessions beside the stored one, kept until they are idle.
+ * notification stream. Calls side by side get sessions beside the stored one, kept until they are idle.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
@@ -35,7 +35,7 @@ export interface NotificationStreamsOptions {
   isHeard(): boolean;
   /** Whether the stream of the stored session at a server is to stay. */
   isPinned(serverId: string): boolean;
-  /** A server offers no standing stream in a stored session; worth remembering. */
+  /** A server offers no notification stream in a stored session; worth remembering. */
   onNone(serverId: string, session: NotificationSession): Promise<unknown>;
 }
 

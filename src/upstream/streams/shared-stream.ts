@@ -1,6 +1,6 @@
 /**
  * What a server says on a stream that several calls of one client share: an HTTP+SSE connection, or
- * the standing stream of a session. The transport does not say which call a question or a log
+ * the notification stream of a session. The transport does not say which call a question or a log
  * message belongs to: they go to the call begun last that can take them.
  *
  * Invariants: an open question has one holder at most, and only the holder's answer is sent; a
