@@ -13,7 +13,7 @@ import { AuditService } from './audit/audit-service.ts';
 import { CallEnds } from './gateway/call-log/call-ends.ts';
 import { CallLedger } from './gateway/call-log/call-ledger.ts';
 import { callShard } from './audit/calls/call-schema.ts';
-import { CacheRuleService } from './servers/cache-rules/cache-rule-service.ts';
+import { createCacheRules } from './servers/cache-rules/cache-rule-service.ts';
 import { shardOf as shardOfResult } from './gateway/cache/cache-shards.ts';
 import { findCatalogText } from './monitor/catalog-kv.ts';
 import { Catalogs } from './gateway/catalogs.ts';
@@ -251,7 +251,7 @@ export function compose(env: Env): AppPorts {
     tokens: new TokenService({ ...accessDeps, keys }),
     rules: new RuleService(accessDeps),
     toolsets: new ToolsetService(accessDeps),
-    cacheRules: new CacheRuleService({ db, adminAudit, invalidateRegistry }),
+    cacheRules: createCacheRules({ db, adminAudit, invalidateRegistry }),
     rotation: new Rotation({ db, keys, adminAudit }),
     health: new HealthService({
       db,

@@ -15,7 +15,7 @@ import type { AllowlistService } from '../agents/ask/allowlist-service.ts';
 import type { AskService } from '../agents/ask/ask-service.ts';
 import type { AuditService } from '../audit/audit-service.ts';
 import type { ChatService } from '../agents/chat/chat-service.ts';
-import type { CacheRuleService } from '../servers/cache-rules/cache-rule-service.ts';
+import type { CacheRules } from '../servers/cache-rules/cache-rule-service.ts';
 import type { StoredConnector } from '../servers/connectors/connector-schema.ts';
 import type { ConnectorService } from '../servers/connectors/connector-service.ts';
 import type { Config } from '../config.ts';
@@ -51,7 +51,7 @@ export interface ApiPorts {
   tokens: TokenService;
   explanations: ExplainService;
   rules: RuleService;
-  cacheRules: CacheRuleService;
+  cacheRules: CacheRules;
   toolsets: ToolsetService;
   audit: AuditService;
   secrets: SecretService;

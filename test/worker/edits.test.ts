@@ -1,6 +1,6 @@
 /** Edits of a record that others edit too: over what they were made of, on top of another, or refused. */
 import { expect, it } from 'vitest';
-import { editRecord } from '../../src/audit/edit-with-revision.ts';
+import { editRecord } from '../../src/records/edit-with-revision.ts';
 
 /** A record that others edit before each of the first tries. */
 function createRecord(others: number) {

@@ -6,7 +6,7 @@ import type { Caller } from '../policy/caller.ts';
 import { ALWAYS } from '../../audit/admin-audit.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ListPage } from '../../shared/util/page.ts';
-import { editRecord, type AccessPorts } from '../../audit/edit-with-revision.ts';
+import { editRecord, type AccessPorts } from '../../records/edit-with-revision.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 import type { CreatePrincipal, Group, Principal, UpdatePrincipal } from './principal-schema.ts';
 import {

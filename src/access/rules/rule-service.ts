@@ -7,7 +7,7 @@ import { refuseFields } from '../../shared/errors/field-problems.ts';
 import { PorticoError, type FieldProblem } from '../../shared/errors/portico-error.ts';
 import type { ListPage } from '../../shared/util/page.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
-import { editRecord, type AccessPorts } from '../../audit/edit-with-revision.ts';
+import { editRecord, type AccessPorts } from '../../records/edit-with-revision.ts';
 import { matchesServer, type NamedServer } from '../../shared/util/name-pattern.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 import { findUnknownPrincipals } from '../principals/principal-store.ts';

@@ -8,7 +8,7 @@ import { refuseFields } from '../../shared/errors/field-problems.ts';
 import { PorticoError, type FieldProblem } from '../../shared/errors/portico-error.ts';
 import type { ListPage } from '../../shared/util/page.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
-import type { AccessPorts } from '../../audit/edit-with-revision.ts';
+import type { AccessPorts } from '../../records/edit-with-revision.ts';
 import type { NamedServer } from '../../shared/util/name-pattern.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 import { findPrincipal, insertPrincipal, whenPrincipal } from '../principals/principal-store.ts';

@@ -6,7 +6,7 @@ import type { Caller } from '../policy/caller.ts';
 import { refuseFields } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ListPage } from '../../shared/util/page.ts';
-import { editRecord, type AccessPorts } from '../../audit/edit-with-revision.ts';
+import { editRecord, type AccessPorts } from '../../records/edit-with-revision.ts';
 import type { NamedServer } from '../../shared/util/name-pattern.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 import { findUnknownPrincipals } from '../principals/principal-store.ts';

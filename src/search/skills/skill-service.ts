@@ -3,7 +3,7 @@
  * of the servers classify anew in their next rounds.
  */
 import type { Caller } from '../../access/policy/caller.ts';
-import { editRecord } from '../../audit/edit-with-revision.ts';
+import { editRecord } from '../../records/edit-with-revision.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';

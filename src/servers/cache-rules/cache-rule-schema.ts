@@ -1,16 +1,22 @@
 /** Rules of the result cache in the API: what it takes and shows, and what is stored of one. */
 import { z } from 'zod';
+import { FlagSchema } from '../../records/record-schema.ts';
 import { type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
 import { toShownServer } from '../server-names.ts';
-import type { CacheRule } from './cache-rule.ts';
 
-/** A rule as it is stored; times in milliseconds since the epoch. */
-export interface StoredCacheRule extends CacheRule {
-  serverId: string;
-  description: string;
-  createdAt: number;
-  updatedAt: number;
-}
+/** A row of `cache_rules`; times in milliseconds since the epoch. */
+export const StoredCacheRuleSchema = z.object({
+  id: z.string(),
+  server_id: z.string(),
+  tool: z.string(),
+  ttl_seconds: z.number(),
+  is_public: FlagSchema,
+  description: z.string(),
+  revision: z.number(),
+  created_at: z.number(),
+  updated_at: z.number(),
+});
+export type StoredCacheRule = z.infer<typeof StoredCacheRuleSchema>;
 
 /** Longest time that a result may stand in for another, in seconds. */
 export const MAX_TTL_SECONDS = 86_400;
@@ -43,6 +49,14 @@ export type CreateCacheRule = z.infer<typeof CreateCacheRuleSchema>;
 export const UpdateCacheRuleSchema = z.strictObject(edited).partial();
 export type UpdateCacheRule = z.infer<typeof UpdateCacheRuleSchema>;
 
+/** Which rules are listed. */
+export const CacheRuleQuerySchema = z.strictObject({
+  server: z.string().min(1).max(100).optional().meta({
+    description: 'Name or id of a server: its rules',
+  }),
+});
+export type CacheRuleQuery = z.infer<typeof CacheRuleQuerySchema>;
+
 export const CacheRuleViewSchema = z.object({
   id: z.string(),
   server: z.string(),
@@ -60,16 +74,15 @@ export function toCacheRuleView(
   rule: StoredCacheRule,
   servers: readonly NamedServer[],
 ): z.infer<typeof CacheRuleViewSchema> {
-  const { id, tool, ttlMs, isPublic, description, revision, createdAt, updatedAt } = rule;
   return {
-    id,
-    server: toShownServer(rule.serverId, servers),
-    tool,
-    ttl_seconds: ttlMs / 1_000,
-    public: isPublic,
-    description,
-    revision,
-    created_at: new Date(createdAt).toISOString(),
-    updated_at: new Date(updatedAt).toISOString(),
+    id: rule.id,
+    server: toShownServer(rule.server_id, servers),
+    tool: rule.tool,
+    ttl_seconds: rule.ttl_seconds,
+    public: rule.is_public,
+    description: rule.description,
+    revision: rule.revision,
+    created_at: new Date(rule.created_at).toISOString(),
+    updated_at: new Date(rule.updated_at).toISOString(),
   };
 }

@@ -4,7 +4,7 @@
  * change whose maker stops in between is followed all the same.
  */
 import type { AdminAudit, Commit } from '../../audit/admin-audit.ts';
-import { editRecord } from '../../audit/edit-with-revision.ts';
+import { editRecord } from '../../records/edit-with-revision.ts';
 import {
   administers,
   hasLimits,

@@ -9,6 +9,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ['shared'],
   ['http', 'tracing'],
   ['audit'],
+  ['records'],
   ['credentials'],
   ['models', 'servers'],
   ['access', 'upstream'],

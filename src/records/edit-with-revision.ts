@@ -1,5 +1,5 @@
 /** What the services of access share: their ports, and how a record is edited over the revision the edit was made of. */
-import type { AdminAudit } from './admin-audit.ts';
+import type { AdminAudit } from '../audit/admin-audit.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 
 export interface AccessPorts {
