@@ -11,7 +11,7 @@ import type { ExplainService } from '../gateway/explain/explain-service.ts';
 import type { TokenService } from '../access/tokens/token-service.ts';
 import type { Scope } from '../shared/identity/token.ts';
 import type { ToolsetService } from '../access/toolsets/toolset-service.ts';
-import type { AllowlistService } from '../agents/ask/allowlist-service.ts';
+import type { Allowlist } from '../agents/ask/allowlist-service.ts';
 import type { AskService } from '../agents/ask/ask-service.ts';
 import type { AuditService } from '../audit/audit-service.ts';
 import type { ChatService } from '../agents/chat/chat-service.ts';
@@ -63,7 +63,7 @@ export interface ApiPorts {
   tracer: Tracer;
   usage: UsageService;
   ask: AskService;
-  askAllowlist: AllowlistService;
+  askAllowlist: Allowlist;
   chats: ChatService;
 }
 

@@ -12,10 +12,14 @@ import type { RecordPage, RecordPosition, StoredRecord } from './record-schema.t
 export interface RecordTable<T extends StoredRecord> {
   name: string;
   row: z.ZodType<T> & { shape: object };
-  /** The columns that an edit writes, beside the revision. */
-  edited: readonly (keyof T & string)[];
   /** What must be true for a record to be inserted. */
   whenPossible: (record: T) => Condition;
+}
+
+/** A table of records that are edited. */
+export interface EditedTable<T extends StoredRecord> extends RecordTable<T> {
+  /** The columns that an edit writes, beside the revision. */
+  edited: readonly (keyof T & string)[];
   /** What must be true for an edit to be written. */
   whenEditable?: (record: T) => Condition;
 }
@@ -83,7 +87,7 @@ export const whenRecord = ({ name }: { name: string }, id: string): Condition =>
 
 /** The record is still at this revision, and may be what it was edited to. */
 export const whenUnchanged = <T extends StoredRecord>(
-  { name, whenEditable }: RecordTable<T>,
+  { name, whenEditable }: EditedTable<T>,
   record: T,
 ): Condition =>
   allOf(
@@ -113,7 +117,7 @@ export function insertRecord<T extends StoredRecord>(
 /** Write an edit over the revision it was made of. */
 export function updateRecord<T extends StoredRecord>(
   db: D1Database,
-  { name, edited, whenEditable }: RecordTable<T>,
+  { name, edited, whenEditable }: EditedTable<T>,
   record: T,
 ): D1PreparedStatement {
   const { sql, params } = whenEditable?.(record) ?? ALWAYS;

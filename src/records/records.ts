@@ -18,6 +18,7 @@ import {
   updateRecord,
   whenRecord,
   whenUnchanged,
+  type EditedTable,
   type RecordTable,
 } from './record-store.ts';
 
@@ -48,6 +49,7 @@ export type EditedKind<T extends StoredRecord, Created, Query, Patch> = RecordKi
   Created,
   Query
 > & {
+  table: EditedTable<T>;
   /** The record that a patch makes of the one before. @throws PorticoError `validation_failed` */
   edit(before: T, patch: Patch, servers: Servers): T | Promise<T>;
 };

@@ -1,13 +1,20 @@
 /** The `access_rules` table. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
-import { EffectSchema, SubjectSchema, type AccessRule, type Subject } from './rule.ts';
+import type { Condition } from '../../audit/audit-store.ts';
+import {
+  EffectSchema,
+  SubjectColumnsSchema,
+  toSubject,
+  type AccessRule,
+  type SubjectColumns,
+} from './rule.ts';
 
+/** @throws ZodError where a kind of subject is none: a rule that cannot be read stops every decision */
 const RowSchema = z
   .object({
     id: z.string(),
     effect: EffectSchema,
-    subject_kind: z.string(),
-    subject: z.string(),
+    ...SubjectColumnsSchema.shape,
     server: z.string(),
     tool: z.string(),
     read_only: z.number(),
@@ -15,22 +22,11 @@ const RowSchema = z
   .transform((row): AccessRule => ({
     id: row.id,
     effect: row.effect,
-    subject: toSubject(row.subject_kind, row.subject),
+    subject: toSubject(row),
     server: row.server,
     tool: row.tool,
     readOnly: row.read_only === 1,
   }));
-
-/** @throws ZodError where the kind is none: a rule that cannot be read stops every decision */
-function toSubject(kind: string, subject: string): Subject {
-  return SubjectSchema.parse(
-    kind === 'group'
-      ? { kind, name: subject }
-      : kind === 'principal'
-        ? { kind, id: subject }
-        : { kind },
-  );
-}
 
 /** All rules where the registry is no longer at `revision`, else no row. */
 export function selectRulesSince(db: D1Database, revision: number): D1PreparedStatement {
@@ -46,3 +42,9 @@ export function selectRulesSince(db: D1Database, revision: number): D1PreparedSt
 export function parseRules(rows: readonly unknown[]): AccessRule[] {
   return rows.map(row => RowSchema.parse(row));
 }
+
+/** The principal that is the subject exists. */
+export const whenSubjectExists = ({ subject_kind: kind, subject }: SubjectColumns): Condition => ({
+  sql: `(? <> 'principal' OR EXISTS (SELECT 1 FROM principals WHERE id = ?))`,
+  params: [kind, subject],
+});

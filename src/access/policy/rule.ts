@@ -14,6 +14,28 @@ export const SubjectSchema = z.discriminatedUnion('kind', [
 ]);
 export type Subject = z.infer<typeof SubjectSchema>;
 
+/** A subject as tables have it. */
+export const SubjectColumnsSchema = z.object({
+  subject_kind: z.enum(['everyone', 'group', 'principal']),
+  /** Name of the group or id of the principal; empty for everyone. */
+  subject: z.string(),
+});
+export type SubjectColumns = z.infer<typeof SubjectColumnsSchema>;
+
+export const toSubject = ({ subject_kind: kind, subject }: SubjectColumns): Subject =>
+  SubjectSchema.parse(
+    kind === 'group'
+      ? { kind, name: subject }
+      : kind === 'principal'
+        ? { kind, id: subject }
+        : { kind },
+  );
+
+export function toSubjectColumns(subject: Subject): SubjectColumns {
+  if (subject.kind === 'group') return { subject_kind: 'group', subject: subject.name };
+  return { subject_kind: subject.kind, subject: subject.kind === 'principal' ? subject.id : '' };
+}
+
 export const EffectSchema = z.enum(['allow', 'deny']);
 export type Effect = z.infer<typeof EffectSchema>;
 

@@ -1,18 +1,22 @@
-/** Entries of the allow-list in the API: what it takes and shows, and what is stored of one beside what a decision uses. */
+/** Entries of the allow-list in the API: what it takes and shows, and what is stored of one. */
 import { z } from 'zod';
 import { EVERYTHING, type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
-import { SubjectSchema, type Subject } from '../../access/policy/rule.ts';
+import { SubjectColumnsSchema, SubjectSchema, toSubject } from '../../access/policy/rule.ts';
+import { FlagSchema } from '../../records/record-schema.ts';
 import { toShownServer } from '../../servers/server-names.ts';
-import type { AllowEntry } from './allow-list.ts';
 
-/** An entry as it is stored; the time in milliseconds since the epoch. */
-export interface StoredEntry extends AllowEntry {
-  id: string;
-  subject: Subject;
-  description: string;
-  revision: number;
-  createdAt: number;
-}
+/** A row of `ask_allowlist`; the time in milliseconds since the epoch. */
+export const StoredEntrySchema = z.object({
+  id: z.string(),
+  ...SubjectColumnsSchema.shape,
+  server: z.string(),
+  tool: z.string(),
+  side_effects: FlagSchema,
+  description: z.string(),
+  revision: z.number(),
+  created_at: z.number(),
+});
+export type StoredEntry = z.infer<typeof StoredEntrySchema>;
 
 const isExact = ({ server, tool }: { server: string; tool: string }) =>
   !server.includes(EVERYTHING) && !tool.includes(EVERYTHING);
@@ -36,6 +40,10 @@ export const CreateEntrySchema = z
   });
 export type CreateEntry = z.infer<typeof CreateEntrySchema>;
 
+/** Entries are not filtered. */
+export const EntryQuerySchema = z.strictObject({});
+export type EntryQuery = z.infer<typeof EntryQuerySchema>;
+
 export const EntryViewSchema = z.object({
   id: z.string(),
   subject: SubjectSchema,
@@ -52,15 +60,14 @@ export function toEntryView(
   entry: StoredEntry,
   servers: readonly NamedServer[],
 ): z.infer<typeof EntryViewSchema> {
-  const { id, subject, server, tool, sideEffects, description, revision, createdAt } = entry;
   return {
-    id,
-    subject,
-    server: toShownServer(server, servers),
-    tool,
-    side_effects: sideEffects,
-    description,
-    revision,
-    created_at: new Date(createdAt).toISOString(),
+    id: entry.id,
+    subject: toSubject(entry),
+    server: toShownServer(entry.server, servers),
+    tool: entry.tool,
+    side_effects: entry.side_effects,
+    description: entry.description,
+    revision: entry.revision,
+    created_at: new Date(entry.created_at).toISOString(),
   };
 }

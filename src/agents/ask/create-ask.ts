@@ -1,12 +1,12 @@
 /** The parts of ask, joined. */
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { listAllowed } from './allowlist-store.ts';
-import { AllowlistService } from './allowlist-service.ts';
+import { createAllowlist, type Allowlist } from './allowlist-service.ts';
 import { AskService, type AskPorts } from './ask-service.ts';
 
 export interface AskParts {
   ask: AskService;
-  askAllowlist: AllowlistService;
+  askAllowlist: Allowlist;
 }
 
 export function createAsk(
@@ -20,6 +20,6 @@ export function createAsk(
       allowedTo: principalId => listAllowed(db, principalId),
       now: () => Date.now(),
     }),
-    askAllowlist: new AllowlistService({ db, adminAudit }),
+    askAllowlist: createAllowlist({ db, adminAudit }),
   };
 }

@@ -1,6 +1,6 @@
 /** The `cache_rules` table: what must be true for its rows, and how they come with the servers of the registry. */
 import { z } from 'zod';
-import type { RecordTable } from '../../records/record-store.ts';
+import type { EditedTable } from '../../records/record-store.ts';
 import type { CacheRule } from './cache-rule.ts';
 import { StoredCacheRuleSchema, type StoredCacheRule } from './cache-rule-schema.ts';
 
@@ -26,7 +26,7 @@ export const RULES_OF_SERVER = `(SELECT json_group_array(json_array(id, tool, tt
 /** The text of {@link RULES_OF_SERVER}. */
 export const parseRulesOfServer = (text: string): CacheRule[] => PartSchema.parse(JSON.parse(text));
 
-export const CACHE_RULES: RecordTable<StoredCacheRule> = {
+export const CACHE_RULES: EditedTable<StoredCacheRule> = {
   name: 'cache_rules',
   row: StoredCacheRuleSchema,
   edited: ['ttl_seconds', 'is_public', 'description', 'updated_at'],
