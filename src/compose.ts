@@ -1,6 +1,6 @@
 /** The composition root: builds every part from the bindings and joins them. Once per isolate. */
 import { PrincipalService } from './access/principals/principal-service.ts';
-import { RuleService } from './access/rules/rule-service.ts';
+import { createRules } from './access/rules/rule-service.ts';
 import { Snapshots, type Snapshot } from './access/admission/snapshots.ts';
 import { isTokenForm } from './shared/identity/token.ts';
 import { ExplainService } from './gateway/explain/explain-service.ts';
@@ -249,7 +249,7 @@ export function compose(env: Env): AppPorts {
       now,
     }),
     tokens: new TokenService({ ...accessDeps, keys }),
-    rules: new RuleService(accessDeps),
+    rules: createRules(accessDeps),
     toolsets: new ToolsetService(accessDeps),
     cacheRules: createCacheRules({ db, adminAudit, invalidateRegistry }),
     rotation: new Rotation({ db, keys, adminAudit }),

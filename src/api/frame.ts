@@ -5,7 +5,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { PrincipalService } from '../access/principals/principal-service.ts';
-import type { RuleService } from '../access/rules/rule-service.ts';
+import type { Rules } from '../access/rules/rule-service.ts';
 import type { Snapshot, Snapshots } from '../access/admission/snapshots.ts';
 import type { ExplainService } from '../gateway/explain/explain-service.ts';
 import type { TokenService } from '../access/tokens/token-service.ts';
@@ -50,7 +50,7 @@ export interface ApiPorts {
   approvals: ApprovalService;
   tokens: TokenService;
   explanations: ExplainService;
-  rules: RuleService;
+  rules: Rules;
   cacheRules: CacheRules;
   toolsets: ToolsetService;
   audit: AuditService;

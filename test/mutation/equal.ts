@@ -31,10 +31,7 @@ const BY_FILE: Readonly<
   'src/access/principals/principal-store.ts': [
     ['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT],
   ],
-  'src/access/rules/rule-list-store.ts': [
-    ['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT],
-  ],
-  'src/access/rules/rule-service.ts': [
+  'src/access/rules/checked-names.ts': [
     ['server ?? pattern', 'server', 'where there is none it was refused'],
   ],
   'src/access/admission/snapshots.ts': [

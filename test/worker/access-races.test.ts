@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { PrincipalService } from '../../src/access/principals/principal-service.ts';
 import { SETUP_TOKEN } from '../../src/shared/identity/principal.ts';
-import { RuleService } from '../../src/access/rules/rule-service.ts';
+import { createRules } from '../../src/access/rules/rule-service.ts';
 import { TokenService } from '../../src/access/tokens/token-service.ts';
 import { MAX_TOOLSETS_CHARS } from '../../src/access/toolsets/toolset-list-store.ts';
 import { ToolsetService } from '../../src/access/toolsets/toolset-service.ts';
@@ -12,8 +12,7 @@ import { AdminAudit } from '../../src/audit/admin-audit.ts';
 import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
 
 const admin = toCaller(SETUP_TOKEN, { posture: 'open', rules: [], toolsets: [] });
-const EVERYONE = { kind: 'everyone' } as const;
-const RULE = { effect: 'deny', subject: EVERYONE, server: '*', tool: '*' } as const;
+const RULE = { effect: 'deny', subject: { kind: 'everyone' }, server: '*', tool: '*' } as const;
 const NOTHING = { read_only: false, description: '' };
 
 /** Services over a database in which something else happens before some of the statements. */
@@ -48,7 +47,7 @@ function create() {
   const ports = { db, adminAudit: new AdminAudit(db), onAccessChanged, keys };
   return {
     principals: new PrincipalService(ports),
-    rules: new RuleService(ports),
+    rules: createRules(ports),
     tokens: new TokenService(ports),
     toolsets: new ToolsetService(ports),
     /** Does something before each write, or before the statements with a text; without anything, no more. */
@@ -205,18 +204,27 @@ describe('who may use what', () => {
 });
 
 describe('a rule', () => {
-  const forge = { id: crypto.randomUUID(), name: 'forge' };
-
   it('[ACC-3] keeps what it was made with and gets what it is edited to', async () => {
+    const forge = { id: crypto.randomUUID(), name: 'forge' };
     const { rules } = create();
     const { id } = await rules.create(admin, { ...RULE, ...NOTHING, read_only: true }, [forge]);
-    expect(await rules.get(admin, id)).toMatchObject({ server: '*', readOnly: true });
+    expect(await rules.get(admin, id)).toMatchObject({ server: '*', read_only: true });
     await rules.update(admin, id, { server: 'Forge' }, [forge]);
-    expect(await rules.get(admin, id)).toMatchObject({ server: forge.id, readOnly: true });
+    expect(await rules.get(admin, id)).toMatchObject({ server: forge.id, read_only: true });
     await rules.update(admin, id, { read_only: false }, [forge]);
-    expect(await rules.get(admin, id)).toMatchObject({ server: forge.id, readOnly: false });
+    expect(await rules.get(admin, id)).toMatchObject({ server: forge.id, read_only: false });
     await rules.update(admin, id, { effect: 'allow' }, [forge]);
-    expect(await rules.get(admin, id)).toMatchObject({ readOnly: false, effect: 'allow' });
+    expect(await rules.get(admin, id)).toMatchObject({ read_only: false, effect: 'allow' });
+  });
+
+  it('[ACC-3] [SEC-6] is not edited to be for a principal that goes meanwhile', async () => {
+    const { principals, rules, meanwhile } = create();
+    const { id: ada } = await principals.create(admin, { name: 'Ada', ...NOBODY });
+    const { id } = await rules.create(admin, { ...RULE, ...NOTHING }, []);
+    meanwhile(() => sql('DELETE FROM principals WHERE id = ?', ada));
+    const edited = rules.update(admin, id, { subject: { kind: 'principal', id: ada } }, []);
+    await expect(edited).rejects.toMatchObject({ code: 'validation_failed' });
+    expect((await outcomes(id)).slice(1)).toEqual([['rule.update', 'failed', 'validation_failed']]);
   });
 });
 

@@ -189,6 +189,8 @@ describe('rules', () => {
       await make({ kind: 'group', name: 'walkers' }, 'other-*'),
       await make(EVERYONE, 'LIST-*'),
     ].map(({ id }) => id);
+    // Two that were made at the same time are told apart, too.
+    await env.DB.exec("UPDATE access_rules SET created_at = 1 WHERE subject_kind = 'group'");
     const found = async (query: string) => {
       const pages = await Promise.all(
         [1, 500].map(n => rules.walk('rules', `limit=${n}&${query}`)),

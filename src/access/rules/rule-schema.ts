@@ -1,17 +1,24 @@
-/** Access rules in the API: what it takes and shows, and what is stored of a rule beside what a decision uses. */
+/** Access rules in the API: what it takes and shows, and what is stored of a rule. */
 import { z } from 'zod';
 import { type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
-import { EffectSchema, SubjectSchema, type AccessRule } from '../policy/rule.ts';
+import { FlagSchema } from '../../records/record-schema.ts';
+import { EffectSchema, SubjectColumnsSchema, SubjectSchema, toSubject } from '../policy/rule.ts';
 import { toShownServer } from '../../servers/server-names.ts';
 
-/** A rule as it is stored; times in milliseconds since the epoch. */
-export interface StoredRule extends AccessRule {
-  description: string;
-  /** Counts edits. */
-  revision: number;
-  createdAt: number;
-  updatedAt: number;
-}
+/** A row of `access_rules`; times in milliseconds since the epoch. */
+export const StoredRuleSchema = z.object({
+  id: z.string(),
+  effect: EffectSchema,
+  ...SubjectColumnsSchema.shape,
+  server: z.string(),
+  tool: z.string(),
+  read_only: FlagSchema,
+  description: z.string(),
+  revision: z.number(),
+  created_at: z.number(),
+  updated_at: z.number(),
+});
+export type StoredRule = z.infer<typeof StoredRuleSchema>;
 
 const fields = {
   effect: EffectSchema,
@@ -38,6 +45,18 @@ export type CreateRule = z.infer<typeof CreateRuleSchema>;
 export const UpdateRuleSchema = z.strictObject(fields).partial();
 export type UpdateRule = z.infer<typeof UpdateRuleSchema>;
 
+/** Which rules are listed; what is absent lets every one through. */
+export const RuleQuerySchema = z.strictObject({
+  subject_kind: SubjectColumnsSchema.shape.subject_kind.optional(),
+  subject: z.string().min(1).max(100).optional().meta({
+    description: 'Name of a group, or id of a principal',
+  }),
+  server: z.string().min(1).max(100).optional().meta({
+    description: 'Name or id of a server: rules whose pattern stands for it',
+  }),
+});
+export type RuleQuery = z.infer<typeof RuleQuerySchema>;
+
 export const RuleViewSchema = z.object({
   id: z.string(),
   effect: EffectSchema,
@@ -56,17 +75,16 @@ export function toRuleView(
   rule: StoredRule,
   servers: readonly NamedServer[],
 ): z.infer<typeof RuleViewSchema> {
-  const { id, effect, subject, tool, readOnly, description, revision, createdAt, updatedAt } = rule;
   return {
-    id,
-    effect,
-    subject,
+    id: rule.id,
+    effect: rule.effect,
+    subject: toSubject(rule),
     server: toShownServer(rule.server, servers),
-    tool,
-    read_only: readOnly,
-    description,
-    revision,
-    created_at: new Date(createdAt).toISOString(),
-    updated_at: new Date(updatedAt).toISOString(),
+    tool: rule.tool,
+    read_only: rule.read_only,
+    description: rule.description,
+    revision: rule.revision,
+    created_at: new Date(rule.created_at).toISOString(),
+    updated_at: new Date(rule.updated_at).toISOString(),
   };
 }
