@@ -14,6 +14,7 @@ import { BOUND_MS, count, readCounted, type Ended } from './counted-calls.ts';
 import { makeToken, QUIET, startGateway, type Gateway } from './gateway.ts';
 import { openLegacy, openModern, type RawClient } from './raw-client.ts';
 import { startTcpRelay, type TcpRelay } from './tcp-relay.ts';
+import { isAlive } from './is-alive.ts';
 
 /** Everything is back this long after the plug is, on a machine that is busy too, and not because it was time for a look or a check. */
 const BACK_MS = 45_000;
@@ -80,7 +81,10 @@ async function pull(plug: Plug, random: Random): Promise<void> {
   if (plug === 'gateway') await (random.chance(0.5) ? gateway.stop() : gateway.kill());
   if (plug === 'program') {
     const { pids } = await readCounted(logOf(random.pick(programs)));
-    process.kill(pids.at(-1) ?? 0, 'SIGKILL');
+    // One of another era may have come and gone.
+    const running = pids.findLast(isAlive);
+    if (running === undefined) throw new Error('no program runs that could be killed');
+    process.kill(running, 'SIGKILL');
   }
 }
 

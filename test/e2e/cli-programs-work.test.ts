@@ -10,6 +10,7 @@ import { connectPrograms, type Connected } from './connected.ts';
 import { startGateway, type Gateway } from './gateway.ts';
 import { ERAS, makeMachine, openClient, textIn, type Machine } from './programs.ts';
 import type { McpClient } from './sdk-clients.ts';
+import { isAlive } from './is-alive.ts';
 
 /** How long the server waits for output that does not come, in milliseconds; a busy machine is slow. */
 const OUTPUT_MS = 20_000;
@@ -51,14 +52,6 @@ const untilSaid = (call: Call, pid: number, wanted: string) =>
     return text.includes(wanted) ? text : undefined;
   });
 
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
 const untilGone = (pid: number) =>
   until(`process ${pid} is gone`, WAIT_MS, async () => (isAlive(pid) ? undefined : true));
 
