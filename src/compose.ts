@@ -5,7 +5,7 @@ import { Snapshots, type Snapshot } from './access/admission/snapshots.ts';
 import { isTokenForm } from './shared/identity/token.ts';
 import { ExplainService } from './gateway/explain/explain-service.ts';
 import { TokenService } from './access/tokens/token-service.ts';
-import { ToolsetService } from './access/toolsets/toolset-service.ts';
+import { createToolsets } from './access/toolsets/toolset-service.ts';
 import { createAsk } from './agents/ask/create-ask.ts';
 import { createChats } from './agents/chat/create-chat.ts';
 import { AdminAudit, ADMIN_SHARD } from './audit/admin-audit.ts';
@@ -250,7 +250,7 @@ export function compose(env: Env): AppPorts {
     }),
     tokens: new TokenService({ ...accessDeps, keys }),
     rules: createRules(accessDeps),
-    toolsets: new ToolsetService(accessDeps),
+    toolsets: createToolsets(accessDeps),
     cacheRules: createCacheRules({ db, adminAudit, invalidateRegistry }),
     rotation: new Rotation({ db, keys, adminAudit }),
     health: new HealthService({

@@ -10,7 +10,7 @@ import type { Snapshot, Snapshots } from '../access/admission/snapshots.ts';
 import type { ExplainService } from '../gateway/explain/explain-service.ts';
 import type { TokenService } from '../access/tokens/token-service.ts';
 import type { Scope } from '../shared/identity/token.ts';
-import type { ToolsetService } from '../access/toolsets/toolset-service.ts';
+import type { Toolsets } from '../access/toolsets/toolset-service.ts';
 import type { Allowlist } from '../agents/ask/allowlist-service.ts';
 import type { AskService } from '../agents/ask/ask-service.ts';
 import type { AuditService } from '../audit/audit-service.ts';
@@ -52,7 +52,7 @@ export interface ApiPorts {
   explanations: ExplainService;
   rules: Rules;
   cacheRules: CacheRules;
-  toolsets: ToolsetService;
+  toolsets: Toolsets;
   audit: AuditService;
   secrets: SecretService;
   rotation: Rotation;

@@ -3,6 +3,7 @@ import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { RecordPositionSchema, type StoredRecord } from '../records/record-schema.ts';
 import type { EditedRecords, Records } from '../records/records.ts';
+import type { ErrorCode } from '../shared/errors/table.ts';
 import type { NamedServer } from '../shared/util/name-pattern.ts';
 import { parseIfMatch, toETag } from './etag.ts';
 import {
@@ -39,10 +40,14 @@ export interface RecordResource<T, Created, Query extends object> {
   view: z.ZodType;
   example: object;
   toView(record: T, servers: readonly NamedServer[]): object;
+  /** What comes of a deletion. */
+  deletion?: string;
   create: Sent<Created>;
   list: {
     operationId: string;
     summary: string;
+    /** In which order, where the newest is not first. */
+    description?: string;
     /** The member of a page that has the records, and the page's name in the document. */
     key: string;
     page: string;
@@ -99,9 +104,9 @@ export function registerRecords<T extends StoredRecord, Created, Query extends o
   const list = createRoute({
     method: 'get',
     path,
+    description: 'Newest first, page by page.',
     ...told,
     tags: [tag],
-    description: 'Newest first, page by page.',
     ...needs('admin'),
     request: { query: z.strictObject({ ...pageQuery, ...query.shape }) },
     responses: responsesOf(200, 'One page', pageOf(key, view, page), {
@@ -134,6 +139,7 @@ export function registerRecords<T extends StoredRecord, Created, Query extends o
     ...oneOf(resource),
     operationId: `delete${name}`,
     summary: `Delete ${phrase}`,
+    ...(resource.deletion === undefined ? {} : { description: resource.deletion }),
   });
   api.openapi(remove, async context => {
     await records.delete(context.var.snapshot.caller, context.req.valid('param').id);
@@ -141,23 +147,32 @@ export function registerRecords<T extends StoredRecord, Created, Query extends o
   });
 }
 
-/** Add the route that edits. @param patch `example` is what an edit changes in the resource's example, too */
+/** What an edit takes. */
+interface Patched<Patch> extends Sent<Patch> {
+  /** What it changes in the resource's example, where that is not the example of the patch. */
+  change?: object;
+  /** Codes of problems beside those of every edit. */
+  problems?: readonly ErrorCode[];
+}
+
+/** Add the route that edits. */
 export function registerEdits<T extends StoredRecord, Created, Query extends object, Patch>(
   api: Api,
   resource: RecordResource<T, Created, Query>,
-  patch: Sent<Patch>,
+  patch: Patched<Patch>,
   records: EditedRecords<T, Created, Query, Patch>,
 ): void {
   const { name, noun, phrase, view, toView } = resource;
-  const { description } = patch;
+  const { description, change = patch.example, problems } = patch;
   const update = updateRoute(
     { ...oneOf(resource), operationId: `update${name}`, summary: `Edit ${phrase}`, description },
     patch,
     {
       description: `The ${noun} as it is now`,
       schema: view,
-      example: { ...resource.example, ...patch.example, revision: 2 },
+      example: { ...resource.example, ...change, revision: 2 },
     },
+    problems,
   );
   api.openapi(update, async context => {
     const { caller, servers } = context.var.snapshot;

@@ -12,6 +12,8 @@ import type { RecordPage, RecordPosition, StoredRecord } from './record-schema.t
 export interface RecordTable<T extends StoredRecord> {
   name: string;
   row: z.ZodType<T> & { shape: object };
+  /** Where lists are in the order of names, which are unique; else the newest comes first. */
+  nameOf?: (record: T) => string;
   /** What must be true for a record to be inserted. */
   whenPossible: (record: T) => Condition;
 }
@@ -24,7 +26,10 @@ export interface EditedTable<T extends StoredRecord> extends RecordTable<T> {
   whenEditable?: (record: T) => Condition;
 }
 
-const toParam = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : value);
+function toParam(value: unknown): unknown {
+  if (typeof value === 'boolean') return Number(value);
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+}
 
 /** All of the conditions. */
 export const allOf = (...all: readonly Condition[]): Condition => ({
@@ -42,32 +47,39 @@ export const whereEqual = (columns: Record<string, string | undefined>): Conditi
 
 const TotalSchema = z.object({ total: z.number() });
 
-/** One page of the records that match, newest first. */
+/** One page of the records that match. */
 export async function listRecords<T extends StoredRecord>(
   db: D1Database,
-  { name, row }: RecordTable<T>,
+  { name, row, nameOf }: RecordTable<T>,
   filter: Condition,
   limit: number,
   after?: RecordPosition,
 ): Promise<RecordPage<T>> {
+  const order = nameOf ? 'name' : 'created_at DESC, id';
   const onPage = after ? allOf(filter, whenBehind(after)) : filter;
   const [page, total] = await db.batch([
     db
-      .prepare(`SELECT * FROM ${name} WHERE ${onPage.sql} ORDER BY created_at DESC, id LIMIT ?`)
+      .prepare(`SELECT * FROM ${name} WHERE ${onPage.sql} ORDER BY ${order} LIMIT ?`)
       .bind(...onPage.params, limit + 1),
     db.prepare(`SELECT count(*) AS total FROM ${name} WHERE ${filter.sql}`).bind(...filter.params),
   ]);
   const records = (page?.results ?? []).map(found => row.parse(found));
   return {
-    ...toListPage(records, limit, record => [record.created_at, record.id]),
+    ...toListPage(records, limit, record =>
+      nameOf ? [nameOf(record)] : [record.created_at, record.id],
+    ),
     total: TotalSchema.parse(total?.results[0]).total,
   };
 }
 
-const whenBehind = ([createdAt, id]: RecordPosition): Condition => ({
-  sql: '(created_at < ? OR (created_at = ? AND id > ?))',
-  params: [createdAt, createdAt, id],
-});
+function whenBehind(position: RecordPosition): Condition {
+  if (position.length === 1) return { sql: 'name > ?', params: position };
+  const [createdAt, id] = position;
+  return {
+    sql: '(created_at < ? OR (created_at = ? AND id > ?))',
+    params: [createdAt, createdAt, id],
+  };
+}
 
 /** One record, or undefined. */
 export async function findRecord<T extends StoredRecord>(

@@ -52,6 +52,8 @@ export type EditedKind<T extends StoredRecord, Created, Query, Patch> = RecordKi
   table: EditedTable<T>;
   /** The record that a patch makes of the one before. @throws PorticoError `validation_failed` */
   edit(before: T, patch: Patch, servers: Servers): T | Promise<T>;
+  /** What the audit tells of an edit, where that is not what it tells of the record. */
+  toEditDetail?(record: T, patch: Patch): JsonObject;
 };
 
 export interface RecordPorts {
@@ -63,7 +65,7 @@ export interface RecordPorts {
 export interface Records<T, Created, Query> {
   /** @throws PorticoError `forbidden`, `validation_failed`, `conflict` */
   create(caller: Actor, body: Created, servers: Servers): Promise<T>;
-  /** One page of the records, newest first, and how many match. @throws PorticoError `forbidden` */
+  /** One page of the records, and how many match. @throws PorticoError `forbidden` */
   list(
     caller: Actor,
     query: Query,
@@ -173,7 +175,7 @@ export function createEditedRecords<T extends StoredRecord, Created, Query, Patc
             return commit({
               when: whenUnchanged(table, record),
               statements: [updateRecord(db, table, record)],
-              detail: kind.toDetail(record),
+              detail: kind.toEditDetail?.(record, patch) ?? kind.toDetail(record),
             });
           },
         );

@@ -71,14 +71,11 @@ const BY_FILE: Readonly<
       'names that nobody asks for',
     ],
   ],
-  'src/access/toolsets/toolset-list-store.ts': [
-    ['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT],
-  ],
   'src/access/toolsets/toolset-service.ts': [
     ['added.length > 0', '(added.length) >= (0)', 'of no principals none is unknown'],
     [
-      'added.length > 0 ? await findUnknownPrincipals(this.#ports.db, added) : []',
-      'await findUnknownPrincipals(this.#ports.db, added)',
+      'added.length > 0 ? await findUnknownPrincipals(db, added) : []',
+      'await findUnknownPrincipals(db, added)',
       'of no principals none is unknown',
     ],
     [

@@ -7,7 +7,7 @@ import { SETUP_TOKEN } from '../../src/shared/identity/principal.ts';
 import { createRules } from '../../src/access/rules/rule-service.ts';
 import { TokenService } from '../../src/access/tokens/token-service.ts';
 import { MAX_TOOLSETS_CHARS } from '../../src/access/toolsets/toolset-list-store.ts';
-import { ToolsetService } from '../../src/access/toolsets/toolset-service.ts';
+import { createToolsets } from '../../src/access/toolsets/toolset-service.ts';
 import { AdminAudit } from '../../src/audit/admin-audit.ts';
 import { createKeyRing } from '../../src/shared/crypto/key-ring.ts';
 
@@ -49,7 +49,7 @@ function create() {
     principals: new PrincipalService(ports),
     rules: createRules(ports),
     tokens: new TokenService(ports),
-    toolsets: new ToolsetService(ports),
+    toolsets: createToolsets(ports),
     /** Does something before each write, or before the statements with a text; without anything, no more. */
     meanwhile(act?: () => Promise<unknown>, before?: string) {
       others = act && { before, act };

@@ -1,8 +1,9 @@
 /**
- * Toolsets in the API: what it takes and shows; what is stored beside what a decision uses; and which definitions are none,
+ * Toolsets in the API: what it takes and shows; what is stored; and which definitions are none,
  * because two tools would have one name. Pure.
  */
 import { z } from 'zod';
+import { jsonOf } from '../../records/record-schema.ts';
 import type { FieldProblem } from '../../shared/errors/portico-error.ts';
 import type { NamedServer } from '../../shared/util/name-pattern.ts';
 import {
@@ -11,20 +12,19 @@ import {
   toShownServer,
   toStoredPattern,
 } from '../../servers/server-names.ts';
-import {
-  DefinitionSchema,
-  ToolsetNameSchema,
-  type Definition,
-  type Toolset,
-} from '../policy/toolset.ts';
+import { DefinitionSchema, ToolsetNameSchema, type Definition } from '../policy/toolset.ts';
 
-/** A toolset as it is stored; times in milliseconds since the epoch. */
-export interface StoredToolset extends Toolset {
-  /** Counts edits. */
-  revision: number;
-  createdAt: number;
-  updatedAt: number;
-}
+/** A row of `toolsets`; times in milliseconds since the epoch. */
+export const StoredToolsetSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  definition: jsonOf(DefinitionSchema),
+  revision: z.number(),
+  created_at: z.number(),
+  updated_at: z.number(),
+});
+export type StoredToolset = z.infer<typeof StoredToolsetSchema>;
 
 /** Largest definition, in characters of its JSON: all of them are read with the registry. */
 const MAX_DEFINITION_CHARS = 131_072;
@@ -54,6 +54,14 @@ export const UpdateToolsetSchema = z
   })
   .partial();
 export type UpdateToolset = z.infer<typeof UpdateToolsetSchema>;
+
+/** Which toolsets are listed. */
+export const ToolsetQuerySchema = z.strictObject({
+  name: z.string().min(1).max(63).optional().meta({
+    description: 'A part of the name, without regard to case',
+  }),
+});
+export type ToolsetQuery = z.infer<typeof ToolsetQuerySchema>;
 
 export const ToolsetViewSchema = z.object({
   id: z.string(),
@@ -138,7 +146,7 @@ export function toToolsetView(
   toolset: StoredToolset,
   servers: readonly NamedServer[],
 ): z.infer<typeof ToolsetViewSchema> {
-  const { id, name, description, definition, revision, createdAt, updatedAt } = toolset;
+  const { id, name, description, definition, revision } = toolset;
   return {
     id,
     name,
@@ -152,7 +160,7 @@ export function toToolsetView(
       server: toShownServer(override.server, servers),
     })),
     revision,
-    created_at: new Date(createdAt).toISOString(),
-    updated_at: new Date(updatedAt).toISOString(),
+    created_at: new Date(toolset.created_at).toISOString(),
+    updated_at: new Date(toolset.updated_at).toISOString(),
   };
 }

@@ -85,7 +85,7 @@ describe('the API forms', () => {
       overrides: [{ server: 'jira', tool: 'a', name: 'b' }],
     });
     const toolset = { id: 't', name: 'Triage', description: '', definition };
-    const view = toToolsetView({ ...toolset, revision: 3, createdAt: 0, updatedAt: 1000 }, [
+    const view = toToolsetView({ ...toolset, revision: 3, created_at: 0, updated_at: 1000 }, [
       { id: 's1', name: 'forge' },
     ]);
     expect(view).toEqual({
