@@ -1,0 +1,99 @@
+/**
+ * What a guide tells its reader to do, read from its Markdown: each `sh` block in order, with what its info string says and the
+ * `text` block that follows it, and each `<!-- Ctrl-C -->`. It runs nothing. Throws where a guide says what no test knows.
+ */
+
+/** Why a block is not run: what it would need, which a test on one machine does not have. */
+export const SKIP_REASONS = [
+  'needs-cloudflare',
+  'needs-another-machine',
+  'needs-a-client',
+  'needs-a-model',
+  'needs-a-new-version',
+  'changes-the-machine',
+  'takes-minutes',
+] as const;
+export type SkipReason = (typeof SKIP_REASONS)[number];
+
+export interface BlockStep {
+  /** `background`: it goes on in a terminal of its own, once it has printed what is expected. */
+  kind: 'command' | 'background';
+  line: number;
+  command: string;
+  expected: readonly string[];
+}
+
+export type Step =
+  | { kind: 'ctrl-c'; line: number }
+  | { kind: 'skipped'; line: number; reason: SkipReason }
+  | BlockStep;
+
+const isReason = (text: string): text is SkipReason =>
+  (SKIP_REASONS as readonly string[]).includes(text);
+
+interface Block {
+  info: string;
+  line: number;
+  text: string;
+}
+
+function toStep({ info, line, text }: Block): Step | undefined {
+  const [language, option, ...more] = info.split(' ');
+  if (language !== 'sh') return undefined;
+  const reason = option?.startsWith('skip=') ? option.slice('skip='.length) : undefined;
+  if (more.length === 0 && reason !== undefined && isReason(reason)) {
+    return { kind: 'skipped', line, reason };
+  }
+  if (more.length > 0 || (option !== undefined && option !== 'background')) {
+    throw new Error(`line ${line}: no test knows "${info}"`);
+  }
+  const kind = option === 'background' ? 'background' : 'command';
+  return { kind, line, command: text, expected: [] };
+}
+
+/** The steps of a guide, in order. */
+export function readSteps(markdown: string): Step[] {
+  const steps: Step[] = [];
+  const lines = markdown.split('\n');
+  for (let at = 0; at < lines.length; at += 1) {
+    const fence = /^( *)```(.*)$/.exec(lines[at] ?? '');
+    if (lines[at]?.trim() === '<!-- Ctrl-C -->') steps.push({ kind: 'ctrl-c', line: at + 1 });
+    if (!fence) continue;
+    const [, indent = '', info = ''] = fence;
+    const end = lines.indexOf(`${indent}\`\`\``, at + 1);
+    if (end < 0) throw new Error(`line ${at + 1}: a block that does not end`);
+    const text = lines
+      .slice(at + 1, end)
+      .map(line => line.slice(indent.length))
+      .join('\n');
+    const last = steps.at(-1);
+    if (info === 'text' && last && 'expected' in last) {
+      last.expected = text.split('\n').filter(line => line.trim() !== '');
+    }
+    const step = toStep({ info: info.trim(), line: at + 1, text });
+    if (step) steps.push(step);
+    at = end;
+  }
+  return steps;
+}
+
+const squeeze = (line: string): string => line.trim().replace(/\s+/gu, ' ');
+
+/**
+ * The first expected line that the output does not have after the one before it; undefined where it has them all. `…` stands for
+ * anything within a line, and space counts as one.
+ */
+export function findMissing(expected: readonly string[], output: string): string | undefined {
+  const lines = output.split('\n').map(squeeze);
+  let from = 0;
+  return expected.find(line => {
+    const parts = squeeze(line).split('…');
+    const pattern = new RegExp(
+      `^${parts.map(part => part.replaceAll(/[.*+?^${}()|[\]\\]/gu, '\\$&')).join('.*')}$`,
+      'u',
+    );
+    const found = lines.findIndex((each, at) => at >= from && pattern.test(each));
+    from = found + 1;
+    return found < 0;
+  });
+}
