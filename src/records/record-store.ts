@@ -37,7 +37,7 @@ export const allOf = (...all: readonly Condition[]): Condition => ({
   params: all.flatMap(({ params }) => params),
 });
 
-/** The columns have these values; what is absent may have any. */
+/** The columns have these values; what is absent may have any. Names of columns never come from a request. */
 export const whereEqual = (columns: Record<string, string | undefined>): Condition =>
   allOf(
     ...Object.entries(columns).flatMap(([column, value]) =>

@@ -48,12 +48,13 @@ export function createRules({ db, adminAudit, onAccessChanged }: AccessPorts): R
       },
 
       /** A rule is of a server that its pattern stands for. */
-      async filter({ server: key, ...columns }: RuleQuery, servers) {
-        if (key === undefined) return whereEqual(columns);
+      async filter({ server: key, subject_kind, subject }: RuleQuery, servers) {
+        const ofSubject = whereEqual({ subject_kind, subject });
+        if (key === undefined) return ofSubject;
         const server = findNamed(key, servers);
         const all = server ? await listServerPatterns(db) : [];
         const patterns = all.filter(pattern => server && matchesServer(pattern, server));
-        return allOf(whereEqual(columns), whenServerIn(patterns));
+        return allOf(ofSubject, whenServerIn(patterns));
       },
 
       toDetail: ({ effect, server, tool, read_only, ...columns }) => ({
