@@ -18,7 +18,7 @@ interface Late {
   /** Ends that did not arrive. */
   ends: CallEnd[];
   /** Something ended after the last look began. */
-  isEvent: boolean;
+  hasMore: boolean;
   /** When the next look is due. */
   dueAt: number;
 }
@@ -47,10 +47,10 @@ export class LateRows {
     const late = this.#of(principalId);
     if (!late) return;
     late.ends.push(...undelivered.slice(0, MAX.ends - late.ends.length));
-    late.isEvent = true;
+    late.hasMore = true;
     if (now() < late.dueAt + CUT_OFF_MS) return;
     let ms = LOOK_MS.first;
-    while (late.isEvent) {
+    while (late.hasMore) {
       late.dueAt = now() + ms;
       await wait(ms);
       const isOut = await this.#look(principalId, late);
@@ -62,7 +62,7 @@ export class LateRows {
   /** @returns whether everything that had ended before is in the database */
   async #look(principalId: string, late: Late): Promise<boolean> {
     const ends = late.ends.splice(0);
-    late.isEvent = false;
+    late.hasMore = false;
     try {
       const shard = this.#ports.shardOf(principalId);
       if (ends.length > 0) await shard.end(ends);
@@ -71,7 +71,7 @@ export class LateRows {
     } catch {
       late.ends.unshift(...ends);
       late.ends.splice(MAX.ends);
-      late.isEvent = true;
+      late.hasMore = true;
       return false;
     }
   }
@@ -79,7 +79,7 @@ export class LateRows {
   #of(principalId: string): Late | undefined {
     const known = this.#late.get(principalId);
     if (known || this.#late.size >= MAX.principals) return known;
-    const late = { ends: [], isEvent: false, dueAt: Number.NEGATIVE_INFINITY };
+    const late = { ends: [], hasMore: false, dueAt: Number.NEGATIVE_INFINITY };
     this.#late.set(principalId, late);
     return late;
   }

@@ -260,7 +260,7 @@ export class CheckCycle {
       callsTotal: known.callsTotal,
       errorsTotal: known.errorsTotal,
     });
-    const discovery = found && isEvent(server, found.discovery) ? found.discovery : undefined;
+    const discovery = found && isChanged(server, found.discovery) ? found.discovery : undefined;
     if (discovery) {
       await db.batch([updateDiscovered(db, server, discovery, judged, now), row]);
     } else if (this.#isCircuitWritten || isChange(server, judged)) {
@@ -287,7 +287,7 @@ const isChange = (server: Server, { status, lastError, circuitRetryAt }: Judged)
   lastError !== server.lastError ||
   circuitRetryAt !== server.circuitRetryAt;
 
-const isEvent = ({ catalogHash, verdict }: Server, found: Discovery) =>
+const isChanged = ({ catalogHash, verdict }: Server, found: Discovery) =>
   found.catalogHash !== catalogHash || JSON.stringify(verdict) !== JSON.stringify(found.verdict);
 
 /** What is thrown outside of the table is a session the server does not keep. */

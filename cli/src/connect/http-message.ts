@@ -1,4 +1,8 @@
 /** Requests that a connector is given for its programs, and answers to them. */
+
+/** The header that names a session. */
+export const SESSION_HEADER = 'mcp-session-id';
+
 export interface HttpRequest {
   method: 'POST' | 'GET' | 'DELETE';
   /** Names in lower case. */

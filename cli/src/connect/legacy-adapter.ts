@@ -3,7 +3,7 @@
  * what it said then, a session of its own, and its own share of what the child says.
  * Source: MCP 2025-11-25, Streamable HTTP.
  */
-import type { HttpAnswer, HttpRequest } from './http-message.ts';
+import { type HttpAnswer, type HttpRequest, SESSION_HEADER } from './http-message.ts';
 import { fromRawMembers, rawMembers } from '../../../src/shared/json/json-spans.ts';
 import {
   isObject,
@@ -32,7 +32,6 @@ export interface AdapterOptions {
   onAsked?: ((feature: ClientFeature) => void) | undefined;
 }
 
-const SESSION = 'mcp-session-id';
 const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
 /** With the codes that servers of the SDK have for it. */
 export const NO_SESSION = errorText(
@@ -92,7 +91,7 @@ export class LegacyAdapter {
     message: ChildMessage | undefined,
   ): HttpAnswer | Promise<HttpAnswer> {
     if (message?.kind === 'request' && message.method === 'initialize') return this.#open(message);
-    const id = request.headers[SESSION];
+    const id = request.headers[SESSION_HEADER];
     if (id === undefined) return plainAnswer(400, NO_SESSION);
     const session = this.#sessions.find(id, Date.now());
     if (!session) return plainAnswer(404, SESSION_UNKNOWN);
@@ -140,7 +139,7 @@ export class LegacyAdapter {
       return plainAnswer(503, errorText(rawId, RPC.internalError, 'Too many sessions are open'));
     }
     const text = `{"jsonrpc":"2.0","id":${rawId},"result":${this.#initialized}}`;
-    return plainAnswer(200, text, { [SESSION]: session.id });
+    return plainAnswer(200, text, { [SESSION_HEADER]: session.id });
   }
 
   #listen(session: Session, signal: AbortSignal): HttpAnswer {

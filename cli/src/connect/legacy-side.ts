@@ -6,7 +6,7 @@
  * Invariants: nothing is started to be looked at; what cannot be had here is answered as a program of the modern era alone answers it,
  * before any process has seen it; a program that never got ready in the legacy era is not started in it again.
  */
-import type { HttpAnswer, HttpRequest } from './http-message.ts';
+import { type HttpAnswer, type HttpRequest, SESSION_HEADER } from './http-message.ts';
 import { isObject } from '../../../src/shared/protocol.ts';
 import { featuresOf, type ClientFeature } from '../../../src/shared/client-features.ts';
 import { plainAnswer } from './answer.ts';
@@ -34,7 +34,6 @@ export interface LegacySideOptions {
   onReady(): void;
 }
 
-const SESSION = 'mcp-session-id';
 /** To a GET without a session: one can be opened, but there is no process yet that a look could find something at. */
 const ASLEEP = 428;
 /** How often it is looked for a process that nobody uses, within the time after which it ends. */
@@ -69,7 +68,7 @@ export class LegacySide {
 
   /** Whether a request belongs to a session that is open here. */
   holds({ headers }: HttpRequest): boolean {
-    return this.#side?.server.hasSession(headers[SESSION] ?? '') === true;
+    return this.#side?.server.hasSession(headers[SESSION_HEADER] ?? '') === true;
   }
 
   /** @returns undefined where it is to be answered as a program answers that speaks the modern era alone */
@@ -78,7 +77,7 @@ export class LegacySide {
     message: ChildMessage | undefined,
   ): Promise<HttpAnswer | undefined> {
     if (this.#isOver) return undefined;
-    const isInSession = request.headers[SESSION] !== undefined;
+    const isInSession = request.headers[SESSION_HEADER] !== undefined;
     if (request.method === 'GET' && !isInSession) {
       return plainAnswer(this.#side?.server.child.running ? 400 : ASLEEP, NO_SESSION);
     }

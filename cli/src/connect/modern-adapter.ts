@@ -2,7 +2,7 @@
  * One run of a modern child as a Streamable HTTP server without sessions: each request is its own owner.
  * Source: MCP 2026-07-28, Streamable HTTP, stdio, and subscriptions.
  */
-import type { HttpAnswer, HttpRequest } from './http-message.ts';
+import { type HttpAnswer, type HttpRequest, SESSION_HEADER } from './http-message.ts';
 import { isObject, META, MODERN_VERSION, RPC } from '../../../src/shared/protocol.ts';
 import { plainAnswer } from './answer.ts';
 import { Calls, type Notification, type Request } from './calls.ts';
@@ -30,7 +30,7 @@ export class ModernAdapter {
     if (message?.kind !== 'request') return plainAnswer(202);
     // One message without it would make a server of both eras a legacy one, for everybody.
     if (versionOf(message) !== MODERN_VERSION) {
-      const isInSession = request.headers['mcp-session-id'] !== undefined;
+      const isInSession = request.headers[SESSION_HEADER] !== undefined;
       return isInSession ? plainAnswer(404, SESSION_UNKNOWN) : refuseVersion(message);
     }
     return this.#calls.begin(message, undefined, request.signal, response => {

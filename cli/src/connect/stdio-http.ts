@@ -7,7 +7,7 @@
  * Invariants: `handle` never throws; a call is given to a child once at most; a response is the child's own, but for errors that
  * say why there is none.
  */
-import type { HttpAnswer, HttpRequest } from './http-message.ts';
+import { type HttpAnswer, type HttpRequest, SESSION_HEADER } from './http-message.ts';
 import { isObject, RPC, type Era } from '../../../src/shared/protocol.ts';
 import type { ClientFeature } from '../../../src/shared/client-features.ts';
 import { plainAnswer } from './answer.ts';
@@ -53,7 +53,6 @@ interface Beside {
 
 type Adapter = LegacyAdapter | ModernAdapter;
 
-const SESSION = 'mcp-session-id';
 const CAPABILITIES = ['roots', 'sampling', 'elicitation'] as const;
 /** What a client can be asked that has a capability, as a program is told. */
 const FEATURES: Readonly<Record<ChildCapability, readonly ClientFeature[]>> = {
@@ -187,7 +186,7 @@ export class StdioServer implements HttpAdapter {
     { headers, signal }: HttpRequest,
     message: ChildMessage | undefined,
   ): Promise<Adapter | undefined> {
-    const session = headers[SESSION];
+    const session = headers[SESSION_HEADER];
     const isOpening = message?.kind === 'request' && message.method === 'initialize';
     const declared = isOpening ? message.params['capabilities'] : undefined;
     const ofKind = isOpening
@@ -207,7 +206,7 @@ export class StdioServer implements HttpAdapter {
       this.#kinds.used(adapter);
       return false;
     }
-    const id = headers[SESSION] ?? '';
+    const id = headers[SESSION_HEADER] ?? '';
     const capabilities = adapter.capabilitiesOf(id) ?? this.#kinds.goneCapabilitiesOf(id);
     return capabilities !== undefined && this.#kinds.provide(capabilities, signal);
   }

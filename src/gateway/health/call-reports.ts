@@ -62,9 +62,9 @@ export class CallReports {
     if (outcome === 'none') return;
     account.failuresInRow = outcome === 'failed' ? account.failuresInRow + 1 : 0;
     if (account.failuresInRow >= HURRY_AT) account.isSuspect = true;
-    const isEvent = outcome === 'good' ? account.isSuspect : account.failuresInRow >= HURRY_AT;
+    const isUrgent = outcome === 'good' ? account.isSuspect : account.failuresInRow >= HURRY_AT;
     const { intervalMs, wait } = this.#options;
-    if (isEvent && now - account.hurriedAt >= HURRY_GAP_MS) {
+    if (isUrgent && now - account.hurriedAt >= HURRY_GAP_MS) {
       account.hurriedAt = now;
       account.isSuspect = outcome !== 'good';
       waitUntil(this.#tell(id));

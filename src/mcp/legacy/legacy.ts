@@ -63,8 +63,8 @@ export async function initializeResponse(
 ): Promise<Response> {
   // Tasks are of the last legacy revision only.
   const tasks = protocolVersion === LATEST_LEGACY_VERSION ? 'legacy' : undefined;
-  const advertise = await gateway.advertise(caller, scope.visible, scope.naming, tasks);
-  const own = toOwnAdvertised(advertise, scope);
+  const advertised = await gateway.advertise(caller, scope.visible, scope.naming, tasks);
+  const own = toOwnAdvertised(advertised, scope);
   const result = { protocolVersion, serverInfo: IMPLEMENTATION, ...own };
   return resultResponse(request.id, JSON.stringify(result), { 'mcp-session-id': sealedId });
 }

@@ -57,11 +57,11 @@ async function discoverResponse(
   { gateway, caller, scope }: RequestContext,
   { id }: RpcRequest,
 ): Promise<Response> {
-  const advertise = await gateway.advertise(caller, scope.visible, scope.naming, 'modern');
+  const advertised = await gateway.advertise(caller, scope.visible, scope.naming, 'modern');
   const result = {
     resultType: 'complete',
     supportedVersions: [MODERN_VERSION, ...LEGACY_VERSIONS],
-    ...toOwnAdvertised(advertise, scope),
+    ...toOwnAdvertised(advertised, scope),
     ttlMs: DISCOVER_TTL_MS,
     cacheScope: 'private',
     _meta: { [META.serverInfo]: IMPLEMENTATION },

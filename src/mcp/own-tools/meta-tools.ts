@@ -102,12 +102,12 @@ export const metaListResult = createOwnList(META_TOOLS);
 
 /** What an endpoint offers; where its list of tools is its own, it never changes. */
 export function toOwnAdvertised(
-  advertise: AdvertisedCapabilities,
+  advertised: AdvertisedCapabilities,
   { tools, naming }: Scope,
 ): AdvertisedCapabilities {
-  if (tools === 'all') return advertise;
-  const { instructions, ...rest } = advertise;
+  if (tools === 'all') return advertised;
+  const { instructions, ...rest } = advertised;
   // What many servers say of tools that are not listed would cost a host what the few tools spare it.
   const kept = naming.kind === 'own' && instructions !== undefined ? { instructions } : {};
-  return { ...rest, ...kept, capabilities: { ...advertise.capabilities, tools: {} } };
+  return { ...rest, ...kept, capabilities: { ...advertised.capabilities, tools: {} } };
 }

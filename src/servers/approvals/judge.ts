@@ -75,7 +75,7 @@ export function judge(given: Case): Judgement {
   const removed = remembered.map(approval => ({ ...approval, approvedText: null, heldText: null }));
   return {
     admitted: new Set(next.filter(({ state }) => state === 'approved').map(({ id }) => id)),
-    changes: [...next, ...removed].filter(change => isEvent(approvals.get(change.id), change)),
+    changes: [...next, ...removed].filter(change => isChanged(approvals.get(change.id), change)),
     forgotten: gone.filter(({ id }) => !kept.has(id)).map(({ id }) => id),
     heldTools: next.filter(({ kind, state }) => kind === 'tool' && WAITING.includes(state)).length,
   };
@@ -172,7 +172,7 @@ function plainestFirst(definitions: readonly Definition[]): Definition[] {
   return [...(plain ?? []), ...(other ?? [])];
 }
 
-function isEvent(approval: ApprovalRecord | undefined, change: ApprovalChange): boolean {
+function isChanged(approval: ApprovalRecord | undefined, change: ApprovalChange): boolean {
   return (
     approval?.state !== change.state ||
     approval.approvedFingerprint !== change.approvedFingerprint ||
