@@ -17,15 +17,12 @@ import { createCacheRules } from './servers/cache-rules/cache-rule-service.ts';
 import { shardOf as shardOfResult } from './gateway/cache/cache-shards.ts';
 import { findCatalogText } from './monitor/catalog-kv.ts';
 import { Catalogs } from './gateway/catalogs.ts';
+import { createGateway } from './gateway/create-gateway.ts';
 import { CONNECTOR_HEADER } from './objects/connector-object.ts';
 import { ConnectorService } from './servers/connectors/connector-service.ts';
 import { createUpstreamEndpoints } from './objects/upstream-endpoints.ts';
 import { parseConfig } from './config.ts';
-import { createCore } from './gateway/core.ts';
-import { withCache } from './gateway/steps/with-cache.ts';
-import { withAccess } from './gateway/steps/with-access.ts';
 import { createTrial } from './gateway/explain/dry-run.ts';
-import { withAudit } from './gateway/steps/with-audit.ts';
 import { Drain } from './http/drain.ts';
 import { bytesOfIsolate } from './shared/limits/bytes-in-flight.ts';
 import { StreamCount } from './shared/limits/stream-count.ts';
@@ -33,11 +30,8 @@ import { modelsOf } from './models/create-models.ts';
 import { UsageService } from './models/usage-service.ts';
 import { listForModel, MODEL_NAMING, runCalls } from './agents/run-calls.ts';
 import { createTaskIds } from './gateway/steps/task-ids.ts';
-import { withRequestState } from './gateway/steps/with-request-state.ts';
 import type { AppPorts } from './app.ts';
 import { CallReports } from './gateway/health/call-reports.ts';
-import { withDraining, type OpenCallLine } from './gateway/health/draining.ts';
-import { withCircuit, withReports, type Call } from './gateway/health/live-calls.ts';
 import { HealthService } from './servers/health/health-service.ts';
 import { ImportService } from './servers/transfer/import-service.ts';
 import type { Server } from './servers/registry/server-schema.ts';
@@ -46,7 +40,6 @@ import { createSearch } from './search/create-search.ts';
 import { createEmbeddingSource } from './search/text/embedding-asset.ts';
 import { createIndexParts } from './search/index/index-kv.ts';
 import { ApprovalService } from './servers/approvals/approval-service.ts';
-import { withTasks } from './gateway/steps/with-tasks.ts';
 import { createKeyRing } from './shared/crypto/key-ring.ts';
 import { RemoteAccessTokens } from './credentials/oauth/remote-access-tokens.ts';
 import { CorrectionService } from './search/skills/correction-service.ts';
@@ -132,41 +125,10 @@ export function compose(env: Env): AppPorts {
     wait,
     now: () => Date.now(),
   });
-  const call: Call = (server, request, name, context) =>
-    upstreams.call(server, request, name, context);
-  const openCallLine: OpenCallLine = async serverId => {
-    const headers = { upgrade: 'websocket' };
-    return (await monitorOf(serverId).fetch('https://monitor/call', { headers })).webSocket;
-  };
   const catalogOf = (server: Server) => catalogs.of(server);
   const embedding = createEmbeddingSource(env.ASSETS, wait);
   const skillsOf = createKnownSkills(db);
   const models = modelsOf(env, config.model, keys);
-  const core = createCore({
-    catalogOf,
-    findTools: createSearch({
-      parts: createIndexParts(env.CATALOG),
-      embedding,
-      embedder: models.embedder('search'),
-      catalogOf,
-      skillsOf,
-    }),
-    call: withCircuit(withDraining(withReports(call, reports), openCallLine), reports),
-  });
-  const caching = withCache(core, {
-    shardOf: key => env.RESULT_CACHE.getByName(shardOfResult(key)),
-    keys,
-    maxResultBytes: config.cache.maxResultBytes,
-    waitMs: config.callTimeoutMs,
-    now: () => Date.now(),
-  });
-  const tasking = withTasks(caching, {
-    taskIds: createTaskIds(keys),
-    subscribeTasks: async (server, ids, hear, signal) =>
-      subscribeTasks(await endpoints.of(server), ids, hear, signal),
-  });
-  const stating = withRequestState(tasking, { keys, lifetimeMs: config.questionTimeoutMs });
-  const accessible = withAccess(stating);
   const shardOf = (principalId: string) => auditLogOf(callShard(principalId));
   const ledger = new CallLedger({
     shardOf,
@@ -176,7 +138,34 @@ export function compose(env: Env): AppPorts {
     limits: config.limits,
     wait,
   });
-  const gateway = ledger.isNeeded ? withAudit(accessible, ledger) : accessible;
+  const gateway = createGateway({
+    catalogOf,
+    findTools: createSearch({
+      parts: createIndexParts(env.CATALOG),
+      embedding,
+      embedder: models.embedder('search'),
+      catalogOf,
+      skillsOf,
+    }),
+    taskIds: createTaskIds(keys),
+    subscribeTasks: async (server, ids, hear, signal) =>
+      subscribeTasks(await endpoints.of(server), ids, hear, signal),
+    ledger: ledger.isNeeded ? ledger : undefined,
+    cache: {
+      shardOf: key => env.RESULT_CACHE.getByName(shardOfResult(key)),
+      keys,
+      maxResultBytes: config.cache.maxResultBytes,
+      waitMs: config.callTimeoutMs,
+      now,
+    },
+    requestState: { keys, lifetimeMs: config.questionTimeoutMs },
+    reports,
+    async openCallChannel(serverId) {
+      const headers = { upgrade: 'websocket' };
+      return (await monitorOf(serverId).fetch('https://monitor/call', { headers })).webSocket;
+    },
+    send: (server, request, name, context) => upstreams.call(server, request, name, context),
+  });
 
   async function endUpstreams(owner: string, { servers }: Snapshot): Promise<void> {
     for (const { serverId, session } of await upstreamSessions.end(owner)) {

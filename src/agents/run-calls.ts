@@ -6,8 +6,8 @@
  * Invariants: what the model was not shown is never dispatched, whether it is unknown or hidden; no call is dispatched twice, and none
  * whose arguments cannot be read or whose turn did not end for it. Arguments leave as they were read and may have been looked at, never as text that was not.
  */
-import type { Caller } from '../access/policy/caller.ts';
-import type { ListedItem, Naming, VisibleServers } from '../gateway/listing.ts';
+import type { ListedItem } from '../gateway/listing.ts';
+import type { Naming, CallerView, Viewer } from '../gateway/viewer.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { toToolResultText } from '../shared/errors/to-tool-result.ts';
 import { boundResult } from '../models/formats/bound-result.ts';
@@ -37,8 +37,8 @@ const MAX_MESSAGE_CHARS = 2_000;
 /** Who calls, within what. */
 export interface CallsFor {
   gateway: Gateway;
-  caller: Caller;
-  visible: VisibleServers;
+  /** Who names tools as `MODEL_NAMING` does. */
+  viewer: Viewer;
   source: Era | 'rest';
   context: Pick<CallContext, 'signal' | 'owner' | 'waitUntil' | 'bytes'>;
   /** The tools the model was shown, by the name in its dialect. */
@@ -67,10 +67,9 @@ export function toCanonicalTool({ name, item }: ListedItem): CanonicalTool {
 /** The tools that a caller sees, as `MODEL_NAMING` names them, and the items by those names. */
 export async function listForModel(
   gateway: Gateway,
-  caller: Caller,
-  visible: VisibleServers,
+  view: CallerView,
 ): Promise<{ tools: CanonicalTool[]; items: ReadonlyMap<string, ListedItem> }> {
-  const { items } = await gateway.list(caller, visible, MODEL_NAMING, 'tools');
+  const { items } = await gateway.list({ ...view, naming: MODEL_NAMING }, 'tools');
   return {
     tools: items.map(toCanonicalTool),
     items: new Map(items.map(item => [item.name, item])),
@@ -128,21 +127,21 @@ const unknown = ({ name }: CanonicalCall) =>
 /** A call that never leaves has the row of its refusal, like any other. */
 async function refused(
   { name }: CanonicalCall,
-  { gateway, caller, source }: CallsFor,
+  { gateway, viewer, source }: CallsFor,
   thrown: PorticoError,
   subject = name,
 ): Promise<JsonObject> {
-  await gateway.refused?.(caller, { method: 'tools/call', subject, thrown, source });
+  await gateway.refused(viewer.caller, { method: 'tools/call', subject, thrown, source });
   return toFailed(thrown);
 }
 
 async function dispatch(
   { name }: ListedItem,
   given: JsonObject,
-  { gateway, caller, visible, source, context }: CallsFor,
+  { gateway, viewer, source, context }: CallsFor,
 ): Promise<JsonObject> {
   const args = JSON.stringify(given);
-  const call = { caller, visible, naming: MODEL_NAMING, name, args, source, context };
+  const call = { viewer, name, args, source, context };
   const { server, response } = await callTool(gateway, call);
   if (!response) throw new ServerFailure(server, new PorticoError('upstream_needs_input'));
   if ('error' in response) throw new ServerFailure(server, toUpstreamError(response.parsed));

@@ -127,7 +127,7 @@ async function noteDenial(
   thrown: PorticoError,
 ): Promise<PorticoError> {
   try {
-    await gateway.refused?.(caller, { method: 'rest.read', subject, thrown, source: 'rest' });
+    await gateway.refused(caller, { method: 'rest.read', subject, thrown, source: 'rest' });
     return thrown;
   } catch (other) {
     return toPorticoError(other);

@@ -1,11 +1,11 @@
 /** `POST /api/v1/ask`: one request in words, judged, and at most one call (LLM-4). A refused plan is an answer like any other. */
 import { createRoute } from '@hono/zod-openapi';
 import { AskSchema, AskViewSchema, toAskText } from '../agents/ask/ask-schema.ts';
-import type { AskCaller } from '../agents/ask/ask-service.ts';
+import type { CallerView } from '../gateway/viewer.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { TRACEPARENT } from '../tracing/traceparent.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
-import { callContextOf, snapshotNow } from './request-context.ts';
+import { callContextOf, callerViewOf, snapshotNow } from './request-context.ts';
 
 export const ASK_PATH = '/api/v1/ask';
 
@@ -67,16 +67,14 @@ const ask = createRoute({
 /** Add the route. */
 export function registerAsk(api: Api, { ask: asking, snapshots }: ApiPorts): void {
   api.openapi(ask, async context => {
-    const { caller, servers } = context.var.snapshot;
     const { request, summarize, dry_run: dryRun } = context.req.valid('json');
-    async function again(): Promise<AskCaller> {
+    async function again(): Promise<CallerView> {
       const now = await snapshotNow(context, snapshots);
       if (!now) throw new PorticoError('unauthorized');
-      return { caller: now.caller, visible: { servers: now.servers } };
+      return callerViewOf(now);
     }
     const outcome = await asking.ask({
-      caller,
-      visible: { servers },
+      ...callerViewOf(context.var.snapshot),
       request,
       summarize,
       dryRun,

@@ -9,7 +9,7 @@ import { TRACEPARENT } from '../tracing/traceparent.ts';
 import { toChatStream } from './chat-stream.ts';
 import { BODY_ERRORS, bodyOf, needs, responsesOf } from './frame.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
-import { deferOf, snapshotNow } from './request-context.ts';
+import { deferOf, callerViewOf, snapshotNow } from './request-context.ts';
 
 const PATH = '/api/v1/chat';
 const tags = ['chat'];
@@ -136,17 +136,15 @@ const remove = createRoute({
 /** Add the routes. */
 export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
   const toAsker = (context: Context<ApiEnv>, signal: AbortSignal): Asker => {
-    const { caller, servers } = context.var.snapshot;
     return {
-      caller,
-      visible: { servers },
+      ...callerViewOf(context.var.snapshot),
       source: 'rest',
       signal,
       traceparent: context.req.header(TRACEPARENT),
       waitUntil: deferOf(context),
       async rights() {
         const now = await snapshotNow(context, snapshots);
-        return now && { caller: now.caller, visible: { servers: now.servers } };
+        return now && callerViewOf(now);
       },
     };
   };

@@ -3,6 +3,7 @@ import { principalOwner } from '../shared/identity/object-owners.ts';
 import type { Context } from 'hono';
 import { parseBearer } from '../shared/identity/token.ts';
 import type { Snapshot, Snapshots } from '../access/admission/snapshots.ts';
+import type { CallerView } from '../gateway/viewer.ts';
 import type { CallContext } from '../upstream/protocol/call.ts';
 import type { ApiEnv } from './frame.ts';
 
@@ -24,6 +25,12 @@ export function callContextOf(
     bytes: context.var.bytes,
   };
 }
+
+/** What the caller of a snapshot sees. */
+export const callerViewOf = ({ caller, servers }: Snapshot): CallerView => ({
+  caller,
+  visible: { servers },
+});
 
 /** What the request's token may do by now; undefined where it is gone. */
 export async function snapshotNow(

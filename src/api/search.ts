@@ -2,6 +2,7 @@
  * `POST /api/v1/search`: the tools that fit a query best, over all servers (PRD AG-US2); or the same as what a host's own search
  * for tools has to answer (`search/tool-references.ts`). It writes nothing.
  */
+import { callerViewOf } from './request-context.ts';
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
@@ -131,13 +132,15 @@ const search = createRoute({
 /** Add the route. */
 export function registerSearch(api: Api, { gateway }: ApiPorts): void {
   api.openapi(search, async context => {
-    const { caller, servers } = context.var.snapshot;
     const body = context.req.valid('json');
     const { format } = context.req.valid('query');
     // Hosts take letters, digits, `_` and `-` in a name.
     const style = format === undefined ? 'dot' : 'underscore';
     const naming = { kind: 'qualified', style } as const;
-    const found = await gateway.search(caller, { servers }, naming, toRequest(body));
+    const found = await gateway.search(
+      { ...callerViewOf(context.var.snapshot), naming },
+      toRequest(body),
+    );
     if (format === 'anthropic') return context.json(toAnthropicResult(found.hits), 200);
     if (format === 'openai') return context.json(toOpenaiOutput(found.hits), 200);
     const metadata = {

@@ -1,4 +1,5 @@
 /** `/api/v1/skills`: the taxonomy (PRD AG-US3, FIND-3). What a skill counts are the tools its reader may use. */
+import { DOT_NAMING } from '../gateway/viewer.ts';
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { ONLOOKER } from '../servers/catalog/conditions.ts';
@@ -125,8 +126,8 @@ export type CountSkills = (snapshot: Snapshot) => Promise<ReadonlyMap<string, nu
 
 export function createCountSkills({ gateway, skillsOf }: ApiPorts): CountSkills {
   return async ({ caller, servers }) => {
-    const naming = { kind: 'qualified', style: 'dot' } as const;
-    const { items } = await gateway.list(caller, { servers, client: ONLOOKER }, naming, 'tools');
+    const viewer = { caller, visible: { servers, client: ONLOOKER }, naming: DOT_NAMING };
+    const { items } = await gateway.list(viewer, 'tools');
     // A list that is remembered has the servers as they were when it was made.
     const seen = new Set(items.map(({ server }) => server.id));
     return countTools(items, await skillsOf(servers.filter(({ id }) => seen.has(id))));

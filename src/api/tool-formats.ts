@@ -2,8 +2,8 @@
  * Tools in the format of a model's API, and the calls that the model then made, executed (LLM-1, LLM-2): for agents that do not speak
  * MCP. Both see and may what the token sees and may.
  */
-import type { Caller } from '../access/policy/caller.ts';
-import type { ListedItem, VisibleServers } from '../gateway/listing.ts';
+import type { ListedItem } from '../gateway/listing.ts';
+import type { CallerView, Viewer } from '../gateway/viewer.ts';
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { requireScope } from '../shared/identity/principal.ts';
@@ -19,7 +19,7 @@ import { traceCalls } from '../agents/traced-calls.ts';
 import { TRACEPARENT } from '../tracing/traceparent.ts';
 import type { JsonObject } from '../shared/protocol.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
-import { callContextOf } from './request-context.ts';
+import { callContextOf, callerViewOf } from './request-context.ts';
 
 const EXECUTE_PATH = '/api/v1/tools/execute';
 
@@ -151,11 +151,10 @@ export interface ExportAsk {
 /** The tools that a caller sees, in a format; named as all of them together are, though only some are wanted. */
 export async function exportFor(
   gateway: Gateway,
-  caller: Caller,
-  visible: VisibleServers,
+  view: CallerView,
   { format, strict, allWarnings, isWanted }: ExportAsk,
 ): Promise<z.infer<typeof ExportedSchema>> {
-  const { items } = await gateway.list(caller, visible, MODEL_NAMING, 'tools');
+  const { items } = await gateway.list({ ...view, naming: MODEL_NAMING }, 'tools');
   const names = toDialectNames(
     format,
     items.map(({ name }) => name),
@@ -176,10 +175,10 @@ export async function exportFor(
 export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): void {
   api.openapi(execute, async context => {
     const { format, strict, calls: listed, message, response } = context.req.valid('json');
-    const { caller, servers } = context.var.snapshot;
+    const viewer = { ...callerViewOf(context.var.snapshot), naming: MODEL_NAMING };
     const dialect = dialectOf(format);
     const calls = readCalls(dialect, listed ?? message ?? response);
-    const items = await listCallable(gateway, caller, { servers });
+    const items = await listCallable(gateway, viewer);
     const names = toDialectNames(
       format,
       items.map(({ name }) => name),
@@ -193,8 +192,7 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
     const span = tracer.start('execute', facts, callContext.waitUntil, parent);
     const to = {
       gateway,
-      caller,
-      visible: { servers },
+      viewer,
       source: 'rest' as const,
       context: callContext,
       tools,
@@ -215,14 +213,10 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
 }
 
 /** What a caller may call is what it sees: it needs both scopes, and a refusal has its row. */
-async function listCallable(
-  gateway: Gateway,
-  caller: Caller,
-  visible: VisibleServers,
-): Promise<readonly ListedItem[]> {
+async function listCallable(gateway: Gateway, viewer: Viewer): Promise<readonly ListedItem[]> {
   try {
-    requireScope(caller, 'tools:call');
-    return (await gateway.list(caller, visible, MODEL_NAMING, 'tools')).items;
+    requireScope(viewer.caller, 'tools:call');
+    return (await gateway.list(viewer, 'tools')).items;
   } catch (thrown) {
     const refusal = {
       method: 'tools/call',
@@ -230,7 +224,7 @@ async function listCallable(
       thrown,
       source: 'rest',
     } as const;
-    await gateway.refused?.(caller, refusal);
+    await gateway.refused(viewer.caller, refusal);
     throw thrown;
   }
 }

@@ -1,7 +1,8 @@
 /** `/api/v1/tools`: the tools by server, and calling one (PRD AG-US4, AG-US7). */
 import { isReadOnly } from '../servers/catalog/catalog.ts';
 import type { Caller } from '../access/policy/caller.ts';
-import type { ListedItem, ListedServer, VisibleServers } from '../gateway/listing.ts';
+import type { ListedItem, ListedServer } from '../gateway/listing.ts';
+import { DOT_NAMING, type VisibleServers } from '../gateway/viewer.ts';
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { fieldProblem } from '../shared/errors/field-problems.ts';
@@ -20,7 +21,7 @@ import { ServerStatusSchema } from '../servers/registry/status.ts';
 import { skillsOfItem } from '../search/skills/count-tools.ts';
 import { SKILL_FIELDS, toSkillFields } from '../search/skills/skill-schema.ts';
 import { BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts, bodyOf } from './frame.ts';
-import { callContextOf } from './request-context.ts';
+import { callContextOf, callerViewOf } from './request-context.ts';
 import { ExportedSchema, exportFor, FormatSchema } from './tool-formats.ts';
 
 const tags = ['tools'];
@@ -184,13 +185,16 @@ function toSelection(
   return ({ server, item }) => views.get(server.id)?.tool(item.key, isReadOnly(item)) === true;
 }
 
+const ownNaming = (serverId: string) => ({ kind: 'own', serverId }) as const;
+
 /** Add the routes. */
 export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
   api.openapi(list, async context => {
     const { caller, servers } = context.var.snapshot;
     const { skill, server: only, toolset, format, strict, losses } = context.req.valid('query');
     const isSelected = toSelection(caller, servers, toolset);
-    const seen = await gateway.visible(caller, { servers });
+    const view = callerViewOf(context.var.snapshot);
+    const seen = await gateway.visible({ ...view, naming: DOT_NAMING });
     const known = await skillsOf(seen.servers);
     const isNamed = ({ id, name }: ListedServer) => only === undefined || [id, name].includes(only);
     const hasSkill = (tool: ListedItem) =>
@@ -200,11 +204,10 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
     if (format !== undefined) {
       const allWarnings = losses === 'all';
       const ask = { format, strict: strict === 'true', allWarnings, isWanted };
-      return context.json(await exportFor(gateway, caller, { servers }, ask), 200);
+      return context.json(await exportFor(gateway, view, ask), 200);
     }
-    const naming = { kind: 'qualified', style: 'dot' } as const;
-    const visible = { servers, client: ONLOOKER };
-    const { items } = await gateway.list(caller, visible, naming, 'tools');
+    const viewer = { caller, visible: { servers, client: ONLOOKER }, naming: DOT_NAMING };
+    const { items } = await gateway.list(viewer, 'tools');
     const tools = items.filter(isWanted);
     const ofServer = Map.groupBy(tools, tool => tool.server.id);
     const byServer = seen.servers.filter(isNamed).map(server => ({
@@ -226,15 +229,11 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
     const input = context.req.valid('json');
     const isOwn = 'original_name' in input;
     const body = rawMembers(await context.req.text());
-    const { caller, servers } = context.var.snapshot;
+    const naming = isOwn ? ownNaming(input.server_id) : DOT_NAMING;
     let dispatchedAt = performance.now();
     try {
       const { server, response } = await callTool(gateway, {
-        caller,
-        visible: { servers },
-        naming: isOwn
-          ? { kind: 'own', serverId: input.server_id }
-          : { kind: 'qualified', style: 'dot' },
+        viewer: { ...callerViewOf(context.var.snapshot), naming },
         name: isOwn ? input.original_name : input.name,
         args: body.get('arguments') ?? '{}',
         source: 'rest',

@@ -2,8 +2,7 @@
  * A call of a tool for those who take a whole result and cannot be asked anything: REST, models, ask. It is a request like any other;
  * a server that wants to know something is told that nobody answers, and the row of the call says so.
  */
-import type { Caller } from '../access/policy/caller.ts';
-import type { Naming, VisibleServers } from './listing.ts';
+import type { Viewer } from './viewer.ts';
 import type { CacheDirective } from './cache/cache-control.ts';
 import type { Era } from '../shared/protocol.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
@@ -13,10 +12,8 @@ import { finalResponse } from '../upstream/protocol/final-response.ts';
 import type { Gateway } from './gateway.ts';
 
 export interface ToolCall {
-  caller: Caller;
-  visible: VisibleServers;
-  naming: Naming;
-  /** As `naming` has it. */
+  viewer: Viewer;
+  /** As the viewer's naming has it. */
   name: string;
   /** Raw JSON of the arguments. */
   args: string;
@@ -34,7 +31,7 @@ export interface ToolAnswer {
 /** @throws ServerFailure, PorticoError as `Gateway.request` */
 export async function callTool(
   gateway: Pick<Gateway, 'request'>,
-  { caller, visible, naming, name, args, source, cache, context }: ToolCall,
+  { viewer, name, args, source, cache, context }: ToolCall,
 ): Promise<ToolAnswer> {
   const request = {
     method: 'tools/call',
@@ -44,7 +41,7 @@ export async function callTool(
     cache,
   } as const;
   const asking = { ...context, capabilities: {}, questions: 'ask' } as const;
-  const routed = await gateway.request(caller, visible, naming, request, asking);
+  const routed = await gateway.request(viewer, request, asking);
   const response = await finalResponse(routed.reply);
   if (response.parsed['resultType'] !== 'input_required')
     return { server: routed.server, response };

@@ -3,7 +3,7 @@
  * through is offered; on an endpoint of many servers a feature is there if one server has it. That a
  * list changed Portico can always tell, since it looks itself where a server does not.
  */
-import type { Naming } from './listing.ts';
+import type { Naming } from './viewer.ts';
 import type { Catalog } from '../servers/catalog/catalog.ts';
 import { isObject, TASKS_EXTENSION, type Era, type JsonObject } from '../shared/protocol.ts';
 import { offeredExtensions } from './extensions.ts';

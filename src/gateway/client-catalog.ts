@@ -2,7 +2,7 @@
  * What is within reach, for one kind of client: a server that speaks both eras is spoken to in the client's own, and offers what it
  * offers to clients with these capabilities. Decided here, once for a request; below, a server has one era. Pure.
  */
-import type { VisibleServers } from './listing.ts';
+import type { VisibleServers } from './viewer.ts';
 import { inEra } from '../servers/registry/in-era.ts';
 import type { ClientTraits } from '../servers/catalog/conditions.ts';
 import { Lru } from '../shared/util/lru.ts';

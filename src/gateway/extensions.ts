@@ -25,14 +25,33 @@ export function offeredExtensions(catalogs: readonly Catalog[]): JsonObject {
   return Object.fromEntries(Object.entries(offered).filter(([name]) => isPlain(name)));
 }
 
+/**
+ * Whether a call's result may be of a type that only an extension of its server knows.
+ * @param catalogs those that the caller sees; on the endpoint of one server undefined
+ */
+export async function takesOtherTypes(
+  params: RawObject,
+  catalog: Catalog,
+  catalogs: (() => Promise<readonly Catalog[]>) | undefined,
+): Promise<boolean> {
+  const names = unknownExtensions(catalog);
+  if (names.length === 0 || !declaresOne(params, names)) return false;
+  if (!catalogs) return true;
+  const offered = offeredExtensions(await catalogs());
+  return declaresOne(
+    params,
+    names.filter(name => name in offered),
+  );
+}
+
 /** The extensions of a server that may give its results a type of their own. */
-export function unknownExtensions(catalog: Catalog): string[] {
+function unknownExtensions(catalog: Catalog): string[] {
   const names = Object.keys(extensionsOf(catalog));
   return names.filter(name => name !== TASKS_EXTENSION && !SHARED.has(name));
 }
 
 /** Whether the client of a modern request declared one of these extensions. */
-export function declaresOne(params: RawObject, names: readonly string[]): boolean {
+function declaresOne(params: RawObject, names: readonly string[]): boolean {
   const meta: unknown = JSON.parse(params.get('_meta') ?? '{}');
   const capabilities = isObject(meta) ? meta[META.clientCapabilities] : undefined;
   const declared = isObject(capabilities) ? capabilities['extensions'] : undefined;

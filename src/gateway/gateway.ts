@@ -1,9 +1,10 @@
 /**
- * The Gateway port: what every endpoint calls and every decorator wraps. Identity, visible servers and context
- * are arguments. A decorator may only subtract: hide servers, refuse, measure, remember.
+ * The port of the gateway: what every endpoint calls (`create-gateway.ts` builds it). Who looks, at which servers and under which
+ * names, is an argument of each function: what a viewer may not see is, to all of them, not there.
  */
 import type { Caller } from '../access/policy/caller.ts';
-import type { VisibleServers, Naming, ListedItem, Listing, Reference } from './listing.ts';
+import type { ListedItem, Listing, Reference } from './listing.ts';
+import type { Viewer, VisibleServers } from './viewer.ts';
 import type { TaskSubscription } from '../upstream/streams/task-listener.ts';
 import type { CacheDirective } from './cache/cache-control.ts';
 import type { Kind } from '../servers/catalog/catalog.ts';
@@ -14,7 +15,6 @@ import type { Server } from '../servers/registry/server-schema.ts';
 import type { SearchRequest, SearchResult } from './search.ts';
 import type { CallContext, CallReply, RelayedMethod } from '../upstream/protocol/call.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
-import type { Resolved } from './resolve.ts';
 
 /** Whether a method is a call, which is recorded and limited. */
 export const isCall = (method: string): boolean => CALLS.has(method);
@@ -40,14 +40,6 @@ export interface RelayedRequest {
   version?: string | undefined;
   /** What the caller says of results of before, where that is not in the params. */
   cache?: CacheDirective | undefined;
-}
-
-/** What a request's context holds for the gateway itself. */
-export interface DispatchContext extends CallContext {
-  /** Awaited right before the request leaves; what it throws keeps it from leaving. */
-  beforeDispatch?(resolved: Resolved): Promise<void>;
-  /** In place of sending it: may answer without, or sends it once. */
-  dispatch?(resolved: Resolved, send: () => Promise<CallReply>): Promise<CallReply>;
 }
 
 export interface RoutedReply {
@@ -78,74 +70,52 @@ export interface AdvertisedCapabilities {
   instructions?: string;
 }
 
-/** A record of functions, none of which uses `this`: a decorator begins with those of the one below it. */
+/** A record of functions, none of which uses `this`. */
 export interface Gateway {
-  /** The servers within reach of which the caller sees anything. */
-  visible(caller: Caller, visible: VisibleServers): Promise<VisibleServers>;
-  /** All items of a kind within reach, sorted by the name of their server. */
-  list(caller: Caller, visible: VisibleServers, naming: Naming, kind: Kind): Promise<Listing>;
+  /** The servers of which the caller sees anything. */
+  visible(viewer: Viewer): Promise<VisibleServers>;
+  /** All items of a kind, sorted by the name of their server. @throws PorticoError `forbidden`, as all that follow */
+  list(viewer: Viewer, kind: Kind): Promise<Listing>;
   /**
    * The tool that a name stands for, as `list` names and describes it.
    * @throws PorticoError where the tool is unknown or hidden (alike), as `request` does
    */
-  find(caller: Caller, visible: VisibleServers, naming: Naming, name: string): Promise<ListedItem>;
-  /** The tools within reach that fit a query best, as `list` names and describes them. */
-  search(
-    caller: Caller,
-    visible: VisibleServers,
-    naming: Naming,
-    request: SearchRequest,
-  ): Promise<SearchResult>;
+  find(viewer: Viewer, name: string): Promise<ListedItem>;
+  /** The tools that fit a query best, as `list` names and describes them. */
+  search(viewer: Viewer, request: SearchRequest): Promise<SearchResult>;
   /**
-   * What `initialize` and `server/discover` tell of the servers within reach.
+   * What `initialize` and `server/discover` tell of the servers.
    * @param tasks the form of tasks that is offered, where servers of that era have them
    */
-  advertise(
-    caller: Caller,
-    visible: VisibleServers,
-    naming: Naming,
-    tasks?: Era,
-  ): Promise<AdvertisedCapabilities>;
+  advertise(viewer: Viewer, tasks?: Era): Promise<AdvertisedCapabilities>;
   /**
    * What it takes to hear of a resource.
    * @throws PorticoError where the resource is unknown or hidden (alike), or cannot be subscribed to
    */
-  subscription(
-    caller: Caller,
-    visible: VisibleServers,
-    naming: Naming,
-    uri: string,
-  ): Promise<Subscription>;
+  subscription(viewer: Viewer, uri: string): Promise<Subscription>;
   /**
    * Hear of tasks, by the caller's ids, until the signal aborts. Ids that are unknown or hidden, and
    * tasks whose server does not tell of them, are not agreed to.
    */
   subscribeTasks(
-    caller: Caller,
-    visible: VisibleServers,
+    viewer: Viewer,
     taskIds: readonly string[],
     hear: (change: TaskEvent) => void,
     signal: AbortSignal,
   ): Promise<TaskSubscription>;
   /**
-   * Put a request to the server it is about.
+   * Put a request to the server it is about (`call.ts`).
    * @throws PorticoError where the item is unknown or hidden (alike); ServerFailure where the
    *   server failed
    */
-  request(
-    caller: Caller,
-    visible: VisibleServers,
-    naming: Naming,
-    request: RelayedRequest,
-    context: DispatchContext,
-  ): Promise<RoutedReply>;
+  request(viewer: Viewer, request: RelayedRequest, context: CallContext): Promise<RoutedReply>;
   /**
    * Takes a call from the caller's limit for work that is none but costs like one: a question to a model.
    * @throws PorticoError `rate_limited`, `busy`
    */
-  spend?(caller: Caller): Promise<void>;
+  spend(caller: Caller): Promise<void>;
   /** Told of what is refused before it is a request that could be put to a server. */
-  refused?(caller: Caller, refusal: Refusal): Promise<void>;
+  refused(caller: Caller, refusal: Refusal): Promise<void>;
 }
 
 /** Something a caller asked for and did not get. */
@@ -157,6 +127,3 @@ export interface Refusal {
   thrown: unknown;
   source: Era | 'rest';
 }
-
-/** The gateway below the decorator that knows tasks by the callers' ids. */
-export type CoreGateway = Omit<Gateway, 'subscribeTasks'>;

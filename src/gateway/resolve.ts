@@ -2,7 +2,8 @@
  * Finds the server and the item a reference means, within reach. Hidden and unknown are the same:
  * what is not within reach does not exist here.
  */
-import type { Listing, Naming, VisibleServers, Reference } from './listing.ts';
+import type { Listing, Reference } from './listing.ts';
+import type { Naming, Viewer, VisibleServers } from './viewer.ts';
 import type { Catalog, CatalogItem, Kind } from '../servers/catalog/catalog.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
@@ -21,18 +22,20 @@ export interface Resolved {
 
 export interface ResolvePorts {
   catalogOf(server: Server): Catalog | Promise<Catalog>;
-  list(visible: VisibleServers, naming: Naming, kind: Kind): Promise<Listing>;
+  list(viewer: Viewer, kind: Kind): Promise<Listing>;
 }
+
+type QualifiedNaming = Extract<Naming, { kind: 'qualified' }>;
 
 const WORDS = { tool: 'Tool', prompt: 'Prompt', resource: 'Resource', task: 'Task' } as const;
 
 /** @throws PorticoError `*_not_found`, `tool_name_unprefixed`, `server_disconnected` */
 export async function resolve(
-  visible: VisibleServers,
-  naming: Naming,
+  viewer: Viewer,
   reference: Reference,
   ports: ResolvePorts,
 ): Promise<Resolved> {
+  const { visible, naming } = viewer;
   if (reference.kind === 'task') {
     const server = visible.servers.find(({ id }) => id === reference.serverId);
     const isThere = server && isOffered(server.status);
@@ -45,7 +48,7 @@ export async function resolve(
   }
   return reference.kind === 'resource'
     ? resolveUri(visible, reference, ports)
-    : resolveName(visible, naming, reference, ports);
+    : resolveName(viewer, naming, reference, ports);
 }
 
 /** Whether what a server offers beside tools is within reach. */
@@ -78,11 +81,12 @@ async function resolveOwn(
 }
 
 async function resolveName(
-  visible: VisibleServers,
-  naming: Extract<Naming, { kind: 'qualified' }>,
+  viewer: Viewer,
+  naming: QualifiedNaming,
   reference: Reference,
   ports: ResolvePorts,
 ): Promise<Resolved> {
+  const { visible } = viewer;
   const renamed = await resolveRenamed(visible, naming, reference, ports);
   if (renamed) return renamed;
   const guesses = parseQualifiedName(reference.name);
@@ -101,13 +105,13 @@ async function resolveName(
     const shown = mayShow(visible, server, { kind, name: guess.tool });
     if (shown && !isOffered(shown.status)) disconnected ??= shown;
   }
-  return found(await resolveShortened(visible, reference, ports), disconnected, reference);
+  return found(await resolveShortened(viewer, reference, ports), disconnected, reference);
 }
 
 /** A name that the endpoint gave to a tool. */
 async function resolveRenamed(
   visible: VisibleServers,
-  { renames }: Extract<Naming, { kind: 'qualified' }>,
+  { renames }: QualifiedNaming,
   reference: Reference,
   ports: ResolvePorts,
 ): Promise<Resolved | undefined> {
@@ -124,15 +128,15 @@ async function resolveRenamed(
 
 /** A name of the underscore style that was changed to fit. */
 async function resolveShortened(
-  visible: VisibleServers,
+  viewer: Viewer,
   { kind, name }: Reference,
   ports: ResolvePorts,
 ): Promise<Resolved | undefined> {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return undefined;
-  const style = { kind: 'qualified', style: 'underscore' } as const;
-  const listing = await ports.list(visible, style, kind === 'tool' ? 'tools' : 'prompts');
+  const naming = { kind: 'qualified', style: 'underscore' } as const;
+  const listing = await ports.list({ ...viewer, naming }, kind === 'tool' ? 'tools' : 'prompts');
   const match = listing.items.find(candidate => candidate.name === name);
-  const server = match && visible.servers.find(({ id }) => id === match.server.id);
+  const server = match && viewer.visible.servers.find(({ id }) => id === match.server.id);
   return server && { server, name: match.item.key, item: match.item };
 }
 

@@ -1,5 +1,6 @@
 /** What a search for tools asks and answers, whichever endpoint it came by. */
-import type { ListedItem, VisibleServers } from './listing.ts';
+import type { ListedItem } from './listing.ts';
+import type { VisibleServers } from './viewer.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import type { ToolSkills } from '../servers/registry/tool-skills.ts';
 

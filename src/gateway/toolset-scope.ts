@@ -1,5 +1,5 @@
 /** What a toolset leaves of what is seen: by the servers' own names of their tools, however the toolset calls them. Pure. */
-import type { VisibleServers } from './listing.ts';
+import type { VisibleServers } from './viewer.ts';
 import { viewOfToolset } from '../access/policy/policy.ts';
 import type { Toolset } from '../access/policy/toolset.ts';
 import { both, NOTHING, WHOLE } from '../access/policy/view.ts';

@@ -4,16 +4,17 @@ import type { McpPorts } from './ports.ts';
 import { parseBearer } from '../shared/identity/token.ts';
 import type { Snapshot } from '../access/admission/snapshots.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
-import { restrictToCaller } from '../gateway/steps/with-access.ts';
+import { restrictToCaller } from '../gateway/steps/restrict.ts';
 import type { SessionFacts } from '../access/admission/sealed-id.ts';
-import { scopeOf, type Endpoint, type Scope } from './endpoint.ts';
+import { viewerOf, type Endpoint, type EndpointViewer } from './endpoint.ts';
 
 /** Everything known of a request once its credential has been checked. */
 export interface Admitted {
   request: Request;
   endpoint: Endpoint;
   snapshot: Snapshot;
-  scope: Scope;
+  /** Who calls, and what the endpoint comes to for it. */
+  viewer: EndpointViewer;
   facts: SessionFacts | undefined;
   waitUntil: WaitUntil;
   /** Admits the same request again, later: its credential, endpoint or session may be gone. */
@@ -37,28 +38,28 @@ export async function admit(
   const snapshot = await snapshots.load(token, facts?.id, waitUntil, maxAgeMs, sessionAgeMs);
   if (!snapshot) throw new PorticoError('unauthorized');
   const where = endpoint();
-  const scope = await findScope(where, snapshot, ports);
+  const viewer = await findViewer(where, snapshot, ports);
   const again = (ageMs?: number, sessionMs?: number) =>
     admit(request, endpoint, ports, waitUntil, ageMs, sessionMs);
-  return { request, endpoint: where, snapshot, scope, facts, waitUntil, again };
+  return { request, endpoint: where, snapshot, viewer, facts, waitUntil, again };
 }
 
 /**
  * What an endpoint comes to for a caller. A server of which it sees nothing does not exist, nor does a toolset it may not use.
  * @throws PorticoError `not_found`
  */
-export async function findScope(
+export async function findViewer(
   endpoint: Endpoint,
   { caller, servers }: Snapshot,
   { gateway, config }: Pick<McpPorts, 'gateway' | 'config'>,
-): Promise<Scope> {
-  const scope = scopeOf(endpoint, caller, restrictToCaller(caller, { servers }), config);
+): Promise<EndpointViewer> {
+  const view = { caller, visible: restrictToCaller(caller, { servers }) };
+  const viewer = viewerOf(endpoint, view, config);
   const isThere =
-    scope &&
-    (endpoint.serverName === undefined ||
-      (await gateway.visible(caller, scope.visible)).servers.length > 0);
+    viewer &&
+    (endpoint.serverName === undefined || (await gateway.visible(viewer)).servers.length > 0);
   if (!isThere) throw new PorticoError('not_found', 'No such endpoint');
-  return scope;
+  return viewer;
 }
 
 /**

@@ -8,7 +8,7 @@ import { isObject, META, type Era, type RequestId, type RpcRequest } from '../sh
 import { clientCapabilitiesOf } from '../shared/client-capabilities.ts';
 import type { CallContext } from '../upstream/protocol/call.ts';
 import type { RawAnswer } from '../upstream/protocol/server-request.ts';
-import type { Scope } from './endpoint.ts';
+import type { EndpointViewer } from './endpoint.ts';
 
 export interface Client extends Pick<CallContext, 'capabilities' | 'questions'> {
   sessionId?: string | undefined;
@@ -35,9 +35,13 @@ export function legacyClient(
   return { sessionId, capabilities, questions: 'ask' };
 }
 
-/** What an endpoint comes to for a client. */
-export function scopeOfClient(scope: Scope, era: Era, { capabilities }: Client): Scope {
-  return { ...scope, visible: visibleToClient(scope.visible, era, capabilities) };
+/** A viewer as a client of an era with these capabilities: servers of both eras are of its own. */
+export function viewerOfClient(
+  viewer: EndpointViewer,
+  era: Era,
+  { capabilities }: Client,
+): EndpointViewer {
+  return { ...viewer, visible: visibleToClient(viewer.visible, era, capabilities) };
 }
 
 /** Whether a request takes an event stream as its answer; one that does not say takes all. */

@@ -1,6 +1,5 @@
 /** Which endpoint a request is for: all servers, one, or a toolset. Pure. */
-import type { Caller } from '../access/policy/caller.ts';
-import type { Naming, VisibleServers } from '../gateway/listing.ts';
+import type { CallerView, Viewer, VisibleServers } from '../gateway/viewer.ts';
 import { ToolsShownSchema, type Toolset, type ToolsShown } from '../access/policy/toolset.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { NameStyle } from '../shared/naming/qualified-name.ts';
@@ -48,10 +47,8 @@ export function parseEndpoint({ pathname, searchParams }: URL, part: EndpointPar
   };
 }
 
-/** What the endpoint makes of the registry: the servers it reaches and how it names tools. */
-export interface Scope {
-  visible: VisibleServers;
-  naming: Naming;
+/** A caller at an endpoint: which servers the endpoint reaches, how it names tools and which it lists. */
+export interface EndpointViewer extends Viewer {
   tools: ToolsShown;
   /** Name of the toolset, where it is one's endpoint. */
   toolset?: string;
@@ -64,40 +61,40 @@ export interface EndpointDefaults {
 }
 
 /**
- * @param visible what the caller sees
+ * @param view what the caller sees of all servers
  * @returns undefined where the endpoint's server or toolset does not exist for the caller
  */
-export function scopeOf(
+export function viewerOf(
   endpoint: Endpoint,
-  caller: Caller,
-  visible: VisibleServers,
+  view: CallerView,
   defaults: EndpointDefaults,
-): Scope | undefined {
+): EndpointViewer | undefined {
+  const { caller, visible } = view;
   const { serverName, toolsetName } = endpoint;
   const { style = defaults.nameStyle, tools = defaults.tools } = endpoint;
   if (toolsetName !== undefined) {
     const toolset = caller.policy.toolset(toolsetName);
-    return toolset && toolsetScope(toolset, visible, endpoint, defaults);
+    return toolset && viewerOfToolset(toolset, view, endpoint, defaults);
   }
-  if (serverName === undefined) return { visible, naming: { kind: 'qualified', style }, tools };
+  if (serverName === undefined) return { ...view, naming: { kind: 'qualified', style }, tools };
   const server = visible.servers.find(candidate => candidate.name === serverName);
   if (!server) return undefined;
   const naming = { kind: 'own', serverId: server.id } as const;
-  return { visible: { ...visible, servers: [server] }, naming, tools };
+  return { caller, visible: { ...visible, servers: [server] }, naming, tools };
 }
 
-function toolsetScope(
+function viewerOfToolset(
   toolset: Toolset,
-  seen: VisibleServers,
+  view: CallerView,
   endpoint: Endpoint,
   defaults: EndpointDefaults,
-): Scope {
-  const { visible, renames } = selectedOf(toolset, seen);
+): EndpointViewer {
+  const { visible, renames } = selectedOf(toolset, view.visible);
   const { name_style: ownStyle, tools: ownTools } = toolset.definition;
   const style = endpoint.style ?? ownStyle ?? defaults.nameStyle;
   const tools = endpoint.tools ?? ownTools ?? defaults.tools;
   const naming = { kind: 'qualified', style, renames } as const;
-  return { visible, naming, tools, toolset: toolset.name };
+  return { caller: view.caller, visible, naming, tools, toolset: toolset.name };
 }
 
 interface Selected {
@@ -122,6 +119,6 @@ function select(toolset: Toolset, seen: VisibleServers): Selected {
 }
 
 /** Of which servers a caller may hear on an endpoint, also of those still to come; what it hears of each is looked at again. */
-export function audienceOf({ policy }: Caller, { naming }: Scope): Audience {
-  return naming.kind === 'own' ? [naming.serverId] : policy.servers;
+export function audienceOf({ caller, naming }: Viewer): Audience {
+  return naming.kind === 'own' ? [naming.serverId] : caller.policy.servers;
 }

@@ -1,6 +1,5 @@
 /** What the handlers of MCP work with for one request. */
-import type { Caller } from '../access/policy/caller.ts';
-import type { Scope } from './endpoint.ts';
+import type { EndpointViewer } from './endpoint.ts';
 import type { QuestionLine } from '../sessions/question-channel.ts';
 import type { ChatService } from '../agents/chat/chat-service.ts';
 import type { CallContext } from '../upstream/protocol/call.ts';
@@ -11,16 +10,14 @@ import type { AskService } from '../agents/ask/ask-service.ts';
 import type { CacheDirective } from '../gateway/cache/cache-control.ts';
 /** A caller on an endpoint. */
 export interface CallerContext {
-  caller: Caller;
-  scope: Scope;
+  viewer: EndpointViewer;
   /** Which log messages the client of a legacy session wants; absent where servers may decide. */
   logLevel?: LogLevel | undefined;
 }
 
 /** What the handlers of either era work with for one request. */
 export interface RequestContext {
-  caller: Caller;
-  scope: Scope;
+  viewer: EndpointViewer;
   gateway: Gateway;
   ask: Pick<AskService, 'ask'>;
   chats: ChatPort;

@@ -16,7 +16,7 @@ import { counted } from '../shared/limits/stream-count.ts';
 import { withExactIds } from '../shared/json/exact-ids.ts';
 import { isObject, isRequestId, type Era, type RequestId } from '../shared/protocol.ts';
 import { clientCapabilitiesOf } from '../shared/client-capabilities.ts';
-import { legacyClient, modernClient, scopeOfClient, SILENT_CLIENT, toAnswer } from './client.ts';
+import { legacyClient, modernClient, viewerOfClient, SILENT_CLIENT, toAnswer } from './client.ts';
 import { classify, isModernVersion, type Classified } from './classify.ts';
 import { admit, liveSession, type Admitted } from './admit.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -33,7 +33,7 @@ import {
 import { openLegacyStream } from './legacy/legacy-stream.ts';
 import { handleModern } from './modern/modern.ts';
 import { readParams } from './params.ts';
-import { dropping, callerContext, toRequestContext } from './to-exchange.ts';
+import { dropping, callerContext, toRequestContext } from './to-request-context.ts';
 
 /** Serve one request to an MCP endpoint. */
 export async function handleMcp(
@@ -214,10 +214,7 @@ async function openStream(admitted: Admitted, ports: McpPorts): Promise<Response
     release,
     headers: request.headers,
     owner: sessionId === undefined ? undefined : sessionOwner(sessionId),
-    callerContext: {
-      caller: snapshot.caller,
-      scope: scopeOfClient(admitted.scope, 'legacy', client),
-    },
+    callerContext: { viewer: viewerOfClient(admitted.viewer, 'legacy', client) },
     gateway: ports.gateway,
     protocolVersion: facts?.protocolVersion ?? '',
     keepAliveMs: ports.config.keepAliveMs,

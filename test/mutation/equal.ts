@@ -159,7 +159,7 @@ const BY_FILE: Readonly<
     ],
     ['given.length === 0', 'false', 'it saves reading a text in which nothing is changed'],
   ],
-  'src/gateway/core.ts': [
+  'src/gateway/lists.ts': [
     ['!found.item', 'false', 'a tool that is resolved has its item'],
     [
       "throw new PorticoError('tool_not_found', `Tool not found: ${name}`);",
@@ -238,15 +238,10 @@ const BY_FILE: Readonly<
       'no capability is known for what is no text',
     ],
   ],
-  'src/gateway/steps/with-cache.ts': [
+  'src/gateway/steps/cache.ts': [
     ['rule === undefined', 'false', 'what has no rule has no key, and goes out as it is'],
-    [
-      'isHit ? { ...routed, isHit } : routed',
-      '{ ...routed, isHit }',
-      'absent and false are the same to all who read it',
-    ],
   ],
-  'src/gateway/steps/with-request-state.ts': [
+  'src/gateway/steps/request-state.ts': [
     [
       "message.kind === 'response' ? await seal(message, sealing) : message",
       'await seal(message, sealing)',
@@ -263,7 +258,7 @@ const BY_FILE: Readonly<
       'it saves a digest; what asks nothing passes',
     ],
   ],
-  'src/gateway/steps/with-tasks.ts': [
+  'src/gateway/steps/tasks.ts': [
     [
       "known.get(own) ?? ''",
       'known.get(own)',

@@ -5,11 +5,10 @@ import type { AccessState } from '../../src/access/policy/policy.ts';
 import type { Snapshot } from '../../src/access/admission/snapshots.ts';
 import { createTokenValue } from '../../src/shared/identity/token.ts';
 import { PorticoError } from '../../src/shared/errors/portico-error.ts';
-import { createCore } from '../../src/gateway/core.ts';
-import { admit, findScope, liveSession } from '../../src/mcp/admit.ts';
+import { admit, findViewer, liveSession } from '../../src/mcp/admit.ts';
 import type { Endpoint } from '../../src/mcp/endpoint.ts';
 import { createCaller, OPEN } from '../unit/access/callers.ts';
-import { catalogOf, createRecord, findNothing } from '../unit/gateway/fakes.ts';
+import { catalogOf, createFakeGateway, createRecord } from '../unit/gateway/fakes.ts';
 
 const TOKEN = createTokenValue();
 const FACTS = { id: 'row', principalId: 'p', protocolVersion: '2025-11-25' };
@@ -24,10 +23,8 @@ function createWorld(snapshot: Snapshot | undefined, isAlive = true) {
   const loads: unknown[][] = [];
   const alive: unknown[][] = [];
   const looks: string[] = [];
-  const { visible } = createCore({
+  const { visible } = createFakeGateway({
     catalogOf: server => (looks.push(server.name), catalogOf(server)),
-    findTools: findNothing,
-    call: () => Promise.reject(new Error('nothing is called')),
   });
   const ports = {
     config: { nameStyle: 'dot', tools: 'all' },
@@ -76,7 +73,7 @@ describe('a request', () => {
     expect(admitted).toMatchObject({ endpoint: ALL, snapshot: whole, facts: FACTS });
     expect(admitted.request).toBe(request);
     expect(admitted.waitUntil).toBe(waitUntil);
-    expect(admitted.scope.visible.servers).toEqual(servers);
+    expect(admitted.viewer.visible.servers).toEqual(servers);
     const again = await admitted.again(5, 7);
     expect(again.endpoint).toBe(ALL);
     const other = requestWith({ ...bearer, 'mcp-session-id': 'forged' });
@@ -122,7 +119,7 @@ describe('an endpoint', () => {
   ) => {
     const world = createWorld(whole);
     const snapshot = { ...whole, caller, servers: within };
-    return { ...world, scope: findScope(endpoint, snapshot, world.ports) };
+    return { ...world, scope: findViewer(endpoint, snapshot, world.ports) };
   };
 
   it('[MCP-3] of one server is there for who sees all of it, and no list is looked at', async () => {

@@ -12,7 +12,7 @@ import { createCaller } from '../unit/access/callers.ts';
 import { scriptedModel } from '../unit/agents/scripted-chat.ts';
 
 const tools = {
-  gateway: {},
+  gateway: { spend: async () => {} },
   naming: { kind: 'qualified', style: 'underscore' },
   listForModel: async () => ({ tools: [], items: new Map() }),
   runCalls: async () => [],

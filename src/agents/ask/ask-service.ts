@@ -7,7 +7,8 @@
  * gateway like any other, within visible servers that hold the allowed tools only.
  */
 import type { Caller } from '../../access/policy/caller.ts';
-import type { ListedItem, Naming, VisibleServers } from '../../gateway/listing.ts';
+import type { ListedItem } from '../../gateway/listing.ts';
+import { DOT_NAMING, type CallerView } from '../../gateway/viewer.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
@@ -44,29 +45,23 @@ export interface AskPorts {
   now(): number;
 }
 
-/** Who asks, and within what. */
-export interface AskCaller {
-  caller: Caller;
-  visible: VisibleServers;
-}
-
-export interface AskInput extends AskCaller {
+/** @see CallerView who asks, and within what */
+export interface AskInput extends CallerView {
   request: string;
   summarize: boolean;
   dryRun: boolean;
   source: Era | 'rest';
   context: Pick<CallContext, 'signal' | 'owner' | 'waitUntil' | 'bytes'>;
   /** Who asks, within what, by now. @throws PorticoError where that is nobody or nothing any more */
-  again(): Promise<AskCaller>;
+  again(): Promise<CallerView>;
   /** A `traceparent` of the caller's own trace. */
   parent?: string | undefined;
 }
 
 /** What is decided so far, for the outcome. */
 type Ended = Omit<AskOutcome, 'traceId' | 'usage'>;
-type Live = AskCaller & { entries: readonly AllowEntry[]; shown: readonly ListedItem[] };
+type Live = CallerView & { entries: readonly AllowEntry[]; shown: readonly ListedItem[] };
 
-const NAMING: Naming = { kind: 'qualified', style: 'dot' };
 /** Most tools that a model chooses from; of more the ones that fit the request best. */
 const MAX_CANDIDATES = 24;
 const MAX_PLAN_TOKENS = 2_048;
@@ -111,7 +106,7 @@ export class AskService {
     const candidates = await this.#candidates(input, span);
     if (candidates.length === 0) return refused('candidates', 'nothing_allowed');
 
-    await this.#ports.gateway.spend?.(input.caller);
+    await this.#ports.gateway.spend(input.caller);
     const planning = span.child('ask.plan', { candidates: candidates.length });
     const answer = await askModel(
       model,
@@ -169,12 +164,13 @@ export class AskService {
     const choosing = span.child('ask.candidates');
     const entries = await this.#ports.allowedTo(caller.principalId);
     const effective = allowedServers(visible, entries);
-    const { items } = await this.#ports.gateway.list(caller, effective, NAMING, 'tools');
+    const viewer = { caller, visible: effective, naming: DOT_NAMING };
+    const { items } = await this.#ports.gateway.list(viewer, 'tools');
     const query = { query: request.slice(0, MAX_QUERY_CHARS), limit: MAX_CANDIDATES };
     const chosen =
       items.length <= MAX_CANDIDATES
         ? items
-        : (await this.#ports.gateway.search(caller, effective, NAMING, query)).hits;
+        : (await this.#ports.gateway.search(viewer, query)).hits;
     const candidates = toCandidates(chosen);
     choosing.set({ allowed: items.length, candidates: candidates.length });
     choosing.end({ decision: candidates.length === 0 ? 'refused:nothing_allowed' : 'chosen' });
@@ -185,7 +181,8 @@ export class AskService {
   async #live(input: AskInput): Promise<Live> {
     const { caller, visible } = await input.again();
     const entries = await this.#ports.allowedTo(caller.principalId);
-    const { items } = await this.#ports.gateway.list(caller, visible, NAMING, 'tools');
+    const viewer = { caller, visible, naming: DOT_NAMING };
+    const { items } = await this.#ports.gateway.list(viewer, 'tools');
     return { caller, visible, entries, shown: items };
   }
 
@@ -251,7 +248,7 @@ export class AskService {
     const { tool, reason } = verdict;
     const subject = tool ? `${tool.server.name}.${tool.tool}` : '';
     const thrown = new PorticoError('forbidden', REASON_TEXTS[reason]);
-    await this.#ports.gateway.refused?.(caller, { method: 'ask', subject, thrown, source });
+    await this.#ports.gateway.refused(caller, { method: 'ask', subject, thrown, source });
   }
 }
 

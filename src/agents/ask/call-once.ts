@@ -1,6 +1,5 @@
 /** The one call of a request to ask: put to the gateway like anybody else's, once. What goes wrong is told by its code; nothing is tried again. */
-import type { Caller } from '../../access/policy/caller.ts';
-import type { VisibleServers } from '../../gateway/listing.ts';
+import type { CallerView } from '../../gateway/viewer.ts';
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import { callTool } from '../../gateway/call-tool.ts';
@@ -11,9 +10,7 @@ import { isObject, type Era, type JsonObject } from '../../shared/protocol.ts';
 import type { CallContext } from '../../upstream/protocol/call.ts';
 import type { GuardedTool } from './request-guard.ts';
 
-export interface OneCall {
-  caller: Caller;
-  visible: VisibleServers;
+export interface OneCall extends CallerView {
   tool: GuardedTool;
   args: JsonObject;
   source: Era | 'rest';
@@ -32,9 +29,7 @@ export async function callOnce(gateway: Gateway, call: OneCall): Promise<Called>
   const signal = AbortSignal.any([context.signal, deadline]);
   try {
     const { server, response } = await callTool(gateway, {
-      caller,
-      visible,
-      naming: { kind: 'own', serverId: tool.server.id },
+      viewer: { caller, visible, naming: { kind: 'own', serverId: tool.server.id } },
       name: tool.tool,
       args: JSON.stringify(args),
       source,

@@ -1,6 +1,7 @@
 /** Tools as ask looks at them: those that are allowed as visible servers, and one of the live catalog as the guard judges it. Pure. */
 import { isReadOnly } from '../../servers/catalog/catalog.ts';
-import type { ListedItem, VisibleServers } from '../../gateway/listing.ts';
+import type { ListedItem } from '../../gateway/listing.ts';
+import type { VisibleServers } from '../../gateway/viewer.ts';
 import { both, NOTHING, WHOLE } from '../../access/policy/view.ts';
 import { allowedView, type AllowEntry } from './allow-list.ts';
 import type { GuardedTool } from './request-guard.ts';

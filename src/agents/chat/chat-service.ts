@@ -69,7 +69,7 @@ export class ChatService {
       answer: '',
     };
     const state = ranBy(asker.caller, withMessage(empty, input.message));
-    await this.#ports.tools.gateway.spend?.(asker.caller);
+    await this.#ports.tools.gateway.spend(asker.caller);
     const claim = await records.create(asker.caller.principalId, state);
     if (!claim) throw tooMany();
     return this.#ready(asker, claim, model, state);
@@ -87,7 +87,7 @@ export class ChatService {
       throw new PorticoError('payload_too_large', 'The chat is full; begin another');
     }
     const approve = stricter(state.approve, settings.approval);
-    await this.#ports.tools.gateway.spend?.(asker.caller);
+    await this.#ports.tools.gateway.spend(asker.caller);
     const claim = await records.claim(found, { ...state, approve });
     if (!claim) throw runs();
     return this.#ready(asker, claim, model, { ...state, approve });
@@ -188,7 +188,7 @@ export class ChatService {
     if (scope === undefined) return;
     const thrown = new PorticoError('forbidden', `This needs a token with the scope ${scope}`);
     const [method, subject] = source === 'rest' ? ['rest.chat', verb] : ['tools/call', 'chat'];
-    await this.#ports.tools.gateway.refused?.(caller, { method, subject, thrown, source });
+    await this.#ports.tools.gateway.refused(caller, { method, subject, thrown, source });
     throw thrown;
   }
 }

@@ -3,8 +3,8 @@
  * model takes well, those that fit the user's last message best, and those the chat has called already.
  */
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
-import type { Caller } from '../../access/policy/caller.ts';
-import type { ListedItem, Naming, VisibleServers } from '../../gateway/listing.ts';
+import type { ListedItem } from '../../gateway/listing.ts';
+import type { Naming, CallerView, Viewer, VisibleServers } from '../../gateway/viewer.ts';
 import { principalOwner } from '../../shared/identity/object-owners.ts';
 import { hasScope } from '../../shared/identity/principal.ts';
 import type { Dialect } from '../../models/formats/dialect.ts';
@@ -26,18 +26,11 @@ import type { Shown } from './loop.ts';
 /** Most tools that are shown to a model; of more, the best that a search finds are. */
 export const MAX_SHOWN_TOOLS = 128;
 
-/** What the caller may do at a moment. */
-export interface Rights {
-  caller: Caller;
-  /** What its endpoint lets it use. */
-  visible: VisibleServers;
-}
-
-/** Who asks, for as long as its request lasts. */
-export interface Asker extends Rights {
+/** Who asks, for as long as its request lasts, and what its endpoint lets it use. */
+export interface Asker extends CallerView {
   source: Era | 'rest';
   /** What it may do now; undefined where its token is gone. */
-  rights(): Promise<Rights | undefined>;
+  rights(): Promise<CallerView | undefined>;
   /** Aborts when it goes away. */
   signal: AbortSignal;
   /** Of the trace it is part of, where it has one (W3C Trace Context). */
@@ -52,8 +45,7 @@ export interface ToolPorts {
   naming: Naming;
   listForModel(
     gateway: Gateway,
-    caller: Caller,
-    visible: VisibleServers,
+    view: CallerView,
   ): Promise<{ tools: CanonicalTool[]; items: ReadonlyMap<string, ListedItem> }>;
   runCalls(
     calls: readonly CanonicalCall[],
@@ -72,10 +64,10 @@ export async function findShown(
   const rights = await asker.rights();
   if (!rights || !hasScope(rights.caller, 'tools:call')) return undefined;
   if (!hasScope(rights.caller, 'tools:read')) return undefined;
-  const { gateway, listForModel, runCalls } = ports;
+  const { gateway, naming, listForModel, runCalls } = ports;
   const { caller } = rights;
-  const visible = toVisible(rights, state.only);
-  const { tools: all, items } = await listForModel(gateway, caller, visible);
+  const viewer = { caller, visible: toVisible(rights, state.only), naming };
+  const { tools: all, items } = await listForModel(gateway, viewer);
   // Named as all of them together are, so that a tool keeps its name whichever are shown beside it.
   const names = toDialectNames(
     dialect.format,
@@ -84,9 +76,7 @@ export async function findShown(
   const called = calledNames(state);
   const isCalled = (name: string) => called.has(names.get(name) ?? name);
   const tools =
-    all.length <= MAX_SHOWN_TOOLS
-      ? all
-      : await choose(ports, caller, visible, state, all, isCalled);
+    all.length <= MAX_SHOWN_TOOLS ? all : await choose(gateway, viewer, state, all, isCalled);
   const exported = dialect.toTools(tools, { strict: false, names });
   const byName = new Map<string, ListedItem>();
   for (const [name, own] of exported.names) {
@@ -101,7 +91,7 @@ export async function findShown(
     run: (calls, watch, signal) =>
       runCalls(
         calls,
-        { gateway, caller, visible, source, context: { signal, owner, waitUntil }, tools: byName },
+        { gateway, viewer, source, context: { signal, owner, waitUntil }, tools: byName },
         { onEnd: ({ id }, result) => watch(id, result) },
       ),
   };
@@ -109,7 +99,7 @@ export async function findShown(
 
 /** The servers and tools that a chat is about; what is named and is not there, or hidden, matches nothing. */
 function toVisible(
-  { caller, visible }: Rights,
+  { caller, visible }: CallerView,
   { servers: wanted, toolset: name }: ChatState['only'],
 ): VisibleServers {
   const isWanted = (server: Server) =>
@@ -139,9 +129,8 @@ function calledNames({ messages, turn }: ChatState): ReadonlySet<string> {
 
 /** The tools that fit the last message best, and those that the chat has called, in the order of the list. */
 async function choose(
-  { gateway, naming }: ToolPorts,
-  caller: Caller,
-  visible: VisibleServers,
+  gateway: Gateway,
+  viewer: Viewer,
   state: ChatState,
   all: readonly CanonicalTool[],
   isCalled: (name: string) => boolean,
@@ -150,7 +139,7 @@ async function choose(
     message => message.role === 'user' && message.note === undefined,
   );
   const query = (said?.role === 'user' ? said.text : '').slice(0, MAX_QUERY_CHARS);
-  const { hits } = await gateway.search(caller, visible, naming, { query, limit: MAX_FOUND });
+  const { hits } = await gateway.search(viewer, { query, limit: MAX_FOUND });
   const found = new Set(hits.map(({ name }) => name));
   const used = all.filter(({ name }) => !found.has(name) && isCalled(name));
   const kept = new Set(used.slice(0, MAX_SHOWN_TOOLS - found.size));

@@ -21,6 +21,12 @@ export interface CachedRequestPorts {
   now(): number;
 }
 
+/** What a call is answered with; a hit is a result of before. */
+export interface CacheAnswer {
+  reply: CallReply;
+  isHit?: true;
+}
+
 /** How often a leader says that it lives, in milliseconds: well within the lease of `single-flight.ts`. */
 const RENEWAL_MS = 3_000;
 const ALONE: Taken = { kind: 'alone' };
@@ -31,7 +37,6 @@ export class CachedRequest {
   readonly #ttlMs: number;
   readonly #context: CallContext;
   readonly #send: () => Promise<CallReply>;
-  readonly #onHit: () => void;
   readonly #shard: CacheShard;
   readonly #id = crypto.randomUUID();
   #timer: ReturnType<typeof setInterval> | 0 = 0;
@@ -45,19 +50,17 @@ export class CachedRequest {
     ttlMs: number,
     context: CallContext,
     send: () => Promise<CallReply>,
-    onHit: () => void,
   ) {
     this.#ports = ports;
     this.#key = key;
     this.#ttlMs = ttlMs;
     this.#context = context;
     this.#send = send;
-    this.#onHit = onHit;
     this.#shard = ports.shardOf(key.key);
   }
 
   /** What is there, else what an equal call brings, else the call. */
-  async taken(): Promise<CallReply> {
+  async taken(): Promise<CacheAnswer> {
     const { signal } = this.#context;
     signal.addEventListener('abort', this.#onGone, { once: true });
     const { waitMs, now } = this.#ports;
@@ -68,14 +71,13 @@ export class CachedRequest {
       const response = await this.#open(taken.entry);
       if (response) {
         this.#close();
-        this.#onHit();
         this.#context.onDispatch?.();
-        return { response };
+        return { reply: { response }, isHit: true };
       }
     }
     if (taken.kind !== 'lead') {
       this.#close();
-      return this.#send();
+      return { reply: await this.#send() };
     }
     this.#timer = setInterval(() => this.#renew(), RENEWAL_MS);
     if (taken.mustClaim) this.#renew();
@@ -83,16 +85,18 @@ export class CachedRequest {
   }
 
   /** The call, whatever is there; its result takes that place. */
-  renewed(): Promise<CallReply> {
+  renewed(): Promise<CacheAnswer> {
     return this.#led();
   }
 
-  async #led(): Promise<CallReply> {
+  async #led(): Promise<CacheAnswer> {
     const madeAt = this.#ports.now();
     try {
       const reply = await this.#send();
-      if ('messages' in reply) return { messages: this.#watch(reply.messages, madeAt) };
-      return { response: this.#land(reply.response, madeAt) };
+      if ('messages' in reply) {
+        return { reply: { messages: this.#watch(reply.messages, madeAt) } };
+      }
+      return { reply: { response: this.#land(reply.response, madeAt) } };
     } catch (thrown) {
       this.#onGone();
       throw thrown;

@@ -50,10 +50,10 @@ async function tryCase(
 ): Promise<Trial> {
   if (isExpired) return { isListed: false, code: 'unauthorized' };
   const whole = { servers: [server] };
-  if (!toolset) return tryTool(caller, whole, server, tool);
+  if (!toolset) return tryTool({ caller, visible: whole }, server, tool);
   const usable = caller.policy.toolset(toolset.name);
   if (usable?.id !== toolset.id) return { isListed: false, code: 'not_found' };
-  return tryTool(caller, withinToolset(toolset, whole), server, tool);
+  return tryTool({ caller, visible: withinToolset(toolset, whole) }, server, tool);
 }
 
 /** What a call is decided by. */

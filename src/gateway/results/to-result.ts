@@ -2,7 +2,7 @@
  * What an endpoint changes in the result of a server, by what was asked, how the endpoint names things and who asked. Most
  * results have nothing to change and pass as they came.
  */
-import type { Naming } from '../listing.ts';
+import type { Naming } from '../viewer.ts';
 import { LATEST_LEGACY_VERSION } from '../../shared/protocol.ts';
 import type { RelayedRequest, RoutedReply } from '../gateway.ts';
 import { toLegacyResult } from './legacy-tool.ts';

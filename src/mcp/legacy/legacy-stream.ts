@@ -51,11 +51,11 @@ export async function openLegacyStream(
     throw new PorticoError('session_required', 'A stream needs an Mcp-Session-Id header');
   }
   const lastEventId = headers.get('last-event-id');
-  const lists = changingLists(callerContext.scope, LISTS);
+  const lists = changingLists(callerContext.viewer, LISTS);
   const opening: StreamOpening = {
     owner,
     kind: 'session',
-    audience: audienceOf(callerContext.caller, callerContext.scope),
+    audience: audienceOf(callerContext.viewer),
     lists,
     seen: await seenBy(gateway, await rest.now(), lists),
     resources: [],
@@ -65,8 +65,8 @@ export async function openLegacyStream(
   const toText = async ({ id, text }: Frame) => {
     const serverId = loggedBy(id);
     if (serverId !== undefined) {
-      const { scope, logLevel } = await rest.now();
-      const isSeen = scope.visible.servers.some(server => server.id === serverId);
+      const { viewer, logLevel } = await rest.now();
+      const isSeen = viewer.visible.servers.some(server => server.id === serverId);
       return isSeen && isWanted(text, logLevel) ? toSseText(text) : '';
     }
     if (text === '') return `id: ${id}\n${priming}`;

@@ -4,7 +4,8 @@
  */
 import type { RequestContext } from '../request-context.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { toRpcErrorResponse, toRpcErrorText } from '../../shared/errors/to-json-rpc.ts';
+import type { ErrorCode } from '../../shared/errors/table.ts';
+import { toRpcErrorText } from '../../shared/errors/to-json-rpc.ts';
 import { pacedResponse } from '../../http/paced-body.ts';
 import { withExactIds } from '../../shared/json/exact-ids.ts';
 import { rawElements } from '../../shared/json/json-spans.ts';
@@ -17,17 +18,15 @@ import {
   type RequestId,
   type RpcRequest,
 } from '../../shared/protocol.ts';
-import { resultResponse, thrownResponse } from '../reply/response.ts';
+import { resultResponse } from '../reply/response.ts';
 import { classify } from '../classify.ts';
 import { setLogLevel } from '../methods/log-level.ts';
 import { toOwnAdvertised } from '../own-tools/meta-tools.ts';
-import { handleShared, noteDenial, paramsOf } from '../methods/dispatch.ts';
+import { answerRequest, type EraMethods } from '../methods/answer.ts';
 import { subscribe } from './subscribe.ts';
 
 const MAX_BATCH = 50;
 const SUBSCRIPTIONS = new Set(['resources/subscribe', 'resources/unsubscribe']);
-/** Errors of these codes answer with their own status. */
-const REFUSED_WITH_STATUS = new Set(['forbidden', 'session_required']);
 
 /**
  * The version to answer `initialize` with: the client's where it is known, else the newest.
@@ -56,41 +55,38 @@ export function checkBatch(...versions: readonly (string | null | undefined)[]):
 
 /** The answer to `initialize`, with the id of the session just opened. */
 export async function initializeResponse(
-  { gateway, caller, scope }: RequestContext,
+  { gateway, viewer }: RequestContext,
   request: RpcRequest,
   protocolVersion: string,
   sealedId: string,
 ): Promise<Response> {
   // Tasks are of the last legacy revision only.
   const tasks = protocolVersion === LATEST_LEGACY_VERSION ? 'legacy' : undefined;
-  const advertised = await gateway.advertise(caller, scope.visible, scope.naming, tasks);
-  const own = toOwnAdvertised(advertised, scope);
+  const advertised = await gateway.advertise(viewer, tasks);
+  const own = toOwnAdvertised(advertised, viewer);
   const result = { protocolVersion, serverInfo: IMPLEMENTATION, ...own };
   return resultResponse(request.id, JSON.stringify(result), { 'mcp-session-id': sealedId });
 }
 
+const LEGACY: EraMethods = {
+  era: 'legacy',
+  refusedWithStatus: new Set<ErrorCode>(['forbidden', 'session_required']),
+  handleOwn(requestContext, request) {
+    const { id, method } = request;
+    if (method === 'ping') return resultResponse(id, '{}');
+    if (method === 'logging/setLevel') return setLogLevel(requestContext, request);
+    if (SUBSCRIPTIONS.has(method)) return subscribe(requestContext, request);
+    return undefined;
+  },
+};
+
 /** @param text the request as it came */
-export async function handleLegacy(
+export function handleLegacy(
   requestContext: RequestContext,
   request: RpcRequest,
   text: string,
 ): Promise<Response> {
-  const { id, method } = request;
-  try {
-    const params = await paramsOf(requestContext, request, text, 'legacy');
-    if (method === 'ping') return resultResponse(id, '{}');
-    if (method === 'logging/setLevel') return await setLogLevel(requestContext, request);
-    if (SUBSCRIPTIONS.has(method)) return await subscribe(requestContext, request);
-    const response = await handleShared(requestContext, request, params, 'legacy');
-    if (response) return response;
-    throw new PorticoError('method_not_found', `Method not found: ${method}`);
-  } catch (thrown) {
-    await noteDenial(requestContext, method, thrown, 'legacy');
-    if (thrown instanceof PorticoError && REFUSED_WITH_STATUS.has(thrown.code)) {
-      return toRpcErrorResponse(thrown, id, 'legacy');
-    }
-    return thrownResponse(thrown, { id, method, era: 'legacy' });
-  }
+  return answerRequest(requestContext, request, text, LEGACY);
 }
 
 /**

@@ -3,7 +3,7 @@
  * whose own stream brings the updates. Source: MCP 2025-11-25, resources, Subscriptions.
  */
 import type { RequestContext } from '../request-context.ts';
-import type { VisibleServers } from '../../gateway/listing.ts';
+import type { VisibleServers } from '../../gateway/viewer.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { RpcRequest } from '../../shared/protocol.ts';
 import { keepsSessions } from '../../servers/registry/keeps-sessions.ts';
@@ -17,17 +17,17 @@ export async function subscribe(
   requestContext: RequestContext,
   request: RpcRequest,
 ): Promise<Response> {
-  const { gateway, caller, scope, context, streams, sessionObject } = requestContext;
+  const { gateway, viewer, context, streams, sessionObject } = requestContext;
   const uri = request.params?.['uri'];
   if (typeof uri !== 'string' || uri === '') {
     throw new PorticoError('invalid_params', 'params.uri must be a string');
   }
   if (sessionObject === undefined) throw new PorticoError('session_required');
-  const { visible, naming } = scope;
-  const found = await gateway.subscription(caller, visible, naming, uri);
+  const { visible } = viewer;
+  const found = await gateway.subscription(viewer, uri);
   const subscription = placed(found, visible, context);
   if (request.method === 'resources/subscribe') {
-    const audience = audienceOf(caller, scope);
+    const audience = audienceOf(viewer);
     const ask = (at: Subscription) =>
       streams.subscribe(sessionObject, audience, at, context.capabilities);
     await ask(subscription).catch((error: unknown) => {

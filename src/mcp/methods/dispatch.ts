@@ -8,7 +8,6 @@ import { requireScope } from '../../shared/identity/principal.ts';
 import type { ToolsShown } from '../../access/policy/toolset.ts';
 import { KIND_FACTS, KINDS, type Kind } from '../../servers/catalog/catalog.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { isCall } from '../../gateway/gateway.ts';
 import type { RawObject } from '../../shared/json/json-spans.ts';
 import { isObject, type Era, type RpcRequest } from '../../shared/protocol.ts';
 import type { RelayedMethod } from '../../upstream/protocol/call.ts';
@@ -27,7 +26,6 @@ import { listResult } from '../reply/list-result.ts';
 import { notFoundText, toMetaCall } from '../own-tools/meta-calls.ts';
 import { metaListResult } from '../own-tools/meta-tools.ts';
 import type { OwnList } from '../own-tools/own-tools.ts';
-import { readParams } from '../params.ts';
 import { keepAliveResponse } from '../reply/keep-alive-response.ts';
 import { isAboutTask, taskReference, wantedTasks } from './tasks.ts';
 
@@ -49,25 +47,6 @@ const RELAYED: ReadonlyMap<string, (request: RpcRequest) => Reference> = new Map
   ['completion/complete', completionReference],
 ]);
 
-/**
- * The raw params of a request; one that can be read in two ways is refused, which is recorded.
- * @param body the request as it came
- * @throws PorticoError `invalid_request`, `invalid_params`
- */
-export async function paramsOf(
-  { gateway, caller }: RequestContext,
-  { method }: RpcRequest,
-  body: string,
-  source: Era,
-): Promise<RawObject> {
-  try {
-    return readParams(body);
-  } catch (thrown) {
-    await gateway.refused?.(caller, { method, thrown, source });
-    throw thrown;
-  }
-}
-
 /** Whether a method goes to a server and so may last. */
 export function isRelayed(method: string): boolean {
   return RELAYED.has(method) || isAboutTask(method);
@@ -84,16 +63,16 @@ export async function handleShared(
   params: RawObject,
   era: Era,
 ): Promise<Response | undefined> {
-  const { gateway, caller, scope, pageSize } = requestContext;
-  const { visible, naming, tools } = scope;
+  const { gateway, viewer, pageSize } = requestContext;
+  const { tools } = viewer;
   const kind = LISTS.get(request.method);
   if (kind === 'tools' && tools !== 'all') {
-    requireScope(caller, 'tools:read');
+    requireScope(viewer.caller, 'tools:read');
     const result = OWN_LISTS[tools](cursorOf(request), era);
     return resultBytesResponse(request.id, result, requestContext.context.bytes);
   }
   if (kind) {
-    const list = await gateway.list(caller, visible, naming, kind);
+    const list = await gateway.list(viewer, kind);
     const result = listResult(list, kind, cursorOf(request), pageSize, era);
     return resultBytesResponse(request.id, result, requestContext.context.bytes);
   }
@@ -113,10 +92,10 @@ export async function handleShared(
 /** Whether a request is a call of the one tool that the endpoint lists, which it is named after. */
 function isCallOf(
   name: string,
-  { scope }: RequestContext,
+  { viewer }: RequestContext,
   { method, params }: RpcRequest,
 ): boolean {
-  return scope.tools === name && method === 'tools/call' && params?.['name'] === name;
+  return viewer.tools === name && method === 'tools/call' && params?.['name'] === name;
 }
 
 /** Answers a call of `chat`. */
@@ -157,8 +136,7 @@ async function relay(
   era: Era,
   rescue?: (thrown: unknown) => Response,
 ): Promise<Response | undefined> {
-  const { gateway, caller, scope, context, readHeader, logLevel, cache, version } = requestContext;
-  const { visible, naming } = scope;
+  const { gateway, viewer, context, readHeader, logLevel, cache, version } = requestContext;
   const reference = await referenceOf(requestContext, request, era);
   if (!reference) return undefined;
   const method = request.method as RelayedMethod;
@@ -171,7 +149,7 @@ async function relay(
   delete request.params;
   requestContext.dropParsed?.();
   const responding = gateway
-    .request(caller, visible, naming, relayed, context)
+    .request(viewer, relayed, context)
     .then(routed => replyResponse(routed, asked, requestContext))
     .catch(rescue);
   return whenReady(responding, asked, requestContext);
@@ -179,7 +157,7 @@ async function relay(
 
 /** What a request is about; one that does not say so rightly is refused, which is recorded. */
 async function referenceOf(
-  { gateway, caller }: RequestContext,
+  { gateway, viewer }: RequestContext,
   request: RpcRequest,
   source: Era,
 ): Promise<Reference | undefined> {
@@ -187,20 +165,9 @@ async function referenceOf(
   try {
     return RELAYED.get(method)?.(request) ?? taskReference(request, source);
   } catch (thrown) {
-    await gateway.refused?.(caller, { method, thrown, source });
+    await gateway.refused(viewer.caller, { method, thrown, source });
     throw thrown;
   }
-}
-
-/** Record that a request was refused for want of a scope; calls are recorded by themselves. */
-export async function noteDenial(
-  { gateway, caller }: RequestContext,
-  method: string,
-  thrown: unknown,
-  source: Era,
-): Promise<void> {
-  if (!(thrown instanceof PorticoError) || thrown.code !== 'forbidden' || isCall(method)) return;
-  await gateway.refused?.(caller, { method, thrown, source });
 }
 
 /** The form of tasks a request may speak of; most may not. */

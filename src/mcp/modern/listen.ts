@@ -4,7 +4,6 @@
  * replayed. A stream that ends here ends with the request's result.
  * Source: MCP 2026-07-28, patterns, subscriptions.
  */
-import type { Caller } from '../../access/policy/caller.ts';
 import type { RequestContext } from '../request-context.ts';
 import { z } from 'zod';
 import { requireScope } from '../../shared/identity/principal.ts';
@@ -24,7 +23,8 @@ import { isOffered } from '../../servers/registry/status.ts';
 import { LISTS, type Subscription } from '../../shared/events.ts';
 import type { StreamOpening } from '../../sessions/stream-opening.ts';
 import { listenOwner } from '../../sessions/streams.ts';
-import { audienceOf, type Scope } from '../endpoint.ts';
+import { audienceOf } from '../endpoint.ts';
+import type { Viewer } from '../../gateway/viewer.ts';
 import { changingLists, recheckLists, mayTell, seenBy } from '../own-tools/own-lists.ts';
 import { placed } from '../legacy/subscribe.ts';
 import { streamResponse, type LiveStream } from '../reply/stream-response.ts';
@@ -48,7 +48,7 @@ export async function openListener(
   requestContext: RequestContext,
   request: RpcRequest,
 ): Promise<Response> {
-  requireScope(requestContext.caller, 'tools:read');
+  requireScope(requestContext.viewer.caller, 'tools:read');
   const release = requestContext.listening.open();
   return counted(release, async () => {
     const onOpen = await requestContext.listening.turn();
@@ -57,7 +57,7 @@ export async function openListener(
 }
 
 async function listen(
-  { caller, scope, gateway, context, streams, listening }: RequestContext,
+  { viewer, gateway, context, streams, listening }: RequestContext,
   request: RpcRequest,
   ends: { onOpen: () => void; release: () => void },
 ): Promise<Response> {
@@ -68,16 +68,16 @@ async function listen(
   const wanted = parsed.data;
   if (wanted.taskIds) requireTasks(request);
   const { id } = request;
-  const owner = listenOwner(caller.principalId);
-  const lists = changingLists(scope, LISTS).filter(list => wanted[`${list}ListChanged`]);
+  const owner = listenOwner(viewer.caller.principalId);
+  const lists = changingLists(viewer, LISTS).filter(list => wanted[`${list}ListChanged`]);
   const opening: StreamOpening = {
     owner,
     kind: 'listen',
-    audience: audienceOf(caller, scope),
+    audience: audienceOf(viewer),
     lists,
     seen: await seenBy(gateway, await listening.now(), lists),
-    resources: (await honoured(wanted.resourceSubscriptions ?? [], caller, scope, gateway)).map(
-      resource => placed(resource, scope.visible, context),
+    resources: (await honoured(wanted.resourceSubscriptions ?? [], viewer, gateway)).map(resource =>
+      placed(resource, viewer.visible, context),
     ),
   };
   /** The object has the stream: the servers are asked to tell, then the client is told so. */
@@ -106,19 +106,13 @@ async function listen(
   ): Promise<readonly string[]> {
     const hear = ({ server, task }: TaskEvent) =>
       live.tell(async () => {
-        const { servers } = (await listening.now()).scope.visible;
+        const { servers } = (await listening.now()).viewer.visible;
         const now = servers.find(({ id: serverId }) => serverId === server.id);
         if (!now || !isOffered(now.status)) return '';
         const text = `{"jsonrpc":"2.0","method":"notifications/tasks","params":${task}}`;
         return toSseText(withSubscriptionId(text, id));
       });
-    const { agreed, ended } = await gateway.subscribeTasks(
-      caller,
-      scope.visible,
-      ids,
-      hear,
-      live.signal,
-    );
+    const { agreed, ended } = await gateway.subscribeTasks(viewer, ids, hear, live.signal);
     if (agreed.length > 0) void ended.then(() => live.end());
     return agreed;
   }
@@ -142,13 +136,12 @@ async function listen(
 /** The resources asked for of which a server within reach can tell; the others are left out. */
 async function honoured(
   uris: readonly string[],
-  caller: Caller,
-  { visible, naming }: Scope,
+  viewer: Viewer,
   gateway: Gateway,
 ): Promise<Subscription[]> {
   const found = await Promise.all(
     [...new Set(uris)].map(uri =>
-      gateway.subscription(caller, visible, naming, uri).catch((error: unknown) => {
+      gateway.subscription(viewer, uri).catch((error: unknown) => {
         if (error instanceof PorticoError) return undefined;
         throw error;
       }),

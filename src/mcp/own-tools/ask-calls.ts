@@ -22,30 +22,28 @@ export async function answerAsk(
   request: RpcRequest,
   source: Era,
 ): Promise<string> {
-  const { gateway, caller, scope, ask, listening } = requestContext;
+  const { gateway, viewer, ask, listening } = requestContext;
+  const { caller, visible } = viewer;
   const { signal, owner, waitUntil, bytes } = requestContext.context;
   const given = request.params?.['arguments'];
   try {
     const { request: words, summarize, dry_run: dryRun } = parseOwn(ASK_NAME, AskSchema, given);
     const outcome = await ask.ask({
       caller,
-      visible: scope.visible,
+      visible,
       request: words,
       summarize,
       dryRun,
       source,
       context: { signal, owner, waitUntil, bytes },
       parent: traceparentOf(request),
-      async again() {
-        const now = await listening.now();
-        return { caller: now.caller, visible: now.scope.visible };
-      },
+      again: async () => (await listening.now()).viewer,
     });
     return ownResultText(toAskText(outcome), hasFailed(outcome));
   } catch (thrown) {
     if (!(thrown instanceof PorticoError)) throw thrown;
     if (thrown.code === 'forbidden') {
-      await gateway.refused?.(caller, {
+      await gateway.refused(caller, {
         method: request.method,
         subject: ASK_NAME,
         thrown,

@@ -100,13 +100,13 @@ class Round {
 
   /** The chat as it waits for a person. */
   async waiting(): Promise<RawResponse> {
-    const { chats, caller } = this.#requestContext;
-    return toResponse(toResultText(await chats.get(caller, this.#chatId)));
+    const { chats, viewer } = this.#requestContext;
+    return toResponse(toResultText(await chats.get(viewer.caller, this.#chatId)));
   }
 
   /** @returns undefined where a person was asked and decided nothing */
   async #ready(round: JsonObject): Promise<ReadyChat | undefined> {
-    const { chats, caller } = this.#requestContext;
+    const { chats, viewer } = this.#requestContext;
     const asker = this.#toAsker();
     const { requestState: state } = round;
     if (state !== undefined) {
@@ -114,7 +114,7 @@ class Round {
         throw new PorticoError('invalid_params', 'params.requestState must be a string');
       }
       this.#chatId = state;
-      const { pending = [] } = await chats.get(caller, this.#chatId);
+      const { pending = [] } = await chats.get(viewer.caller, this.#chatId);
       const decisions = toDecisions(round['inputResponses'], pending);
       if (!decisions) return undefined;
       return chats.continue(asker, this.#chatId, ContinueChatSchema.parse({ decisions }));
@@ -129,24 +129,23 @@ class Round {
 
   /** The endpoint's own bounds, as they are kept with the chat. */
   #only(): JsonObject {
-    const { naming, toolset } = this.#requestContext.scope;
+    const { naming, toolset } = this.#requestContext.viewer;
     if (naming.kind === 'own') return { servers: [naming.serverId] };
     return toolset === undefined ? {} : { toolset };
   }
 
   #toAsker(): Asker {
-    const { caller, scope, context, listening } = this.#requestContext;
+    const { viewer, context, listening } = this.#requestContext;
     return {
-      caller,
-      visible: scope.visible,
+      caller: viewer.caller,
+      visible: viewer.visible,
       source: this.#source,
       signal: AbortSignal.any([context.signal, this.#gone.signal]),
       traceparent: traceparentOf(this.#request),
       waitUntil: work => context.waitUntil(work),
       async rights() {
         try {
-          const now = await listening.now();
-          return { caller: now.caller, visible: now.scope.visible };
+          return (await listening.now()).viewer;
         } catch (thrown) {
           if (thrown instanceof PorticoError) return undefined;
           throw thrown;

@@ -38,14 +38,15 @@ export async function toMetaCall(
   source: Era,
 ): Promise<MetaCall | undefined> {
   const name = request.method === 'tools/call' ? request.params?.['name'] : undefined;
-  if (requestContext.scope.tools !== 'search' || !isMetaTool(name)) return undefined;
+  if (requestContext.viewer.tools !== 'search' || !isMetaTool(name)) return undefined;
   try {
     if (name === 'call_tool') return toRealCall(request, params);
     return { result: await answer(requestContext, name, request.params?.['arguments']) };
   } catch (thrown) {
     if (name === 'call_tool' || (thrown instanceof PorticoError && thrown.code === 'forbidden')) {
-      const { gateway, caller } = requestContext;
-      await gateway.refused?.(caller, { method: request.method, subject: name, thrown, source });
+      const { gateway, viewer } = requestContext;
+      const refusal = { method: request.method, subject: name, thrown, source };
+      await gateway.refused(viewer.caller, refusal);
     }
     if (thrown instanceof PorticoError && thrown.code === 'invalid_params') {
       return { result: ownFailureText(thrown) };
@@ -55,17 +56,17 @@ export async function toMetaCall(
 }
 
 async function answer(
-  { gateway, caller, scope: { visible, naming } }: RequestContext,
+  { gateway, viewer }: RequestContext,
   name: Exclude<MetaTool, 'call_tool'>,
   given: unknown,
 ): Promise<string> {
   if (name === 'search_tools') {
-    const { hits } = await gateway.search(caller, visible, naming, parseSearch(given));
+    const { hits } = await gateway.search(viewer, parseSearch(given));
     return foundText(hits);
   }
   const found: ListedItem[] = [];
   for (const each of parseDescribe(given)) {
-    found.push(await gateway.find(caller, visible, naming, each));
+    found.push(await gateway.find(viewer, each));
   }
   return describedText(found);
 }

@@ -4,7 +4,7 @@
  */
 import type { AdvertisedCapabilities } from '../../gateway/gateway.ts';
 import { MAX_FOUND, USUAL_FOUND } from '../../search/rank/limits.ts';
-import type { Scope } from '../endpoint.ts';
+import type { EndpointViewer } from '../endpoint.ts';
 import { MAX_DESCRIBED } from './meta-arguments.ts';
 import { createOwnList } from './own-tools.ts';
 
@@ -103,7 +103,7 @@ export const metaListResult = createOwnList(META_TOOLS);
 /** What an endpoint offers; where its list of tools is its own, it never changes. */
 export function toOwnAdvertised(
   advertised: AdvertisedCapabilities,
-  { tools, naming }: Scope,
+  { tools, naming }: EndpointViewer,
 ): AdvertisedCapabilities {
   if (tools === 'all') return advertised;
   const { instructions, ...rest } = advertised;

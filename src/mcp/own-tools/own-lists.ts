@@ -13,7 +13,7 @@ import { fromRawMembers } from '../../shared/json/json-spans.ts';
 import { isObject } from '../../shared/protocol.ts';
 import type { ListName, ListEvent, Seen } from '../../shared/events.ts';
 import type { StreamView } from '../../sessions/stream-opening.ts';
-import type { Scope } from '../endpoint.ts';
+import type { EndpointViewer } from '../endpoint.ts';
 
 /** Templates count as resources. */
 const KINDS_OF: Record<ListName, readonly Kind[]> = {
@@ -26,24 +26,26 @@ const KINDS_OF: Record<ListName, readonly Kind[]> = {
 const STATIC = 'static';
 
 /** Whether a list is the same for everybody, whatever the servers have. */
-const isStatic = ({ tools }: Scope, list: ListName) => list === 'tools' && tools !== 'all';
+const isStatic = ({ tools }: EndpointViewer, list: ListName) => list === 'tools' && tools !== 'all';
 
 /** The lists of an endpoint that can change. */
-export function changingLists(scope: Scope, lists: readonly ListName[]): readonly ListName[] {
-  return lists.filter(list => !isStatic(scope, list));
+export function changingLists(
+  viewer: EndpointViewer,
+  lists: readonly ListName[],
+): readonly ListName[] {
+  return lists.filter(list => !isStatic(viewer, list));
 }
 
 /** A hash of each of these lists as the caller sees it; of none where it may not list. */
 export async function seenBy(
   gateway: Gateway,
-  { caller, scope }: CallerContext,
+  { viewer }: CallerContext,
   lists: readonly ListName[],
 ): Promise<Seen> {
-  if (!hasScope(caller, 'tools:read')) return {};
-  const { visible, naming } = scope;
+  if (!hasScope(viewer.caller, 'tools:read')) return {};
   const hashes = lists.map(async list => {
-    if (isStatic(scope, list)) return [list, STATIC] as const;
-    const listings = KINDS_OF[list].map(kind => gateway.list(caller, visible, naming, kind));
+    if (isStatic(viewer, list)) return [list, STATIC] as const;
+    const listings = KINDS_OF[list].map(kind => gateway.list(viewer, kind));
     const parts = await Promise.all((await Promise.all(listings)).map(hashOf));
     return [list, parts.join(' ')] as const;
   });
@@ -60,12 +62,12 @@ export async function recheckLists(
   lists: readonly ListName[],
   change: readonly ListEvent[],
 ): Promise<StreamView> {
-  const { servers, views } = callerContext.scope.visible;
+  const { servers, views } = callerContext.viewer.visible;
   const open = change.filter(
     ({ serverId }) => servers.some(({ id }) => id === serverId) && !views?.has(serverId),
   );
   const changed = new Set(open.flatMap(server => server.lists));
-  const told = changingLists(callerContext.scope, lists).filter(list => changed.has(list));
+  const told = changingLists(callerContext.viewer, lists).filter(list => changed.has(list));
   return { seen: await seenBy(gateway, callerContext, lists), told };
 }
 
@@ -84,7 +86,7 @@ async function hashOf(listing: Listing): Promise<string> {
 /** Whether a notification may be told: what it says of a resource only to who may subscribe to that now. */
 export async function mayTell(
   gateway: Gateway,
-  { caller, scope: { visible, naming } }: CallerContext,
+  { viewer }: CallerContext,
   text: string,
 ): Promise<boolean> {
   if (!text.includes('"notifications/resources/updated"')) return true;
@@ -92,7 +94,7 @@ export async function mayTell(
   const params = isObject(message) ? message['params'] : undefined;
   const uri = isObject(params) ? params['uri'] : undefined;
   if (typeof uri !== 'string') return false;
-  return gateway.subscription(caller, visible, naming, uri).then(
+  return gateway.subscription(viewer, uri).then(
     () => true,
     (error: unknown) => {
       if (error instanceof PorticoError) return false;

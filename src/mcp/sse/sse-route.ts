@@ -14,7 +14,7 @@ import { readJsonBody } from '../../http/json-body.ts';
 import { checkOrigin } from '../../http/origin.ts';
 import { counted } from '../../shared/limits/stream-count.ts';
 import type { Snapshot } from '../../access/admission/snapshots.ts';
-import { findScope } from '../admit.ts';
+import { findViewer } from '../admit.ts';
 import { parseEndpoint, type EndpointPart } from '../endpoint.ts';
 import { handleMcp } from '../route.ts';
 import { sseResponse } from './sse-session.ts';
@@ -75,7 +75,7 @@ async function openStream(
   waitUntil: WaitUntil,
 ): Promise<Response> {
   const endpoint = parseEndpoint(url, part);
-  await findScope(endpoint, snapshot, ports);
+  await findViewer(endpoint, snapshot, ports);
   const { caller } = snapshot;
   const { sealed, facts } = await ports.sessions.seal(caller);
   const release = ports.openStreams.open(caller.principalId);

@@ -1,6 +1,7 @@
 /** Ask with everything around it written down: a gateway with a few tools, a model that says what it is told to say, spans that are kept. */
 import { toCaller, type Caller } from '../../../src/access/policy/caller.ts';
-import type { ListedItem, VisibleServers } from '../../../src/gateway/listing.ts';
+import type { ListedItem } from '../../../src/gateway/listing.ts';
+import type { Viewer, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { SETUP_TOKEN } from '../../../src/shared/identity/principal.ts';
 import type { AllowEntry } from '../../../src/agents/ask/allow-list.ts';
 import { AskService, type AskInput } from '../../../src/agents/ask/ask-service.ts';
@@ -99,28 +100,20 @@ export function scriptAsk(script: Script) {
       return isThere && (view?.tool(item.key, isRead) ?? true);
     });
   const gateway = {
-    list: async (_caller: Caller, visible: VisibleServers) => ({ items: seen(visible), ttlMs: 0 }),
-    search: async (
-      _caller: Caller,
-      visible: VisibleServers,
-      _naming: object,
-      { limit }: { limit: number },
-    ) => ({
+    list: async ({ visible }: Viewer) => ({ items: seen(visible), ttlMs: 0 }),
+    search: async ({ visible }: Viewer, { limit }: { limit: number }) => ({
       hits: seen(visible).slice(-limit),
       serversSearched: 1,
       toolsSearched: 1,
     }),
-    async request(
-      _caller: Caller,
-      visible: VisibleServers,
-      naming: { serverId: string },
-      { reference, params }: RelayedRequest,
-    ) {
+    async request({ visible, naming }: Viewer, { reference, params }: RelayedRequest) {
+      const serverId = naming.kind === 'own' ? naming.serverId : '';
       const args: unknown = JSON.parse(params.get('arguments') ?? '');
-      calls.push({ serverId: naming.serverId, tool: reference.name, args, visible });
+      calls.push({ serverId, tool: reference.name, args, visible });
       const result = JSON.stringify(script.result ?? { content: [{ type: 'text', text: 'done' }] });
       return { reply: { response: { kind: 'response', parsed: {}, result } } };
     },
+    spend: async () => {},
     async refused(_caller: Caller, { subject, thrown }: { subject?: string; thrown: Error }) {
       refusals.push({ subject, message: thrown.message });
     },

@@ -42,7 +42,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
 /** Names that are known outside, and what they are. */
 const KNOWN_OUTSIDE: Readonly<Record<string, string>> = {
   'src/agents/ask/ask-service.ts door': 'an attribute of spans',
-  'src/gateway/steps/with-audit.ts door': 'a member of the details of audit rows',
+  'src/gateway/steps/record.ts door': 'a member of the details of audit rows',
   'src/upstream/connector/frames.ts news':
     'a frame between a gateway and a connector of another version',
 };

@@ -1,18 +1,21 @@
 /** A gateway whose calls are recorded, over servers that answer in turn; objects of principals note what they are told. */
 import type { Caller } from '../../../src/access/policy/caller.ts';
-import type { Naming } from '../../../src/gateway/listing.ts';
+import type { Naming } from '../../../src/gateway/viewer.ts';
 import { vi } from 'vitest';
 import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
 import { CallLedger, type CallLedgerPorts } from '../../../src/gateway/call-log/call-ledger.ts';
 import type { Admission, CallBeginning, CallEnd } from '../../../src/audit/calls/call-schema.ts';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
-import { createCore } from '../../../src/gateway/core.ts';
-import type { Gateway, RelayedRequest, DispatchContext } from '../../../src/gateway/gateway.ts';
-import { withAudit } from '../../../src/gateway/steps/with-audit.ts';
+import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
-import type { CallMessage, CallMessages, CallReply } from '../../../src/upstream/protocol/call.ts';
+import type {
+  CallContext,
+  CallMessage,
+  CallMessages,
+  CallReply,
+} from '../../../src/upstream/protocol/call.ts';
 import { createCaller } from '../access/callers.ts';
-import { createRecord, findNothing } from './fakes.ts';
+import { createFakeGateway, createRecord } from './fakes.ts';
 
 export const ada = createCaller({ principalId: 'ada' });
 export const alpha = createRecord('alpha');
@@ -49,12 +52,10 @@ export type Answer = CallReply | Error | (() => Promise<CallReply>);
 
 interface WorldOptions extends Partial<Pick<CallLedgerPorts, 'isRecording' | 'limits'>> {
   admit?: () => Admission | Promise<Admission>;
-  /** The gateway below, where it is another. */
-  toInner?: (core: Gateway) => Gateway;
 }
 
 export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) {
-  const { isRecording = true, limits = {}, admit = () => ({}), toInner } = options;
+  const { isRecording = true, limits = {}, admit = () => ({}) } = options;
   const begun: CallBeginning[] = [];
   const ended: CallEnd[] = [];
   const renewed: string[] = [];
@@ -73,32 +74,25 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
   const keys = { digest: () => Promise.resolve('digest') };
   const ledger = new CallLedger({ shardOf, ends, keys, isRecording, limits, wait });
   const sent: string[] = [];
-  const core = createCore({
+  const gateway = createFakeGateway({
     catalogOf: () => CATALOG,
-    findTools: findNothing,
-    call(_server, _request, name) {
+    ledger,
+    send(_server, _request, name) {
       sent.push(name ?? '');
       const answer = answers.shift() ?? result({ content: [] });
       if (answer instanceof Error) return Promise.reject(answer);
       return typeof answer === 'function' ? answer() : Promise.resolve(answer);
     },
   });
-  const whole = {
-    ...core,
-    subscribeTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
-  };
-  const gateway = withAudit(toInner?.(whole) ?? whole, ledger);
   const gone = new AbortController();
 
   const call = (
     request: Partial<RelayedRequest> = {},
-    context: Partial<DispatchContext> = {},
+    context: Partial<CallContext> = {},
     caller: Caller = ada,
   ) =>
     gateway.request(
-      caller,
-      { servers: [alpha] },
-      naming,
+      { caller, visible: { servers: [alpha] }, naming },
       {
         method: 'tools/call',
         reference: { kind: 'tool', name: 'alpha.echo' },
@@ -119,7 +113,7 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
     await vi.advanceTimersByTimeAsync(100);
     return ended.map(({ outcome, code, detail }) => [outcome, code, detail]);
   };
-  return { gateway, call, gone, begun, ended, renewed, sent, endings };
+  return { gateway, ledger, call, gone, begun, ended, renewed, sent, endings };
 }
 
 /** Takes messages to their end. */

@@ -5,7 +5,8 @@ import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { outcomeOf } from '../../../src/servers/health/call-outcome.ts';
 import { CallTally, type CallReport } from '../../../src/servers/health/call-report.ts';
 import { CallReports } from '../../../src/gateway/health/call-reports.ts';
-import { withReports, type Call } from '../../../src/gateway/health/live-calls.ts';
+import { reportOutcome } from '../../../src/gateway/steps/report-outcome.ts';
+import type { Send } from '../../../src/gateway/steps/send.ts';
 import type { CallContext, CallMessage, CallReply } from '../../../src/upstream/protocol/call.ts';
 import { createRecord } from './fakes.ts';
 
@@ -185,7 +186,7 @@ describe('a monitor', () => {
   });
 });
 
-describe('withReports', () => {
+describe('a call that is watched', () => {
   const response: CallMessage = { kind: 'response', result: '{}', parsed: {} };
   const question: CallMessage = {
     kind: 'question',
@@ -195,7 +196,7 @@ describe('withReports', () => {
   };
   const request = { method: 'tools/call', params: new Map() };
 
-  function createCall(call: Call) {
+  function createCall(call: Send) {
     const add = vi.fn<CallReports['add']>();
     const controller = new AbortController();
     const context: CallContext = {
@@ -205,7 +206,7 @@ describe('withReports', () => {
       capabilities: {},
       questions: 'ask',
     };
-    const watched = withReports(call, { add } as unknown as CallReports);
+    const watched = reportOutcome({ add })(call);
     const codes = () => add.mock.calls.map(([, code]) => code as unknown);
     return { make: () => watched(server, request, undefined, context), codes, controller };
   }

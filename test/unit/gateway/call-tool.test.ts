@@ -1,6 +1,7 @@
 /** A call for who takes a whole result: what is asked of the gateway, and a question that nobody answers. */
 import { expect, it } from 'vitest';
 import { callTool } from '../../../src/gateway/call-tool.ts';
+import { DOT_NAMING } from '../../../src/gateway/viewer.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord } from './fakes.ts';
@@ -12,7 +13,7 @@ async function called(parsed: object) {
   const replaced: string[] = [];
   const asked: unknown[] = [];
   const response = { kind: 'response', result: '{}', parsed: { ...parsed } } as const;
-  const request: Gateway['request'] = (_caller, _reach, _naming, given, context) => {
+  const request: Gateway['request'] = (_viewer, given, context) => {
     asked.push({ ...given, questions: context.questions, capabilities: context.capabilities });
     return Promise.resolve({
       server,
@@ -24,9 +25,7 @@ async function called(parsed: object) {
   const answer = await callTool(
     { request },
     {
-      caller: createCaller(),
-      visible: { servers: [server] },
-      naming: { kind: 'qualified', style: 'dot' },
+      viewer: { caller: createCaller(), visible: { servers: [server] }, naming: DOT_NAMING },
       name: 'alpha.echo',
       args: '{"n":1}',
       source: 'rest',

@@ -1,5 +1,5 @@
 /** What an endpoint offers of its servers: each capability where one of them has it, instructions and tasks of whom they are. */
-import type { Naming } from '../../../src/gateway/listing.ts';
+import type { Naming } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { toAdvertised, type Offering } from '../../../src/gateway/capabilities.ts';

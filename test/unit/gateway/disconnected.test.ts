@@ -2,17 +2,17 @@
  * The state of a server that is down is told to who may use what was asked for, and to nobody else: what is hidden there is answered as what
  * is unknown, by every kind of name.
  */
-import type { Naming, VisibleServers, Reference } from '../../../src/gateway/listing.ts';
+import type { Reference } from '../../../src/gateway/listing.ts';
+import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import type { AccessRule } from '../../../src/access/policy/rule.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
-import { createCore } from '../../../src/gateway/core.ts';
 import { Renames } from '../../../src/gateway/naming/renames.ts';
 import { withinToolset } from '../../../src/gateway/toolset-scope.ts';
-import { restrictToCaller, withAccess } from '../../../src/gateway/steps/with-access.ts';
+import { restrictToCaller } from '../../../src/gateway/steps/restrict.ts';
 import { ServerStatusSchema, isOffered } from '../../../src/servers/registry/status.ts';
 import { createCaller, OPEN } from '../access/callers.ts';
-import { catalogOf, createRecord, findNothing } from './fakes.ts';
+import { catalogOf, createFakeGateway, createRecord } from './fakes.ts';
 
 const DOWN = ServerStatusSchema.options.filter(status => !isOffered(status));
 const rule = (tool: string, server = 'off'): AccessRule => ({
@@ -31,13 +31,9 @@ const byToken = createCaller({ tools: ['off.shown', 'alpha'] });
 const byServer = createCaller({ servers: ['id-alpha'] });
 const NARROWED = { 'a rule': byRule, 'the tools of a token': byToken };
 
-const gateway = withAccess({
-  ...createCore({
-    catalogOf: server => catalogOf(isOffered(server.status) ? server : createRecord('off')),
-    findTools: findNothing,
-    call: () => Promise.reject(new Error('nothing is to be sent')),
-  }),
-  subscribeTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
+const gateway = createFakeGateway({
+  catalogOf: server => catalogOf(isOffered(server.status) ? server : createRecord('off')),
+  send: () => Promise.reject(new Error('nothing is to be sent')),
 });
 
 const context = {
@@ -66,7 +62,7 @@ async function refusalOf(
   const method = METHODS[reference.kind];
   const request = { method, reference, params: new Map<string, string>() };
   try {
-    await gateway.request(caller, visible, naming, request, context);
+    await gateway.request({ caller, visible, naming }, request, context);
   } catch (error) {
     if (!(error instanceof PorticoError)) throw error;
     const { code, message, extras } = error;

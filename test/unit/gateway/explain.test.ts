@@ -11,15 +11,13 @@ import type { AccessRule, Subject } from '../../../src/access/policy/rule.ts';
 import type { Token } from '../../../src/shared/identity/token.ts';
 import type { Toolset } from '../../../src/access/policy/toolset.ts';
 import { EMPTY_CATALOG, parseCatalog, type Catalog } from '../../../src/servers/catalog/catalog.ts';
-import { createCore } from '../../../src/gateway/core.ts';
 import { createTrial } from '../../../src/gateway/explain/dry-run.ts';
-import { restrictToCaller, withAccess } from '../../../src/gateway/steps/with-access.ts';
-import { withCircuit } from '../../../src/gateway/health/live-calls.ts';
-import { scopeOf } from '../../../src/mcp/endpoint.ts';
+import { restrictToCaller } from '../../../src/gateway/steps/restrict.ts';
+import { viewerOf } from '../../../src/mcp/endpoint.ts';
 import type { ApprovalState } from '../../../src/servers/registry/approval.ts';
 import { isOffered, ServerStatusSchema } from '../../../src/servers/registry/status.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
-import { createRecord, findNothing } from './fakes.ts';
+import { createRecord, createFakeGateway } from './fakes.ts';
 import { createRandom, drawn, SEED, type Random } from '../seeded.ts';
 
 const NOW = 1_000;
@@ -120,25 +118,20 @@ function makeWorld(random: Random): World {
 /** What lists and calls do with a tool at an endpoint that has all of the registry in reach, or that of a toolset. */
 async function reallyDo(world: World, caller: Caller, { server, tool, toolset }: Case) {
   const left: string[] = [];
-  const core = createCore({
+  const gateway = createFakeGateway({
     catalogOf: world.catalogOf,
-    findTools: findNothing,
-    call: withCircuit((at, _request, name) => {
+    send(at, _request, name) {
       left.push(`${at.name}.${name}`);
       return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
-    }),
-  });
-  const gateway = withAccess({
-    ...core,
-    subscribeTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
+    },
   });
   const endpoint = { path: '/mcp', ...(toolset ? { toolsetName: toolset.name } : {}) };
   const seen = restrictToCaller(caller, { servers: world.servers });
-  const scope = scopeOf(endpoint, caller, seen, { nameStyle: 'dot', tools: 'all' });
-  if (!scope) return { isListed: false, isCalled: false };
-  const { visible, naming } = scope;
+  const view = { caller, visible: seen };
+  const viewer = viewerOf(endpoint, view, { nameStyle: 'dot', tools: 'all' });
+  if (!viewer) return { isListed: false, isCalled: false };
   const name = `${server.name}.${tool}`;
-  const listed = await gateway.list(caller, visible, naming, 'tools').catch(() => ({ items: [] }));
+  const listed = await gateway.list(viewer, 'tools').catch(() => ({ items: [] }));
   const request = {
     method: 'tools/call',
     reference: { kind: 'tool', name },
@@ -151,7 +144,7 @@ async function reallyDo(world: World, caller: Caller, { server, tool, toolset }:
     capabilities: {},
     questions: 'ask',
   } as const;
-  await gateway.request(caller, visible, naming, request, context).catch(() => undefined);
+  await gateway.request(viewer, request, context).catch(() => undefined);
   expect(left.every(call => call === name)).toBe(true);
   return { isListed: listed.items.some(item => item.name === name), isCalled: left.length > 0 };
 }

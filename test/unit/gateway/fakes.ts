@@ -1,4 +1,8 @@
-/** Plain fakes for the core: records and their catalogs, without a database or a network. */
+/** A gateway on plain fakes: records and their catalogs, without a database or a network. */
+import { createGateway, type GatewayPorts } from '../../../src/gateway/create-gateway.ts';
+import type { Gateway } from '../../../src/gateway/gateway.ts';
+import { createTaskIds } from '../../../src/gateway/steps/task-ids.ts';
+import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
 import type { FindTools } from '../../../src/gateway/search.ts';
 import { EMPTY_CATALOG, parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { NO_CREDENTIAL } from '../../../src/credentials/credential-schema.ts';
@@ -55,3 +59,32 @@ export const catalogOf = ({ name, status, catalogHash }: Server) => {
   const tools = (TOOLS[name] ?? []).map(tool => ({ name: tool, inputSchema: {} }));
   return parseCatalog(catalogHash ?? '', JSON.stringify({ tools, capabilities: { tools: {} } }));
 };
+
+export const KEYS = createKeyRing(
+  JSON.stringify({ active: 'k1', keys: { k1: Buffer.alloc(32, 1).toString('base64') } }),
+);
+
+/** A gateway that records nothing, keeps no result and whose servers answer with `{}`, but for what is given. */
+export function createFakeGateway(ports: Partial<GatewayPorts> = {}): Gateway {
+  return createGateway({
+    catalogOf,
+    findTools: findNothing,
+    taskIds: createTaskIds(KEYS),
+    subscribeTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
+    ledger: undefined,
+    cache: {
+      shardOf: () => {
+        throw new Error('no rule is given, so nothing is kept');
+      },
+      keys: KEYS,
+      maxResultBytes: 0,
+      waitMs: 0,
+      now: () => 0,
+    },
+    requestState: { keys: KEYS, lifetimeMs: 60_000 },
+    reports: { add: () => {}, refuse: () => {} },
+    openCallChannel: () => Promise.resolve(null),
+    send: () => Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } }),
+    ...ports,
+  });
+}

@@ -1,12 +1,11 @@
-/** The way of a link through the core: out in a result, back in a request, and never to another server than its own. */
-import type { Naming, VisibleServers } from '../../../src/gateway/listing.ts';
+/** The way of a link through the gateway: out in a result, back in a request, and never to another server than its own. */
+import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import { NOTHING } from '../../../src/access/policy/view.ts';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
-import { createCore } from '../../../src/gateway/core.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
 import { createCaller } from '../access/callers.ts';
-import { createRecord, findNothing } from './fakes.ts';
+import { createFakeGateway, createRecord } from './fakes.ts';
 
 const CATALOG = JSON.stringify({
   tools: [{ name: 'link', inputSchema: { type: 'object' } }],
@@ -21,10 +20,9 @@ const qualified: Naming = { kind: 'qualified', style: 'dot' };
 const caller = createCaller();
 
 const calls: string[] = [];
-const core = createCore({
+const gateway = createFakeGateway({
   catalogOf: ({ name }) => parseCatalog(`hash-${name}`, name === 'gamma' ? EMPTY : CATALOG),
-  findTools: findNothing,
-  call(to, { params }) {
+  send(to, { params }) {
     calls.push(`${to.name} ${params.get('uri') ?? params.get('name')}`);
     const parsed: JsonObject = { content: [{ type: 'resource_link', uri: 'day://1', name: 'd' }] };
     return Promise.resolve({
@@ -32,7 +30,7 @@ const core = createCore({
     });
   },
 });
-const context: Parameters<typeof core.request>[4] = {
+const context: Parameters<typeof gateway.request>[2] = {
   signal: new AbortController().signal,
   owner: () => 'o',
   waitUntil: () => {},
@@ -44,14 +42,18 @@ async function read(visible: VisibleServers, uri: string): Promise<string | unde
   calls.length = 0;
   const reference = { kind: 'resource', name: uri } as const;
   const request = { method: 'resources/read', reference, params: new Map() } as const;
-  await core.request(caller, visible, qualified, request, context);
+  await gateway.request({ caller, visible, naming: qualified }, request, context);
   return calls[0];
 }
 
 async function callLink(naming: Naming, name: string): Promise<unknown> {
   const reference = { kind: 'tool', name } as const;
   const request = { method: 'tools/call', reference, params: new Map() } as const;
-  const { reply, toResult } = await core.request(caller, { servers }, naming, request, context);
+  const { reply, toResult } = await gateway.request(
+    { caller, visible: { servers }, naming },
+    request,
+    context,
+  );
   if (!('response' in reply) || !('result' in reply.response)) throw new Error('no result');
   const { result, parsed } = reply.response;
   const { content } = JSON.parse(toResult?.(result, parsed) ?? result) as {

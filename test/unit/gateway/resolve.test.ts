@@ -1,14 +1,13 @@
 /** What a reference means within reach, where kinds of items could be taken for each other: each is decided by what the caller sees of its kind. */
-import type { Naming, Reference } from '../../../src/gateway/listing.ts';
+import type { Reference } from '../../../src/gateway/listing.ts';
+import type { Naming } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
-import { createCore } from '../../../src/gateway/core.ts';
 import { Renames } from '../../../src/gateway/naming/renames.ts';
 import { taskNotFound } from '../../../src/gateway/resolve.ts';
-import { withAccess } from '../../../src/gateway/steps/with-access.ts';
 import { createCaller, OPEN } from '../access/callers.ts';
-import { createRecord, findNothing } from './fakes.ts';
+import { createFakeGateway, createRecord } from './fakes.ts';
 
 const there = createRecord('there');
 const down = createRecord('down', { status: 'DISCONNECTED' });
@@ -24,19 +23,13 @@ const catalog = parseCatalog(
 );
 const sent: string[] = [];
 let said = '';
-const gateway = withAccess({
-  ...createCore({
-    catalogOf: ({ status }) =>
-      status === 'CONNECTED' ? catalog : parseCatalog('none', '{"capabilities":{}}'),
-    findTools: findNothing,
-    call: (server, request) => {
-      sent.push(`${server.name} ${request.method}`);
-      return Promise.resolve({
-        response: { kind: 'response', result: '{}', parsed: {} },
-      });
-    },
-  }),
-  subscribeTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
+const gateway = createFakeGateway({
+  catalogOf: ({ status }) =>
+    status === 'CONNECTED' ? catalog : parseCatalog('none', '{"capabilities":{}}'),
+  send: (server, request) => {
+    sent.push(`${server.name} ${request.method}`);
+    return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
+  },
 });
 const METHODS = {
   tool: 'tools/call',
@@ -66,7 +59,7 @@ async function ask(
     params: new Map<string, string>(),
   };
   try {
-    await gateway.request(caller, within, naming, request, context);
+    await gateway.request({ caller, visible: within, naming }, request, context);
     return sent[0];
   } catch (thrown) {
     if (!(thrown instanceof PorticoError)) throw thrown;
@@ -145,7 +138,7 @@ describe('a caller who sees one tool of a server', () => {
   it('[ACC-3] does not see a server of which nothing is left', async () => {
     const gone = createCaller({ tools: ['there.other'] });
     const namesFor = async (caller: typeof gone) =>
-      (await gateway.visible(caller, visible)).servers.map(({ name }) => name);
+      (await gateway.visible({ caller, visible, naming: dot })).servers.map(({ name }) => name);
     expect(await namesFor(gone)).toEqual([]);
     expect(await namesFor(ofTools)).toEqual(['there']);
     expect(await namesFor(everything)).toEqual(['down', 'there']);
@@ -165,11 +158,11 @@ describe('a name that an endpoint gives', () => {
     expect(await ask(everything, renamed, { kind: 'prompt', name: 'new' })).toBe(
       'tool_name_unprefixed',
     );
-    const { items } = await gateway.list(everything, visible, renamed, 'tools');
+    const { items } = await gateway.list({ caller: everything, visible, naming: renamed }, 'tools');
     expect(items.map(({ name, item }) => [name, item.raw.get('description')])).toEqual([
       ['new', '"Another"'],
     ]);
-    const prompts = await gateway.list(everything, visible, renamed, 'prompts');
+    const prompts = await gateway.list({ caller: everything, visible, naming: renamed }, 'prompts');
     expect(prompts.items.map(({ name }) => name)).toEqual([
       'there.same',
       'there.ask',
@@ -246,7 +239,10 @@ describe('a task', () => {
 describe('the name of a prompt', () => {
   it('[MCP-8] that was changed to fit a host is found through the catalog', async () => {
     const underscore: Naming = { kind: 'qualified', style: 'underscore' };
-    const { items } = await gateway.list(everything, visible, underscore, 'prompts');
+    const { items } = await gateway.list(
+      { caller: everything, visible, naming: underscore },
+      'prompts',
+    );
     const names = items.map(({ name }) => name);
     expect(names).toHaveLength(3);
     for (const name of names) {

@@ -1,5 +1,5 @@
 /** What changes in a result, by what was asked, on which endpoint, and by whom; all else passes as it came. */
-import type { Naming } from '../../../src/gateway/listing.ts';
+import type { Naming } from '../../../src/gateway/viewer.ts';
 import { expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';

@@ -8,7 +8,7 @@ import { catalogOf, createRecord } from './fakes.ts';
 const everyone = createCaller();
 const trial = createTrial({ catalogOf });
 const tried = (server: Server, tool = 'echo', caller = everyone) =>
-  trial(caller, { servers: [server] }, server, tool);
+  trial({ caller, visible: { servers: [server] } }, server, tool);
 const alpha = createRecord('alpha');
 
 it('[ACC-3] is nothing where it would leave', async () => {

@@ -4,7 +4,7 @@ import { parseQualifiedPattern } from '../../../src/shared/util/name-pattern.ts'
 import { NOTHING, selectionOf, WHOLE } from '../../../src/access/policy/view.ts';
 import { isReadOnly, parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { filterCatalog } from '../../../src/gateway/visible-catalog.ts';
-import { restrictToCaller } from '../../../src/gateway/steps/with-access.ts';
+import { restrictToCaller } from '../../../src/gateway/steps/restrict.ts';
 import { PLAIN_CLIENT } from '../../../src/servers/catalog/conditions.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord } from './fakes.ts';

@@ -1,5 +1,5 @@
 /** A search over a reach: filters come first, so that what is hidden or filtered out changes nothing of what is found. */
-import type { VisibleServers } from '../../../src/gateway/listing.ts';
+import type { VisibleServers } from '../../../src/gateway/viewer.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { NOTHING, type View } from '../../../src/access/policy/view.ts';

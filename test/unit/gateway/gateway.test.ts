@@ -1,21 +1,20 @@
-/** The core and its access decorator on plain fakes: who sees what, what a name means, what is never called. */
+/** The gateway on plain fakes: who sees what, what a name means, what is never called. */
 import type { Caller } from '../../../src/access/policy/caller.ts';
-import type { Naming, VisibleServers } from '../../../src/gateway/listing.ts';
+import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import { EMPTY_CATALOG } from '../../../src/servers/catalog/catalog.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
-import { createCore, type CorePorts } from '../../../src/gateway/core.ts';
+import type { GatewayPorts } from '../../../src/gateway/create-gateway.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { ServerFailure } from '../../../src/gateway/server-failure.ts';
-import { withAccess } from '../../../src/gateway/steps/with-access.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
 import { createCaller } from '../access/callers.ts';
-import { catalogOf, createRecord, findNothing } from './fakes.ts';
+import { catalogOf, createFakeGateway, createRecord } from './fakes.ts';
 
 const visible: VisibleServers = {
   servers: ['alpha', 'alpha__beta', 'beta', 'off'].map(name => createRecord(name)),
 };
-const context: Parameters<Gateway['request']>[4] = {
+const context: Parameters<Gateway['request']>[2] = {
   signal: new AbortController().signal,
   owner: () => 'o',
   waitUntil: () => {},
@@ -28,20 +27,16 @@ const dot: Naming = { kind: 'qualified', style: 'dot' };
 const underscore: Naming = { kind: 'qualified', style: 'underscore' };
 const ownOf = (key: string): Naming => ({ kind: 'own', serverId: `id-${key}` });
 
-function createGateway(more: Partial<CorePorts> = {}) {
+function createGateway(more: Partial<GatewayPorts> = {}) {
   const calls: string[] = [];
-  const inner = createCore({
-    catalogOf,
-    findTools: findNothing,
-    call(to, request) {
+  const gateway = createFakeGateway({
+    send(to, request) {
       calls.push(`${to.name} ${request.params.get('name')}`);
       return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
     },
     ...more,
   });
-  const deaf = { agreed: [], ended: Promise.resolve() };
-  const core: Gateway = { ...inner, subscribeTasks: () => Promise.resolve(deaf) };
-  return { core, guarded: withAccess(core), calls };
+  return { gateway, calls };
 }
 
 /** Call a tool by its name on the aggregate, or by its own on the endpoint of one server. */
@@ -54,11 +49,11 @@ function callTool(
   params = new Map<string, string>(),
 ) {
   const request = { method: 'tools/call', reference: { kind: 'tool', name }, params } as const;
-  return gateway.request(caller, within, naming, request, context);
+  return gateway.request({ caller, visible: within, naming }, request, context);
 }
 
 const listTools = async (gateway: Gateway, caller: Caller, within: VisibleServers, naming = dot) =>
-  (await gateway.list(caller, within, naming, 'tools')).items;
+  (await gateway.list({ caller, visible: within, naming }, 'tools')).items;
 
 /** Code and message of what a call throws, which is all a caller learns. */
 async function refusalOf(
@@ -87,17 +82,17 @@ describe('a name', () => {
     ['alpha__beta__only', 'alpha__beta "only"'],
     ['alpha.x y', 'alpha "x y"'],
   ])('[MCP-8] [AG-US4-AC1] %s leads to its tool', async (name, called) => {
-    const { guarded, calls } = createGateway();
-    await callTool(guarded, everything, visible, name);
+    const { gateway, calls } = createGateway();
+    await callTool(gateway, everything, visible, name);
     expect(calls).toEqual([called]);
   });
 
   it('[MCP-8] that was changed to fit a host is found through the catalog', async () => {
-    const { guarded, calls } = createGateway();
-    const listed = await listTools(guarded, everything, visible, underscore);
+    const { gateway, calls } = createGateway();
+    const listed = await listTools(gateway, everything, visible, underscore);
     for (const { name, server: owner, item } of listed) {
       calls.length = 0;
-      await callTool(guarded, everything, visible, name);
+      await callTool(gateway, everything, visible, name);
       expect([name, calls]).toEqual([name, [`${owner.name} ${JSON.stringify(item.key)}`]]);
     }
     expect(listed).toHaveLength(7);
@@ -105,27 +100,27 @@ describe('a name', () => {
 
   it('[REG-2] that was changed to fit a host leads to the server as it is now, though the list is remembered', async () => {
     const called: string[] = [];
-    const { guarded } = createGateway({
-      call({ url }) {
+    const { gateway } = createGateway({
+      send({ url }) {
         called.push(url);
         return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
       },
     });
     const before = { servers: [createRecord('alpha')] };
-    const names = (await listTools(guarded, everything, before, underscore)).map(
+    const names = (await listTools(gateway, everything, before, underscore)).map(
       listed => listed.name,
     );
     const name = names.find(listed => listed.startsWith('alpha__x_y')) ?? '';
     const url = 'https://moved.example.com/mcp';
     const after = { servers: [createRecord('alpha', { url, revision: 2 })] };
-    await callTool(guarded, everything, before, name);
-    await callTool(guarded, everything, after, name);
+    await callTool(gateway, everything, before, name);
+    await callTool(gateway, everything, after, name);
     expect(called).toEqual(['https://a.example.com/mcp', url]);
   });
 
   it('[AG-US4-AC2] of a server itself needs no prefix', async () => {
-    const { guarded, calls } = createGateway();
-    await callTool(guarded, everything, visible, 'get.sum', ownOf('alpha'));
+    const { gateway, calls } = createGateway();
+    await callTool(gateway, everything, visible, 'get.sum', ownOf('alpha'));
     expect(calls).toEqual(['alpha "get.sum"']);
   });
 
@@ -139,19 +134,19 @@ describe('a name', () => {
     ['echo', 'tool_name_unprefixed', 'Tool name must be prefixed with server key: echo'],
     ['.echo', 'tool_name_unprefixed', 'Tool name must be prefixed with server key: .echo'],
   ])('[MCP-9] %s is refused', async (name, code, message) => {
-    const { guarded, calls } = createGateway();
-    const run = callTool(guarded, everything, visible, name);
+    const { gateway, calls } = createGateway();
+    const run = callTool(gateway, everything, visible, name);
     expect(await refusalOf(run)).toMatchObject({ code, message });
     expect(calls).toEqual([]);
   });
 
   it('[AG-US4-AC3] of a disconnected server tells its state', async () => {
-    const { guarded, calls } = createGateway();
+    const { gateway, calls } = createGateway();
     for (const [name, naming] of [
       ['off.echo', dot],
       ['echo', ownOf('off')],
     ] as const) {
-      const run = callTool(guarded, everything, visible, name, naming);
+      const run = callTool(gateway, everything, visible, name, naming);
       expect(await refusalOf(run)).toMatchObject({
         code: 'server_disconnected',
         extras: { data: { server: { id: 'id-off', name: 'off', status: 'DISCONNECTED' } } },
@@ -165,15 +160,15 @@ describe('access', () => {
   it.each(['.', ':', '__', '/', 'own'])(
     '[MCP-9] [ACC-3] hidden looks like unknown by %s',
     async kind => {
-      const { guarded, calls } = createGateway();
+      const { gateway, calls } = createGateway();
       for (const hidden of ['alpha', 'off', 'alpha__beta']) {
         const [name, naming] =
           kind === 'own' ? ['echo', ownOf(hidden)] : [`${hidden}${kind}echo`, dot];
         const alone: VisibleServers = {
           servers: visible.servers.filter(server => server.name === 'beta'),
         };
-        const answer = await refusalOf(callTool(guarded, restrictToCaller, visible, name, naming));
-        expect(answer).toEqual(await refusalOf(callTool(guarded, everything, alone, name, naming)));
+        const answer = await refusalOf(callTool(gateway, restrictToCaller, visible, name, naming));
+        expect(answer).toEqual(await refusalOf(callTool(gateway, everything, alone, name, naming)));
         expect(answer).toEqual({
           code: 'tool_not_found',
           message: `Tool not found: ${name}`,
@@ -185,9 +180,9 @@ describe('access', () => {
   );
 
   it('[ACC-3] lists what may be called and calls what is listed, in every style', async () => {
-    const { guarded, calls } = createGateway();
+    const { gateway, calls } = createGateway();
     for (const style of ['dot', 'colon', 'underscore'] as const) {
-      const listed = await listTools(guarded, restrictToCaller, visible, {
+      const listed = await listTools(gateway, restrictToCaller, visible, {
         kind: 'qualified',
         style,
       });
@@ -195,48 +190,48 @@ describe('access', () => {
         'beta echo',
       ]);
       for (const { name } of listed) {
-        await callTool(guarded, restrictToCaller, visible, name);
+        await callTool(gateway, restrictToCaller, visible, name);
       }
     }
     expect(calls).toEqual(['beta "echo"', 'beta "echo"', 'beta "echo"']);
   });
 
   it('[ACC-3] never mixes the remembered lists of two callers', async () => {
-    const { guarded } = createGateway();
-    const before = await listTools(guarded, everything, visible);
-    expect(await listTools(guarded, restrictToCaller, visible)).toHaveLength(1);
-    expect(await listTools(guarded, createCaller({ servers: [] }), visible)).toHaveLength(0);
-    expect(await listTools(guarded, everything, visible)).toBe(before);
+    const { gateway } = createGateway();
+    const before = await listTools(gateway, everything, visible);
+    expect(await listTools(gateway, restrictToCaller, visible)).toHaveLength(1);
+    expect(await listTools(gateway, createCaller({ servers: [] }), visible)).toHaveLength(0);
+    expect(await listTools(gateway, everything, visible)).toBe(before);
     expect(before).toHaveLength(7);
   });
 
   it('[ACC-2] asks for the scope of each verb', async () => {
-    const { guarded, calls } = createGateway();
+    const { gateway, calls } = createGateway();
     const reader: Caller = { ...everything, scopes: new Set(['tools:read']) };
     const writer: Caller = { ...everything, scopes: new Set(['tools:call']) };
-    expect(await refusalOf(callTool(guarded, reader, visible, 'alpha.echo'))).toMatchObject({
+    expect(await refusalOf(callTool(gateway, reader, visible, 'alpha.echo'))).toMatchObject({
       code: 'forbidden',
     });
-    expect(await refusalOf(listTools(guarded, writer, visible))).toMatchObject({
+    expect(await refusalOf(listTools(gateway, writer, visible))).toMatchObject({
       code: 'forbidden',
     });
     expect(calls).toEqual([]);
   });
 
   it('[ACC-3] can only make the reach smaller', async () => {
-    const { guarded } = createGateway();
+    const { gateway } = createGateway();
     const wider = createCaller({ servers: ['id-beta', 'id-alpha', 'id-elsewhere'] });
     const small: VisibleServers = { servers: [createRecord('beta')] };
-    const listed = await listTools(guarded, wider, small);
+    const listed = await listTools(gateway, wider, small);
     expect(listed.map(({ name }) => name)).toEqual(['beta.echo']);
   });
 });
 
-describe('the core', () => {
+describe('the gateway', () => {
   it('[MCP-7] replaces the name and keeps all other params', async () => {
     let sent = new Map<string, string>();
-    const { core } = createGateway({
-      call(_server, request) {
+    const { gateway } = createGateway({
+      send(_server, request) {
         sent = request.params;
         return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
       },
@@ -247,7 +242,7 @@ describe('the core', () => {
       ['_meta', '{}'],
       ['vendor', '1e400'],
     ]);
-    await callTool(core, everything, visible, 'alpha.echo', dot, params);
+    await callTool(gateway, everything, visible, 'alpha.echo', dot, params);
     expect([...sent]).toEqual([
       ['arguments', '{"n":1.0}'],
       ['name', '"echo"'],
@@ -258,10 +253,10 @@ describe('the core', () => {
   });
 
   it('[MCP-12] says which server failed', async () => {
-    const { core } = createGateway({
-      call: () => Promise.reject(new PorticoError('upstream_timeout')),
+    const { gateway } = createGateway({
+      send: () => Promise.reject(new PorticoError('upstream_timeout')),
     });
-    const run = callTool(core, everything, visible, 'beta.echo');
+    const run = callTool(gateway, everything, visible, 'beta.echo');
     const failure: unknown = await run.catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ServerFailure);
     expect(failure).toMatchObject({
@@ -272,18 +267,18 @@ describe('the core', () => {
 
   it('[MCP-12] does not remember a list that lacks a catalog nobody had', async () => {
     let lost = true;
-    const { core } = createGateway({
+    const { gateway } = createGateway({
       catalogOf: each => (lost && each.name === 'beta' ? EMPTY_CATALOG : catalogOf(each)),
     });
-    expect(await listTools(core, everything, visible)).toHaveLength(6);
+    expect(await listTools(gateway, everything, visible)).toHaveLength(6);
     lost = false;
-    expect(await listTools(core, everything, visible)).toHaveLength(7);
+    expect(await listTools(gateway, everything, visible)).toHaveLength(7);
   });
 
   it('[REG-5] lists anew when a catalog, a name or a state changes', async () => {
-    const { core } = createGateway();
+    const { gateway } = createGateway();
     const names = async (changed: Server) =>
-      (await listTools(core, everything, { servers: [changed] })).map(({ name }) => name);
+      (await listTools(gateway, everything, { servers: [changed] })).map(({ name }) => name);
     const base = createRecord('beta');
     expect(await names(base)).toEqual(['beta.echo']);
     expect(await names({ ...base, name: 'alpha__beta' })).toEqual([
@@ -291,9 +286,9 @@ describe('the core', () => {
       'alpha__beta.only',
     ]);
     expect(await names({ ...base, status: 'DISCONNECTED' })).toEqual([]);
-    const before = await listTools(core, everything, { servers: [base] });
+    const before = await listTools(gateway, everything, { servers: [base] });
     expect(
-      await listTools(core, everything, { servers: [{ ...base, catalogHash: 'next' }] }),
+      await listTools(gateway, everything, { servers: [{ ...base, catalogHash: 'next' }] }),
     ).not.toBe(before);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The audit of calls and their limits as a decorator, outermost, so that it sees what all others refuse. A call that leaves has its
+ * The record of calls and their limits. It begins before all other steps, so that it sees what they refuse. A call that leaves has its
  * row before it leaves; one that does not has the row of its refusal before its caller hears of it, in the same way whether what was
  * asked for is unknown or hidden.
  *
@@ -12,9 +12,9 @@ import { outcomeOfCode, type CallFacts, type CallLedger } from '../call-log/call
 import { RENEWAL_MS, type CallEnd } from '../../audit/calls/call-schema.ts';
 import { toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
-import type { CallMessages, CallReply } from '../../upstream/protocol/call.ts';
+import type { CallContext, CallMessages, CallReply } from '../../upstream/protocol/call.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
-import type { Gateway, RelayedRequest, DispatchContext, RoutedReply } from '../gateway.ts';
+import type { Refusal, RelayedRequest, RoutedReply } from '../gateway.ts';
 import { toQualifiedName } from '../../shared/naming/qualified-name.ts';
 import { toQualifiedUri } from '../../shared/naming/qualified-uri.ts';
 import type { Resolved } from '../resolve.ts';
@@ -26,44 +26,54 @@ const ACTIONS = new Map<string, string>([
   ['prompts/get', 'prompt.get'],
   ['resources/read', 'resource.read'],
 ]);
-/** Results that are no end of the matter, as rows tell them. */
+/** Result types that do not complete a call, as rows tell them. */
 const TOLD_RESULTS = new Set<unknown>(['input_required', 'task']);
 /** A call is told to go on this often at most: three hours, longer than any may take. */
 const MAX_RENEWALS = 720;
 
-/** The gateway, with what goes through it recorded and limited. */
-export function withAudit(inner: Gateway, ledger: CallLedger): Gateway {
-  return {
-    ...inner,
+/** The record of one request, from when it came to its end. */
+export interface CallRecord {
+  /** The call is about to leave. @throws PorticoError `rate_limited`, `busy` */
+  begin(resolved: Resolved): Promise<void>;
+  /** It got a reply, which may last. */
+  watch(routed: RoutedReply): RoutedReply;
+  /** It got no reply. */
+  fail(thrown: unknown): Promise<void>;
+}
 
-    spend: caller => ledger.spend(caller),
+const NO_RECORD: CallRecord = {
+  begin: async () => {},
+  watch: routed => routed,
+  fail: async () => {},
+};
 
-    async refused(caller, { method, subject = '', thrown, source }) {
-      const code = codeOf(thrown);
-      // What is wrong with a request that is no call is nothing to be recorded.
-      if (code !== 'forbidden' && !ACTIONS.has(method)) return;
-      const action = ACTIONS.get(method) ?? method;
-      const facts = { action, subject, detail: { door: source } };
-      await refuse(ledger, crypto.randomUUID(), caller, Date.now(), facts, code);
-    },
+/**
+ * The record of a request; of one that is no call, or where nothing is recorded, one that does nothing.
+ * @param ledger absent where nothing is recorded and nothing limited
+ */
+export function recordOf(
+  ledger: CallLedger | undefined,
+  caller: Caller,
+  request: RelayedRequest,
+  context: CallContext,
+): CallRecord {
+  const action = ACTIONS.get(request.method);
+  if (!ledger || action === undefined) return NO_RECORD;
+  return new AuditedCall(ledger, caller, action, request, context);
+}
 
-    async request(caller, visible, naming, request, context) {
-      const action = ACTIONS.get(request.method);
-      if (action === undefined) return inner.request(caller, visible, naming, request, context);
-      const call = new AuditedCall(ledger, caller, action, request, context);
-      const audited: DispatchContext = {
-        ...context,
-        beforeDispatch: resolved => call.begin(resolved),
-      };
-      try {
-        const routed = await inner.request(caller, visible, naming, request, audited);
-        return call.watch(routed);
-      } catch (thrown) {
-        await call.fail(thrown);
-        throw thrown;
-      }
-    },
-  };
+/** Records what was refused before it was a request that could be put to a server. */
+export async function noteRefusal(
+  ledger: CallLedger,
+  caller: Caller,
+  { method, subject = '', thrown, source }: Refusal,
+): Promise<void> {
+  const code = codeOf(thrown);
+  // What is wrong with a request that is no call is nothing to be recorded.
+  if (code !== 'forbidden' && !ACTIONS.has(method)) return;
+  const action = ACTIONS.get(method) ?? method;
+  const facts = { action, subject, detail: { door: source } };
+  await refuse(ledger, crypto.randomUUID(), caller, Date.now(), facts, code);
 }
 
 const codeOf = (thrown: unknown): ErrorCode =>
@@ -84,12 +94,12 @@ async function refuse(
 }
 
 /** One call, from when it came to its end. */
-class AuditedCall {
+class AuditedCall implements CallRecord {
   readonly #ledger: CallLedger;
   readonly #caller: Caller;
   readonly #action: string;
   readonly #request: RelayedRequest;
-  readonly #context: DispatchContext;
+  readonly #context: CallContext;
   readonly #id = crypto.randomUUID();
   readonly #at = Date.now();
   /** `asked`: whether it may leave is being decided, or was refused. */
@@ -103,7 +113,7 @@ class AuditedCall {
     caller: Caller,
     action: string,
     request: RelayedRequest,
-    context: DispatchContext,
+    context: CallContext,
   ) {
     this.#ledger = ledger;
     this.#caller = caller;

@@ -8,7 +8,7 @@ import type { Era, LogLevel, RpcRequest } from '../shared/protocol.ts';
 import { capabilitiesKey } from '../shared/client-capabilities.ts';
 import { listenOwner } from '../sessions/streams.ts';
 import type { Admitted } from './admit.ts';
-import { acceptsStream, scopeOfClient, type Client } from './client.ts';
+import { acceptsStream, viewerOfClient, type Client } from './client.ts';
 
 /** How what came parsed is forgotten, so that a call does not wait with it in memory. */
 export function dropping(request: RpcRequest, bytes: RequestBytes) {
@@ -27,9 +27,9 @@ export function toRequestContext(
   ports: McpPorts,
   era: Era,
 ): RequestContext {
-  const { request, snapshot, waitUntil, bytes } = admitted;
-  const scope = scopeOfClient(admitted.scope, era, client);
-  const { caller } = snapshot;
+  const { request, waitUntil, bytes } = admitted;
+  const viewer = viewerOfClient(admitted.viewer, era, client);
+  const { caller } = viewer;
   const { sessionId, capabilities, questions } = client;
   const key = capabilitiesKey(capabilities);
   const owner =
@@ -38,8 +38,7 @@ export function toRequestContext(
       : () => sessionOwner(sessionId);
   const hearer = sessionId === undefined ? listenOwner(caller.principalId) : owner('');
   return {
-    caller,
-    scope,
+    viewer,
     gateway: ports.gateway,
     ask: ports.ask,
     chats: ports.chats,
@@ -75,9 +74,9 @@ export async function callerContext(
   era: Era,
   client: Client,
 ): Promise<CallerContext> {
-  const { snapshot, scope } = await admitted.again(config.listMaxAgeMs);
+  const { snapshot, viewer } = await admitted.again(config.listMaxAgeMs);
   const logLevel = snapshot.session?.logLevel;
-  return { caller: snapshot.caller, scope: scopeOfClient(scope, era, client), logLevel };
+  return { viewer: viewerOfClient(viewer, era, client), logLevel };
 }
 
 /** What a request in a live legacy session can do beside the others. */

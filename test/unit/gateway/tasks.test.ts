@@ -3,24 +3,16 @@
  * as it came.
  */
 import type { Caller } from '../../../src/access/policy/caller.ts';
-import type { Naming, VisibleServers } from '../../../src/gateway/listing.ts';
+import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
-import { createCore } from '../../../src/gateway/core.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
-import { createTaskIds } from '../../../src/gateway/steps/task-ids.ts';
-import { withAccess } from '../../../src/gateway/steps/with-access.ts';
-import { withTasks } from '../../../src/gateway/steps/with-tasks.ts';
 import type { Era } from '../../../src/shared/protocol.ts';
-import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
 import type { CallContext, CallMessage, CallReply } from '../../../src/upstream/protocol/call.ts';
 import type { RawAnswer } from '../../../src/upstream/protocol/server-request.ts';
 import { createCaller } from '../access/callers.ts';
-import { catalogOf, createRecord, findNothing } from './fakes.ts';
+import { createFakeGateway, createRecord } from './fakes.ts';
 
 const RELATED = 'io.modelcontextprotocol/related-task';
-const keys = createKeyRing(
-  JSON.stringify({ active: 'k1', keys: { k1: Buffer.alloc(32, 1).toString('base64') } }),
-);
 const verdictOf = (era: Era) => ({
   era,
   protocolVersion: era === 'modern' ? '2026-07-28' : '2025-11-25',
@@ -43,18 +35,14 @@ const response = (parsed: object): CallReply => {
 function gatewayOf(answer: CallReply) {
   const seen: { server: string; params: Record<string, unknown>; name: unknown; owner: string }[] =
     [];
-  const core = createCore({
-    catalogOf,
-    findTools: findNothing,
-    call(server, { params }, name, context) {
+  const gateway = createFakeGateway({
+    send(server, { params }, name, context) {
       const text = [...params].map(([member, raw]) => `${JSON.stringify(member)}:${raw}`).join();
       const parsed = JSON.parse(`{${text}}`) as Record<string, unknown>;
       seen.push({ server: server.name, params: parsed, name, owner: context.owner(server.id) });
       return Promise.resolve(answer);
     },
   });
-  const subscribeTasks = () => Promise.resolve({ agreed: [], ended: Promise.resolve() });
-  const gateway = withAccess(withTasks(core, { taskIds: createTaskIds(keys), subscribeTasks }));
   return { gateway, seen };
 }
 
@@ -77,7 +65,7 @@ function send(answer: CallReply, request: Partial<RelayedRequest>, sent: Sent = 
   const { gateway, seen } = gatewayOf(answer);
   const { caller = ada, owner = 'session:1', within = visible, params = new Map() } = sent;
   const whole = { method: 'tools/call', params, ...request } as RelayedRequest;
-  const routed = gateway.request(caller, within, naming, whole, contextOf(owner));
+  const routed = gateway.request({ caller, visible: within, naming }, whole, contextOf(owner));
   return { routed, seen };
 }
 

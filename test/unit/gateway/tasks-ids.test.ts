@@ -1,11 +1,12 @@
 /** Which id a task has for its client, and who hears of it. */
 import type { TaskSubscription } from '../../../src/upstream/streams/task-listener.ts';
-import type { VisibleServers } from '../../../src/gateway/listing.ts';
+import type { VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
-import type { CoreGateway, RelayedRequest } from '../../../src/gateway/gateway.ts';
+import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
 import { createTaskIds } from '../../../src/gateway/steps/task-ids.ts';
-import { withTasks, type TaskPorts } from '../../../src/gateway/steps/with-tasks.ts';
+import { createTasks, type TaskPorts } from '../../../src/gateway/steps/tasks.ts';
+import { DOT_NAMING } from '../../../src/gateway/viewer.ts';
 import type { Era, JsonObject } from '../../../src/shared/protocol.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
 import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
@@ -27,30 +28,14 @@ const beta = serverOf('beta', 'modern');
 const old = serverOf('old', 'legacy');
 const deaf: TaskPorts['subscribeTasks'] = () => Promise.reject(new Error('nobody asked'));
 
-/** A gateway whose one server answers with this; whose session it was asked on is noted. */
-function createGateway(server: Server, result: JsonObject, active = 'k1', hear = deaf) {
+/** Tasks of a gateway whose one server answers with this; whose session it was asked on is noted. */
+function createWorld(server: Server, result: JsonObject, active = 'k1', hear = deaf) {
   const owners: string[] = [];
-  const inner = {
-    request: (_caller, _reach, _naming, _request, context) => {
-      owners.push(context.owner(server.id));
-      const response = {
-        kind: 'response',
-        result: JSON.stringify(result),
-        parsed: result,
-      } as const;
-      return Promise.resolve({
-        server,
-        reply: { response },
-        retry: () => Promise.reject(new Error('no')),
-      });
-    },
-  } satisfies Partial<CoreGateway> as unknown as CoreGateway;
-  const gateway = withTasks(inner, { taskIds: idsUnder(active), subscribeTasks: hear });
+  const tasks = createTasks({ taskIds: idsUnder(active), subscribeTasks: hear });
+  const response = { kind: 'response', result: JSON.stringify(result), parsed: result } as const;
   async function send(request: Partial<RelayedRequest>, owner = 'session:1'): Promise<JsonObject> {
-    const { reply } = await gateway.request(
-      ada,
-      { servers: [server] },
-      { kind: 'qualified', style: 'dot' },
+    const task = await tasks.open(
+      { caller: ada, visible: { servers: [server] }, naming: DOT_NAMING },
       {
         method: 'tools/call',
         reference: { kind: 'tool', name: 'x' },
@@ -65,10 +50,12 @@ function createGateway(server: Server, result: JsonObject, active = 'k1', hear =
         questions: 'ask',
       },
     );
+    owners.push(task.context.owner(server.id));
+    const reply = await task.close(server, { response });
     if (!('response' in reply) || !('result' in reply.response)) throw new Error('no result');
     return JSON.parse(reply.response.result) as JsonObject;
   }
-  return { gateway, send, owners };
+  return { tasks, send, owners };
 }
 
 const TASK = { resultType: 'task', taskId: 'own-1' };
@@ -76,20 +63,20 @@ const OLD_TASK = { task: { taskId: 'own-1' } };
 
 describe('the id of a task', () => {
   it('[MCP-4] is the same on every session where the server keeps none', async () => {
-    const { send } = createGateway(alpha, TASK);
+    const { send } = createWorld(alpha, TASK);
     const { taskId } = await send({ tasks: 'modern' }, 'session:1');
     expect(await send({ tasks: 'modern' }, 'session:2')).toEqual({ ...TASK, taskId });
-    const legacy = createGateway(old, OLD_TASK);
+    const legacy = createWorld(old, OLD_TASK);
     expect(await legacy.send({ tasks: 'legacy' }, 'session:1')).not.toEqual(
       await legacy.send({ tasks: 'legacy' }, 'session:2'),
     );
   });
 
   it('[MCP-4] stays the one its client has, also after another key took over', async () => {
-    const made = await createGateway(alpha, TASK).send({ tasks: 'modern' });
+    const made = await createWorld(alpha, TASK).send({ tasks: 'modern' });
     const id = String(made['taskId']);
     const related = { _meta: { [RELATED]: { taskId: 'own-2' } } };
-    const { send, owners } = createGateway(alpha, { taskId: 'own-1', ...related }, 'k2');
+    const { send, owners } = createWorld(alpha, { taskId: 'own-1', ...related }, 'k2');
     const about = { method: 'tasks/get', reference: { kind: 'task', name: id } } as const;
     const got = await send({ ...about, tasks: 'modern' }, 'session:9');
     expect(got['taskId']).toBe(id);
@@ -99,10 +86,10 @@ describe('the id of a task', () => {
   });
 
   it('[MCP-7] is not looked for in what no client of tasks asked, or in the form of another era', async () => {
-    expect(await createGateway(old, OLD_TASK).send({ tasks: 'modern' })).toEqual(OLD_TASK);
+    expect(await createWorld(old, OLD_TASK).send({ tasks: 'modern' })).toEqual(OLD_TASK);
     const unknown = createRecord('new');
-    expect(await createGateway(unknown, OLD_TASK).send({})).toEqual(OLD_TASK);
-    expect(await createGateway(alpha, TASK).send({})).toEqual(TASK);
+    expect(await createWorld(unknown, OLD_TASK).send({})).toEqual(OLD_TASK);
+    expect(await createWorld(alpha, TASK).send({})).toEqual(TASK);
   });
 });
 
@@ -122,14 +109,13 @@ describe('who hears of tasks', () => {
   ) {
     const asked: [string, readonly string[]][] = [];
     const change: unknown[] = [];
-    const { gateway } = createGateway(alpha, {}, 'k1', async (server, own, hear) => {
+    const { tasks } = createWorld(alpha, {}, 'k1', async (server, own, hear) => {
       asked.push([server.name, own]);
       for (const taskId of own) hear(taskId, `{"status":"x","taskId":"${taskId}"}`);
       return (answers[server.name] ?? (() => ({ agreed: own, ended: never })))();
     });
-    const listener = await gateway.subscribeTasks(
-      ada,
-      within,
+    const listener = await tasks.subscribe(
+      { caller: ada, visible: within, naming: DOT_NAMING },
       given,
       ({ server, task }) => void change.push([server.name, JSON.parse(task)]),
       new AbortController().signal,

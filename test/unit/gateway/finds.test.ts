@@ -1,34 +1,34 @@
 /** What the core tells of one item: a tool by its name, those a search finds, a resource one wants to hear of. */
-import type { Naming, VisibleServers } from '../../../src/gateway/listing.ts';
+import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import type { Found } from '../../../src/gateway/search.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
-import { createCore } from '../../../src/gateway/core.ts';
 import { createCaller } from '../access/callers.ts';
-import { catalogOf, createRecord, findNothing } from './fakes.ts';
+import { createRecord, createFakeGateway } from './fakes.ts';
 
 const caller = createCaller();
 const alpha = createRecord('alpha');
 const visible: VisibleServers = { servers: [alpha, createRecord('beta')] };
 const dot: Naming = { kind: 'qualified', style: 'dot' };
 const own: Naming = { kind: 'own', serverId: alpha.id };
-const call = () => Promise.reject(new Error('nothing is called'));
 
 describe('a tool', () => {
-  const core = createCore({ catalogOf, findTools: findNothing, call });
+  const gateway = createFakeGateway();
 
   it('[MCP-8] [MCP-9] is found as lists name it, or not at all', async () => {
-    expect(await core.find(caller, visible, dot, 'alpha.echo')).toMatchObject({
+    expect(await gateway.find({ caller, visible, naming: dot }, 'alpha.echo')).toMatchObject({
       name: 'alpha.echo',
       server: alpha,
       item: { key: 'echo' },
     });
-    expect(await core.find(caller, visible, own, 'echo')).toMatchObject({ name: 'echo' });
+    expect(await gateway.find({ caller, visible, naming: own }, 'echo')).toMatchObject({
+      name: 'echo',
+    });
     for (const [naming, name] of [
       [dot, 'alpha.none'],
       [own, 'none'],
     ] as const) {
-      await expect(core.find(caller, visible, naming, name)).rejects.toMatchObject({
+      await expect(gateway.find({ caller, visible, naming }, name)).rejects.toMatchObject({
         code: 'tool_not_found',
         message: `Tool not found: ${name}`,
       });
@@ -47,8 +47,8 @@ describe('a tool', () => {
       serversSearched: 2,
       toolsSearched: 5,
     };
-    const { search } = createCore({ catalogOf, findTools: () => Promise.resolve(found), call });
-    const { hits, ...counts } = await search(caller, visible, dot, {
+    const { search } = createFakeGateway({ findTools: () => Promise.resolve(found) });
+    const { hits, ...counts } = await search({ caller, visible, naming: dot }, {
       query: 'x',
       limit: 5,
     } as never);
@@ -62,8 +62,8 @@ describe('a tool', () => {
 });
 
 describe('a resource', () => {
-  const coreWith = (resources: object) =>
-    createCore({
+  const gatewayWith = (resources: object) =>
+    createFakeGateway({
       catalogOf: ({ catalogHash }) =>
         parseCatalog(
           catalogHash ?? '',
@@ -72,19 +72,17 @@ describe('a resource', () => {
             capabilities: { resources },
           }),
         ),
-      findTools: findNothing,
-      call,
     });
-  const { subscription } = coreWith({ subscribe: true });
+  const { subscription } = gatewayWith({ subscribe: true });
 
   it('[MCP-4] [MCP-8] is heard of by the server’s own URI, under the one that was asked for', async () => {
-    expect(await subscription(caller, visible, dot, 'alpha+note://a')).toEqual({
+    expect(await subscription({ caller, visible, naming: dot }, 'alpha+note://a')).toEqual({
       serverId: alpha.id,
       uri: 'note://a',
       as: 'alpha+note://a',
       qualifier: 'alpha',
     });
-    expect(await subscription(caller, visible, own, 'note://a')).toEqual({
+    expect(await subscription({ caller, visible, naming: own }, 'note://a')).toEqual({
       serverId: alpha.id,
       uri: 'note://a',
       as: 'note://a',
@@ -92,11 +90,13 @@ describe('a resource', () => {
   });
 
   it('[MCP-4] [MCP-9] is not heard of where it is unknown or its server tells of none', async () => {
-    await expect(subscription(caller, visible, dot, 'none+note://a')).rejects.toMatchObject({
+    await expect(
+      subscription({ caller, visible, naming: dot }, 'none+note://a'),
+    ).rejects.toMatchObject({
       code: 'resource_not_found',
     });
     await expect(
-      coreWith({}).subscription(caller, visible, dot, 'alpha+note://a'),
+      gatewayWith({}).subscription({ caller, visible, naming: dot }, 'alpha+note://a'),
     ).rejects.toMatchObject({
       code: 'method_not_found',
       message: 'alpha offers no subscriptions',

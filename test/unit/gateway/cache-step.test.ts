@@ -1,17 +1,15 @@
 /** Which calls the cache of results is asked about, and what comes of its answers. */
-import type { Naming } from '../../../src/gateway/listing.ts';
+import type { Naming } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import type { CacheRule } from '../../../src/servers/cache-rules/cache-rule.ts';
 import type { CacheShard, Taken } from '../../../src/gateway/cache/cache-port.ts';
 import type { CachedRequestPorts } from '../../../src/gateway/cache/cached-call.ts';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
-import { createCore } from '../../../src/gateway/core.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
-import { withCache } from '../../../src/gateway/steps/with-cache.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
 import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
 import { createCaller } from '../access/callers.ts';
-import { createRecord, findNothing } from './fakes.ts';
+import { createFakeGateway, createRecord } from './fakes.ts';
 
 const keys = createKeyRing(
   JSON.stringify({ active: 'k1', keys: { k1: Buffer.alloc(32, 1).toString('base64') } }),
@@ -52,16 +50,6 @@ function createWorld({
     renew: () => note('renew'),
   };
   let sent = 0;
-  const core = createCore({
-    catalogOf: () => CATALOG,
-    findTools: findNothing,
-    call() {
-      sent += 1;
-      const parsed = { content: [{ type: 'text', text: `call ${sent}` }] };
-      const response = { kind: 'response', result: JSON.stringify(parsed), parsed } as const;
-      return Promise.resolve({ response });
-    },
-  });
   const ports = {
     shardOf: () => shard,
     keys,
@@ -69,13 +57,20 @@ function createWorld({
     waitMs: 10,
     now: () => 1_000,
   };
-  const gateway = withCache(core, { ...ports, ...more });
+  const gateway = createFakeGateway({
+    catalogOf: () => CATALOG,
+    cache: { ...ports, ...more },
+    send() {
+      sent += 1;
+      const parsed = { content: [{ type: 'text', text: `call ${sent}` }] };
+      const response = { kind: 'response', result: JSON.stringify(parsed), parsed } as const;
+      return Promise.resolve({ response });
+    },
+  });
   async function call(params: object = {}, request: Partial<RelayedRequest> = {}, who = 'ada') {
     const raw = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)] as const);
     const routed = await gateway.request(
-      createCaller({ principalId: who }),
-      { servers: [server] },
-      dot,
+      { caller: createCaller({ principalId: who }), visible: { servers: [server] }, naming: dot },
       {
         method: 'tools/call',
         reference: { kind: 'tool', name: 'alpha.read' },

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RENEWAL_MS } from '../../../src/audit/calls/call-schema.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
+import { recordOf } from '../../../src/gateway/steps/record.ts';
 import { ServerFailure } from '../../../src/gateway/server-failure.ts';
 import { ada, alpha, createWorld, held, result, type Answer } from './audited.ts';
 
@@ -93,7 +94,7 @@ describe('the row of a call', () => {
     world.gone.abort();
     await vi.advanceTimersByTimeAsync(2 * RENEWAL_MS);
     expect([world.renewed, await world.endings()]).toEqual([[], []]);
-    await world.gateway.spend?.(ada);
+    await world.gateway.spend(ada);
     expect(world.begun).toHaveLength(3);
   });
 });
@@ -137,13 +138,19 @@ describe('the end of a call', () => {
   });
 
   it('[SEC-6] tells of a result of before', async () => {
-    const world = createWorld([], {
-      toInner: core => ({
-        ...core,
-        request: async (...given) => ({ ...(await core.request(...given)), isHit: true }),
-      }),
+    const world = createWorld();
+    const reference = { kind: 'tool', name: 'alpha.echo' } as const;
+    const request = { method: 'tools/call', reference, params: new Map() } as const;
+    const record = recordOf(world.ledger, ada, request, {
+      signal: world.gone.signal,
+      owner: () => 'o',
+      waitUntil: () => {},
+      capabilities: {},
+      questions: 'ask',
     });
-    await world.call();
+    await record.begin({ server: alpha, name: 'echo' });
+    const retry = () => Promise.reject(new Error('no'));
+    record.watch({ server: alpha, reply: result({}), retry, isHit: true });
     expect(await world.endings()).toMatchObject([['done', null, { cached: true }]]);
   });
 
@@ -153,10 +160,12 @@ describe('the end of a call', () => {
       vi.spyOn(world.gone.signal, name),
     );
     await world.call();
-    expect(add?.mock.calls).toHaveLength(1);
-    expect(remove?.mock.calls.map(([, listener]) => listener)).toEqual(
-      add?.mock.calls.map(([, listener]) => listener),
+    // Its row, and the step that ends it when its server is taken down.
+    const [added, removed] = [add, remove].map(
+      each => new Set(each?.mock.calls.map(([, listener]) => listener)),
     );
+    expect(added?.size).toBe(2);
+    expect(removed).toEqual(added);
   });
 
   it('[SEC-6] tells how long it took, and comes once', async () => {
@@ -220,7 +229,7 @@ describe('what is refused before it is a request', () => {
   const told = async (method: string, thrown: unknown, subject?: string) => {
     const world = createWorld();
     const asked = subject === undefined ? {} : { subject };
-    await world.gateway.refused?.(ada, { method, thrown, source: 'legacy', ...asked });
+    await world.gateway.refused(ada, { method, thrown, source: 'legacy', ...asked });
     return world.begun.map(({ call, refused }) => {
       const { action, subject: about, detail, at } = call ?? {};
       return { action, about, detail, at, outcome: refused?.outcome, code: refused?.code };

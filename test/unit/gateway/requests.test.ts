@@ -1,13 +1,13 @@
-/** Requests of the core on their way: what leaves, under which conditions, and what may come back. */
-import type { Naming, VisibleServers } from '../../../src/gateway/listing.ts';
+/** Requests on their way: what leaves, under which conditions, and what may come back. */
+import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
-import { createCore } from '../../../src/gateway/core.ts';
-import type { RelayedRequest, DispatchContext } from '../../../src/gateway/gateway.ts';
+import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
+import type { CallContext } from '../../../src/upstream/protocol/call.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
 import type { OutboundRequest } from '../../../src/upstream/protocol/wire-request.ts';
 import { createCaller } from '../access/callers.ts';
-import { createRecord, findNothing } from './fakes.ts';
+import { createFakeGateway, createRecord } from './fakes.ts';
 
 const CALLER = createCaller();
 const dot: Naming = { kind: 'qualified', style: 'dot' };
@@ -42,28 +42,25 @@ interface Sent {
 
 function createRequests(capabilities: Record<string, object> = {}) {
   const sent: Sent[] = [];
-  const core = createCore({
+  const gateway = createFakeGateway({
     catalogOf: ({ name, catalogHash }) =>
       parseCatalog(
         catalogHash ?? '',
         JSON.stringify({ ...ITEMS, capabilities: capabilities[name] ?? {} }),
       ),
-    findTools: findNothing,
-    call(to, request, mirrored) {
+    send(to, request, mirrored) {
       sent.push({ to: to.name, request, mirrored });
       return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
     },
   });
   const ask = (
     more: Partial<RelayedRequest> = {},
-    context: Partial<DispatchContext> = {},
+    context: Partial<CallContext> = {},
     within: VisibleServers = { servers: [createRecord('a'), createRecord('b')] },
     naming = dot,
   ) =>
-    core.request(
-      CALLER,
-      within,
-      naming,
+    gateway.request(
+      { caller: CALLER, visible: within, naming },
       {
         method: 'tools/call',
         reference: { kind: 'tool', name: naming.kind === 'own' ? 'echo' : 'a.echo' },
@@ -92,30 +89,6 @@ const ofEra = (name: string, era: 'legacy' | 'modern'): Server =>
   createRecord(name, {
     verdict: { era, protocolVersion: '', transport: 'http', sessionful: false },
   });
-
-describe('what is asked before a request leaves', () => {
-  it('[SEC-6] keeps it from leaving where it is refused', async () => {
-    const { ask, sent } = createRequests();
-    const asked: string[] = [];
-    await ask(
-      {},
-      { beforeDispatch: async ({ server, name }) => void asked.push(`${server.name} ${name}`) },
-    );
-    expect([asked, sent.length]).toEqual([['a echo'], 1]);
-    const refused = ask({}, { beforeDispatch: () => Promise.reject(new Error('no')) });
-    await expect(refused).rejects.toThrow('no');
-    expect(sent).toHaveLength(1);
-  });
-
-  it('[MCP-4] may answer in its place, or send it', async () => {
-    const { ask, sent } = createRequests();
-    const response = { kind: 'response', result: '{"held":1}', parsed: { held: 1 } } as const;
-    const { reply } = await ask({}, { dispatch: () => Promise.resolve({ response }) });
-    expect([reply, sent]).toEqual([{ response }, []]);
-    const routed = await ask({}, { dispatch: (_resolved, send) => send() });
-    expect([routed.server.name, sent.length]).toEqual(['a', 1]);
-  });
-});
 
 describe('a request as it leaves', () => {
   it('[MCP-7] mirrors its name, but that of a completion', async () => {

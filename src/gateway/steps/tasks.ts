@@ -1,19 +1,19 @@
 /**
- * Tasks as a decorator: the id of a task goes to the client sealed (`task-ids.ts`) and is opened
+ * Tasks: the id of a task goes to the client sealed (`task-ids.ts`) and is opened
  * for its principal only, while it may still see the server; everything else is a task nobody
  * knows. A task is asked for in the form it was made in, on the upstream session that made it. What
  * speaks of no tasks passes untouched.
  */
 import type { Caller } from '../../access/policy/caller.ts';
-import type { Naming, VisibleServers } from '../listing.ts';
+import type { Viewer, VisibleServers } from '../viewer.ts';
 import type { TaskSubscription } from '../../upstream/streams/task-listener.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
+import { fromRawMembers, rawMembers } from '../../shared/json/json-spans.ts';
 import type { Era } from '../../shared/protocol.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { isOffered } from '../../servers/registry/status.ts';
 import type { CallContext, CallReply, RelayedMethod } from '../../upstream/protocol/call.ts';
-import type { CoreGateway, Gateway, RelayedRequest, RoutedReply } from '../gateway.ts';
+import type { Gateway, RelayedRequest } from '../gateway.ts';
 import { taskNotFound } from '../resolve.ts';
 import { failingAs, toServerFailure } from '../server-failure.ts';
 import type { HeldTask, TaskIds } from './task-ids.ts';
@@ -34,8 +34,23 @@ export interface TaskPorts {
   ): Promise<TaskSubscription>;
 }
 
-/** The gateway with tasks that only their principal can reach. */
-export function withTasks(inner: CoreGateway, { taskIds, subscribeTasks }: TaskPorts): Gateway {
+/** A request that names a task by the server's own id, if it names one; and what becomes of the reply. */
+export interface OpenedTask {
+  request: RelayedRequest;
+  context: CallContext;
+  /** Puts the client's ids in place of the server's. */
+  close(server: Server, reply: CallReply): Promise<CallReply>;
+}
+
+export interface Tasks {
+  /** @throws PorticoError `task_not_found` where the task is not the caller's, or its server is out of view */
+  open(viewer: Viewer, request: RelayedRequest, context: CallContext): Promise<OpenedTask>;
+  /** `Gateway.subscribeTasks`, for a viewer who sees what it is given. */
+  subscribe: Gateway['subscribeTasks'];
+}
+
+/** Tasks that only their principal can reach. */
+export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
   /** The task an id stands for. @throws PorticoError `task_not_found` */
   async function held(
     caller: Caller,
@@ -66,45 +81,38 @@ export function withTasks(inner: CoreGateway, { taskIds, subscribeTasks }: TaskP
   }
 
   /** A call that may make a task. */
-  async function making(
-    caller: Caller,
-    visible: VisibleServers,
-    naming: Naming,
-    request: RelayedRequest,
-    context: CallContext,
-  ): Promise<RoutedReply> {
-    const routed = await inner.request(caller, visible, naming, request, context);
-    const { server, reply } = routed;
-    if (server.verdict?.era !== request.tasks) return routed;
-    const names = namesOf(caller, server, context.owner(server.id));
-    return { ...routed, reply: await renamed(server, reply, request.method, names) };
+  function making(caller: Caller, request: RelayedRequest, context: CallContext): OpenedTask {
+    return {
+      request,
+      context,
+      async close(server, reply) {
+        if (server.verdict?.era !== request.tasks) return reply;
+        const names = namesOf(caller, server, context.owner(server.id));
+        return renamed(server, reply, request.method, names);
+      },
+    };
   }
 
-  /** A request about a task. */
+  /** A request about a task, on the upstream session that made it. */
   async function about(
-    caller: Caller,
+    { caller, visible }: Viewer,
     era: Era,
-    visible: VisibleServers,
-    naming: Naming,
     request: RelayedRequest,
     context: CallContext,
-  ): Promise<RoutedReply> {
+  ): Promise<OpenedTask> {
     const given = request.reference.name;
     const { serverId, taskId, owner } = await held(caller, era, visible, given);
     const reference = { kind: 'task', name: taskId, serverId } as const;
     const own = owner === undefined ? context : { ...context, owner: () => owner };
-    const params: RawObject = withoutRelated(request.params);
-    const routed = await inner.request(
-      caller,
-      visible,
-      naming,
-      { ...request, reference, params },
-      own,
-    );
-    const names = namesOf(caller, routed.server, own.owner(serverId));
-    const toClient = async (id: string) => (id === taskId ? given : names.toClient(id));
-    const known = { ...names, toClient };
-    return { ...routed, reply: await renamed(routed.server, routed.reply, request.method, known) };
+    return {
+      request: { ...request, reference, params: withoutRelated(request.params) },
+      context: own,
+      async close(server, reply) {
+        const names = namesOf(caller, server, own.owner(serverId));
+        const toClient = async (id: string) => (id === taskId ? given : names.toClient(id));
+        return renamed(server, reply, request.method, { ...names, toClient });
+      },
+    };
   }
 
   /** The tasks that ids stand for, by server: the client's id by the server's own. */
@@ -124,9 +132,7 @@ export function withTasks(inner: CoreGateway, { taskIds, subscribeTasks }: TaskP
   }
 
   return {
-    ...inner,
-
-    async subscribeTasks(caller, visible, ids, hear, signal) {
+    async subscribe({ caller, visible }, ids, hear, signal) {
       const byServer = await heldByServer(caller, visible, ids);
       const listeners = await Promise.all(
         [...byServer].map(async ([server, known]) => {
@@ -151,12 +157,12 @@ export function withTasks(inner: CoreGateway, { taskIds, subscribeTasks }: TaskP
       };
     },
 
-    request(caller, visible, naming, request, context) {
+    async open(viewer, request, context) {
       const { tasks, reference } = request;
-      if (tasks === undefined) return inner.request(caller, visible, naming, request, context);
+      if (tasks === undefined) return { request, context, close: async (_, reply) => reply };
       return reference.kind === 'task'
-        ? about(caller, tasks, visible, naming, request, context)
-        : making(caller, visible, naming, request, context);
+        ? about(viewer, tasks, request, context)
+        : making(viewer.caller, request, context);
     },
   };
 }

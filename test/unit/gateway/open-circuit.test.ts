@@ -1,18 +1,24 @@
 /** Calls to a server that rests: refused before they leave, with what it failed of. */
 import { expect, it } from 'vitest';
-import { withCircuit, type Call } from '../../../src/gateway/health/live-calls.ts';
-import { createRecord } from '../gateway/fakes.ts';
+import { refuseOpenCircuit } from '../../../src/gateway/steps/refuse-open-circuit.ts';
+import type { Send } from '../../../src/gateway/steps/send.ts';
+import { createRecord } from './fakes.ts';
 
 const answered = { response: { kind: 'response', result: '{}', parsed: {} } } as const;
 const callTo = (more: Parameters<typeof createRecord>[1]) => {
   const called: string[] = [];
-  const inner: Call = async ({ name }) => {
+  const inner: Send = async ({ name }) => {
     called.push(name);
     return answered;
   };
-  const context = { waitUntil: () => undefined } as unknown as Parameters<Call>[3];
-  const request = {} as Parameters<Call>[1];
-  const call = withCircuit(inner)(createRecord('alpha', more), request, 'a', context);
+  const context = { waitUntil: () => undefined } as unknown as Parameters<Send>[3];
+  const request = {} as Parameters<Send>[1];
+  const call = refuseOpenCircuit({ refuse: () => {} })(inner)(
+    createRecord('alpha', more),
+    request,
+    'a',
+    context,
+  );
   return { called, call };
 };
 

@@ -1,19 +1,19 @@
 /**
- * Multi round-trip requests as a decorator: the state a server gives with `input_required` goes to
+ * Multi round-trip requests: the state a server gives with `input_required` goes to
  * the client sealed, bound to the principal, the server, the request and a time, and comes back
  * opened only for the same. A server behind a shared credential sees one caller; this keeps callers apart.
  * Source: MCP 2026-07-28, Multi Round-Trip Requests, server requirements.
  */
-import type { VisibleServers } from '../listing.ts';
+import type { Viewer, VisibleServers } from '../viewer.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
-import type { CallMessages, CallReply } from '../../upstream/protocol/call.ts';
+import type { CallContext, CallMessages, CallReply } from '../../upstream/protocol/call.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
-import type { Gateway, RelayedRequest } from '../gateway.ts';
+import type { RelayedRequest } from '../gateway.ts';
 import { withoutUndeclaredInput } from '../results/undeclared-input.ts';
 
 export interface RequestStateOptions {
@@ -32,11 +32,20 @@ interface Sealing {
 /** Members that belong to one round only and so are not part of what is bound. */
 const ROUND_MEMBERS = new Set(['inputResponses', 'requestState', '_meta']);
 
-/** The gateway with states that only their caller can use. */
-export function withRequestState(
-  inner: Gateway,
-  { keys, lifetimeMs }: RequestStateOptions,
-): Gateway {
+/** A request whose state, if it has one, is the server's own; and what becomes of the reply. */
+export interface OpenedState {
+  request: RelayedRequest;
+  /** Seals the state that the server gives for the next round. */
+  close(server: Server, reply: CallReply): Promise<CallReply>;
+}
+
+export interface RequestStates {
+  /** @throws PorticoError `invalid_params` where the state is not this caller's for this request, or too old */
+  open(viewer: Viewer, request: RelayedRequest, context: CallContext): Promise<OpenedState>;
+}
+
+/** States that only their caller can use. */
+export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): RequestStates {
   async function seal(
     given: RawResponse,
     { bound, server, capabilities }: Sealing,
@@ -77,28 +86,25 @@ export function withRequestState(
   }
 
   return {
-    ...inner,
-
-    async request(caller, visible, naming, request, context) {
-      if (context.questions !== 'suspend') {
-        return inner.request(caller, visible, naming, request, context);
-      }
+    async open({ caller, visible }, request, context) {
+      if (context.questions !== 'suspend') return { request, close: async (_, reply) => reply };
       const isRetry = request.params.has('requestState');
       const first = isRetry ? await boundTo(caller.principalId, request) : undefined;
       const params =
         first === undefined ? request.params : await opened(request.params, first, visible);
-      const routed = await inner.request(caller, visible, naming, { ...request, params }, context);
-      const { reply, server } = routed;
-      if ('response' in reply && reply.response.parsed['resultType'] !== 'input_required') {
-        return routed;
-      }
-      const bound = first ?? (await boundTo(caller.principalId, request));
-      const sealing = { bound, server, capabilities: context.capabilities };
-      const sealed: CallReply =
-        'response' in reply
-          ? { response: await seal(reply.response, sealing) }
-          : { messages: sealLast(reply.messages, sealing) };
-      return { ...routed, reply: sealed };
+      return {
+        request: { ...request, params },
+        async close(server, reply) {
+          const isDone =
+            'response' in reply && reply.response.parsed['resultType'] !== 'input_required';
+          if (isDone) return reply;
+          const bound = first ?? (await boundTo(caller.principalId, request));
+          const sealing = { bound, server, capabilities: context.capabilities };
+          return 'response' in reply
+            ? { response: await seal(reply.response, sealing) }
+            : { messages: sealLast(reply.messages, sealing) };
+        },
+      };
     },
   };
 }

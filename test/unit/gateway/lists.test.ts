@@ -1,5 +1,5 @@
-/** Lists of the core: what they say, for whom, how long they are fresh, and under what they are remembered. */
-import type { Naming, VisibleServers } from '../../../src/gateway/listing.ts';
+/** Lists: what they say, for whom, how long they are fresh, and under what they are remembered. */
+import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog, type Kind } from '../../../src/servers/catalog/catalog.ts';
 import {
@@ -7,10 +7,9 @@ import {
   PLAIN_CLIENT,
   type ClientTraits,
 } from '../../../src/servers/catalog/conditions.ts';
-import { createCore } from '../../../src/gateway/core.ts';
 import { Renames } from '../../../src/gateway/naming/renames.ts';
 import { createCaller } from '../access/callers.ts';
-import { createRecord, findNothing } from './fakes.ts';
+import { createFakeGateway, createRecord } from './fakes.ts';
 
 const CALLER = createCaller();
 const dot: Naming = { kind: 'qualified', style: 'dot' };
@@ -27,20 +26,18 @@ const alpha = createRecord('alpha');
 const beta = createRecord('beta');
 const roots: ClientTraits = { features: new Set(['roots']), key: 'roots' };
 
-/** A core over servers whose catalogs have something more; how often one was asked for is counted. */
+/** A gateway over servers whose catalogs have something more; how often one was asked for is counted. */
 function createLists(more: Record<string, object> = {}) {
   let asked = 0;
-  const core = createCore({
+  const gateway = createFakeGateway({
     catalogOf: ({ name, catalogHash }) => {
       asked += 1;
       const text = JSON.stringify({ ...ITEMS, capabilities: {}, ...more[name] });
       return parseCatalog(catalogHash ?? '', catalogHash === null ? '{}' : text);
     },
-    findTools: findNothing,
-    call: () => Promise.reject(new Error('nothing is called')),
   });
   const list = (visible: VisibleServers, naming: Naming = dot, kind: Kind = 'tools') =>
-    core.list(CALLER, visible, naming, kind);
+    gateway.list({ caller: CALLER, visible, naming }, kind);
   const names = async (visible: VisibleServers, naming?: Naming, kind?: Kind) =>
     (await list(visible, naming, kind)).items.map(({ name }) => name);
   return { list, names, asked: () => asked };

@@ -1,12 +1,13 @@
 /** States of servers on their way through clients: sealed for one principal, one request, one server and a time. */
-import type { VisibleServers } from '../../../src/gateway/listing.ts';
+import type { VisibleServers } from '../../../src/gateway/viewer.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Gateway, RelayedRequest, DispatchContext } from '../../../src/gateway/gateway.ts';
-import { withRequestState } from '../../../src/gateway/steps/with-request-state.ts';
+import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
+import { createRequestStates } from '../../../src/gateway/steps/request-state.ts';
+import { DOT_NAMING } from '../../../src/gateway/viewer.ts';
 import { rawMembers } from '../../../src/shared/json/json-spans.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
 import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
-import type { CallMessage, CallReply } from '../../../src/upstream/protocol/call.ts';
+import type { CallContext, CallMessage, CallReply } from '../../../src/upstream/protocol/call.ts';
 import { createCaller } from '../access/callers.ts';
 import { createRecord } from './fakes.ts';
 
@@ -32,23 +33,14 @@ const toResponse = (result: JsonObject) =>
 /** A gateway over a server that answers with results in turn; what it gets is noted. */
 function createGateway(...results: (JsonObject | CallReply)[]) {
   const got: (string | undefined)[] = [];
-  const inner = {
-    request: (_caller, _reach, _naming, request) => {
-      const state = request.params.get('requestState');
-      got.push(request.params.has('requestState') ? String(state) : undefined);
-      const next = results.shift() ?? DONE;
-      const reply =
-        'response' in next || 'messages' in next
-          ? (next as CallReply)
-          : { response: toResponse(next) };
-      return Promise.resolve({
-        server: alpha,
-        reply,
-        retry: () => Promise.reject(new Error('no')),
-      });
-    },
-  } satisfies Partial<Gateway> as unknown as Gateway;
-  const gateway = withRequestState(inner, { keys, lifetimeMs: LIFETIME_MS });
+  const states = createRequestStates({ keys, lifetimeMs: LIFETIME_MS });
+  const answer = ({ params }: RelayedRequest): CallReply => {
+    got.push(params.has('requestState') ? String(params.get('requestState')) : undefined);
+    const next = results.shift() ?? DONE;
+    return 'response' in next || 'messages' in next
+      ? (next as CallReply)
+      : { response: toResponse(next) };
+  };
   async function ask(
     params: Record<string, unknown> = {},
     {
@@ -60,14 +52,12 @@ function createGateway(...results: (JsonObject | CallReply)[]) {
       caller?: typeof ada;
       within?: VisibleServers;
       more?: Partial<RelayedRequest>;
-      context?: Partial<DispatchContext>;
+      context?: Partial<CallContext>;
     } = {},
   ) {
     const raw = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)] as const);
-    const { reply } = await gateway.request(
-      caller,
-      within,
-      { kind: 'qualified', style: 'dot' },
+    const state = await states.open(
+      { caller, visible: within, naming: DOT_NAMING },
       {
         method: 'tools/call',
         reference: { kind: 'tool', name: 'alpha.echo' },
@@ -83,7 +73,7 @@ function createGateway(...results: (JsonObject | CallReply)[]) {
         ...context,
       },
     );
-    return reply;
+    return state.close(alpha, answer(state.request));
   }
   return { ask, got };
 }

@@ -1,0 +1,116 @@
+/**
+ * The life of a call: from what a client asks for to what it gets of the server. `relay` is the list of its steps, in the order in which
+ * they happen; what each does stands in `steps/`. A step only subtracts: it hides, refuses, records, remembers.
+ *
+ * Tests pin the order: what may not be seen is gone before a name is looked up; a call has its row before anything of it leaves; a hit of
+ * the cache is recorded and counted like any other call; and of what the server answers, the client gets no id and no state that works for
+ * anybody else.
+ */
+import { requireScope } from '../shared/identity/principal.ts';
+import type { RawObject } from '../shared/json/json-spans.ts';
+import type { CallContext } from '../upstream/protocol/call.ts';
+import { takesOtherTypes } from './extensions.ts';
+import type { Gateway, RelayedRequest, RoutedReply } from './gateway.ts';
+import type { Lists } from './lists.ts';
+import { toOutbound } from './outbound.ts';
+import { withLogLevel } from './results/log-filter.ts';
+import { resultChanges } from './results/to-result.ts';
+import { withoutUpdates } from './results/updates.ts';
+import { failingAs, toServerFailure } from './server-failure.ts';
+import type { CallLedger } from './call-log/call-ledger.ts';
+import type { CachedRequestPorts } from './cache/cached-call.ts';
+import { answerFromCache } from './steps/cache.ts';
+import { endWhenDrained, type OpenCallChannel } from './steps/end-when-drained.ts';
+import { recordOf, type CallRecord } from './steps/record.ts';
+import { refuseOpenCircuit } from './steps/refuse-open-circuit.ts';
+import { reportOutcome } from './steps/report-outcome.ts';
+import { createRequestStates, type RequestStateOptions } from './steps/request-state.ts';
+import { restrict } from './steps/restrict.ts';
+import type { Send } from './steps/send.ts';
+import type { Tasks } from './steps/tasks.ts';
+import type { CallReports } from './health/call-reports.ts';
+import type { Viewer } from './viewer.ts';
+
+export interface CallPorts {
+  lists: Pick<Lists, 'catalogOf' | 'resolve'>;
+  tasks: Pick<Tasks, 'open'>;
+  /** Records and limits calls; absent where nothing is recorded and nothing limited. */
+  ledger: CallLedger | undefined;
+  cache: CachedRequestPorts;
+  requestState: RequestStateOptions;
+  reports: Pick<CallReports, 'add' | 'refuse'>;
+  openCallChannel: OpenCallChannel;
+  /** Puts a request to a server. */
+  send: Send;
+}
+
+export function createCall(ports: CallPorts): Gateway['request'] {
+  const { lists, tasks, ledger, cache, reports } = ports;
+  const states = createRequestStates(ports.requestState);
+  const send = [
+    refuseOpenCircuit(reports),
+    endWhenDrained(ports.openCallChannel),
+    reportOutcome(reports),
+  ].reduceRight((next, step) => step(next), ports.send);
+
+  /** The catalogs of an endpoint of many servers. */
+  const catalogsOf = ({ visible, naming }: Viewer) =>
+    naming.kind === 'own'
+      ? undefined
+      : () => Promise.all(visible.servers.map(each => lists.catalogOf(visible, each)));
+
+  async function relay(
+    given: Viewer,
+    asked: RelayedRequest,
+    client: CallContext,
+    record: CallRecord,
+  ): Promise<RoutedReply> {
+    // Who may call sees what it may see, and nothing else is there.
+    requireScope(given.caller, 'tools:call');
+    const viewer = restrict(given);
+    // The server's own state and task id, in place of those that its client holds.
+    const state = await states.open(viewer, asked, client);
+    const task = await tasks.open(viewer, state.request, client);
+    const { request, context } = task;
+    // The server, and its own name of what is asked for.
+    const resolved = await lists.resolve(viewer, request.reference);
+    const { server, name } = resolved;
+    const catalog = await lists.catalogOf(viewer.visible, server);
+    const outbound = toOutbound(request, resolved, catalog.capabilities);
+    // Its row and its limits; nothing has left before.
+    await record.begin(resolved);
+    const sendWith = async (params: RawObject) => {
+      const mirrored = request.method === 'completion/complete' ? undefined : name;
+      try {
+        const sent = await send(server, { ...outbound, params }, mirrored, context);
+        const heard = withLogLevel(withoutUpdates(server, sent, context), request.logLevel);
+        return failingAs(server, heard);
+      } catch (thrown) {
+        throw toServerFailure(server, thrown);
+      }
+    };
+    // A result of before, or the call itself.
+    const call = { caller: viewer.caller, request, context, resolved };
+    const { reply, isHit } = await answerFromCache(call, cache, () => sendWith(outbound.params));
+    const toResult = resultChanges(request, resolved, viewer.naming);
+    const isOpen = await takesOtherTypes(request.params, catalog, catalogsOf(viewer));
+    return {
+      server,
+      reply: await state.close(server, await task.close(server, reply)),
+      retry: extra => sendWith(new Map([...outbound.params, ...extra])),
+      ...(isHit && { isHit }),
+      ...(isOpen && { takesOtherTypes: true }),
+      ...(toResult && { toResult }),
+    };
+  }
+
+  return async (viewer, request, context) => {
+    const record = recordOf(ledger, viewer.caller, request, context);
+    try {
+      return record.watch(await relay(viewer, request, context, record));
+    } catch (thrown) {
+      await record.fail(thrown);
+      throw thrown;
+    }
+  };
+}

@@ -1,0 +1,136 @@
+/**
+ * A call under way hears that its server was taken down. A Worker whose call lasts holds a WebSocket to the server's monitor
+ * (`health/draining.ts`), on which it is told how much longer the call may take; then the call is cut: its upstream is cancelled and its
+ * caller gets a reason. A call that ends in time ends as it would have. Short calls pay for a timer only.
+ */
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { CallMessages } from '../../upstream/protocol/call.ts';
+import type { SendStep } from './send.ts';
+
+/** A call that lasts this long can be cut from now on, in milliseconds. */
+const LASTS_MS = 250;
+
+/** What the monitor tells: the time a call has left, in milliseconds, or null where it may go on. */
+export interface DrainNotice {
+  cutInMs: number | null;
+}
+
+/** As much of a WebSocket as is needed here. */
+interface CallChannel {
+  readonly readyState: number;
+  accept(): void;
+  close(): void;
+  addEventListener(type: 'message', listener: (event: { data: unknown }) => void): void;
+}
+
+/** Opens the way to the monitor of a server; not yet accepted. */
+export type OpenCallChannel = (serverId: string) => Promise<CallChannel | null>;
+
+/** Ends a call where its server was taken down and the time of draining is over. */
+export function endWhenDrained(open: OpenCallChannel): SendStep {
+  return next => (server, request, name, context) => {
+    const pending = new PendingCall(context.signal, () => open(server.id));
+    return next(server, request, name, { ...context, signal: pending.signal }).then(
+      reply => {
+        if ('messages' in reply) return { messages: pending.whole(reply.messages) };
+        pending.end();
+        return reply;
+      },
+      (thrown: unknown) => {
+        pending.end();
+        throw pending.explain(thrown);
+      },
+    );
+  };
+}
+
+/** One call, from when it leaves to its end. */
+class PendingCall {
+  readonly #controller = new AbortController();
+  readonly #client: AbortSignal;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  #socket: CallChannel | undefined;
+  #cut: { timer: ReturnType<typeof setTimeout>; at: number } | undefined;
+  #isCut = false;
+  #isOver = false;
+  readonly #onClient = () => {
+    this.#controller.abort();
+    this.end();
+  };
+
+  constructor(client: AbortSignal, open: () => Promise<CallChannel | null>) {
+    this.#client = client;
+    // Without a line a call ends by its own time.
+    this.#timer = setTimeout(() => void this.#listen(open).catch(() => {}), LASTS_MS);
+    if (client.aborted) this.#onClient();
+    else client.addEventListener('abort', this.#onClient, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** What is thrown, or why. */
+  explain(thrown: unknown): unknown {
+    if (!this.#isCut) return thrown;
+    return new PorticoError(
+      'server_disconnected',
+      'The server was disconnected before it answered',
+    );
+  }
+
+  async *whole(messages: CallMessages): CallMessages {
+    try {
+      for await (const message of messages) {
+        yield message;
+        if (message.kind === 'response') return;
+      }
+      if (this.#isCut) throw new PorticoError('upstream_no_response');
+    } catch (thrown) {
+      throw this.explain(thrown);
+    } finally {
+      this.end();
+    }
+  }
+
+  end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#withdraw();
+    this.#client.removeEventListener('abort', this.#onClient);
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.close();
+  }
+
+  /** The call is not to be cut. */
+  #withdraw(): void {
+    if (this.#cut) clearTimeout(this.#cut.timer);
+    this.#cut = undefined;
+  }
+
+  async #listen(open: () => Promise<CallChannel | null>): Promise<void> {
+    const socket = await open();
+    if (!socket) return;
+    this.#socket = socket;
+    socket.accept();
+    socket.addEventListener('message', ({ data }) =>
+      this.#hear(JSON.parse(String(data)) as DrainNotice),
+    );
+    if (this.#isOver) socket.close();
+  }
+
+  #hear({ cutInMs }: DrainNotice): void {
+    if (this.#isOver) return;
+    if (cutInMs === null) {
+      this.#withdraw();
+      return;
+    }
+    const at = Date.now() + cutInMs;
+    if (this.#cut && this.#cut.at <= at) return;
+    this.#withdraw();
+    const onTime = () => {
+      this.#isCut = true;
+      this.#controller.abort();
+    };
+    this.#cut = { timer: setTimeout(onTime, cutInMs), at };
+  }
+}
