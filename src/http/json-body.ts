@@ -43,6 +43,16 @@ export async function readJsonBody(
     const isNoText = error instanceof TypeError && !request.signal.aborted;
     throw new PorticoError('parse_error', isNoText ? NO_TEXT : 'The body broke off');
   }
+  return parseBody(text, maxBytes, bounds, bytes);
+}
+
+/** The body that a text is. @throws PorticoError `payload_too_large`, `busy`, `parse_error` */
+export function parseBody(
+  text: string,
+  maxBytes: number,
+  bounds: JsonBounds,
+  bytes: RequestBytes,
+): JsonBody {
   checkBody(text, bounds);
   bytes.takeParsed(text, WEIGHT_FACTOR * maxBytes);
   try {

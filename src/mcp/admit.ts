@@ -6,11 +6,12 @@ import type { Snapshot } from '../access/admission/snapshots.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { restrictToCaller } from '../gateway/steps/restrict.ts';
 import type { SessionFacts } from '../access/admission/sealed-id.ts';
+import type { Incoming } from './incoming.ts';
 import { viewerOf, type Endpoint, type EndpointViewer } from './endpoint.ts';
 
 /** Everything known of a request once its credential has been checked. */
 export interface Admitted {
-  request: Request;
+  incoming: Incoming;
   endpoint: Endpoint;
   snapshot: Snapshot;
   /** Who calls, and what the endpoint comes to for it. */
@@ -23,7 +24,7 @@ export interface Admitted {
 
 /** Who calls, on which snapshot, within which scope and session. */
 export async function admit(
-  request: Request,
+  incoming: Incoming,
   endpoint: () => Endpoint,
   ports: McpPorts,
   waitUntil: WaitUntil,
@@ -31,17 +32,17 @@ export async function admit(
   sessionAgeMs?: number,
 ): Promise<Admitted> {
   const { snapshots, sessions } = ports;
-  const token = parseBearer(request.headers.get('authorization'));
+  const token = parseBearer(incoming.headers.get('authorization'));
   if (token === undefined) throw new PorticoError('unauthorized');
-  const sealed = request.headers.get('mcp-session-id');
+  const sealed = incoming.headers.get('mcp-session-id');
   const facts = sealed === null ? undefined : await sessions.facts(sealed);
   const snapshot = await snapshots.load(token, facts?.id, waitUntil, maxAgeMs, sessionAgeMs);
   if (!snapshot) throw new PorticoError('unauthorized');
   const where = endpoint();
   const viewer = await findViewer(where, snapshot, ports);
   const again = (ageMs?: number, sessionMs?: number) =>
-    admit(request, endpoint, ports, waitUntil, ageMs, sessionMs);
-  return { request, endpoint: where, snapshot, viewer, facts, waitUntil, again };
+    admit(incoming, endpoint, ports, waitUntil, ageMs, sessionMs);
+  return { incoming, endpoint: where, snapshot, viewer, facts, waitUntil, again };
 }
 
 /**
@@ -67,8 +68,8 @@ export async function findViewer(
  * @throws PorticoError `session_not_found`
  */
 export function liveSession(admitted: Admitted, { sessions }: McpPorts): string | undefined {
-  const { request, snapshot, endpoint, facts, waitUntil } = admitted;
-  if (request.headers.get('mcp-session-id') === null) return undefined;
+  const { incoming, snapshot, endpoint, facts, waitUntil } = admitted;
+  if (incoming.headers.get('mcp-session-id') === null) return undefined;
   const { caller, session } = snapshot;
   if (!facts || !sessions.isAlive(session, caller, endpoint.path, waitUntil)) {
     throw new PorticoError('session_not_found', 'Session not found; initialize a new one');

@@ -8,6 +8,7 @@ import { isObject, META, type Era, type RequestId, type RpcRequest } from '../sh
 import { clientCapabilitiesOf } from '../shared/client-capabilities.ts';
 import type { CallContext } from '../upstream/protocol/call.ts';
 import type { RawAnswer } from '../upstream/protocol/server-request.ts';
+import type { Incoming } from './incoming.ts';
 import type { EndpointViewer } from './endpoint.ts';
 
 export interface Client extends Pick<CallContext, 'capabilities' | 'questions'> {
@@ -26,12 +27,12 @@ export function modernClient({ params }: RpcRequest): Client {
 
 /** A legacy client can be asked in a session, on the stream of its call. */
 export function legacyClient(
-  request: Request,
+  incoming: Incoming,
   { session }: Snapshot,
   sessionId: string | undefined,
 ): Client {
   if (sessionId === undefined) return SILENT_CLIENT;
-  const capabilities = acceptsStream(request) ? (session?.capabilities ?? {}) : {};
+  const capabilities = acceptsStream(incoming) ? (session?.capabilities ?? {}) : {};
   return { sessionId, capabilities, questions: 'ask' };
 }
 
@@ -45,8 +46,8 @@ export function viewerOfClient(
 }
 
 /** Whether a request takes an event stream as its answer; one that does not say takes all. */
-export function acceptsStream(request: Request): boolean {
-  const accept = request.headers.get('accept');
+export function acceptsStream({ headers }: Incoming): boolean {
+  const accept = headers.get('accept');
   return accept === null || /text\/(event-stream|\*)|\*\/\*/i.test(accept);
 }
 

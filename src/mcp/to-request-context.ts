@@ -27,7 +27,7 @@ export function toRequestContext(
   ports: McpPorts,
   era: Era,
 ): RequestContext {
-  const { request, waitUntil, bytes } = admitted;
+  const { incoming, waitUntil, bytes } = admitted;
   const viewer = viewerOfClient(admitted.viewer, era, client);
   const { caller } = viewer;
   const { sessionId, capabilities, questions } = client;
@@ -43,7 +43,7 @@ export function toRequestContext(
     ask: ports.ask,
     chats: ports.chats,
     context: {
-      signal: request.signal,
+      signal: incoming.signal,
       owner,
       waitUntil,
       capabilities,
@@ -61,8 +61,8 @@ export function toRequestContext(
       now: () => callerContext(admitted, ports, era, client),
     },
     pageSize: ports.config.pageSize,
-    acceptsStream: acceptsStream(request),
-    cache: directiveOfHeader(request.headers.get('cache-control')),
+    acceptsStream: acceptsStream(incoming),
+    cache: directiveOfHeader(incoming.headers.get('cache-control')),
     ...(sessionId === undefined ? {} : inSession(sessionId, key, admitted, ports)),
   };
 }

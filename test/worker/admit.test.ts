@@ -71,7 +71,7 @@ describe('a request', () => {
     const request = requestWith({ ...bearer, 'mcp-session-id': 'sealed' });
     const admitted = await admit(request, () => ALL, ports, waitUntil);
     expect(admitted).toMatchObject({ endpoint: ALL, snapshot: whole, facts: FACTS });
-    expect(admitted.request).toBe(request);
+    expect(admitted.incoming).toBe(request);
     expect(admitted.waitUntil).toBe(waitUntil);
     expect(admitted.viewer.visible.servers).toEqual(servers);
     const again = await admitted.again(5, 7);

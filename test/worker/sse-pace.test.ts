@@ -44,10 +44,12 @@ function crowded(stalledMs = 60_000, type = 'application/json') {
     authorization: '',
     isAllowed: () => Promise.resolve(true),
     waitUntil: () => {},
-    serve: (_method, _headers, _signal, body) => {
-      const { id } = JSON.parse(body ?? '{}') as { id: string };
+    serveMessage: (_incoming, text) => {
+      const { id } = JSON.parse(text) as { id: string };
       return Promise.resolve(new Response(bodyOf(id), { headers: { 'content-type': type } }));
     },
+    openStream: () => Promise.reject(new Error('no session was opened')),
+    endSession: () => Promise.reject(new Error('no session was opened')),
   });
   for (let id = 0; id < CALLS; id += 1) {
     const text = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call' });

@@ -20,7 +20,7 @@ import { streamResponse } from '../reply/stream-response.ts';
 const PRIMING_SINCE = '2025-11-25';
 
 export interface LegacyStream {
-  headers: Headers;
+  headers: Pick<Headers, 'get'>;
   /** Name of the session's object; undefined where the request names no session. */
   owner: string | undefined;
   callerContext: CallerContext;

@@ -133,7 +133,7 @@ export function cancelledRequest(message: unknown): RequestId | undefined {
 }
 
 /** @throws PorticoError `invalid_request` where a header names a revision nobody knows */
-export function checkLegacyVersion(headers: Headers): void {
+export function checkLegacyVersion(headers: Pick<Headers, 'get'>): void {
   const version = headers.get('mcp-protocol-version');
   if (version !== null && !LEGACY_VERSIONS.includes(version)) {
     throw new PorticoError('invalid_request', `Unsupported protocol version: ${version}`);

@@ -10,13 +10,16 @@ import type { McpPorts } from '../ports.ts';
 import { parseBearer } from '../../shared/identity/token.ts';
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import { toRpcErrorResponse } from '../../shared/errors/to-json-rpc.ts';
-import { readJsonBody } from '../../http/json-body.ts';
+import { parseBody, readJsonBody } from '../../http/json-body.ts';
 import { checkOrigin } from '../../http/origin.ts';
+import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import { counted } from '../../shared/limits/stream-count.ts';
 import type { Snapshot } from '../../access/admission/snapshots.ts';
-import { findViewer } from '../admit.ts';
+import { admit, findViewer } from '../admit.ts';
 import { parseEndpoint, type EndpointPart } from '../endpoint.ts';
-import { handleMcp } from '../route.ts';
+import type { Incoming } from '../incoming.ts';
+import { endSession, openStream as openSessionStream } from '../route.ts';
+import { serveMessage } from '../serve-message.ts';
 import { sseResponse } from './sse-session.ts';
 
 /** Where messages of all streams are posted. */
@@ -36,7 +39,7 @@ export async function handleSse(
   const takesMessages = url.pathname === MESSAGES;
   try {
     checkOrigin(url, request.headers.get('origin'), ports.config);
-    const snapshot = await admit(request, ports, waitUntil);
+    const snapshot = await snapshotOf(request, ports, waitUntil);
     if (!takesMessages && request.method === 'GET') {
       return await openStream(request, url, part, snapshot, ports, waitUntil);
     }
@@ -45,7 +48,7 @@ export async function handleSse(
     }
     throw new PorticoError('method_not_allowed');
   } catch (thrown) {
-    const response = toRpcErrorResponse(toPorticoError(thrown), null, 'legacy');
+    const response = toRefusal(thrown);
     if (response.status === 405) {
       response.headers.set('allow', takesMessages ? 'POST' : 'GET');
     }
@@ -53,8 +56,10 @@ export async function handleSse(
   }
 }
 
+const toRefusal = (thrown: unknown) => toRpcErrorResponse(toPorticoError(thrown), null, 'legacy');
+
 /** @throws PorticoError `unauthorized` */
-async function admit(
+async function snapshotOf(
   request: Request,
   { snapshots }: McpPorts,
   waitUntil: WaitUntil,
@@ -88,7 +93,7 @@ async function openStream(
   // The session's own stream is part of this one.
   const turn = (principalId: string) => ports.openStreams.turn(principalId);
   const within = { ...ports, openStreams: { open: () => () => {}, turn } };
-  const own = request.headers.get('authorization') ?? '';
+  const admitted = (incoming: Incoming) => admit(incoming, () => endpoint, within, waitUntil);
   const bytes = ports.bytes.request(caller.principalId, true);
   return sseResponse(socket, {
     endpoint: `${MESSAGES}?${query}`,
@@ -100,14 +105,22 @@ async function openStream(
     },
     bytes,
     isAllowed: async () =>
-      (await admit(request, ports, waitUntil)).caller.principalId === caller.principalId,
+      (await snapshotOf(request, ports, waitUntil)).caller.principalId === caller.principalId,
     waitUntil,
-    authorization: own,
-    serve: (method, { authorization = own, ...headers }, signal, body) => {
-      const init = { method, headers: { ...headers, authorization }, signal };
-      const inner = new Request(url, body === undefined ? init : { ...init, body });
-      return handleMcp(inner, url, () => endpoint, within, waitUntil);
+    authorization: request.headers.get('authorization') ?? '',
+    serveMessage(incoming, text) {
+      const { maxBodyBytes, json } = ports.config;
+      const read = (held: RequestBytes) => {
+        held.takeBody(text.length);
+        return parseBody(text, maxBodyBytes, json, held);
+      };
+      return serveMessage(incoming, read, () => endpoint, within, waitUntil);
     },
+    openStream: incoming =>
+      admitted(incoming)
+        .then(current => openSessionStream(current, within))
+        .catch(toRefusal),
+    endSession: async incoming => endSession(await admitted(incoming), within),
   });
 }
 

@@ -1,7 +1,6 @@
 /**
- * One client of the HTTP+SSE transport, served as a client of Streamable HTTP in the same Worker:
- * each message becomes a POST, the session's own stream a GET, the end of the stream a DELETE, and
- * all that is answered goes out on the one event stream. The Worker that holds the stream serves
+ * One client of the HTTP+SSE transport, served as a client with a legacy session in the same Worker: its messages, the session's own
+ * stream and the session's end are what they are on Streamable HTTP, and all that is answered goes out on the one event stream. The Worker that holds the stream serves
  * its messages, so that answers pass through no object and have no limit but their own. They are written at the client's pace: while much
  * waits for it, no further answer is read, and a client that takes nothing for a while is hung up on.
  */
@@ -10,6 +9,7 @@ import { slicesOf, StallTimer } from '../../http/paced-body.ts';
 import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import { readEvents, toSseText } from '../../http/sse-events.ts';
 import { isObject, isRequestId, type RequestId } from '../../shared/protocol.ts';
+import type { Incoming } from '../incoming.ts';
 import { FrameReader } from '../../sessions/stream-frames.ts';
 
 export interface SseTerms {
@@ -28,13 +28,12 @@ export interface SseTerms {
   isAllowed(): Promise<boolean>;
   /** Runs work that outlives the stream. */
   waitUntil: WaitUntil;
-  /** Serves a request of Streamable HTTP, with the credential that opened the stream unless the headers have another. */
-  serve(
-    method: 'POST' | 'GET' | 'DELETE',
-    headers: Record<string, string>,
-    signal: AbortSignal,
-    body?: string,
-  ): Promise<Response>;
+  /** Serves a message, as Streamable HTTP does. */
+  serveMessage(incoming: Incoming, text: string): Promise<Response>;
+  /** Opens the stream of the legacy session that is named. */
+  openStream(incoming: Incoming): Promise<Response>;
+  /** Ends the legacy session that is named. */
+  endSession(incoming: Incoming): Promise<unknown>;
 }
 
 const HEADERS = {
@@ -127,7 +126,7 @@ class SseSession {
   async #endSession(): Promise<void> {
     if (this.#sessionId === undefined) return;
     const { signal } = new AbortController();
-    await this.#terms.serve('DELETE', this.#headers(), signal).catch(() => {});
+    await this.#terms.endSession(this.#incoming(signal)).catch(() => {});
   }
 
   async #keepAlive(): Promise<void> {
@@ -147,8 +146,8 @@ class SseSession {
     const call = new AbortController();
     if (isRequestId(id) && typeof method === 'string') this.#calls.set(id, call);
     try {
-      const headers = { ...this.#headers(), authorization };
-      const response = await this.#terms.serve('POST', headers, call.signal, text);
+      const incoming = this.#incoming(call.signal, authorization);
+      const response = await this.#terms.serveMessage(incoming, text);
       const opened = response.headers.get('mcp-session-id');
       // What is wrong with an answer or a notification is nothing to be answered on a stream.
       const isAnswered = !isObject(message) || (id !== undefined && typeof method === 'string');
@@ -166,7 +165,7 @@ class SseSession {
   async #listen(sessionId: string): Promise<void> {
     this.#sessionId = sessionId;
     const { signal } = this.#over;
-    const stream = await this.#terms.serve('GET', this.#headers(), signal);
+    const stream = await this.#terms.openStream(this.#incoming(signal));
     // It ends where the session does, or its token.
     void this.#forward(stream, signal).finally(() => this.end());
   }
@@ -201,12 +200,11 @@ class SseSession {
     }
   }
 
-  #headers(): Record<string, string> {
-    return {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...(this.#sessionId === undefined ? {} : { 'mcp-session-id': this.#sessionId }),
-    };
+  /** @param authorization that of the message; that which opened the stream where it has none */
+  #incoming(signal: AbortSignal, authorization = this.#terms.authorization): Incoming {
+    const headers = new Headers({ authorization, accept: 'application/json, text/event-stream' });
+    if (this.#sessionId !== undefined) headers.set('mcp-session-id', this.#sessionId);
+    return { headers, signal };
   }
 
   /** One message after the other, once the client has taken enough of those before. */

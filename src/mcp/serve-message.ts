@@ -1,0 +1,188 @@
+/**
+ * One message of a client, whatever transport brought it: who sent it and what they reach is decided, then it is read once, and handed to
+ * its era's handler. Nothing is dispatched before all checks have passed.
+ */
+import type { WaitUntil } from '../shared/util/wait-until.ts';
+import type { McpPorts } from './ports.ts';
+import { sessionOwner } from '../shared/identity/object-owners.ts';
+import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
+import type { ErrorCode } from '../shared/errors/table.ts';
+import { toRpcErrorResponse } from '../shared/errors/to-json-rpc.ts';
+import { type JsonBody } from '../http/json-body.ts';
+import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
+import { withExactIds } from '../shared/json/exact-ids.ts';
+import { isObject, isRequestId, type Era, type RequestId } from '../shared/protocol.ts';
+import { clientCapabilitiesOf } from '../shared/client-capabilities.ts';
+import { legacyClient, modernClient, SILENT_CLIENT, toAnswer } from './client.ts';
+import { classify, isModernVersion, type Classified } from './classify.ts';
+import type { Incoming } from './incoming.ts';
+import { admit, liveSession, type Admitted } from './admit.ts';
+import type { Endpoint } from './endpoint.ts';
+import { isRelayed } from './methods/dispatch.ts';
+import {
+  cancelledRequest,
+  checkBatch,
+  checkLegacyVersion,
+  handleBatch,
+  handleLegacy,
+  initializeResponse,
+  negotiatedVersion,
+} from './legacy/legacy.ts';
+import { handleModern } from './modern/modern.ts';
+import { readParams } from './params.ts';
+import { dropping, toRequestContext } from './to-request-context.ts';
+
+/** Reads a message, counted by `bytes`. @throws PorticoError where it is too large, or none */
+export type ReadBody = (bytes: RequestBytes) => JsonBody | Promise<JsonBody>;
+
+/** How an error is written before the message is read; after that the message decides. */
+export function claimedEra({ headers }: Incoming): Era {
+  const claimed = headers.get('mcp-protocol-version');
+  return claimed !== null && isModernVersion(claimed) ? 'modern' : 'legacy';
+}
+
+/** Serves a message; what is wrong with it is answered too. */
+export async function serveMessage(
+  incoming: Incoming,
+  read: ReadBody,
+  endpoint: () => Endpoint,
+  ports: McpPorts,
+  waitUntil: WaitUntil,
+): Promise<Response> {
+  let era = claimedEra(incoming);
+  let id: RequestId | null = null;
+  let bytes: RequestBytes | undefined;
+  try {
+    const admitted = await admit(incoming, endpoint, ports, waitUntil);
+    bytes = ports.bytes.request(admitted.snapshot.caller.principalId);
+    const body = await read(bytes);
+    withExactIds(body.json, body.text);
+    if (isObject(body.json) && isRequestId(body.json['id'])) id = body.json['id'];
+    const classified = classify(body.json, protocolHeaders(incoming));
+    era = classified.era;
+    if (BEGINS.has(classified.kind)) ports.drain.check();
+    const current = listsSomething(classified)
+      ? await admitted.again(ports.config.listMaxAgeMs)
+      : admitted;
+    return await dispatch({ ...current, bytes }, classified, body, ports);
+  } catch (thrown) {
+    const error = toPorticoError(thrown);
+    // An endpoint that is none is found out before the message is read; the answer names its request all the same.
+    if (OF_ENDPOINTS.has(error.code) && !bytes) id = await idOf(read, ports);
+    return toRpcErrorResponse(error, id, era);
+  } finally {
+    // What goes on after this holds what it needs.
+    bytes?.release();
+  }
+}
+
+/** What begins something new; an answer to a question belongs to what is under way. */
+const BEGINS: ReadonlySet<Classified['kind']> = new Set(['request', 'batch']);
+
+/** What is wrong with an endpoint, for who has a credential. */
+const OF_ENDPOINTS: ReadonlySet<ErrorCode> = new Set(['invalid_params', 'not_found']);
+
+/** The id of the request in a message; null where it has none or cannot be read. */
+async function idOf(read: ReadBody, { bytes }: McpPorts): Promise<RequestId | null> {
+  // Of callers of no endpoint, all together.
+  const held = bytes.request('');
+  try {
+    const { json, text } = await read(held);
+    withExactIds(json, text);
+    return isObject(json) && isRequestId(json['id']) ? json['id'] : null;
+  } catch {
+    return null;
+  } finally {
+    held.release();
+  }
+}
+
+/** A list is read from a registry so fresh that nobody told of a change sees the old one. */
+function listsSomething(classified: Classified): boolean {
+  if (classified.kind === 'batch') return true;
+  return classified.kind === 'request' && classified.request.method.endsWith('/list');
+}
+
+function protocolHeaders({ headers }: Incoming) {
+  return {
+    version: headers.get('mcp-protocol-version'),
+    method: headers.get('mcp-method'),
+    name: headers.get('mcp-name'),
+  };
+}
+
+async function dispatch(
+  admitted: Admitted & { bytes: RequestBytes },
+  classified: Classified,
+  body: JsonBody,
+  ports: McpPorts,
+): Promise<Response> {
+  if (classified.era === 'modern') {
+    if (classified.kind === 'notification') return new Response(null, { status: 202 });
+    const { headers } = admitted.incoming;
+    const requestContext = {
+      ...toRequestContext(admitted, modernClient(classified.request), ports, 'modern'),
+      ...dropping(classified.request, admitted.bytes),
+      readHeader: (name: string) => headers.get(name),
+    };
+    return handleModern(requestContext, classified.request, body.text);
+  }
+  checkLegacyVersion(admitted.incoming.headers);
+  if (classified.kind === 'request' && classified.request.method === 'initialize') {
+    readParams(body.text);
+    const version = negotiatedVersion(classified.request);
+    const { snapshot, endpoint } = admitted;
+    const capabilitiesKey = clientCapabilitiesOf(classified.request.params?.['capabilities']);
+    const { caller } = snapshot;
+    const { sealed, ended } = await ports.sessions.open(
+      caller,
+      endpoint.path,
+      version,
+      capabilitiesKey,
+    );
+    for (const id of ended) admitted.waitUntil(ports.endUpstreams(sessionOwner(id), snapshot));
+    const client = { ...SILENT_CLIENT, capabilities: capabilitiesKey };
+    const opening = toRequestContext(admitted, client, ports, 'legacy');
+    return initializeResponse(opening, classified.request, version, sealed);
+  }
+  const sessionId = liveSession(admitted, ports);
+  const requestContext = toRequestContext(
+    admitted,
+    legacyClient(admitted.incoming, admitted.snapshot, sessionId),
+    ports,
+    'legacy',
+  );
+  if (classified.kind === 'batch') {
+    const version = admitted.incoming.headers.get('mcp-protocol-version');
+    checkBatch(version, admitted.facts?.protocolVersion);
+    return handleBatch(requestContext, body.text);
+  }
+  if (classified.kind === 'request') {
+    const { request } = classified;
+    const serve = (signal: AbortSignal) =>
+      handleLegacy(
+        {
+          ...requestContext,
+          ...dropping(request, admitted.bytes),
+          context: { ...requestContext.context, signal },
+        },
+        request,
+        body.text,
+      );
+    const { signal } = admitted.incoming;
+    if (sessionId === undefined || !isRelayed(request.method)) return serve(signal);
+    return ports.cancellations.serve(sessionOwner(sessionId), request.id, signal, serve);
+  }
+  const cancelledId = cancelledRequest(body.json);
+  if (sessionId !== undefined && cancelledId !== undefined) {
+    await ports.cancellations.cancel(sessionOwner(sessionId), cancelledId);
+  }
+  if (classified.kind === 'response' && sessionId !== undefined) {
+    const { id, answer } = toAnswer(body.text);
+    const owner = sessionOwner(sessionId);
+    if (!(await ports.upstreamSessions.passAnswer(owner, id, answer))) {
+      throw new PorticoError('invalid_request', 'No call waits for this answer');
+    }
+  }
+  return new Response(null, { status: 202 });
+}
