@@ -16,7 +16,7 @@ import { SchemaUnusable } from './schema-unusable.ts';
 import { needsUniqueItems } from './unique-items.ts';
 
 /** Steps that matches may take for each that the validator may: some ten milliseconds for arguments. */
-const STEPS_FOR_ONE = 50;
+const STEPS_FOR_ONE = 25;
 /** What it costs to look at an object's names. */
 const NAMES_STEPS = 200;
 
