@@ -68,7 +68,10 @@ describe('[SEC-9] a slow client of HTTP+SSE', () => {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     const ids = () => [...text.matchAll(/"id":(\d+)/gu)].map(([, id]) => Number(id));
-    while (ids().length < CALLS || !text.endsWith('\n\n')) text += (await reader?.read())?.value;
+    // What fills the answers is not kept: to look through all of it after each piece takes half a minute.
+    while (ids().length < CALLS || !text.endsWith('\n\n')) {
+      text += (await reader?.read())?.value?.replaceAll(/x+/gu, '');
+    }
     expect(ids().toSorted((a, b) => a - b)).toEqual(Array.from({ length: CALLS }, (_, id) => id));
     await vi.waitFor(() => expect(count.used).toBe(0), PATIENT);
     await reader?.cancel();
