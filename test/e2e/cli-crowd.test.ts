@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findFreePort, until } from '../fixtures/start-fixture.ts';
 import type { Program } from './connected.ts';
 import { crowdOf, listDirectly } from './crowd.ts';
-import { MAIN, runPortico } from './portico-command.ts';
+import { COMPILE_CACHE, MAIN, runPortico } from './portico-command.ts';
 import { clients, type ClientName } from './sdk-clients.ts';
 
 const WAIT_MS = 120_000;
@@ -52,7 +52,11 @@ const REASONS: Record<string, string> = {
 /** Those that are not there at all. */
 const isGone = (name: string) => name in REASONS && name !== 'postgres';
 
-const environment = () => ({ PATH: process.env['PATH'] ?? '', HOME: folder });
+const environment = () => ({
+  PATH: process.env['PATH'] ?? '',
+  HOME: folder,
+  ...COMPILE_CACHE,
+});
 
 async function readServers(): Promise<Shown[]> {
   const response = await fetch(`${origin}/api/v1/aggregator/servers?limit=100`, {

@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findFreePort, startFixture, stopAllFixtures, until } from '../fixtures/start-fixture.ts';
 import { fixtureProgram, packageProgram } from './connected.ts';
+import { COMPILE_CACHE } from './portico-command.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url));
 const WAIT_MS = 60_000;
@@ -45,7 +46,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const environment = () => ({ PATH: process.env['PATH'] ?? '', HOME: folder });
+const environment = () => ({
+  PATH: process.env['PATH'] ?? '',
+  HOME: folder,
+  ...COMPILE_CACHE,
+});
 const argsOf = (...more: string[]) => [MAIN, 'up', '--config', file, ...more];
 
 function up(...more: string[]) {

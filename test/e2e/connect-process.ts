@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from '../fixtures/start-fixture.ts';
+import { COMPILE_CACHE } from './portico-command.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url));
 const FIXTURE = fileURLToPath(new URL('../fixtures/stdio-tools.ts', import.meta.url));
@@ -69,7 +70,7 @@ export class ConnectStand {
     const { PATH = '' } = process.env;
     const child = spawn(process.execPath, [MAIN, 'connect', ...args], {
       cwd: this.folder,
-      env: { PATH, HOME: this.folder, ...env },
+      env: { PATH, HOME: this.folder, ...COMPILE_CACHE, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';

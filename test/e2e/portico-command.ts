@@ -32,8 +32,12 @@ export interface RunOptions {
   main?: string;
 }
 
+/** For a process that is given no other environment: it starts in half the time (`vitest.config.ts`). */
+export const COMPILE_CACHE = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '' };
+
 const environment = (env: Environment = {}): NodeJS.ProcessEnv => ({
   PATH: process.env['PATH'],
+  ...COMPILE_CACHE,
   ...env,
 });
 
