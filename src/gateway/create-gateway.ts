@@ -1,35 +1,96 @@
-/** The gateway, composed. Every function begins with the same decision on its caller: may it ask, and what does it see. */
-import { requireScope } from '../shared/identity/principal.ts';
-import { createCall, type CallPorts } from './call.ts';
-import type { Gateway } from './gateway.ts';
-import { createLists, type ListPorts } from './lists.ts';
-import { noteRefusal } from './steps/record.ts';
-import { restrict } from './steps/restrict.ts';
-import { createTasks, type TaskPorts } from './steps/tasks.ts';
-import type { Viewer } from './viewer.ts';
+/** The gateway of a deployment: with the log of calls and their limits, what is reported of calls, and why a tool is hidden. */
+import type { CallShard } from '../audit/calls/call-schema.ts';
+import { callShard } from '../audit/calls/call-schema.ts';
+import type { Catalog } from '../servers/catalog/catalog.ts';
+import type { CallReport } from '../servers/health/call-report.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
+import type { UpstreamEndpoints } from '../upstream/endpoint.ts';
+import { subscribeTasks } from '../upstream/streams/task-listener.ts';
+import type { CacheShard } from './cache/cache-port.ts';
+import { CallEnds } from './call-log/call-ends.ts';
+import { CallLedger, type CallLedgerPorts } from './call-log/call-ledger.ts';
+import { createTrial } from './explain/dry-run.ts';
+import { ExplainService } from './explain/explain-service.ts';
+import { gatewayOf } from './gateway-of.ts';
+import { CallReports } from './health/call-reports.ts';
+import type { FindTools } from './search.ts';
+import type { OpenCallChannel } from './steps/end-when-drained.ts';
+import type { Send } from './steps/send.ts';
+import { createTaskIds } from './steps/task-ids.ts';
 
-export interface GatewayPorts extends ListPorts, TaskPorts, Omit<CallPorts, 'lists' | 'tasks'> {}
+export interface GatewayDeps {
+  db: D1Database;
+  keys: KeyRing;
+  catalogOf(server: Server): Catalog | Promise<Catalog>;
+  findTools: FindTools;
+  /** Puts a request to a server. */
+  send: Send;
+  endpoints: UpstreamEndpoints;
+  /** The object that has the calls of a principal. */
+  auditLogOf(shard: string): CallShard;
+  /** The object that keeps the results under these keys. */
+  cacheShardOf(key: string): CacheShard;
+  /** The objects that look after the servers. */
+  monitors: {
+    report(serverId: string, report: CallReport): Promise<boolean>;
+    want(serverId: string, generation: number): Promise<unknown>;
+    openCallChannel: OpenCallChannel;
+  };
+  /** The registry that this isolate remembers is too old. */
+  invalidateRegistry(): void;
+  config: {
+    audit: { calls: boolean };
+    limits: CallLedgerPorts['limits'];
+    cache: { maxResultBytes: number };
+    callTimeoutMs: number;
+    questionTimeoutMs: number;
+    reportIntervalMs: number;
+  };
+  /** Whether all isolates of the deployment are on one machine. */
+  isOneMachine: boolean;
+  wait(ms: number): Promise<unknown>;
+  now(): number;
+}
 
-/** @param ports what the gateway reads and whom it calls */
-export function createGateway(ports: GatewayPorts): Gateway {
-  const { ledger } = ports;
-  const lists = createLists(ports);
-  const tasks = createTasks(ports);
-  const reading = (viewer: Viewer) => {
-    requireScope(viewer.caller, 'tools:read');
-    return restrict(viewer);
-  };
-  return {
-    visible: async viewer => lists.visible(restrict(viewer)),
-    list: async (viewer, kind) => lists.list(reading(viewer), kind),
-    find: async (viewer, name) => lists.find(reading(viewer), name),
-    search: async (viewer, request) => lists.search(reading(viewer), request),
-    advertise: async (viewer, form) => lists.advertise(restrict(viewer), form),
-    subscription: async (viewer, uri) => lists.subscription(reading(viewer), uri),
-    subscribeTasks: async (viewer, ids, hear, signal) =>
-      tasks.subscribe(reading(viewer), ids, hear, signal),
-    request: createCall({ ...ports, lists, tasks }),
-    spend: async caller => ledger?.spend(caller),
-    refused: async (caller, refusal) => ledger && noteRefusal(ledger, caller, refusal),
-  };
+export function createGateway(deps: GatewayDeps) {
+  const { db, keys, catalogOf, monitors, invalidateRegistry, config, wait, now } = deps;
+  const shardOf = (principalId: string) => deps.auditLogOf(callShard(principalId));
+  const ledger = new CallLedger({
+    shardOf,
+    ends: new CallEnds({ shardOf, wait, now, isOneMachine: deps.isOneMachine }),
+    keys,
+    isRecording: config.audit.calls,
+    limits: config.limits,
+    wait,
+  });
+  const reports = new CallReports({
+    intervalMs: config.reportIntervalMs,
+    // Who opened or closed a circuit has changed the registry.
+    send: async (id, report) => (await monitors.report(id, report)) && invalidateRegistry(),
+    want: (id, generation) => monitors.want(id, generation),
+    wait,
+    now,
+  });
+  const gateway = gatewayOf({
+    catalogOf,
+    findTools: deps.findTools,
+    taskIds: createTaskIds(keys),
+    subscribeTasks: async (server, ids, hear, signal) =>
+      subscribeTasks(await deps.endpoints.of(server), ids, hear, signal),
+    ledger: ledger.isNeeded ? ledger : undefined,
+    cache: {
+      shardOf: key => deps.cacheShardOf(key),
+      keys,
+      maxResultBytes: config.cache.maxResultBytes,
+      waitMs: config.callTimeoutMs,
+      now,
+    },
+    requestState: { keys, lifetimeMs: config.questionTimeoutMs },
+    reports,
+    openCallChannel: id => monitors.openCallChannel(id),
+    send: deps.send,
+  });
+  const tryTool = createTrial({ catalogOf });
+  return { gateway, explanations: new ExplainService({ db, catalogOf, tryTool, now }) };
 }

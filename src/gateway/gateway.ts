@@ -1,5 +1,5 @@
 /**
- * The port of the gateway: what every endpoint calls (`create-gateway.ts` builds it). Who looks, at which servers and under which
+ * The port of the gateway: what every endpoint calls (`gateway-of.ts` composes it). Who looks, at which servers and under which
  * names, is an argument of each function: what a viewer may not see is, to all of them, not there.
  */
 import type { Caller } from '../access/policy/caller.ts';

@@ -1,31 +1,52 @@
-/** The search of a deployment: over segments and, where it has a model for vectors, with that. */
-import type { FindTools } from '../gateway/search.ts';
+/** The search for tools, over segments and, where there is a model for vectors, with that; and the skills that classify tools. */
+import type { AdminAudit } from '../audit/admin-audit.ts';
+import type { Models } from '../models/create-models.ts';
 import type { Catalog } from '../servers/catalog/catalog.ts';
-import type { Embedder } from '../models/embedder-port.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
-import type { SkillsOf } from '../servers/registry/tool-skills.ts';
-import type { EmbeddingSource } from './text/embedding-asset.ts';
 import { createFindTools } from './find-tools.ts';
 import type { IndexParts } from './index/index-parts.ts';
-import { createModelSearch } from './rank/model-search.ts';
 import { SearchIndex } from './index/search-index.ts';
+import { createModelSearch } from './rank/model-search.ts';
+import { CorrectionService } from './skills/correction-service.ts';
+import { createKnownSkills } from './skills/known-skills.ts';
+import { SkillService } from './skills/skill-service.ts';
+import { SuggestionService } from './skills/suggestion-service.ts';
+import type { EmbeddingSource } from './text/embedding-asset.ts';
 
-export interface SearchPorts {
+export interface SearchDeps {
+  db: D1Database;
+  adminAudit: AdminAudit;
   parts: IndexParts;
   embedding: EmbeddingSource;
-  /** Absent where no model for vectors is named. */
-  embedder: Embedder | undefined;
+  models: Models;
   catalogOf(server: Server): Catalog | Promise<Catalog>;
-  skillsOf: SkillsOf;
+  /** The registry that this isolate remembers is too old. */
+  invalidateRegistry(): void;
+  /** The objects that look after the servers. */
+  monitors: { wake(serverId: string): Promise<void> };
 }
 
-export function createSearch(ports: SearchPorts): FindTools {
-  const { parts, embedding, embedder, catalogOf, skillsOf } = ports;
+export function createSearch({
+  parts,
+  embedding,
+  models,
+  monitors,
+  catalogOf,
+  ...deps
+}: SearchDeps) {
   const index = new SearchIndex({ segments: parts.segments, embedding, catalogOf });
-  return createFindTools({
-    segmentOf: server => index.segmentOf(server),
-    embedding,
+  const embedder = models.embedder('search');
+  const skillsOf = createKnownSkills(deps.db);
+  return {
+    findTools: createFindTools({
+      segmentOf: server => index.segmentOf(server),
+      embedding,
+      skillsOf,
+      model: embedder && createModelSearch(parts.modelVectorsOf(embedder.name), embedder),
+    }),
     skillsOf,
-    model: embedder && createModelSearch(parts.modelVectorsOf(embedder.name), embedder),
-  });
+    skills: new SkillService(deps),
+    suggestions: new SuggestionService({ ...deps, embedding }),
+    corrections: new CorrectionService({ ...deps, catalogOf, wake: id => monitors.wake(id) }),
+  };
 }

@@ -1,5 +1,5 @@
 /** A gateway on plain fakes: records and their catalogs, without a database or a network. */
-import { createGateway, type GatewayPorts } from '../../../src/gateway/create-gateway.ts';
+import { gatewayOf, type GatewayPorts } from '../../../src/gateway/gateway-of.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { createTaskIds } from '../../../src/gateway/steps/task-ids.ts';
 import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
@@ -66,7 +66,7 @@ export const KEYS = createKeyRing(
 
 /** A gateway that records nothing, keeps no result and whose servers answer with `{}`, but for what is given. */
 export function createFakeGateway(ports: Partial<GatewayPorts> = {}): Gateway {
-  return createGateway({
+  return gatewayOf({
     catalogOf,
     findTools: findNothing,
     taskIds: createTaskIds(KEYS),

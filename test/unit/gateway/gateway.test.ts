@@ -4,7 +4,7 @@ import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import { EMPTY_CATALOG } from '../../../src/servers/catalog/catalog.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
-import type { GatewayPorts } from '../../../src/gateway/create-gateway.ts';
+import type { GatewayPorts } from '../../../src/gateway/gateway-of.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { ServerFailure } from '../../../src/gateway/server-failure.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';

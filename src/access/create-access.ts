@@ -1,0 +1,53 @@
+/** Access: who calls, on which state that is decided, and what administrators make of it. */
+import type { AdminAudit } from '../audit/admin-audit.ts';
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
+import { isTokenForm } from '../shared/identity/token.ts';
+import { SealedIds } from './admission/sealed-id.ts';
+import { Sessions, type SessionsOptions } from './admission/sessions.ts';
+import { Snapshots } from './admission/snapshots.ts';
+import type { AccessState } from './policy/policy.ts';
+import { PrincipalService } from './principals/principal-service.ts';
+import { createRules } from './rules/rule-service.ts';
+import { TokenService } from './tokens/token-service.ts';
+import { createToolsets } from './toolsets/toolset-service.ts';
+
+export interface AccessDeps {
+  db: D1Database;
+  keys: KeyRing;
+  adminAudit: AdminAudit;
+  /** The token of the deployment's administrator; empty or absent where there is none. */
+  adminToken: string | undefined;
+  config: SessionsOptions['config'] & {
+    posture: AccessState['posture'];
+    snapshotMaxAgeMs: number;
+  };
+  /** Tells open streams that access changed. */
+  tellAccessChanged(): Promise<unknown>;
+}
+
+/** @throws Error where the administrator's token is none */
+export function createAccess({ db, keys, adminAudit, config, ...deps }: AccessDeps) {
+  const adminToken = deps.adminToken || undefined;
+  if (adminToken !== undefined && !isTokenForm(adminToken)) {
+    throw new Error('PORTICO_ADMIN_TOKEN must be portico_ and 43 base64url characters');
+  }
+  const { posture, snapshotMaxAgeMs: maxAgeMs } = config;
+  const snapshots = new Snapshots({ db, keys, adminToken, posture, maxAgeMs });
+  /** Access changed: drop this isolate's snapshot and notify open streams. */
+  async function onAccessChanged(): Promise<void> {
+    snapshots.forgetServers();
+    snapshots.forgetTokens();
+    await deps.tellAccessChanged();
+  }
+  const ports = { db, adminAudit, onAccessChanged };
+  return {
+    snapshots,
+    /** The registry that this isolate remembers is too old. */
+    invalidateRegistry: () => snapshots.forgetServers(),
+    sessions: new Sessions({ db, sealedIds: new SealedIds(keys), snapshots, config }),
+    principals: new PrincipalService(ports),
+    tokens: new TokenService({ ...ports, keys }),
+    rules: createRules(ports),
+    toolsets: createToolsets(ports),
+  };
+}

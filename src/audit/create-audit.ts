@@ -1,0 +1,18 @@
+/** The audit: what records changes of administration, and what reads and checks all rows. */
+import { AdminAudit, ADMIN_SHARD } from './admin-audit.ts';
+import { AuditService } from './audit-service.ts';
+import type { KeptChain } from './calls/call-schema.ts';
+
+export interface AuditDeps {
+  db: D1Database;
+  /** The object that brings out the rows of a shard. */
+  auditLogOf(shard: string): { wake(): Promise<unknown> };
+  keepChain(shard: string): Promise<KeptChain>;
+}
+
+export function createAudit({ db, auditLogOf, keepChain }: AuditDeps) {
+  return {
+    adminAudit: new AdminAudit(db, () => auditLogOf(ADMIN_SHARD).wake()),
+    audit: new AuditService(db, keepChain),
+  };
+}

@@ -1,0 +1,35 @@
+/** The gateway of its ports. Every function begins with the same decision on its caller: may it ask, and what does it see. */
+import { requireScope } from '../shared/identity/principal.ts';
+import { createCall, type CallPorts } from './call.ts';
+import type { Gateway } from './gateway.ts';
+import { createLists, type ListPorts } from './lists.ts';
+import { noteRefusal } from './steps/record.ts';
+import { restrict } from './steps/restrict.ts';
+import { createTasks, type TaskPorts } from './steps/tasks.ts';
+import type { Viewer } from './viewer.ts';
+
+export interface GatewayPorts extends ListPorts, TaskPorts, Omit<CallPorts, 'lists' | 'tasks'> {}
+
+/** @param ports what the gateway reads and whom it calls */
+export function gatewayOf(ports: GatewayPorts): Gateway {
+  const { ledger } = ports;
+  const lists = createLists(ports);
+  const tasks = createTasks(ports);
+  const reading = (viewer: Viewer) => {
+    requireScope(viewer.caller, 'tools:read');
+    return restrict(viewer);
+  };
+  return {
+    visible: async viewer => lists.visible(restrict(viewer)),
+    list: async (viewer, kind) => lists.list(reading(viewer), kind),
+    find: async (viewer, name) => lists.find(reading(viewer), name),
+    search: async (viewer, request) => lists.search(reading(viewer), request),
+    advertise: async (viewer, form) => lists.advertise(restrict(viewer), form),
+    subscription: async (viewer, uri) => lists.subscription(reading(viewer), uri),
+    subscribeTasks: async (viewer, ids, hear, signal) =>
+      tasks.subscribe(reading(viewer), ids, hear, signal),
+    request: createCall({ ...ports, lists, tasks }),
+    spend: async caller => ledger?.spend(caller),
+    refused: async (caller, refusal) => ledger && noteRefusal(ledger, caller, refusal),
+  };
+}

@@ -1,0 +1,53 @@
+/** The objects of a deployment, as the rooms reach them: by what they are asked for, never by their bindings. */
+import type { KeptChain } from '../audit/calls/call-schema.ts';
+import type { CallReport } from '../servers/health/call-report.ts';
+import { CONNECTOR_HEADER } from './connector-object.ts';
+import { shardOf } from '../gateway/cache/cache-shards.ts';
+
+/** A machine that connects. */
+interface Machine {
+  id: string;
+  name: string;
+  rotatedAt: number;
+}
+
+const UPGRADE = { upgrade: 'websocket' };
+
+export function objectsOf(env: Env) {
+  const monitorOf = (serverId: string) => env.SERVER_MONITOR.getByName(serverId);
+  const auditLogOf = (name: string) => env.AUDIT_LOG.getByName(name);
+  return {
+    clients: env.CLIENT_SESSION,
+    servers: env.SERVER_MONITOR,
+    connectors: env.CONNECTOR,
+    auditLogOf,
+    /** The object that keeps the results under these keys. */
+    cacheShardOf: (key: string) => env.RESULT_CACHE.getByName(shardOf(key)),
+    /** Tells open streams that access changed. */
+    tellAccessChanged: () => env.ACCESS_CHANGES.getByName('all').changed(),
+    keepChain: (shard: string): Promise<KeptChain> => auditLogOf(shard).keep(shard),
+    monitors: {
+      of: monitorOf,
+      expect: (id: string, inMs?: number) => monitorOf(id).expect(id, inMs),
+      follow: (id: string) => monitorOf(id).follow(id),
+      wake: (id: string) => monitorOf(id).wake(),
+      rebuild: (id: string, hash: string) => monitorOf(id).rebuild(hash),
+      report: (id: string, report: CallReport) => monitorOf(id).report(report),
+      want: (id: string, generation: number) => monitorOf(id).want(generation),
+      history: (id: string, before: number | undefined, limit: number) =>
+        monitorOf(id).history(before, limit),
+      /** The way on which a call that lasts hears that its server is taken down. */
+      openCallChannel: async (id: string) =>
+        (await monitorOf(id).fetch('https://monitor/call', { headers: UPGRADE })).webSocket,
+    },
+    lines: {
+      expectRevocation: (id: string) => env.CONNECTOR.getByName(id).expectRevocation(),
+      revoke: (id: string) => env.CONNECTOR.getByName(id).revoke(),
+    },
+    /** The socket of a machine, which its object takes. */
+    openMachine({ id, name, rotatedAt }: Machine) {
+      const headers = { ...UPGRADE, [CONNECTOR_HEADER]: JSON.stringify({ id, name, rotatedAt }) };
+      return env.CONNECTOR.getByName(id).fetch('https://connector/machine', { headers });
+    },
+  };
+}

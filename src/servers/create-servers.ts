@@ -1,0 +1,38 @@
+/** The registry and what belongs to a server: approvals, health, cache rules, connectors, imports. */
+import type { AdminAudit } from '../audit/admin-audit.ts';
+import type { SecretService } from '../credentials/secret-service.ts';
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
+import { ApprovalService } from './approvals/approval-service.ts';
+import { createCacheRules } from './cache-rules/cache-rule-service.ts';
+import { ConnectorService, type ConnectorPorts } from './connectors/connector-service.ts';
+import { HealthService, type HealthPorts } from './health/health-service.ts';
+import { ServerService, type MonitorPort } from './registry/server-service.ts';
+import { ImportService } from './transfer/import-service.ts';
+
+export interface ServersDeps {
+  db: D1Database;
+  keys: KeyRing;
+  adminAudit: AdminAudit;
+  secrets: SecretService;
+  config: { localMode: boolean; connectorServers: number };
+  /** The registry that this isolate remembers is too old. */
+  invalidateRegistry(): void;
+  /** The objects that look after the servers. */
+  monitors: MonitorPort & Pick<HealthPorts, 'history'> & { wake(serverId: string): Promise<void> };
+  /** The objects that hold the connections of machines. */
+  lines: ConnectorPorts['lines'];
+}
+
+export function createServers({ secrets, config, monitors, lines, ...deps }: ServersDeps) {
+  const { db, adminAudit } = deps;
+  const { localMode, connectorServers: maxServers } = config;
+  const servers = new ServerService({ ...deps, localMode, monitors });
+  return {
+    servers,
+    approvals: new ApprovalService({ db, adminAudit, discover: id => monitors.wake(id) }),
+    health: new HealthService({ db, history: monitors.history }),
+    cacheRules: createCacheRules(deps),
+    connectors: new ConnectorService({ ...deps, servers, maxServers, lines }),
+    imports: new ImportService({ db, adminAudit, servers, secrets, localMode }),
+  };
+}

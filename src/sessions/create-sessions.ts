@@ -1,0 +1,36 @@
+/** Sessions: the ways to the objects that keep what a client has at servers, its open streams and its calls that wait. */
+import { endSession } from '../upstream/session/end-session.ts';
+import type { UpstreamEndpoints } from '../upstream/endpoint.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
+import { Cancellations } from './cancellations.ts';
+import type { ClientObject, ResourceMonitor } from './client-object.ts';
+import { Streams } from './streams.ts';
+import { UpstreamSessions } from './upstream-sessions.ts';
+
+export interface SessionDeps {
+  clients: ObjectsByName<ClientObject>;
+  servers: ObjectsByName<ResourceMonitor>;
+  endpoints: UpstreamEndpoints;
+  config: { maxAnswerBytes: number; standingStreamMs: number };
+}
+
+export function createSessions({ clients, servers, endpoints, config }: SessionDeps) {
+  const upstreamSessions = new UpstreamSessions(
+    clients,
+    config.maxAnswerBytes,
+    config.standingStreamMs,
+  );
+  return {
+    upstreamSessions,
+    cancellations: new Cancellations(clients),
+    streams: new Streams(clients, servers),
+    /** Ends what an owner has at its upstreams, of which the registry knows the servers. */
+    async endUpstreams(owner: string, registry: { servers: readonly Server[] }): Promise<void> {
+      for (const { serverId, session } of await upstreamSessions.end(owner)) {
+        const server = registry.servers.find(({ id }) => id === serverId);
+        if (server) await endSession(await endpoints.of(server), session);
+      }
+    },
+  };
+}

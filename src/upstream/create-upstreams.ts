@@ -1,0 +1,44 @@
+/** The client of the servers behind the gateway, as the requests of an isolate use it. */
+import { Upstreams, type ObjectPort, type SessionPort } from './upstream-client.ts';
+import type { UpstreamEndpoints } from './endpoint.ts';
+import type { CallContext, CallReply } from './protocol/call.ts';
+import type { OutboundRequest } from './protocol/wire-request.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+
+export interface UpstreamDeps {
+  endpoints: UpstreamEndpoints;
+  sessions: SessionPort & { call: ObjectPort };
+  config: { callTimeoutMs: number; questionTimeoutMs: number; maxAnswerBytes: number };
+  /** The objects that look after the servers. */
+  monitors: { wake(serverId: string): Promise<unknown> };
+  now(): number;
+}
+
+/** A server is looked at this often at most on suspicion of this isolate, in milliseconds. */
+const SUSPECT_GAP_MS = 2_000;
+
+/** @returns what puts a request to a server */
+export function createUpstreams({ endpoints, sessions, config, monitors, now }: UpstreamDeps) {
+  const suspected = new Map<string, number>();
+  const { callTimeoutMs, questionTimeoutMs, maxAnswerBytes } = config;
+  const upstreams = new Upstreams({
+    endpoints,
+    sessions,
+    throughObject: (call, context) => sessions.call(call, context),
+    callTimeoutMs,
+    questionTimeoutMs,
+    maxAnswerBytes,
+    async requestRecheck(serverId) {
+      const at = now();
+      if (at - (suspected.get(serverId) ?? 0) < SUSPECT_GAP_MS) return;
+      suspected.set(serverId, at);
+      await monitors.wake(serverId);
+    },
+  });
+  return (
+    server: Server,
+    request: OutboundRequest,
+    name: string | undefined,
+    context: CallContext,
+  ): Promise<CallReply> => upstreams.call(server, request, name, context);
+}
