@@ -87,7 +87,7 @@ export default defineConfig({
       },
     },
     {
-      files: ['test/**/*.test.ts', 'test/e2e/matrix/*.ts'],
+      files: ['test/**/*.test.ts', 'test/e2e/gateway/matrix/*.ts'],
       rules: {
         'vitest/expect-expect': [
           'error',

@@ -34,22 +34,22 @@ const testAdminToken = `portico_${Buffer.alloc(32, 2).toString('base64url')}`;
 const AT_ONCE = 2;
 /** End-to-end tests that hold the gateway to a time, or to a rate. */
 const TIMED = [
-  'access',
-  'access-signs',
-  'api',
-  'cli-load',
-  'cli-crowd',
-  'cli-load-readers',
-  'cli-plug',
-  'cli-stdio-pressure',
-  'crowded-streams',
-  'heap',
-  'isolation',
-  'returns',
-  'rotation',
-  'search',
-  'skills-model',
-  'ten-thousand-tools',
+  'access/access',
+  'access/access-signs',
+  'api/api',
+  'cli/load',
+  'cli/crowd',
+  'cli/load-readers',
+  'cli/plug',
+  'cli/stdio-pressure',
+  'mcp/crowded-streams',
+  'gateway/heap',
+  'gateway/isolation',
+  'gateway/returns',
+  'credentials/rotation',
+  'search/search',
+  'search/skills-model',
+  'gateway/ten-thousand-tools',
 ].map(name => `test/e2e/${name}.test.ts`);
 /** Of both projects of end-to-end tests. The times are for a machine that is busy: they guard against waiting for ever. */
 const endToEnd = {

@@ -5,8 +5,8 @@ import { listFiles } from '../unit/gates/source-file.ts';
 import { readTags } from './cells.ts';
 import type { Tag } from './cells.ts';
 
-/** Probes of the matrix, which `test/e2e/matrix.test.ts` imports: tests, though not named so. */
-export const PROBES = 'test/e2e/matrix';
+/** Probes of the matrix, which `test/e2e/gateway/matrix.test.ts` imports: tests, though not named so. */
+export const PROBES = 'test/e2e/gateway/matrix';
 
 /** @param root folder of the project, with a slash at its end */
 export function readProofs(root: string): Tag[] {

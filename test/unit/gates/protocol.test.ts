@@ -39,7 +39,7 @@ describe('the protocol table', () => {
     );
     expect(probing.length).toBeGreaterThan(3);
     const imported = probing.filter(path =>
-      matrix.includes(`'./${path.slice('test/e2e/'.length)}'`),
+      matrix.includes(`'./${path.slice('test/e2e/gateway/'.length)}'`),
     );
     expect(imported).toEqual(probing);
   });

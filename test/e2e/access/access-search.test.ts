@@ -1,0 +1,180 @@
+/**
+ * The same six people and two hundred tools before the doors that find tools: the search over REST, and the three tools. What one may not
+ * use is in no result, no count and no score, and asking for it is like asking for what nobody has.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../fixtures/start-fixture.ts';
+import { open, resultOf, textOf } from '../support/raw-client.ts';
+import type { Answer, Era, RawClient } from '../support/raw-client.ts';
+import { SERVERS, startTeam, TOOL_NAMES } from '../support/team.ts';
+import type { Person, Team } from '../support/team.ts';
+import { forEachTool, NOBODYS, seen } from '../support/team-sources.ts';
+
+const NAMES = ['anybody', 'one server', 'some tools', 'intern', 'reader', 'triage'];
+const eras: Era[] = ['legacy', 'modern'];
+const QUERIES = ['read', 'write 07', 'edition 1', 'alpha read_03', 'beta write edition'];
+const MOST = 50;
+const SOON_MS = 60_000;
+
+let team: Team;
+beforeAll(async () => {
+  team = await startTeam();
+});
+afterAll(() => team?.stop());
+
+const personOf = (name: string): Person => {
+  const person = team.people.find(candidate => candidate.name === name);
+  if (!person) throw new Error(`No person ${name}`);
+  return person;
+};
+const connect = ({ token }: Person, era: Era, path = '/mcp?tools=search'): Promise<RawClient> =>
+  open(era, { url: `${team.gateway.origin}${path}`, token });
+const allowed = (person: Person) =>
+  SERVERS.flatMap(server =>
+    TOOL_NAMES.filter(tool => person.mayUse(server, tool)).map(tool => `${server}.${tool}`),
+  );
+const search = ({ token }: Person, query: string, more: object = {}) =>
+  team.gateway.api('POST', '/api/v1/search', { query, limit: MOST, ...more }, token);
+const namesIn = (value: unknown) =>
+  ((value as { tools?: { name: string }[] } | undefined)?.tools ?? []).map(({ name }) => name);
+
+interface Sorted {
+  name: string;
+  skill_ids: string[];
+  is_classified: boolean;
+}
+const read = async (path: string, token?: string) =>
+  (await team.gateway.api('GET', path, undefined, token)).json;
+const listSorted = async (path: string, token?: string) =>
+  ((await read(path, token))['servers'] as { tools: Sorted[] }[]).flatMap(({ tools }) => tools);
+const sortedNames = (tools: readonly Sorted[]) => tools.map(({ name }) => name).toSorted();
+
+describe.each(NAMES)('skills for %s', { timeout: 300_000 }, name => {
+  it('[ACC-3] [FIND-3] count and list just what may be used', async () => {
+    const { token } = personOf(name);
+    await until('all tools are sorted', SOON_MS, async () => {
+      const tools = await listSorted('/api/v1/tools');
+      return tools.length > 0 && tools.every(tool => tool.is_classified) ? true : undefined;
+    });
+    const mine = await listSorted('/api/v1/tools', token);
+    expect(sortedNames(mine)).toEqual(allowed(personOf(name)).toSorted());
+    const { skills } = (await read('/api/v1/skills', token)) as unknown as {
+      skills: { id: string; tool_count: number }[];
+    };
+    expect(skills.length).toBeGreaterThan(10);
+    const isIn = (id: string) => mine.filter(tool => tool.skill_ids.includes(id));
+    expect(skills.map(({ id, tool_count }) => [id, tool_count])).toEqual(
+      skills.map(({ id }) => [id, isIn(id).length]),
+    );
+    for (const { id } of skills) {
+      const found = await listSorted(`/api/v1/tools?skill=${id}`, token);
+      expect([id, sortedNames(found)]).toEqual([id, sortedNames(isIn(id))]);
+    }
+  });
+});
+
+describe.each(NAMES)('%s', { timeout: 300_000 }, name => {
+  it('[ACC-3] [FIND-1] finds over REST just what may be used, and counts no more', async () => {
+    const person = personOf(name);
+    const mine = allowed(person);
+    const servers = SERVERS.filter(server => mine.some(tool => tool.startsWith(`${server}.`)));
+    for (const query of QUERIES) {
+      const { status, json } = await search(person, query);
+      expect(status).toBe(200);
+      expect(namesIn(json).filter(tool => !mine.includes(tool))).toEqual([]);
+      expect(json['metadata']).toEqual({
+        servers_searched: servers.length,
+        total_tools_searched: mine.length,
+      });
+    }
+    for (const server of SERVERS) {
+      const own = mine.filter(tool => tool.startsWith(`${server}.`));
+      const byName = await search(person, 'read', { server_filter: [server] });
+      const byId = await search(person, 'read', { server_filter: [team.serverIds[server]] });
+      expect(byId.text).toBe(byName.text);
+      expect(namesIn(byName.json).filter(tool => !own.includes(tool))).toEqual([]);
+      const nowhere = await search(person, 'read', { server_filter: ['gamma'] });
+      expect(own.length === 0 ? byName.text : nowhere.text).toBe(nowhere.text);
+    }
+  });
+
+  it.each(eras)('[ACC-3] [FIND-2] finds by search_tools just what may be used: %s', async era => {
+    const person = personOf(name);
+    const mine = allowed(person);
+    const client = await connect(person, era);
+    for (const query of QUERIES) {
+      const answer = await client.call('search_tools', { query, limit: MOST });
+      const found = namesIn(resultOf(answer)['structuredContent']);
+      expect(found.filter(tool => !mine.includes(tool))).toEqual([]);
+      const { json } = await search(person, query);
+      expect(found).toEqual(namesIn(json));
+    }
+  });
+
+  it.each(eras)('[ACC-3] [FIND-2] describes and calls just what may be used: %s', async era => {
+    const person = personOf(name);
+    const client = await connect(person, era);
+    const nobodys = `alpha.${NOBODYS}`;
+    const unknown = {
+      described: seen(await client.call('describe_tool', { name: nobodys }, 7), nobodys),
+      called: seen(await client.call('call_tool', { name: nobodys }, 7), nobodys),
+    };
+    expect(unknown.called).toContain('Tool not found: NAME; find names with search_tools');
+    const wrong: unknown[] = [];
+    await forEachTool(async (server, tool) => {
+      const qualified = `${server}.${tool}`;
+      const described = await client.call('describe_tool', { name: qualified }, 7);
+      const called = await client.call('call_tool', { name: qualified, arguments: {} }, 7);
+      const isRight = person.mayUse(server, tool)
+        ? isDescribed(described, qualified) && textOf(called) === tool
+        : seen(described, qualified) === unknown.described &&
+          seen(called, qualified) === unknown.called;
+      if (!isRight) wrong.push([qualified, described.text, called.text]);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('[ACC-3] [FIND-2] finds on a toolset what it may use of it', async () => {
+    const person = personOf(name);
+    const triage = personOf('triage');
+    const client = await connect(person, 'modern', '/mcp/toolsets/triage?tools=search');
+    const found = resultOf(await client.call('search_tools', { query: 'read', limit: MOST }));
+    const wrong = namesIn(found['structuredContent']).filter(tool => {
+      const [server, own = ''] = tool === 'first' ? ['alpha', 'read_00'] : tool.split('.');
+      const at = SERVERS.find(known => known === server);
+      return !at || !person.mayUse(at, own) || !triage.mayUse(at, own);
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
+const isDescribed = (answer: Answer, name: string) =>
+  namesIn(resultOf(answer)['structuredContent']).join() === name;
+
+it('[ACC-3] [FIND-1] [FIND-2] is answered in the same bytes whatever changes in what is hidden', async () => {
+  const people = NAMES.map(personOf);
+  const look = async (person: Person) => {
+    const client = await connect(person, 'modern');
+    const texts: string[] = [];
+    for (const query of QUERIES) {
+      texts.push((await search(person, query)).text);
+      texts.push((await client.call('search_tools', { query, limit: MOST }, 7)).text);
+    }
+    return texts;
+  };
+  const before = await Promise.all(people.map(look));
+  const edited = TOOL_NAMES.filter(tool => tool.startsWith('write_') && tool !== 'write_00');
+  for (const tool of edited) await fetch(`${team.upstreams.beta.origin}/control?edit=${tool}`);
+  const [anybody] = people;
+  if (!anybody) throw new Error('nobody is there');
+  await until('the gateway has seen it', SOON_MS, async () => {
+    const { json } = await search(anybody, 'write', { server_filter: ['beta'] });
+    const tools = json['tools'] as { original_name: string; description: string }[];
+    const found = tools.filter(tool => edited.includes(tool.original_name));
+    const isSeen = found.every(({ description }) => description.endsWith('edition 1'));
+    return (found.length > 0 && isSeen) || undefined;
+  });
+  const after = await Promise.all(people.map(look));
+  const changed = NAMES.filter((_, i) => JSON.stringify(before[i]) !== JSON.stringify(after[i]));
+  expect(changed).toEqual(['anybody']);
+});

@@ -1,0 +1,176 @@
+/**
+ * Signs by which one could notice what one may not see: notifications, ids of events, cursors, time. And what an administrator
+ * changes: it bites within a second, and open streams hear of it where it is about them.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../fixtures/start-fixture.ts';
+import { lastUnaware } from '../support/revocation.ts';
+import { hear } from '../support/sse-reader.ts';
+import type { Heard } from '../support/sse-reader.ts';
+import { listAllTools, open } from '../support/raw-client.ts';
+import type { Era } from '../support/raw-client.ts';
+import { create, startTeam } from '../support/team.ts';
+import type { Person, Team } from '../support/team.ts';
+
+const TOOLS = 'notifications/tools/list_changed';
+const BITES_WITHIN_MS = 1_000;
+const eras: Era[] = ['legacy', 'modern'];
+
+let team: Team;
+const heard: Heard[] = [];
+
+beforeAll(async () => {
+  team = await startTeam();
+});
+afterEach(() => heard.splice(0).forEach(stream => stream.close()));
+afterAll(() => team?.stop());
+
+const targetOf = (token: string) => ({ url: `${team.gateway.origin}/mcp`, token });
+const personOf = (name: string): Person => {
+  const person = team.people.find(candidate => candidate.name === name);
+  if (!person) throw new Error(`No person ${name}`);
+  return person;
+};
+
+async function listen(era: Era, token: string): Promise<Heard> {
+  const stream = await hear(era, targetOf(token));
+  heard.push(stream);
+  return stream;
+}
+
+const told = (what: string, streams: readonly Heard[], count: number) =>
+  until(what, 60_000, async () =>
+    streams.every(stream => stream.methods().length >= count) ? true : undefined,
+  );
+
+describe('notifications', { timeout: 300_000 }, () => {
+  it.each(eras)(
+    '[ACC-3] [MCP-4] of a tool reach those who see it, and no one else: %s',
+    async era => {
+      const streams = new Map<Person, Heard>();
+      for (const person of team.people) streams.set(person, await listen(era, person.token));
+      const sees = (person: Person) => person.mayUse('alpha', 'write_00');
+      const seeing = [...streams].filter(([person]) => sees(person)).map(([, stream]) => stream);
+      expect(seeing.length).toBeGreaterThan(1);
+      expect(seeing.length).toBeLessThan(streams.size);
+      await team.upstreams.alpha.counters('?edit=write_00');
+      await told('those who see it are told', seeing, 1);
+      await team.upstreams.alpha.counters('?edit=read_00');
+      await told('all are told', seeing, 2);
+      await told('all are told', [...streams.values()], 1);
+      for (const [person, stream] of streams) {
+        const wanted = sees(person) ? [TOOLS, TOOLS] : [TOOLS];
+        expect([person.name, ...stream.methods()]).toEqual([person.name, ...wanted]);
+        // The numbers of events would tell of one that was left out.
+        const numbers = stream.ids().map(id => Number(id.split('.')[1]));
+        const counted = era === 'legacy' ? [0, ...wanted.map((_, i) => i + 1)] : [];
+        expect([person.name, ...numbers]).toEqual([person.name, ...counted]);
+      }
+    },
+  );
+});
+
+describe('a cursor', () => {
+  it.each(eras)('[ACC-3] of one person shows another no more than its own list: %s', async era => {
+    const anybody = await open(era, targetOf(personOf('anybody').token));
+    const { result } = (await anybody.request('tools/list')).message;
+    const cursor = String(result?.['nextCursor']);
+    const triage = await open(era, targetOf(personOf('triage').token));
+    const own = new Set((await listAllTools(triage)).map(({ name }) => name));
+    const answer = (await triage.request('tools/list', { cursor })).message.result;
+    const shown = (answer?.['tools'] ?? []) as { name: string }[];
+    expect(shown.filter(({ name }) => !own.has(name))).toEqual([]);
+  });
+});
+
+describe('time', { timeout: 300_000 }, () => {
+  const PAIRS = 1_000;
+  const MAX_MEDIAN_MS = 1;
+
+  it.each(eras)('[ACC-3] [MCP-9] of a hidden tool is that of an unknown one: %s', async era => {
+    const client = await open(era, targetOf(personOf('some tools').token));
+    const timed = async (name: string) => {
+      const startedAt = performance.now();
+      await client.call(name, {}, 7);
+      return performance.now() - startedAt;
+    };
+    const differences: number[] = [];
+    for (let pair = 0; pair < PAIRS; pair += 1) {
+      // Whichever comes first might be the slower one.
+      const first = await timed(pair % 2 ? 'beta.write_01' : 'beta.gone__01');
+      const second = await timed(pair % 2 ? 'beta.gone__01' : 'beta.write_01');
+      differences.push(pair % 2 ? first - second : second - first);
+    }
+    const sorted = differences.toSorted((a, b) => a - b);
+    const [low = Infinity, high = Infinity] = sorted.slice(PAIRS / 2 - 1);
+    const median = (low + high) / 2;
+    expect(Math.abs(median)).toBeLessThan(MAX_MEDIAN_MS);
+  });
+});
+
+describe('a change by an administrator', { timeout: 300_000 }, () => {
+  const api = (method: string, path: string, body?: unknown) =>
+    team.gateway.api(method, path, body);
+
+  /** Does something, and waits until requests are answered by it; gives the time at which the last one was sent that was not. */
+  async function biting(act: () => Promise<unknown>, isDone: () => Promise<boolean>) {
+    await act();
+    return lastUnaware(isDone);
+  }
+
+  it.each(eras)(
+    '[ACC-3] [REG-3] of rules, toolsets and servers bites in a second and is told: %s',
+    async era => {
+      const { id, token } = await team.gateway.createToken({ name: `changed-${era}` });
+      const { json } = await api('GET', `/api/v1/tokens/${id}`);
+      const principal = String(json['principal']);
+      const client = await open(era, targetOf(token));
+      const [own, other] = [await listen(era, token), await listen(era, personOf('anybody').token)];
+      const count = async () => (await listAllTools(client)).length;
+      expect(await count()).toBe(200);
+      const subject = { kind: 'principal', id: principal };
+      const rule = { effect: 'deny', subject, server: 'beta', tool: 'write_*' };
+      let path = '';
+      const denied = await biting(
+        async () => {
+          path = `/api/v1/access/rules/${String((await create(team.gateway, '/api/v1/access/rules', rule))['id'])}`;
+        },
+        async () => (await count()) === 150,
+      );
+      expect(denied).toBeLessThan(BITES_WITHIN_MS);
+      expect((await client.call('beta.write_00')).message.error?.message).toContain('not found');
+      await told('its own stream is told', [own], 1);
+      const allowed = await biting(
+        () => api('DELETE', path),
+        async () => (await count()) === 200,
+      );
+      expect(allowed).toBeLessThan(BITES_WITHIN_MS);
+      await told('its own stream is told', [own], 2);
+      expect([own.methods(), other.methods()]).toEqual([[TOOLS, TOOLS], []]);
+      const gone = await biting(
+        () => api('POST', `/api/v1/aggregator/servers/${team.serverIds.beta}/disconnect`),
+        async () => (await count()) === 100,
+      );
+      expect(gone).toBeLessThan(BITES_WITHIN_MS);
+      const lists = 3;
+      await told('both are told', [own], 2 + lists);
+      await told('both are told', [other], lists);
+      await api('POST', `/api/v1/aggregator/servers/${team.serverIds.beta}/connect`);
+      await until('it is back', 60_000, async () => ((await count()) === 200 ? true : undefined));
+      await told('both are told that it is back', [other], 2 * lists);
+    },
+  );
+
+  it.each(eras)('[ACC-1] that revokes a token ends its streams and its requests: %s', async era => {
+    const { id, token } = await team.gateway.createToken({ name: `revoked-${era}` });
+    const client = await open(era, targetOf(token));
+    const [own, other] = [await listen(era, token), await listen(era, personOf('anybody').token)];
+    const refused = await biting(
+      () => api('DELETE', `/api/v1/tokens/${id}`),
+      async () => (await client.request('tools/list')).status === 401,
+    );
+    expect(refused).toBeLessThan(BITES_WITHIN_MS);
+    await until('its stream ends', 60_000, async () => own.isOver() || undefined);
+    expect([own.methods(), other.methods(), other.isOver()]).toEqual([[], [], false]);
+  });
+});

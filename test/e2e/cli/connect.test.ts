@@ -1,0 +1,161 @@
+/** `portico connect` as a process, with real servers behind it, against a gateway that speaks the frames and checks them. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { WINDOW_BYTES } from '../../../src/upstream/connector/frames.ts';
+import { until } from '../../fixtures/start-fixture.ts';
+import { callTool, textOf } from '../support/connect-calls.ts';
+import { ConnectStand } from '../support/connect-process.ts';
+import { ORDINARY_TOKEN, startConnectorGateway } from '../support/connector-gateway.ts';
+import type { ConnectorGateway } from '../support/connector-gateway.ts';
+import type { Link } from '../support/connector-link.ts';
+
+const WAIT_MS = 60_000;
+
+let gateway: ConnectorGateway;
+let stand: ConnectStand;
+
+beforeEach(async () => {
+  gateway = await startConnectorGateway();
+  stand = await ConnectStand.create();
+});
+
+afterEach(async () => {
+  await stand.remove();
+  await gateway.close();
+});
+
+const token = { PORTICO_CONNECTOR_TOKEN: ORDINARY_TOKEN };
+const until30 = (what: string, isSo: () => boolean) =>
+  until(what, WAIT_MS, async () => isSo() || undefined);
+
+/** The command with a server `tools`, connected. */
+async function connect(...args: string[]): Promise<[Link, ReturnType<ConnectStand['start']>]> {
+  stand.write('mcp.json', { mcpServers: { tools: stand.tools('tools') } });
+  const opened = gateway.nextLink();
+  const connecting = stand.start(['--url', gateway.origin, ...args], token);
+  return [await opened, connecting];
+}
+
+it('[CLI-1] tells what it offers, dials, and answers for each server', async () => {
+  stand.write('mcp.json', {
+    mcpServers: {
+      'my files': { ...stand.tools('files'), portico: { description: 'Notes' } },
+      tools: stand.tools('tools'),
+      far: { url: 'https://mcp.example.com/mcp' },
+      off: { ...stand.tools('off'), disabled: true },
+    },
+  });
+  const opened = gateway.nextLink();
+  const connecting = stand.start(['--url', gateway.origin], token);
+  const link = await opened;
+  const offered = [
+    { name: 'my-files', description: 'Notes' },
+    { name: 'tools', description: '' },
+  ];
+  expect(gateway.told).toEqual([{ servers: offered }]);
+  expect(link.hello?.servers).toEqual(['my-files', 'tools']);
+  const answers = ['my-files', 'tools'].map(name => callTool(link, name, 'echo', { text: name }));
+  for (const answer of answers) await expect(textOf(answer)).resolves.toBe(answer.server);
+  expect(stand.log('files')).toContain('echo my-files');
+  expect(stand.log('off')).toEqual([]);
+  const output = await connecting.says('connected as laptop');
+  expect(output).toContain('far: skipped: remote; register it with `portico import`');
+  expect(output).toContain('off: skipped: disabled in the file');
+});
+
+it('[CLI-1] an answer of 10 MB keeps to the credit, and holds up nobody else', async () => {
+  const [link] = await connect();
+  const big = callTool(link, 'tools', 'big', { bytes: 10_000_000 }, { isHeld: true });
+  await until30('a window is used up', () => big.exchange.size > WINDOW_BYTES - 65_536);
+  const small = callTool(link, 'tools', 'echo', { text: 'meanwhile' });
+  await expect(textOf(small)).resolves.toBe('meanwhile');
+  expect(big.exchange.size).toBeLessThanOrEqual(WINDOW_BYTES);
+  big.exchange.flow();
+  await expect(textOf(big)).resolves.toBe('x'.repeat(10_000_000));
+});
+
+it('[CLI-1] 500 requests at once each get their own answer', async () => {
+  const [link] = await connect();
+  const calls = Array.from({ length: 500 }, (_, index) =>
+    callTool(link, 'tools', 'echo', { text: `${index} ${'y'.repeat(index * 20)}` }),
+  );
+  const texts = await Promise.all(calls.map(textOf));
+  texts.forEach((text, index) => expect(text).toBe(`${index} ${'y'.repeat(index * 20)}`));
+  expect(stand.log('tools').filter(line => line.startsWith('cancelled'))).toEqual([]);
+});
+
+it('[CLI-1] a client that hangs up cancels the call at the server', async () => {
+  const [link] = await connect();
+  const { exchange } = callTool(link, 'tools', 'wait', { text: 'a' });
+  await stand.logs('tools', 'wait a');
+  exchange.cancel();
+  await stand.logs('tools', 'cancelled a');
+  await expect(textOf(callTool(link, 'tools', 'echo', { text: 'b' }))).resolves.toBe('b');
+});
+
+it('[CLI-1] refuses servers that it does not have and requests that are too large', async () => {
+  const [link] = await connect();
+  await expect(textOf(callTool(link, 'other', 'echo', { text: 'a' }))).rejects.toMatchObject({
+    code: 'unknown_server',
+  });
+  const tooLarge = callTool(link, 'tools', 'echo', { text: 'z'.repeat(4_200_000) });
+  await expect(textOf(tooLarge)).rejects.toMatchObject({ code: 'too_large' });
+  const large = callTool(link, 'tools', 'echo', { text: 'z'.repeat(4_000_000) });
+  await expect(textOf(large)).resolves.toHaveLength(4_000_000);
+  expect(stand.log('tools').filter(line => line.startsWith('echo'))).toHaveLength(1);
+});
+
+it('[CLI-1] comes back when the connection is cut, and sends nothing twice', async () => {
+  const [first, connecting] = await connect();
+  const lost = callTool(first, 'tools', 'wait', { text: 'once' });
+  await stand.logs('tools', 'wait once');
+  const opened = gateway.nextLink();
+  first.cut();
+  await expect(textOf(lost)).rejects.toMatchObject({ code: 'offline' });
+  await stand.logs('tools', 'cancelled once');
+  const second = await opened;
+  await expect(textOf(callTool(second, 'tools', 'echo', { text: 'again' }))).resolves.toBe('again');
+  const calls = stand.log('tools').filter(line => !/^(started|cancelled)/.test(line));
+  expect(calls).toEqual(['wait once', 'echo again']);
+  expect(stand.log('tools').filter(line => line.startsWith('started'))).toHaveLength(1);
+  expect(gateway.told).toHaveLength(2);
+  await connecting.says('the connection broke; again in');
+});
+
+it('[CLI-1] comes back when the gateway restarts, and when it was not there yet', async () => {
+  const [first, connecting] = await connect();
+  const { origin } = gateway;
+  await gateway.close();
+  gateway = await startConnectorGateway(ORDINARY_TOKEN, Number(new URL(origin).port));
+  gateway.refuseWith = 404;
+  await connecting.says('is no gateway that takes connectors; again in');
+  gateway.refuseWith = 503;
+  await connecting.says('answers 503; again in');
+  gateway.refuseWith = undefined;
+  const second = await gateway.nextLink();
+  expect(second.hello?.servers).toEqual(first.hello?.servers);
+  const opened = gateway.nextLink();
+  second.sendBye('restarting');
+  second.close(1012);
+  await expect(textOf(callTool(await opened, 'tools', 'echo', { text: 'a' }))).resolves.toBe('a');
+});
+
+it('[CLI-1] gives up a connection whose other end is silent, and dials again', async () => {
+  const [, connecting] = await connect('--keepalive', '1');
+  // On a machine that is busy the first connection may have seemed silent already.
+  await until30('two pings', () => (gateway.links.at(-1)?.pings ?? 0) >= 2);
+  const opened = gateway.nextLink();
+  gateway.links.at(-1)?.freeze();
+  await expect(textOf(callTool(await opened, 'tools', 'echo', { text: 'a' }))).resolves.toBe('a');
+  await connecting.says('the gateway stopped answering; again in');
+});
+
+it('[CLI-1] tells of a server that ended and came back', async () => {
+  const [link, connecting] = await connect();
+  callTool(link, 'tools', 'die', {}).exchange.answer.catch(() => {});
+  await until30('news', () => link.news.includes('tools'));
+  await until30('a second start', () => stand.log('tools').filter(isStart).length === 2);
+  await expect(textOf(callTool(link, 'tools', 'echo', { text: 'a' }))).resolves.toBe('a');
+  await connecting.says('tools: ready');
+});
+
+const isStart = (line: string) => line.startsWith('started');

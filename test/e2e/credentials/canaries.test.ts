@@ -1,0 +1,159 @@
+/**
+ * Two hundred secrets, each of which is put in where a secret belongs: credentials of servers, named secrets, tokens of
+ * clients, arguments that are marked or named as secret; and a server that repeats in its errors whatever it was told. None
+ * of them comes out anywhere.
+ */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../fixtures/start-fixture.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { Gateway } from '../support/gateway.ts';
+import { startLeaky } from '../support/leaky-upstream.ts';
+import type { LeakyUpstream } from '../support/leaky-upstream.ts';
+import { open } from '../support/raw-client.ts';
+import { create } from '../support/team.ts';
+
+const SERVERS = 10;
+const TOOLS = ['quiet', 'status', 'page', 'rpc', 'hang-up'];
+const READS = [
+  '/api/v1/aggregator/servers?limit=100',
+  '/api/v1/aggregator/export',
+  '/api/v1/secrets',
+  '/api/v1/tokens?limit=100',
+  '/api/v1/principals?limit=100',
+  '/api/v1/audit?limit=500',
+  '/api/v1/tools',
+  '/metrics',
+  '/openapi.json',
+];
+
+let data: string;
+let gateway: Gateway;
+let upstream: LeakyUpstream;
+const canaries: string[] = [];
+/** What clients and administrators were answered, but for the answers that give a token out. */
+const answers: string[] = [];
+
+function canary(kind: string): string {
+  const value = `canary-${kind}-${canaries.length}-${crypto.randomUUID().slice(0, 8)}`;
+  canaries.push(value);
+  return value;
+}
+
+async function registerLeaky(i: number): Promise<void> {
+  const name = `SECRET_${i}`;
+  const origins = [upstream.origin];
+  const put = await gateway.api('PUT', `/api/v1/secrets/${name}`, {
+    value: canary('named'),
+    origins,
+  });
+  answers.push(put.text);
+  const headers = {
+    authorization: `Bearer ${canary('bearer')}`,
+    'x-api-key': canary('header'),
+    cookie: `session=${canary('cookie')}`,
+    'x-named': `\${${name}}`,
+  };
+  const body = {
+    name: `leaky-${i}`,
+    transport_type: 'HTTP',
+    connection_config: { url: `${upstream.origin}/mcp?n=${i}`, headers },
+  };
+  const record = await create(gateway, '/api/v1/aggregator/servers', body);
+  answers.push(JSON.stringify(record));
+  await gateway.waitFor(String(record['id']), 'CONNECTED');
+}
+
+/** Calls every tool of one server in both eras and over REST, with secrets among the arguments. */
+async function callAll(i: number): Promise<void> {
+  const { token } = await gateway.createToken({ name: `client-${i}` });
+  canaries.push(token.slice('portico_'.length));
+  for (const tool of TOOLS) {
+    const given = {
+      password: canary('password'),
+      pin: canary('pin'),
+      note: 'nothing secret',
+      nested: { api_key: canary('nested') },
+    };
+    const name = `leaky-${i}.${tool}`;
+    for (const era of ['legacy', 'modern'] as const) {
+      const client = await open(era, { url: `${gateway.origin}/mcp`, token });
+      const { headers, text } = await client.call(name, given);
+      answers.push(text + JSON.stringify([...headers]));
+    }
+    const body = { name, arguments: given };
+    const { headers, text } = await gateway.api('POST', '/api/v1/tools/call', body, token);
+    answers.push(text + JSON.stringify([...headers]));
+  }
+}
+
+beforeAll(async () => {
+  data = await mkdtemp(join(tmpdir(), 'portico-e2e-canaries-'));
+  [gateway, upstream] = await Promise.all([
+    startGateway({
+      data,
+      env: { PORTICO_CIRCUIT_FAILURES: '1000000', PORTICO_DEGRADED_ERROR_RATE: '1' },
+    }),
+    startLeaky(),
+  ]);
+  for (let i = 0; i < SERVERS; i += 1) {
+    await registerLeaky(i);
+    await callAll(i);
+  }
+}, 300_000);
+
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.close();
+  await rm(data, { recursive: true, force: true });
+});
+
+/** The canaries in a text, in plain, in Base64 or as they are in a URL. */
+const found = (text: string) =>
+  canaries.filter(value => {
+    const base64 = Buffer.from(value).toString('base64').replace(/=+$/u, '').slice(0, -2);
+    return text.includes(value) || text.includes(base64);
+  });
+
+async function filesOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
+}
+
+describe('a secret', { timeout: 300_000 }, () => {
+  it('[SEC-2] [SEC-1] reached the servers it was for', () => {
+    expect(canaries.length).toBeGreaterThanOrEqual(200);
+    const all = upstream.received.join('\n');
+    const wanted = canaries.filter(value => value.startsWith('canary-'));
+    expect(wanted.filter(value => !all.includes(value))).toEqual([]);
+  });
+
+  it('[SEC-2] [SEC-6] [SEC-8] is in no answer, list, record, audit row or metric', async () => {
+    expect(answers.flatMap(found)).toEqual([]);
+    const row = await until('calls are in the audit or the acts are', 60_000, async () => {
+      const { text } = await gateway.api('GET', '/api/v1/audit?limit=500');
+      return text.includes('server.create') ? text : undefined;
+    });
+    expect(found(row)).toEqual([]);
+    for (const path of READS) {
+      const { status, text, headers } = await gateway.api('GET', path);
+      expect([path, status]).toEqual([path, 200]);
+      expect([path, found(text + JSON.stringify([...headers]))]).toEqual([path, []]);
+    }
+  });
+
+  it('[SEC-2] [SEC-1] is in no line of the log and in no byte of the storage', async () => {
+    // Files of a database that is open come and go.
+    await gateway.stop();
+    expect(found(gateway.output())).toEqual([]);
+    const leaks: string[] = [];
+    for (const file of await filesOf(data)) {
+      leaks.push(
+        ...found((await readFile(file)).toString('latin1')).map(value => `${file} ${value}`),
+      );
+    }
+    expect(leaks).toEqual([]);
+  });
+});

@@ -1,0 +1,192 @@
+/**
+ * The end of a gateway on one machine: requests under way are answered, nothing new is begun, a second signal waits for nothing, and
+ * nobody without the key of the start can bring it about.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findFreePort, until } from '../../fixtures/start-fixture.ts';
+import { endGateway, makeToken, spawnStart, withoutSettings } from '../support/gateway.ts';
+
+const MAIN = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url));
+const WAIT_MS = 60_000;
+
+let folder: string;
+let upstream: HoldingUpstream;
+
+/** A server whose tool `hold` answers when the test lets it. */
+interface HoldingUpstream {
+  url: string;
+  /** Settles when a call of it has come. */
+  held(): Promise<unknown>;
+  /** Lets the call that came answer. */
+  release(): void;
+  close(): void;
+}
+
+interface Asked {
+  id?: number;
+  method: string;
+  params?: { arguments?: { hold?: boolean } };
+}
+
+async function startHolding(): Promise<HoldingUpstream> {
+  let come = Promise.withResolvers<void>();
+  let gate = Promise.withResolvers<void>();
+  const tools = [{ name: 'hold', inputSchema: { type: 'object' } }];
+  const protocolVersion = '2025-11-25';
+  const opened = {
+    protocolVersion,
+    capabilities: { tools: {} },
+    serverInfo: { name: 'h', version: '1' },
+  };
+  const toResult = async ({ method, params }: Asked) => {
+    if (method === 'initialize') return opened;
+    if (method === 'tools/list') return { tools };
+    if (method !== 'tools/call') return {};
+    if (params?.arguments?.hold) {
+      come.resolve();
+      await gate.promise;
+    }
+    return { content: [{ type: 'text', text: 'held' }] };
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    if (request.method !== 'POST') return void response.writeHead(405).end();
+    const message = JSON.parse(await text(request)) as Asked;
+    const { id, method } = message;
+    if (id === undefined) return void response.writeHead(202).end();
+    const status = method === 'server/discover' ? 400 : 200;
+    response.writeHead(status, { 'content-type': 'application/json' });
+    const error = { code: -32_601, message: 'Method not found' };
+    const said = status === 400 ? { error } : { result: await toResult(message) };
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...said }));
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    held: () => come.promise,
+    release() {
+      gate.resolve();
+      come = Promise.withResolvers<void>();
+      gate = Promise.withResolvers<void>();
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portico-stopping-'));
+  upstream = await startHolding();
+  const mcpServers = { web: { url: upstream.url } };
+  await writeFile(join(folder, 'mcp.json'), JSON.stringify({ mcpServers }));
+});
+afterAll(async () => {
+  upstream?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const post = (url: string, token: string, body: object) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+const call = (origin: string, token: string, hold = false) =>
+  post(`${origin}/api/v1/tools/call`, token, { name: 'web.hold', arguments: { hold } });
+
+/** A call that is under way at the server when this resolves. */
+async function callHeld(origin: string, token: string) {
+  const answer = call(origin, token, true).then(
+    response => response.text(),
+    (error: unknown) => `broke off: ${String(error)}`,
+  );
+  await upstream.held();
+  return { answer };
+}
+
+/** What a command says when it is ready. */
+const READY = { 'npm start': 'Ctrl-C ends', 'portico up': 'ready: ' };
+
+/** Starts a gateway by a command, and waits until its server is there. */
+async function start(way: 'npm start' | 'portico up') {
+  const port = await findFreePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const data = await mkdtemp(join(folder, 'data-'));
+  const token = makeToken();
+  const config = ['--config', join(folder, 'mcp.json'), '--data', data, '--port', String(port)];
+  const env = { PORTICO_ADMIN_TOKEN: token };
+  const run =
+    way === 'npm start' ? spawnStart([...config, '--no-demo'], env) : spawnUp(config, env);
+  await until('it is ready', 2 * WAIT_MS, async () => {
+    const { ok } = await call(origin, token);
+    return (ok && run.output().includes(READY[way])) || undefined;
+  });
+  return { ...run, origin, token, data };
+}
+
+function spawnUp(args: string[], env: Record<string, string>) {
+  const child = spawn(process.execPath, [MAIN, 'up', ...args], {
+    env: { ...withoutSettings(process.env), ...env },
+    cwd: folder,
+  });
+  let said = '';
+  child.stdout.on('data', chunk => (said += String(chunk)));
+  child.stderr.on('data', chunk => (said += String(chunk)));
+  return { child, output: () => said };
+}
+
+describe.each(['npm start', 'portico up'] as const)('%s', way => {
+  it('[OPS-3] [REG-3] answers what is under way when it is told to end, and begins nothing', async () => {
+    const { child, output, origin, token } = await start(way);
+    const { answer } = await callHeld(origin, token);
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await until('it says what it waits for', WAIT_MS, async () =>
+      output().includes('waiting for 1 request under way') ? true : undefined,
+    );
+    const refused = await post(`${origin}/mcp`, token, { jsonrpc: '2.0', id: 1, method: 'ping' });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await refused.text()).toContain('The gateway is stopping');
+    upstream.release();
+    expect(await answer).toContain('"content"');
+    expect((await ended)[0]).toBe(0);
+    await expect(fetch(`${origin}/health`)).rejects.toThrow('fetch failed');
+  });
+
+  it('[OPS-3] ends at once when it is told twice', async () => {
+    const { child, output, origin, token } = await start(way);
+    const { answer } = await callHeld(origin, token);
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await until('it waits', WAIT_MS, async () => output().includes('waiting for 1') || undefined);
+    child.kill('SIGTERM');
+    await ended;
+    expect(await answer).toContain('broke off');
+    upstream.release();
+  });
+});
+
+it('[SEC-4] [OPS-3] cannot be told to end by a request of somebody else', async () => {
+  const { child, origin, token, data } = await start('npm start');
+  for (const key of ['', 'x', token]) {
+    const headers = { authorization: `Bearer ${token}`, 'portico-drain': key };
+    const response = await fetch(`${origin}/local/drain`, { method: 'POST', headers });
+    const unknown = await fetch(`${origin}/local/nothing`, { method: 'POST', headers });
+    expect([response.status, unknown.status]).toEqual([404, 404]);
+  }
+  expect((await call(origin, token)).status).toBe(200);
+  expect(await readFile(join(data, 'secrets.json'), 'utf8')).not.toContain('drain');
+  await endGateway(child);
+});

@@ -1,0 +1,201 @@
+/**
+ * Questions that a legacy server puts on the standing stream of a session instead of the stream of a call, as the 1.x SDK's
+ * server does where its tool does not say for which request it asks: each client that can be asked is asked them.
+ */
+import {
+  Client as Client2,
+  StreamableHTTPClientTransport as Http2,
+} from '@modelcontextprotocol/client';
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+  LoggingMessageNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startFixture, until, type Upstream } from '../../fixtures/start-fixture.ts';
+import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
+import { MODERN_VERSION } from '../support/raw-client.ts';
+
+interface Asking {
+  call(tool: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** How long the gateway holds a stream that nobody uses, in milliseconds. */
+const HOLD_MS = 6_000;
+const identity = { name: 'portico-e2e', version: '1.0.0' };
+const all = { sampling: {}, elicitation: { form: {} }, roots: {} };
+const sampled = (who: string) => ({
+  role: 'assistant' as const,
+  content: { type: 'text' as const, text: who },
+  model: 'none',
+});
+const accepted = (who: string) => ({ action: 'accept' as const, content: { who } });
+const rootsOf = (who: string) => ({ roots: [{ uri: `file:///${who}` }] });
+const told = (result: unknown) =>
+  ((result as { content?: { text?: string }[] }).content ?? []).map(({ text }) => text).join('\n');
+
+let gateway: Gateway;
+let upstream: Upstream;
+const opened: Asking[] = [];
+
+const headers = () => ({ authorization: `Bearer ${gateway.adminToken}` });
+
+function client1(who: string, capabilities: typeof all | object = all): Client1 {
+  const client = new Client1(identity, { capabilities });
+  if (!('sampling' in capabilities)) return client;
+  client.setRequestHandler(CreateMessageRequestSchema, () => sampled(who));
+  client.setRequestHandler(ElicitRequestSchema, () => accepted(who));
+  client.setRequestHandler(ListRootsRequestSchema, () => rootsOf(who));
+  return client;
+}
+
+async function connect1(client: Client1, transport: unknown): Promise<Asking> {
+  await client.connect(transport as Transport);
+  const asking = {
+    call: async (tool: string) =>
+      told(await client.callTool({ name: `standing.${tool}`, arguments: {} })),
+    close: () => client.close(),
+  };
+  opened.push(asking);
+  return asking;
+}
+
+const http1 = () =>
+  new Http1(new URL(`${gateway.origin}/mcp`), { requestInit: { headers: headers() } });
+
+const clients = {
+  'legacy client': (who: string) => connect1(client1(who), http1()),
+  'HTTP+SSE client': (who: string) => {
+    const url = new URL(`${gateway.origin}/sse`);
+    const requestInit = { headers: headers() };
+    return connect1(client1(who), new SSEClientTransport(url, { requestInit }));
+  },
+  async 'modern client'(who: string): Promise<Asking> {
+    const versionNegotiation = { mode: { pin: MODERN_VERSION } };
+    const client = new Client2(identity, { capabilities: all, versionNegotiation });
+    client.setRequestHandler('sampling/createMessage', () => sampled(who));
+    client.setRequestHandler('elicitation/create', () => accepted(who));
+    client.setRequestHandler('roots/list', () => rootsOf(who));
+    const requestInit = { headers: headers() };
+    await client.connect(new Http2(new URL(`${gateway.origin}/mcp`), { requestInit }));
+    const asking = {
+      call: async (tool: string) =>
+        told(await client.callTool({ name: `standing.${tool}`, arguments: {} })),
+      close: () => client.close(),
+    };
+    opened.push(asking);
+    return asking;
+  },
+};
+
+const counters = () => upstream.counters();
+
+beforeAll(async () => {
+  [upstream, gateway] = await Promise.all([
+    startFixture('standing-legacy'),
+    startGateway({ env: { ...QUIET, PORTICO_STANDING_STREAM_MS: String(HOLD_MS) } }),
+  ]);
+  await gateway.register('standing', `${upstream.origin}/mcp`);
+}, 300_000);
+
+afterEach(async () => {
+  await Promise.allSettled(opened.splice(0).map(client => client.close()));
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.stop();
+});
+
+describe.each(Object.entries(clients))('a %s', (_name, connect) => {
+  it('[MCP-4] [MCP-5] is asked for all it can be asked for', async () => {
+    const client = await connect('ada');
+    expect(await client.call('form')).toBe('{"who":"ada"}');
+    expect(await client.call('sample')).toBe('{"type":"text","text":"ada"}');
+    expect(await client.call('roots')).toBe('[{"uri":"file:///ada"}]');
+    expect(await client.call('twice')).toBe('[{"who":"ada"},{"type":"text","text":"ada"}]');
+    expect(await client.call('nothing')).toBe('"nothing"');
+  });
+
+  it('[MCP-4] [MCP-5] answers for itself, in calls side by side, beside others of its principal', async () => {
+    const people = Array.from({ length: 5 }, (_, i) => `person-${i}`);
+    const asked = await Promise.all(people.map(who => connect(who)));
+    const tools = ['form', 'twice'];
+    const texts = await Promise.all(asked.flatMap(client => tools.map(tool => client.call(tool))));
+    expect(texts).toEqual(
+      people.flatMap(who => [
+        `{"who":"${who}"}`,
+        `[{"who":"${who}"},{"type":"text","text":"${who}"}]`,
+      ]),
+    );
+  });
+});
+
+describe('a standing stream', () => {
+  it('[MCP-12] [UP-2] is closed when nobody uses it, and opened again', async () => {
+    const client = await clients['legacy client']('eve');
+    expect(await client.call('form')).toBe('{"who":"eve"}');
+    await until('no stream is open', 60_000, async () =>
+      (await counters())['open'] === 0 ? true : undefined,
+    );
+    const { opened: before = 0 } = await counters();
+    const both = await Promise.all([client.call('form'), client.call('form')]);
+    expect(both).toEqual(['{"who":"eve"}', '{"who":"eve"}']);
+    expect(await counters()).toMatchObject({ opened: before + 1, refused: 0 });
+  });
+
+  it('[UP-2] is gone on with where the server hangs up', async () => {
+    await until('no stream of before is open', 60_000, async () =>
+      (await counters())['open'] === 0 ? true : undefined,
+    );
+    const client = await clients['legacy client']('lee');
+    await client.call('form');
+    const { opened: before = 0, open = 0 } = await upstream.counters();
+    expect(open).toBeGreaterThan(0);
+    await upstream.counters('?hangup=1');
+    await client.call('nothing');
+    await until('it is open again', 60_000, async () =>
+      ((await counters())['opened'] ?? 0) > before ? true : undefined,
+    );
+    expect(await client.call('form')).toBe('{"who":"lee"}');
+  });
+
+  it('[MCP-4] brings log messages of the server too', async () => {
+    const client = client1('kim');
+    const heard: unknown[] = [];
+    client.setNotificationHandler(
+      LoggingMessageNotificationSchema,
+      ({ params }) => void heard.push(params.data),
+    );
+    const asking = await connect1(client, http1());
+    const answer = asking.call('tell');
+    await until('it is heard', 60_000, async () => heard.length > 0 || undefined);
+    await upstream.counters('?release=1');
+    expect(await answer).toBe('"told"');
+    expect(heard).toEqual(['told']);
+  });
+
+  it('[MCP-12] is not opened for a client that cannot be asked and hears no stream of its own', async () => {
+    const { opened: before } = await counters();
+    const refused = Promise.withResolvers<void>();
+    const deaf = async (input: string | URL, init?: RequestInit) => {
+      if (init?.method !== 'GET') return fetch(input, init);
+      refused.resolve();
+      return new Response(null, { status: 405 });
+    };
+    const transport = new Http1(new URL(`${gateway.origin}/mcp`), {
+      requestInit: { headers: headers() },
+      fetch: deaf,
+    });
+    const client = await connect1(client1('mute', {}), transport);
+    await refused.promise;
+    expect(await client.call('nothing')).toBe('"nothing"');
+    expect((await counters())['opened']).toBe(before);
+  });
+});

@@ -1,0 +1,175 @@
+/**
+ * A reader of the guides: a folder with a gateway in it, and a terminal in which the blocks of one guide are typed in order, so
+ * that a variable of one block is there in the next. Owns the folder, and all that it starts: each a process group, ended by id.
+ * `npm start`, `npm run keys` and `portico` are those of the checkout, with the folder in place of the checkout's own.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findFreePort, until } from '../../fixtures/start-fixture.ts';
+import { findMissing, type BlockStep, type Step } from './guide-text.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const WAIT_MS = 60_000;
+/** The ports that guides are written for, that of the gateway first; here they are any that are free. */
+const WRITTEN = ['8787', '8790', '8791'];
+
+interface Running {
+  child: ChildProcess;
+  output(): string;
+}
+
+function run(file: string, cwd: string, env: NodeJS.ProcessEnv): Running {
+  const child = spawn('bash', ['-eo', 'pipefail', file], {
+    cwd,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  child.stdout.on('data', chunk => (text += String(chunk)));
+  child.stderr.on('data', chunk => (text += String(chunk)));
+  return { child, output: () => text };
+}
+
+function signal({ child }: Running, name: NodeJS.Signals): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, name);
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** Ends it as a reader does who presses Ctrl-C. */
+async function interrupt(running: Running): Promise<void> {
+  const { child } = running;
+  if (child.exitCode === null && child.signalCode === null) {
+    const exit = once(child, 'exit');
+    signal(running, 'SIGINT');
+    const timer = setTimeout(() => signal(running, 'SIGKILL'), WAIT_MS);
+    await exit;
+    clearTimeout(timer);
+  }
+  signal(running, 'SIGKILL');
+}
+
+export class GuideReader {
+  #folder = '';
+  /** By the ports as they are written. */
+  #ports = new Map<string, number>();
+  /** What goes on in other terminals; the gateway is the first. */
+  #terminals: Running[] = [];
+  #files = 0;
+
+  async open(): Promise<void> {
+    this.#folder = await mkdtemp(join(tmpdir(), 'portico-guides-'));
+    for (const port of WRITTEN) this.#ports.set(port, await findFreePort());
+    const bin = join(this.#folder, 'bin');
+    await mkdir(bin);
+    const command = `#!/bin/sh\nexec '${process.execPath}' '${ROOT}cli/src/main.ts' "$@"\n`;
+    await writeFile(join(bin, 'portico'), command);
+    await chmod(join(bin, 'portico'), 0o755);
+    await symlink(join(ROOT, 'node_modules'), join(this.#folder, 'node_modules'));
+    const scripts = {
+      start: `node '${ROOT}local/start.mjs' --port ${this.#here('8787')} --data .portico`,
+      keys: `node '${ROOT}local/run.mjs' '${ROOT}local/keys.ts'`,
+    };
+    await writeFile(join(this.#folder, 'package.json'), JSON.stringify({ scripts }));
+  }
+
+  /** Follows the steps of a guide from its first to its last; a gateway with the demo servers runs before. */
+  async follow(steps: readonly Step[]): Promise<void> {
+    await this.#startGateway();
+    const env = await this.#environment();
+    const kept = join(this.#folder, 'kept.sh');
+    await writeFile(kept, '');
+    for (const step of steps) {
+      if (step.kind === 'ctrl-c') await this.#endLast();
+      if (step.kind === 'background') await this.#runAside(step, env, kept);
+      if (step.kind === 'command') await this.#runBlock(step, env, kept);
+    }
+  }
+
+  /** Ends what the guide left running in other terminals. */
+  async tidy(): Promise<void> {
+    while (this.#terminals.length > 1) await this.#endLast();
+  }
+
+  async close(): Promise<void> {
+    while (this.#terminals.length > 0) await this.#endLast();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #startGateway(): Promise<void> {
+    if (this.#terminals.length > 0) return;
+    const step = { kind: 'background', line: 0, command: 'npm start' } as const;
+    const expected = ['Log: … Ctrl-C ends everything; the data stays.'];
+    await this.#runAside({ ...step, expected }, this.#plain(), '/dev/null');
+  }
+
+  /** Of a terminal that is just open. */
+  #plain(): NodeJS.ProcessEnv {
+    const path = `${join(this.#folder, 'bin')}:${process.env['PATH']}`;
+    return {
+      PATH: path,
+      HOME: this.#folder,
+      // Each command is a process: its code is compiled once for all of them.
+      NODE_COMPILE_CACHE: join(this.#folder, 'compiled'),
+      npm_config_update_notifier: 'false',
+    };
+  }
+
+  async #environment(): Promise<NodeJS.ProcessEnv> {
+    const file = join(this.#folder, '.portico/secrets.json');
+    const { adminToken } = JSON.parse(await readFile(file, 'utf8')) as { adminToken: string };
+    const url = this.#here('http://127.0.0.1:8787');
+    return { ...this.#plain(), PORTICO_URL: url, PORTICO_TOKEN: adminToken };
+  }
+
+  #here = (text: string): string =>
+    text.replaceAll(/\b87\d\d\b/gu, port => String(this.#ports.get(port) ?? port));
+
+  async #write(text: string): Promise<string> {
+    const file = join(this.#folder, `block-${(this.#files += 1)}.sh`);
+    await writeFile(file, text);
+    return file;
+  }
+
+  async #runBlock(step: BlockStep, env: NodeJS.ProcessEnv, kept: string) {
+    // What a terminal keeps from one command to the next: variables and functions.
+    const keep = `{ export -p; declare -f; } > '${kept}'`;
+    const marked = this.#here(step.command);
+    const file = await this.#write(`set -a\n. '${kept}'\n${marked}\n${keep}\n`);
+    const running = run(file, this.#folder, env);
+    const timer = setTimeout(() => signal(running, 'SIGKILL'), WAIT_MS);
+    const [code] = (await once(running.child, 'close')) as [number | null];
+    clearTimeout(timer);
+    const missing = findMissing(step.expected.map(this.#here), running.output());
+    if (code === 0 && missing === undefined) return;
+    const why = code === 0 ? `does not print "${missing}"` : `ends with ${code}`;
+    throw new Error(`line ${step.line}: ${why}\n${step.command}\n${running.output()}`);
+  }
+
+  async #runAside(step: BlockStep, env: NodeJS.ProcessEnv, kept: string) {
+    const file = await this.#write(`. '${kept}'\n${this.#here(step.command)}\n`);
+    const running = run(file, this.#folder, env);
+    this.#terminals.push(running);
+    const expected = step.expected.map(this.#here);
+    if (expected.length === 0) throw new Error(`line ${step.line}: when is it ready?`);
+    const isReady = async () => {
+      if (findMissing(expected, running.output()) === undefined) return 'ready';
+      return running.child.exitCode === null ? undefined : 'ended';
+    };
+    const state = await until('it is ready', WAIT_MS, isReady).catch(String);
+    if (state === 'ready') return;
+    throw new Error(`line ${step.line}: ${state}\n${step.command}\n${running.output()}`);
+  }
+
+  async #endLast(): Promise<void> {
+    const last = this.#terminals.pop();
+    if (last) await interrupt(last);
+  }
+}

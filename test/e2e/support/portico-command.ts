@@ -1,0 +1,129 @@
+/**
+ * The `portico` command as a process, run from its sources: to its end, or spoken to line by line as a host does. Owns what
+ * it starts, by id. Its environment holds nothing of the test's but what is given.
+ */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+import { endChild, until } from '../../fixtures/start-fixture.ts';
+
+/** The sources of the command, for those who start it by themselves. */
+export const MAIN = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url));
+const RUN_TIMEOUT_MS = 120_000;
+const SOON_MS = 60_000;
+
+type Environment = Record<string, string | undefined>;
+
+export interface Ran {
+  code: number;
+  out: string;
+  err: string;
+  /** What it printed, parsed. @throws SyntaxError where that is no JSON */
+  json<T = Record<string, unknown>>(): T;
+}
+
+export interface RunOptions {
+  env?: Environment;
+  input?: string;
+  cwd?: string;
+  /** Instead of the sources. */
+  main?: string;
+}
+
+/** For a process that is given no other environment: it starts in half the time (`vitest.config.ts`). */
+export const COMPILE_CACHE = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '' };
+
+const environment = (env: Environment = {}): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  ...COMPILE_CACHE,
+  ...env,
+});
+
+/** Runs a command to its end. */
+export function runPortico(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const { env, input = '', cwd, main = MAIN } = options;
+  return new Promise(resolve => {
+    const child = execFile(
+      process.execPath,
+      [main, ...args],
+      {
+        env: environment(env),
+        timeout: RUN_TIMEOUT_MS,
+        maxBuffer: 2 ** 26,
+        ...(cwd ? { cwd } : {}),
+      },
+      (error, out, err) => {
+        const code = typeof error?.code === 'number' ? error.code : error ? -1 : 0;
+        resolve({ code, out, err, json: () => JSON.parse(out) });
+      },
+    );
+    child.stdin?.end(input);
+  });
+}
+
+export interface Message {
+  id?: string | number | null;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: Record<string, unknown>;
+  error?: { code: number; message: string; data?: unknown };
+}
+
+/** A host that speaks by hand. */
+export interface Host {
+  child: ChildProcess;
+  /** Every line of standard output, as it came. */
+  lines: string[];
+  errors(): string;
+  send(...messages: (object | string)[]): void;
+  /** The first message that fits, once it is there. */
+  message(fits: (message: Message) => boolean): Promise<Message>;
+  answer(id: string | number | null): Promise<Message>;
+  /** Closes standard input and gives the exit code. */
+  end(): Promise<number | null>;
+}
+
+const hosts = new Set<ChildProcess>();
+afterAll(() => Promise.all([...hosts].map(child => endChild(child, 'SIGKILL'))));
+
+/** Starts `portico stdio`. */
+export function startStdio(url: string, token: string, args: readonly string[] = []): Host {
+  const child = spawn(process.execPath, [MAIN, 'stdio', ...args], {
+    env: environment({ PORTICO_URL: url, PORTICO_TOKEN: token }),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  hosts.add(child);
+  const lines: string[] = [];
+  let errors = '';
+  const reader = createInterface(child.stdout);
+  reader.on('line', line => void lines.push(line));
+  child.stderr.on('data', chunk => (errors += String(chunk)));
+  // With which all that it wrote has been read, which may be later than its exit.
+  const closed = once(child, 'close');
+  const message: Host['message'] = fits =>
+    until('a message came', SOON_MS, async () =>
+      lines.map(line => JSON.parse(line) as Message).find(fits),
+    ).catch(error => {
+      throw new Error(`${String(error)}; came ${lines.join('\n')}; said ${errors}`);
+    });
+  return {
+    child,
+    lines,
+    errors: () => errors,
+    send: (...messages) => {
+      for (const each of messages) {
+        child.stdin.write(`${typeof each === 'string' ? each : JSON.stringify(each)}\n`);
+      }
+    },
+    message,
+    answer: id => message(each => each.method === undefined && each.id === id),
+    end: async () => {
+      child.stdin.end();
+      const [code] = await closed;
+      hosts.delete(child);
+      return code as number | null;
+    },
+  };
+}

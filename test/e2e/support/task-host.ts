@@ -1,0 +1,109 @@
+/**
+ * A host that does tasks by script where another has a model. It sees what a model sees: the task in a person's words, definitions
+ * of tools, answers. It takes the first tool whose parameters the facts fill, all of them and each required one, in the order in which the
+ * tools come: the gateway's for a search, that of the words they share with the task for a full list.
+ */
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
+import type { RawClient } from './raw-client.ts';
+import { listAllTools, resultOf } from './raw-client.ts';
+import type { Task } from '../../fixtures/tasks.ts';
+
+/** All that a host is given of a task. */
+export type Wanted = Pick<Task, 'wanted' | 'facts'>;
+
+export interface Done {
+  /** What the called tool answered. */
+  answer: unknown;
+  /** Requests to the gateway, those for the list of tools left out. */
+  calls: number;
+}
+
+interface Definition {
+  name: string;
+  description?: string;
+  inputSchema: { properties?: Record<string, { description?: string }>; required?: string[] };
+}
+
+const ajv = new AjvJsonSchemaValidator();
+const FILLERS = new Set(
+  'a an the of to in is it my me are we all there that do does for on with i'.split(' '),
+);
+const toWords = (text: string): string[] =>
+  (text.toLowerCase().match(/[a-z0-9]+/g) ?? [])
+    .filter(word => !FILLERS.has(word))
+    .map(word => word.replace(/(?<=..)(?:ies|es|s|ed|ing)$/, ''));
+
+/** Arguments that put each fact where the schema has a place for it; undefined where one has none, or one is missing. */
+function fill({ inputSchema }: Definition, facts: Wanted['facts']): object | undefined {
+  const free = new Map(Object.entries(inputSchema.properties ?? {}));
+  const given: Record<string, unknown> = {};
+  for (const [word, value] of Object.entries(facts)) {
+    const key = free.has(word)
+      ? word
+      : [...free].find(([, { description = '' }]) =>
+          toWords(description).includes(toWords(word)[0] ?? ''),
+        )?.[0];
+    if (key === undefined) return undefined;
+    free.delete(key);
+    given[key] = value;
+  }
+  const { valid } = ajv.getValidator(inputSchema as never)(given as never);
+  return valid ? given : undefined;
+}
+
+/** The host before an endpoint that lists three tools. */
+export async function doBySearch(client: RawClient, { wanted, facts }: Wanted): Promise<Done> {
+  const [search, describe, call] = (await listAllTools(client)).map(({ name }) => name);
+  let calls = 0;
+  const use = async (name = '', given: object = {}) => {
+    calls += 1;
+    return resultOf(await client.call(name, given));
+  };
+  const found = await use(search, { query: wanted });
+  for (const { name } of (found['structuredContent'] as { tools: { name: string }[] }).tools) {
+    const described = await use(describe, { name });
+    const [tool] = (described['structuredContent'] as { tools: Definition[] }).tools;
+    const given = tool && fill(tool, facts);
+    if (given)
+      return { answer: (await use(call, { name, arguments: given }))['structuredContent'], calls };
+  }
+  return { answer: undefined, calls };
+}
+
+/** How much a task and a tool have in common; words that many tools have count little. */
+function createReader(tools: readonly Definition[]) {
+  const texts = tools.map(({ name, description }) => new Set(toWords(`${name} ${description}`)));
+  const weights = new Map<string, number>();
+  for (const words of texts)
+    for (const word of words) weights.set(word, (weights.get(word) ?? 0) + 1);
+  return (wanted: string): Definition[] => {
+    const words = [...new Set(toWords(wanted))];
+    const scores = texts.map(text =>
+      words.reduce(
+        (sum, word) => sum + (text.has(word) ? 1 / (weights.get(word) ?? 1) ** 0.5 : 0),
+        0,
+      ),
+    );
+    return tools
+      .map((tool, at) => ({ tool, score: scores[at] ?? 0 }))
+      .filter(({ score }) => score > 0)
+      .toSorted((a, b) => b.score - a.score)
+      .map(({ tool }) => tool);
+  };
+}
+
+/** The host before an endpoint that lists all tools: it reads them once, and calls. */
+export async function readFullList(client: RawClient): Promise<(wanted: Wanted) => Promise<Done>> {
+  const rank = createReader((await listAllTools(client)) as Definition[]);
+  return async ({ wanted, facts }) => {
+    for (const tool of rank(wanted)) {
+      const given = fill(tool, facts);
+      if (!given) continue;
+      return {
+        answer: resultOf(await client.call(tool.name, given))['structuredContent'],
+        calls: 1,
+      };
+    }
+    return { answer: undefined, calls: 0 };
+  };
+}

@@ -1,0 +1,101 @@
+/** How often many requests at once read what they are decided on. */
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { Snapshots } from '../../../src/access/admission/snapshots.ts';
+import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
+import { ADMIN as adminToken } from '../support/portico.ts';
+
+const keys = createKeyRing(env.PORTICO_KEYS);
+
+const rowOf = (id: string) => ({
+  id,
+  principal_id: 'admin',
+  endpoint: '/mcp',
+  capabilities: '{}',
+  created_at: 1,
+  last_seen_at: 1,
+  log_level: null,
+});
+
+/** A database that takes a while and counts what it is asked. */
+function database() {
+  const batches: string[][] = [];
+  const state = { atOnce: 0, most: 0, largest: 0 };
+  const statement = (sql: string) => ({
+    sql,
+    params: [] as unknown[],
+    bind(...params: unknown[]) {
+      return Object.assign(statement(sql), { params });
+    },
+    run: () => Promise.resolve({}),
+  });
+  const answer = ({ sql, params }: { sql: string; params: unknown[] }) => {
+    if (sql.includes('FROM sessions')) {
+      const ids = JSON.parse(String(params[0])) as string[];
+      state.largest = Math.max(state.largest, ids.length);
+      return { results: ids.map(rowOf) };
+    }
+    return { results: sql.includes('revision') && !sql.includes('>') ? [{ revision: 1 }] : [] };
+  };
+  const db = {
+    prepare: statement,
+    async batch(statements: { sql: string; params: unknown[] }[]) {
+      batches.push(statements.map(({ sql }) => sql));
+      state.atOnce += 1;
+      state.most = Math.max(state.most, state.atOnce);
+      await new Promise(resolve => setTimeout(resolve, 5));
+      state.atOnce -= 1;
+      return statements.map(answer);
+    },
+  };
+  return { db: db as unknown as D1Database, batches, state };
+}
+
+describe('[SEC-9] three hundred requests at once', () => {
+  const many = Array.from({ length: 300 }, (_, index) => `session-${index}`);
+
+  it('read in a few turns, and each is decided on its own session', async () => {
+    const { db, batches, state } = database();
+    const snapshots = new Snapshots({ db, keys, adminToken, posture: 'open', maxAgeMs: 60_000 });
+    const loaded = await Promise.all(many.map(id => snapshots.load(adminToken, id, () => {})));
+    expect(loaded.map(snapshot => snapshot?.session?.id)).toEqual(many);
+    expect(batches.length).toBeLessThan(30);
+    expect(state.most).toBeLessThanOrEqual(4);
+    expect(state.largest).toBe(50);
+  });
+
+  it('read no session for those that have none', async () => {
+    const { db, batches } = database();
+    const snapshots = new Snapshots({ db, keys, adminToken, posture: 'open', maxAgeMs: 60_000 });
+    const idOf = (i: number) => (i % 2 === 0 ? undefined : many[i]);
+    const loaded = await Promise.all(
+      many.map((_, i) => snapshots.load(adminToken, idOf(i), () => {})),
+    );
+    expect(loaded.map(snapshot => snapshot?.session?.id)).toEqual(many.map((_, i) => idOf(i)));
+    expect(batches.length).toBeLessThan(30);
+  });
+
+  it('read the policy once in a while, where all want it fresh', async () => {
+    const { db, batches } = database();
+    const snapshots = new Snapshots({ db, keys, adminToken, posture: 'open', maxAgeMs: 60_000 });
+    await Promise.all(many.map(() => snapshots.load(adminToken, undefined, () => {}, 5)));
+    expect(batches.length).toBeLessThan(30);
+  });
+
+  it('need no row of a session that was opened here', async () => {
+    const { db, batches } = database();
+    const snapshots = new Snapshots({ db, keys, adminToken, posture: 'open', maxAgeMs: 60_000 });
+    const at = Date.now();
+    snapshots.holdSession({
+      id: 'mine',
+      principalId: 'admin',
+      endpoint: '/mcp',
+      capabilities: {},
+      createdAt: at,
+      lastSeenAt: at,
+    });
+    const loaded = await snapshots.load(adminToken, 'mine', () => {});
+    expect(loaded?.session?.id).toBe('mine');
+    expect(batches.flat().filter(sql => sql.includes('FROM sessions'))).toEqual([]);
+  });
+});

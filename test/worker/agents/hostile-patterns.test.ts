@@ -1,0 +1,37 @@
+/** Patterns that are made to take long, in the engine that the Worker has. Its clock stands still between two waits. */
+import { expect, it } from 'vitest';
+import { checkSchema } from '../../../src/agents/ask/schema-check.ts';
+import { HOSTILE_PATTERNS, HOSTILE_SCHEMAS } from '../../fixtures/hostile-patterns.ts';
+
+const STEPS = 20_000;
+/** In milliseconds; the least of so many tries, for others have the processor too. */
+const MOST_MS = 50;
+const TRIES = 20;
+
+async function now(): Promise<number> {
+  await scheduler.wait(1);
+  return performance.now();
+}
+
+async function leastOf(work: () => unknown): Promise<number> {
+  let least = Infinity;
+  for (let tried = 0; tried < TRIES && least > MOST_MS / 2; tried += 1) {
+    const startedAt = await now();
+    work();
+    least = Math.min(least, (await now()) - startedAt);
+  }
+  return least;
+}
+
+it('[LLM-4] the clock sees work', async () => {
+  const startedAt = await now();
+  /^(a+)+$/.test(`${'a'.repeat(26)}b`);
+  expect((await now()) - startedAt).toBeGreaterThan(MOST_MS);
+});
+
+it.each([
+  ...HOSTILE_PATTERNS.map(({ pattern, text }) => ({ schema: { pattern }, value: text as unknown })),
+  ...HOSTILE_SCHEMAS,
+])('[LLM-4] a hostile schema takes no long time: %#', async ({ schema, value }) => {
+  expect(await leastOf(() => checkSchema(schema, value, STEPS))).toBeLessThan(MOST_MS);
+});

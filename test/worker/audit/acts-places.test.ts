@@ -1,0 +1,123 @@
+/** Acts that find their place in the chain taken, or the database gone; and who is woken by them. */
+import { toCaller } from '../../../src/access/policy/caller.ts';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { SETUP_TOKEN } from '../../../src/shared/identity/principal.ts';
+import { AdminAudit, ALWAYS } from '../../../src/audit/admin-audit.ts';
+
+const HOUR_MS = 3_600_000;
+const admin = toCaller(SETUP_TOKEN, { posture: 'open', rules: [], toolsets: [] });
+const ACT = { action: 'test.do', subject: '' };
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** Does an act on something of its own. @returns the rows it has */
+async function rowsOf(adminAudit: AdminAudit, work?: Parameters<AdminAudit['perform']>[3]) {
+  const subject = crypto.randomUUID();
+  const done = adminAudit.perform(
+    admin,
+    'admin',
+    { ...ACT, subject },
+    work ?? (commit => commit({ when: ALWAYS, statements: [] })),
+  );
+  const thrown = await done.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const { results } = await env.DB.prepare(
+    'SELECT outcome, code, detail FROM audit_events WHERE subject = ?',
+  )
+    .bind(subject)
+    .all();
+  return { thrown, rows: results };
+}
+
+/** A database in which every place is taken, or no row at all can be written. */
+function database(isMoving: boolean) {
+  const shards: string[] = [];
+  let seq = 0;
+  let tries = 0;
+  const db = {
+    prepare: (sql: string) => ({
+      bind(shard: string) {
+        if (sql.includes('audit_heads')) shards.push(shard);
+        seq += isMoving ? 1 : 0;
+        return { first: () => Promise.resolve({ seq, hash: '0'.repeat(64) }) };
+      },
+    }),
+    batch() {
+      tries += 1;
+      return Promise.reject(new Error('taken'));
+    },
+  } as unknown as D1Database;
+  return { db, shards, tries: () => tries };
+}
+
+describe('an act', () => {
+  it('[SEC-6] has one row, also where what follows its change fails', async () => {
+    const adminAudit = new AdminAudit(env.DB);
+    const { thrown, rows } = await rowsOf(adminAudit, async commit => {
+      await commit({ when: ALWAYS, statements: [], detail: { n: 1 } });
+      throw new TypeError('later');
+    });
+    expect(thrown).toBeInstanceOf(TypeError);
+    expect(rows).toEqual([{ outcome: 'done', code: null, detail: '{"n":1}' }]);
+    const failed = await rowsOf(adminAudit, () => Promise.reject(new TypeError('before')));
+    expect(failed.rows).toEqual([{ outcome: 'failed', code: 'internal', detail: '{}' }]);
+    const idle = await rowsOf(adminAudit, commit =>
+      commit({ when: { sql: '0', params: [] }, statements: [] }),
+    );
+    expect(idle.rows).toEqual([]);
+  });
+
+  it('[SEC-6] that finds its place taken looks in other chains, fifty times, after longer and longer', async () => {
+    for (const [random, shard] of [
+      [0, 'admin-1'],
+      [0.999, 'admin-31'],
+    ] as const) {
+      vi.spyOn(Math, 'random').mockReturnValue(random);
+      const wait = vi.spyOn(scheduler, 'wait').mockResolvedValue(undefined);
+      const { db, shards, tries } = database(true);
+      const done = new AdminAudit(db).perform(admin, 'admin', ACT, commit =>
+        commit({ when: ALWAYS, statements: [] }),
+      );
+      await expect(done).rejects.toMatchObject({ code: 'busy' });
+      // The act, and the row of its failure.
+      expect(tries()).toBe(100);
+      expect(new Set(shards)).toEqual(new Set(['admin', shard]));
+      const waits = wait.mock.calls.map(([ms]) => Number(ms)).slice(0, 50);
+      expect(waits).toEqual(waits.map((_, i) => random * Math.min(i + 1, 40)));
+      vi.restoreAllMocks();
+    }
+  });
+
+  it('[SEC-6] fails at once where the database takes nothing', async () => {
+    const { db, tries } = database(false);
+    const done = new AdminAudit(db).perform(admin, 'admin', ACT, commit =>
+      commit({ when: ALWAYS, statements: [] }),
+    );
+    await expect(done).rejects.toThrow('taken');
+    expect(tries()).toBe(2);
+  });
+});
+
+describe('who looks for old rows', () => {
+  it('[SEC-6] is woken by the first act, and once an hour from then on', async () => {
+    let woken = 0;
+    const adminAudit = new AdminAudit(env.DB, () => {
+      woken += 1;
+      return Promise.reject(new Error('asleep'));
+    });
+    const after = async (ms: number) => {
+      vi.setSystemTime(Date.now() + ms);
+      expect((await rowsOf(adminAudit)).rows).toHaveLength(1);
+      return woken;
+    };
+    expect(await after(0)).toBe(1);
+    expect(await after(0)).toBe(1);
+    expect(await after(HOUR_MS)).toBe(1);
+    expect(await after(1)).toBe(2);
+    expect(await after(HOUR_MS)).toBe(2);
+  });
+});

@@ -1,0 +1,146 @@
+/** The object of a principal's calls: one end for each, whatever is lost on the way. */
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  beginningOf,
+  createPerson,
+  endOf,
+  heldCalls,
+  logOf,
+  rowsOf,
+  type Person,
+} from '../support/call-rows.ts';
+import { resultOf } from '../support/fake-server.ts';
+import { call, connect, ERAS, portico } from '../support/live-calls.ts';
+import type { RpcAnswer } from '../support/portico.ts';
+
+/** An object that is gone from one moment to the next; its storage stays. */
+const abort = (person: Person) =>
+  runInDurableObject(logOf(person), (_log, state) => state.abort('Instance disposed')).catch(
+    () => undefined,
+  );
+
+/** The leases of all open calls have run out. */
+const runOut = (person: Person) =>
+  runInDurableObject(logOf(person), (_log, { storage }) => {
+    storage.sql.exec('UPDATE calls SET lease_until = 0 WHERE outcome IS NULL');
+  });
+
+describe('the object of calls', () => {
+  it('[SEC-6] takes one end for each call, the first', async () => {
+    const person = await createPerson(portico);
+    const log = logOf(person);
+    const [a, b, c] = Array.from({ length: 3 }, () => crypto.randomUUID()) as [
+      string,
+      string,
+      string,
+    ];
+    await log.begin(beginningOf(person, a));
+    await log.begin(beginningOf(person, a));
+    await log.begin(beginningOf(person, b, { ended: [endOf(a), endOf(a, 'failed')] }));
+    await log.end([endOf(a, 'cancelled'), endOf('nobody')]);
+    const refused = { outcome: 'denied', code: 'forbidden', detail: {} } as const;
+    await log.begin(beginningOf(person, c, { refused }));
+    await log.end([endOf(c), endOf(b, 'failed')]);
+    const rows = await rowsOf(portico, person);
+    const outcomes = new Map(rows.map(row => [row.id, row.outcome]));
+    expect(outcomes).toEqual(
+      new Map([
+        [a, 'done'],
+        [b, 'failed'],
+        [c, 'denied'],
+      ]),
+    );
+    expect(rows).toHaveLength(3);
+    expect(await heldCalls(person)).toEqual([]);
+  });
+
+  it('[SEC-6] closes a call that nobody speaks of, and nothing said later changes that', async () => {
+    const person = await createPerson(portico);
+    const [left, alive] = [crypto.randomUUID(), crypto.randomUUID()];
+    await logOf(person).begin(beginningOf(person, left));
+    await runOut(person);
+    await logOf(person).begin(beginningOf(person, alive));
+    await logOf(person).renew(left);
+    await runOut(person);
+    await logOf(person).renew(alive);
+    await runInDurableObject(logOf(person), (_log, { storage }) => {
+      storage.sql.exec('UPDATE calls SET lease_until = 0 WHERE id = ?', left);
+    });
+    await runDurableObjectAlarm(logOf(person));
+    await logOf(person).end([endOf(left)]);
+    await logOf(person).renew(left);
+    expect(await rowsOf(portico, person)).toMatchObject([
+      { id: left, outcome: 'unknown', code: null },
+    ]);
+    expect(await heldCalls(person)).toMatchObject([{ id: alive, outcome: null }]);
+  });
+
+  it('[SEC-6] sets its alarm so that no row waits for long', async () => {
+    const person = await createPerson(portico);
+    // A day ahead, so that no alarm comes by itself and is gone when it is read.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const alarmIn = () =>
+      runInDurableObject(logOf(person), async (_log, { storage }) => {
+        return ((await storage.getAlarm()) ?? Number.NaN) - Date.now();
+      });
+    const id = crypto.randomUUID();
+    await logOf(person).begin(beginningOf(person, id));
+    expect(await alarmIn()).toBeLessThanOrEqual(35_000);
+    await evictDurableObject(logOf(person));
+    await logOf(person).end([endOf(id)]);
+    expect(await alarmIn()).toBeLessThanOrEqual(1_000);
+    await abort(person);
+    await logOf(person).begin(beginningOf(person, crypto.randomUUID()));
+    expect(await alarmIn()).toBeLessThanOrEqual(1_000);
+  });
+
+  it('[SEC-6] exports again what it did not see arrive, and loses nothing in between', async () => {
+    const person = await createPerson(portico);
+    const ids = Array.from({ length: 450 }, () => crypto.randomUUID());
+    for (const id of ids) await logOf(person).begin(beginningOf(person, id));
+    await logOf(person).end(ids.map(id => endOf(id)));
+    const rows = await rowsOf(portico, person);
+    expect(rows.map(({ seq }) => seq)).toEqual(ids.map((_, i) => i + 1));
+    // As if it had ended after the database had the rows, and before it heard so.
+    const last = rows.slice(-2);
+    await runInDurableObject(logOf(person), (_log, { storage }) => {
+      for (const { id, at, tokenId, action, subject, seq, previousHash, hash } of last) {
+        storage.sql.exec(
+          `INSERT INTO calls VALUES (?, ?, ?, ?, ?, '{"door":"modern"}', NULL, 'done', NULL, '{"duration_ms":1}', ?, ?, ?)`,
+          id,
+          at,
+          tokenId,
+          action,
+          subject,
+          seq,
+          previousHash,
+          hash,
+        );
+      }
+    });
+    await abort(person);
+    const next = crypto.randomUUID();
+    await logOf(person).begin(beginningOf(person, next, { refused: endOf(next) }));
+    const again = await rowsOf(portico, person);
+    expect(again.slice(0, -1)).toEqual(rows);
+    expect(again.at(-1)).toMatchObject({ id: next, seq: 451 });
+  });
+
+  it.each(ERAS)('[SEC-6] may be lost while a call of a %s client is on its way', async era => {
+    for (const lose of [abort, (person: Person) => evictDurableObject(logOf(person))]) {
+      const { name, server } = await connect(era);
+      const person = await createPerson(portico);
+      server.call = async received => {
+        await lose(person);
+        return resultOf(received, { resultType: 'complete', content: [] });
+      };
+      const { message, headers } = call(name, era);
+      const answer = await portico.post(message, { headers, token: person.token });
+      expect((await answer.json<RpcAnswer>()).result).toMatchObject({ content: [] });
+      expect(await rowsOf(portico, person)).toMatchObject([{ outcome: 'done' }]);
+      expect(server.of('tools/call')).toHaveLength(1);
+    }
+  });
+});

@@ -1,0 +1,169 @@
+/** `notifications/cancelled` of a legacy client: it ends its own call, at the upstream too, and no other. */
+import { evictDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { SealedIds } from '../../../src/access/admission/sealed-id.ts';
+import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
+import { FakeServer, resultOf, serve, type SeenPost } from '../support/fake-server.ts';
+import { holdTimers } from '../support/held-timers.ts';
+import {
+  PATIENT,
+  createPortico,
+  initialize,
+  inSession,
+  legacy,
+  registerConnected,
+  type Portico,
+} from '../support/portico.ts';
+
+const portico = createPortico();
+/** Another isolate: the notification need not come to the one that makes the call. */
+const elsewhere = createPortico();
+let name: string;
+let server: FakeServer;
+let count = 0;
+
+/** A call that lasts until it is released. */
+function holdCalls() {
+  const held: { post: SeenPost; release: () => void }[] = [];
+  server.call = post =>
+    new Promise(resolve =>
+      held.push({
+        post,
+        release: () => resolve(resultOf(post, { content: [{ type: 'text', text: 'late' }] })),
+      }),
+    );
+  return held;
+}
+
+const call = (session: string, id: unknown, from: Portico = portico) =>
+  from.post(legacy('tools/call', { name: `${name}.echo`, arguments: {} }, id), {
+    headers: inSession(session),
+  });
+const cancel = async (session: string, requestId: unknown) => {
+  const message = {
+    jsonrpc: '2.0',
+    method: 'notifications/cancelled',
+    params: { requestId, reason: 'enough' },
+  };
+  expect((await elsewhere.post(message, { headers: inSession(session) })).status).toBe(202);
+};
+/** A call that lasts this long asks for a line by which it can be cancelled. */
+const LINE_AFTER_MS = 250;
+/** After this silence an answer begins as a stream, whatever it will be. */
+const SILENCE_MS = 1_000;
+const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
+const ownerOf = async (session: string) =>
+  `session:${(await new SealedIds(createKeyRing(env.PORTICO_KEYS)).open(session))?.id}`;
+
+beforeEach(async () => {
+  count += 1;
+  name = `held${count}`;
+  server = new FakeServer();
+  serve({ [name]: server });
+  await registerConnected(portico, name);
+});
+
+describe('a cancelled call', () => {
+  it.each<[string, unknown, number]>([
+    ['at once', 7, 0],
+    ['before its line is there', 'a', 200],
+    ['in its middle', 'long id '.repeat(100), 600],
+  ])(
+    '[MCP-4] [UP-3] %s ends, at the server too, and is answered with nothing',
+    async (_when, id, afterMs) => {
+      holdTimers(SILENCE_MS);
+      const held = holdCalls();
+      const session = await initialize(portico);
+      const answer = call(session, id);
+      await vi.waitFor(() => expect(held).toHaveLength(1), PATIENT);
+      await wait(afterMs);
+      await cancel(session, id);
+      const response = await answer;
+      expect([response.status, await response.text()]).toEqual([202, '']);
+      await portico.settle();
+      expect(server.of('tools/call')).toHaveLength(1);
+      expect(server.of('tools/call')[0]?.signal.aborted).toBe(true);
+      expect(server.of('notifications/cancelled')[0]?.params).toMatchObject({
+        requestId: server.of('tools/call')[0]?.id,
+      });
+    },
+  );
+
+  it('[MCP-4] [UP-3] is found when the object has left memory', async () => {
+    holdTimers(SILENCE_MS);
+    const held = holdCalls();
+    const session = await initialize(portico);
+    const answer = call(session, 1);
+    await vi.waitFor(() => expect(held).toHaveLength(1), PATIENT);
+    await wait(500);
+    await evictDurableObject(env.CLIENT_SESSION.getByName(await ownerOf(session)));
+    await cancel(session, 1);
+    expect((await answer).status).toBe(202);
+  });
+
+  it('[MCP-4] [UP-3] that streams says nothing more', async () => {
+    server.call = post => {
+      const { progressToken } = post.params['_meta'] as { progressToken: unknown };
+      const progress = {
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken, progress: 1 },
+      };
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(progress)}\n\n`));
+          post.signal.addEventListener('abort', () => controller.error(new Error('aborted')));
+        },
+      });
+      return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    };
+    const session = await initialize(portico);
+    const params = { name: `${name}.echo`, arguments: {}, _meta: { progressToken: 'p' } };
+    const response = await portico.post(legacy('tools/call', params, 1), {
+      headers: inSession(session),
+    });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const text = response.text();
+    await wait(500);
+    await cancel(session, 1);
+    expect(await text).toContain('notifications/progress');
+    expect(await text).not.toContain('"id":1');
+    await portico.settle();
+    expect(server.of('notifications/cancelled')).toHaveLength(1);
+  });
+});
+
+describe('every other call', () => {
+  it('[MCP-4] goes on: of another id, another type of id, another session', async () => {
+    holdTimers(SILENCE_MS);
+    const held = holdCalls();
+    const [mine, other] = [await initialize(portico), await initialize(portico)];
+    const answers = [call(mine, 1), call(mine, '1'), call(mine, 2), call(other, 1)];
+    await vi.waitFor(() => expect(held).toHaveLength(4), PATIENT);
+    await wait(500);
+    await cancel(mine, 1);
+    expect((await answers[0])?.status).toBe(202);
+    for (const { release } of held) release();
+    const rest = await Promise.all(answers.slice(1).map(async answer => (await answer).text()));
+    for (const text of rest) expect(text).toContain('late');
+  });
+
+  it('[MCP-4] goes on, where a cancellation came too late, was for nothing, or is no cancellation', async () => {
+    const session = await initialize(portico);
+    for (const requestId of [99, 'x', null, {}, undefined]) await cancel(session, requestId);
+    expect((await call(session, 5)).status).toBe(200);
+    await cancel(session, 5);
+    expect(await (await call(session, 6)).text()).toContain('"id":6');
+  });
+
+  it('[MCP-12] that is short asks no object for a line', async () => {
+    const session = await initialize(portico);
+    await call(session, 1);
+    const elapse = holdTimers(LINE_AFTER_MS);
+    const asked = vi.spyOn(env.CLIENT_SESSION, 'get');
+    await call(session, 2);
+    elapse();
+    expect(asked).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,137 @@
+/**
+ * Calls that wait for their modern client: what a legacy server asks comes as `input_required`, and the retry goes on where
+ * the call stopped, on the stream that stayed open, until its end, its limit, or the end of the object that holds it.
+ */
+import { principalOwner } from '../../../src/shared/identity/object-owners.ts';
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { capabilitiesKey, clientCapabilitiesOf } from '../../../src/shared/client-capabilities.ts';
+import {
+  answersOf,
+  CLIENT_CAPABILITIES,
+  callModern,
+  connectAsking,
+  reasonOf,
+  toldBy,
+  type Round,
+} from '../support/asking-clients.ts';
+import { answerTo, type Plan } from '../support/asking-script.ts';
+import { loseMemory } from '../support/lose-memory.ts';
+import { PATIENT, createPortico } from '../support/portico.ts';
+
+const portico = createPortico();
+const KINDS = ['http-legacy', 'http-standing', 'sse-legacy'] as const;
+/** What `PORTICO_QUESTION_TIMEOUT_MS` is when nobody sets it. */
+const QUESTION_TIMEOUT_MS = 600_000;
+
+/** From now on a question may wait this long only, in objects too. */
+function shortenQuestions(toMs: number): void {
+  const { setTimeout: wait } = globalThis;
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms?: number) =>
+    wait(work, ms === QUESTION_TIMEOUT_MS ? toMs : ms)) as typeof setTimeout);
+}
+
+/** A server, and a call that was asked its first question. */
+async function suspend(kind: (typeof KINDS)[number], more: Partial<Plan> = {}) {
+  const { name, server, id } = await connectAsking(portico, kind);
+  const plan: Plan = { mark: `parked-${name}`, rounds: 1, ...more };
+  const first = await callModern(portico, name, plan);
+  expect(first.questions).toHaveLength(more.together ?? 1);
+  const resume = ({ state }: Round, responses: object) =>
+    callModern(portico, name, plan, { state, responses });
+  const seen = () => server.call(plan.mark);
+  return { name, server, id, plan, first, resume, seen };
+}
+
+describe.each(KINDS)('a call to %s that is parked', kind => {
+  it('[MCP-4] [MCP-5] survives many rounds, and each answer is given once and in order', async () => {
+    const { first, resume, seen, server, plan } = await suspend(kind, { rounds: 4, together: 2 });
+    let round = first;
+    let rounds = 0;
+    while (round.questions.length > 0) {
+      rounds += 1;
+      round = await resume(round, answersOf(round.questions, 'ada'));
+    }
+    expect(rounds).toBe(4);
+    const expected = Array.from({ length: 8 }, (_, n) => answerTo(`${plan.mark}#${n}`, 'ada'));
+    const { answers } = toldBy(round.answer);
+    expect(answers.map(given => (given as { result: unknown }).result)).toEqual(expected);
+    expect(seen()).toMatchObject({ arrivals: 1, done: true, cancelled: false, cut: false });
+    expect(server.stray).toEqual([]);
+  });
+
+  it.each<[string, (key: string) => object]>([
+    ['nothing', () => ({})],
+    ['another question', () => ({ other: answerTo('x', 'ada') })],
+    ['a question that was never asked', key => ({ [`${key}0`]: answerTo('x', 'ada') })],
+  ])('[MCP-4] [MCP-5] is asked again where the client answers %s', async (_what, given) => {
+    const { first, resume, seen } = await suspend(kind);
+    const again = await resume(first, given(first.questions[0]?.key ?? ''));
+    expect(again.questions).toEqual(first.questions);
+    expect(seen()?.answers).toEqual([]);
+    const last = await resume(again, answersOf(again.questions, 'ada'));
+    expect(toldBy(last.answer).answers).toHaveLength(1);
+    expect(seen()?.arrivals).toBe(1);
+  });
+
+  it('[MCP-4] [MCP-5] is asked again for the rest where the client answers a part', async () => {
+    const { first, resume, seen, plan } = await suspend(kind, { together: 3 });
+    let round = first;
+    for (const left of [2, 1, 0]) {
+      const [last] = round.questions.slice(-1);
+      round = await resume(round, answersOf(last ? [last] : [], 'ada'));
+      expect(round.questions).toEqual(first.questions.slice(0, left));
+    }
+    const given = toldBy(round.answer).answers as { result: ReturnType<typeof answerTo> }[];
+    expect(given.map(({ result }) => result.content.echo)).toEqual(
+      [0, 1, 2].map(n => `${plan.mark}#${n}`),
+    );
+    expect(seen()?.arrivals).toBe(1);
+  });
+
+  it('[MCP-5] [UP-3] is ended at its limit when its client never returns', async () => {
+    shortenQuestions(200);
+    const { first, resume, seen, server } = await suspend(kind);
+    const streams = server.openStreams;
+    await vi.waitFor(() => expect(seen()).toMatchObject({ cancelled: true, done: false }), PATIENT);
+    const isCut = () => (kind === 'sse-legacy' ? server.openStreams < streams : seen()?.cut);
+    await vi.waitFor(() => expect(isCut()).toBe(true), PATIENT);
+    // The call's own time ends with the question's, a moment before it is forgotten.
+    await new Promise(resolve => setTimeout(resolve, 3_000));
+    const late = await resume(first, answersOf(first.questions, 'ada'));
+    expect(reasonOf(late.answer)).toBe('call_gone');
+    expect(seen()?.arrivals).toBe(1);
+    expect(seen()?.answers.filter(({ result }) => result)).toEqual([]);
+  });
+
+  it('[MCP-5] [MCP-10] is lost with its object, and the retry is told so', async () => {
+    const { first, resume, seen, id, server } = await suspend(kind);
+    const owner = principalOwner(
+      'setup-admin',
+      id,
+      capabilitiesKey(clientCapabilitiesOf(CLIENT_CAPABILITIES)),
+    );
+    await loseMemory(env.CLIENT_SESSION.getByName(owner));
+    const late = await resume(first, answersOf(first.questions, 'ada'));
+    expect([late.status, late.answer.result?.isError, reasonOf(late.answer)]).toEqual([
+      200,
+      true,
+      'call_gone',
+    ]);
+    expect(seen()).toMatchObject({ arrivals: 1, answers: [], done: false });
+    expect(server.stray).toEqual([]);
+  });
+
+  it('[MCP-5] [UP-3] and goes on is cancelled within two seconds when its client goes away', async () => {
+    const { first, name, plan, seen } = await suspend(kind, { hang: true });
+    const client = new AbortController();
+    const { signal } = client;
+    const responses = answersOf(first.questions, 'ada');
+    const going = callModern(portico, name, plan, { state: first.state, responses, signal });
+    await vi.waitFor(() => expect(seen()?.answers).toHaveLength(1), PATIENT);
+    client.abort();
+    await vi.waitFor(() => expect(seen()?.cancelled).toBe(true), PATIENT);
+    expect(seen()).toMatchObject({ arrivals: 1, done: false });
+    await going.catch(() => undefined);
+  });
+});

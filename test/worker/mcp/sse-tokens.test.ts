@@ -1,0 +1,155 @@
+/** HTTP+SSE: a message acts with the token it was posted with, whoever opened the stream that answers it. */
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createPerson, rowsOf, type Person } from '../support/call-rows.ts';
+import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
+import {
+  createPortico,
+  createToken,
+  legacy,
+  PATIENT,
+  registerConnected,
+  type RpcAnswer,
+} from '../support/portico.ts';
+import { readStream, type OpenStream } from '../support/event-streams.ts';
+
+const portico = createPortico();
+const open = new FakeServer({ sessionful: false, tools: [toolOf('echo'), toolOf('wipe')] });
+const vault = new FakeServer({ sessionful: false, tools: [toolOf('open')] });
+let wide: Person;
+
+beforeAll(async () => {
+  serve({ open, vault });
+  await registerConnected(portico, 'open');
+  await registerConnected(portico, 'vault');
+});
+beforeEach(async () => {
+  serve({ open, vault });
+  open.posts.length = 0;
+  vault.posts.length = 0;
+  wide = await createPerson(portico);
+});
+
+interface Client {
+  stream: OpenStream;
+  /** Posts a message with a token. */
+  post(message: unknown, token: string): Promise<Response>;
+  /** What the stream answers to an id. */
+  answerTo(id: number): Promise<RpcAnswer>;
+}
+
+async function connect({ token }: Person, path = '/sse'): Promise<Client> {
+  const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
+  const stream = readStream(await portico.fetch(path, { headers }));
+  await vi.waitFor(() => expect(stream.events).toHaveLength(1), PATIENT);
+  const endpoint = stream.events[0]?.data ?? '';
+  const answers = () =>
+    stream.events.slice(1).map(({ data }) => JSON.parse(data ?? '') as RpcAnswer);
+  return {
+    stream,
+    post: (message, own) =>
+      portico.fetch(endpoint, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${own}`, 'content-type': 'application/json' },
+        body: JSON.stringify(message),
+      }),
+    answerTo: id =>
+      vi.waitFor(() => {
+        const found = answers().find(answer => answer.id === id);
+        if (!found) throw new Error(`no answer to ${id}`);
+        return found;
+      }, PATIENT),
+  };
+}
+
+/** Another token of the same principal. */
+const tokenOf = ({ principalId }: Person, more: object) =>
+  createToken(portico, { principal: principalId, ...more });
+
+const call = (name: string, id: number) => legacy('tools/call', { name, arguments: {} }, id);
+const namesOf = ({ result }: RpcAnswer) => result?.tools?.map(({ name }) => name).toSorted();
+
+describe('a message on a stream that another token opened', () => {
+  it('[MCP-2] [ACC-3] sees and calls what its own token may', async () => {
+    const client = await connect(wide);
+    const narrow = await tokenOf(wide, { servers: ['open'], tools: ['open.echo'] });
+    expect((await client.post(legacy('tools/list', {}, 1), narrow.token)).status).toBe(202);
+    expect(namesOf(await client.answerTo(1))).toEqual(['open.echo']);
+    await client.post(call('open.echo', 2), narrow.token);
+    expect((await client.answerTo(2)).result?.content).toHaveLength(1);
+    for (const [i, name] of ['open.wipe', 'vault.open', 'vault.none'].entries()) {
+      await client.post(call(name, 10 + i), narrow.token);
+      const { error } = await client.answerTo(10 + i);
+      expect(error).toEqual({ code: -32601, message: `Tool not found: ${name}` });
+    }
+    expect(vault.of('tools/call')).toEqual([]);
+    expect(open.of('tools/call')).toHaveLength(1);
+    await client.post(legacy('tools/list', {}, 20), wide.token);
+    expect(namesOf(await client.answerTo(20))).toEqual(['open.echo', 'open.wipe', 'vault.open']);
+    await client.stream.close();
+  });
+
+  it('[MCP-2] [ACC-2] has the scopes of its own token', async () => {
+    const client = await connect(wide);
+    const reader = await tokenOf(wide, { scopes: ['tools:read'] });
+    await client.post(call('open.echo', 1), reader.token);
+    expect((await client.answerTo(1)).error?.code).toBe(4030);
+    expect(open.of('tools/call')).toEqual([]);
+    await client.stream.close();
+  });
+
+  it('[MCP-2] does not gain by the stream either where its own token is the wider one', async () => {
+    const narrow = await tokenOf(wide, { servers: ['open'] });
+    const client = await connect({ ...wide, token: narrow.token });
+    await client.post(legacy('tools/list', {}, 1), wide.token);
+    expect(namesOf(await client.answerTo(1))).toContain('vault.open');
+    await client.post(legacy('tools/list', {}, 2), narrow.token);
+    expect(namesOf(await client.answerTo(2))).not.toContain('vault.open');
+    await client.stream.close();
+  });
+
+  it('[MCP-2] [SEC-6] has rows that name its own token', async () => {
+    const client = await connect(wide);
+    const other = await tokenOf(wide, { tools: ['open.echo'] });
+    await client.post(call('open.echo', 1), wide.token);
+    await client.answerTo(1);
+    await client.post(call('open.echo', 2), other.token);
+    await client.answerTo(2);
+    await client.post(call('open.wipe', 3), other.token);
+    await client.answerTo(3);
+    await client.stream.close();
+    const rows = await rowsOf(portico, wide);
+    const [first, ...others] = rows.toSorted((a, b) => a.at - b.at);
+    expect(others.map(row => [row.tokenId, row.outcome])).toEqual([
+      [other.id, 'done'],
+      [other.id, 'denied'],
+    ]);
+    expect(first?.tokenId).not.toBe(other.id);
+  });
+
+  it('[MCP-2] reaches no endpoint that its own token does not see, and leaves the stream open', async () => {
+    const client = await connect(wide, '/sse/servers/vault');
+    const narrow = await tokenOf(wide, { servers: ['open'] });
+    await client.post(call('open', 1), narrow.token);
+    expect((await client.answerTo(1)).error?.code).toBe(4040);
+    expect(vault.of('tools/call')).toEqual([]);
+    await client.post(call('open', 2), wide.token);
+    expect((await client.answerTo(2)).result?.content).toHaveLength(1);
+    expect(client.stream.ended()).toBe(false);
+    await client.stream.close();
+  });
+
+  it('[MCP-2] of another principal is unknown, like one without a stream', async () => {
+    const client = await connect(wide);
+    const stranger = await createPerson(portico);
+    const refused = await client.post(call('open.echo', 1), stranger.token);
+    const gone = await portico.fetch('/messages?sessionId=k1.none', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stranger.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(call('open.echo', 1)),
+    });
+    expect([refused.status, await refused.text()]).toEqual([gone.status, await gone.text()]);
+    expect(refused.status).toBe(404);
+    expect(open.of('tools/call')).toEqual([]);
+    await client.stream.close();
+  });
+});

@@ -1,0 +1,80 @@
+/** What standing streams of sessions at legacy servers cost: for whom one is opened, and how often anybody is asked. */
+import { evictAllDurableObjects } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { expect, it, vi } from 'vitest';
+import {
+  callLegacy,
+  callModern,
+  connectAsking,
+  openSession,
+  toldBy,
+} from '../support/asking-clients.ts';
+import { FakeServer, serve } from '../support/fake-server.ts';
+import { holdTimers } from '../support/held-timers.ts';
+import {
+  PATIENT,
+  createPortico,
+  inSession,
+  legacy,
+  registerConnected,
+  type Portico,
+} from '../support/portico.ts';
+
+const portico = createPortico();
+
+async function callEcho(at: Portico, name: string, session: string) {
+  const call = legacy('tools/call', { name: `${name}.echo`, arguments: { a: 1 } });
+  const response = await at.post(call, { headers: inSession(session) });
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('a')]);
+}
+
+it('[MCP-12] [UP-2] a server that has none is asked for one once in a session, whoever asks', async () => {
+  const seen = serve({ streamless: new FakeServer() });
+  await registerConnected(portico, 'streamless');
+  const gets = () => seen.filter(text => text.startsWith('GET ')).length;
+  const before = gets();
+  const session = await openSession(portico);
+  for (let i = 0; i < 3; i += 1) await callEcho(portico, 'streamless', session);
+  await evictAllDurableObjects();
+  await callEcho(createPortico(), 'streamless', session);
+  expect(gets()).toBe(before + 1);
+  const silent = await openSession(portico, { capabilities: {} });
+  await callEcho(portico, 'streamless', silent);
+  expect(gets()).toBe(before + 1);
+});
+
+it('[MCP-12] a warm call of a client that can be asked reaches no object', async () => {
+  const { name, server } = await connectAsking(portico, 'http-standing');
+  const session = await openSession(portico);
+  const call = (mark: string) => callLegacy(portico, name, { mark }, { session }).outcome;
+  await call('cold');
+  // Calls that last this long ask their object for what it hears, or for a line.
+  const elapse = holdTimers(100, 250);
+  const asked = vi.spyOn(env.CLIENT_SESSION, 'get');
+  const outcome = await call('warm');
+  expect(outcome && toldBy(outcome).mark).toBe('warm');
+  elapse();
+  expect([asked.mock.calls, server.openStreams]).toEqual([[], 1]);
+});
+
+it('[MCP-4] [MCP-5] [UP-2] calls side by side of callers without a session have one each, and give it back', async () => {
+  const { name, server } = await connectAsking(portico, 'http-standing');
+  const plans = ['a', 'b', 'c'].map(mark => ({ mark, rounds: 1 }));
+  const rounds = await Promise.all(plans.map(plan => callModern(portico, name, plan)));
+  expect(rounds.map(({ questions }) => questions.map(({ params }) => params.message))).toEqual(
+    plans.map(({ mark }) => [`${mark}#0`]),
+  );
+  const sessions = server.sessions;
+  const done = await Promise.all(
+    rounds.map(({ state, questions }, i) => {
+      const responses = Object.fromEntries(questions.map(({ key }) => [key, { who: i }]));
+      return callModern(portico, name, plans[i] ?? { mark: '' }, { state, responses });
+    }),
+  );
+  expect(done.map(({ answer }) => toldBy(answer).answers)).toMatchObject(
+    plans.map((_, i) => [{ result: { who: i } }]),
+  );
+  const again = ['d', 'e', 'f'].map(mark => callModern(portico, name, { mark, rounds: 1 }));
+  await Promise.all(again);
+  await vi.waitFor(() => expect(server.sessions).toBe(sessions), PATIENT);
+});

@@ -1,0 +1,59 @@
+/** Snapshots over the database, at a time that only the tests move: what they read and when. */
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, vi } from 'vitest';
+import { Snapshots, type SnapshotsOptions } from '../../../src/access/admission/snapshots.ts';
+import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
+import { ADMIN } from './portico.ts';
+
+const keys = createKeyRing(env.PORTICO_KEYS);
+/** Statements of a read of the policy; one more where a session is read too. */
+export const POLICY = 5;
+export const SESSION = 1;
+
+/** Nothing but the tests of a file moves the time. */
+export function stopTime(): void {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 2_000_000_000_000 }));
+  afterEach(() => void vi.useRealTimers());
+}
+
+export const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
+
+/** @returns snapshots and what they do: how many statements each read had, and what outlives a request. */
+export function createSnapshots(more: Partial<SnapshotsOptions> = {}) {
+  const reads: number[] = [];
+  const deferred: Promise<unknown>[] = [];
+  let held: Promise<unknown> | undefined;
+  const db = {
+    prepare: (sql: string) => env.DB.prepare(sql),
+    async batch(statements: D1PreparedStatement[]) {
+      reads.push(statements.length);
+      await held;
+      return env.DB.batch(statements);
+    },
+  } as unknown as D1Database;
+  const options = { db, keys, adminToken: ADMIN, posture: 'open', maxAgeMs: 1_000 } as const;
+  const snapshots = new Snapshots({ ...options, ...more });
+  const load = (token = ADMIN, sessionId?: string, ...ages: number[]) =>
+    snapshots.load(token, sessionId, work => void deferred.push(work), ...ages);
+  /** Reads take until they are let go. */
+  const hold = () => {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    held = promise;
+    return () => {
+      held = undefined;
+      resolve(undefined);
+    };
+  };
+  /** So many reads were begun. Vitest's own waits would move the time. */
+  const until = async (count: number) => {
+    while (reads.length < count) await scheduler.wait(1);
+  };
+  /** All that was left to be done after the answers. @returns how much it was */
+  const settle = async () => (await Promise.all(deferred.splice(0))).length;
+  return { snapshots, load, reads, hold, until, settle };
+}
+
+export const sql = (text: string, ...values: unknown[]) =>
+  env.DB.prepare(text)
+    .bind(...values)
+    .run();

@@ -1,0 +1,67 @@
+/** The audit rows of calls, as the database has them once what has ended was brought there. */
+import { runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import type { ChainedEvent } from '../../../src/audit/audit-schema.ts';
+import { listChain } from '../../../src/audit/audit-store.ts';
+import type { CallBeginning, CallEnd } from '../../../src/audit/calls/call-schema.ts';
+import { createToken, type Portico } from './portico.ts';
+
+/** Somebody who calls, with a shard of their own. */
+export interface Person {
+  token: string;
+  principalId: string;
+  shard: string;
+}
+
+export async function createPerson(portico: Portico, more: object = {}): Promise<Person> {
+  const { id, token } = await createToken(portico, more);
+  const row = await env.DB.prepare('SELECT principal_id FROM tokens WHERE id = ?').bind(id).first();
+  const principalId = String(row?.['principal_id']);
+  return { token, principalId, shard: `calls:${principalId}` };
+}
+
+/** The object of somebody's calls. */
+export const logOf = ({ shard }: Person) => env.AUDIT_LOG.getByName(shard);
+
+/** Rows of somebody's calls that have ended, in the order of the chain. */
+export async function rowsOf(portico: Portico, person: Person): Promise<ChainedEvent[]> {
+  await portico.settle();
+  await logOf(person).keep(person.shard);
+  return listChain(env.DB, person.shard, 1, 10_000);
+}
+
+/** Calls in somebody's object: open ones, and ended ones the database may not have. */
+export function heldCalls(person: Person): Promise<Record<string, unknown>[]> {
+  return runInDurableObject(logOf(person), (_log, { storage }) =>
+    storage.sql.exec('SELECT * FROM calls').toArray(),
+  );
+}
+
+/** A call that is about to leave. */
+export const startedOf = (id: string, at = Date.now()) => ({
+  id,
+  at,
+  tokenId: 't',
+  action: 'tool.call',
+  subject: 'a.echo',
+  detail: '{"door":"modern"}',
+});
+/** What a Worker tells of it. */
+export const beginningOf = (
+  { principalId }: Person,
+  id: string,
+  more: Partial<CallBeginning> = {},
+) => ({
+  principalId,
+  call: startedOf(id),
+  limits: [],
+  ended: [],
+  ...more,
+});
+/** How it ended. */
+export const endOf = (id: string, outcome: CallEnd['outcome'] = 'done'): CallEnd => ({
+  id,
+  outcome,
+  code: null,
+  detail: { duration_ms: 1 },
+});

@@ -1,0 +1,128 @@
+/** What each route that writes is tried on: made anew for each try, so that no test depends on another. */
+import { env } from 'cloudflare:workers';
+import { expect } from 'vitest';
+import { writeSuggestions } from '../../../src/search/skills/suggestion-store.ts';
+import { itemsOf, listApprovals } from './approvals.ts';
+import { enrol } from './fake-machine.ts';
+import { FakeServer, serve, toolOf } from './fake-server.ts';
+import { createToken, register, registerConnected, type Portico } from './portico.ts';
+
+export interface Trial {
+  /** Makes what the route acts on; gives what stands in the path. */
+  subject?(portico: Portico): Promise<string>;
+  /** The body, where the example of the document does not do. */
+  body?: unknown;
+  /** Makes the body, where it names what has to be there. */
+  makeBody?(portico: Portico): Promise<unknown>;
+}
+
+let made = 0;
+const server = async (portico: Portico, more: object = {}): Promise<string> =>
+  (await register(portico, `subject-${(made += 1)}`, { auto_connect: false, ...more })).id;
+const secretName = async (): Promise<string> => `TRIAL_${(made += 1)}`;
+async function secret(portico: Portico): Promise<string> {
+  const name = await secretName();
+  const body = { value: 'v', origins: ['https://mcp.example.com'] };
+  expect((await portico.api('PUT', `/api/v1/secrets/${name}`, body)).status).toBe(200);
+  return name;
+}
+const madeBy = (path: string, body: () => object) => async (portico: Portico) => {
+  const response = await portico.api('POST', path, body());
+  expect(response.status).toBe(201);
+  return (await response.json<{ id: string }>()).id;
+};
+const principal = madeBy('/api/v1/principals', () => ({ name: 'subject' }));
+const rule = madeBy('/api/v1/access/rules', () => ({
+  effect: 'deny',
+  subject: { kind: 'group', name: 'nobody' },
+}));
+const allowed = madeBy('/api/v1/ask/allowlist', () => ({ server: '*', tool: 'read_*' }));
+/** A rule of the cache, for tools of a server of its own. */
+async function cacheRule(portico: Portico): Promise<string> {
+  const body = { server: await server(portico), tool: 'get', ttl_seconds: 60 };
+  return madeBy('/api/v1/cache/rules', () => body)(portico);
+}
+const toolset = madeBy('/api/v1/toolsets', () => ({
+  name: `subject-${(made += 1)}`,
+  include: ['*.get_*'],
+}));
+const skill = madeBy('/api/v1/skills', () => ({ name: `Subject ${(made += 1)}` }));
+/** A suggestion that waits, of a tool of a server. */
+async function suggestion(portico: Portico): Promise<string> {
+  const id = `subject_${(made += 1)}`;
+  const suggested = { id, name: id, description: '', tool: 'echo' };
+  await env.DB.batch(writeSuggestions(env.DB, await server(portico), ['echo'], [suggested], 0));
+  return id;
+}
+/** A server whose tool `tool` is there; where wanted, corrected. */
+async function withTool(portico: Portico, isCorrected: boolean): Promise<string> {
+  const name = `tooled-${(made += 1)}`;
+  serve({ [name]: new FakeServer({ tools: [toolOf('tool')] }) });
+  const { id } = await registerConnected(portico, name);
+  if (!isCorrected) return id;
+  const body = { skill_ids: ['weather'] };
+  const corrected = await portico.api('PUT', `${SERVER}/${id}/tools/tool/skills`, body);
+  expect(corrected.status).toBe(200);
+  return id;
+}
+const connector = async (portico: Portico): Promise<string> =>
+  (await enrol(portico, `subject-${(made += 1)}`)).id;
+const token = async (portico: Portico): Promise<string> => (await createToken(portico)).id;
+
+/** What decides on the tool of a server that holds it. */
+async function held(portico: Portico): Promise<unknown> {
+  const name = `holding-${(made += 1)}`;
+  serve({ [name]: new FakeServer() });
+  const { id } = await registerConnected(portico, name, { tool_approval: 'hold' });
+  return { items: itemsOf((await listApprovals(portico, id)).approvals) };
+}
+
+const SERVER = '/api/v1/aggregator/servers';
+
+/** By method and path, as the document has them. */
+export const TRIALS: Record<string, Trial> = {
+  [`POST ${SERVER}`]: {},
+  'POST /api/v1/aggregator/import': {
+    body: { mcpServers: { imported: { url: 'https://imported.example.com/mcp', disabled: true } } },
+  },
+  [`PATCH ${SERVER}/{id}`]: { subject: server },
+  [`DELETE ${SERVER}/{id}`]: { subject: server },
+  [`POST ${SERVER}/{id}/connect`]: { subject: server },
+  [`POST ${SERVER}/{id}/disconnect`]: { subject: server },
+  'POST /api/v1/connectors': {},
+  'POST /api/v1/connectors/{id}/rotate': { subject: connector },
+  'DELETE /api/v1/connectors/{id}': { subject: connector },
+  'PUT /api/v1/secrets/{name}': { subject: secretName },
+  'DELETE /api/v1/secrets/{name}': { subject: secret },
+  'POST /api/v1/approvals/approve': { makeBody: held },
+  'POST /api/v1/approvals/reject': { makeBody: held },
+  'POST /api/v1/keys/rotate': {},
+  'POST /api/v1/tokens': {},
+  'POST /api/v1/tokens/{id}/rotate': { subject: token },
+  'DELETE /api/v1/tokens/{id}': { subject: token },
+  'POST /api/v1/principals': {},
+  'PATCH /api/v1/principals/{id}': { subject: principal },
+  'DELETE /api/v1/principals/{id}': { subject: principal },
+  'POST /api/v1/access/rules': {},
+  'PATCH /api/v1/access/rules/{id}': { subject: rule },
+  'DELETE /api/v1/access/rules/{id}': { subject: rule },
+  'POST /api/v1/ask/allowlist': {},
+  'DELETE /api/v1/ask/allowlist/{id}': { subject: allowed },
+  'POST /api/v1/cache/rules': {
+    makeBody: async portico => ({ server: await server(portico), tool: 'get', ttl_seconds: 60 }),
+  },
+  'PATCH /api/v1/cache/rules/{id}': { subject: cacheRule },
+  'DELETE /api/v1/cache/rules/{id}': { subject: cacheRule },
+  'POST /api/v1/skills': {},
+  'PATCH /api/v1/skills/{id}': { subject: skill },
+  'DELETE /api/v1/skills/{id}': { subject: skill },
+  'POST /api/v1/skills/suggestions/{id}/approve': { subject: suggestion },
+  'POST /api/v1/skills/suggestions/{id}/merge': { subject: suggestion },
+  'POST /api/v1/skills/suggestions/{id}/reject': { subject: suggestion },
+  [`POST ${SERVER}/{id}/classify`]: { subject: server },
+  [`PUT ${SERVER}/{id}/tools/{tool}/skills`]: { subject: portico => withTool(portico, false) },
+  [`DELETE ${SERVER}/{id}/tools/{tool}/skills`]: { subject: portico => withTool(portico, true) },
+  'POST /api/v1/toolsets': {},
+  'PATCH /api/v1/toolsets/{id}': { subject: toolset },
+  'DELETE /api/v1/toolsets/{id}': { subject: toolset },
+};
