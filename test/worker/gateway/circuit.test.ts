@@ -1,4 +1,5 @@
 /** The circuit breaker where calls meet it: every isolate obeys what the monitor alone decides, and no call is ever the trial. */
+import { countAsked } from '../support/asked-objects.ts';
 import { env } from 'cloudflare:workers';
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -96,11 +97,11 @@ describe('an open circuit', () => {
   it('[UP-5] touches no object and no upstream for a refused call', async () => {
     await openCircuit('untouched');
     await call('untouched', elsewhere);
-    const monitors = vi.spyOn(env.SERVER_MONITOR, 'get');
-    const sessions = vi.spyOn(env.CLIENT_SESSION, 'get');
+    const monitors = countAsked(env.SERVER_MONITOR);
+    const sessions = countAsked(env.CLIENT_SESSION);
     await call('untouched', elsewhere);
     await elsewhere.settle();
-    expect([monitors.mock.calls.length, sessions.mock.calls.length]).toEqual([0, 0]);
+    expect([monitors(), sessions()]).toEqual([0, 0]);
   });
 
   it('[UP-5] is tried by the monitor in its time, of which a bad trial leaves no trace, and closed by a good one', async () => {
