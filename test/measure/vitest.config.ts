@@ -10,7 +10,7 @@ export default defineConfig({
   plugins: [inWorkerd(answerOutbound)],
   test: {
     ...workerTests,
-    include: ['test/measure/*.measure.ts'],
+    include: ['test/measure/files-*.ts'],
     coverage: {
       enabled: true,
       provider: 'istanbul',
