@@ -1,6 +1,6 @@
 /**
- * Calls under way at a server that is taken down: they end as they would have, or are cut when the time of draining is over (three
- * seconds in this project), with a reason for the caller and a word to the server.
+ * Calls under way at a server that is taken down: they end as they would have, or are cut when the time of draining is over (eight
+ * seconds in this project, which the tests let pass), with a reason for the caller and a word to the server.
  */
 import { countAsked } from '../support/asked-objects.ts';
 import { env } from 'cloudflare:workers';
@@ -13,7 +13,7 @@ import {
   type FakeServerOptions,
   type SeenPost,
 } from '../support/fake-server.ts';
-import { holdTimers } from '../support/held-timers.ts';
+import { holdTimers, holdTimersThat } from '../support/held-timers.ts';
 import {
   PATIENT,
   SERVERS,
@@ -70,6 +70,8 @@ async function createHolding(name: string, options: FakeServerOptions = {}) {
 
 /** A call that lasts this long asks its server's monitor for a line. */
 const LINE_AFTER_MS = 250;
+/** Holds the timers that cut calls: the time of draining, less what telling took. */
+const holdCuts = () => holdTimersThat(ms => ms > 6_000 && ms <= 8_000);
 /** The monitor counts calls this long after it heard of a disconnect. */
 const COUNT_AFTER_MS = 400;
 const pendingAt = (id: string) =>
@@ -120,9 +122,13 @@ describe('a disconnect', () => {
     '[REG-3] [AG-US6-AC3] cuts a %s call that does not end: a reason for the caller, a word to the server',
     async era => {
       const { id, server, held, call, begun } = await createHolding(`hangs-${era}`, { era });
+      const cuts = holdCuts();
       const answer = call(era);
       await begun(1);
       await act(id, 'disconnect');
+      await vi.waitFor(() => expect(cuts.count()).toBe(1), PATIENT);
+      expect(held[0]?.post.signal.aborted).toBe(false);
+      cuts.elapse();
       expect(await answer).toMatchObject(CUT);
       await portico.settle();
       expect(held[0]?.post.signal.aborted).toBe(true);
@@ -143,11 +149,14 @@ describe('a disconnect', () => {
       });
       return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
     };
+    const cuts = holdCuts();
     const { message, headers } = ask('modern', 'tools/call', { name: 'streams.echo' });
     const response = portico.post(message, { headers }).then(answer => answer.text());
     await vi.waitFor(() => expect(post).toBeDefined(), PATIENT);
     await vi.waitFor(async () => expect(await pendingAt(id)).toBe(1), PATIENT);
     await act(id, 'disconnect');
+    await vi.waitFor(() => expect(cuts.count()).toBe(1), PATIENT);
+    cuts.elapse();
     const text = await response;
     expect(text.match(/"portico\/reason":"server_disconnected"/g)).toHaveLength(1);
     await portico.settle();
@@ -157,11 +166,14 @@ describe('a disconnect', () => {
 
   it('[AG-US6-AC3] that is taken back in time lets calls go on', async () => {
     const { id, held, call, begun } = await createHolding('back');
+    const cuts = holdCuts();
     const answer = call('modern');
     await begun(1);
     await act(id, 'disconnect');
+    await vi.waitFor(() => expect(cuts.count()).toBe(1), PATIENT);
     await act(id, 'connect');
-    await new Promise(resolve => setTimeout(resolve, 8_500));
+    await vi.waitFor(() => expect(cuts.count()).toBe(0), PATIENT);
+    cuts.elapse();
     expect(held[0]?.post.signal.aborted).toBe(false);
     held[0]?.release();
     expect(await answer).toMatchObject(LATE);
@@ -169,10 +181,14 @@ describe('a disconnect', () => {
 
   it('[AG-US6-AC3] reaches every one of twenty calls', async () => {
     const { id, held, call, begun } = await createHolding('twenty', { sessionful: false });
+    const cuts = holdCuts();
     const answers = Array.from({ length: 20 }, (_, i) => call(i % 2 ? 'legacy' : 'modern', i + 1));
     await begun(20);
     expect(await act(id, 'disconnect')).toMatchObject({ pending_requests: 20 });
+    await vi.waitFor(() => expect(cuts.count()).toBe(20), PATIENT);
     for (const { release } of held.slice(0, 10)) release();
+    await vi.waitFor(() => expect(cuts.count()).toBe(10), PATIENT);
+    cuts.elapse();
     const results = await Promise.all(answers);
     const ends = results.map(result => (result?.isError ? 'cut' : 'late'));
     expect(ends.filter(end => end === 'late')).toHaveLength(10);
@@ -185,12 +201,15 @@ describe('a disconnect', () => {
 describe('a delete', () => {
   it('[REG-3] [AG-US6-AC6] drains too, and leaves nothing behind', async () => {
     const { id, held, call, begun } = await createHolding('deleted');
+    const cuts = holdCuts();
     const ending = call('modern', 1);
     const hanging = call('modern', 2);
     await begun(2);
     expect((await elsewhere.api('DELETE', `${SERVERS}/${id}`)).status).toBe(204);
+    await vi.waitFor(() => expect(cuts.count()).toBe(2), PATIENT);
     held[0]?.release();
     expect(await ending).toMatchObject(LATE);
+    cuts.elapse();
     expect(await hanging).toMatchObject(CUT);
     await portico.settle();
     const left = await runInDurableObject(monitorOf(id), async (_, { storage }) => [

@@ -6,10 +6,22 @@ import { vi } from 'vitest';
 
 /** @returns lets the time of all that are still held be over */
 export function holdTimers(...lengthsMs: number[]): () => void {
+  return holdTimersThat(ms => lengthsMs.includes(ms)).elapse;
+}
+
+export interface HeldTimers {
+  /** How many are held now. */
+  count(): number;
+  /** Lets the time of all that are still held be over. */
+  elapse(): void;
+}
+
+/** @param isHeld by their length, in milliseconds */
+export function holdTimersThat(isHeld: (ms: number) => boolean): HeldTimers {
   const { setTimeout: wait, clearTimeout: forget } = globalThis;
   const held = new Map<unknown, () => void>();
   vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms?: number) => {
-    if (!lengthsMs.includes(ms ?? 0)) return wait(work, ms);
+    if (!isHeld(ms ?? 0)) return wait(work, ms);
     const timer = wait(() => undefined, 0);
     held.set(timer, work);
     return timer;
@@ -17,10 +29,13 @@ export function holdTimers(...lengthsMs: number[]): () => void {
   vi.spyOn(globalThis, 'clearTimeout').mockImplementation(timer => {
     if (!held.delete(timer)) forget(timer);
   });
-  return () => {
-    for (const [timer, work] of held) {
-      held.delete(timer);
-      work();
-    }
+  return {
+    count: () => held.size,
+    elapse() {
+      for (const [timer, work] of held) {
+        held.delete(timer);
+        work();
+      }
+    },
   };
 }
