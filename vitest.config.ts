@@ -74,6 +74,7 @@ export const inWorkerd = (outboundService: typeof answerOutbound) =>
         PORTICO_ADMIN_TOKEN: testAdminToken,
         // A test that ends waits for what its calls have left to tell.
         PORTICO_REPORT_INTERVAL_MS: '50',
+        PORTICO_AUDIT_GATHER_MS: '50',
         PORTICO_DRAIN_MS: '8000',
         TEST_MIGRATIONS: await readD1Migrations('./migrations'),
       },

@@ -79,7 +79,7 @@ export function compose(env: Env): AppPorts {
     catalogOf,
   });
   const isOneMachine = Boolean(env.LOCAL_DRAIN_KEY);
-  const calls = createGateway({
+  const { flushCalls, ...calls } = createGateway({
     ...base,
     ...objects,
     catalogOf,
@@ -95,7 +95,7 @@ export function compose(env: Env): AppPorts {
   return {
     config,
     bytes,
-    drain: new Drain(env.LOCAL_DRAIN_KEY, bytes),
+    drain: new Drain(env.LOCAL_DRAIN_KEY, bytes, flushCalls),
     openStreams: new StreamCount(config.openStreams),
     addressLimit: env.SHIELD,
     asset: path => env.ASSETS.fetch(new URL(path, 'https://assets.invalid')),

@@ -81,8 +81,14 @@ export interface Config {
   readonly snapshotMaxAgeMs: number;
   /** The same for a request that lists: who was just told of a change must not see the old list. */
   readonly listMaxAgeMs: number;
-  /** Whether calls are recorded, and how many days rows of the audit are kept; 0 keeps them for ever. */
-  readonly audit: { readonly calls: boolean; readonly retentionDays: number };
+  readonly audit: {
+    /** How calls are recorded (`gateway/call-log/call-log.ts`). */
+    readonly calls: 'batched' | 'before' | 'off';
+    /** Ended calls are gathered this long before they are handed over, in milliseconds. */
+    readonly gatherMs: number;
+    /** How many days rows are kept; 0 keeps them for ever. */
+    readonly retentionDays: number;
+  };
   /** How many calls one principal may make, in all and at one server; undefined is no limit. */
   readonly limits: { readonly principal: Limit | undefined; readonly server: Limit | undefined };
   /** What bounds a request to ask. */
@@ -106,6 +112,9 @@ const bytes = (fallback: number) =>
 
 /** 0 is none. */
 const calls = z.coerce.number().int().min(0).max(1_000_000).default(0);
+
+/** Locally rows are to be there soon; on Cloudflare each hand-over costs a write, and work after a response may last half a minute. */
+const GATHER_MS = { local: 1_000, production: 25_000 };
 
 const toLimit = (perMinute: number, burst: number): Limit | undefined =>
   perMinute === 0 ? undefined : { perMinute, burst: burst || perMinute };
@@ -137,7 +146,8 @@ const SettingsSchema = z.object({
   PORTICO_NAME_STYLE: z.enum(['dot', 'colon', 'underscore']).default('dot'),
   PORTICO_TOOLS: z.enum(['all', 'search', 'ask', 'chat']).default('all'),
   PORTICO_ALLOWED_ORIGINS: z.string().default(''),
-  PORTICO_AUDIT_CALLS: z.enum(['on', 'off']).default('on'),
+  PORTICO_AUDIT_CALLS: z.enum(['batched', 'before', 'on', 'off']).default('batched'),
+  PORTICO_AUDIT_GATHER_MS: z.coerce.number().int().min(1).max(25_000).optional(),
   PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),
   ...MODEL_SETTINGS,
   ...OTLP_SETTINGS,
@@ -229,7 +239,10 @@ export function parseConfig(env: object): Config {
     snapshotMaxAgeMs: 1000,
     listMaxAgeMs: 150,
     audit: {
-      calls: settings.PORTICO_AUDIT_CALLS === 'on',
+      calls: settings.PORTICO_AUDIT_CALLS === 'on' ? 'batched' : settings.PORTICO_AUDIT_CALLS,
+      gatherMs:
+        settings.PORTICO_AUDIT_GATHER_MS ??
+        (settings.PORTICO_MODE === 'local' ? GATHER_MS.local : GATHER_MS.production),
       retentionDays: settings.PORTICO_AUDIT_DAYS,
     },
     limits: {

@@ -3,6 +3,7 @@ import { createApp, type App } from './app.ts';
 import { compose } from './compose.ts';
 
 export { AuditLog } from './objects/audit-log-object.ts';
+export { CallChain } from './objects/call-chain-object.ts';
 export { Connector } from './objects/connector-object.ts';
 export { ResultCache } from './objects/result-cache-object.ts';
 export { ClientSession } from './objects/client-session-object.ts';

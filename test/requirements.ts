@@ -107,8 +107,8 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['OPS-8', 'planned', 'the command line covers the API'],
 
   // Edge
-  ['EDGE-1', 'planned', 'a warm call waits for its server only'],
-  ['EDGE-2', 'planned', 'sixty cents per million calls'],
+  ['EDGE-1', 'started', 'a warm call waits for its server only'],
+  ['EDGE-2', 'started', 'sixty cents per million calls'],
   ['EDGE-3', 'planned', 'no one object or read becomes the limit'],
   ['EDGE-4', 'planned', 'published figures are those of default settings'],
 

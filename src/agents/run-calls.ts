@@ -127,11 +127,12 @@ const unknown = ({ name }: CanonicalCall) =>
 /** A call that never leaves has the row of its refusal, like any other. */
 async function refused(
   { name }: CanonicalCall,
-  { gateway, viewer, source }: CallsFor,
+  { gateway, viewer, source, context }: CallsFor,
   thrown: PorticoError,
   subject = name,
 ): Promise<JsonObject> {
-  await gateway.refused(viewer.caller, { method: 'tools/call', subject, thrown, source });
+  const refusal = { method: 'tools/call', subject, thrown, source };
+  await gateway.refused(viewer.caller, refusal, context.waitUntil);
   return toFailed(thrown);
 }
 

@@ -1,7 +1,7 @@
 /** The REST API: its frame. Credential, error projection and OpenAPI for every route under it. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
-import type { Snapshot } from '../access/admission/snapshots.ts';
+import type { Context } from 'hono';
 import { parseBearer } from '../shared/identity/token.ts';
 import { parseDeviceToken } from '../servers/connectors/connector-schema.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
@@ -25,6 +25,7 @@ import { registerHealth } from './health.ts';
 import { registerKeys } from './keys.ts';
 import { registerModel } from './model.ts';
 import { registerPrincipals } from './principals.ts';
+import { deferOf } from './request-context.ts';
 import { registerSearch, SEARCH_PATH } from './search.ts';
 import { registerSecrets } from './secrets.ts';
 import { registerServers } from './servers.ts';
@@ -60,7 +61,7 @@ export function createApi(ports: ApiPorts): Api {
     if (thrown.code !== 'forbidden' || (method !== 'GET' && !READING.has(path))) {
       return toProblemResponse(thrown);
     }
-    return toProblemResponse(await noteDenial(ports, context.var.snapshot, path, thrown));
+    return toProblemResponse(await noteDenial(ports, context, path, thrown));
   });
   api.notFound(() => toProblemResponse(new PorticoError('not_found', 'No such route')));
   api.use(
@@ -122,12 +123,14 @@ export function createApi(ports: ApiPorts): Api {
 /** Record that a read was refused. @returns the refusal, or why it could not be recorded */
 async function noteDenial(
   { gateway }: ApiPorts,
-  { caller }: Snapshot,
+  context: Context<ApiEnv>,
   subject: string,
   thrown: PorticoError,
 ): Promise<PorticoError> {
   try {
-    await gateway.refused(caller, { method: 'rest.read', subject, thrown, source: 'rest' });
+    const { caller } = context.var.snapshot;
+    const refusal = { method: 'rest.read', subject, thrown, source: 'rest' } as const;
+    await gateway.refused(caller, refusal, deferOf(context));
     return thrown;
   } catch (other) {
     return toPorticoError(other);

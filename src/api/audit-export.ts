@@ -44,7 +44,8 @@ const shards = createRoute({
   operationId: 'listAuditShards',
   tags,
   summary: 'List the chains of the audit',
-  description: 'Each is checked by itself. Those of calls are named `calls:{principal}`.',
+  description:
+    'Each is checked by itself. That of calls is `calls`; where calls are recorded before they leave, `calls:{principal}`.',
   ...needs('admin'),
   request: { query: z.strictObject(pageQuery) },
   responses: responsesOf(

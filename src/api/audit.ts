@@ -52,9 +52,12 @@ export const EventSchema = z
     code: z.string().nullable().meta({ description: 'Error code where it was not done' }),
     detail: z.looseObject({}).meta({ description: 'What changed or was called; never a secret' }),
     shard: z.string(),
-    seq: z.number().int(),
-    previous_hash: z.string(),
-    hash: z.string(),
+    seq: z.number().int().meta({ description: 'Its number there; of a chunk, its place in it' }),
+    chunk: z.uuid().optional().meta({
+      description: 'The chunk it was stored in, with other calls; its shard is `calls`',
+    }),
+    previous_hash: z.string().meta({ description: 'Of the row before it; zeros in a chunk' }),
+    hash: z.string().meta({ description: 'Of the row, or of its chunk' }),
   })
   .meta({ id: 'AuditEvent' });
 
@@ -112,7 +115,8 @@ const verify = createRoute({
   summary: 'Check the chain of the audit',
   description:
     'Each row carries the hash of the one before it. A long chain is checked in parts: go on with `from` set to `next_from`. ' +
-    "The chain of a principal's calls (`calls:{principal}`) is compared with what its object keeps outside of the database. " +
+    'The chain of calls (`calls`) is made of chunks of many calls, and its numbers count them. It, and the chains of single principals ' +
+    '(`calls:{principal}`, where calls are recorded before they leave), are compared with what their objects keep outside of the database. ' +
     'Of the chains of acts, note `head` elsewhere: whoever can write the database could rewrite one whole.',
   ...needs('admin'),
   request: {

@@ -2,7 +2,7 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { z } from 'zod';
-import type { ReadyChat } from '../agents/chat/chat-service.ts';
+import type { ChatReader, ReadyChat } from '../agents/chat/chat-service.ts';
 import { BeginChatSchema, ChatViewSchema, ContinueChatSchema } from '../agents/chat/chat-schema.ts';
 import type { Asker } from '../agents/chat/shown-tools.ts';
 import { TRACEPARENT } from '../tracing/traceparent.ts';
@@ -133,6 +133,11 @@ const remove = createRoute({
   }),
 });
 
+const toReader = (context: Context<ApiEnv>): ChatReader => ({
+  caller: context.var.snapshot.caller,
+  waitUntil: deferOf(context),
+});
+
 /** Add the routes. */
 export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
   const toAsker = (context: Context<ApiEnv>, signal: AbortSignal): Asker => {
@@ -175,15 +180,15 @@ export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
   });
   api.openapi(read, async context => {
     const { id } = context.req.valid('param');
-    return context.json(await chats.get(context.var.snapshot.caller, id), 200);
+    return context.json(await chats.get(toReader(context), id), 200);
   });
   api.openapi(stop, async context => {
     const { id } = context.req.valid('param');
-    return context.json(await chats.stop(context.var.snapshot.caller, id), 200);
+    return context.json(await chats.stop(toReader(context), id), 200);
   });
   api.openapi(remove, async context => {
     const { id } = context.req.valid('param');
-    await chats.delete(context.var.snapshot.caller, id);
+    await chats.delete(toReader(context), id);
     return context.body(null, 204);
   });
 }

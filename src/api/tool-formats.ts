@@ -7,6 +7,7 @@ import type { CallerView, Viewer } from '../gateway/viewer.ts';
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { requireScope } from '../shared/identity/principal.ts';
+import type { WaitUntil } from '../shared/util/wait-until.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { FORMATS, FormatError, type Dialect, type Format } from '../models/formats/dialect.ts';
 import { dialectOf, toDialectNames } from '../models/formats/dialects.ts';
@@ -19,7 +20,7 @@ import { traceCalls } from '../agents/traced-calls.ts';
 import { TRACEPARENT } from '../tracing/traceparent.ts';
 import type { JsonObject } from '../shared/protocol.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
-import { callContextOf, callerViewOf } from './request-context.ts';
+import { callContextOf, callerViewOf, deferOf } from './request-context.ts';
 
 const EXECUTE_PATH = '/api/v1/tools/execute';
 
@@ -178,7 +179,7 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
     const viewer = { ...callerViewOf(context.var.snapshot), naming: MODEL_NAMING };
     const dialect = dialectOf(format);
     const calls = readCalls(dialect, listed ?? message ?? response);
-    const items = await listCallable(gateway, viewer);
+    const items = await listCallable(gateway, viewer, deferOf(context));
     const names = toDialectNames(
       format,
       items.map(({ name }) => name),
@@ -213,7 +214,11 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
 }
 
 /** What a caller may call is what it sees: it needs both scopes, and a refusal has its row. */
-async function listCallable(gateway: Gateway, viewer: Viewer): Promise<readonly ListedItem[]> {
+async function listCallable(
+  gateway: Gateway,
+  viewer: Viewer,
+  waitUntil: WaitUntil,
+): Promise<readonly ListedItem[]> {
   try {
     requireScope(viewer.caller, 'tools:call');
     return (await gateway.list(viewer, 'tools')).items;
@@ -224,7 +229,7 @@ async function listCallable(gateway: Gateway, viewer: Viewer): Promise<readonly 
       thrown,
       source: 'rest',
     } as const;
-    await gateway.refused(viewer.caller, refusal);
+    await gateway.refused(viewer.caller, refusal, waitUntil);
     throw thrown;
   }
 }

@@ -1,8 +1,8 @@
 /** Reads of `audit_events` for those who search or check it. Nothing is written here. */
 import { z } from 'zod';
-import { toQualifiedUri } from '../shared/naming/qualified-uri.ts';
 import { toListPage, type ListPage } from '../shared/util/page.ts';
 import {
+  CALLS_SHARD,
   GENESIS,
   type AuditFilter,
   type AuditOrder,
@@ -11,6 +11,7 @@ import {
   type ChainHead,
 } from './audit-schema.ts';
 import { parseEvents } from './audit-store.ts';
+import { toPlaces } from './places.ts';
 
 const ORDERS = {
   newest: { after: '<', order: 'at DESC, shard DESC, seq DESC' },
@@ -23,23 +24,14 @@ const toJson = (value: unknown) => (value === undefined ? undefined : JSON.strin
 const OF_SERVERS = `EXISTS (SELECT 1 FROM json_each(?) AS place
   WHERE subject >= place.value ->> 0 AND subject <= place.value ->> 1)`;
 
-/** Where subjects of servers are: their ids, and what begins with their names. */
-function toPlaces({ ids, names }: NonNullable<AuditFilter['ofServers']>): [string, string][] {
-  const starts = names.flatMap(name => [`${name}.`, toQualifiedUri(name, ''), `ui://${name}/`]);
-  return [
-    ...ids.map((id): [string, string] => [id, id]),
-    ...starts.map((start): [string, string] => [start, `${start}\u{10FFFF}`]),
-  ];
-}
-
-/** One page of the events. */
+/** The next events, as many as there are up to a limit. */
 export async function listEvents(
   db: D1Database,
   filter: AuditFilter,
   order: AuditOrder,
   limit: number,
   after?: AuditPosition,
-): Promise<ListPage<ChainedEvent>> {
+): Promise<ChainedEvent[]> {
   const prefix = filter.subjectPrefix;
   const given: [condition: string, value: string | number | undefined][] = [
     [among('principal_id'), toJson(filter.principalIds)],
@@ -61,9 +53,9 @@ export async function listEvents(
       `SELECT * FROM audit_events WHERE ${conditions.join(' AND ')}
        ORDER BY ${ORDERS[order].order} LIMIT ?`,
     )
-    .bind(...wanted.map(([, value]) => value), ...(after ?? []), limit + 1)
+    .bind(...wanted.map(([, value]) => value), ...(after ?? []), limit)
     .all();
-  return toListPage(parseEvents(results), limit, ({ at, shard, seq }) => [at, shard, seq]);
+  return parseEvents(results);
 }
 
 /** Where a row stands, or undefined where there is none of this id. */
@@ -123,7 +115,16 @@ export async function listShards(
   after = '',
 ): Promise<ListPage<ShardEnds>> {
   const { results } = await db
-    .prepare('SELECT * FROM audit_heads WHERE shard > ? ORDER BY shard LIMIT ?')
+    .prepare(
+      `SELECT shard, seq, hash, pruned_seq, pruned_hash FROM audit_heads WHERE shard > ?1 AND shard <> '${CALLS_SHARD}'
+       UNION ALL
+       SELECT '${CALLS_SHARD}', coalesce((SELECT max(seq) FROM call_seals), 0),
+         coalesce((SELECT hash FROM call_seals ORDER BY seq DESC LIMIT 1), '${GENESIS.hash}'),
+         coalesce((SELECT pruned_seq FROM audit_heads WHERE shard = '${CALLS_SHARD}'), 0),
+         (SELECT pruned_hash FROM audit_heads WHERE shard = '${CALLS_SHARD}')
+       WHERE '${CALLS_SHARD}' > ?1 AND (EXISTS (SELECT 1 FROM call_chunks) OR EXISTS (SELECT 1 FROM call_seals))
+       ORDER BY shard LIMIT ?2`,
+    )
     .bind(after, limit + 1)
     .all();
   const schema = KeptSchema.extend({ shard: z.string() });

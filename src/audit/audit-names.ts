@@ -1,5 +1,5 @@
 /** Audit rows with names beside their ids, and searches by names in place of ids. */
-import type { AuditFilter, ChainedEvent } from './audit-schema.ts';
+import type { AuditFilter, PlacedEvent } from './audit-schema.ts';
 import { findIdsNamed, findNames, type NamedKind } from './name-store.ts';
 
 /** A search as it is asked for: each by id or by name. */
@@ -14,7 +14,7 @@ export interface AuditQuery extends Omit<
 }
 
 /** A row with what its ids are called; null where nobody knows. */
-export interface NamedEvent extends ChainedEvent {
+export interface NamedEvent extends PlacedEvent {
   principalName: string | null;
   tokenName: string | null;
   subjectName: string | null;
@@ -27,7 +27,7 @@ const bare = (id: string) => (id.startsWith(CONNECTOR) ? id.slice(CONNECTOR.leng
 
 export async function withNames(
   db: D1Database,
-  events: readonly ChainedEvent[],
+  events: readonly PlacedEvent[],
 ): Promise<NamedEvent[]> {
   const all = events.flatMap(({ principalId, tokenId, subject }) => [
     bare(principalId),

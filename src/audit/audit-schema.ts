@@ -33,6 +33,15 @@ export interface ChainedEvent extends AuditEvent {
   hash: string;
 }
 
+/** The shard of calls that were handed over in chunks. */
+export const CALLS_SHARD = 'calls';
+
+/** A row as it is read: of a chunk, `seq` is its place there, and the hash is that of the chunk. */
+export interface PlacedEvent extends ChainedEvent {
+  /** Id of the chunk. */
+  chunk?: string;
+}
+
 /** Which events; what is absent lets every one through. */
 export interface AuditFilter {
   /** Any of them. */

@@ -2,7 +2,7 @@
 import { type Actor, requireScope } from '../shared/identity/principal.ts';
 import { fieldProblem } from '../shared/errors/field-problems.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
-import type { ListPage } from '../shared/util/page.ts';
+import { toListPage, type ListPage } from '../shared/util/page.ts';
 import {
   findEnds,
   findPosition,
@@ -12,14 +12,23 @@ import {
   type ShardEnds,
 } from './audit-list-store.ts';
 import { toFilter, withNames, type AuditQuery, type NamedEvent } from './audit-names.ts';
-import type { AuditOrder, AuditPosition, ChainHead } from './audit-schema.ts';
+import {
+  CALLS_SHARD,
+  type AuditOrder,
+  type AuditPosition,
+  type ChainHead,
+  type PlacedEvent,
+} from './audit-schema.ts';
 import { listChain } from './audit-store.ts';
 import { isCallShard, type KeptChain } from './calls/call-schema.ts';
 import { findBrokenEnd, walk } from './chain-check.ts';
+import type { KeptSeals } from './chunks/call-chain.ts';
+import { checkChunks } from './chunks/check-chunks.ts';
+import { compare, findCall, positionOf, readCalls } from './chunks/read-calls.ts';
 
 /** What a check of a part of a chain found. */
 export interface Verification {
-  /** Rows that were checked. */
+  /** Rows that were checked; of the shard `calls`, chunks, as all numbers are. */
   rows: number;
   isIntact: boolean;
   /** Number of the first row that is missing or not as it was written. */
@@ -38,11 +47,20 @@ const CHUNK = 500;
 export class AuditService {
   readonly #db: D1Database;
   readonly #kept: (shard: string) => Promise<KeptChain>;
+  readonly #keptCalls: () => Promise<KeptSeals>;
 
-  /** @param kept what the object of a shard of calls knows of its chain */
-  constructor(db: D1Database, kept: (shard: string) => Promise<KeptChain>) {
+  /**
+   * @param kept what the object of a principal's calls knows of their chain
+   * @param keptCalls what the object of all chunks knows of theirs
+   */
+  constructor(
+    db: D1Database,
+    kept: (shard: string) => Promise<KeptChain>,
+    keptCalls: () => Promise<KeptSeals>,
+  ) {
     this.#db = db;
     this.#kept = kept;
+    this.#keptCalls = keptCalls;
   }
 
   /** One page of the events, with names. */
@@ -55,14 +73,21 @@ export class AuditService {
   ): Promise<ListPage<NamedEvent>> {
     requireScope(caller, 'admin');
     const filter = await toFilter(this.#db, query);
-    const page = await listEvents(this.#db, filter, order, limit, after);
+    const [rows, calls] = await Promise.all([
+      listEvents(this.#db, filter, order, limit + 1, after),
+      readCalls(this.#db, filter, order, limit + 1, after),
+    ]);
+    const all: PlacedEvent[] = [...rows, ...calls];
+    const sorted = all.toSorted((a, b) => compare(order, positionOf(a), positionOf(b)));
+    const page = toListPage(sorted, limit, positionOf);
     return { ...page, items: await withNames(this.#db, page.items) };
   }
 
   /** Where a row stands among all. @throws PorticoError `not_found` */
   async positionOf(caller: Actor, id: string): Promise<AuditPosition> {
     requireScope(caller, 'admin');
-    const position = await findPosition(this.#db, id);
+    const call = await findCall(this.#db, id);
+    const position = call ? positionOf(call) : await findPosition(this.#db, id);
     if (!position) throw new PorticoError('not_found', 'There is no row of this id');
     return position;
   }
@@ -80,6 +105,7 @@ export class AuditService {
    */
   async verify(caller: Actor, shard: string, from: number, limit: number): Promise<Verification> {
     requireScope(caller, 'admin');
+    if (shard === CALLS_SHARD) return this.#verifyCalls(from, limit);
     const kept = isCallShard(shard) ? await this.#kept(shard) : undefined;
     const ends = await findEnds(this.#db, shard);
     const { head, lastSeq, pruned } = ends;
@@ -108,6 +134,20 @@ export class AuditService {
     if (at.seq < head.seq) return { rows, isIntact: true, nextFrom: at.seq + 1, head, pruned };
     const end = await this.#brokenEnd(shard, at, ends, kept);
     return end === undefined ? { rows, isIntact: true, head, pruned } : broken(rows, end);
+  }
+
+  async #verifyCalls(from: number, limit: number): Promise<Verification> {
+    const kept = await this.#keptCalls();
+    const check = await checkChunks(this.#db, kept, from, limit);
+    const { chunks, brokenSeq, nextFrom, head } = check;
+    return {
+      rows: chunks,
+      isIntact: brokenSeq === undefined,
+      ...(brokenSeq === undefined ? {} : { firstBrokenSeq: brokenSeq }),
+      ...(nextFrom === undefined ? {} : { nextFrom }),
+      head,
+      pruned: kept.pruned,
+    };
   }
 
   /** What is wrong at the end of a chain that was walked to its head. */

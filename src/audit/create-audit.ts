@@ -2,17 +2,20 @@
 import { AdminAudit, ADMIN_SHARD } from './admin-audit.ts';
 import { AuditService } from './audit-service.ts';
 import type { KeptChain } from './calls/call-schema.ts';
+import type { KeptSeals } from './chunks/call-chain.ts';
 
 export interface AuditDeps {
   db: D1Database;
   /** The object that brings out the rows of a shard. */
   auditLogOf(shard: string): { wake(): Promise<unknown> };
   keepChain(shard: string): Promise<KeptChain>;
+  /** The object that seals the chunks of calls. */
+  keepCalls(): Promise<KeptSeals>;
 }
 
-export function createAudit({ db, auditLogOf, keepChain }: AuditDeps) {
+export function createAudit({ db, auditLogOf, keepChain, keepCalls }: AuditDeps) {
   return {
     adminAudit: new AdminAudit(db, () => auditLogOf(ADMIN_SHARD).wake()),
-    audit: new AuditService(db, keepChain),
+    audit: new AuditService(db, keepChain, keepCalls),
   };
 }

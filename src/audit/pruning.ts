@@ -10,7 +10,7 @@ import { deleteUpTo, listOldest, notePruned } from './audit-store.ts';
 import type { KeptChains } from './kept-chain-store.ts';
 
 /** Who prunes, as its rows have it. */
-const PRUNER: Actor = {
+export const RETENTION: Actor = {
   principalId: 'portico-retention',
   tokenId: 'portico-retention',
   scopes: new Set(['admin']),
@@ -49,7 +49,7 @@ export async function prune(parts: PruningParts, shard: string, before: number):
     const act = { action: 'audit.prune', subject: shard };
     const statements = [notePruned(db, shard, last), deleteUpTo(db, shard, seq)];
     const detail = { rows: old.length, up_to: seq, hash, before: new Date(before).toISOString() };
-    await adminAudit.perform(PRUNER, 'admin', act, commit =>
+    await adminAudit.perform(RETENTION, 'admin', act, commit =>
       commit({ when: ALWAYS, statements, detail }),
     );
     if (old.length < BATCH) return false;

@@ -1,6 +1,8 @@
 /** The gateway of a deployment: with the log of calls and their limits, what is reported of calls, and why a tool is hidden. */
 import type { CallShard } from '../audit/calls/call-schema.ts';
 import { callShard } from '../audit/calls/call-schema.ts';
+import { toCallChunk } from '../audit/chunks/call-chunk.ts';
+import { writeChunk } from '../audit/chunks/chunk-store.ts';
 import type { Catalog } from '../servers/catalog/catalog.ts';
 import type { CallReport } from '../servers/health/call-report.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
@@ -10,6 +12,8 @@ import { subscribeTasks } from '../upstream/streams/task-listener.ts';
 import type { CacheShard } from './cache/cache-port.ts';
 import { CallEnds } from './call-log/call-ends.ts';
 import { CallLedger, type CallLedgerPorts } from './call-log/call-ledger.ts';
+import { createBatchedLog, createBeforeLog } from './call-log/call-log.ts';
+import { GatheredCalls } from './call-log/gathered-calls.ts';
 import { createTrial } from './explain/dry-run.ts';
 import { ExplainService } from './explain/explain-service.ts';
 import { gatewayOf } from './gateway-of.ts';
@@ -29,6 +33,8 @@ export interface GatewayDeps {
   endpoints: UpstreamEndpoints;
   /** The object that has the calls of a principal. */
   auditLogOf(shard: string): CallShard;
+  /** Wakes the object that seals the chunks of calls. */
+  wakeCallChain(): Promise<unknown>;
   /** The object that keeps the results under these keys. */
   cacheShardOf(key: string): CacheShard;
   /** The objects that look after the servers. */
@@ -40,7 +46,7 @@ export interface GatewayDeps {
   /** The registry that this isolate remembers is too old. */
   invalidateRegistry(): void;
   config: {
-    audit: { calls: boolean };
+    audit: { calls: 'batched' | 'before' | 'off'; gatherMs: number };
     limits: CallLedgerPorts['limits'];
     cache: { maxResultBytes: number };
     callTimeoutMs: number;
@@ -56,13 +62,24 @@ export interface GatewayDeps {
 export function createGateway(deps: GatewayDeps) {
   const { db, keys, catalogOf, monitors, invalidateRegistry, config, wait, now } = deps;
   const shardOf = (principalId: string) => deps.auditLogOf(callShard(principalId));
-  const ledger = new CallLedger({
-    shardOf,
-    ends: new CallEnds({ shardOf, wait, now, isOneMachine: deps.isOneMachine }),
-    keys,
-    isRecording: config.audit.calls,
-    limits: config.limits,
+  const { isOneMachine } = deps;
+  const { calls: mode, gatherMs } = config.audit;
+  const ends = new CallEnds({ shardOf, wait, now, isOneMachine });
+  const gathered = new GatheredCalls({
+    pack: toCallChunk,
+    write: chunk => writeChunk(db, chunk),
+    wakeChain: () => deps.wakeCallChain(),
+    gatherMs,
     wait,
+    now,
+    isOneMachine,
+  });
+  const shards = { shardOf, ends, wait };
+  const ledger = new CallLedger({
+    log: mode === 'batched' ? createBatchedLog(shards, gathered) : createBeforeLog(shards),
+    keys,
+    isRecording: mode !== 'off',
+    limits: config.limits,
   });
   const reports = new CallReports({
     intervalMs: config.reportIntervalMs,
@@ -92,5 +109,6 @@ export function createGateway(deps: GatewayDeps) {
     send: deps.send,
   });
   const tryTool = createTrial({ catalogOf });
-  return { gateway, explanations: new ExplainService({ db, catalogOf, tryTool, now }) };
+  const explanations = new ExplainService({ db, catalogOf, tryTool, now });
+  return { gateway, explanations, flushCalls: (ms: number) => gathered.flush(ms) };
 }

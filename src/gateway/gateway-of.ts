@@ -30,6 +30,7 @@ export function gatewayOf(ports: GatewayPorts): Gateway {
       tasks.subscribe(reading(viewer), ids, hear, signal),
     request: createCall({ ...ports, lists, tasks }),
     spend: async caller => ledger?.spend(caller),
-    refused: async (caller, refusal) => ledger && noteRefusal(ledger, caller, refusal),
+    refused: async (caller, refusal, waitUntil) =>
+      ledger && noteRefusal(ledger, caller, refusal, waitUntil),
   };
 }

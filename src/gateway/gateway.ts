@@ -15,6 +15,7 @@ import type { Server } from '../servers/registry/server-schema.ts';
 import type { SearchRequest, SearchResult } from './search.ts';
 import type { CallContext, CallReply, RelayedMethod } from '../upstream/protocol/call.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
+import type { WaitUntil } from '../shared/util/wait-until.ts';
 
 /** Whether a method is a call, which is recorded and limited. */
 export const isCall = (method: string): boolean => CALLS.has(method);
@@ -115,7 +116,7 @@ export interface Gateway {
    */
   spend(caller: Caller): Promise<void>;
   /** Told of what is refused before it is a request that could be put to a server. */
-  refused(caller: Caller, refusal: Refusal): Promise<void>;
+  refused(caller: Caller, refusal: Refusal, waitUntil: WaitUntil): Promise<void>;
 }
 
 /** Something a caller asked for and did not get. */

@@ -12,16 +12,25 @@ export const DRAIN_HEADER = 'portico-drain';
 /** Longest wait, in milliseconds. */
 const MAX_WAIT_MS = 3_600_000;
 const LOOK_MS = 50;
+/** Longest time for what is kept in memory, in milliseconds: the host waits a second longer than it says. */
+const FLUSH_MS = 700;
 const RETRY_AFTER_SECONDS = 5;
 
 export class Drain {
   readonly #key: string | undefined;
   readonly #bytes: Pick<BytesInFlight, 'underWay'>;
+  readonly #flush: (ms: number) => Promise<void>;
   #isStopping = false;
 
-  constructor(key: string | undefined, bytes: Pick<BytesInFlight, 'underWay'>) {
+  /** @param flush brings out what is kept in memory, in so many milliseconds at most */
+  constructor(
+    key: string | undefined,
+    bytes: Pick<BytesInFlight, 'underWay'>,
+    flush: (ms: number) => Promise<void>,
+  ) {
     this.#key = key === '' ? undefined : key;
     this.#bytes = bytes;
+    this.#flush = flush;
   }
 
   /** To be asked before a request is begun. @throws PorticoError `busy` */
@@ -46,6 +55,7 @@ export class Drain {
     for (let left = ms; left > 0 && this.#bytes.underWay > 0; left -= LOOK_MS) {
       await new Promise(resolve => setTimeout(resolve, Math.min(LOOK_MS, left)));
     }
+    await this.#flush(FLUSH_MS);
     return Response.json({ under_way: this.#bytes.underWay });
   }
 }

@@ -1,5 +1,6 @@
 /** The objects of a deployment, as the rooms reach them: by what they are asked for, never by their bindings. */
 import type { KeptChain } from '../audit/calls/call-schema.ts';
+import type { KeptSeals } from '../audit/chunks/call-chain.ts';
 import type { CallReport } from '../servers/health/call-report.ts';
 import { CONNECTOR_HEADER } from './connector-object.ts';
 import { shardOf } from '../gateway/cache/cache-shards.ts';
@@ -15,6 +16,7 @@ const UPGRADE = { upgrade: 'websocket' };
 
 export function objectsOf(env: Env) {
   const monitorOf = (serverId: string) => env.SERVER_MONITOR.getByName(serverId);
+  const callChain = () => env.CALL_CHAIN.getByName('all');
   const auditLogOf = (name: string) => env.AUDIT_LOG.getByName(name);
   return {
     clients: env.CLIENT_SESSION,
@@ -25,6 +27,9 @@ export function objectsOf(env: Env) {
     cacheShardOf: (key: string) => env.RESULT_CACHE.getByName(shardOf(key)),
     /** Tells open streams that access changed. */
     tellAccessChanged: () => env.ACCESS_CHANGES.getByName('all').changed(),
+    /** The object that seals the chunks of calls. */
+    keepCalls: (): Promise<KeptSeals> => callChain().keep(),
+    wakeCallChain: () => callChain().wake(),
     keepChain: (shard: string): Promise<KeptChain> => auditLogOf(shard).keep(shard),
     monitors: {
       of: monitorOf,

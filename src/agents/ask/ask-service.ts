@@ -147,7 +147,7 @@ export class AskService {
     const plan = verdict.tool &&
       verdict.plan && { ...namesOf(verdict.tool), args: verdict.plan.args };
     if (verdict.decision === 'refused') {
-      await this.#record(live.caller, verdict, input.source);
+      await this.#record(live.caller, verdict, input);
       const ended = refused(verdict.stage, verdict.reason, verdict.detail);
       return plan ? { ...ended, plan } : ended;
     }
@@ -243,12 +243,17 @@ export class AskService {
   }
 
   /** A refused plan leaves a row in the audit; of a tool the caller does not see it tells no name. */
-  async #record(caller: Caller, verdict: GuardVerdict, source: Era | 'rest'): Promise<void> {
+  async #record(
+    caller: Caller,
+    verdict: GuardVerdict,
+    { source, context }: AskInput,
+  ): Promise<void> {
     if (verdict.decision !== 'refused') return;
     const { tool, reason } = verdict;
     const subject = tool ? `${tool.server.name}.${tool.tool}` : '';
     const thrown = new PorticoError('forbidden', REASON_TEXTS[reason]);
-    await this.#ports.gateway.refused(caller, { method: 'ask', subject, thrown, source });
+    const refusal = { method: 'ask', subject, thrown, source };
+    await this.#ports.gateway.refused(caller, refusal, context.waitUntil);
   }
 }
 

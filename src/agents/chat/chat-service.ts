@@ -38,6 +38,9 @@ export interface ReadyChat {
   run(watcher: Watcher): Promise<ChatView>;
 }
 
+/** Who reads or ends a chat. */
+export type ChatReader = Pick<Asker, 'caller' | 'waitUntil'>;
+
 export class ChatService {
   readonly #ports: ChatPorts;
 
@@ -48,7 +51,7 @@ export class ChatService {
   /** @throws PorticoError `forbidden`, `model_missing`, `validation_failed`, `rate_limited`, `busy` */
   async begin(asker: Asker, input: BeginChat): Promise<ReadyChat> {
     const { records, settings } = this.#ports;
-    await this.#requireScopes(asker.caller, 'POST', asker.source);
+    await this.#requireScopes(asker, 'POST', asker.source);
     const model = this.#model();
     const { toolset } = input.tools;
     if (toolset !== undefined && !asker.caller.policy.toolset(toolset)) {
@@ -78,7 +81,7 @@ export class ChatService {
   /** @throws PorticoError as `begin`, and `not_found`, `conflict` where it runs, `payload_too_large` where it is full */
   async continue(asker: Asker, id: string, input: ContinueChat): Promise<ReadyChat> {
     const { records, settings } = this.#ports;
-    await this.#requireScopes(asker.caller, 'POST', asker.source);
+    await this.#requireScopes(asker, 'POST', asker.source);
     const found = await this.#find(asker.caller, id);
     const model = this.#model();
     if (this.#isAlive(found)) throw runs();
@@ -94,8 +97,9 @@ export class ChatService {
   }
 
   /** @throws PorticoError `forbidden`, `not_found` */
-  async get(caller: Caller, id: string): Promise<ChatView> {
-    await this.#requireScopes(caller, 'GET');
+  async get(reader: ChatReader, id: string): Promise<ChatView> {
+    const { caller } = reader;
+    await this.#requireScopes(reader, 'GET');
     return this.#toView(await this.#find(caller, id));
   }
 
@@ -103,9 +107,10 @@ export class ChatService {
    * Stop what runs: it ends within a second or so, and can be gone on with.
    * @throws PorticoError `forbidden`, `not_found`
    */
-  async stop(caller: Caller, id: string): Promise<ChatView> {
+  async stop(reader: ChatReader, id: string): Promise<ChatView> {
     const { records } = this.#ports;
-    await this.#requireScopes(caller, 'POST');
+    const { caller } = reader;
+    await this.#requireScopes(reader, 'POST');
     const found = await this.#find(caller, id);
     if (found.row.status !== 'running') return this.#toView(found);
     await records.requestStop(caller.principalId, id);
@@ -118,8 +123,9 @@ export class ChatService {
   }
 
   /** @throws PorticoError `forbidden`, `not_found` */
-  async delete(caller: Caller, id: string): Promise<void> {
-    await this.#requireScopes(caller, 'DELETE');
+  async delete(reader: ChatReader, id: string): Promise<void> {
+    const { caller } = reader;
+    await this.#requireScopes(reader, 'DELETE');
     if (hasLimits(caller)) await this.#find(caller, id);
     if (!(await this.#ports.records.delete(caller.principalId, id))) throw noSuchChat();
   }
@@ -180,7 +186,7 @@ export class ChatService {
 
   /** A refusal is recorded beside the calls that it refuses. @throws PorticoError `forbidden` */
   async #requireScopes(
-    caller: Caller,
+    { caller, waitUntil }: ChatReader,
     verb: string,
     source: Asker['source'] = 'rest',
   ): Promise<void> {
@@ -188,7 +194,8 @@ export class ChatService {
     if (scope === undefined) return;
     const thrown = new PorticoError('forbidden', `This needs a token with the scope ${scope}`);
     const [method, subject] = source === 'rest' ? ['rest.chat', verb] : ['tools/call', 'chat'];
-    await this.#ports.tools.gateway.refused(caller, { method, subject, thrown, source });
+    const refusal = { method, subject, thrown, source };
+    await this.#ports.tools.gateway.refused(caller, refusal, waitUntil);
     throw thrown;
   }
 }

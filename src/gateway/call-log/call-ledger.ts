@@ -1,6 +1,6 @@
 /**
- * The Worker's side of the audit of calls and of their limits: what a call is recorded as, and the one message to its principal's object
- * before it leaves. Fails closed: a call that cannot be recorded does not leave.
+ * The Worker's side of the audit of calls and of their limits: what a call is recorded as, and by which limits it is bounded
+ * (`call-log.ts` has how). Fails closed: a call that cannot be recorded does not leave.
  */
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Caller } from '../../access/policy/caller.ts';
@@ -10,25 +10,30 @@ import type { Limit, NamedLimit } from '../../audit/limits/token-bucket.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
-import type { CallEnds } from './call-ends.ts';
-import type {
-  Admission,
-  CallBeginning,
-  CallEnd,
-  CallShard,
-  StartedCall,
-} from '../../audit/calls/call-schema.ts';
+import type { CallLog, OpenCall } from './call-log.ts';
+import type { CallEnd, StartedCall } from '../../audit/calls/call-schema.ts';
 import { redactArguments, redactText } from '../../shared/redaction/redact-arguments.ts';
 
 export interface CallLedgerPorts {
-  shardOf(principalId: string): CallShard;
-  ends: CallEnds;
+  log: CallLog;
   keys: Pick<KeyRing, 'digest'>;
   /** Whether calls have rows; where not, they are limited only. */
   isRecording: boolean;
   /** Of one principal, and of one principal at one server. */
   limits: { principal?: Limit | undefined; server?: Limit | undefined };
-  wait(ms: number): Promise<unknown>;
+}
+
+/** A call that wants to leave, or may not. */
+export interface NamedCall {
+  /** UUID of its row. */
+  id: string;
+  caller: Pick<Caller, 'principalId' | 'tokenId'>;
+  /** When it came, in milliseconds since the epoch. */
+  at: number;
+  facts: CallFacts;
+  server?: CalledServer | undefined;
+  /** There where it does not leave, for another reason than its limits. */
+  refused?: Omit<CallEnd, 'id'>;
 }
 
 /** What a call is, as far as it is known. */
@@ -48,8 +53,6 @@ export interface CallFacts {
 export type CalledServer = Pick<Server, 'id' | 'name' | 'status'>;
 
 const MAX_SUBJECT_CHARS = 200;
-/** Waits before an object that did not answer is asked again, in milliseconds. */
-const RETRY_MS = [20, 100, 400, 0];
 
 export class CallLedger {
   readonly #ports: CallLedgerPorts;
@@ -69,27 +72,21 @@ export class CallLedger {
   }
 
   /**
-   * A call leaves when this resolves: its row is durable, its tokens are taken.
-   * @param refused there where it does not leave, for another reason than its limits
+   * A call leaves when this resolves.
+   * @returns what is told how it ended; undefined where it is over, or not recorded
    * @throws PorticoError `rate_limited`, after which its row has its end; `busy` where that is not known
    */
-  async begin(
-    id: string,
-    { principalId, tokenId }: Pick<Caller, 'principalId' | 'tokenId'>,
-    at: number,
-    facts: CallFacts,
-    server: CalledServer | undefined,
-    refused?: Omit<CallEnd, 'id'>,
-  ): Promise<void> {
-    const { isRecording, ends } = this.#ports;
-    const call = isRecording ? await this.#toCall(id, tokenId, at, facts, server) : undefined;
+  async begin(call: NamedCall, waitUntil: WaitUntil): Promise<OpenCall | undefined> {
+    const { caller, server, refused } = call;
+    const { principalId } = caller;
+    const started = this.#ports.isRecording ? this.#toCall(call) : undefined;
+    // Whoever needs it hears of it.
+    started?.catch(() => {});
     const limits = this.#limitsFor(server);
-    if (!call && limits.length === 0) return;
-    const ended = ends.take(principalId);
-    const beginning = { principalId, limits, ended };
-    const asked = { ...beginning, ...(call ? { call } : {}), ...(refused ? { refused } : {}) };
-    const { retryAfterMs } = await this.#ask(principalId, asked);
+    const asking = { principalId, started, limits, refused, waitUntil };
+    const { open, retryAfterMs } = await this.#ports.log.begin(asking);
     if (retryAfterMs !== undefined) throw limited(retryAfterMs, server);
+    return open;
   }
 
   /**
@@ -98,47 +95,13 @@ export class CallLedger {
    */
   async spend({ principalId }: Pick<Caller, 'principalId'>): Promise<void> {
     const limits = this.#limitsFor(undefined);
-    if (limits.length === 0) return;
-    const ended = this.#ports.ends.take(principalId);
-    const { retryAfterMs } = await this.#ask(principalId, { principalId, limits, ended });
+    const asking = { principalId, limits, waitUntil: () => {} };
+    const { retryAfterMs } = await this.#ports.log.begin(asking);
     if (retryAfterMs !== undefined) throw limited(retryAfterMs, undefined);
   }
 
-  /** A call has ended; nobody waits for it. @param isLast nothing may be begun after this */
-  end(principalId: string, end: CallEnd, isLast: boolean, waitUntil: WaitUntil): void {
-    const { ends } = this.#ports;
-    if (isLast) waitUntil(ends.bringNow(principalId, end));
-    else ends.bring(principalId, end, waitUntil);
-  }
-
-  /** A call goes on. One that cannot be told so now is told of again. */
-  async renew(principalId: string, id: string): Promise<void> {
-    await this.#ports
-      .shardOf(principalId)
-      .renew(id)
-      .catch(() => {});
-  }
-
-  async #ask(principalId: string, beginning: CallBeginning): Promise<Admission> {
-    const { shardOf, wait, ends } = this.#ports;
-    for (const ms of RETRY_MS) {
-      try {
-        return await shardOf(principalId).begin(beginning);
-      } catch {
-        await wait(ms);
-      }
-    }
-    ends.giveBack(principalId, beginning.ended);
-    throw new PorticoError('busy', 'The call cannot be recorded now; it was not made');
-  }
-
-  async #toCall(
-    id: string,
-    tokenId: string,
-    at: number,
-    { action, subject, schema, arguments: given, detail }: CallFacts,
-    server: CalledServer | undefined,
-  ): Promise<StartedCall> {
+  async #toCall({ id, caller, at, facts, server }: NamedCall): Promise<StartedCall> {
+    const { action, subject, schema, arguments: given, detail } = facts;
     const whole = {
       ...detail,
       ...(server ? { server: server.id } : {}),
@@ -150,6 +113,7 @@ export class CallLedger {
           }),
     };
     const safe = redactText(subject, MAX_SUBJECT_CHARS);
+    const { tokenId } = caller;
     return { id, at, tokenId, action, subject: safe, detail: JSON.stringify(whole) };
   }
 

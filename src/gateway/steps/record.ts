@@ -1,14 +1,19 @@
 /**
- * The record of calls and their limits. It begins before all other steps, so that it sees what they refuse. A call that leaves has its
- * row before it leaves; one that does not has the row of its refusal before its caller hears of it, in the same way whether what was
- * asked for is unknown or hidden.
+ * The record of calls and their limits. It begins before all other steps, so that it sees what they refuse, in the same way whether what
+ * was asked for is unknown or hidden. When the row is durable is the log's (`call-log/call-log.ts`).
  *
- * Invariants: one row for each call, with one end; a call waits for one message to an object and for nothing after it has left. The
- * rounds of one request are one call.
+ * Invariants: one row for each call, with one end; a call waits for one message to an object at most, and for nothing after it has left.
+ * The rounds of one request are one call.
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import { markedSchemaOf } from '../../shared/redaction/secret-marks.ts';
-import { outcomeOfCode, type CallFacts, type CallLedger } from '../call-log/call-ledger.ts';
+import {
+  outcomeOfCode,
+  type CallFacts,
+  type CallLedger,
+  type NamedCall,
+} from '../call-log/call-ledger.ts';
+import type { OpenCall } from '../call-log/call-log.ts';
 import { RENEWAL_MS, type CallEnd } from '../../audit/calls/call-schema.ts';
 import { toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
@@ -19,6 +24,8 @@ import { toQualifiedName } from '../../shared/naming/qualified-name.ts';
 import { toQualifiedUri } from '../../shared/naming/qualified-uri.ts';
 import type { Resolved } from '../resolve.ts';
 import { ServerFailure } from '../server-failure.ts';
+import { toTimeId } from '../../shared/util/time-id.ts';
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 
 /** Requests that are calls, and what their rows name them. */
 const ACTIONS = new Map<string, string>([
@@ -67,13 +74,15 @@ export async function noteRefusal(
   ledger: CallLedger,
   caller: Caller,
   { method, subject = '', thrown, source }: Refusal,
+  waitUntil: WaitUntil,
 ): Promise<void> {
   const code = codeOf(thrown);
   // What is wrong with a request that is no call is nothing to be recorded.
   if (code !== 'forbidden' && !ACTIONS.has(method)) return;
   const action = ACTIONS.get(method) ?? method;
   const facts = { action, subject, detail: { door: source } };
-  await refuse(ledger, crypto.randomUUID(), caller, Date.now(), facts, code);
+  const at = Date.now();
+  await refuse(ledger, { id: toTimeId(at), caller, at, facts }, code, waitUntil);
 }
 
 const codeOf = (thrown: unknown): ErrorCode =>
@@ -81,16 +90,14 @@ const codeOf = (thrown: unknown): ErrorCode =>
 
 async function refuse(
   ledger: CallLedger,
-  id: string,
-  caller: Caller,
-  at: number,
-  facts: CallFacts,
+  call: NamedCall,
   code: ErrorCode,
+  waitUntil: WaitUntil,
   isGone = false,
 ): Promise<void> {
   const outcome = isGone ? 'cancelled' : outcomeOfCode(code);
   const refused = { outcome, code: isGone ? null : code, detail: {} } as const;
-  await ledger.begin(id, caller, at, facts, undefined, refused);
+  await ledger.begin({ ...call, refused }, waitUntil);
 }
 
 /** One call, from when it came to its end. */
@@ -100,8 +107,10 @@ class AuditedCall implements CallRecord {
   readonly #action: string;
   readonly #request: RelayedRequest;
   readonly #context: CallContext;
-  readonly #id = crypto.randomUUID();
   readonly #at = Date.now();
+  readonly #id = toTimeId(this.#at);
+  /** What is told how it ended, from when it left. */
+  #open: OpenCall | undefined;
   /** `asked`: whether it may leave is being decided, or was refused. */
   #state: 'new' | 'asked' | 'left' | 'over' = 'new';
   #end: CallEnd | undefined;
@@ -131,27 +140,35 @@ class AuditedCall implements CallRecord {
       : toQualifiedName(server.name, name, 'dot');
     const facts = { ...this.#facts(subject), schema: item && markedSchemaOf(item) };
     this.#state = 'asked';
-    await this.#ledger.begin(this.#id, this.#caller, this.#at, facts, server);
-    if (!this.#ledger.isRecording) return;
+    const { signal, waitUntil } = this.#context;
+    this.#open = await this.#ledger.begin({ ...this.#call(facts), server }, waitUntil);
+    if (!this.#open) return;
     this.#state = 'left';
-    const { signal } = this.#context;
     if (signal.aborted) return this.#onGone();
     signal.addEventListener('abort', this.#onGone);
+    if (this.#open.renew) this.#renew(this.#open.renew);
+  }
+
+  #renew(renew: () => Promise<void>): void {
     let renewals = 0;
     this.#timer = setInterval(() => {
       renewals += 1;
       if (renewals > MAX_RENEWALS) return clearInterval(this.#timer);
-      void this.#ledger.renew(this.#caller.principalId, this.#id);
+      void renew();
     }, RENEWAL_MS);
+  }
+
+  #call(facts: CallFacts): NamedCall {
+    return { id: this.#id, caller: this.#caller, at: this.#at, facts };
   }
 
   /** It got no reply. */
   async fail(thrown: unknown): Promise<void> {
     const code = codeOf(thrown);
-    const { signal } = this.#context;
+    const { signal, waitUntil } = this.#context;
     if (this.#state === 'new') {
-      const facts = this.#facts(this.#request.reference.name);
-      await refuse(this.#ledger, this.#id, this.#caller, this.#at, facts, code, signal.aborted);
+      const call = this.#call(this.#facts(this.#request.reference.name));
+      await refuse(this.#ledger, call, code, waitUntil, signal.aborted);
     } else this.#fails(code);
   }
 
@@ -238,8 +255,7 @@ class AuditedCall implements CallRecord {
     this.#context.signal.removeEventListener('abort', this.#onGone);
     const duration_ms = Date.now() - this.#at;
     this.#end = { id: this.#id, outcome, code, detail: { ...detail, duration_ms } };
-    const { principalId } = this.#caller;
-    this.#ledger.end(principalId, this.#end, isLast, this.#context.waitUntil);
+    this.#open?.end(this.#end, isLast);
   }
 
   #facts(subject: string): CallFacts {

@@ -57,7 +57,7 @@ const same = (requestContext: RequestContext) => requestContext;
  * @throws PorticoError `invalid_request`, `invalid_params`
  */
 async function paramsOf(
-  { gateway, viewer }: RequestContext,
+  { gateway, viewer, context }: RequestContext,
   { method }: RpcRequest,
   body: string,
   source: Era,
@@ -65,18 +65,18 @@ async function paramsOf(
   try {
     return readParams(body);
   } catch (thrown) {
-    await gateway.refused(viewer.caller, { method, thrown, source });
+    await gateway.refused(viewer.caller, { method, thrown, source }, context.waitUntil);
     throw thrown;
   }
 }
 
 /** Record that a request was refused for want of a scope; calls are recorded by themselves. */
 async function noteDenial(
-  { gateway, viewer }: RequestContext,
+  { gateway, viewer, context }: RequestContext,
   method: string,
   thrown: unknown,
   source: Era,
 ): Promise<void> {
   if (!(thrown instanceof PorticoError) || thrown.code !== 'forbidden' || isCall(method)) return;
-  await gateway.refused(viewer.caller, { method, thrown, source });
+  await gateway.refused(viewer.caller, { method, thrown, source }, context.waitUntil);
 }

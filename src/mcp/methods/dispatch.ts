@@ -157,7 +157,7 @@ async function relay(
 
 /** What a request is about; one that does not say so rightly is refused, which is recorded. */
 async function referenceOf(
-  { gateway, viewer }: RequestContext,
+  { gateway, viewer, context }: RequestContext,
   request: RpcRequest,
   source: Era,
 ): Promise<Reference | undefined> {
@@ -165,7 +165,7 @@ async function referenceOf(
   try {
     return RELAYED.get(method)?.(request) ?? taskReference(request, source);
   } catch (thrown) {
-    await gateway.refused(viewer.caller, { method, thrown, source });
+    await gateway.refused(viewer.caller, { method, thrown, source }, context.waitUntil);
     throw thrown;
   }
 }

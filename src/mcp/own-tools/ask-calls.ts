@@ -43,12 +43,8 @@ export async function answerAsk(
   } catch (thrown) {
     if (!(thrown instanceof PorticoError)) throw thrown;
     if (thrown.code === 'forbidden') {
-      await gateway.refused(caller, {
-        method: request.method,
-        subject: ASK_NAME,
-        thrown,
-        source,
-      });
+      const refusal = { method: request.method, subject: ASK_NAME, thrown, source };
+      await gateway.refused(caller, refusal, waitUntil);
     }
     if (READABLE.has(thrown.code)) return ownFailureText(thrown);
     throw thrown;

@@ -100,13 +100,13 @@ class Round {
 
   /** The chat as it waits for a person. */
   async waiting(): Promise<RawResponse> {
-    const { chats, viewer } = this.#requestContext;
-    return toResponse(toResultText(await chats.get(viewer.caller, this.#chatId)));
+    const { chats } = this.#requestContext;
+    return toResponse(toResultText(await chats.get(this.#toAsker(), this.#chatId)));
   }
 
   /** @returns undefined where a person was asked and decided nothing */
   async #ready(round: JsonObject): Promise<ReadyChat | undefined> {
-    const { chats, viewer } = this.#requestContext;
+    const { chats } = this.#requestContext;
     const asker = this.#toAsker();
     const { requestState: state } = round;
     if (state !== undefined) {
@@ -114,7 +114,7 @@ class Round {
         throw new PorticoError('invalid_params', 'params.requestState must be a string');
       }
       this.#chatId = state;
-      const { pending = [] } = await chats.get(viewer.caller, this.#chatId);
+      const { pending = [] } = await chats.get(asker, this.#chatId);
       const decisions = toDecisions(round['inputResponses'], pending);
       if (!decisions) return undefined;
       return chats.continue(asker, this.#chatId, ContinueChatSchema.parse({ decisions }));

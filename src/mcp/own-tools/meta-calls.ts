@@ -44,9 +44,9 @@ export async function toMetaCall(
     return { result: await answer(requestContext, name, request.params?.['arguments']) };
   } catch (thrown) {
     if (name === 'call_tool' || (thrown instanceof PorticoError && thrown.code === 'forbidden')) {
-      const { gateway, viewer } = requestContext;
+      const { gateway, viewer, context } = requestContext;
       const refusal = { method: request.method, subject: name, thrown, source };
-      await gateway.refused(viewer.caller, refusal);
+      await gateway.refused(viewer.caller, refusal, context.waitUntil);
     }
     if (thrown instanceof PorticoError && thrown.code === 'invalid_params') {
       return { result: ownFailureText(thrown) };

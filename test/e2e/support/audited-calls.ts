@@ -48,6 +48,8 @@ export interface MadeCall {
   server: string;
   /** It was given an answer, or left on purpose. */
   isOver: boolean;
+  /** When that was, in milliseconds since the epoch. */
+  overAt?: number;
 }
 
 export interface Callers {
@@ -73,6 +75,7 @@ export async function make(made: MadeCall, callers: Callers): Promise<void> {
       if (answer.message.result === undefined && answer.message.error === undefined) return;
     }
     made.isOver = true;
+    made.overAt = Date.now();
   } catch {
     // The gateway was gone.
   }

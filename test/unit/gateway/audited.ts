@@ -4,6 +4,7 @@ import type { Naming } from '../../../src/gateway/viewer.ts';
 import { vi } from 'vitest';
 import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
 import { CallLedger, type CallLedgerPorts } from '../../../src/gateway/call-log/call-ledger.ts';
+import { createBeforeLog } from '../../../src/gateway/call-log/call-log.ts';
 import type { Admission, CallBeginning, CallEnd } from '../../../src/audit/calls/call-schema.ts';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
@@ -72,7 +73,8 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
   const wait = (ms: number) => new Promise(resolve => void setTimeout(resolve, ms));
   const ends = new CallEnds({ shardOf, wait, now: () => Date.now() });
   const keys = { digest: () => Promise.resolve('digest') };
-  const ledger = new CallLedger({ shardOf, ends, keys, isRecording, limits, wait });
+  const log = createBeforeLog({ shardOf, ends, wait });
+  const ledger = new CallLedger({ log, keys, isRecording, limits });
   const sent: string[] = [];
   const gateway = createFakeGateway({
     catalogOf: () => CATALOG,

@@ -1,5 +1,6 @@
 /** Ends of calls on their way: together, with the next call or soon; again where they did not arrive; and a call that cannot be recorded. */
 import { describe, expect, it } from 'vitest';
+import { createBeforeLog } from '../../../src/gateway/call-log/call-log.ts';
 import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
 import { CallLedger } from '../../../src/gateway/call-log/call-ledger.ts';
 import type { CallBeginning, CallEnd } from '../../../src/audit/calls/call-schema.ts';
@@ -46,13 +47,11 @@ function createWorld(failures = 0) {
     work,
     waitUntil: (each: Promise<unknown>) => void work.push(each),
     ledger: new CallLedger({
-      shardOf: () => shard,
-      ends,
+      // No test waits for the object.
+      log: createBeforeLog({ shardOf: () => shard, ends, wait: async () => {} }),
       keys: { digest: async () => 'k1.digest' },
       isRecording: true,
       limits: {},
-      // No test waits for the object.
-      wait: async () => {},
     }),
     async pass(ms: number) {
       await settle();
@@ -87,7 +86,7 @@ describe('ends of calls', () => {
     ends.bring('other', endOf('z'), waitUntil);
     await pass(5);
     ends.bring('p', endOf('b'), waitUntil);
-    await ledger.begin('n', CALLER, 0, FACTS, undefined);
+    await ledger.begin({ id: 'n', caller: CALLER, at: 0, facts: FACTS }, waitUntil);
     expect(begun.map(({ ended }) => ended.map(({ id }) => id))).toEqual([['a']]);
     await pass(15);
     expect(sent).toEqual([['b'], ['z']]);
@@ -166,12 +165,14 @@ describe('ends of calls', () => {
 describe('a call that begins', () => {
   it('[SEC-6] is asked for again under the same id, and not made where that does not help', async () => {
     const lucky = createWorld(3);
-    await lucky.ledger.begin('id', CALLER, 7, FACTS, undefined);
+    await lucky.ledger.begin({ id: 'id', caller: CALLER, at: 7, facts: FACTS }, lucky.waitUntil);
     expect(lucky.begun).toMatchObject([{ principalId: 'p', call: { id: 'id', at: 7 } }]);
     const { ledger, ends, begun, waitUntil, pass } = createWorld(100);
     ends.bring('p', endOf('earlier'), waitUntil);
     await pass(1);
-    await expect(ledger.begin('id', CALLER, 0, FACTS, undefined)).rejects.toMatchObject({
+    await expect(
+      ledger.begin({ id: 'id', caller: CALLER, at: 0, facts: FACTS }, waitUntil),
+    ).rejects.toMatchObject({
       code: 'busy',
     });
     expect(begun).toEqual([]);

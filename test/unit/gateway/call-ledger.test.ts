@@ -1,5 +1,6 @@
 /** What a call is recorded as and limited by, in the one message before it leaves, and what comes of the answer. */
 import { describe, expect, it } from 'vitest';
+import { createBeforeLog } from '../../../src/gateway/call-log/call-log.ts';
 import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
 import {
   CallLedger,
@@ -46,9 +47,9 @@ function createWorld(more: Partial<CallLedgerPorts> = {}, admission: Admission =
     return shard;
   };
   const ends = new CallEnds({ shardOf, wait: () => new Promise(() => {}), now: () => 1 });
+  const wait = async (ms: number) => void waited.push(ms);
   const ledger = new CallLedger({
-    shardOf,
-    ends,
+    log: createBeforeLog({ shardOf, ends, wait }),
     keys: {
       digest: async (purpose, text) => {
         digested.push(`${purpose} ${text}`);
@@ -57,17 +58,22 @@ function createWorld(more: Partial<CallLedgerPorts> = {}, admission: Admission =
     },
     isRecording: true,
     limits: {},
-    wait: async ms => void waited.push(ms),
     ...more,
   });
-  return { ledger, begun, ended, renewed, waited, digested, asked, ends };
+  const fail = (times: number) => void (left = times);
+  return { ledger, begun, ended, renewed, waited, digested, asked, ends, fail };
 }
 const begin = (
   { ledger }: { ledger: CallLedger },
   facts: Partial<CallFacts> = {},
   server: typeof SERVER | undefined = SERVER,
   refused?: Omit<CallEnd, 'id'>,
-) => ledger.begin('n', CALLER, 7, { ...FACTS, ...facts }, server, refused);
+  waitUntil: (work: Promise<unknown>) => void = () => {},
+) => {
+  const call = { id: 'n', caller: CALLER, at: 7, facts: { ...FACTS, ...facts }, server };
+  return ledger.begin(refused ? { ...call, refused } : call, waitUntil);
+};
+const NAMED = { id: 'n', caller: CALLER, at: 7, facts: FACTS };
 
 describe('a call that begins', () => {
   it('[SEC-6] is recorded with its server and its arguments, which are told by their digest', async () => {
@@ -94,7 +100,7 @@ describe('a call that begins', () => {
 
   it('[SEC-6] is recorded without what it does not have', async () => {
     const world = createWorld();
-    await world.ledger.begin('n', CALLER, 7, FACTS, undefined);
+    await world.ledger.begin(NAMED, () => {});
     expect(JSON.parse(world.begun[0]?.call?.detail ?? '')).toEqual({ era: 'modern' });
     expect(world.digested).toEqual([]);
   });
@@ -126,11 +132,11 @@ describe('a call that begins', () => {
     const there = { name: 'id-a', ...LIMITS.server };
     const both = createWorld({ limits: LIMITS });
     await begin(both);
-    await both.ledger.begin('n', CALLER, 7, FACTS, undefined);
+    await both.ledger.begin(NAMED, () => {});
     expect(both.begun.map(({ limits }) => limits)).toEqual([[own, there], [own]]);
     const ofServers = createWorld({ limits: { server: LIMITS.server } });
     await begin(ofServers);
-    await ofServers.ledger.begin('n', CALLER, 7, FACTS, undefined);
+    await ofServers.ledger.begin(NAMED, () => {});
     expect(ofServers.begun.map(({ limits }) => limits)).toEqual([[there], []]);
     const ofPrincipals = createWorld({ limits: { principal: LIMITS.principal } });
     await begin(ofPrincipals);
@@ -158,10 +164,10 @@ describe('a call that begins', () => {
     const extras = { retryAfterSeconds: seconds, data: { retryAfter: seconds, server: SERVER } };
     await expect(begin(world)).rejects.toMatchObject({ code: 'rate_limited', extras });
     await expect(world.ledger.spend(CALLER)).rejects.toMatchObject({ code: 'rate_limited' });
-    const own = await world.ledger
-      .begin('n', CALLER, 7, FACTS, undefined)
-      .catch((error: unknown) => error as { extras: { data: object } });
-    expect(own?.extras.data).toStrictEqual({ retryAfter: seconds });
+    const own = await world.ledger.begin(NAMED, () => {}).catch((error: unknown) => error);
+    expect((own as { extras: { data: object } }).extras.data).toStrictEqual({
+      retryAfter: seconds,
+    });
   });
 
   it('[SEC-6] waits longer each time its object does not answer, and then gives up', async () => {
@@ -188,20 +194,22 @@ describe('a call that goes on or ends', () => {
   it('[SEC-6] brings its end soon, or at once where nothing comes after', async () => {
     const world = createWorld();
     const work: Promise<unknown>[] = [];
-    const waitUntil = (each: Promise<unknown>) => void work.push(each);
-    world.ledger.end('p', END, false, waitUntil);
+    const open = await begin(world, {}, SERVER, undefined, each => void work.push(each));
+    open?.end(END, false);
     expect(world.ended).toEqual([]);
-    world.ledger.end('p', { ...END, id: 'last' }, true, waitUntil);
+    open?.end({ ...END, id: 'last' }, true);
     expect(world.ended).toEqual(['last']);
     expect(work).toHaveLength(2);
     await work[1];
   });
 
   it('[SEC-6] says that it goes on, and nobody minds where that is lost', async () => {
-    const world = createWorld({}, {}, 1);
-    await world.ledger.renew('p', 'n');
+    const world = createWorld({}, {}, 0);
+    const open = await begin(world);
+    world.fail(1);
+    await open?.renew?.();
     expect(world.renewed).toEqual([]);
-    await world.ledger.renew('p', 'n');
+    await open?.renew?.();
     expect(world.renewed).toEqual(['n']);
   });
 });

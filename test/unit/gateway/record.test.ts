@@ -229,7 +229,8 @@ describe('what is refused before it is a request', () => {
   const told = async (method: string, thrown: unknown, subject?: string) => {
     const world = createWorld();
     const asked = subject === undefined ? {} : { subject };
-    await world.gateway.refused(ada, { method, thrown, source: 'legacy', ...asked });
+    const refusal = { method, thrown, source: 'legacy', ...asked } as const;
+    await world.gateway.refused(ada, refusal, () => {});
     return world.begun.map(({ call, refused }) => {
       const { action, subject: about, detail, at } = call ?? {};
       return { action, about, detail, at, outcome: refused?.outcome, code: refused?.code };

@@ -4,6 +4,7 @@ import { Drain, DRAIN_HEADER, DRAIN_PATH } from '../../../src/http/drain.ts';
 import { BytesInFlight } from '../../../src/shared/limits/bytes-in-flight.ts';
 
 const MIB = 1_048_576;
+const flush = async () => {};
 const LIMITS = { isolateBytes: MIB, principalBytes: MIB, waitMs: 100, stalledMs: 1_000 };
 
 function ask(drain: Drain, ms: number, { method = 'POST', key = 'right', path = DRAIN_PATH } = {}) {
@@ -16,7 +17,7 @@ describe('[OPS-3] [SEC-4] a drain', () => {
     const bytes = new BytesInFlight(LIMITS);
     const call = bytes.request('a');
     bytes.request('a', true);
-    const drain = new Drain('right', bytes);
+    const drain = new Drain('right', bytes, flush);
     expect(() => drain.check()).not.toThrow();
     expect(await (await ask(drain, 0))?.json()).toEqual({ under_way: 1 });
     expect(() => drain.check()).toThrow('The gateway is stopping');
@@ -25,16 +26,25 @@ describe('[OPS-3] [SEC-4] a drain', () => {
     expect(await (await waiting)?.json()).toEqual({ under_way: 0 });
   });
 
+  it('[SEC-6] brings out what is kept in memory before it answers', async () => {
+    const flushed: number[] = [];
+    const drain = new Drain('right', new BytesInFlight(LIMITS), async ms => void flushed.push(ms));
+    await ask(drain, 0);
+    expect(flushed).toEqual([700]);
+  });
+
   it('waits no longer than it is told', async () => {
     const bytes = new BytesInFlight(LIMITS);
     bytes.request('a');
-    expect(await (await ask(new Drain('right', bytes), 60))?.json()).toEqual({ under_way: 1 });
+    expect(await (await ask(new Drain('right', bytes, flush), 60))?.json()).toEqual({
+      under_way: 1,
+    });
   });
 
   it.each([{ key: 'wrong' }, { key: '' }, { method: 'GET' }, { path: '/local/other' }])(
     'is none of it with %j',
     asked => {
-      const drain = new Drain('right', new BytesInFlight(LIMITS));
+      const drain = new Drain('right', new BytesInFlight(LIMITS), flush);
       expect(ask(drain, 0, asked)).toBeUndefined();
       expect(() => drain.check()).not.toThrow();
     },
@@ -42,7 +52,7 @@ describe('[OPS-3] [SEC-4] a drain', () => {
 
   it.each(['', 'undefined', 'right'])('does not exist without a key (%j)', key => {
     for (const none of [undefined, '']) {
-      const drain = new Drain(none, new BytesInFlight(LIMITS));
+      const drain = new Drain(none, new BytesInFlight(LIMITS), flush);
       expect(ask(drain, 0, { key })).toBeUndefined();
       expect(() => drain.check()).not.toThrow();
     }

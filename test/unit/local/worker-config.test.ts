@@ -11,6 +11,7 @@ it('[OPS-3] gives the local host every binding of wrangler.toml', () => {
   expect(config.assets).toBe('ASSETS');
   expect(config.objects).toEqual({
     AUDIT_LOG: { className: 'AuditLog', useSQLite: true },
+    CALL_CHAIN: { className: 'CallChain', useSQLite: true },
     CONNECTOR: { className: 'Connector', useSQLite: true },
     RESULT_CACHE: { className: 'ResultCache', useSQLite: true },
     CLIENT_SESSION: { className: 'ClientSession', useSQLite: true },

@@ -72,32 +72,32 @@ const UNKNOWN = { code: 'not_found', message: 'No such chat' };
 describe('a chat', () => {
   it('[ACC-9] [LLM-3] of a token without limits is none to one with limits, whatever it does', async () => {
     const id = await begin(wide);
-    expect((await chats.get(wide, id)).answer).toContain('the secret');
+    expect((await chats.get(askerOf(wide), id)).answer).toContain('the secret');
     for (const caller of [narrow, other]) {
-      await expect(chats.get(caller, id)).rejects.toMatchObject(UNKNOWN);
-      await expect(chats.stop(caller, id)).rejects.toMatchObject(UNKNOWN);
-      await expect(chats.delete(caller, id)).rejects.toMatchObject(UNKNOWN);
+      await expect(chats.get(askerOf(caller), id)).rejects.toMatchObject(UNKNOWN);
+      await expect(chats.stop(askerOf(caller), id)).rejects.toMatchObject(UNKNOWN);
+      await expect(chats.delete(askerOf(caller), id)).rejects.toMatchObject(UNKNOWN);
       await expect(proceed(caller, id)).rejects.toMatchObject(UNKNOWN);
     }
-    expect((await chats.get(wide, id)).status).toBe('idle');
+    expect((await chats.get(askerOf(wide), id)).status).toBe('idle');
   });
 
   it('[ACC-9] [LLM-3] of a token with limits is there for equal limits, and for none', async () => {
     const id = await begin(narrow);
     for (const caller of [narrow, equal, wide])
-      expect((await chats.get(caller, id)).answer).toContain('the secret');
-    await expect(chats.get(other, id)).rejects.toMatchObject(UNKNOWN);
+      expect((await chats.get(askerOf(caller), id)).answer).toContain('the secret');
+    await expect(chats.get(askerOf(other), id)).rejects.toMatchObject(UNKNOWN);
     await proceed(equal, id);
-    expect((await chats.stop(narrow, id)).status).toBe('idle');
-    await expect(chats.delete(other, id)).rejects.toMatchObject(UNKNOWN);
-    await chats.delete(equal, id);
-    await expect(chats.get(narrow, id)).rejects.toMatchObject(UNKNOWN);
+    expect((await chats.stop(askerOf(narrow), id)).status).toBe('idle');
+    await expect(chats.delete(askerOf(other), id)).rejects.toMatchObject(UNKNOWN);
+    await chats.delete(askerOf(equal), id);
+    await expect(chats.get(askerOf(narrow), id)).rejects.toMatchObject(UNKNOWN);
   });
 
   it('[ACC-9] [LLM-3] that was gone on with by a wider token is gone for the narrow one', async () => {
     const id = await begin(narrow);
     await proceed(wide, id);
-    await expect(chats.get(narrow, id)).rejects.toMatchObject(UNKNOWN);
-    expect((await chats.get(wide, id)).status).toBe('idle');
+    await expect(chats.get(askerOf(narrow), id)).rejects.toMatchObject(UNKNOWN);
+    expect((await chats.get(askerOf(wide), id)).status).toBe('idle');
   });
 });

@@ -12,7 +12,7 @@ import {
 } from '../support/call-rows.ts';
 import { resultOf } from '../support/fake-server.ts';
 import { call, connect, ERAS, portico } from '../support/live-calls.ts';
-import type { RpcAnswer } from '../support/portico.ts';
+import { createPortico, type RpcAnswer } from '../support/portico.ts';
 
 /** An object that is gone from one moment to the next; its storage stays. */
 const abort = (person: Person) =>
@@ -25,6 +25,9 @@ const runOut = (person: Person) =>
   runInDurableObject(logOf(person), (_log, { storage }) => {
     storage.sql.exec('UPDATE calls SET lease_until = 0 WHERE outcome IS NULL');
   });
+
+/** Whose calls have their rows before they leave. */
+const recording = createPortico({ PORTICO_AUDIT_CALLS: 'before' });
 
 describe('the object of calls', () => {
   it('[SEC-6] takes one end for each call, the first', async () => {
@@ -128,18 +131,52 @@ describe('the object of calls', () => {
     expect(again.at(-1)).toMatchObject({ id: next, seq: 451 });
   });
 
+  it.each(ERAS)(
+    '[SEC-6] has the row of a call of a %s client before it leaves, and its end after the answer',
+    async era => {
+      const person = await createPerson(portico);
+      const { name, server, id } = await connect(era, false, recording);
+      let held: Record<string, unknown>[] = [];
+      server.call = async received => {
+        held = await heldCalls(person);
+        return resultOf(received, { content: [] });
+      };
+      const { message, headers } = call(name, era, { arguments: { city: 'Graz' } });
+      await recording.post(message, { headers, token: person.token });
+      const [row, ...others] = await rowsOf(recording, person);
+      expect(others).toEqual([]);
+      const open = held.find(each => each['outcome'] === null);
+      expect(open).toMatchObject({ action: 'tool.call', subject: `${name}.echo`, outcome: null });
+      expect(row).toMatchObject({
+        id: open?.['id'],
+        principalId: person.principalId,
+        action: 'tool.call',
+        subject: `${name}.echo`,
+        outcome: 'done',
+        code: null,
+        detail: {
+          door: era,
+          server: id,
+          arguments: { city: 'Graz' },
+          is_error: false,
+          duration_ms: expect.any(Number) as unknown,
+        },
+      });
+    },
+  );
+
   it.each(ERAS)('[SEC-6] may be lost while a call of a %s client is on its way', async era => {
     for (const lose of [abort, (person: Person) => evictDurableObject(logOf(person))]) {
-      const { name, server } = await connect(era);
+      const { name, server } = await connect(era, false, recording);
       const person = await createPerson(portico);
       server.call = async received => {
         await lose(person);
         return resultOf(received, { resultType: 'complete', content: [] });
       };
       const { message, headers } = call(name, era);
-      const answer = await portico.post(message, { headers, token: person.token });
+      const answer = await recording.post(message, { headers, token: person.token });
       expect((await answer.json<RpcAnswer>()).result).toMatchObject({ content: [] });
-      expect(await rowsOf(portico, person)).toMatchObject([{ outcome: 'done' }]);
+      expect(await rowsOf(recording, person)).toMatchObject([{ outcome: 'done' }]);
       expect(server.of('tools/call')).toHaveLength(1);
     }
   });

@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { SETUP_TOKEN } from '../../../src/shared/identity/principal.ts';
 import { GENESIS } from '../../../src/audit/audit-schema.ts';
+import { NO_SEAL } from '../../../src/audit/chunks/seal-store.ts';
 import { AuditService } from '../../../src/audit/audit-service.ts';
 import {
   beginningOf,
@@ -45,11 +46,15 @@ it('[SEC-6] a check asks the object again where calls ended since, and only ther
   const [, second = GENESIS, third = GENESIS] = heads;
   const check = async (...exported: (typeof GENESIS)[]) => {
     let asked = 0;
-    const service = new AuditService(env.DB, () => {
+    const kept = async () => {
       asked += 1;
       const next = exported[Math.min(asked, exported.length) - 1] ?? GENESIS;
-      return Promise.resolve({ exported: next, pruned: GENESIS });
-    });
+      return { exported: next, pruned: GENESIS };
+    };
+    const service = new AuditService(env.DB, kept, async () => ({
+      sealed: NO_SEAL,
+      pruned: NO_SEAL,
+    }));
     const { isIntact, firstBrokenSeq } = await service.verify(admin, person.shard, 1, 100);
     return { asked, isIntact, firstBrokenSeq };
   };

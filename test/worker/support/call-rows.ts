@@ -1,8 +1,9 @@
 /** The audit rows of calls, as the database has them once what has ended was brought there. */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import type { ChainedEvent } from '../../../src/audit/audit-schema.ts';
+import type { PlacedEvent } from '../../../src/audit/audit-schema.ts';
 import { listChain } from '../../../src/audit/audit-store.ts';
+import { readCalls } from '../../../src/audit/chunks/read-calls.ts';
 import type { CallBeginning, CallEnd } from '../../../src/audit/calls/call-schema.ts';
 import { createToken, type Portico } from './portico.ts';
 
@@ -23,11 +24,13 @@ export async function createPerson(portico: Portico, more: object = {}): Promise
 /** The object of somebody's calls. */
 export const logOf = ({ shard }: Person) => env.AUDIT_LOG.getByName(shard);
 
-/** Rows of somebody's calls that have ended, in the order of the chain. */
-export async function rowsOf(portico: Portico, person: Person): Promise<ChainedEvent[]> {
+/** Rows of somebody's calls that have ended: in the order of their chain, or of their beginning where they were handed over in chunks. */
+export async function rowsOf(portico: Portico, person: Person): Promise<PlacedEvent[]> {
   await portico.settle();
   await logOf(person).keep(person.shard);
-  return listChain(env.DB, person.shard, 1, 10_000);
+  const rows: PlacedEvent[] = await listChain(env.DB, person.shard, 1, 10_000);
+  const filter = { principalIds: [person.principalId] };
+  return rows.concat(await readCalls(env.DB, filter, 'oldest', 10_000));
 }
 
 /** Calls in somebody's object: open ones, and ended ones the database may not have. */

@@ -11,12 +11,12 @@ export const portico = createPortico();
 let made = 0;
 
 /** A connected server with a name of its own, and a call to it. */
-export async function connect(era: Era, sessionful = false) {
+export async function connect(era: Era, sessionful = false, through = portico) {
   made += 1;
   const name = `calls-${made}`;
   const server = new FakeServer({ era, sessionful });
   serve({ [name]: server });
-  const { id } = await registerConnected(portico, name);
+  const { id } = await registerConnected(through, name);
   return { name, server, id };
 }
 

@@ -1,0 +1,104 @@
+/**
+ * The chain of chunks, as its object makes it: every few minutes a seal over the chunks that came since the one before. What this object
+ * keeps of it is outside of the database, so whoever rewrites the database does not reach it.
+ *
+ * Invariants: a seal is kept here before it is written; nothing is sealed that something could still come before.
+ */
+import { sha256Hex } from '../../shared/crypto/base64url.ts';
+import { firstIdAt } from '../../shared/util/time-id.ts';
+import { ALWAYS, type AdminAudit } from '../admin-audit.ts';
+import { CALLS_SHARD } from '../audit-schema.ts';
+import { RETENTION } from '../pruning.ts';
+import { listSealable, WRITABLE_MS } from './chunk-store.ts';
+import { KeptSealStore } from './kept-seal-store.ts';
+import { deleteChunks, insertSeal, listSeals, notePrunedSeal, type Seal } from './seal-store.ts';
+
+export interface CallChainParts {
+  db: D1Database;
+  sql: SqlStorage;
+  adminAudit: AdminAudit;
+}
+
+/** What the object knows of the chain. */
+export interface KeptSeals {
+  /** The last seal. */
+  sealed: Seal;
+  /** The last seal whose chunks were deleted because of their age. */
+  pruned: Seal;
+}
+
+/** Most chunks under one seal. */
+const BATCH = 2_000;
+/** Most seals whose chunks are deleted at once. */
+const SEALS_AT_ONCE = 20;
+/** Past a deployment's clocks, and on the side of too late: see `WRITABLE_MS`. */
+const MARGIN_MS = 2 * WRITABLE_MS;
+
+export class CallChain {
+  readonly #parts: Omit<CallChainParts, 'sql'>;
+  readonly #kept: KeptSealStore;
+
+  constructor({ sql, ...parts }: CallChainParts) {
+    this.#parts = parts;
+    this.#kept = new KeptSealStore(sql);
+  }
+
+  get kept(): KeptSeals {
+    return { sealed: this.#kept.find('sealed'), pruned: this.#kept.find('pruned') };
+  }
+
+  /**
+   * Seals what can be sealed.
+   * @param marginMs how old a chunk is that nothing can come before any more
+   * @throws Error where the database cannot be read or written
+   */
+  async seal(marginMs = MARGIN_MS): Promise<void> {
+    const { db } = this.#parts;
+    for (;;) {
+      const before = this.#kept.find('sealed');
+      // It may have been cut off before the database had it.
+      if (before.seq > 0) await insertSeal(db, before).run();
+      const chunks = await listSealable(db, before.chunkId, BATCH, marginMs);
+      const last = chunks.at(-1);
+      if (!last) return;
+      const seq = before.seq + chunks.length;
+      const hash = await sealHash(before.hash, chunks);
+      const seal = { seq, chunkId: last.id, hash };
+      this.#kept.keep('sealed', seal);
+      await insertSeal(db, seal).run();
+    }
+  }
+
+  /**
+   * Deletes chunks whose calls are all from before a time, and says so in a row.
+   * @returns whether there may be more
+   */
+  async prune(before: number): Promise<boolean> {
+    const { db, adminAudit } = this.#parts;
+    const last = this.#kept.find('pruned');
+    const next = await listSeals(db, last.seq, SEALS_AT_ONCE);
+    const old = next.filter(({ chunkId }) => chunkId < firstIdAt(before));
+    const seal = old.at(-1);
+    if (!seal) return false;
+    this.#kept.keep('pruned', seal);
+    const detail = {
+      chunks: seal.seq - last.seq,
+      up_to: seal.seq,
+      hash: seal.hash,
+      before: new Date(before).toISOString(),
+    };
+    const statements = [...notePrunedSeal(db, CALLS_SHARD, seal), ...deleteChunks(db, seal)];
+    const act = { action: 'audit.prune', subject: CALLS_SHARD };
+    await adminAudit.perform(RETENTION, 'admin', act, commit =>
+      commit({ when: ALWAYS, statements, detail }),
+    );
+    return old.length === SEALS_AT_ONCE;
+  }
+}
+
+/** The hash of a seal: over the one before and the chunks since, in their order. */
+export const sealHash = (
+  previousHash: string,
+  chunks: readonly { id: string; hash: string }[],
+): Promise<string> =>
+  sha256Hex(JSON.stringify([previousHash, ...chunks.map(({ id, hash }) => [id, hash])]));

@@ -1,0 +1,142 @@
+/**
+ * A chunk of calls: many that have ended, compressed, with what a search needs to pass it over. Pure but for compression and hashing.
+ * Its hash covers all of it; the chain of chunks is made of those hashes (`seal.ts`).
+ */
+import { z } from 'zod';
+import { fromBase64Url, sha256Hex, toBase64Url } from '../../shared/crypto/base64url.ts';
+import { timeOfId } from '../../shared/util/time-id.ts';
+import { AuditOutcomeSchema, type AuditEvent } from '../audit-schema.ts';
+
+export interface CallChunk {
+  /** Of the time when it was handed over, which is after every call in it. */
+  id: string;
+  /** When the earliest and the latest of its calls began, in milliseconds since the epoch. */
+  fromAt: number;
+  toAt: number;
+  /** How many. */
+  calls: number;
+  /** JSON of `CallKeys`. */
+  keys: string;
+  /** SHA-256 over all the others. */
+  hash: string;
+  /** The calls, compressed: base64url of raw deflate of a JSON array. */
+  body: string;
+}
+
+/** What the calls of a chunk have among them, each once. */
+export interface CallKeys {
+  principals: string[];
+  tokens: string[];
+  actions: string[];
+  subjects: string[];
+  outcomes: string[];
+}
+
+/** Longest text of a chunk's calls that is read, in characters; a hostile one could hold any number. */
+const MAX_TEXT_CHARS = 8_388_608;
+
+const RowSchema = z.tuple([
+  z.string(),
+  z.number(),
+  z.string(),
+  z.string(),
+  z.string(),
+  z.string(),
+  AuditOutcomeSchema,
+  z.string().nullable(),
+  z.looseObject({}),
+]);
+
+const toRow = (event: AuditEvent) => [
+  event.id,
+  event.at,
+  event.principalId,
+  event.tokenId,
+  event.action,
+  event.subject,
+  event.outcome,
+  event.code,
+  event.detail,
+];
+
+const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].toSorted();
+
+/** @param id see `CallChunk` @param events at least one */
+export async function toCallChunk(id: string, events: readonly AuditEvent[]): Promise<CallChunk> {
+  const times = events.map(({ at }) => at);
+  const keys: CallKeys = {
+    principals: distinct(events.map(({ principalId }) => principalId)),
+    tokens: distinct(events.map(({ tokenId }) => tokenId)),
+    actions: distinct(events.map(({ action }) => action)),
+    subjects: distinct(events.map(({ subject }) => subject)),
+    outcomes: distinct(events.map(({ outcome }) => outcome)),
+  };
+  const chunk = {
+    id,
+    fromAt: Math.min(...times),
+    toAt: Math.max(...times),
+    calls: events.length,
+    keys: JSON.stringify(keys),
+    body: await deflate(JSON.stringify(events.map(toRow))),
+  };
+  return { ...chunk, hash: await hashOf(chunk) };
+}
+
+/** What a chunk's hash should be. */
+export const hashOf = (chunk: Omit<CallChunk, 'hash'>): Promise<string> => {
+  const { id, fromAt, toAt, calls, keys, body } = chunk;
+  return sha256Hex(JSON.stringify([id, fromAt, toAt, calls, keys, body]));
+};
+
+/** The calls of a chunk; one event that says so where somebody made it unreadable. */
+export async function toEvents(chunk: CallChunk): Promise<AuditEvent[]> {
+  try {
+    const rows = z.array(RowSchema).parse(JSON.parse(await inflate(chunk.body)));
+    return rows.map(([id, at, principalId, tokenId, action, subject, outcome, code, detail]) => ({
+      id,
+      at,
+      principalId,
+      tokenId,
+      action,
+      subject,
+      outcome,
+      code,
+      detail,
+    }));
+  } catch {
+    return [unreadable(chunk)];
+  }
+}
+
+const unreadable = ({ id, fromAt }: CallChunk): AuditEvent => ({
+  id: timeOfId(id) === undefined ? crypto.randomUUID() : id,
+  at: fromAt,
+  principalId: '',
+  tokenId: '',
+  action: 'tool.call',
+  subject: '',
+  outcome: 'unknown',
+  code: null,
+  detail: { unreadable: true },
+});
+
+async function deflate(text: string): Promise<string> {
+  const packed = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+  return toBase64Url(new Uint8Array(await new Response(packed).arrayBuffer()));
+}
+
+/** @throws Error where it is no such text, or one too long */
+async function inflate(body: string): Promise<string> {
+  const bytes = fromBase64Url(body);
+  if (!bytes) throw new Error('not base64url');
+  const stream = new Blob([bytes as Uint8Array<ArrayBuffer>])
+    .stream()
+    .pipeThrough(new DecompressionStream('deflate-raw'))
+    .pipeThrough(new TextDecoderStream());
+  let text = '';
+  for await (const part of stream as unknown as AsyncIterable<string>) {
+    text += part;
+    if (text.length > MAX_TEXT_CHARS) throw new Error('too long');
+  }
+  return text;
+}

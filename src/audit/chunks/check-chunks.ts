@@ -1,0 +1,96 @@
+/**
+ * Checks the chain of chunks: each chunk has the hash of what it holds, each seal that of the one before it and of its chunks, and the
+ * last is the one that the object keeps. What was not sealed yet is checked for itself.
+ */
+import { fieldProblem } from '../../shared/errors/field-problems.ts';
+import type { ChainHead } from '../audit-schema.ts';
+import { hashOf, type CallChunk } from './call-chunk.ts';
+import { sealHash, type KeptSeals } from './call-chain.ts';
+import { listChunksUpTo } from './chunk-store.ts';
+import { findSealUpTo, listSeals, NO_SEAL, type Seal } from './seal-store.ts';
+
+/** What a check of a part of the chain found. */
+export interface ChunkCheck {
+  /** Chunks that were checked. */
+  chunks: number;
+  /** Number of the first chunk that is missing or not as it was written; undefined where none is. */
+  brokenSeq?: number;
+  /** Where the next check goes on; undefined at the end. */
+  nextFrom?: number;
+  /** The last seal in the database. */
+  head: ChainHead;
+}
+
+/** Chunks, and seals, read at once. */
+const BATCH = 50;
+const LAST_ID = '~';
+
+/**
+ * @param kept what the object knows
+ * @param from number of the first chunk to check; the seal before it is trusted
+ * @param limit most chunks to check, but for those of the last seal, which is checked whole
+ * @throws PorticoError `validation_failed` where `from` is behind the end
+ */
+export async function checkChunks(
+  db: D1Database,
+  kept: KeptSeals,
+  from: number,
+  limit: number,
+): Promise<ChunkCheck> {
+  const last = (await findSealUpTo(db, Number.MAX_SAFE_INTEGER)) ?? NO_SEAL;
+  const head = { seq: last.seq, hash: last.hash };
+  if (from > Math.max(last.seq, kept.sealed.seq) + 1) {
+    throw fieldProblem('from', `is behind the end of the chain, which is ${last.seq}`);
+  }
+  let at: Seal = (await findSealUpTo(db, Math.max(from - 1, kept.pruned.seq))) ?? NO_SEAL;
+  let chunks = 0;
+  // What was deleted beyond what the object decided.
+  if (at.seq < kept.pruned.seq) return { chunks, brokenSeq: at.seq + 1, head };
+  for (;;) {
+    const seals = await listSeals(db, at.seq, BATCH);
+    for (const seal of seals) {
+      if (chunks >= limit) return { chunks, nextFrom: at.seq + 1, head };
+      const broken = await brokenUnder(db, at, seal);
+      if (broken !== undefined) return { chunks, brokenSeq: broken, head };
+      chunks += seal.seq - at.seq;
+      at = seal;
+    }
+    if (seals.length < BATCH) break;
+  }
+  const { sealed } = kept;
+  if (at.seq < sealed.seq) return { chunks, brokenSeq: at.seq + 1, head };
+  // The object may have sealed more since it was asked; an earlier seal of its is among those that were walked.
+  const same = at.seq === sealed.seq ? at : await findSealUpTo(db, sealed.seq);
+  if (sealed.seq > 0 && same?.hash !== sealed.hash) {
+    return { chunks, brokenSeq: sealed.seq, head };
+  }
+  const { count, brokenAt } = await checkEach(db, at.chunkId, LAST_ID);
+  const found = { chunks: chunks + count, head };
+  return brokenAt === undefined ? found : { ...found, brokenSeq: at.seq + 1 + brokenAt };
+}
+
+/** Number of the first chunk under a seal that is not right. */
+async function brokenUnder(db: D1Database, before: Seal, seal: Seal): Promise<number | undefined> {
+  const { brokenAt, seen, count } = await checkEach(db, before.chunkId, seal.chunkId);
+  if (brokenAt !== undefined) return before.seq + 1 + brokenAt;
+  const isRight = (await sealHash(before.hash, seen)) === seal.hash;
+  return isRight && before.seq + count === seal.seq ? undefined : before.seq + 1;
+}
+
+/** Checks chunks by themselves, behind an id and up to another. */
+async function checkEach(db: D1Database, afterId: string, lastId: string) {
+  const seen: { id: string; hash: string }[] = [];
+  let after = afterId;
+  for (;;) {
+    const chunks = await listChunksUpTo(db, after, lastId, BATCH);
+    for (const chunk of chunks) {
+      if (!(await isWhole(chunk))) return { seen, count: seen.length, brokenAt: seen.length };
+      seen.push({ id: chunk.id, hash: chunk.hash });
+    }
+    const last = chunks.at(-1);
+    if (!last || chunks.length < BATCH) return { seen, count: seen.length };
+    after = last.id;
+  }
+}
+
+const isWhole = async (chunk: CallChunk): Promise<boolean> => (await hashOf(chunk)) === chunk.hash;

@@ -1,0 +1,137 @@
+/** The table `call_chunks`. Reads return parsed rows; writes return statements. */
+import { z } from 'zod';
+import { firstIdAt, timeOfId } from '../../shared/util/time-id.ts';
+import type { AuditFilter, AuditOrder } from '../audit-schema.ts';
+import { toPlace, toPlaces } from '../places.ts';
+import type { CallChunk } from './call-chunk.ts';
+
+/**
+ * A chunk is written within this time of its id, by the clock of the database, or not at all; in milliseconds. What is older can
+ * therefore be sealed: nothing comes before it any more.
+ */
+export const WRITABLE_MS = 20_000;
+
+const NOW = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`;
+
+const ChunkSchema = z
+  .object({
+    id: z.string(),
+    from_at: z.number(),
+    to_at: z.number(),
+    calls: z.number(),
+    keys: z.string(),
+    hash: z.string(),
+    body: z.string(),
+  })
+  .transform(({ from_at: fromAt, to_at: toAt, ...rest }): CallChunk => ({ fromAt, toAt, ...rest }));
+
+const LookedSchema = z.object({ is_there: z.number(), now: z.number() });
+
+/**
+ * Write a chunk, unless it is there or its time to be written is over.
+ * @returns whether it is there then, and what time it is at the database
+ * @throws Error where the database cannot be written, or that is not known
+ */
+export async function writeChunk(
+  db: D1Database,
+  chunk: CallChunk,
+): Promise<{ isThere: boolean; now: number }> {
+  const { id, fromAt, toAt, calls, keys, hash, body } = chunk;
+  const [, looked] = await db.batch([
+    db
+      .prepare(
+        `INSERT INTO call_chunks (id, from_at, to_at, calls, keys, hash, body)
+         SELECT ?, ?, ?, ?, ?, ?, ? WHERE abs(${NOW} - ?) < ${WRITABLE_MS} ON CONFLICT DO NOTHING`,
+      )
+      .bind(id, fromAt, toAt, calls, keys, hash, body, timeOfId(id) ?? 0),
+    db
+      .prepare(`SELECT EXISTS (SELECT 1 FROM call_chunks WHERE id = ?) AS is_there, ${NOW} AS now`)
+      .bind(id),
+  ]);
+  const { is_there: isThere, now } = LookedSchema.parse(looked?.results[0]);
+  return { isThere: isThere === 1, now };
+}
+
+/** Which chunks: ids from one on and up to another, and times that their calls may be of. */
+export interface ChunkRange {
+  /** First id. */
+  fromId: string;
+  /** The first id that is too much. */
+  beforeId: string;
+  /** Calls that began at this time or later, and before that one. */
+  since: number;
+  until: number;
+}
+
+const anyOf = (member: string) =>
+  `EXISTS (SELECT 1 FROM json_each(keys, '$.${member}') WHERE value IN (SELECT value FROM json_each(?)))`;
+const IN_PLACES = `EXISTS (SELECT 1 FROM json_each(keys, '$.subjects') AS of_chunk, json_each(?) AS place
+  WHERE of_chunk.value >= place.value ->> 0 AND of_chunk.value <= place.value ->> 1)`;
+
+/** What lets a chunk be passed over: none of its calls can be meant. */
+function conditionsOf(filter: AuditFilter): { sql: string; value: string }[] {
+  const { action, outcome, subjectPrefix, ofServers } = filter;
+  const wanted: [sql: string, value: readonly unknown[] | undefined][] = [
+    [anyOf('principals'), filter.principalIds],
+    [anyOf('tokens'), filter.tokenIds],
+    [anyOf('actions'), action === undefined ? undefined : [action]],
+    [anyOf('subjects'), filter.subjects],
+    [anyOf('outcomes'), outcome === undefined ? undefined : [outcome]],
+    [IN_PLACES, subjectPrefix === undefined ? undefined : [toPlace(subjectPrefix)]],
+    [IN_PLACES, ofServers && toPlaces(ofServers)],
+  ];
+  return wanted.flatMap(([sql, value]) => (value ? [{ sql, value: JSON.stringify(value) }] : []));
+}
+
+/** Chunks in the order of their ids. */
+export async function listChunks(
+  db: D1Database,
+  { fromId, beforeId, since, until }: ChunkRange,
+  filter: AuditFilter,
+  order: AuditOrder,
+  limit: number,
+): Promise<CallChunk[]> {
+  const conditions = conditionsOf(filter);
+  const { results } = await db
+    .prepare(
+      `SELECT * FROM call_chunks
+       WHERE id >= ? AND id < ? AND to_at >= ? AND from_at < ? ${conditions.map(({ sql }) => `AND ${sql}`).join(' ')}
+       ORDER BY id ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT ?`,
+    )
+    .bind(fromId, beforeId, since, until, ...conditions.map(({ value }) => value), limit)
+    .all();
+  return results.map(row => ChunkSchema.parse(row));
+}
+
+/** Chunks behind one id and up to another, in their order. */
+export async function listChunksUpTo(
+  db: D1Database,
+  afterId: string,
+  lastId: string,
+  limit: number,
+): Promise<CallChunk[]> {
+  const { results } = await db
+    .prepare('SELECT * FROM call_chunks WHERE id > ? AND id <= ? ORDER BY id LIMIT ?')
+    .bind(afterId, lastId, limit)
+    .all();
+  return results.map(row => ChunkSchema.parse(row));
+}
+
+const HashSchema = z.object({ id: z.string(), hash: z.string() });
+
+/** Ids and hashes of chunks behind an id that nothing can come before any more. @param marginMs see `WRITABLE_MS` */
+export async function listSealable(
+  db: D1Database,
+  afterId: string,
+  limit: number,
+  marginMs: number,
+): Promise<z.infer<typeof HashSchema>[]> {
+  const { now } = z
+    .object({ now: z.number() })
+    .parse(await db.prepare(`SELECT ${NOW} AS now`).first());
+  const { results } = await db
+    .prepare('SELECT id, hash FROM call_chunks WHERE id > ? AND id < ? ORDER BY id LIMIT ?')
+    .bind(afterId, firstIdAt(now - marginMs), limit)
+    .all();
+  return results.map(row => HashSchema.parse(row));
+}

@@ -1,0 +1,193 @@
+/**
+ * Calls of chunks in the order of their time, page by page. A chunk has calls from before it was handed over: those of the gathering
+ * time, and long ones from hours before. So chunks are read until what is still unread can hold nothing that comes earlier in the order.
+ */
+import { firstIdAt, timeOfId } from '../../shared/util/time-id.ts';
+import {
+  CALLS_SHARD,
+  GENESIS,
+  type AuditFilter,
+  type AuditOrder,
+  type AuditPosition,
+  type PlacedEvent,
+} from '../audit-schema.ts';
+import { isInPlace, toPlaces } from '../places.ts';
+import { toEvents, type CallChunk } from './call-chunk.ts';
+import { listChunks } from './chunk-store.ts';
+
+/** No call lasts longer than this, with the time until it is handed over; in milliseconds. */
+const LONGEST_MS = 3 * 3_600_000 + 300_000;
+/** Chunks read at once. */
+const BATCH = 8;
+/** The time behind all others, in milliseconds: the last an id can tell. */
+const LAST_MS = 2 ** 48 - 1;
+
+/**
+ * The next calls that a filter lets through.
+ * @param limit as many as there are, up to this
+ * @param after only what comes after this position
+ */
+export async function readCalls(
+  db: D1Database,
+  filter: AuditFilter,
+  order: AuditOrder,
+  limit: number,
+  after?: AuditPosition,
+): Promise<PlacedEvent[]> {
+  const reading = { db, filter, order, matches: toMatcher(filter, order, after) };
+  const found: PlacedEvent[] = [];
+  let rest: Span | undefined = firstSpan(filter, order, after);
+  while (rest && found.length < limit) {
+    const read = await readSome(reading, rest);
+    found.push(...read.events.toSorted((a, b) => compare(order, positionOf(a), positionOf(b))));
+    rest = read.rest;
+  }
+  return found.slice(0, limit);
+}
+
+interface Reading {
+  db: D1Database;
+  filter: AuditFilter;
+  order: AuditOrder;
+  matches(event: PlacedEvent): boolean;
+}
+
+/** A span of time in which calls began: from `since` on, before `until`. */
+interface Span {
+  since: number;
+  until: number;
+}
+
+function firstSpan(
+  { since = 0, until = LAST_MS }: AuditFilter,
+  order: AuditOrder,
+  after: AuditPosition | undefined,
+): Span | undefined {
+  // Others of the very time of a position may come after it.
+  const from = order === 'oldest' && after ? Math.max(since, after[0]) : since;
+  const to = order === 'newest' && after ? Math.min(until, after[0] + 1) : until;
+  return from < to ? { since: from, until: to } : undefined;
+}
+
+/** All calls of the beginning of a span, in this order. @returns them, and what of the span is left */
+async function readSome(
+  reading: Reading,
+  span: Span,
+): Promise<{ events: PlacedEvent[]; rest: Span | undefined }> {
+  const { db, filter, order } = reading;
+  const isNewest = order === 'newest';
+  const latest = toIdAt(span.until + LONGEST_MS);
+  const near = {
+    ...span,
+    fromId: firstIdAt(span.since),
+    beforeId: isNewest ? toIdAt(span.until) : latest,
+  };
+  // Where so many were handed over in one millisecond, as many more are read.
+  for (let most = BATCH; ; most *= 2) {
+    const chunks = await listChunks(db, near, filter, order, most + 1);
+    const further = chunks[most];
+    const edge = further && Math.min(span.until, (timeOfId(further.id) ?? 0) + (isNewest ? 1 : 0));
+    const here = {
+      ...span,
+      ...(edge === undefined ? {} : { [isNewest ? 'since' : 'until']: edge }),
+    };
+    if (here.since >= here.until) continue;
+    // Long calls, which were handed over late.
+    const late = isNewest ? toIdAt(span.until) : (further?.id ?? latest);
+    const events = [
+      ...(await keptOf(reading, here, chunks.slice(0, most))),
+      ...(await readLate(reading, here, late)),
+    ];
+    if (edge === undefined || (!isNewest && edge === span.until))
+      return { events, rest: undefined };
+    return { events, rest: { ...span, [isNewest ? 'until' : 'since']: edge } };
+  }
+}
+
+/** Calls of a span in the chunks from an id on. */
+async function readLate(reading: Reading, span: Span, fromId: string): Promise<PlacedEvent[]> {
+  const { db, filter } = reading;
+  const range = { ...span, fromId, beforeId: toIdAt(span.until + LONGEST_MS) };
+  const events: PlacedEvent[] = [];
+  for (;;) {
+    const chunks = await listChunks(db, range, filter, 'oldest', BATCH);
+    events.push(...(await keptOf(reading, span, chunks)));
+    const last = chunks.at(-1);
+    if (!last || chunks.length < BATCH) return events;
+    range.fromId = behind(last.id);
+  }
+}
+
+async function keptOf(
+  { matches }: Reading,
+  { since, until }: Span,
+  chunks: readonly CallChunk[],
+): Promise<PlacedEvent[]> {
+  const events = (await Promise.all(chunks.map(toPlacedEvents))).flat();
+  return events.filter(event => event.at >= since && event.at < until && matches(event));
+}
+
+const toIdAt = (at: number): string => firstIdAt(Math.min(LAST_MS, at));
+/** A text that follows an id and comes before all other ids. */
+const behind = (id: string): string => `${id}~`;
+
+async function toPlacedEvents(chunk: CallChunk): Promise<PlacedEvent[]> {
+  const events = await toEvents(chunk);
+  const { id: chunkId, hash } = chunk;
+  return events.map((event, i) => ({
+    ...event,
+    shard: CALLS_SHARD,
+    seq: i + 1,
+    chunk: chunkId,
+    previousHash: GENESIS.hash,
+    hash,
+  }));
+}
+
+/** Where an event stands among all: of a call in a chunk its id tells it apart from others of its time. */
+export const positionOf = ({ at, shard, seq, id, chunk }: PlacedEvent): AuditPosition =>
+  chunk === undefined ? [at, shard, seq] : [at, `${shard}/${id}`, 0];
+
+/** Below zero where the first comes first. */
+export function compare(order: AuditOrder, a: AuditPosition, b: AuditPosition): number {
+  const [first, second] = order === 'oldest' ? [a, b] : [b, a];
+  if (first[0] !== second[0]) return first[0] - second[0];
+  if (first[1] !== second[1]) return first[1] < second[1] ? -1 : 1;
+  return first[2] - second[2];
+}
+
+function toMatcher(filter: AuditFilter, order: AuditOrder, after: AuditPosition | undefined) {
+  const { principalIds, tokenIds, subjects, action, outcome, subjectPrefix } = filter;
+  const places = filter.ofServers && toPlaces(filter.ofServers);
+  const within = (values: readonly string[] | undefined, value: string) =>
+    values === undefined || values.includes(value);
+  return (event: PlacedEvent): boolean =>
+    within(principalIds, event.principalId) &&
+    within(tokenIds, event.tokenId) &&
+    within(subjects, event.subject) &&
+    (action === undefined || action === event.action) &&
+    (outcome === undefined || outcome === event.outcome) &&
+    (subjectPrefix === undefined || event.subject.startsWith(subjectPrefix)) &&
+    (places === undefined || places.some(place => isInPlace(event.subject, place))) &&
+    (after === undefined || compare(order, after, positionOf(event)) < 0);
+}
+
+/** The call of an id, or undefined where no chunk has it. */
+export async function findCall(db: D1Database, id: string): Promise<PlacedEvent | undefined> {
+  const at = timeOfId(id);
+  if (at === undefined) return undefined;
+  const range = {
+    fromId: firstIdAt(at),
+    beforeId: firstIdAt(at + LONGEST_MS),
+    since: at,
+    until: at + 1,
+  };
+  for (;;) {
+    const chunks = await listChunks(db, range, {}, 'oldest', BATCH);
+    const events = (await Promise.all(chunks.map(toPlacedEvents))).flat();
+    const found = events.find(event => event.id === id);
+    const last = chunks.at(-1);
+    if (found || !last || chunks.length < BATCH) return found;
+    range.fromId = behind(last.id);
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * How calls are recorded. `batched`: nothing waits, an isolate gathers what has ended and hands it over (`gathered-calls.ts`).
+ * `before`: a call leaves when its row is durable in its principal's object, and that object sees to its end.
+ */
+import type {
+  Admission,
+  CallBeginning,
+  CallEnd,
+  CallShard,
+  StartedCall,
+} from '../../audit/calls/call-schema.ts';
+import type { NamedLimit } from '../../audit/limits/token-bucket.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
+import type { CallEnds } from './call-ends.ts';
+import type { GatheredCalls } from './gathered-calls.ts';
+
+/** A call that asks to leave, or was refused. */
+export interface AskingCall {
+  principalId: string;
+  /** Absent where calls are limited and not recorded. */
+  started?: Promise<StartedCall> | undefined;
+  limits: readonly NamedLimit[];
+  /** There where it does not leave, for another reason than its limits. */
+  refused?: Omit<CallEnd, 'id'> | undefined;
+  waitUntil: WaitUntil;
+}
+
+/** A call that has left. */
+export interface OpenCall {
+  /** It has ended; nobody waits for it. @param isLast nothing may be begun after this */
+  end(end: CallEnd, isLast: boolean): void;
+  /** It goes on; absent where nobody needs to know. */
+  renew?(): Promise<void>;
+}
+
+export interface CallLog {
+  /**
+   * A call leaves when this resolves: its tokens are taken, and it is recorded as far as the log has it before a call leaves.
+   * @returns undefined where it is over, or not recorded
+   * @throws PorticoError `busy` where that cannot be known
+   */
+  begin(call: AskingCall): Promise<{ open?: OpenCall; retryAfterMs?: number | undefined }>;
+}
+
+export interface ShardPorts {
+  shardOf(principalId: string): CallShard;
+  ends: CallEnds;
+  wait(ms: number): Promise<unknown>;
+}
+
+/** Waits before an object that did not answer is asked again, in milliseconds. */
+const RETRY_MS = [20, 100, 400, 0];
+const LIMITED = { outcome: 'denied', code: 'rate_limited', detail: {} } as const;
+
+/** Puts a call to its principal's object, with ends of others. @throws PorticoError `busy` */
+async function ask(
+  { shardOf, ends, wait }: ShardPorts,
+  { principalId, limits, refused }: AskingCall,
+  call?: StartedCall,
+): Promise<Admission> {
+  const ended = ends.take(principalId);
+  const beginning: CallBeginning = {
+    principalId,
+    limits,
+    ended,
+    ...(call ? { call } : {}),
+    ...(refused && call ? { refused } : {}),
+  };
+  for (const ms of RETRY_MS) {
+    try {
+      return await shardOf(principalId).begin(beginning);
+    } catch {
+      await wait(ms);
+    }
+  }
+  ends.giveBack(principalId, ended);
+  throw new PorticoError('busy', 'The call cannot be recorded now; it was not made');
+}
+
+/** Records a call before it leaves; where calls are limited only, its limits. */
+export function createBeforeLog(ports: ShardPorts): CallLog {
+  const openCall = (principalId: string, id: string, waitUntil: WaitUntil): OpenCall => ({
+    end(end, isLast) {
+      if (isLast) waitUntil(ports.ends.bringNow(principalId, end));
+      else ports.ends.bring(principalId, end, waitUntil);
+    },
+    // What cannot be told so now is told again.
+    renew: () =>
+      ports
+        .shardOf(principalId)
+        .renew(id)
+        .catch(() => {}),
+  });
+  return {
+    async begin(call) {
+      const started = await call.started;
+      if (!started && call.limits.length === 0) return {};
+      const { retryAfterMs } = await ask(ports, call, started);
+      const isOver = !started || call.refused || retryAfterMs !== undefined;
+      if (isOver) return { retryAfterMs };
+      return { open: openCall(call.principalId, started.id, call.waitUntil) };
+    },
+  };
+}
+
+/** Records calls when they have ended. */
+export function createBatchedLog(ports: ShardPorts, gathered: GatheredCalls): CallLog {
+  return {
+    async begin(call) {
+      const { principalId, started, limits, refused, waitUntil } = call;
+      if (started && gathered.isFull) {
+        throw new PorticoError('busy', 'The call cannot be recorded now; it was not made');
+      }
+      const { retryAfterMs } = limits.length === 0 ? {} : await ask(ports, call);
+      if (!started) return { retryAfterMs };
+      const end = retryAfterMs === undefined ? refused : LIMITED;
+      if (end) {
+        gathered.add({ principalId, started, end }, false, waitUntil);
+        return { retryAfterMs };
+      }
+      return {
+        open: {
+          end: (how, isLast) => gathered.add({ principalId, started, end: how }, isLast, waitUntil),
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,141 @@
+/** Chunks of calls in the database: each once, found again in the order of time whatever the chunks overlap. */
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { AuditEvent, AuditFilter, AuditPosition } from '../../../src/audit/audit-schema.ts';
+import { toCallChunk, toEvents } from '../../../src/audit/chunks/call-chunk.ts';
+import { writeChunk } from '../../../src/audit/chunks/chunk-store.ts';
+import { compare, findCall, positionOf, readCalls } from '../../../src/audit/chunks/read-calls.ts';
+import { toTimeId } from '../../../src/shared/util/time-id.ts';
+import { createRandom, SEED } from '../../unit/seeded.ts';
+import { insertOld, toCall } from '../support/chunks.ts';
+
+const { DB } = env;
+
+beforeEach(async () => {
+  await DB.prepare('DELETE FROM call_chunks').run();
+});
+
+describe('a chunk', () => {
+  it('[SEC-6] is there once, and only where it was not late or early', async () => {
+    const now = Date.now();
+    const chunk = await toCallChunk(toTimeId(now), [toCall(now - 5)]);
+    expect(await writeChunk(DB, chunk)).toMatchObject({ isThere: true });
+    expect(await writeChunk(DB, chunk)).toMatchObject({ isThere: true });
+    for (const aside of [-25_000, 25_000]) {
+      const late = await toCallChunk(toTimeId(now + aside), [toCall(now)]);
+      const { isThere, now: there } = await writeChunk(DB, late);
+      expect(isThere).toBe(false);
+      expect(Math.abs(there - Date.now())).toBeLessThan(5_000);
+    }
+    const { results } = await DB.prepare('SELECT id, calls FROM call_chunks').all();
+    expect(results).toEqual([{ id: chunk.id, calls: 1 }]);
+  });
+
+  it('[EDGE-2] costs one row that is written, however many calls it holds', async () => {
+    const now = Date.now();
+    const calls = Array.from({ length: 200 }, (_, i) => toCall(now - i));
+    const { id, fromAt, toAt, keys, hash, body } = await toCallChunk(toTimeId(now), calls);
+    const { meta } = await DB.prepare('INSERT INTO call_chunks VALUES (?, ?, ?, ?, ?, ?, ?)')
+      .bind(id, fromAt, toAt, calls.length, keys, hash, body)
+      .run();
+    expect(meta.rows_written).toBe(1);
+  });
+
+  it('[SEC-6] gives back what was put in, and says so where somebody changed it', async () => {
+    const calls = [toCall(1), toCall(2, { detail: { text: '\u{1F600} "\\ \u2028', n: 1e300 } })];
+    const chunk = await toCallChunk(toTimeId(3), calls);
+    expect(await toEvents(chunk)).toEqual(calls);
+    for (const body of ['', '!', 'AAAA', chunk.body.slice(4)]) {
+      const [event, ...others] = await toEvents({ ...chunk, body });
+      expect(others).toEqual([]);
+      expect(event).toMatchObject({ outcome: 'unknown', detail: { unreadable: true } });
+    }
+  });
+});
+
+const START = Date.UTC(2026, 9, 1);
+const HOUR_MS = 3_600_000;
+
+/** Chunks of several isolates at once: most of calls of some seconds, some with calls of hours before. */
+async function writeHistory(chunks: number, perChunk: number): Promise<AuditEvent[]> {
+  const random = createRandom();
+  const all: AuditEvent[] = [];
+  let at = START + 4 * HOUR_MS;
+  for (let n = 0; n < chunks; n += 1) {
+    // Some in the very same millisecond.
+    at += random.chance(0.3) ? 0 : random.below(4_000);
+    const calls = Array.from({ length: 1 + random.below(perChunk) }, () =>
+      toCall(at - random.below(random.chance(0.05) ? 3 * HOUR_MS : 25_000), {
+        principalId: random.pick(['ada', 'bob', 'cyd']),
+        tokenId: random.pick(['t1', 't2']),
+        action: random.pick(['tool.call', 'tool.call', 'prompt.get']),
+        subject: random.pick(['git.push', 'git.pull', 'gitlab.push', 'mail.send']),
+        outcome: random.pick(['done', 'done', 'failed', 'denied']),
+      }),
+    );
+    await insertOld(at, calls);
+    all.push(...calls);
+  }
+  return all;
+}
+
+const FILTERS: [AuditFilter, (event: AuditEvent) => boolean][] = [
+  [{}, () => true],
+  [{ principalIds: ['ada', 'nobody'] }, ({ principalId }) => principalId === 'ada'],
+  [{ tokenIds: ['t2'], outcome: 'failed' }, e => e.tokenId === 't2' && e.outcome === 'failed'],
+  [{ action: 'prompt.get' }, ({ action }) => action === 'prompt.get'],
+  [{ subjects: ['mail.send', 'git.pull'] }, e => ['mail.send', 'git.pull'].includes(e.subject)],
+  [{ subjectPrefix: 'git' }, ({ subject }) => subject.startsWith('git')],
+  [{ ofServers: { ids: [], names: ['git'] } }, ({ subject }) => subject.startsWith('git.')],
+  [
+    { since: START + 3.9 * HOUR_MS, until: START + 4.005 * HOUR_MS },
+    ({ at }) => at >= START + 3.9 * HOUR_MS && at < START + 4.005 * HOUR_MS,
+  ],
+];
+
+describe(`calls in chunks (seed ${SEED})`, () => {
+  it('[SEC-6] come page by page in the order of their time, each once, through every filter', async () => {
+    const all = await writeHistory(70, 12);
+    for (const order of ['newest', 'oldest'] as const) {
+      for (const [filter, matches] of FILTERS) {
+        const read: string[] = [];
+        const positions: AuditPosition[] = [];
+        for (;;) {
+          const page = await readCalls(DB, filter, order, 37, positions.at(-1));
+          read.push(...page.map(({ id }) => id));
+          positions.push(...page.map(positionOf));
+          if (page.length < 37) break;
+        }
+        const sorted = positions.toSorted((a, b) => compare(order, a, b));
+        expect(positions).toEqual(sorted);
+        const wanted = all.filter(matches).map(({ id }) => id);
+        expect(wanted.length).toBeGreaterThan(10);
+        expect(read.toSorted()).toEqual(wanted.toSorted());
+      }
+    }
+  });
+
+  it('[SEC-6] come in order where many chunks were handed over in one millisecond', async () => {
+    const all: AuditEvent[] = [];
+    for (let n = 0; n < 30; n += 1) {
+      const calls = [toCall(START - n), toCall(START - 1_000 + n)];
+      await insertOld(START, calls);
+      all.push(...calls);
+    }
+    for (const order of ['newest', 'oldest'] as const) {
+      const read = await readCalls(DB, {}, order, 1_000);
+      expect(read.map(({ at }) => at)).toEqual(
+        all.map(({ at }) => at).toSorted((a, b) => (order === 'oldest' ? a - b : b - a)),
+      );
+    }
+  });
+
+  it('[SEC-6] are found by their ids', async () => {
+    const all = await writeHistory(20, 5);
+    for (const { id, at } of all.slice(0, 40)) {
+      expect(await findCall(DB, id)).toMatchObject({ id, at, shard: 'calls' });
+    }
+    expect(await findCall(DB, toTimeId(START + 4 * HOUR_MS))).toBeUndefined();
+    expect(await findCall(DB, crypto.randomUUID())).toBeUndefined();
+  });
+});

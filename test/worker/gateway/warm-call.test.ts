@@ -1,0 +1,48 @@
+/** What a warm call asks of stores and objects at default settings: nothing that it waits for. */
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { call, connect, ERAS } from '../support/live-calls.ts';
+import { resultOf } from '../support/fake-server.ts';
+import { createPortico, type RpcAnswer } from '../support/portico.ts';
+import { createRemote } from '../support/remote.ts';
+import { readCalls } from '../../../src/audit/chunks/read-calls.ts';
+import { env } from 'cloudflare:workers';
+
+const CALLS = 5;
+/** Much longer than the calls take. */
+const GATHER = { PORTICO_AUDIT_GATHER_MS: '1000' };
+
+it.each(ERAS.flatMap(client => ERAS.map(server => [client, server] as const)))(
+  '[EDGE-1] [EDGE-2] of a %s client at a %s server is answered though nothing far answers, and is one row with others',
+  async (client, era) => {
+    const remote = createRemote();
+    const portico = createPortico({ ...remote.bindings, ...GATHER });
+    const { name, server } = await connect(era, false, portico);
+    server.call = received => resultOf(received, { resultType: 'complete', content: [] });
+    const { message, headers } = call(name, client);
+    const make = async () => {
+      const answer = await portico.post(message, { headers });
+      return (await answer.json<RpcAnswer>()).result;
+    };
+    await make();
+    await portico.settle();
+
+    // What is remembered stays as old as it is.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+    onTestFinished(() => void vi.useRealTimers());
+    await make();
+    await portico.settle();
+    remote.asked.length = 0;
+    remote.setSilent(true);
+    for (let n = 0; n < CALLS; n += 1) expect(await make()).toMatchObject({ content: [] });
+    const before = remote.asked.length;
+    remote.setSilent(false);
+    expect(before).toBe(0);
+
+    await portico.settle();
+    const told = remote.asked.filter(what => !what.startsWith('SERVER_MONITOR.report'));
+    expect(told).toEqual(['DB.batch']);
+    const rows = await readCalls(env.DB, { subjects: [`${name}.echo`] }, 'oldest', 100);
+    // With those of before.
+    expect(rows).toHaveLength(CALLS + 2);
+  },
+);

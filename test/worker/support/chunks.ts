@@ -1,0 +1,29 @@
+/** Calls and chunks of them that were handed over at some time. */
+import { env } from 'cloudflare:workers';
+import type { AuditEvent } from '../../../src/audit/audit-schema.ts';
+import { toCallChunk, type CallChunk } from '../../../src/audit/chunks/call-chunk.ts';
+import { toTimeId } from '../../../src/shared/util/time-id.ts';
+
+/** A call that began at a time. */
+export const toCall = (at: number, more: Partial<AuditEvent> = {}): AuditEvent => ({
+  id: toTimeId(at),
+  at,
+  principalId: 'ada',
+  tokenId: 't1',
+  action: 'tool.call',
+  subject: 'git.push',
+  outcome: 'done',
+  code: null,
+  detail: { door: 'modern', duration_ms: 3 },
+  ...more,
+});
+
+/** A chunk as it was written at a time that is over. */
+export async function insertOld(at: number, calls: readonly AuditEvent[]): Promise<CallChunk> {
+  const chunk = await toCallChunk(toTimeId(at), calls);
+  const { id, fromAt, toAt, keys, hash, body } = chunk;
+  await env.DB.prepare('INSERT INTO call_chunks VALUES (?, ?, ?, ?, ?, ?, ?)')
+    .bind(id, fromAt, toAt, calls.length, keys, hash, body)
+    .run();
+  return chunk;
+}
