@@ -169,6 +169,8 @@ async function startUpstream(): Promise<{ child: ChildProcess; port: number }> {
 export interface BenchOptions {
   /** Opens the inspector, which costs time: for profiles only. */
   inspect?: boolean;
+  /** The Worker, in place of that of the sources. */
+  script?: string;
   /** Settings of Portico beside those of every run. */
   env?: Record<string, string>;
 }
@@ -187,7 +189,7 @@ export async function startBench(options: BenchOptions): Promise<Bench> {
   };
   try {
     const started = await startHost({
-      files: await readSourceFiles(),
+      files: await readSourceFiles(options.script),
       dataDir,
       port: 0,
       env: {

@@ -3,7 +3,20 @@
  * Refuses nothing; what cannot be bundled throws esbuild's own message.
  */
 import { resolve } from 'node:path';
-import { buildSync } from 'esbuild';
+import { buildSync, type BuildOptions } from 'esbuild';
+
+/** How a Worker is bundled. */
+export const BUNDLE_OPTIONS: BuildOptions & { write: false } = {
+  bundle: true,
+  format: 'esm',
+  target: 'es2024',
+  conditions: ['workerd', 'worker', 'browser'],
+  external: ['cloudflare:*', 'node:*'],
+  define: { 'process.env.NODE_ENV': '"production"' },
+  loader: { '.sql': 'text', '.html': 'text', '.txt': 'text' },
+  write: false,
+  logLevel: 'silent',
+};
 
 /** Bundle the file at an absolute path. Synchronous, because then esbuild leaves no process behind. */
 export function bundleWorker(entry: string): string {
@@ -13,17 +26,9 @@ export function bundleWorker(entry: string): string {
 /** The same, with the absolute paths of all files that are in it. */
 export function bundleWithSources(entry: string): { text: string; sources: string[] } {
   const { outputFiles, metafile } = buildSync({
+    ...BUNDLE_OPTIONS,
     entryPoints: [entry],
-    bundle: true,
-    format: 'esm',
-    target: 'es2024',
-    conditions: ['workerd', 'worker', 'browser'],
-    external: ['cloudflare:*', 'node:*'],
-    define: { 'process.env.NODE_ENV': '"production"' },
-    loader: { '.sql': 'text', '.html': 'text', '.txt': 'text' },
-    write: false,
     metafile: true,
-    logLevel: 'silent',
   });
   const [output] = outputFiles;
   if (output === undefined) throw new Error(`No bundle for ${entry}`);

@@ -1,0 +1,99 @@
+/** What calls cost: operations and dollars for each, at several rates. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Era } from '../exchanges.ts';
+import { DISTANCES, settled, startMetered, type MeteredGateway } from './gateway.ts';
+import { dollarsPerMillion, perRequest, toOperations, type Operations } from './prices.ts';
+
+/** How calls come: so many, so many at once, and so long after each other. */
+export interface Rate {
+  name: string;
+  calls: number;
+  clients: number;
+  /** Milliseconds from one call to the next of a client; 0 is at once. */
+  everyMs: number;
+}
+
+export const RATES: readonly Rate[] = [
+  { name: 'one in 10 s', calls: 30, clients: 1, everyMs: 10_000 },
+  { name: '4 a second', calls: 160, clients: 1, everyMs: 250 },
+  { name: '1,000, 1 client', calls: 1_000, clients: 1, everyMs: 0 },
+  { name: '1,000, 64 clients', calls: 1_000, clients: 64, everyMs: 0 },
+];
+
+/** One line of the table. */
+export interface Cost {
+  kind: string;
+  rate: string;
+  calls: number;
+  /** For one call. */
+  operations: Operations;
+  /** For a million, beside the Worker's own requests and its processor time. */
+  dollars: number;
+}
+
+async function makeCalls(gateway: MeteredGateway, client: Era, server: Era, rate: Rate) {
+  let left = rate.calls;
+  const drive = async (connection: number) => {
+    while (left > 0) {
+      left -= 1;
+      await gateway.call(client, server, connection);
+      if (rate.everyMs > 0) await sleep(rate.everyMs);
+    }
+  };
+  await Promise.all(Array.from({ length: rate.clients }, (_, connection) => drive(connection)));
+}
+
+export interface Kind {
+  name: string;
+  client: Era;
+  server: Era;
+  env?: Record<string, string>;
+  rates: readonly Rate[];
+}
+
+export const KINDS: readonly Kind[] = [
+  { name: 'modern', client: 'modern', server: 'modern', rates: RATES },
+  {
+    name: 'legacy client, legacy server',
+    client: 'legacy',
+    server: 'legacy',
+    rates: RATES.slice(1),
+  },
+  {
+    name: 'modern, `before`',
+    client: 'modern',
+    server: 'modern',
+    env: { PORTICO_AUDIT_CALLS: 'before' },
+    rates: RATES.slice(1),
+  },
+  {
+    name: 'modern, `off`',
+    client: 'modern',
+    server: 'modern',
+    env: { PORTICO_AUDIT_CALLS: 'off' },
+    rates: RATES.slice(1),
+  },
+];
+
+/** Measures one kind at its rates, each until all of it was handed over. */
+export async function measureCosts(kind: Kind, say: (line: string) => void): Promise<Cost[]> {
+  const gateway = await startMetered(kind.env);
+  try {
+    await gateway.setDistances(DISTANCES);
+    const costs: Cost[] = [];
+    for (const rate of kind.rates) {
+      say(`${kind.name}: ${rate.name}`);
+      await gateway.call(kind.client, kind.server);
+      await settled();
+      await gateway.takeCounts();
+      await makeCalls(gateway, kind.client, kind.server, rate);
+      await settled();
+      const operations = perRequest(toOperations(await gateway.takeCounts()), rate.calls);
+      const dollars = dollarsPerMillion(operations);
+      costs.push({ kind: kind.name, rate: rate.name, calls: rate.calls, operations, dollars });
+    }
+    return costs;
+  } finally {
+    await gateway.stop();
+  }
+}

@@ -1,0 +1,66 @@
+/** A metered gateway with one modern and one legacy server, and clients of both eras. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { callBody, mcpHeaders, type Era } from '../exchanges.ts';
+import { serverName, startBench, type Bench } from '../setup.ts';
+import { nextNumber } from '../load.ts';
+import { bundleMetered } from './bundle.ts';
+
+/** How far away everything is, in milliseconds: what the measurements of real deployments gave. */
+export const DISTANCES = { d1: 30, object: 25, kv: 10 };
+export type Distances = typeof DISTANCES;
+export const NEAR: Distances = { d1: 0, object: 0, kv: 0 };
+
+export interface MeteredGateway {
+  /** One call of a tool, with its time in milliseconds. @throws Error where the answer is not right */
+  call(client: Era, server: Era, connection?: number): Promise<number>;
+  /** What was asked of stores and objects since the last time. */
+  takeCounts(): Promise<Record<string, number>>;
+  setDistances(distances: Distances): Promise<void>;
+  /** The next request meets an isolate that remembers nothing. */
+  forget(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** @param env settings beside those of Cloudflare's defaults */
+export async function startMetered(env: Record<string, string> = {}): Promise<MeteredGateway> {
+  const bench: Bench = await startBench({
+    // On one machine calls are gathered for a second only.
+    env: { PORTICO_AUDIT_GATHER_MS: '25000', ...env },
+    script: await bundleMetered(),
+  });
+  const origin = `http://127.0.0.1:${bench.ports.portico}`;
+  const ask = async (path: string): Promise<Response> => {
+    const response = await fetch(origin + path);
+    if (!response.ok) throw new Error(`${path} answered ${response.status}`);
+    return response;
+  };
+  return {
+    async call(client, server, connection = 0) {
+      const name = `${serverName(server)}.echo`;
+      const n = nextNumber();
+      const era =
+        client === 'modern'
+          ? { 'Mcp-Method': 'tools/call', 'Mcp-Name': name }
+          : { 'Mcp-Session-Id': bench.sessions.portico[connection] ?? '' };
+      const startedAt = performance.now();
+      const response = await fetch(`${origin}/mcp`, {
+        method: 'POST',
+        headers: { ...mcpHeaders(client, bench.token), ...era },
+        body: callBody(client, name, n),
+      });
+      const text = await response.text();
+      const ms = performance.now() - startedAt;
+      if (!response.ok || !text.includes(`"text":"${n}"`)) throw new Error(`wrong answer: ${text}`);
+      return ms;
+    },
+    takeCounts: async () => (await ask('/ledger?reset')).json() as Promise<Record<string, number>>,
+    async setDistances({ d1, object, kv }) {
+      await ask(`/ledger?d1=${d1}&object=${object}&kv=${kv}`);
+    },
+    forget: async () => void (await ask('/forget')),
+    stop: () => bench.stop(),
+  };
+}
+
+/** So long after the last call that everything of it was handed over, in milliseconds. */
+export const settled = (): Promise<void> => sleep(29_000);

@@ -1,0 +1,88 @@
+/**
+ * `npm run bench:edge`: what calls cost on Cloudflare and how long they wait there, by a copy of the Worker that counts what it asks of
+ * stores and objects, with those as far away as they are there. Loopback only; ends by itself.
+ */
+import { parseArgs } from 'node:util';
+import { KINDS, measureCosts, type Cost, type Kind } from './costs.ts';
+import { DISTANCES } from './gateway.ts';
+import { PRICES } from './prices.ts';
+import { measureWaits, type Wait } from './waits.ts';
+
+const HELP = `npm run bench:edge [-- options]
+
+What a call costs on Cloudflare, and how much longer it takes where D1 is ${DISTANCES.d1} ms away, an object ${DISTANCES.object} ms and KV ${DISTANCES.kv} ms.
+
+  --quick   without sparse traffic and the other ways to record: some four minutes in place of half an hour
+  --costs   the costs only
+  --waits   the waits only
+  --help    this text
+`;
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const toFixed = (value: number, digits: number): string => value.toFixed(digits);
+
+function toCostTable(costs: readonly Cost[]): string {
+  const rows = costs.map(({ kind, rate, operations, dollars }) => {
+    const { objectRequests, objectRowsWritten, objectAwakeMs, d1Trips, d1RowsWritten } = operations;
+    const cells = [
+      toFixed(objectRequests, 3),
+      toFixed(objectRowsWritten, 3),
+      toFixed(objectAwakeMs, 2),
+      toFixed(d1Trips, 3),
+      toFixed(d1RowsWritten, 3),
+      toFixed(operations.d1RowsRead, 1),
+      `$${toFixed(dollars, 2)}`,
+    ];
+    return `| ${kind} | ${rate} | ${cells.join(' | ')} |`;
+  });
+  return [
+    '| call | rate | object requests | rows written there | ms awake | D1 trips | rows written | rows read | a million |',
+    '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
+    ...rows,
+  ].join('\n');
+}
+
+const toWaitTable = (waits: readonly Wait[]): string =>
+  [
+    '| call | client and server | near | far | gains |',
+    '| --- | --- | ---: | ---: | ---: |',
+    ...waits.map(
+      ({ call, client, nearMs, farMs }) =>
+        `| ${call} | ${client} | ${toFixed(nearMs, 1)} ms | ${toFixed(farMs, 1)} ms | ${toFixed(farMs - nearMs, 1)} ms |`,
+    ),
+  ].join('\n');
+
+/** The rates of a quick run: without those that take minutes. */
+const toQuick = ({ rates, ...kind }: Kind): Kind => ({
+  ...kind,
+  rates: rates.filter(({ everyMs }) => everyMs < 1_000),
+});
+
+async function run({ quick, costs, waits }: { quick: boolean; costs: boolean; waits: boolean }) {
+  if (!waits) {
+    const measured: Cost[] = [];
+    for (const kind of quick ? KINDS.slice(0, 1).map(toQuick) : KINDS) {
+      measured.push(...(await measureCosts(kind, say)));
+    }
+    process.stdout.write(
+      `${toCostTable(measured)}\n\nDollars for a million: ${JSON.stringify(PRICES)}\n\n`,
+    );
+  }
+  if (!costs) process.stdout.write(`${toWaitTable(await measureWaits(quick ? 9 : 25, say))}\n`);
+}
+
+try {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      costs: { type: 'boolean', default: false },
+      waits: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) process.stdout.write(HELP);
+  else await run(values);
+} catch (error) {
+  process.stderr.write(`bench:edge failed: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,54 @@
+/** How much longer a call takes where stores and objects are far away: warm, after a pause, on a new isolate. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Era } from '../exchanges.ts';
+import { DISTANCES, NEAR, startMetered, type Distances, type MeteredGateway } from './gateway.ts';
+
+/** One line of the table: medians in milliseconds. */
+export interface Wait {
+  call: string;
+  client: Era;
+  server: Era;
+  nearMs: number;
+  farMs: number;
+}
+
+/** What comes before the call that is measured. */
+const BEFORE: Record<
+  string,
+  (gateway: MeteredGateway, client: Era, server: Era) => Promise<unknown>
+> = {
+  warm: (gateway, client, server) => gateway.call(client, server),
+  'after a pause of 3 s': () => sleep(3_000),
+  'on a new isolate': gateway => gateway.forget(),
+};
+
+const median = (values: number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+/** @param rounds how often each is measured, near and far by turns */
+export async function measureWaits(rounds: number, say: (line: string) => void): Promise<Wait[]> {
+  const gateway = await startMetered();
+  try {
+    const waits: Wait[] = [];
+    for (const [call, prepare] of Object.entries(BEFORE)) {
+      for (const era of ['modern', 'legacy'] as const) {
+        say(`${era}, ${call}`);
+        const measure = async (distances: Distances): Promise<number> => {
+          await gateway.setDistances(distances);
+          await gateway.call(era, era);
+          await prepare(gateway, era, era);
+          return gateway.call(era, era);
+        };
+        const [near, far]: [number[], number[]] = [[], []];
+        for (let round = 0; round < rounds; round += 1) {
+          near.push(await measure(NEAR));
+          far.push(await measure(DISTANCES));
+        }
+        waits.push({ call, client: era, server: era, nearMs: median(near), farMs: median(far) });
+      }
+    }
+    return waits;
+  } finally {
+    await gateway.stop();
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * The gateway with meters, for `npm run bench:edge`; never deployed. `/ledger` tells what was counted, `/forget` makes the next request
+ * meet an isolate that remembers nothing.
+ */
+import gateway from '../../../src/index.ts';
+import { handleLedger } from './ledger.ts';
+import { meterEnv } from './metered-env.ts';
+
+export {
+  AccessChanges,
+  AuditLog,
+  CallChain,
+  ClientSession,
+  Connector,
+  ResultCache,
+  ServerMonitor,
+} from '../../../src/index.ts';
+
+let seen: Env | undefined;
+
+export default {
+  fetch(request, env, context) {
+    const url = new URL(request.url);
+    if (url.pathname === '/ledger') return handleLedger(url);
+    if (url.pathname === '/forget') {
+      // Another environment is another application.
+      seen = { ...env };
+      return new Response();
+    }
+    seen ??= env;
+    return gateway.fetch(request, meterEnv(seen), context);
+  },
+} satisfies ExportedHandler<Env>;

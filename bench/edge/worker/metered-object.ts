@@ -1,0 +1,82 @@
+/** The base class of the objects, in place of the platform's: what they write, and how long they are awake, is counted. */
+import { DurableObject as PlatformObject } from 'cloudflare:workers';
+import { add, whileAwake } from './ledger.ts';
+import { meterEnv } from './metered-env.ts';
+
+const watched = new WeakSet<object>();
+
+function meterSql(sql: SqlStorage, type: string): SqlStorage {
+  return new Proxy(sql, {
+    get(_, member) {
+      const value: unknown = Reflect.get(sql, member);
+      if (typeof value !== 'function') return value;
+      if (member !== 'exec') return value.bind(sql);
+      return (query: string, ...bindings: unknown[]) => {
+        const cursor = sql.exec(query, ...bindings);
+        // A cursor knows what it read once it was read.
+        queueMicrotask(() => {
+          add(`${type}.rowsRead`, cursor.rowsRead);
+          add(`${type}.rowsWritten`, cursor.rowsWritten);
+        });
+        return cursor;
+      };
+    },
+  });
+}
+
+/** Rows that a function of the storage writes, as they are billed. */
+function writtenBy(name: string, [first]: unknown[]): number {
+  if (name === 'setAlarm') return 1;
+  if (name === 'delete') return Array.isArray(first) ? first.length : 1;
+  if (name !== 'put') return 0;
+  return typeof first === 'object' && first !== null ? Object.keys(first).length : 1;
+}
+
+function meterStorage(storage: DurableObjectStorage, type: string): DurableObjectStorage {
+  const sql = meterSql(storage.sql, type);
+  return new Proxy(storage, {
+    get(_, member) {
+      if (member === 'sql') return sql;
+      const value: unknown = Reflect.get(storage, member);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]) => {
+        add(`${type}.rowsWritten`, writtenBy(String(member), given));
+        return Reflect.apply(value, storage, given);
+      };
+    },
+  });
+}
+
+/** Every method of a class counts the time in which the object is awake; alarms and messages are requests too. */
+function watchClass(prototype: Record<string, unknown>, type: string): void {
+  if (watched.has(prototype)) return;
+  watched.add(prototype);
+  for (const name of Object.getOwnPropertyNames(prototype)) {
+    const { value } = Object.getOwnPropertyDescriptor(prototype, name) ?? {};
+    if (name === 'constructor' || typeof value !== 'function') continue;
+    prototype[name] = function (this: { ctx: DurableObjectState }, ...given: unknown[]) {
+      if (name === 'alarm') add(`${type}.requests`);
+      // Twenty messages of a socket are one request.
+      if (name === 'webSocketMessage') add(`${type}.requests`, 1 / 20);
+      return whileAwake(`${type} ${this.ctx.id}`, type, () => Reflect.apply(value, this, given));
+    };
+  }
+}
+
+export class DurableObject extends PlatformObject<Env> {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const type = new.target.name.replace(/^_+/, '').replace(/\d+$/, '');
+    watchClass(new.target.prototype as unknown as Record<string, unknown>, type);
+    const storage = meterStorage(ctx.storage, type);
+    const own = new Proxy(ctx, {
+      get(_, member) {
+        if (member === 'storage') return storage;
+        const value: unknown = Reflect.get(ctx, member);
+        return typeof value === 'function' ? value.bind(ctx) : value;
+      },
+    });
+    Object.defineProperty(this, 'ctx', { value: own });
+    Object.defineProperty(this, 'env', { value: meterEnv(env) });
+  }
+}
