@@ -43,7 +43,7 @@ export interface Config {
   readonly circuitFailures: number;
   /** Time that calls under way have when their server is disconnected, in milliseconds. */
   readonly drainMs: number;
-  /** How long outcomes of calls are gathered before a server's monitor is told, in milliseconds. */
+  /** Time between two reports of good calls to a server's monitor, in milliseconds. */
   readonly reportIntervalMs: number;
   /** How the health of a server is judged that has no settings of its own. */
   readonly health: HealthDefaults;
@@ -107,6 +107,7 @@ export interface Config {
 
 const milliseconds = (fallback: number) =>
   z.coerce.number().int().min(1).max(86_400_000).default(fallback);
+const optionalMilliseconds = z.coerce.number().int().min(1).max(86_400_000).optional();
 const bytes = (fallback: number) =>
   z.coerce.number().int().min(1024).max(67_108_864).default(fallback);
 
@@ -115,6 +116,9 @@ const calls = z.coerce.number().int().min(0).max(1_000_000).default(0);
 
 /** Locally rows are to be there soon; on Cloudflare each hand-over costs a write, and work after a response may last half a minute. */
 const GATHER_MS = { local: 1_000, production: 25_000 };
+
+/** Locally numbers are to be there soon; on Cloudflare each report is a request and a write. */
+const REPORT_MS = { local: 2_000, production: 300_000 };
 
 const toLimit = (perMinute: number, burst: number): Limit | undefined =>
   perMinute === 0 ? undefined : { perMinute, burst: burst || perMinute };
@@ -126,7 +130,7 @@ const SettingsSchema = z.object({
   PORTICO_DISCOVERY_INTERVAL_MS: milliseconds(30_000),
   PORTICO_TOOL_APPROVAL: z.enum(['first', 'hold', 'trust']).default('first'),
   PORTICO_HEALTH_INTERVAL_MS: milliseconds(30_000),
-  PORTICO_REPORT_INTERVAL_MS: milliseconds(2_000),
+  PORTICO_REPORT_INTERVAL_MS: optionalMilliseconds,
   PORTICO_DRAIN_MS: milliseconds(30_000),
   PORTICO_FAILURE_THRESHOLD: z.coerce.number().int().min(1).max(100).default(3),
   PORTICO_CIRCUIT_FAILURES: z.coerce.number().int().min(1).max(1_000_000).default(5),
@@ -209,7 +213,7 @@ export function parseConfig(env: object): Config {
     toolApproval: settings.PORTICO_TOOL_APPROVAL,
     circuitFailures: settings.PORTICO_CIRCUIT_FAILURES,
     drainMs: settings.PORTICO_DRAIN_MS,
-    reportIntervalMs: settings.PORTICO_REPORT_INTERVAL_MS,
+    reportIntervalMs: settings.PORTICO_REPORT_INTERVAL_MS ?? REPORT_MS[settings.PORTICO_MODE],
     health: {
       intervalMs: settings.PORTICO_HEALTH_INTERVAL_MS,
       failureThreshold: settings.PORTICO_FAILURE_THRESHOLD,
@@ -240,9 +244,7 @@ export function parseConfig(env: object): Config {
     listMaxAgeMs: 150,
     audit: {
       calls: settings.PORTICO_AUDIT_CALLS === 'on' ? 'batched' : settings.PORTICO_AUDIT_CALLS,
-      gatherMs:
-        settings.PORTICO_AUDIT_GATHER_MS ??
-        (settings.PORTICO_MODE === 'local' ? GATHER_MS.local : GATHER_MS.production),
+      gatherMs: settings.PORTICO_AUDIT_GATHER_MS ?? GATHER_MS[settings.PORTICO_MODE],
       retentionDays: settings.PORTICO_AUDIT_DAYS,
     },
     limits: {

@@ -1,15 +1,17 @@
 /**
- * An isolate's side of call outcomes: counts them in memory and tells each server's monitor now and then, at once where a server
- * fails several times in a row or answers after that. Tells it too of calls that were refused, where no trial is near. No call waits for it; what is lost with the isolate is lost.
+ * An isolate's side of call outcomes: counts them in memory and tells each server's monitor now and then, of a failure soon, at once where
+ * a server fails several times in a row or answers after that. Tells it too of calls that were refused, where no trial is near. No call
+ * waits for it. What is lost with the isolate is lost: the good calls since it last told.
  */
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
+import type { Outcome } from '../../servers/health/call-outcome.ts';
 import { CallTally, type CallReport } from '../../servers/health/call-report.ts';
 import { isSoon } from '../../servers/health/circuit.ts';
 
 export interface CallReportsOptions {
-  /** Time after a call within which its server's monitor is told, in milliseconds. */
+  /** Time between two reports of good calls, in milliseconds. */
   intervalMs: number;
   send(serverId: string, report: CallReport): Promise<unknown>;
   /** Have a server of which the circuit is open tried soon. */
@@ -22,14 +24,19 @@ interface Account {
   tally: CallTally;
   /** Failures in a row, told or not. */
   failuresInRow: number;
-  /** When somebody last set out to tell. */
-  scheduledAt: number;
+  /** When somebody who set out tells; not finite where nobody did. */
+  tellAt: number;
+  toldAt: number;
   hurriedAt: number;
   /** Failed several times in a row or was refused, so that an answer is news. */
   isSuspect: boolean;
   wantedAt: number;
 }
 
+/** A failure is told within this time, in milliseconds. */
+const FAILURE_MS = 2_000;
+/** Work after a response may last half a minute: who sets out to tell waits this long at most, in milliseconds. */
+const MAX_WAIT_MS = 25_000;
 /** This many failures in a row are told at once. */
 const HURRY_AT = 3;
 /** A server's monitor is hurried this often at most, in milliseconds. */
@@ -48,7 +55,7 @@ export class CallReports {
   /**
    * Count a call.
    * @param code of the error it ended with; undefined where it was answered
-   * @param defer runs what outlives the response
+   * @param waitUntil runs what outlives the response
    */
   add(
     { id, generation }: { id: string; generation: number },
@@ -63,16 +70,25 @@ export class CallReports {
     account.failuresInRow = outcome === 'failed' ? account.failuresInRow + 1 : 0;
     if (account.failuresInRow >= HURRY_AT) account.isSuspect = true;
     const isUrgent = outcome === 'good' ? account.isSuspect : account.failuresInRow >= HURRY_AT;
-    const { intervalMs, wait } = this.#options;
     if (isUrgent && now - account.hurriedAt >= HURRY_GAP_MS) {
       account.hurriedAt = now;
       account.isSuspect = outcome !== 'good';
       waitUntil(this.#tell(id));
-    } else if (now - account.scheduledAt >= 2 * intervalMs) {
-      // Who set out before may have been cut off; twice the time is enough to know.
-      account.scheduledAt = now;
-      waitUntil(wait(intervalMs).then(() => this.#tell(id)));
+      return;
     }
+    const waitMs = this.#waitOf(account, outcome, now);
+    // Who set out before may have been cut off; twice the time is enough to know.
+    const isComing = account.tellAt <= now + waitMs && now < account.tellAt + waitMs;
+    if (waitMs > MAX_WAIT_MS || isComing) return;
+    account.tellAt = now + waitMs;
+    waitUntil(this.#options.wait(waitMs).then(() => this.#tell(id)));
+  }
+
+  /** How long others are waited for before a call is told of, in milliseconds; a good one may be left to those that come later. */
+  #waitOf({ toldAt }: Account, outcome: Outcome, now: number): number {
+    const { intervalMs } = this.#options;
+    if (outcome === 'failed') return Math.min(intervalMs, FAILURE_MS);
+    return Math.max(Math.min(intervalMs, MAX_WAIT_MS), toldAt + intervalMs - now);
   }
 
   /** A call was refused since the server's circuit is open. */
@@ -97,7 +113,8 @@ export class CallReports {
     const account = {
       tally,
       failuresInRow: 0,
-      scheduledAt: never,
+      tellAt: never,
+      toldAt: never,
       hurriedAt: never,
       isSuspect: false,
       wantedAt: never,
@@ -111,7 +128,8 @@ export class CallReports {
     const report = account?.tally.toReport();
     if (!account || !report || report.calls === 0) return;
     account.tally = new CallTally(report.generation);
-    account.scheduledAt = Number.NEGATIVE_INFINITY;
+    account.tellAt = Number.NEGATIVE_INFINITY;
+    account.toldAt = this.#options.now();
     // A monitor that cannot be told now is told of the next calls.
     await this.#options.send(id, report).catch(() => {});
   }

@@ -14,6 +14,21 @@ export interface LoggedCheck extends Omit<Finding, 'reason' | 'detail'> {
   reason: string | null;
 }
 
+/** What calls add up to since the server was registered. */
+export interface CallTotals {
+  callsTotal: number;
+  errorsTotal: number;
+  /** Time of the last good message; null where there was none. */
+  lastGoodAt: number | null;
+}
+
+const TotalsSchema = z.object({
+  generation: z.number(),
+  callsTotal: z.number(),
+  errorsTotal: z.number(),
+  lastGoodAt: z.number().nullable(),
+});
+
 /** Checks that are kept. */
 export const MAX_CHECKS = 500;
 
@@ -78,18 +93,22 @@ export class HealthLog {
     return rows.toArray().map(row => CheckRowSchema.parse(row));
   }
 
-  /** Count calls that were made at a generation of the server. */
-  addCalls(now: number, generation: number, sums: CallSums): void {
+  /** Count calls that were made at a generation of the server; one row is written. @param totals with these calls */
+  addCalls(now: number, generation: number, sums: CallSums, totals: CallTotals): void {
     const sql = this.#ready();
     const slot = slotOf(now);
     const before = sql
-      .exec('SELECT * FROM slots WHERE slot = ? AND generation = ?', slot, generation)
+      .exec('SELECT * FROM call_slots WHERE slot = ? AND generation = ?', slot, generation)
       .toArray()
       .map(row => SlotRowSchema.parse(row));
     const { calls, errors, totalMs, latencies, reasons } = addSums(before[0] ?? NO_CALLS, sums);
     sql.exec(
-      `INSERT OR REPLACE INTO slots (slot, generation, calls, errors, total_ms, latencies, reasons)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO call_slots (slot, generation, calls, errors, total_ms, latencies, reasons, calls_total,
+         errors_total, last_good_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (slot, generation) DO UPDATE SET calls = excluded.calls, errors = excluded.errors,
+         total_ms = excluded.total_ms, latencies = excluded.latencies, reasons = excluded.reasons,
+         calls_total = excluded.calls_total, errors_total = excluded.errors_total,
+         last_good_at = excluded.last_good_at`,
       slot,
       generation,
       calls,
@@ -97,14 +116,26 @@ export class HealthLog {
       totalMs,
       JSON.stringify(latencies),
       JSON.stringify(reasons),
+      totals.callsTotal,
+      totals.errorsTotal,
+      totals.lastGoodAt,
     );
-    sql.exec('DELETE FROM slots WHERE slot < ?', slotOf(now - KEPT_MS));
+    sql.exec('DELETE FROM call_slots WHERE slot < ?', slotOf(now - KEPT_MS));
+  }
+
+  /** What was known with the last calls that were counted, and the generation they were made at. */
+  lastTotals(): (CallTotals & { generation: number }) | undefined {
+    const rows = this.#ready().exec(
+      `SELECT generation, calls_total AS callsTotal, errors_total AS errorsTotal, last_good_at AS lastGoodAt
+       FROM call_slots ORDER BY slot DESC, calls_total DESC LIMIT 1`,
+    );
+    return rows.toArray().map(row => TotalsSchema.parse(row))[0];
   }
 
   /** The calls of the last `windowMs`, of one generation of the server or of all. */
   sumCalls(now: number, windowMs: number, generation?: number): CallSums {
     const rows = this.#ready().exec(
-      'SELECT * FROM slots WHERE slot > ?1 AND (?2 IS NULL OR generation = ?2)',
+      'SELECT * FROM call_slots WHERE slot > ?1 AND (?2 IS NULL OR generation = ?2)',
       slotOf(now - windowMs),
       generation ?? null,
     );
@@ -125,11 +156,15 @@ export class HealthLog {
         `CREATE TABLE IF NOT EXISTS checks (id INTEGER PRIMARY KEY, at INTEGER NOT NULL,
            kind TEXT NOT NULL, way TEXT NOT NULL, reason TEXT, response_time_ms REAL) STRICT`,
       );
+      // Without a row id there is no index beside the table, which would be a second row with each write.
       this.#sql.exec(
-        `CREATE TABLE IF NOT EXISTS slots (slot INTEGER NOT NULL, generation INTEGER NOT NULL,
-           calls INTEGER NOT NULL, errors INTEGER NOT NULL, total_ms REAL NOT NULL,
-           latencies TEXT NOT NULL, reasons TEXT NOT NULL, PRIMARY KEY (slot, generation)) STRICT`,
+        `CREATE TABLE IF NOT EXISTS call_slots (slot INTEGER NOT NULL, generation INTEGER NOT NULL,
+           calls INTEGER NOT NULL, errors INTEGER NOT NULL, total_ms REAL NOT NULL, latencies TEXT NOT NULL,
+           reasons TEXT NOT NULL, calls_total INTEGER NOT NULL, errors_total INTEGER NOT NULL,
+           last_good_at INTEGER, PRIMARY KEY (slot, generation)) STRICT, WITHOUT ROWID`,
       );
+      // What an older version had, with an hour of calls at most.
+      this.#sql.exec('DROP TABLE IF EXISTS slots');
       this.#isReady = true;
     }
     return this.#sql;

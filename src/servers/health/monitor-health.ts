@@ -73,6 +73,9 @@ function eventsOf({ calls, failuresInRow, isRowWhole, lastGoodAt }: CallReport):
   return failuresInRow === 0 ? heard : [...heard, { failures: failuresInRow, isTrial: false }];
 }
 
+const isSameCircuit = (a: Circuit, b: Circuit) =>
+  a.failures === b.failures && a.retryAt === b.retryAt && a.openedAt === b.openedAt;
+
 /** The later of two times, of which the second is of another clock. */
 const latest = (a: number | null, b: number | null, now: number) =>
   b === null ? a : Math.max(a ?? 0, Math.min(b, now));
@@ -112,9 +115,7 @@ export class MonitorHealth {
    * @returns the circuit, where this opened or closed it
    */
   async hear(report: CallReport, now: number): Promise<Circuit | undefined> {
-    await this.#load();
-    this.#log.addCalls(now, report.generation, report);
-    const before = this.#held;
+    const before = await this.#load();
     if (!before) return undefined;
     const isNow = before.generation === report.generation;
     const next: Remembered = {
@@ -125,7 +126,9 @@ export class MonitorHealth {
       errorsTotal: before.errorsTotal + report.errors,
     };
     this.#held = next;
-    await this.#storage.put(KEY, next);
+    // Good news are one row: the totals are in it, and read from there.
+    this.#log.addCalls(now, report.generation, report, next);
+    if (!isNow || !isSameCircuit(before.circuit, next.circuit)) await this.#storage.put(KEY, next);
     const wasOpen = before.circuit.retryAt !== null;
     return wasOpen === (next.circuit.retryAt !== null) ? undefined : next.circuit;
   }
@@ -166,7 +169,23 @@ export class MonitorHealth {
     const stored = await this.#storage.get<Remembered>(KEY);
     // Fields that a circuit stored by an older version lacks.
     const complete = stored && { ...stored, circuit: { ...CLOSED, ...stored.circuit } };
-    return (this.#held ??= complete);
+    return (this.#held ??= complete && this.#withTotals(complete));
+  }
+
+  /** With the calls that were counted since it was stored. */
+  #withTotals(stored: Remembered): Remembered {
+    const last = this.#log.lastTotals();
+    if (!last) return stored;
+    const { generation, callsTotal, errorsTotal, lastGoodAt } = last;
+    return {
+      ...stored,
+      callsTotal: Math.max(stored.callsTotal, callsTotal),
+      errorsTotal: Math.max(stored.errorsTotal, errorsTotal),
+      lastGoodAt:
+        generation === stored.generation
+          ? latest(stored.lastGoodAt, lastGoodAt, Number.POSITIVE_INFINITY)
+          : stored.lastGoodAt,
+    };
   }
 
   /** Whether a good message since the last check stands in for the next one. */

@@ -165,6 +165,30 @@ describe('a monitor', () => {
     expect(sent).toMatchObject([[server.id, { calls: 3 }]]);
   });
 
+  it('[REG-4] [EDGE-2] is told of good calls at the interval, and of a failure soon', async () => {
+    const { add, waits, sent, settle, tick } = createWorld(300_000);
+    add();
+    expect(waits.map(({ ms }) => ms)).toEqual([25_000]);
+    tick(25_000);
+    await settle();
+    expect(sent).toHaveLength(1);
+    // One call in ten seconds: nobody sets out while the report would come too soon.
+    for (let calls = 0; calls < 27; calls += 1) {
+      tick(10_000);
+      add();
+    }
+    expect(waits).toEqual([]);
+    tick(10_000);
+    add();
+    expect(waits.map(({ ms }) => ms)).toEqual([25_000]);
+    // A failure does not wait for them.
+    add('upstream_5xx');
+    expect(waits.map(({ ms }) => ms)).toEqual([25_000, 2_000]);
+    await settle();
+    expect(sent[1]).toMatchObject([server.id, { calls: 29, errors: 1 }]);
+    expect(sent).toHaveLength(2);
+  });
+
   it('[REG-4] is told of each generation of its server apart, and survives being out of reach', async () => {
     const { add, settle, sent } = createWorld();
     add();

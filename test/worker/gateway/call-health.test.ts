@@ -1,6 +1,6 @@
 /** What calls tell of a server's health: counted in the isolate, kept by the monitor, shown as windows and metrics. */
 import { countAsked } from '../support/asked-objects.ts';
-import { runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FakeServer, resultOf, serve, type SeenPost } from '../support/fake-server.ts';
@@ -186,20 +186,44 @@ describe('reports', () => {
     await runInDurableObject(monitorOf(id), async (_, { storage }) => {
       const { HealthLog } = await import('../../../src/servers/health/health-log-store.ts');
       const log = new HealthLog(storage.sql);
+      const totals = { callsTotal: 1, errorsTotal: 0, lastGoodAt: null };
       for (let slot = 0; slot < 1_000; slot += 1) {
-        log.addCalls(Date.now() - 10_000 * (1_000 - slot), 1, { ...NO_REPORT, calls: 1 });
+        log.addCalls(Date.now() - 10_000 * (1_000 - slot), 1, ONE, totals);
       }
-      expect(storage.sql.exec('SELECT COUNT(*) AS count FROM slots').one()['count']).toBeLessThan(
-        365,
-      );
+      const { count } = storage.sql.exec('SELECT COUNT(*) AS count FROM call_slots').one();
+      expect(count).toBeLessThan(365);
     });
     await portico.api('DELETE', `${SERVERS}/${id}`);
-    await monitorOf(id).report({ ...NO_REPORT, calls: 1 });
+    await monitorOf(id).report(ONE);
     const left = await runInDurableObject(
       monitorOf(id),
       async (_, { storage }) => (await storage.list()).size,
     );
     expect(left).toBe(0);
+  });
+});
+
+describe('a report of good calls', () => {
+  it('[EDGE-2] [REG-4] writes one row, and is known after an eviction', async () => {
+    serve({ cheap: new FakeServer({ sessionful: false }) });
+    const { id } = await registerConnected(portico, 'cheap');
+    const good = { ...ONE, generation: 1, lastGoodAt: Date.now(), isRowWhole: false };
+    await monitorOf(id).report(good);
+    const written = await runInDurableObject(monitorOf(id), async (monitor, { storage }) => {
+      let rows = 0;
+      const exec = vi.spyOn(storage.sql, 'exec');
+      const put = vi.spyOn(storage, 'put');
+      await (monitor as unknown as { report(report: object): Promise<boolean> }).report(good);
+      for (const { value } of exec.mock.results)
+        rows += (value as SqlStorageCursor<never>).rowsWritten;
+      return rows + put.mock.calls.length;
+    });
+    expect(written).toBe(1);
+    await evictDurableObject(monitorOf(id));
+    await beat(portico, id);
+    expect(await (await portico.api('GET', '/metrics')).text()).toContain(
+      'portico_server_calls_total{server="cheap"} 2',
+    );
   });
 });
 
@@ -233,3 +257,4 @@ const NO_REPORT = {
   failuresInRow: 0,
   isRowWhole: true,
 };
+const ONE = { ...NO_REPORT, calls: 1 };
