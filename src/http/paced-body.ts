@@ -5,9 +5,6 @@
  */
 import { SMALL_BYTES } from '../shared/limits/bytes-in-flight.ts';
 
-/** What a body is made of, in order. */
-export type BodyPart = string | Uint8Array;
-
 /** Who holds what the body is made of. */
 export interface Holder {
   /** @returns to be called when the body has been written, or never will be */
@@ -16,7 +13,7 @@ export interface Holder {
   readonly stalledMs: number;
 }
 
-/** Characters or bytes that are written at once. */
+/** Characters that are written at once. */
 const SLICE = 65_536;
 /** The same where nobody holds anything. */
 const STALLED_MS = 30_000;
@@ -24,16 +21,12 @@ const STALLED_MS = 30_000;
 const encoder = new TextEncoder();
 
 /** The parts in slices of bytes, each made when it is asked for; what is small comes in one. */
-export function* slicesOf(parts: readonly BodyPart[]): Generator<Uint8Array, void, undefined> {
-  if (parts.every(part => typeof part === 'string') && sizeOf(parts) <= SLICE) {
+export function* slicesOf(parts: readonly string[]): Generator<Uint8Array, void, undefined> {
+  if (sizeOf(parts) <= SLICE) {
     yield encoder.encode(parts.join(''));
     return;
   }
   for (const part of parts) {
-    if (typeof part !== 'string') {
-      for (let from = 0; from < part.length; from += SLICE) yield part.subarray(from, from + SLICE);
-      continue;
-    }
     for (let from = 0; from < part.length;) {
       let to = Math.min(from + SLICE, part.length);
       // A pair of surrogates is one character and must not be parted.
@@ -44,7 +37,7 @@ export function* slicesOf(parts: readonly BodyPart[]): Generator<Uint8Array, voi
   }
 }
 
-const sizeOf = (parts: readonly BodyPart[]) => parts.reduce((size, part) => size + part.length, 0);
+const sizeOf = (parts: readonly string[]) => parts.reduce((size, part) => size + part.length, 0);
 
 const isHighSurrogate = (text: string, at: number): boolean => {
   const unit = text.charCodeAt(at);
@@ -93,18 +86,15 @@ export class StallTimer {
 
 /** A response of these parts, written at the client's pace where it is large. */
 export function pacedResponse(
-  parts: readonly BodyPart[],
+  parts: readonly string[],
   init: ResponseInit,
   holder?: Holder,
 ): Response {
-  if (sizeOf(parts) <= SMALL_BYTES) {
-    const isText = parts.every(part => typeof part === 'string');
-    return new Response(isText ? parts.join('') : new Blob([...parts]), init);
-  }
+  if (sizeOf(parts) <= SMALL_BYTES) return new Response(parts.join(''), init);
   return new Response(pacedBody(parts, holder), init);
 }
 
-function pacedBody(parts: readonly BodyPart[], holder?: Holder): ReadableStream<Uint8Array> {
+function pacedBody(parts: readonly string[], holder?: Holder): ReadableStream<Uint8Array> {
   const release = holder?.retain() ?? (() => {});
   let slices: Iterator<Uint8Array, void> | undefined = slicesOf(parts);
   let out: ReadableStreamDefaultController<Uint8Array> | undefined;

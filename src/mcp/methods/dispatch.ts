@@ -69,12 +69,12 @@ export async function handleShared(
   if (kind === 'tools' && tools !== 'all') {
     requireScope(viewer.caller, 'tools:read');
     const result = OWN_LISTS[tools](cursorOf(request), era);
-    return resultBytesResponse(request.id, result, requestContext.context.bytes);
+    return resultBytesResponse(request.id, result, requestContext.context);
   }
   if (kind) {
     const list = await gateway.list(viewer, kind);
     const result = listResult(list, kind, cursorOf(request), pageSize, era);
-    return resultBytesResponse(request.id, result, requestContext.context.bytes);
+    return resultBytesResponse(request.id, result, requestContext.context);
   }
   if (isCallOf(ASK_NAME, requestContext, request)) return ask(requestContext, request, era);
   if (isCallOf(CHAT_NAME, requestContext, request)) return chat(requestContext, request, era);

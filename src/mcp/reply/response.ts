@@ -12,7 +12,8 @@ import { idText, RPC, type Era, type JsonObject, type RequestId } from '../../sh
 import type { QuestionLine } from '../../sessions/question-channel.ts';
 import type { CallContext } from '../../upstream/protocol/call.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
-import { pacedResponse, type Holder } from '../../http/paced-body.ts';
+import { pacedResponse } from '../../http/paced-body.ts';
+import { sharedBytesResponse } from '../../http/shared-bytes.ts';
 import { STREAM_HEADERS, toStream } from './keep-alive-response.ts';
 import { asksForInput, type Relayable, relayTexts } from './relay-messages.ts';
 
@@ -22,6 +23,10 @@ const KNOWN_RESULT_TYPES = new Set<unknown>(['complete', 'input_required', 'task
 
 /** Errors of servers that a modern client gets with 400, as the transport has it. */
 const REFUSED_WITH_400 = new Set<unknown>([RPC.headerMismatch, RPC.missingClientCapability]);
+
+const encoder = new TextEncoder();
+/** The end of a response with a result. */
+const END = encoder.encode('}');
 
 /** JSON text of a response with a raw result. */
 function resultText(id: RequestId, result: string): string {
@@ -34,9 +39,13 @@ export function resultResponse(id: RequestId, result: string, headers = {}): Res
 }
 
 /** The same with a result whose UTF-8 is at hand, which matters where it is large. */
-export function resultBytesResponse(id: RequestId, result: Uint8Array, holder?: Holder): Response {
-  const head = `{"jsonrpc":"2.0","id":${idText(id)},"result":`;
-  return pacedResponse([head, result, '}'], { headers: JSON_HEADERS }, holder);
+export function resultBytesResponse(
+  id: RequestId,
+  result: Uint8Array,
+  { waitUntil, bytes }: Pick<CallContext, 'waitUntil' | 'bytes'>,
+): Response {
+  const head = encoder.encode(`{"jsonrpc":"2.0","id":${idText(id)},"result":`);
+  return sharedBytesResponse([head, result, END], { headers: JSON_HEADERS }, waitUntil, bytes);
 }
 
 /** What a modern result of a method must have and a legacy server does not give. */

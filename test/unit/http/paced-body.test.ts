@@ -1,6 +1,6 @@
 /** Large bodies at their client's pace: every byte, no sooner than asked for, and given up by whoever never takes them. */
 import { describe, expect, it, vi } from 'vitest';
-import { pacedResponse, slicesOf, type BodyPart } from '../../../src/http/paced-body.ts';
+import { pacedResponse, slicesOf } from '../../../src/http/paced-body.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 /** Somebody who holds what a body is made of, and counts. */
@@ -22,18 +22,14 @@ const whole = (slices: Iterable<Uint8Array>) => Buffer.concat([...slices]).toStr
 const init = { headers: { 'content-type': 'application/json' } };
 
 describe('[SEC-9] a paced body', () => {
-  it(`is its parts, whatever they are made of (seed ${SEED})`, () => {
+  it(`is its parts, whatever letters they have (seed ${SEED})`, () => {
     const random = createRandom();
     const letters = ['a', 'é', '漢', '😀', '\n'];
     for (let round = 0; round < 20; round += 1) {
-      const parts: BodyPart[] = Array.from({ length: 1 + random.below(4) }, () => {
-        const text = Array.from({ length: random.below(90_000) }, () => random.pick(letters)).join(
-          '',
-        );
-        return random.chance(0.3) ? new TextEncoder().encode(text) : text;
-      });
-      const expected = parts.map(part => (typeof part === 'string' ? part : Buffer.from(part)));
-      expect(whole(slicesOf(parts)) === expected.join('')).toBe(true);
+      const parts = Array.from({ length: 1 + random.below(4) }, () =>
+        Array.from({ length: random.below(90_000) }, () => random.pick(letters)).join(''),
+      );
+      expect(whole(slicesOf(parts)) === parts.join('')).toBe(true);
     }
   });
 

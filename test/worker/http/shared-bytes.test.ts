@@ -1,0 +1,64 @@
+/** Bytes that many responses share: every byte comes, nothing is copied or kept, and who never takes them is given up. */
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { describe, expect, it } from 'vitest';
+import { sharedBytesResponse } from '../../../src/http/shared-bytes.ts';
+
+const encoder = new TextEncoder();
+const [HEAD, END] = [encoder.encode('{"result":'), encoder.encode('}')];
+const LIST = encoder.encode(`"${'x'.repeat(1_000_000)}"`);
+
+/** A response with this list, and what is held for it. */
+function respond(list = LIST, stalledMs = 60_000) {
+  const held = { open: 0, stalledMs, retain };
+  function retain() {
+    held.open += 1;
+    return () => void (held.open -= 1);
+  }
+  const context = createExecutionContext();
+  const waitUntil = (work: Promise<unknown>) => context.waitUntil(work);
+  const response = sharedBytesResponse([HEAD, list, END], {}, waitUntil, held);
+  return { response, held, written: () => waitOnExecutionContext(context) };
+}
+
+describe('[SEC-9] a body of shared bytes', () => {
+  it('comes whole, with its length, and holds nothing afterwards', async () => {
+    const { response, held, written } = respond();
+    expect(held.open).toBe(1);
+    const text = await response.text();
+    expect(text).toBe(`{"result":"${'x'.repeat(1_000_000)}"}`);
+    await written();
+    expect(held.open).toBe(0);
+  });
+
+  it('comes to many at once from the same bytes', async () => {
+    const many = Array.from({ length: 20 }, () => respond());
+    const texts = await Promise.all(many.map(({ response }) => response.text()));
+    expect(new Set(texts.map(({ length }) => length))).toEqual(new Set([1_000_013]));
+    expect(LIST.byteLength).toBe(1_000_002);
+  });
+
+  it('holds nothing where it is small', async () => {
+    const { response, held } = respond(encoder.encode('{}'));
+    expect(held.open).toBe(0);
+    expect(await response.text()).toBe('{"result":{}}');
+  });
+
+  it('is given up when its client goes away', async () => {
+    const { response, held, written } = respond();
+    const reader = response.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    await written();
+    expect(held.open).toBe(0);
+  });
+
+  it('is given up when its client takes nothing for too long', async () => {
+    const { response, held, written } = respond(LIST, 50);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    expect(held.open).toBe(1);
+    await written();
+    expect(held.open).toBe(0);
+    await expect(reader?.read()).rejects.toThrow(/lost|takes nothing/);
+  });
+});
