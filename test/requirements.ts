@@ -109,7 +109,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   // Edge
   ['EDGE-1', 'started', 'a warm call waits for its server only'],
   ['EDGE-2', 'started', 'sixty cents per million calls'],
-  ['EDGE-3', 'planned', 'no one object or read becomes the limit'],
+  ['EDGE-3', 'started', 'no one object or read becomes the limit'],
   ['EDGE-4', 'planned', 'published figures are those of default settings'],
 
   // Story 1: add a server

@@ -12,22 +12,21 @@ import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { toCaller, type Caller } from '../policy/caller.ts';
 import { Lru } from '../../shared/util/lru.ts';
 import { Turns } from '../../shared/util/turns.ts';
-import {
-  parseRevision,
-  parseServers,
-  selectRevision,
-  selectServersSince,
-} from '../../servers/registry/server-store.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { parseSessions, selectSessions, type Session } from './session-store.ts';
 import { SETUP_TOKEN } from '../../shared/identity/principal.ts';
 import type { AccessState } from '../policy/policy.ts';
 import type { DefaultAccess } from '../policy/rule.ts';
-import { parseRules, selectRulesSince } from '../policy/rule-store.ts';
 import type { Token } from '../../shared/identity/token.ts';
 import { moveToken, parseToken, selectTokenByHmac, touchToken } from '../policy/token-store.ts';
-import { parseToolsets, selectToolsetsSince } from '../policy/toolset-store.ts';
+import {
+  changedRegistry,
+  selectRegistry,
+  selectRegistryChanges,
+  toRegistry,
+  type Registry,
+} from './registry.ts';
 
 export interface Snapshot {
   caller: Caller;
@@ -59,13 +58,6 @@ interface Wanted {
   sessionId?: string | undefined;
 }
 
-/** What every decision is made of; the same object as long as nothing of it changed. */
-interface Registry {
-  revision: number;
-  servers: readonly Server[];
-  access: AccessState;
-}
-
 /** How long a background renewal may take before another request tries, in milliseconds. */
 const RENEWAL_MS = 250;
 /** Oldest session row a request is decided on, in milliseconds. */
@@ -90,6 +82,8 @@ export class Snapshots {
   readonly #wanted = new Set<string>();
   readonly #reads = new Turns(READS_AT_ONCE, READ_MS);
   #registry: Held<Registry> | undefined;
+  /** Counts what was changed here: a read that was sent before that is too old already. */
+  #changes = 0;
 
   constructor(options: SnapshotsOptions) {
     this.#options = options;
@@ -97,11 +91,13 @@ export class Snapshots {
 
   /** The registry was just changed here. */
   forgetServers(): void {
-    this.#registry = undefined;
+    this.#changes += 1;
+    if (this.#registry) this.#registry.loadedAt = -Infinity;
   }
 
   /** A token was just revoked here. */
   forgetTokens(): void {
+    this.#changes += 1;
     this.#tokens.clear();
   }
 
@@ -193,35 +189,31 @@ export class Snapshots {
     return caller;
   }
 
-  /** What is wanted, in one batch; the servers come along only where they changed. */
+  /** What is wanted, in one batch; of the registry what changed. */
   async #read({ token, sessionId }: Wanted, now: number, waitUntil: WaitUntil): Promise<void> {
-    const { db, keys } = this.#options;
+    const { db, keys, posture } = this.#options;
+    const changes = this.#changes;
     const before = this.#registry?.value;
     const hmacs = token === undefined ? [] : await keys.hmacs('token', token);
-    const policy = [
-      selectTokenByHmac(db, hmacs, now),
-      selectRevision(db),
-      selectServersSince(db, before?.revision ?? 0),
-      selectRulesSince(db, before?.revision ?? 0),
-      selectToolsetsSince(db, before?.revision ?? 0),
-    ];
+    const registry = before ? selectRegistryChanges(db, before) : selectRegistry(db);
+    const policy = [selectTokenByHmac(db, hmacs, now), ...registry];
     const ids = sessionId === undefined ? [] : this.#takeWanted(sessionId);
     const session = ids.length === 0 ? [] : [selectSessions(db, ids)];
-    const results = await db.batch([...(token === undefined ? [] : policy), ...session]);
-    const rows = results.map(result => result.results);
+    const rows = await rowsOf(db, [...(token === undefined ? [] : policy), ...session]);
     if (ids.length > 0) {
       const found = new Map(parseSessions(rows.pop() ?? []).map(known => [known.id, known]));
       for (const id of ids) this.#sessions.set(id, held(found.get(id), now));
     }
     if (token === undefined) return;
-    const [tokens = [], revisions = [], ...changed] = rows;
-    const revision = parseRevision(revisions);
-    const isSame = before?.revision === revision;
-    this.#registry = held(isSame ? before : this.#parse(revision, changed), now);
+    const [tokens = [], ...read] = rows;
+    const after = before ? changedRegistry(before, read) : toRegistry(read, posture);
+    const whole = after ?? toRegistry(await rowsOf(db, selectRegistry(db)), posture);
+    const loadedAt = changes === this.#changes ? now : -Infinity;
+    this.#holdRegistry(whole, loadedAt);
     const found = (await this.#isAdmin(hmacs)) ? SETUP_TOKEN : parseToken(tokens);
     const move = moveToken(db, tokens, hmacs[0] ?? '', keys.active);
     if (move) waitUntil(move.run());
-    this.#hold(token, found, now, waitUntil);
+    this.#hold(token, found, { now, loadedAt }, waitUntil);
   }
 
   /** A session to read, and others that are waited for. */
@@ -231,20 +223,25 @@ export class Snapshots {
     return ids;
   }
 
-  #parse(revision: number, [servers = [], rules = [], toolsets = []]: unknown[][]): Registry {
-    const { posture } = this.#options;
-    const access = { posture, rules: parseRules(rules), toolsets: parseToolsets(toolsets) };
-    return { revision, servers: parseServers(servers), access };
+  /** Of two reads the one that was sent later counts. */
+  #holdRegistry(registry: Registry, loadedAt: number): void {
+    if (this.#registry && this.#registry.loadedAt > loadedAt) return;
+    this.#registry = held(registry, loadedAt);
   }
 
-  #hold(value: string, token: Token | undefined, now: number, waitUntil: WaitUntil): void {
+  #hold(
+    value: string,
+    token: Token | undefined,
+    { now, loadedAt }: { now: number; loadedAt: number },
+    waitUntil: WaitUntil,
+  ): void {
     if (!token) {
       this.#tokens.delete(value);
       return;
     }
     const before = this.#tokens.get(value)?.value;
     const isSame = before && JSON.stringify(before) === JSON.stringify(token);
-    this.#tokens.set(value, held(isSame ? before : token, now));
+    this.#tokens.set(value, held(isSame ? before : token, loadedAt));
     if (token === SETUP_TOKEN || now - (token.lastUsedAt ?? 0) < TOUCH_MS) return;
     waitUntil(touchToken(this.#options.db, token.id, now).run());
   }
@@ -254,6 +251,10 @@ export class Snapshots {
     if (adminToken === undefined) return false;
     return (await keys.hmacs('token', adminToken))[0] === hmacs[0];
   }
+}
+
+async function rowsOf(db: D1Database, statements: D1PreparedStatement[]): Promise<unknown[][]> {
+  return (await db.batch(statements)).map(({ results }) => results);
 }
 
 function ageOf(entry: Held<unknown> | undefined, now: number): number {

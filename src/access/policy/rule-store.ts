@@ -1,6 +1,7 @@
 /** The `access_rules` table. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
+import { isChanged } from '../../servers/registry/revision-store.ts';
 import {
   EffectSchema,
   SubjectColumnsSchema,
@@ -28,14 +29,16 @@ const RowSchema = z
     readOnly: row.read_only === 1,
   }));
 
-/** All rules where the registry is no longer at `revision`, else no row. */
-export function selectRulesSince(db: D1Database, revision: number): D1PreparedStatement {
-  return db
-    .prepare(
-      `SELECT id, effect, subject_kind, subject, server, tool, read_only FROM access_rules
-       WHERE (SELECT revision FROM registry_revision) <> ? ORDER BY id`,
-    )
-    .bind(revision);
+const SELECT = `SELECT id, effect, subject_kind, subject, server, tool, read_only FROM access_rules`;
+
+/** All rules. */
+export function selectRules(db: D1Database): D1PreparedStatement {
+  return db.prepare(SELECT);
+}
+
+/** The rules that changed since a revision of the registry. */
+export function selectChangedRules(db: D1Database, since: number): D1PreparedStatement {
+  return db.prepare(`${SELECT} WHERE ${isChanged('rule')}`).bind(since);
 }
 
 /** Rows as rules. */

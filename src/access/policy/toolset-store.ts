@@ -1,5 +1,6 @@
 /** The `toolsets` table. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
+import { isChanged } from '../../servers/registry/revision-store.ts';
 import { DefinitionSchema, type Toolset } from './toolset.ts';
 
 const RowSchema = z
@@ -11,14 +12,16 @@ const RowSchema = z
     definition: DefinitionSchema.parse(JSON.parse(row.definition)),
   }));
 
-/** All toolsets where the registry is no longer at `revision`, else no row. */
-export function selectToolsetsSince(db: D1Database, revision: number): D1PreparedStatement {
-  return db
-    .prepare(
-      `SELECT id, name, description, definition FROM toolsets
-       WHERE (SELECT revision FROM registry_revision) <> ? ORDER BY name`,
-    )
-    .bind(revision);
+const SELECT = 'SELECT id, name, description, definition FROM toolsets';
+
+/** All toolsets. */
+export function selectToolsets(db: D1Database): D1PreparedStatement {
+  return db.prepare(SELECT);
+}
+
+/** The toolsets that changed since a revision of the registry. */
+export function selectChangedToolsets(db: D1Database, since: number): D1PreparedStatement {
+  return db.prepare(`${SELECT} WHERE ${isChanged('toolset')}`).bind(since);
 }
 
 /** Rows as toolsets. */

@@ -19,6 +19,7 @@ import { parseRulesOfServer, RULES_OF_SERVER } from '../cache-rules/cache-rule-s
 import { ToolApprovalSchema } from './approval.ts';
 import { HealthSettingsSchema, NetworkTransportSchema, type Server } from './server-schema.ts';
 import { parsePlace } from './connector-place.ts';
+import { isChanged } from './revision-store.ts';
 import { ServerStatusSchema, type ServerStatus } from './status.ts';
 
 const VerdictSchema = z.object({
@@ -101,21 +102,9 @@ export function selectServers(db: D1Database): D1PreparedStatement {
   return db.prepare(`${SELECT_SERVERS} ORDER BY name`);
 }
 
-/** The number that grows with every change of the registry. */
-export function selectRevision(db: D1Database): D1PreparedStatement {
-  return db.prepare('SELECT revision FROM registry_revision');
-}
-
-/** The row of {@link selectRevision}. */
-export function parseRevision(rows: readonly unknown[]): number {
-  return z.object({ revision: z.number() }).parse(rows[0]).revision;
-}
-
-/** All servers where the registry is no longer at `revision`, else no row. */
-export function selectServersSince(db: D1Database, revision: number): D1PreparedStatement {
-  return db
-    .prepare(`${SELECT_SERVERS} WHERE (SELECT revision FROM registry_revision) <> ? ORDER BY name`)
-    .bind(revision);
+/** The servers that changed since a revision of the registry. */
+export function selectChangedServers(db: D1Database, since: number): D1PreparedStatement {
+  return db.prepare(`${SELECT_SERVERS} WHERE ${isChanged('server')}`).bind(since);
 }
 
 /** One server, or undefined. */

@@ -104,6 +104,24 @@ describe('token and registry', () => {
     expect(reads).toHaveLength(3);
   });
 
+  it('[ACC-1] are not believed where they were on the way while something was changed here', async () => {
+    const { snapshots, load, reads, hold, until, settle } = create();
+    const { token } = await createToken(portico);
+    await load(token);
+    pass(600);
+    const letGo = hold();
+    await load(token);
+    await until(2);
+    snapshots.forgetServers();
+    snapshots.forgetTokens();
+    letGo();
+    await settle();
+    await load(token);
+    expect(reads).toHaveLength(3);
+    await load(token);
+    expect(reads).toHaveLength(3);
+  });
+
   it('[ACC-3] stay the same objects as long as nothing of them changed', async () => {
     const { load, settle } = create();
     await register(portico, 'kept', { auto_connect: false });
@@ -139,7 +157,11 @@ describe('token and registry', () => {
     const grown = await again();
     expect(grown?.servers.map(({ name }) => name).toSorted()).toEqual(['kept', 'new']);
     expect(grown?.access.rules).toHaveLength(1);
-    expect(grown?.caller).not.toBe(restrictToCaller?.caller);
+    expect(grown?.access).toBe(restrictToCaller?.access);
+    expect(grown?.caller).toBe(restrictToCaller?.caller);
+    const kept = (servers: readonly { name: string }[] = []) =>
+      servers.find(({ name }) => name === 'kept');
+    expect(kept(grown?.servers)).toBe(kept(first?.servers));
   });
 });
 

@@ -35,7 +35,9 @@ function database() {
       state.largest = Math.max(state.largest, ids.length);
       return { results: ids.map(rowOf) };
     }
-    return { results: sql.includes('revision') && !sql.includes('>') ? [{ revision: 1 }] : [] };
+    const none = { current: 1, revision: null, kind: null, id: null };
+    if (sql.includes('AS current')) return { results: [none] };
+    return { results: sql.includes('FROM registry_revision') ? [{ revision: 1 }] : [] };
   };
   const db = {
     prepare: statement,

@@ -18,9 +18,10 @@ export function stopTime(): void {
 
 export const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
-/** @returns snapshots and what they do: how many statements each read had, and what outlives a request. */
+/** @returns snapshots and what they do: how many statements each read had, how many rows it read, and what outlives a request. */
 export function createSnapshots(more: Partial<SnapshotsOptions> = {}) {
   const reads: number[] = [];
+  const rows: number[] = [];
   const deferred: Promise<unknown>[] = [];
   let held: Promise<unknown> | undefined;
   const db = {
@@ -28,7 +29,9 @@ export function createSnapshots(more: Partial<SnapshotsOptions> = {}) {
     async batch(statements: D1PreparedStatement[]) {
       reads.push(statements.length);
       await held;
-      return env.DB.batch(statements);
+      const results = await env.DB.batch(statements);
+      rows.push(results.reduce((sum, { meta }) => sum + meta.rows_read, 0));
+      return results;
     },
   } as unknown as D1Database;
   const options = { db, keys, adminToken: ADMIN, posture: 'open', maxAgeMs: 1_000 } as const;
@@ -50,7 +53,7 @@ export function createSnapshots(more: Partial<SnapshotsOptions> = {}) {
   };
   /** All that was left to be done after the answers. @returns how much it was */
   const settle = async () => (await Promise.all(deferred.splice(0))).length;
-  return { snapshots, load, reads, hold, until, settle };
+  return { snapshots, load, reads, rows, hold, until, settle };
 }
 
 export const sql = (text: string, ...values: unknown[]) =>
