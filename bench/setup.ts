@@ -2,8 +2,8 @@
  * Brings up what a run measures: the upstream, the host with Portico and the relay, registered servers, sessions.
  *
  * Owns: 10 registrations of the one upstream (1,000 tools), half of them modern and half legacy, an ordinary token
- * made through REST, and one legacy session per connection on either side. Discovery is slowed to once an hour, so
- * that what reaches the upstream is only what the measured requests cause.
+ * made through REST, and one legacy session per connection on either side. Portico has its default settings, so its
+ * monitors check and discover during a run, as they do elsewhere.
  * Refuses: to hand out a set-up in which a server is not CONNECTED with all its tools. `stop` ends everything; the
  * data folder goes when the process ends, also by a signal.
  */
@@ -29,7 +29,6 @@ const RELAY = fileURLToPath(new URL('./relay.ts', import.meta.url));
 const TOOLS_PER_SERVER = 100;
 const SERVERS_PER_ERA = 5;
 const CONNECT_TIMEOUT_MS = 30_000;
-const HOUR_MS = 3_600_000;
 
 export const TOOL_COUNT = TOOLS_PER_SERVER * SERVERS_PER_ERA * 2;
 export const MAX_CONNECTIONS = 64;
@@ -171,7 +170,7 @@ export interface BenchOptions {
   inspect?: boolean;
   /** The Worker, in place of that of the sources. */
   script?: string;
-  /** Settings of Portico beside those of every run. */
+  /** Settings of Portico in place of its defaults. */
   env?: Record<string, string>;
 }
 
@@ -195,9 +194,6 @@ export async function startBench(options: BenchOptions): Promise<Bench> {
       env: {
         PORTICO_KEYS: JSON.stringify(keys),
         PORTICO_ADMIN_TOKEN: adminToken,
-        PORTICO_DISCOVERY_INTERVAL_MS: String(HOUR_MS),
-        PORTICO_HEALTH_INTERVAL_MS: String(HOUR_MS),
-        PORTICO_SESSION_IDLE_MS: String(HOUR_MS),
         ...options.env,
       },
       workers: [{ name: 'relay', script: await bundleWorker(RELAY) }],

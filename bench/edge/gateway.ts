@@ -10,6 +10,8 @@ export const DISTANCES = { d1: 30, object: 25, kv: 10 };
 export type Distances = typeof DISTANCES;
 export const NEAR: Distances = { d1: 0, object: 0, kv: 0 };
 
+const HOUR_MS = 3_600_000;
+
 export interface MeteredGateway {
   /** One call of a tool, with its time in milliseconds. @throws Error where the answer is not right */
   call(client: Era, server: Era, connection?: number): Promise<number>;
@@ -24,8 +26,14 @@ export interface MeteredGateway {
 /** @param env settings beside those of Cloudflare's defaults */
 export async function startMetered(env: Record<string, string> = {}): Promise<MeteredGateway> {
   const bench: Bench = await startBench({
-    // On one machine calls are gathered for a second only.
-    env: { PORTICO_AUDIT_GATHER_MS: '25000', ...env },
+    env: {
+      // On one machine calls are gathered for a second only.
+      PORTICO_AUDIT_GATHER_MS: '25000',
+      // What a monitor costs by itself is no call's.
+      PORTICO_DISCOVERY_INTERVAL_MS: String(HOUR_MS),
+      PORTICO_HEALTH_INTERVAL_MS: String(HOUR_MS),
+      ...env,
+    },
     script: await bundleMetered(),
   });
   const origin = `http://127.0.0.1:${bench.ports.portico}`;
