@@ -9,7 +9,7 @@ import { toProblemResponse } from './shared/errors/to-problem.ts';
 import { IMPLEMENTATION } from './shared/protocol.ts';
 import { parseEndpoint, type EndpointPart } from './mcp/endpoint.ts';
 import { createCors } from './http/cors.ts';
-import { createHostCheck } from './http/host.ts';
+import { createHostCheck, type Served } from './http/host.ts';
 import { createAddressLimit, type AddressLimitPorts } from './http/address-limit.ts';
 import { handleMcp } from './mcp/route.ts';
 import { handleSse } from './mcp/sse/sse-route.ts';
@@ -35,9 +35,8 @@ export function createApp(ports: AppPorts): App {
     return handleSse(request, url, part, ports, work => context.waitUntil(work));
   }
 
-  const routes: App = {
-    fetch(request, context) {
-      const url = new URL(request.url);
+  const routes: Served = {
+    fetch(request, url, context) {
       if (url.pathname === '/mcp') return mcp(request, url, context);
       if (url.pathname === '/sse' || url.pathname === '/messages') {
         return sse(request, url, context);

@@ -49,8 +49,8 @@ export function createCall(ports: CallPorts): Gateway['request'] {
   const states = createRequestStates(ports.requestState);
   const send = [
     refuseOpenCircuit(reports),
-    endWhenDrained(ports.openCallChannel),
     reportOutcome(reports),
+    endWhenDrained(ports.openCallChannel),
   ].reduceRight((next, step) => step(next), ports.send);
 
   /** The catalogs of an endpoint of many servers. */

@@ -29,19 +29,21 @@ export function offeredExtensions(catalogs: readonly Catalog[]): JsonObject {
  * Whether a call's result may be of a type that only an extension of its server knows.
  * @param catalogs those that the caller sees; on the endpoint of one server undefined
  */
-export async function takesOtherTypes(
+export function takesOtherTypes(
   params: RawObject,
   catalog: Catalog,
   catalogs: (() => Promise<readonly Catalog[]>) | undefined,
-): Promise<boolean> {
+): boolean | Promise<boolean> {
   const names = unknownExtensions(catalog);
   if (names.length === 0 || !declaresOne(params, names)) return false;
   if (!catalogs) return true;
-  const offered = offeredExtensions(await catalogs());
-  return declaresOne(
-    params,
-    names.filter(name => name in offered),
-  );
+  return catalogs().then(all => {
+    const offered = offeredExtensions(all);
+    return declaresOne(
+      params,
+      names.filter(name => name in offered),
+    );
+  });
 }
 
 /** The extensions of a server that may give its results a type of their own. */

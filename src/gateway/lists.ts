@@ -34,7 +34,7 @@ export interface ListPorts {
 /** `Gateway`, as far as it reads catalogs, for viewers who see what they are given. */
 export interface Lists {
   /** What is seen of a server's catalog. */
-  catalogOf(visible: VisibleServers, server: Server): Promise<Catalog>;
+  catalogOf(visible: VisibleServers, server: Server): Catalog | Promise<Catalog>;
   visible(viewer: Viewer): Promise<VisibleServers>;
   list(viewer: Viewer, kind: Kind): Promise<Listing>;
   /** The server and the item that a reference means. @throws PorticoError as `resolve` */
@@ -50,13 +50,10 @@ const MAX_LISTS = 64;
 export function createLists(ports: ListPorts): Lists {
   const lists = new Lru<string, Listing>(MAX_LISTS);
 
-  async function catalogOf({ views, client }: VisibleServers, server: Server): Promise<Catalog> {
-    const catalog = suited(
-      await ports.catalogOf(server),
-      server.verdict?.era ?? 'legacy',
-      client ?? PLAIN_CLIENT,
-    );
-    return filterCatalog(views?.get(server.id), catalog);
+  function catalogOf(visible: VisibleServers, server: Server): Catalog | Promise<Catalog> {
+    const known = ports.catalogOf(server);
+    const seen = (catalog: Catalog) => seenOf(visible, server, catalog);
+    return known instanceof Promise ? known.then(seen) : seen(known);
   }
 
   async function list({ visible, naming }: Viewer, kind: Kind): Promise<Listing> {
@@ -132,6 +129,11 @@ export function createLists(ports: ListPorts): Lists {
       return { serverId: server.id, uri: name, as: uri, ...qualifier };
     },
   };
+}
+
+function seenOf({ views, client }: VisibleServers, server: Server, catalog: Catalog): Catalog {
+  const own = suited(catalog, server.verdict?.era ?? 'legacy', client ?? PLAIN_CLIENT);
+  return filterCatalog(views?.get(server.id), own);
 }
 
 /** An item as an endpoint presents it. */

@@ -8,14 +8,11 @@
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
+import type { Served } from './host.ts';
 
 export interface AddressLimitPorts {
   /** The platform's counter; absent where there is none. */
   addressLimit?: Pick<RateLimit, 'limit'> | undefined;
-}
-
-interface Served {
-  fetch(request: Request, context: ExecutionContext): Response | Promise<Response>;
 }
 
 /** Seconds after which the counter begins anew: its period in `wrangler.toml`. */
@@ -32,7 +29,7 @@ export function createAddressLimit({ addressLimit }: AddressLimitPorts, app: Ser
     }
   };
   return {
-    async fetch(request, context) {
+    async fetch(request, url, context) {
       const address = request.headers.get('cf-connecting-ip');
       if (address !== null && !(await isAllowed(address))) {
         const retryAfterSeconds = PERIOD_SECONDS;
@@ -40,7 +37,7 @@ export function createAddressLimit({ addressLimit }: AddressLimitPorts, app: Ser
           new PorticoError('rate_limited', undefined, { retryAfterSeconds }),
         );
       }
-      return app.fetch(request, context);
+      return app.fetch(request, url, context);
     },
   };
 }

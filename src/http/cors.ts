@@ -4,11 +4,8 @@
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
+import type { Served } from './host.ts';
 import { checkOrigin, type OriginPolicy } from './origin.ts';
-
-interface Served {
-  fetch(request: Request, context: ExecutionContext): Response | Promise<Response>;
-}
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE';
 /** What the protocol and the API read; a client's own mirrored arguments come under any `Mcp-Param-*` name. */
@@ -31,17 +28,16 @@ const MAX_ASKED = 64;
 /** An application that pages of allowed origins may call. What comes without an origin, or from its own, passes untouched. */
 export function createCors(policy: OriginPolicy, app: Served): Served {
   return {
-    fetch(request, context) {
+    fetch(request, url, context) {
       const origin = request.headers.get('origin');
-      if (origin === null) return app.fetch(request, context);
-      const url = new URL(request.url);
+      if (origin === null) return app.fetch(request, url, context);
       if (origin === url.origin || !isAllowed(url, origin, policy)) {
-        return app.fetch(request, context);
+        return app.fetch(request, url, context);
       }
       const isPreflight =
         request.method === 'OPTIONS' && request.headers.has('access-control-request-method');
       if (isPreflight) return preflight(request, origin);
-      return Promise.resolve(app.fetch(request, context)).then(response =>
+      return Promise.resolve(app.fetch(request, url, context)).then(response =>
         granting(response, origin),
       );
     },

@@ -4,6 +4,7 @@
  * still, up to a limit of its own. `release` must be called when the call is over.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
+import { RequestTimers } from '../shared/util/request-timers.ts';
 
 export interface Deadline {
   readonly signal: AbortSignal;
@@ -19,6 +20,8 @@ export interface Deadline {
   hold(limitMs: number): () => void;
   /** End the call now, as where its client goes away. */
   end(): void;
+  /** Acts at once when the call is ended before its time. @returns takes that back */
+  onEnd(act: () => void): () => void;
   release(): void;
 }
 
@@ -28,28 +31,39 @@ const CEILING_FACTOR = 10;
 /**
  * @param timeoutMs longest time from now, in milliseconds
  * @param client aborts when the client of the call goes away
+ * @param timers of the request that the call is made for
  */
-export function createDeadline(timeoutMs: number, client?: AbortSignal): Deadline {
+export function createDeadline(
+  timeoutMs: number,
+  client?: AbortSignal,
+  timers = new RequestTimers(),
+): Deadline {
   const controller = new AbortController();
+  const { signal } = controller;
+  const endings = new Set<() => void>();
   let endsAt = Date.now() + timeoutMs * CEILING_FACTOR;
   let limitMs = timeoutMs;
   let timedOut = false;
   let isOver = false;
   let held = 0;
-  const onClient = () => controller.abort();
+  const end = () => {
+    if (signal.aborted) return;
+    controller.abort();
+    for (const act of endings) act();
+  };
   const onTime = () => {
     timedOut = true;
-    controller.abort();
+    end();
   };
-  let timer = setTimeout(onTime, timeoutMs);
-  if (client?.aborted) controller.abort();
-  else client?.addEventListener('abort', onClient, { once: true });
+  let cancelTimer = timers.set(timeoutMs, onTime);
+  if (client?.aborted) end();
+  else client?.addEventListener('abort', end);
 
   function set(ms: number): void {
-    clearTimeout(timer);
+    cancelTimer();
     if (isOver) return;
     limitMs = ms;
-    timer = setTimeout(onTime, ms);
+    cancelTimer = timers.set(ms, onTime);
   }
 
   function restart(): void {
@@ -57,7 +71,7 @@ export function createDeadline(timeoutMs: number, client?: AbortSignal): Deadlin
   }
 
   return {
-    signal: controller.signal,
+    signal,
     restart,
     explain: otherwise =>
       timedOut
@@ -75,11 +89,15 @@ export function createDeadline(timeoutMs: number, client?: AbortSignal): Deadlin
         restart();
       };
     },
-    end: () => controller.abort(),
+    end,
+    onEnd(act) {
+      endings.add(act);
+      return () => endings.delete(act);
+    },
     release() {
       isOver = true;
-      clearTimeout(timer);
-      client?.removeEventListener('abort', onClient);
+      cancelTimer();
+      client?.removeEventListener('abort', end);
     },
   };
 }

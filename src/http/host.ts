@@ -6,32 +6,36 @@ import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts'
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
 import { checkOrigin, type OriginPolicy } from './origin.ts';
 
-interface Served {
-  fetch(request: Request, context: ExecutionContext): Response | Promise<Response>;
+/** An application that is given the URL of each request, parsed once. */
+export interface Served {
+  fetch(request: Request, url: URL, context: ExecutionContext): Response | Promise<Response>;
 }
 
 /** A name, an IPv4 address or an IPv6 address in brackets, with or without a port (RFC 9110 §7.2). */
 const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 
 /** An application that is asked under a Host of its own only. */
-export function createHostCheck(policy: OriginPolicy, app: Served): Served {
+export function createHostCheck(policy: OriginPolicy, app: Served) {
   return {
-    fetch(request, context) {
+    fetch(request: Request, context: ExecutionContext): Response | Promise<Response> {
+      let url: URL;
       try {
-        checkHost(request, policy);
+        url = checkedUrl(request, policy);
       } catch (thrown) {
         return toProblemResponse(toPorticoError(thrown));
       }
-      return app.fetch(request, context);
+      return app.fetch(request, url, context);
     },
   };
 }
 
 /** @throws PorticoError `invalid_request`, `origin_refused` */
-function checkHost({ url, headers }: Request, policy: OriginPolicy): void {
-  const host = headers.get('host');
-  if (!URL.canParse(url) || (host !== null && !HOST.test(host))) {
+function checkedUrl(request: Request, policy: OriginPolicy): URL {
+  const host = request.headers.get('host');
+  const url = URL.parse(request.url);
+  if (url === null || (host !== null && !HOST.test(host))) {
     throw new PorticoError('invalid_request', 'The Host header is not valid');
   }
-  checkOrigin(new URL(url), null, policy);
+  checkOrigin(url, null, policy);
+  return url;
 }

@@ -1,14 +1,13 @@
 /** Reads a JSON request body within its bound, and within what may be in flight. */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { checkBounds, JsonPastBounds, type JsonBounds } from '../shared/json/json-bounds.ts';
-import { BodyTooLarge, readText, type Meter } from './read-text.ts';
+import { BodyTooLarge, readText, STRICT, type Meter } from './read-text.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 
 /** A body may weigh this many times its largest size once it is parsed: records do, millions of empty objects do not. */
 export const WEIGHT_FACTOR = 8;
 
 const PIECE_BYTES = 65_536;
-const STRICT = { fatal: true, ignoreBOM: false };
 /** What is said of bytes that are no text. */
 const NO_TEXT = 'The body is not valid UTF-8';
 
@@ -30,8 +29,7 @@ export async function readJsonBody(
   }
   let text: string;
   try {
-    const decoder = new TextDecoder('utf-8', STRICT);
-    text = await readText(request, request.headers, maxBytes, meterOf(bytes), decoder);
+    text = await readText(request, request.headers, maxBytes, meterOf(bytes), true);
   } catch (error) {
     if (error instanceof PorticoError) {
       await discardBody(request, maxBytes);
@@ -105,7 +103,7 @@ const meterOf = (bytes: RequestBytes): Meter => ({
 /** @throws PorticoError `parse_error` */
 export function toText(bytes: ArrayBuffer): string {
   try {
-    return new TextDecoder('utf-8', STRICT).decode(bytes);
+    return STRICT.decode(bytes);
   } catch {
     throw new PorticoError('parse_error', NO_TEXT);
   }

@@ -1,5 +1,8 @@
 /** Reads a body as text up to a bound, natively where its length is known, and counted while it is read where somebody counts. */
 
+/** For whole texts only: it keeps nothing from one to the next. */
+export const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
 export class BodyTooLarge extends Error {}
 
 /** Counts the bytes that are read. What `take` throws ends the reading; where it gives a promise, nothing is read until that settles. */
@@ -16,7 +19,7 @@ const STEPS = [65_536, 1_048_576] as const;
 /**
  * @param headers of the message; the length counts only where nothing is encoded, since what is read
  *   is decoded
- * @param decoder a fatal one throws TypeError on what is no UTF-8
+ * @param isStrict what is no UTF-8 throws TypeError
  * @throws BodyTooLarge past `maxBytes`; what the stream throws where it breaks off; what the meter throws
  */
 export async function readText(
@@ -28,7 +31,7 @@ export async function readText(
   headers: Headers,
   maxBytes: number,
   meter?: Meter,
-  decoder = new TextDecoder(),
+  isStrict = false,
 ): Promise<string> {
   const declared = headers.has('content-encoding') ? null : headers.get('content-length');
   const length = declared === null ? NaN : Number(declared);
@@ -36,9 +39,10 @@ export async function readText(
   if (Number.isInteger(length)) {
     const waiting = meter?.take(length, false);
     if (waiting) await waiting;
-    return decoder.fatal ? decoder.decode(await source.arrayBuffer()) : source.text();
+    return isStrict ? STRICT.decode(await source.arrayBuffer()) : source.text();
   }
   if (source.body === null) return '';
+  const decoder = new TextDecoder('utf-8', { fatal: isStrict, ignoreBOM: false });
   const reader = source.body.getReader();
   let bytes = 0;
   let counted = 0;

@@ -26,7 +26,6 @@ export async function handleMcp(
   ports: McpPorts,
   waitUntil: WaitUntil,
 ): Promise<Response> {
-  const era = claimedEra(request);
   try {
     checkOrigin(url, request.headers.get('origin'), ports.config);
     if (request.method === 'POST') {
@@ -39,6 +38,7 @@ export async function handleMcp(
     if (request.method === 'GET') return await openStream(admitted, ports);
     throw new PorticoError('method_not_allowed');
   } catch (thrown) {
+    const era = claimedEra(request);
     const response = toRpcErrorResponse(toPorticoError(thrown), null, era);
     if (response.status === 405) {
       response.headers.set('allow', era === 'modern' ? 'POST' : 'GET, POST, DELETE');

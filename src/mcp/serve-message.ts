@@ -171,7 +171,8 @@ async function dispatch(
       );
     const { signal } = admitted.incoming;
     if (sessionId === undefined || !isRelayed(request.method)) return serve(signal);
-    return ports.cancellations.serve(sessionOwner(sessionId), request.id, signal, serve);
+    const { timers } = requestContext.context;
+    return ports.cancellations.serve(sessionOwner(sessionId), request.id, signal, serve, timers);
   }
   const cancelledId = cancelledRequest(body.json);
   if (sessionId !== undefined && cancelledId !== undefined) {

@@ -5,6 +5,7 @@ import { principalOwner, sessionOwner } from '../shared/identity/object-owners.t
 import { directiveOfHeader } from '../gateway/cache/cache-control.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import type { Era, LogLevel, RpcRequest } from '../shared/protocol.ts';
+import { RequestTimers } from '../shared/util/request-timers.ts';
 import { capabilitiesKey } from '../shared/client-capabilities.ts';
 import { listenOwner } from '../sessions/streams.ts';
 import type { Admitted } from './admit.ts';
@@ -44,6 +45,7 @@ export function toRequestContext(
     chats: ports.chats,
     context: {
       signal: incoming.signal,
+      timers: new RequestTimers(),
       owner,
       waitUntil,
       capabilities,

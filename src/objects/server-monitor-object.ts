@@ -225,7 +225,7 @@ export class ServerMonitor extends DurableObject<Env> {
 
   #createWatch(): HeldWatch {
     return new HeldWatch({
-      endpointOf: server => this.#endpoints.of(server),
+      endpointOf: async server => this.#endpoints.of(server),
       optionsOf: ({ id, transportType, verdict }) => ({
         transport: transportType === 'SSE' ? 'sse' : 'http',
         legacy: verdict?.legacy,

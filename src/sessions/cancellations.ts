@@ -5,6 +5,7 @@
  */
 import { sha256Hex } from '../shared/crypto/base64url.ts';
 import { idText, type RequestId } from '../shared/protocol.ts';
+import { RequestTimers } from '../shared/util/request-timers.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import type { ClientObject } from './client-object.ts';
 
@@ -38,30 +39,34 @@ export class Cancellations {
   /**
    * Serve a request so that its client can cancel it. A cancelled request is answered with nothing.
    * @param serve makes the answer; its signal aborts when the request is cancelled or `client` does
+   * @param timers of the request
    */
   async serve(
     owner: string,
     id: RequestId,
     client: AbortSignal,
     serve: (signal: AbortSignal) => Promise<Response>,
+    timers = new RequestTimers(),
   ): Promise<Response> {
     const call = new AbortController();
-    const cancelled = new AbortController();
+    const cancelled = { is: false, act: () => {} };
     let socket: WebSocket | undefined;
     let isOver = false;
     const onClient = () => call.abort();
     const onCancelled = () => {
-      cancelled.abort();
+      if (cancelled.is) return;
+      cancelled.is = true;
+      cancelled.act();
       call.abort();
     };
     const listen = async () => {
       socket = await this.#open(owner, id, onCancelled);
       if (isOver) socket?.close();
     };
-    const timer = setTimeout(() => void listen().catch(() => {}), LASTS_MS);
+    const cancelTimer = timers.set(LASTS_MS, () => void listen().catch(() => {}));
     const end = () => {
       isOver = true;
-      clearTimeout(timer);
+      cancelTimer();
       client.removeEventListener('abort', onClient);
       if (socket?.readyState === WebSocket.OPEN) socket.close();
     };
@@ -73,11 +78,11 @@ export class Cancellations {
     });
     const type = response.headers.get('content-type') ?? '';
     if (response.body && type.includes('text/event-stream')) {
-      const body = untilCancelled(response.body, cancelled.signal, end, onClient);
+      const body = untilCancelled(response.body, cancelled, end, onClient);
       return new Response(body, response);
     }
     end();
-    return cancelled.signal.aborted ? new Response(null, { status: 202 }) : response;
+    return cancelled.is ? new Response(null, { status: 202 }) : response;
   }
 
   async #open(
@@ -104,7 +109,7 @@ export class Cancellations {
  */
 function untilCancelled(
   body: ReadableStream<Uint8Array>,
-  cancelled: AbortSignal,
+  cancelled: { is: boolean; act: () => void },
   onEnd: () => void,
   onGone: () => void,
 ): ReadableStream<Uint8Array> {
@@ -116,15 +121,15 @@ function untilCancelled(
         controller.close();
         void reader.cancel().catch(() => {});
       };
-      if (cancelled.aborted) onCancelled();
-      else cancelled.addEventListener('abort', onCancelled, { once: true });
+      cancelled.act = onCancelled;
+      if (cancelled.is) onCancelled();
     },
     async pull(controller) {
       const { done, value } = await reader.read().catch((error: unknown) => {
         onEnd();
         throw error;
       });
-      if (cancelled.aborted) return;
+      if (cancelled.is) return;
       if (!done) return controller.enqueue(value);
       onEnd();
       controller.close();

@@ -58,14 +58,14 @@ export async function send(
   let telling = Promise.resolve();
   // Told from within the event, since a request whose client is gone begins nothing later.
   const onAbort = () => {
-    if (protocol.era === 'modern') return;
     const notification = { method: 'notifications/cancelled', params: { requestId: id } };
     telling = sendNotification(endpoint, protocol, notification);
     context.waitUntil(telling);
   };
   const told = () => telling;
-  deadline.signal.addEventListener('abort', onAbort, { once: true });
-  const settle = () => deadline.signal.removeEventListener('abort', onAbort);
+  // A modern server hears of it by the connection's end.
+  const isTold = protocol.era === 'legacy';
+  const settle = isTold ? deadline.onEnd(onAbort) : () => {};
   try {
     const replying = exchange(outbound, deadline, maxAnswerBytes);
     const stop = () => deadline.end();
@@ -76,7 +76,7 @@ export async function send(
     }
     const messages = settling(reply.messages, isAnswered => {
       settle();
-      if (!isAnswered && !deadline.signal.aborted) onAbort();
+      if (isTold && !isAnswered && !deadline.signal.aborted) onAbort();
     });
     return { reply: { headers: reply.headers, messages }, protocol, told };
   } catch (error) {

@@ -54,6 +54,7 @@ export class UpstreamEndpoints {
   readonly #tokens: AccessTokenSource;
   readonly #connectors: ConnectorFetch;
   readonly #openBytes: () => RequestBytes;
+  readonly #known = new WeakMap<Server, UpstreamEndpoint>();
   readonly #needles = new Lru<string, readonly Needle[]>(MAX_NEEDLES);
 
   constructor(
@@ -70,9 +71,19 @@ export class UpstreamEndpoints {
     this.#openBytes = openBytes;
   }
 
-  /** @throws PorticoError where the address is not allowed or the credential cannot be used */
-  async of(server: Server): Promise<UpstreamEndpoint> {
-    return this.visible(await this.#addressOf(server));
+  /**
+   * Remembered with the record where nothing of it can change before the record does.
+   * @throws PorticoError where the address is not allowed or the credential cannot be used
+   */
+  of(server: Server): UpstreamEndpoint | Promise<UpstreamEndpoint> {
+    return this.#known.get(server) ?? this.#find(server);
+  }
+
+  async #find(server: Server): Promise<UpstreamEndpoint> {
+    const address = await this.#addressOf(server);
+    const endpoint = this.visible(address);
+    if (address.tokenSerial === undefined) this.#known.set(server, endpoint);
+    return endpoint;
   }
 
   /** The way to an address that was decided on before. */

@@ -107,7 +107,7 @@ export class Upstreams {
     let endpoint: UpstreamEndpoint | undefined;
     try {
       if (throughObject && needsObject(verdict, request, context)) {
-        return { messages: await throughObject({ server, request, name }, context) };
+        return { messages: await throughObject({ server, request, name }, cuttable(context)) };
       }
       endpoint = await endpoints.of(server);
       return await this.#dispatch(endpoint, verdict, request, name, context);
@@ -128,7 +128,8 @@ export class Upstreams {
     name: string | undefined,
     context: CallContext,
   ): Promise<CallReply> {
-    const deadline = createDeadline(this.#timeoutMs(request), context.signal);
+    const deadline = createDeadline(this.#timeoutMs(request), context.signal, context.timers);
+    context.onCuttable?.(deadline.end);
     const { era } = verdict;
     const attempt = { endpoint, era, request, name, deadline, context };
     let streaming = false;
@@ -262,6 +263,13 @@ export class Upstreams {
 function isStranger(response: RawResponse): boolean {
   const code = 'error' in response ? response.parsed['code'] : undefined;
   return code === RPC.headerMismatch || code === RPC.unsupportedProtocolVersion;
+}
+
+/** A call that an object makes: what cuts it aborts its signal. */
+function cuttable(context: CallContext): CallContext {
+  const controller = new AbortController();
+  context.onCuttable?.(() => controller.abort());
+  return { ...context, signal: AbortSignal.any([context.signal, controller.signal]) };
 }
 
 async function* closingAfter(messages: CallMessages, connection: SseConnection): CallMessages {

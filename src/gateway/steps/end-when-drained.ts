@@ -4,7 +4,8 @@
  * caller gets a reason. A call that ends in time ends as it would have. Short calls pay for a timer only.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import type { CallMessages } from '../../upstream/protocol/call.ts';
+import type { CallContext, CallMessages } from '../../upstream/protocol/call.ts';
+import { RequestTimers } from '../../shared/util/request-timers.ts';
 import type { SendStep } from './send.ts';
 
 /** A call that lasts this long can be cut from now on, in milliseconds. */
@@ -29,8 +30,9 @@ export type OpenCallChannel = (serverId: string) => Promise<CallChannel | null>;
 /** Ends a call where its server was taken down and the time of draining is over. */
 export function endWhenDrained(open: OpenCallChannel): SendStep {
   return next => (server, request, name, context) => {
-    const pending = new PendingCall(context.signal, () => open(server.id));
-    return next(server, request, name, { ...context, signal: pending.signal }).then(
+    const pending = new PendingCall(context, () => open(server.id));
+    const onCuttable = (cut: () => void) => pending.takeCut(cut);
+    return next(server, request, name, { ...context, onCuttable }).then(
       reply => {
         if ('messages' in reply) return { messages: pending.whole(reply.messages) };
         pending.end();
@@ -46,28 +48,28 @@ export function endWhenDrained(open: OpenCallChannel): SendStep {
 
 /** One call, from when it leaves to its end. */
 class PendingCall {
-  readonly #controller = new AbortController();
   readonly #client: AbortSignal;
-  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #cancelTimer: () => void;
+  #cutNow: (() => void) | undefined;
   #socket: CallChannel | undefined;
   #cut: { timer: ReturnType<typeof setTimeout>; at: number } | undefined;
   #isCut = false;
   #isOver = false;
-  readonly #onClient = () => {
-    this.#controller.abort();
-    this.end();
-  };
 
-  constructor(client: AbortSignal, open: () => Promise<CallChannel | null>) {
-    this.#client = client;
+  constructor(
+    { signal, timers = new RequestTimers() }: CallContext,
+    open: () => Promise<CallChannel | null>,
+  ) {
+    this.#client = signal;
     // Without a line a call ends by its own time.
-    this.#timer = setTimeout(() => void this.#listen(open).catch(() => {}), LASTS_MS);
-    if (client.aborted) this.#onClient();
-    else client.addEventListener('abort', this.#onClient, { once: true });
+    const listen = () => void this.#listen(open).catch(() => {});
+    this.#cancelTimer = timers.set(LASTS_MS, listen);
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  /** From now on this cuts it. */
+  takeCut(cut: () => void): void {
+    this.#cutNow = cut;
+    if (this.#isCut) cut();
   }
 
   /** What is thrown, or why. */
@@ -95,9 +97,8 @@ class PendingCall {
 
   end(): void {
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#cancelTimer();
     this.#withdraw();
-    this.#client.removeEventListener('abort', this.#onClient);
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.close();
   }
 
@@ -108,6 +109,7 @@ class PendingCall {
   }
 
   async #listen(open: () => Promise<CallChannel | null>): Promise<void> {
+    if (this.#client.aborted) return;
     const socket = await open();
     if (!socket) return;
     this.#socket = socket;
@@ -129,7 +131,7 @@ class PendingCall {
     this.#withdraw();
     const onTime = () => {
       this.#isCut = true;
-      this.#controller.abort();
+      this.#cutNow?.();
     };
     this.#cut = { timer: setTimeout(onTime, cutInMs), at };
   }

@@ -34,7 +34,8 @@ export async function answerRequest(
   const { id, method } = request;
   try {
     const params = await paramsOf(requestContext, request, text, era);
-    const own = await handleOwn(requestContext, request);
+    const handled = handleOwn(requestContext, request);
+    const own = handled && (await handled);
     if (own) return own;
     const shared = toShared(requestContext, request);
     const response = await handleShared(shared, request, params, era);

@@ -78,7 +78,8 @@ export async function handleShared(
   }
   if (isCallOf(ASK_NAME, requestContext, request)) return ask(requestContext, request, era);
   if (isCallOf(CHAT_NAME, requestContext, request)) return chat(requestContext, request, era);
-  const meta = await toMetaCall(requestContext, request, params, era);
+  const meta =
+    tools === 'search' ? await toMetaCall(requestContext, request, params, era) : undefined;
   if (!meta) return relay(requestContext, request, params, era);
   const asked = { id: request.id, method: request.method, era };
   if ('result' in meta) return ownResultResponse(asked, meta.result);
@@ -125,7 +126,7 @@ async function whenReady(
   if (!acceptsStream) return responding;
   const release = context.bytes?.retain() ?? (() => {});
   responding.then(release, release);
-  return keepAliveResponse(responding, thrown => thrownText(thrown, asked));
+  return keepAliveResponse(responding, thrown => thrownText(thrown, asked), context.timers);
 }
 
 /** @param rescue answers what the gateway refused, or throws it again */

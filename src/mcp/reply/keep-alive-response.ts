@@ -4,6 +4,7 @@
  * is an event stream, whatever it would have been. Large messages are written at the client's pace.
  */
 import { slicesOf, StallTimer, type Holder } from '../../http/paced-body.ts';
+import { RequestTimers } from '../../shared/util/request-timers.ts';
 import { SMALL_BYTES } from '../../shared/limits/bytes-in-flight.ts';
 import { toSseParts, toSseText } from '../../http/sse-events.ts';
 
@@ -84,8 +85,9 @@ export function toStream(
 export async function keepAliveResponse(
   responding: Promise<Response>,
   toText: (thrown: unknown) => string,
+  timers?: RequestTimers,
 ): Promise<Response> {
-  const response = await soon(responding);
+  const response = await soon(responding, timers);
   if (response) return response;
   const content = responding.then(contentOf, thrown => toBody(toSseText(toText(thrown))));
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
@@ -139,14 +141,18 @@ const toBody = (text: string): ReadableStream<Uint8Array> =>
   new Response(text).body ?? new ReadableStream();
 
 /** What a promise gives, or undefined where that takes longer than a silence may be. */
-async function soon<T>(promise: Promise<T>): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  const silence = new Promise<undefined>(resolve => {
-    timer = setTimeout(() => resolve(undefined), SILENCE_MS);
+function soon<T>(promise: Promise<T>, timers = new RequestTimers()): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const cancel = timers.set(SILENCE_MS, () => resolve(undefined));
+    promise.then(
+      value => {
+        cancel();
+        return resolve(value);
+      },
+      (thrown: unknown) => {
+        cancel();
+        reject(thrown);
+      },
+    );
   });
-  try {
-    return await Promise.race([promise, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

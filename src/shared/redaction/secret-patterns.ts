@@ -45,6 +45,9 @@ const SPACES = /\s+/y;
 const VALUE = /"[^"]*"?|'[^']*'?|[^\s&;,"'#{}[\]]+/y;
 /** Name and password of an address. */
 const USERINFO = /([a-z0-9+.-]:\/\/)[^\s/?#]+@/gi;
+/** A text in which anything of the above is found holds one of these, or the name of an option before a space. Most hold neither. */
+const MAY_HOLD =
+  /[=:@]|-----BEGIN|portico_|gh[pousr]_|github_pat_|glpat-|[spr]k[-_]|A[KS]IA|xox|AIza|ya29|npm_|hf_|eyJ|bearer|basic/i;
 /** How much behind the part that is kept is read, so that what begins in it is known for what it is. */
 const AHEAD_CHARS = 4_096;
 
@@ -70,6 +73,7 @@ export function beginningWithoutSecrets(text: string, maxChars: number): string 
  * @param isCut the text goes on: what begins like a token at its end is one
  */
 export function withoutSecretForms(text: string, isCut = false): string {
+  if (!MAY_HOLD.test(text) && !(text.includes('-') && /\s/.test(text))) return text;
   let safe = text.replaceAll(SCHEMES, `$1 ${REDACTED}`).replaceAll(USERINFO, `$1${REDACTED}@`);
   for (const pattern of SECRET_VALUES) safe = safe.replaceAll(pattern, REDACTED);
   return withoutNamed(withoutJwt(safe, isCut));

@@ -2,6 +2,7 @@
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
+import type { RequestTimers } from '../../shared/util/request-timers.ts';
 import type { RawResponse, UpstreamMessage } from './message.ts';
 import type { Question, RequestCancellation } from './server-request.ts';
 
@@ -28,6 +29,10 @@ export interface CallContext {
   onUpdated?(serverId: string, uri: string, params: string): void;
   /** Told when the request leaves for the upstream. */
   onDispatch?(): void;
+  /** Told what ends the call before its time. */
+  onCuttable?(cut: () => void): void;
+  /** Timers of the request that is served; absent where it has none to share. */
+  timers?: RequestTimers;
 }
 
 /** What a caller sees of a call: notifications and questions, the response last. */

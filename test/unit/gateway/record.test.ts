@@ -160,11 +160,11 @@ describe('the end of a call', () => {
       vi.spyOn(world.gone.signal, name),
     );
     await world.call();
-    // Its row, and the step that ends it when its server is taken down.
+    // Its row.
     const [added, removed] = [add, remove].map(
       each => new Set(each?.mock.calls.map(([, listener]) => listener)),
     );
-    expect(added?.size).toBe(2);
+    expect(added?.size).toBe(1);
     expect(removed).toEqual(added);
   });
 

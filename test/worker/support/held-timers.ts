@@ -3,6 +3,7 @@
  * machine that is busy. What was taken back by then never happens. Undone after each test (restoreMocks).
  */
 import { vi } from 'vitest';
+import { RequestTimers } from '../../../src/shared/util/request-timers.ts';
 
 /** @returns lets the time of all that are still held be over */
 export function holdTimers(...lengthsMs: number[]): () => void {
@@ -28,6 +29,17 @@ export function holdTimersThat(isHeld: (ms: number) => boolean): HeldTimers {
   }) as typeof setTimeout);
   vi.spyOn(globalThis, 'clearTimeout').mockImplementation(timer => {
     if (!held.delete(timer)) forget(timer);
+  });
+  const set = RequestTimers.prototype.set;
+  vi.spyOn(RequestTimers.prototype, 'set').mockImplementation(function (
+    this: RequestTimers,
+    ms: number,
+    act: () => void,
+  ) {
+    if (!isHeld(ms)) return set.call(this, ms, act);
+    const timer = {};
+    held.set(timer, act);
+    return () => held.delete(timer);
   });
   return {
     count: () => held.size,

@@ -1,0 +1,50 @@
+/** Timers of one request over one timer of the platform. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { RequestTimers } from '../../../src/shared/util/request-timers.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+it('[EDGE-1] sets one timer of the platform for all of a call that ends soon, and none stays', () => {
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const timers = new RequestTimers();
+  const act = vi.fn<() => void>();
+  const taken = [250, 1_000, 30_000].map(ms => timers.set(ms, act));
+  for (const takeBack of taken) takeBack();
+  expect(set).toHaveBeenCalledOnce();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.advanceTimersByTime(60_000);
+  expect(act).not.toHaveBeenCalled();
+});
+
+it('acts in time, whatever the order in which timers are set, taken back and set by each other', () => {
+  const timers = new RequestTimers();
+  const told: string[] = [];
+  const startedAt = Date.now();
+  const tell = (name: string) => () => told.push(`${name} ${Date.now() - startedAt}`);
+  timers.set(1_000, tell('second'));
+  timers.set(250, tell('first'));
+  timers.set(1_000, () => {
+    tell('third')();
+    timers.set(100, tell('later'));
+  });
+  const takeBack = timers.set(500, tell('never'));
+  takeBack();
+  takeBack();
+  timers.set(30_000, tell('last'));
+  vi.advanceTimersByTime(60_000);
+  expect(told).toEqual(['first 250', 'second 1000', 'third 1000', 'later 1100', 'last 30000']);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('acts for the others where one throws', () => {
+  const timers = new RequestTimers();
+  const act = vi.fn<() => void>();
+  timers.set(10, () => {
+    throw new Error('one');
+  });
+  timers.set(20, act);
+  expect(() => vi.advanceTimersByTime(30)).toThrow('one');
+  vi.advanceTimersByTime(30);
+  expect(act).toHaveBeenCalledOnce();
+});
