@@ -83,7 +83,7 @@ export interface Config {
   readonly listMaxAgeMs: number;
   readonly audit: {
     /** How calls are recorded (`gateway/call-log/call-log.ts`). */
-    readonly calls: 'batched' | 'before' | 'off';
+    readonly calls: 'batched' | 'durable' | 'before' | 'off';
     /** Ended calls are gathered this long before they are handed over, in milliseconds. */
     readonly gatherMs: number;
     /** How many days rows are kept; 0 keeps them for ever. */
@@ -150,7 +150,7 @@ const SettingsSchema = z.object({
   PORTICO_NAME_STYLE: z.enum(['dot', 'colon', 'underscore']).default('dot'),
   PORTICO_TOOLS: z.enum(['all', 'search', 'ask', 'chat']).default('all'),
   PORTICO_ALLOWED_ORIGINS: z.string().default(''),
-  PORTICO_AUDIT_CALLS: z.enum(['batched', 'before', 'on', 'off']).default('batched'),
+  PORTICO_AUDIT_CALLS: z.enum(['batched', 'durable', 'before', 'on', 'off']).default('batched'),
   PORTICO_AUDIT_GATHER_MS: z.coerce.number().int().min(1).max(25_000).optional(),
   PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),
   ...MODEL_SETTINGS,

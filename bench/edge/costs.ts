@@ -60,6 +60,13 @@ export const KINDS: readonly Kind[] = [
     rates: RATES.slice(1),
   },
   {
+    name: 'modern, `durable`',
+    client: 'modern',
+    server: 'modern',
+    env: { PORTICO_AUDIT_CALLS: 'durable' },
+    rates: RATES,
+  },
+  {
     name: 'modern, `before`',
     client: 'modern',
     server: 'modern',

@@ -107,10 +107,9 @@ export function createCall(ports: CallPorts): Gateway['request'] {
   return async (viewer, request, context) => {
     const record = recordOf(ledger, viewer.caller, request, context);
     try {
-      return record.watch(await relay(viewer, request, context, record));
+      return await record.watch(await relay(viewer, request, context, record));
     } catch (thrown) {
-      await record.fail(thrown);
-      throw thrown;
+      throw await record.fail(thrown);
     }
   };
 }

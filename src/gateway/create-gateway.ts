@@ -1,7 +1,7 @@
 /** The gateway of a deployment: with the log of calls and their limits, what is reported of calls, and why a tool is hidden. */
 import type { CallShard } from '../audit/calls/call-schema.ts';
 import { callShard } from '../audit/calls/call-schema.ts';
-import { toCallChunk } from '../audit/chunks/call-chunk.ts';
+import { toCallChunk, withId } from '../audit/chunks/call-chunk.ts';
 import { writeChunk } from '../audit/chunks/chunk-store.ts';
 import type { Catalog } from '../servers/catalog/catalog.ts';
 import type { CallReport } from '../servers/health/call-report.ts';
@@ -12,8 +12,9 @@ import { subscribeTasks } from '../upstream/streams/task-listener.ts';
 import type { CacheShard } from './cache/cache-port.ts';
 import { CallEnds } from './call-log/call-ends.ts';
 import { CallLedger, type CallLedgerPorts } from './call-log/call-ledger.ts';
-import { createBatchedLog, createBeforeLog } from './call-log/call-log.ts';
+import { createBeforeLog, createChunkLog } from './call-log/call-log.ts';
 import { GatheredCalls } from './call-log/gathered-calls.ts';
+import { GroupCommit } from './call-log/group-commit.ts';
 import { createTrial } from './explain/dry-run.ts';
 import { ExplainService } from './explain/explain-service.ts';
 import { gatewayOf } from './gateway-of.ts';
@@ -46,7 +47,7 @@ export interface GatewayDeps {
   /** The registry that this isolate remembers is too old. */
   invalidateRegistry(): void;
   config: {
-    audit: { calls: 'batched' | 'before' | 'off'; gatherMs: number };
+    audit: { calls: 'batched' | 'durable' | 'before' | 'off'; gatherMs: number };
     limits: CallLedgerPorts['limits'];
     cache: { maxResultBytes: number };
     callTimeoutMs: number;
@@ -67,6 +68,7 @@ export function createGateway(deps: GatewayDeps) {
   const ends = new CallEnds({ shardOf, wait, now, isOneMachine });
   const gathered = new GatheredCalls({
     pack: toCallChunk,
+    rename: withId,
     write: chunk => writeChunk(db, chunk),
     wakeChain: () => deps.wakeCallChain(),
     gatherMs,
@@ -75,8 +77,14 @@ export function createGateway(deps: GatewayDeps) {
     isOneMachine,
   });
   const shards = { shardOf, ends, wait };
+  const logs = {
+    batched: () => createChunkLog(shards, gathered),
+    durable: () => createChunkLog(shards, gathered, new GroupCommit({ gathered, wait, now })),
+    before: () => createBeforeLog(shards),
+    off: () => createBeforeLog(shards),
+  };
   const ledger = new CallLedger({
-    log: mode === 'batched' ? createBatchedLog(shards, gathered) : createBeforeLog(shards),
+    log: logs[mode](),
     keys,
     isRecording: mode !== 'off',
     limits: config.limits,

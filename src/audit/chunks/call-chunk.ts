@@ -1,6 +1,6 @@
 /**
- * A chunk of calls: many that have ended, compressed, with what a search needs to pass it over. Pure but for compression and hashing.
- * Its hash covers all of it; the chain of chunks is made of those hashes (`seal.ts`).
+ * A chunk of calls: many, compressed, with what a search needs to pass it over. Pure but for compression and hashing. Its hash covers all
+ * of it; the chain of chunks is made of those hashes (`call-chain.ts`).
  */
 import { z } from 'zod';
 import { fromBase64Url, sha256Hex, toBase64Url } from '../../shared/crypto/base64url.ts';
@@ -80,6 +80,12 @@ export async function toCallChunk(id: string, events: readonly AuditEvent[]): Pr
     body: await deflate(JSON.stringify(events.map(toRow))),
   };
   return { ...chunk, hash: await hashOf(chunk) };
+}
+
+/** The same calls as another chunk. */
+export async function withId(chunk: CallChunk, id: string): Promise<CallChunk> {
+  const other = { ...chunk, id };
+  return { ...other, hash: await hashOf(other) };
 }
 
 /** What a chunk's hash should be. */

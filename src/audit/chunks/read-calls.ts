@@ -1,6 +1,8 @@
 /**
  * Calls of chunks in the order of their time, page by page. A chunk has calls from before it was handed over: those of the gathering
  * time, and long ones from hours before. So chunks are read until what is still unread can hold nothing that comes earlier in the order.
+ *
+ * Invariant: a call is read once. Where it was stored when it left and again with its end, it is the one with its end.
  */
 import { firstIdAt, timeOfId } from '../../shared/util/time-id.ts';
 import {
@@ -17,6 +19,8 @@ import { listChunks } from './chunk-store.ts';
 
 /** No call lasts longer than this, with the time until it is handed over; in milliseconds. */
 const LONGEST_MS = 3 * 3_600_000 + 300_000;
+/** Times that are so far from each other are read apart. */
+const GAP_MS = 10_000;
 /** Chunks read at once. */
 const BATCH = 8;
 /** The time behind all others, in milliseconds: the last an id can tell. */
@@ -39,7 +43,8 @@ export async function readCalls(
   let rest: Span | undefined = firstSpan(filter, order, after);
   while (rest && found.length < limit) {
     const read = await readSome(reading, rest);
-    found.push(...read.events.toSorted((a, b) => compare(order, positionOf(a), positionOf(b))));
+    const calls = await withoutOpen(reading, read.events);
+    found.push(...calls.toSorted((a, b) => compare(order, positionOf(a), positionOf(b))));
     rest = read.rest;
   }
   return found.slice(0, limit);
@@ -102,6 +107,39 @@ async function readSome(
       return { events, rest: undefined };
     return { events, rest: { ...span, [isNewest ? 'until' : 'since']: edge } };
   }
+}
+
+const isOpen = ({ outcome }: PlacedEvent): boolean => outcome === 'unknown';
+
+/** The calls, without what was stored when they left of those whose end is stored too. */
+async function withoutOpen(
+  reading: Reading,
+  events: readonly PlacedEvent[],
+): Promise<readonly PlacedEvent[]> {
+  const open = events.filter(isOpen);
+  if (open.length === 0) return events;
+  const ended = events.filter(event => !isOpen(event));
+  if (reading.filter.outcome !== undefined) {
+    // A search for those without an end has not read the others.
+    const { outcome: _, ...filter } = reading.filter;
+    const others = { ...reading, filter, matches: (event: PlacedEvent) => !isOpen(event) };
+    for (const span of spansOf(open.map(({ at }) => at))) {
+      ended.push(...(await readLate(others, span, firstIdAt(span.since))));
+    }
+  }
+  const ids = new Set(ended.map(({ id }) => id));
+  return events.filter(event => !isOpen(event) || !ids.has(event.id));
+}
+
+/** The spans that some times are in; those that are far from each other are not in one. */
+function spansOf(times: readonly number[]): Span[] {
+  const spans: Span[] = [];
+  for (const at of times.toSorted((a, b) => a - b)) {
+    const last = spans.at(-1);
+    if (last && at < last.until + GAP_MS) last.until = at + 1;
+    else spans.push({ since: at, until: at + 1 });
+  }
+  return spans;
 }
 
 /** Calls of a span in the chunks from an id on. */

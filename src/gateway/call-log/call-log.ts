@@ -1,6 +1,7 @@
 /**
  * How calls are recorded. `batched`: nothing waits, an isolate gathers what has ended and hands it over (`gathered-calls.ts`).
- * `before`: a call leaves when its row is durable in its principal's object, and that object sees to its end.
+ * `durable`: the row of a call is sent when it leaves (`group-commit.ts`) and in the database before its answer goes out; its end is
+ * gathered. `before`: a call leaves when its row is durable in its principal's object, and that object sees to its end.
  */
 import type {
   Admission,
@@ -13,7 +14,8 @@ import type { NamedLimit } from '../../audit/limits/token-bucket.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { CallEnds } from './call-ends.ts';
-import type { GatheredCalls } from './gathered-calls.ts';
+import type { EndedCall, GatheredCalls } from './gathered-calls.ts';
+import type { GroupCommit } from './group-commit.ts';
 
 /** A call that asks to leave, or was refused. */
 export interface AskingCall {
@@ -32,6 +34,8 @@ export interface OpenCall {
   end(end: CallEnd, isLast: boolean): void;
   /** It goes on; absent where nobody needs to know. */
   renew?(): Promise<void>;
+  /** Resolves when its answer may go out; absent where no answer waits. @throws PorticoError `call_not_recorded` */
+  canAnswer?(): Promise<void>;
 }
 
 export interface CallLog {
@@ -52,6 +56,14 @@ export interface ShardPorts {
 /** Waits before an object that did not answer is asked again, in milliseconds. */
 const RETRY_MS = [20, 100, 400, 0];
 const LIMITED = { outcome: 'denied', code: 'rate_limited', detail: {} } as const;
+/** How a call ended that has left, until that is known. */
+const OPEN = { outcome: 'unknown', code: null, detail: {} } as const;
+const NOT_MADE = { outcome: 'failed', code: 'busy', detail: {} } as const;
+/** An answer waits for its row so long, in milliseconds, and a call that may not leave without it so long. */
+const ANSWER_MS = 10_000;
+const REFUSAL_MS = 2_000;
+
+const notMade = () => new PorticoError('busy', 'The call cannot be recorded now; it was not made');
 
 /** Puts a call to its principal's object, with ends of others. @throws PorticoError `busy` */
 async function ask(
@@ -75,7 +87,7 @@ async function ask(
     }
   }
   ends.giveBack(principalId, ended);
-  throw new PorticoError('busy', 'The call cannot be recorded now; it was not made');
+  throw notMade();
 }
 
 /** Records a call before it leaves; where calls are limited only, its limits. */
@@ -104,26 +116,42 @@ export function createBeforeLog(ports: ShardPorts): CallLog {
   };
 }
 
-/** Records calls when they have ended. */
-export function createBatchedLog(ports: ShardPorts, gathered: GatheredCalls): CallLog {
+/**
+ * Records calls in chunks: when they have ended, or when they leave and again with their end.
+ * @param commits brings rows that are waited for; absent where none is
+ */
+export function createChunkLog(
+  ports: ShardPorts,
+  gathered: GatheredCalls,
+  commits?: GroupCommit,
+): CallLog {
   return {
     async begin(call) {
       const { principalId, started, limits, refused, waitUntil } = call;
-      if (started && gathered.isFull) {
-        throw new PorticoError('busy', 'The call cannot be recorded now; it was not made');
-      }
+      if (started && gathered.isFull) throw notMade();
       const { retryAfterMs } = limits.length === 0 ? {} : await ask(ports, call);
       if (!started) return { retryAfterMs };
       const end = retryAfterMs === undefined ? refused : LIMITED;
-      if (end) {
-        gathered.add({ principalId, started, end }, false, waitUntil);
+      const add = (how: EndedCall['end'], isLast = false) =>
+        gathered.add({ principalId, started, end: how }, isLast, waitUntil);
+      if (!commits) {
+        if (!end) return { open: { end: add } };
+        add(end);
         return { retryAfterMs };
       }
-      return {
-        open: {
-          end: (how, isLast) => gathered.add({ principalId, started, end: how }, isLast, waitUntil),
-        },
+      const row = commits.add({ principalId, started, end: end ?? OPEN }, waitUntil);
+      // What is refused is answered now; and while nothing can be written, nothing leaves without its row.
+      const mustWait = end !== undefined || commits.isFailing;
+      if (mustWait && !(await row.isStoredWithin(REFUSAL_MS))) {
+        if (!end) add(NOT_MADE);
+        throw notMade();
+      }
+      if (end) return { retryAfterMs };
+      const storing = async () => {
+        if (!(await row.isStoredWithin(ANSWER_MS))) throw new PorticoError('call_not_recorded');
       };
+      let stored: Promise<void> | undefined;
+      return { open: { end: add, canAnswer: () => (stored ??= storing()) } };
     },
   };
 }

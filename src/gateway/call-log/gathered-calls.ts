@@ -1,9 +1,10 @@
 /**
- * Ended calls of an isolate on their way to the database. Nothing waits for it: they are gathered, and handed over many at once, by the
- * first of them that ended or by whoever finds that there are enough. What an isolate that is cut off had gathered is lost, and no more.
+ * Rows of calls of an isolate on their way to the database. Those that ended wait for nobody and nobody for them: they are gathered, and
+ * handed over many at once, by the first of them that ended or by whoever finds that there are enough. Rows that somebody waits for go
+ * with the next chunk (`group-commit.ts`). What an isolate that is cut off had gathered is lost, and no more.
  *
- * Invariants: no call is handed over twice, since a chunk keeps its id until it is there or can never come; what is held is bounded,
- * beyond which no call may leave.
+ * Invariants: no row is handed over twice, since a chunk keeps its id until it is there or can never come; what is held is bounded in
+ * number and in bytes, beyond which no call may leave.
  */
 import type { CallChunk } from '../../audit/chunks/call-chunk.ts';
 import type { AuditEvent } from '../../audit/audit-schema.ts';
@@ -12,8 +13,9 @@ import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { toTimeId } from '../../shared/util/time-id.ts';
 
 export interface GatheredCallsPorts {
-  /** Makes a chunk of calls (`toCallChunk`). */
+  /** Makes a chunk of calls (`toCallChunk`), and the same with another id (`withId`). */
   pack(id: string, events: readonly AuditEvent[]): Promise<CallChunk>;
+  rename(chunk: CallChunk, id: string): Promise<CallChunk>;
   /** Writes a chunk; tells whether it is there then, and what time it is at the database, in milliseconds since the epoch. */
   write(chunk: CallChunk): Promise<{ isThere: boolean; now: number }>;
   /** Wakes who seals what was written; called now and then. */
@@ -33,22 +35,36 @@ export interface EndedCall {
   end: Pick<CallEnd, 'outcome' | 'code' | 'detail'>;
 }
 
+/** A row that somebody waits for. */
+export interface AwaitedRow {
+  isStored: boolean;
+}
+
 interface Gathered extends EndedCall {
   since: number;
+  awaited?: AwaitedRow;
+}
+
+/** A row that was read of what was gathered. */
+interface Read {
+  event: AuditEvent;
+  /** About as many characters as it has, without what all rows have. */
+  chars: number;
+  awaited: AwaitedRow | undefined;
 }
 
 /** A chunk on its way. */
 interface Sending {
-  events: readonly AuditEvent[];
   chunk: CallChunk;
+  awaited: AwaitedRow[];
   /** When it was tried last, which may have been cut off. */
   triedAt: number;
 }
 
-/** Calls in one chunk. */
-const MAX_CALLS = 200;
-/** Most calls that are held. With what a row may hold of arguments and names that is 40 MB, and in use a tenth of it. */
-const MAX_HELD = 8_000;
+/** Rows in one chunk; and their characters, so that it fits into one row of the database (2 MB) whatever they are. */
+const MAX_CHUNK = { calls: 200, chars: 400_000 };
+/** Most rows that are held, and most bytes of chunks that could not be written yet. */
+const MAX_HELD = { calls: 8_000, bytes: 16_777_216 };
 /** Waits before a chunk is tried again, in milliseconds; on one machine the last of them again and again. */
 const RETRY_MS = [0, 250, 1_000, 2_500];
 const RETRY_ON_MS = 10_000;
@@ -63,11 +79,14 @@ export class GatheredCalls {
   #gathered: Gathered[] = [];
   readonly #sending = new Map<string, Sending>();
   #held = 0;
+  #heldBytes = 0;
+  #isFailing = false;
   /** When what is gathered is to be handed over. */
   #dueAt = Number.NEGATIVE_INFINITY;
   #isHandingOver = false;
   /** How far the clock of the database is ahead, as far as is known. */
   #aheadMs = 0;
+  #hasStored = false;
   #wokenAt = Number.NEGATIVE_INFINITY;
 
   constructor(ports: GatheredCallsPorts) {
@@ -76,7 +95,12 @@ export class GatheredCalls {
 
   /** Whether there is no room for another call. */
   get isFull(): boolean {
-    return this.#held >= MAX_HELD;
+    return this.#held >= MAX_HELD.calls || this.#heldBytes >= MAX_HELD.bytes;
+  }
+
+  /** Whether nothing was written since a write failed. */
+  get isFailing(): boolean {
+    return this.#isFailing;
   }
 
   /** A call has ended. @param isLast nothing may be begun after this */
@@ -84,8 +108,8 @@ export class GatheredCalls {
     const now = this.#ports.now();
     this.#gathered.push({ ...call, since: now });
     this.#held += 1;
-    if (isLast) return waitUntil(this.#handOver(Number.POSITIVE_INFINITY));
-    if (this.#gathered.length >= MAX_CALLS && !this.#isHandingOver) {
+    if (isLast) return waitUntil(this.#handOverAll());
+    if (this.#gathered.length >= MAX_CHUNK.calls && !this.#isHandingOver) {
       this.#isHandingOver = true;
       return waitUntil(this.#handOverReady().finally(() => (this.#isHandingOver = false)));
     }
@@ -95,12 +119,51 @@ export class GatheredCalls {
     waitUntil(this.#handOverLater());
   }
 
+  /** A row that goes with the next `handOver`, whoever calls that. */
+  hold(call: EndedCall): AwaitedRow {
+    const awaited = { isStored: false };
+    this.#gathered.push({ ...call, since: Number.NEGATIVE_INFINITY, awaited });
+    this.#held += 1;
+    return awaited;
+  }
+
   /** Hands over what is there. Resolves when all of it is in the database, or after a time, in milliseconds. */
   async flush(ms: number): Promise<void> {
     const { now, wait } = this.#ports;
     const until = now() + ms;
-    void this.#handOver(Number.POSITIVE_INFINITY);
+    void this.#handOverAll();
     while (this.#held > 0 && now() < until) await wait(LOOK_MS);
+  }
+
+  /**
+   * Hands over rows that somebody waits for, those of calls that had ended before a time, and what was tried before. Resolves when it
+   * is in the database, or was tried some times.
+   */
+  async handOver(before: number): Promise<void> {
+    const { now, pack } = this.#ports;
+    const { true: ready = [], false: fresh = [] } = Object.groupBy(this.#gathered, ({ since }) =>
+      since < before ? 'true' : 'false',
+    );
+    this.#gathered = fresh;
+    for (const rows of inChunks(await Promise.all(ready.map(toRead)))) {
+      const events = rows.map(({ event }) => event);
+      const chunk = await pack(this.#newId(), events);
+      const awaited = rows.flatMap(row => row.awaited ?? []);
+      this.#sending.set(chunk.id, { chunk, awaited, triedAt: Number.NEGATIVE_INFINITY });
+      this.#heldBytes += chunk.body.length;
+    }
+    const late = [...this.#sending.values()].filter(({ triedAt }) => triedAt + CUT_OFF_MS < now());
+    await Promise.all(late.map(sending => this.#send(sending)));
+  }
+
+  /** Wakes who seals, where that is due. */
+  async wake(): Promise<void> {
+    const now = this.#ports.now();
+    if (!this.#hasStored || now < this.#wokenAt + WAKE_GAP_MS) return;
+    this.#hasStored = false;
+    this.#wokenAt = now;
+    // Who is not woken now is woken with the next chunk.
+    await this.#ports.wakeChain().catch(() => (this.#wokenAt = Number.NEGATIVE_INFINITY));
   }
 
   async #handOverLater(): Promise<void> {
@@ -114,22 +177,13 @@ export class GatheredCalls {
     const until = now() + 1;
     // What ended in this very millisecond may still be corrected.
     await wait(1);
-    await this.#handOver(until);
+    await this.handOver(until);
+    await this.wake();
   }
 
-  /** @param before of the calls that had ended before this time */
-  async #handOver(before: number): Promise<void> {
-    const { now, pack } = this.#ports;
-    const fresh = this.#gathered.findIndex(({ since }) => since >= before);
-    const ready = this.#gathered.splice(0, fresh === -1 ? this.#gathered.length : fresh);
-    for (let from = 0; from < ready.length; from += MAX_CALLS) {
-      const calls = ready.slice(from, from + MAX_CALLS);
-      const events = await Promise.all(calls.map(toEvent));
-      const chunk = await pack(this.#newId(), events);
-      this.#sending.set(chunk.id, { events, chunk, triedAt: Number.NEGATIVE_INFINITY });
-    }
-    const late = [...this.#sending.values()].filter(({ triedAt }) => triedAt + CUT_OFF_MS < now());
-    await Promise.all(late.map(sending => this.#send(sending)));
+  async #handOverAll(): Promise<void> {
+    await this.handOver(Number.POSITIVE_INFINITY);
+    await this.wake();
   }
 
   async #send(sending: Sending): Promise<void> {
@@ -145,34 +199,36 @@ export class GatheredCalls {
 
   /** @returns whether it is there */
   async #write(sending: Sending, isRenamed = false): Promise<boolean> {
-    const { chunk, events } = sending;
-    const { write, pack, now } = this.#ports;
+    const { chunk } = sending;
+    const { write, rename, now } = this.#ports;
     try {
       const written = await write(chunk);
       if (written.isThere) {
-        this.#held -= this.#sending.delete(chunk.id) ? chunk.calls : 0;
-        await this.#wake();
+        this.#isStored(sending, chunk);
         return true;
       }
       // Its time is over, so it can never come: it is another chunk now.
       this.#aheadMs = written.now - now();
+      const renamed = await rename(chunk, this.#newId());
       // Where this try was late, somebody else has seen that before.
       if (!this.#sending.delete(chunk.id)) return false;
-      sending.chunk = await pack(this.#newId(), events);
-      this.#sending.set(sending.chunk.id, sending);
+      sending.chunk = renamed;
+      this.#sending.set(renamed.id, sending);
     } catch {
       // It may be there or not; it is tried under the same id.
+      this.#isFailing = true;
       return false;
     }
     return !isRenamed && this.#write(sending, true);
   }
 
-  async #wake(): Promise<void> {
-    const now = this.#ports.now();
-    if (now < this.#wokenAt + WAKE_GAP_MS) return;
-    this.#wokenAt = now;
-    // Who is not woken now is woken with the next chunk.
-    await this.#ports.wakeChain().catch(() => (this.#wokenAt = Number.NEGATIVE_INFINITY));
+  #isStored({ awaited }: Sending, chunk: CallChunk): void {
+    this.#isFailing = false;
+    this.#hasStored = true;
+    if (!this.#sending.delete(chunk.id)) return;
+    this.#held -= chunk.calls;
+    this.#heldBytes -= chunk.body.length;
+    for (const row of awaited) row.isStored = true;
   }
 
   #newId(): string {
@@ -180,9 +236,26 @@ export class GatheredCalls {
   }
 }
 
-async function toEvent({ principalId, started, end }: EndedCall): Promise<AuditEvent> {
+async function toRead({ principalId, started, end, awaited }: Gathered): Promise<Read> {
   const { detail, ...call } = await started;
   const { outcome, code } = end;
   const told: object = JSON.parse(detail);
-  return { ...call, principalId, outcome, code, detail: { ...told, ...end.detail } };
+  const event = { ...call, principalId, outcome, code, detail: { ...told, ...end.detail } };
+  return { event, chars: detail.length + call.subject.length, awaited };
+}
+
+/** In their order, as many together as a chunk may hold. */
+function inChunks(rows: readonly Read[]): Read[][] {
+  const chunks: Read[][] = [];
+  let room = { calls: 0, chars: 0 };
+  for (const row of rows) {
+    if (room.calls < 1 || room.chars < row.chars) {
+      chunks.push([]);
+      room = { ...MAX_CHUNK };
+    }
+    chunks.at(-1)?.push(row);
+    room.calls -= 1;
+    room.chars -= row.chars;
+  }
+  return chunks;
 }

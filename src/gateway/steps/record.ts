@@ -2,8 +2,8 @@
  * The record of calls and their limits. It begins before all other steps, so that it sees what they refuse, in the same way whether what
  * was asked for is unknown or hidden. When the row is durable is the log's (`call-log/call-log.ts`).
  *
- * Invariants: one row for each call, with one end; a call waits for one message to an object at most, and for nothing after it has left.
- * The rounds of one request are one call.
+ * Invariants: one row for each call, with one end; a call waits for one message to an object at most, and its answer for nothing but its
+ * own row, where the log wants that. The rounds of one request are one call.
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import { markedSchemaOf } from '../../shared/redaction/secret-marks.ts';
@@ -42,16 +42,16 @@ const MAX_RENEWALS = 720;
 export interface CallRecord {
   /** The call is about to leave. @throws PorticoError `rate_limited`, `busy` */
   begin(resolved: Resolved): Promise<void>;
-  /** It got a reply, which may last. */
-  watch(routed: RoutedReply): RoutedReply;
-  /** It got no reply. */
-  fail(thrown: unknown): Promise<void>;
+  /** It got a reply, which may last. @throws PorticoError `call_not_recorded` */
+  watch(routed: RoutedReply): Promise<RoutedReply>;
+  /** It got no reply. @returns what its caller is told: what was thrown, or `call_not_recorded` */
+  fail(thrown: unknown): Promise<unknown>;
 }
 
 const NO_RECORD: CallRecord = {
   begin: async () => {},
-  watch: routed => routed,
-  fail: async () => {},
+  watch: async routed => routed,
+  fail: async thrown => thrown,
 };
 
 /**
@@ -163,35 +163,34 @@ class AuditedCall implements CallRecord {
   }
 
   /** It got no reply. */
-  async fail(thrown: unknown): Promise<void> {
-    const code = codeOf(thrown);
+  async fail(thrown: unknown): Promise<unknown> {
+    if (this.#state !== 'new') return this.#failsWith(thrown);
     const { signal, waitUntil } = this.#context;
-    if (this.#state === 'new') {
-      const call = this.#call(this.#facts(this.#request.reference.name));
-      await refuse(this.#ledger, call, code, waitUntil, signal.aborted);
-    } else this.#fails(code);
+    const call = this.#call(this.#facts(this.#request.reference.name));
+    await refuse(this.#ledger, call, codeOf(thrown), waitUntil, signal.aborted);
+    return thrown;
   }
 
   /** It got a reply, which may last. */
-  watch(routed: RoutedReply): RoutedReply {
+  async watch(routed: RoutedReply): Promise<RoutedReply> {
     if (this.#state !== 'left') return routed;
     return {
       ...routed,
-      reply: this.#watchReply(routed.reply, routed.isHit),
+      reply: await this.#watchReply(routed.reply, routed.isHit),
       retry: async extra => {
         try {
-          return this.#watchReply(await routed.retry(extra));
+          return await this.#watchReply(await routed.retry(extra));
         } catch (thrown) {
-          this.#fails(codeOf(thrown));
-          throw thrown;
+          throw await this.#failsWith(thrown);
         }
       },
       onReplaced: code => this.#replace(code),
     };
   }
 
-  #watchReply(reply: CallReply, isHit = false): CallReply {
+  async #watchReply(reply: CallReply, isHit = false): Promise<CallReply> {
     if ('messages' in reply) return { messages: this.#watchMessages(reply.messages) };
+    await this.#open?.canAnswer?.();
     this.#answer(reply.response, isHit);
     return reply;
   }
@@ -200,14 +199,17 @@ class AuditedCall implements CallRecord {
     let response: RawResponse | undefined;
     try {
       for await (const message of messages) {
-        if (message.kind === 'response') response = message;
+        if (message.kind === 'response') {
+          await this.#open?.canAnswer?.();
+          response = message;
+        }
         yield message;
         if (response) return;
       }
+      await this.#open?.canAnswer?.();
       this.#fails('upstream_no_response');
     } catch (thrown) {
-      this.#fails(codeOf(thrown));
-      throw thrown;
+      throw await this.#failsWith(thrown);
     } finally {
       if (response) this.#answer(response);
       // Whoever took the messages wanted no more of them.
@@ -227,6 +229,18 @@ class AuditedCall implements CallRecord {
     const result = TOLD_RESULTS.has(resultType) ? { result: resultType } : {};
     const cached = isHit ? { cached: true } : {};
     this.#finish('done', null, { is_error: parsed['isError'] === true, ...result, ...cached });
+  }
+
+  /** It failed. @returns what its caller is told */
+  async #failsWith(thrown: unknown): Promise<unknown> {
+    let told = thrown;
+    try {
+      await this.#open?.canAnswer?.();
+    } catch (unrecorded) {
+      told = unrecorded;
+    }
+    this.#fails(codeOf(told));
+    return told;
   }
 
   #fails(code: ErrorCode): void {

@@ -102,6 +102,11 @@ const table = {
     5042,
     'The server answered, but there was no room for its answer',
   ),
+  call_not_recorded: upstream(
+    503,
+    5043,
+    'The call was made, but it could not be recorded, so its answer is withheld',
+  ),
   call_gone: upstream(410, 4100, 'The call ended while it waited for input'),
   too_many_calls: upstream(503, 5038, 'Too many calls wait for input', { retryable: true }),
   model_missing: entry(503, 5051, 'No language model is configured'),

@@ -4,7 +4,7 @@ import type { Naming } from '../../../src/gateway/viewer.ts';
 import { vi } from 'vitest';
 import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
 import { CallLedger, type CallLedgerPorts } from '../../../src/gateway/call-log/call-ledger.ts';
-import { createBeforeLog } from '../../../src/gateway/call-log/call-log.ts';
+import { createBeforeLog, type CallLog } from '../../../src/gateway/call-log/call-log.ts';
 import type { Admission, CallBeginning, CallEnd } from '../../../src/audit/calls/call-schema.ts';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
@@ -53,6 +53,8 @@ export type Answer = CallReply | Error | (() => Promise<CallReply>);
 
 interface WorldOptions extends Partial<Pick<CallLedgerPorts, 'isRecording' | 'limits'>> {
   admit?: () => Admission | Promise<Admission>;
+  /** In place of one that records before a call leaves. */
+  log?: CallLog;
 }
 
 export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) {
@@ -73,7 +75,7 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
   const wait = (ms: number) => new Promise(resolve => void setTimeout(resolve, ms));
   const ends = new CallEnds({ shardOf, wait, now: () => Date.now() });
   const keys = { digest: () => Promise.resolve('digest') };
-  const log = createBeforeLog({ shardOf, ends, wait });
+  const log = options.log ?? createBeforeLog({ shardOf, ends, wait });
   const ledger = new CallLedger({ log, keys, isRecording, limits });
   const sent: string[] = [];
   const gateway = createFakeGateway({

@@ -1,108 +1,11 @@
 /** Ended calls on their way from an isolate to the database: none twice, none wrong, none lost but with their isolate. */
 import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../src/audit/audit-schema.ts';
-import {
-  hashOf,
-  toCallChunk,
-  toEvents,
-  type CallChunk,
-} from '../../../src/audit/chunks/call-chunk.ts';
-import {
-  GatheredCalls,
-  type EndedCall,
-  type GatheredCallsPorts,
-} from '../../../src/gateway/call-log/gathered-calls.ts';
-import { timeOfId } from '../../../src/shared/util/time-id.ts';
+import { hashOf, type CallChunk } from '../../../src/audit/chunks/call-chunk.ts';
+import type { EndedCall } from '../../../src/gateway/call-log/gathered-calls.ts';
 import { createRandom, drawn, SEED } from '../seeded.ts';
+import { createWorld, ended, GATHER_MS, START, type Fate } from './chunk-world.ts';
 
-const START = 1_790_000_000_000;
-const GATHER_MS = 1_000;
-/** As long as the database takes a chunk, see `WRITABLE_MS`. */
-const WRITABLE_MS = 20_000;
-
-/** What becomes of a write: it is made or not, and who asked for it hears so or not. */
-type Fate = 'done' | 'lost' | 'unheard' | 'never' | 'slow';
-
-/** A database with a clock of its own, and time that passes when it is told to. */
-function createWorld(fateOf: () => Fate = () => 'done', more: Partial<GatheredCallsPorts> = {}) {
-  let now = START;
-  let aheadMs = 0;
-  const waiting: { until: number; go: () => void }[] = [];
-  const stored = new Map<string, CallChunk>();
-  const tried: string[] = [];
-  let woken = 0;
-  let packing = 0;
-  const work: Promise<unknown>[] = [];
-  const ports = {
-    async pack(id: string, events: readonly AuditEvent[]) {
-      packing += 1;
-      return toCallChunk(id, events).finally(() => (packing -= 1));
-    },
-    async write(chunk: CallChunk) {
-      tried.push(chunk.id);
-      const fate = fateOf();
-      if (fate === 'lost') throw new Error('lost');
-      // Longer than a try may take, and now and then longer than a chunk may be written.
-      if (fate === 'slow') await ports.wait(6_000 + 400 * (tried.length % 50));
-      if (fate === 'never') return new Promise<never>(() => {});
-      const isInTime = Math.abs(now + aheadMs - (timeOfId(chunk.id) ?? 0)) < WRITABLE_MS;
-      if (isInTime && !stored.has(chunk.id)) stored.set(chunk.id, structuredClone(chunk));
-      if (fate === 'unheard') throw new Error('unheard');
-      return { isThere: stored.has(chunk.id), now: now + aheadMs };
-    },
-    wakeChain: async () => void (woken += 1),
-    gatherMs: GATHER_MS,
-    wait: (ms: number) => new Promise<void>(go => waiting.push({ until: now + ms, go })),
-    now: () => now,
-    isOneMachine: false,
-    ...more,
-  };
-  const gathered = new GatheredCalls(ports);
-  const isPacking = () => packing > 0;
-  /** Everything has come to where it waits for time to pass. */
-  const settle = async () => {
-    do for (let n = 0; n < 3; n += 1) await new Promise(resolve => setImmediate(resolve));
-    while (isPacking());
-  };
-  return {
-    gathered,
-    stored,
-    tried,
-    work,
-    woken: () => woken,
-    setAhead: (ms: number) => (aheadMs = ms),
-    waitUntil: (each: Promise<unknown>) => void work.push(each),
-    async pass(ms: number, step = ms) {
-      const until = now + ms;
-      while (now < until) {
-        await settle();
-        now += Math.min(step, until - now);
-        for (const each of waiting.splice(0)) {
-          if (each.until <= now) each.go();
-          else waiting.push(each);
-        }
-      }
-      await settle();
-    },
-    async rows(): Promise<AuditEvent[]> {
-      return (await Promise.all([...stored.values()].map(toEvents))).flat();
-    },
-  };
-}
-
-const ended = (id: string, more: Partial<EndedCall> = {}): EndedCall => ({
-  principalId: 'p',
-  started: Promise.resolve({
-    id,
-    at: START,
-    tokenId: 't',
-    action: 'tool.call',
-    subject: 'a.echo',
-    detail: '{"door":"modern"}',
-  }),
-  end: { outcome: 'done', code: null, detail: { duration_ms: 3 } },
-  ...more,
-});
 const ids = (rows: readonly AuditEvent[]) => rows.map(({ id }) => id).toSorted();
 
 describe('ended calls', () => {

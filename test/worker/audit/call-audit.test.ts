@@ -27,7 +27,7 @@ import {
 
 const CANARY = 'canary-5b1f-value';
 
-describe.each(['batched', 'before'] as const)('recorded %s', mode => {
+describe.each(['batched', 'durable', 'before'] as const)('recorded %s', mode => {
   const sender = createPortico({ PORTICO_AUDIT_CALLS: mode });
   let person: Person;
   beforeAll(async () => {

@@ -102,6 +102,8 @@ describe('the chain of calls', () => {
     ['all deleted', 1, async () => (await remove('call_chunks'), await remove('call_seals'))],
     ['an edited seal', 1, () => changeSeal(`hash = 'f' WHERE seq = 3`)],
     ['a chunk in between', 1, async () => insertOld(START + 30_000, [toCall(START)])],
+    ['two chunks swapped', 2, ([, a = '', b = '']) => swap(a, b)],
+    ['the bodies of two chunks swapped', 3, ([, , a = '', b = '']) => swapBodies(a, b)],
     ['a chunk that says it holds something else', 1, ids => rewrite(ids[1] ?? '')],
   ])('[SEC-6] shows %s', async (_, seq, tamper) => {
     await writeChunks(3);
@@ -172,6 +174,21 @@ describe('the chain of calls', () => {
 const change = (set: string) => DB.prepare(`UPDATE call_chunks SET ${set}`).run();
 const changeSeal = (set: string) => DB.prepare(`UPDATE call_seals SET ${set}`).run();
 const remove = (from: string) => DB.prepare(`DELETE FROM ${from}`).run();
+
+/** Each of two chunks in the place of the other. */
+const swap = (one: string, other: string) =>
+  DB.batch([
+    DB.prepare(`UPDATE call_chunks SET id = 'x' WHERE id = ?`).bind(one),
+    DB.prepare('UPDATE call_chunks SET id = ? WHERE id = ?').bind(one, other),
+    DB.prepare(`UPDATE call_chunks SET id = ? WHERE id = 'x'`).bind(other),
+  ]);
+const swapBodies = (one: string, other: string) =>
+  DB.prepare(
+    `UPDATE call_chunks SET (body, hash) = (SELECT body, hash FROM call_chunks AS others
+       WHERE others.id = CASE call_chunks.id WHEN ?1 THEN ?2 ELSE ?1 END) WHERE id IN (?1, ?2)`,
+  )
+    .bind(one, other)
+    .run();
 
 /** Another chunk in the place of one, with the hash that is right for it. */
 async function rewrite(id: string) {

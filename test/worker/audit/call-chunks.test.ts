@@ -115,6 +115,64 @@ describe(`calls in chunks (seed ${SEED})`, () => {
     }
   });
 
+  it('[SEC-6] come once with their end, where they were stored when they left too', async () => {
+    const random = createRandom();
+    const wanted: AuditEvent[] = [];
+    let at = START;
+    const pending: { at: number; call: AuditEvent }[] = [];
+    for (let n = 0; n < 60; n += 1) {
+      at += random.below(20_000);
+      const open = Array.from({ length: 1 + random.below(3) }, () =>
+        toCall(at - random.below(50), {
+          principalId: random.pick(['ada', 'bob']),
+          outcome: 'unknown',
+          detail: { door: 'modern' },
+        }),
+      );
+      for (const call of open) {
+        const end = { ...call, outcome: random.pick(['done', 'failed'] as const), detail: {} };
+        // Some ended hours later, and of some nobody knows.
+        const isEnded = random.chance(0.8);
+        const ms = random.chance(0.1) ? 3 * HOUR_MS : random.below(30_000);
+        if (isEnded) pending.push({ at: at + ms, call: end });
+        wanted.push(isEnded ? end : call);
+      }
+      const over = pending.filter(each => each.at <= at).map(({ call }) => call);
+      pending.splice(0, pending.length, ...pending.filter(each => each.at > at));
+      // An end may be written before what it is the end of.
+      await insertOld(at, random.chance(0.5) ? [...open, ...over] : [...over, ...open]);
+    }
+    for (const { at: endedAt, call } of pending) await insertOld(endedAt, [call]);
+    const FOUND: [AuditFilter, (event: AuditEvent) => boolean][] = [
+      [{}, () => true],
+      [{ outcome: 'unknown' }, ({ outcome }) => outcome === 'unknown'],
+      [
+        { outcome: 'done', principalIds: ['ada'] },
+        e => e.outcome === 'done' && e.principalId === 'ada',
+      ],
+      [
+        { outcome: 'unknown', principalIds: ['bob'] },
+        e => e.outcome === 'unknown' && e.principalId === 'bob',
+      ],
+    ];
+    for (const order of ['newest', 'oldest'] as const) {
+      for (const [filter, matches] of FOUND) {
+        const read: AuditEvent[] = [];
+        let after: AuditPosition | undefined;
+        for (;;) {
+          const page = await readCalls(DB, filter, order, 9, after);
+          read.push(...page);
+          const last = page.at(-1);
+          if (!last || page.length < 9) break;
+          after = positionOf(last);
+        }
+        const told = (events: readonly AuditEvent[]) =>
+          events.map(({ id, outcome }) => `${id} ${outcome}`).toSorted();
+        expect(told(read)).toEqual(told(wanted.filter(matches)));
+      }
+    }
+  });
+
   it('[SEC-6] come in order where many chunks were handed over in one millisecond', async () => {
     const all: AuditEvent[] = [];
     for (let n = 0; n < 30; n += 1) {

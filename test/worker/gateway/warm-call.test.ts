@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { call, connect, ERAS } from '../support/live-calls.ts';
 import { resultOf } from '../support/fake-server.ts';
-import { createPortico, type RpcAnswer } from '../support/portico.ts';
+import { createPortico, PATIENT, type RpcAnswer } from '../support/portico.ts';
 import { createRemote } from '../support/remote.ts';
 import { readCalls } from '../../../src/audit/chunks/read-calls.ts';
 import { env } from 'cloudflare:workers';
@@ -46,3 +46,38 @@ it.each(ERAS.flatMap(client => ERAS.map(server => [client, server] as const)))(
     expect(rows).toHaveLength(CALLS + 2);
   },
 );
+
+it('[EDGE-1] [EDGE-2] whose row is durable leaves though nothing far answers, and waits for one write with others', async () => {
+  const remote = createRemote();
+  const settings = { ...GATHER, PORTICO_AUDIT_CALLS: 'durable' };
+  const portico = createPortico({ ...remote.bindings, ...settings });
+  const { name, server } = await connect('modern', false, portico);
+  server.call = received => resultOf(received, { resultType: 'complete', content: [] });
+  const { message, headers } = call(name, 'modern');
+  const make = async () => (await portico.post(message, { headers })).json<RpcAnswer>();
+  await make();
+  await portico.settle();
+
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  onTestFinished(() => void vi.useRealTimers());
+  await make();
+  await portico.settle();
+  const before = server.of('tools/call').length;
+  remote.asked.length = 0;
+  remote.setSilent(true);
+  let answered = 0;
+  const silent = make().then(() => (answered += 1));
+  await expect.poll(() => server.of('tools/call').length, PATIENT).toBe(before + 1);
+  expect(remote.asked).toEqual(['DB.batch']);
+  expect(answered).toBe(0);
+  remote.setSilent(false);
+  // The write that nobody answered is given up after a time, and made again.
+  vi.setSystemTime(Date.now() + 6_000);
+  const { result } = await make();
+  expect(result).toMatchObject({ content: [] });
+  await silent;
+
+  await portico.settle();
+  const rows = await readCalls(env.DB, { subjects: [`${name}.echo`] }, 'oldest', 100);
+  expect(rows.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done', 'done']);
+});
