@@ -4,7 +4,7 @@
  * Owns: `POST /modern/{any}` (2026-07-28, stateless), `POST /legacy/{any}` (2025-11-25, one `Mcp-Session-Id` per
  * `initialize`), and `GET /counts`, which tells how often each method was received, so that a run can prove what
  * reached an upstream and what did not. Every path serves the same tools: `echo`, `read` and 98 generated ones.
- * Refuses: streams (GET on an MCP path is 405), a legacy request without its session (400, unknown: 404).
+ * A path with `telling` says that it tells of changed lists. Refuses: streams (GET on an MCP path is 405), a legacy request without its session (400, unknown: 404).
  * Ends by itself when the process that forked it goes away.
  */
 import { randomUUID } from 'node:crypto';
@@ -67,7 +67,11 @@ function call(message: RpcMessage): Record<string, unknown> {
   return { content: [{ type: 'text', text: input?.message ?? '' }] };
 }
 
-function modernResult(message: RpcMessage): Record<string, unknown> | undefined {
+const capabilitiesOf = (url: string) => ({
+  tools: url.includes('/telling') ? { listChanged: true } : {},
+});
+
+function modernResult(message: RpcMessage, url: string): Record<string, unknown> | undefined {
   switch (message.method) {
     case 'tools/call':
       return { ...call(message), ...MODERN_RESULT };
@@ -76,7 +80,7 @@ function modernResult(message: RpcMessage): Record<string, unknown> | undefined 
     case 'server/discover':
       return {
         supportedVersions: ['2026-07-28'],
-        capabilities: { tools: {} },
+        capabilities: capabilitiesOf(url),
         ...MODERN_LIST_RESULT,
       };
     default:
@@ -84,7 +88,7 @@ function modernResult(message: RpcMessage): Record<string, unknown> | undefined 
   }
 }
 
-function legacyResult(message: RpcMessage): Record<string, unknown> | undefined {
+function legacyResult(message: RpcMessage, url: string): Record<string, unknown> | undefined {
   switch (message.method) {
     case 'tools/call':
       return call(message);
@@ -93,7 +97,7 @@ function legacyResult(message: RpcMessage): Record<string, unknown> | undefined 
     case 'initialize':
       return {
         protocolVersion: '2025-11-25',
-        capabilities: { tools: {} },
+        capabilities: capabilitiesOf(url),
         serverInfo: SERVER_INFO,
       };
     case 'ping':
@@ -133,10 +137,11 @@ function answerLegacy(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
+  const url = request.url ?? '/';
   if (message.method === 'initialize') {
     const session = randomUUID();
     sessions.add(session);
-    return sendRpc(response, message, legacyResult(message), { 'mcp-session-id': session });
+    return sendRpc(response, message, legacyResult(message, url), { 'mcp-session-id': session });
   }
   const session = request.headers['mcp-session-id'];
   if (typeof session !== 'string') return send(response, 400, { error: 'session missing' });
@@ -145,7 +150,7 @@ function answerLegacy(
     response.writeHead(202).end();
     return;
   }
-  sendRpc(response, message, legacyResult(message));
+  sendRpc(response, message, legacyResult(message, url));
 }
 
 function answer(body: string, request: IncomingMessage, response: ServerResponse): void {
@@ -160,7 +165,7 @@ function answer(body: string, request: IncomingMessage, response: ServerResponse
   const key = `${era} ${message.method}`;
   counts[key] = (counts[key] ?? 0) + 1;
   if (era === 'legacy') answerLegacy(message, request, response);
-  else sendRpc(response, message, modernResult(message));
+  else sendRpc(response, message, modernResult(message, url));
 }
 
 function endSession(request: IncomingMessage, response: ServerResponse): void {

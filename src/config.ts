@@ -13,7 +13,7 @@ import {
 } from './gateway/cache/cache-settings.ts';
 import { CHAT_SETTINGS, toChatSettings, type ChatSettings } from './agents/chat/chat-settings.ts';
 import type { NameStyle } from './shared/naming/qualified-name.ts';
-import type { HealthDefaults } from './servers/health/health-settings.ts';
+import type { HealthDefaults, Pace } from './servers/health/health-settings.ts';
 import type { JsonBounds } from './shared/json/json-bounds.ts';
 import { nearestName } from './shared/util/nearest-name.ts';
 import {
@@ -35,8 +35,10 @@ export interface Config {
   readonly callTimeoutMs: number;
   /** Longest time a server's question to a client waits for its answer, in milliseconds. */
   readonly questionTimeoutMs: number;
-  /** Time between two discoveries of a connected server, in milliseconds. */
-  readonly discoveryIntervalMs: number;
+  /** When the lists of a connected server are read again. */
+  readonly discovery: Pace;
+  /** Change streams of servers are held all the time, and not only for resources that somebody subscribed to. */
+  readonly holdsChangeStreams: boolean;
   /** How the tools of a server are approved that does not say it. */
   readonly toolApproval: ToolApproval;
   /** Failures in a row, of calls and checks, after which no call is sent to a server for a while. */
@@ -120,6 +122,17 @@ const GATHER_MS = { local: 1_000, production: 25_000 };
 /** Locally numbers are to be there soon; on Cloudflare each report is a request and a write. */
 const REPORT_MS = { local: 2_000, production: 300_000 };
 
+/** Between two checks, and two looks at the lists, of a server that nobody set anything for. */
+const INTERVAL_MS = 30_000;
+/** The same where nothing happens at it. On Cloudflare each alarm is a request and a write. */
+const QUIET_MS = { local: INTERVAL_MS, production: 300_000 };
+
+/** An interval that somebody set is kept, however quiet it is. */
+const toPace = (set: number | undefined, quietMs: number): Pace =>
+  set === undefined
+    ? { intervalMs: INTERVAL_MS, quietMs: Math.max(INTERVAL_MS, quietMs) }
+    : { intervalMs: set, quietMs: set };
+
 const toLimit = (perMinute: number, burst: number): Limit | undefined =>
   perMinute === 0 ? undefined : { perMinute, burst: burst || perMinute };
 
@@ -127,9 +140,11 @@ const SettingsSchema = z.object({
   PORTICO_MODE: z.enum(['local', 'production']).default('production'),
   PORTICO_CALL_TIMEOUT_MS: milliseconds(30_000),
   PORTICO_QUESTION_TIMEOUT_MS: milliseconds(600_000),
-  PORTICO_DISCOVERY_INTERVAL_MS: milliseconds(30_000),
+  PORTICO_DISCOVERY_INTERVAL_MS: optionalMilliseconds,
   PORTICO_TOOL_APPROVAL: z.enum(['first', 'hold', 'trust']).default('first'),
-  PORTICO_HEALTH_INTERVAL_MS: milliseconds(30_000),
+  PORTICO_HEALTH_INTERVAL_MS: optionalMilliseconds,
+  PORTICO_QUIET_INTERVAL_MS: optionalMilliseconds,
+  PORTICO_CHANGE_STREAMS: z.enum(['held', 'polled']).optional(),
   PORTICO_REPORT_INTERVAL_MS: optionalMilliseconds,
   PORTICO_DRAIN_MS: milliseconds(30_000),
   PORTICO_FAILURE_THRESHOLD: z.coerce.number().int().min(1).max(100).default(3),
@@ -205,17 +220,21 @@ export function parseConfig(env: object): Config {
     throw new Error(`Setting ${issue?.path.join('.')}: ${issue?.message}`);
   }
   const settings = read.data;
+  const quietMs = settings.PORTICO_QUIET_INTERVAL_MS ?? QUIET_MS[settings.PORTICO_MODE];
+  const streams =
+    settings.PORTICO_CHANGE_STREAMS ?? (settings.PORTICO_MODE === 'local' ? 'held' : 'polled');
   return {
     localMode: settings.PORTICO_MODE === 'local',
     callTimeoutMs: settings.PORTICO_CALL_TIMEOUT_MS,
     questionTimeoutMs: settings.PORTICO_QUESTION_TIMEOUT_MS,
-    discoveryIntervalMs: settings.PORTICO_DISCOVERY_INTERVAL_MS,
+    discovery: toPace(settings.PORTICO_DISCOVERY_INTERVAL_MS, quietMs),
+    holdsChangeStreams: streams === 'held',
     toolApproval: settings.PORTICO_TOOL_APPROVAL,
     circuitFailures: settings.PORTICO_CIRCUIT_FAILURES,
     drainMs: settings.PORTICO_DRAIN_MS,
     reportIntervalMs: settings.PORTICO_REPORT_INTERVAL_MS ?? REPORT_MS[settings.PORTICO_MODE],
     health: {
-      intervalMs: settings.PORTICO_HEALTH_INTERVAL_MS,
+      ...toPace(settings.PORTICO_HEALTH_INTERVAL_MS, quietMs),
       failureThreshold: settings.PORTICO_FAILURE_THRESHOLD,
       degradedErrorRate: settings.PORTICO_DEGRADED_ERROR_RATE,
     },

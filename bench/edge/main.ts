@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { KINDS, measureCosts, type Cost, type Kind } from './costs.ts';
 import { DISTANCES } from './gateway.ts';
 import { PRICES } from './prices.ts';
+import { measureStanding, toStandingTable } from './standing.ts';
 import { measureWaits, type Wait } from './waits.ts';
 
 const HELP = `npm run bench:edge [-- options]
@@ -15,6 +16,7 @@ What a call costs on Cloudflare, and how much longer it takes where D1 is ${DIST
   --quick   without sparse traffic and the other ways to record: some four minutes in place of half an hour
   --costs   the costs only
   --waits   the waits only
+  --standing  what stands and costs by the month only
   --help    this text
 `;
 
@@ -58,8 +60,16 @@ const toQuick = ({ rates, ...kind }: Kind): Kind => ({
   rates: rates.filter(({ everyMs }) => everyMs < 1_000),
 });
 
-async function run({ quick, costs, waits }: { quick: boolean; costs: boolean; waits: boolean }) {
-  if (!waits) {
+interface Options {
+  quick: boolean;
+  costs: boolean;
+  waits: boolean;
+  standing: boolean;
+}
+
+async function run({ quick, costs, waits, standing }: Options) {
+  const isWhole = !costs && !waits && !standing;
+  if (isWhole || costs) {
     const measured: Cost[] = [];
     for (const kind of quick ? KINDS.slice(0, 1).map(toQuick) : KINDS) {
       measured.push(...(await measureCosts(kind, say)));
@@ -68,7 +78,11 @@ async function run({ quick, costs, waits }: { quick: boolean; costs: boolean; wa
       `${toCostTable(measured)}\n\nDollars for a million: ${JSON.stringify(PRICES)}\n\n`,
     );
   }
-  if (!costs) process.stdout.write(`${toWaitTable(await measureWaits(quick ? 9 : 25, say))}\n`);
+  if (isWhole || standing) {
+    process.stdout.write(`${toStandingTable(await measureStanding(say))}\n\n`);
+  }
+  if (isWhole || waits)
+    process.stdout.write(`${toWaitTable(await measureWaits(quick ? 9 : 25, say))}\n`);
 }
 
 try {
@@ -77,6 +91,7 @@ try {
       quick: { type: 'boolean', default: false },
       costs: { type: 'boolean', default: false },
       waits: { type: 'boolean', default: false },
+      standing: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });

@@ -27,7 +27,8 @@ export class CallEvents {
       if (circuit.retryAt !== null) await this.#clock.want({ wakeAt: circuit.retryAt });
       await this.#checkCycle.showCircuit({ id, generation: report.generation });
     }
-    if (await this.#health.isWorthACheck(report)) await this.#clock.want({ checkAt: now });
+    const withinMs = await this.#health.checkWithinMs(report);
+    if (withinMs !== undefined) await this.#clock.want({ checkAt: now + withinMs });
     return circuit !== undefined;
   }
 

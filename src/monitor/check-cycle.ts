@@ -6,7 +6,7 @@
  * circuit is tried with a message: a good one closes it before anything else is done, a bad one is noted nowhere but in the circuit.
  *
  * Invariants: a catalog holds what is approved only; it is stored before a row names it; what was found is written only over the generation it was found at; the
- * server's row is written only where something about it changes, its line in `server_health` once a round.
+ * server's row is written only where something about it changes; its line in `server_health` too, and every quarter of an hour besides.
  */
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import {
@@ -16,13 +16,15 @@ import {
   type CheckWay,
   type Finding,
 } from '../servers/health/finding.ts';
-import { settingsOf, type HealthDefaults } from '../servers/health/health-settings.ts';
+import { settingsOf, type HealthDefaults, type Pace } from '../servers/health/health-settings.ts';
 import type { LookNotes } from '../servers/health/lists.ts';
 import { shownRetryAt } from '../servers/health/circuit.ts';
-import type { MonitorHealth, Remembered } from '../servers/health/monitor-health.ts';
+import type { MonitorHealth } from '../servers/health/monitor-health.ts';
+import type { Remembered } from '../servers/health/remembered.ts';
 import { decideState, decideStatus } from '../servers/health/next-status.ts';
 import { errorRateOf, isElevated, mainReason } from '../servers/health/windows.ts';
-import { upsertServerHealth } from '../servers/health/server-health-store.ts';
+import { isNewToShow, type ServerHealth } from '../servers/health/server-health.ts';
+import { findServerHealth, upsertServerHealth } from '../servers/health/server-health-store.ts';
 import {
   updateCircuit,
   updateDiscovered,
@@ -36,6 +38,7 @@ import { isOffered } from '../servers/registry/status.ts';
 import type { Deadline } from '../http/deadline.ts';
 import type { UpstreamWatch } from '../upstream/discovery/watch.ts';
 import type { CatalogWriter } from './catalog-writer.ts';
+import { isChange, isChanged } from './row-changes.ts';
 import { withLastLists } from './last-lists.ts';
 import { decideDelayMs } from './monitor-schedule.ts';
 import type { Due, Wanted } from './monitor-clock.ts';
@@ -55,14 +58,17 @@ export interface CheckCyclePorts {
   catalogs: CatalogWriter;
   notifier: ChangeNotifier;
   watchOf(server: Server): Promise<UpstreamWatch>;
-  /** Whether there is a channel; without one changes are not heard. */
-  hasWatch(): boolean;
+  /** Whether changes should be heard and are not: the next look hears them. */
+  isDeaf(): Promise<boolean>;
+  /** Within which time the lists are to be read again, in milliseconds, whatever their pace. */
+  lookWithinMs(): Promise<number>;
   /** The channel to the server is no good any more. */
   dropWatch(server: Server, error: PorticoError): void;
   askHealthUrl(server: Server, url: string, deadline: Deadline): Promise<void>;
   createDeadline(timeoutMs: number): Deadline;
   defaults: HealthDefaults;
-  discoveryIntervalMs: number;
+  /** When lists are read again. */
+  discovery: Pace;
 }
 
 /** What a round does. */
@@ -91,7 +97,7 @@ export class CheckCycle {
   /** @returns what is due next */
   async run(server: Server, task: Task): Promise<Wanted> {
     const isNew = !isOffered(server.status) || server.catalogHash === null;
-    const wantsLook = task.discover || !this.#ports.hasWatch();
+    const wantsLook = task.discover || (await this.#ports.isDeaf());
     const { health } = this.#ports;
     const { circuit, kind: lastKind } = await health.of(server.generation);
     // While it is open, a message goes before a look: who waits for the server does not wait for its lists.
@@ -122,7 +128,7 @@ export class CheckCycle {
     const known = await health.settle(server.generation, findings, found?.notes, times);
     await this.#inTurn(() => this.#write(server, finding, found));
     const { retryAt } = known.circuit;
-    const next = this.#next(server, wantsLook, finding, known);
+    const next = await this.#next(server, wantsLook, finding, known);
     // Whatever is made of a catalog beside is made of the row that names it.
     const isNamed = found !== undefined && found.discovery.catalogHash !== server.catalogHash;
     const wakeAt = isNamed ? Date.now() : retryAt;
@@ -148,24 +154,22 @@ export class CheckCycle {
   }
 
   /** When to check and look again; after a failure both come sooner. */
-  #next(server: Server, isLook: boolean, { kind }: Finding, known: Remembered): Wanted {
-    const { failures, missedLists } = known;
-    const { intervalMs } = settingsOf(server.healthSettings, this.#ports.defaults);
+  async #next(server: Server, isLook: boolean, { kind }: Finding, known: Remembered) {
+    const { failures, missedLists, eventAt } = known;
+    const { discovery, lookWithinMs } = this.#ports;
+    const checks = settingsOf(server.healthSettings, this.#ports.defaults);
+    const withinMs = await lookWithinMs();
     const now = Date.now();
+    // One number for both, so that what has the same pace comes with the same alarm.
     const random = Math.random();
-    if (kind === 'failed') {
-      const soon = now + decideDelayMs(failures, intervalMs, random);
-      return { checkAt: soon, lookAt: soon };
-    }
-    const { discoveryIntervalMs } = this.#ports;
+    const decide = (times: number, pace: Pace) =>
+      decideDelayMs(times, pace, now - (eventAt ?? now), random);
+    const checkAt = now + decide(kind === 'failed' ? failures : 0, checks);
+    if (kind === 'failed') return { checkAt, lookAt: checkAt };
+    if (!isLook && kind === 'good') return { checkAt };
     // What needs another credential is not worth more than a look at each check.
-    const lookMs = kind === 'good' ? discoveryIntervalMs : intervalMs;
-    return {
-      checkAt: now + decideDelayMs(0, intervalMs, random),
-      ...(isLook || kind !== 'good'
-        ? { lookAt: now + decideDelayMs(missedLists?.times ?? 0, lookMs, random) }
-        : {}),
-    };
+    const lookMs = decide(missedLists?.times ?? 0, kind === 'good' ? discovery : checks);
+    return { checkAt, lookAt: now + Math.min(lookMs, withinMs) };
   }
 
   async #check(server: Server): Promise<Finding> {
@@ -217,8 +221,9 @@ export class CheckCycle {
     const last = isKept ? await catalogs.last(server.id, server.catalogHash) : undefined;
     const admitted = await approvals.admit(server, withLastLists(found, last));
     const { items, verdict, warning } = admitted;
-    const notes = { warning, missed: found.failed.map(({ error }) => error) };
     const catalogHash = await catalogs.keep(server.id, admitted, server.catalogHash, rewrite);
+    const missed = found.failed.map(({ error }) => error);
+    const notes = { warning, missed, isNew: catalogHash !== server.catalogHash };
     if (catalogHash !== server.catalogHash || !isOffered(server.status)) await notifier.note(items);
     return { discovery: { verdict, catalogHash, toolCount: items.tools.length }, notes };
   }
@@ -247,7 +252,7 @@ export class CheckCycle {
     const before = this.#isCircuitWritten ? null : server.circuitRetryAt;
     const circuitRetryAt = isDiscovered ? shownRetryAt(before, retryAt, now) : null;
     const judged: Judged = { status, lastError: trouble ?? known.warning, circuitRetryAt };
-    const row = upsertServerHealth(db, {
+    const shown: ServerHealth = {
       serverId: server.id,
       generation: server.generation,
       state: decideState(status, finding.kind, isHigh || missed !== null),
@@ -259,14 +264,17 @@ export class CheckCycle {
       lastGoodAt: known.lastGoodAt,
       callsTotal: known.callsTotal,
       errorsTotal: known.errorsTotal,
-    });
+    };
     const discovery = found && isChanged(server, found.discovery) ? found.discovery : undefined;
-    if (discovery) {
-      await db.batch([updateDiscovered(db, server, discovery, judged, now), row]);
-    } else if (this.#isCircuitWritten || isChange(server, judged)) {
-      await db.batch([updateJudged(db, server, judged, now), row]);
-    } else {
-      await row.run();
+    const isJudged = this.#isCircuitWritten || isChange(server, judged);
+    const isShown =
+      isJudged || discovery || isNewToShow(await findServerHealth(db, server.id), shown);
+    if (isShown) {
+      await db.batch([
+        ...(discovery ? [updateDiscovered(db, server, discovery, judged, now)] : []),
+        ...(isJudged && !discovery ? [updateJudged(db, server, judged, now)] : []),
+        upsertServerHealth(db, shown),
+      ]);
     }
     this.#isCircuitWritten = false;
     if (discovery && discovery.catalogHash !== server.catalogHash) {
@@ -281,14 +289,6 @@ export class CheckCycle {
     return result;
   }
 }
-
-const isChange = (server: Server, { status, lastError, circuitRetryAt }: Judged) =>
-  status !== server.status ||
-  lastError !== server.lastError ||
-  circuitRetryAt !== server.circuitRetryAt;
-
-const isChanged = ({ catalogHash, verdict }: Server, found: Discovery) =>
-  found.catalogHash !== catalogHash || JSON.stringify(verdict) !== JSON.stringify(found.verdict);
 
 /** What is thrown outside of the table is a session the server does not keep. */
 function asUpstreamError(thrown: unknown): PorticoError {

@@ -4,11 +4,18 @@ import { createIndexer } from '../search/index/search-index.ts';
 import type { IndexPartPort } from '../search/index/index-parts.ts';
 import { CatalogWriter, type CatalogPort } from './catalog-writer.ts';
 
+const INDEXED_KEY = 'indexed';
+
 /** @param storage of the server's object */
 export function createCatalogWriter(
   storage: DurableObjectStorage,
   { catalogs, segments }: { catalogs: CatalogPort; segments: IndexPartPort },
   embedding: EmbeddingSource,
 ): CatalogWriter {
-  return new CatalogWriter({ storage, catalogs, index: createIndexer(segments, embedding) });
+  const indexed = {
+    find: () => storage.get<string>(INDEXED_KEY),
+    put: (segment: string) => storage.put(INDEXED_KEY, segment),
+  };
+  const index = createIndexer(segments, embedding, indexed);
+  return new CatalogWriter({ storage, catalogs, index });
 }

@@ -26,13 +26,15 @@ interface Schedule {
   alarmAt: number;
 }
 
+/** What of it is stored: a time that is not is that of the alarm, so that one round after the other writes the alarm only. */
+type Stored = Partial<Pick<Schedule, 'checkAt' | 'lookAt'>>;
+
 const KEY = 'schedule';
-/** A monitor that nothing was noted of does everything. */
-const UNKNOWN: Schedule = { checkAt: 0, lookAt: 0, alarmAt: 0 };
 
 export class MonitorClock {
   readonly #storage: DurableObjectStorage;
   #held: Schedule | undefined;
+  #stored: Stored = {};
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -45,11 +47,12 @@ export class MonitorClock {
     schedule.lookAt = Math.min(schedule.lookAt, lookAt);
     const soon = Math.min(checkAt, lookAt, wakeAt);
     const alarm = await this.#storage.getAlarm();
-    if (alarm === null || alarm > soon) {
+    schedule.alarmAt = alarm ?? Infinity;
+    if (schedule.alarmAt > soon) {
       schedule.alarmAt = soon;
       await this.#storage.setAlarm(soon);
     }
-    await this.#storage.put(KEY, schedule);
+    await this.#keep(schedule);
   }
 
   /** What the alarm came for; taken. */
@@ -75,12 +78,37 @@ export class MonitorClock {
   /** Nothing is due any more. */
   async clear(): Promise<void> {
     this.#held = undefined;
+    this.#stored = {};
     await this.#storage.deleteAlarm();
     await this.#storage.delete(KEY);
   }
 
+  async #keep({ checkAt, lookAt, alarmAt }: Schedule): Promise<void> {
+    // What a round is about to decide is not stored: should it never end, it is due with the next alarm.
+    const isStored = (at: number) => at !== alarmAt && at !== Infinity;
+    const stored: Stored = {
+      ...(isStored(checkAt) && { checkAt }),
+      ...(isStored(lookAt) && { lookAt }),
+    };
+    if (stored.checkAt === this.#stored.checkAt && stored.lookAt === this.#stored.lookAt) return;
+    this.#stored = stored;
+    await (Object.keys(stored).length === 0
+      ? this.#storage.delete(KEY)
+      : this.#storage.put(KEY, stored));
+  }
+
   async #load(): Promise<Schedule> {
-    this.#held ??= await this.#storage.get<Schedule>(KEY);
-    return (this.#held ??= { ...UNKNOWN });
+    if (this.#held) return this.#held;
+    const [stored = {}, alarm] = await Promise.all([
+      this.#storage.get<Stored>(KEY),
+      this.#storage.getAlarm(),
+    ]);
+    // Whoever loaded it meanwhile may have changed it.
+    if (this.#held) return this.#held;
+    this.#stored = stored;
+    // In an alarm there is none any more: what is not stored is due.
+    const alarmAt = alarm ?? 0;
+    const { checkAt = alarmAt, lookAt = alarmAt } = stored;
+    return (this.#held = { checkAt, lookAt, alarmAt });
   }
 }

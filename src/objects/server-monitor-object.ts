@@ -8,7 +8,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import { createUpstreamEndpoints } from './upstream-endpoints.ts';
 import { configOf } from '../config.ts';
-import type { PorticoError } from '../shared/errors/portico-error.ts';
 import type { CallReport } from '../servers/health/call-report.ts';
 import { PendingCalls } from '../gateway/health/draining.ts';
 import { MonitorHealth, type History } from '../servers/health/monitor-health.ts';
@@ -26,7 +25,6 @@ import { createKeyRing } from '../shared/crypto/key-ring.ts';
 import { ClientCredentials } from '../credentials/oauth/client-credentials.ts';
 import { createDeadline } from '../http/deadline.ts';
 import { askHealthUrl } from '../upstream/discovery/health-check.ts';
-import { HeldWatch } from '../upstream/discovery/held-watch.ts';
 import { createAfterCycle } from '../monitor/after-cycle.ts';
 import { CallEvents } from '../monitor/call-events.ts';
 import { createCatalogStorage, deleteCatalogs } from '../monitor/catalog-kv.ts';
@@ -34,6 +32,7 @@ import { createCatalogWriter } from '../monitor/indexed-catalogs.ts';
 import { MonitorClock } from '../monitor/monitor-clock.ts';
 import { ResourceSubscriptions } from '../monitor/resource-subscriptions.ts';
 import { CheckCycle, type Task } from '../monitor/check-cycle.ts';
+import { ServerWatch } from '../monitor/server-watch.ts';
 import { Subscribers } from '../monitor/subscribers.ts';
 import { ChangeNotifier } from '../monitor/change-notifier.ts';
 
@@ -66,9 +65,10 @@ export class ServerMonitor extends DurableObject<Env> {
   });
   readonly #subscribers = new Subscribers(this.ctx.storage);
   readonly #clock = new MonitorClock(this.ctx.storage);
-  readonly #health = new MonitorHealth(this.ctx.storage, this.#config.circuitFailures);
+  readonly #health = new MonitorHealth(this.ctx.storage, this.#config);
   readonly #calls = new PendingCalls(this.ctx, this.#config.drainMs);
-  readonly #watch = this.#createWatch();
+  readonly #serverWatch = this.#createWatch();
+  readonly #watch = this.#serverWatch.held;
   readonly #listeners = new ResourceSubscriptions({
     subscribers: this.#subscribers,
     watch: this.#watch,
@@ -98,7 +98,7 @@ export class ServerMonitor extends DurableObject<Env> {
 
   /** A change of the server's row comes now: look at it in a while, even if nobody says that it came. */
   async expect(serverId: string, inMs = EXPECT_MS): Promise<void> {
-    await this.ctx.storage.put('serverId', serverId);
+    await this.#noteId(serverId);
     await this.#clock.want({ wakeAt: Date.now() + inMs });
   }
 
@@ -131,10 +131,15 @@ export class ServerMonitor extends DurableObject<Env> {
     return result;
   }
 
+  async #noteId(serverId: string): Promise<void> {
+    const { storage } = this.ctx;
+    if ((await storage.get('serverId')) !== serverId) await storage.put('serverId', serverId);
+  }
+
   /** Clients see other names where it was renamed, and nothing where it is not offered. */
   async #noteRow(server: Server): Promise<void> {
     const { id, name, status } = server;
-    await this.ctx.storage.put('serverId', id);
+    await this.#noteId(id);
     if (status === 'DISCONNECTED') await this.#rest(server);
     else await this.#calls.keep();
     await this.#notifier.noteName(name);
@@ -196,15 +201,8 @@ export class ServerMonitor extends DurableObject<Env> {
     if (server) await this.#tokens.refuse(server, serial);
   }
 
-  /** The channel is no good; where it is the access token that is refused, the next one is another. */
-  #dropWatch(server: Server, { code }: PorticoError): void {
-    const refused = code === 'upstream_auth' ? this.#watch.current?.endpoint : undefined;
-    this.#watch.drop();
-    if (refused) this.ctx.waitUntil(this.#endpoints.refuse(server, refused));
-  }
-
   #createCheckCycle(): CheckCycle {
-    const { localMode, health, discoveryIntervalMs, toolApproval } = this.#config;
+    const { localMode, health, discovery, toolApproval } = this.#config;
     const { storage } = this.ctx;
     return new CheckCycle({
       db: this.env.DB,
@@ -213,27 +211,28 @@ export class ServerMonitor extends DurableObject<Env> {
       catalogs: createCatalogWriter(storage, this.#stored, this.#embedding),
       notifier: this.#notifier,
       watchOf: server => this.#watch.of(server),
-      hasWatch: () => this.#watch.current !== undefined,
-      dropWatch: (server, error) => this.#dropWatch(server, error),
+      isDeaf: () => this.#serverWatch.isDeaf(),
+      lookWithinMs: () => this.#serverWatch.lookWithinMs(),
+      dropWatch: (server, error) => this.#serverWatch.fail(server, error),
       askHealthUrl: async (server, url, deadline) =>
         askHealthUrl(await this.#endpoints.of(server), url, localMode, deadline),
       createDeadline,
       defaults: health,
-      discoveryIntervalMs,
+      discovery,
     });
   }
 
-  #createWatch(): HeldWatch {
-    return new HeldWatch({
+  #createWatch(): ServerWatch {
+    return new ServerWatch({
       endpointOf: async server => this.#endpoints.of(server),
-      optionsOf: ({ id, transportType, verdict }) => ({
-        transport: transportType === 'SSE' ? 'sse' : 'http',
-        legacy: verdict?.legacy,
-        maxBytes: this.#config.maxAnswerBytes,
-        onEvent: () => this.ctx.waitUntil(this.wake()),
-        onUpdated: (uri, params) => this.ctx.waitUntil(this.#listeners.updated(id, uri, params)),
-        uris: () => this.#subscribers.uris(),
-      }),
+      maxBytes: this.#config.maxAnswerBytes,
+      isHeld: this.#config.holdsChangeStreams,
+      storage: this.ctx.storage,
+      db: this.env.DB,
+      uris: () => this.#subscribers.uris(),
+      refuse: (server, refused) => this.ctx.waitUntil(this.#endpoints.refuse(server, refused)),
+      onEvent: () => this.ctx.waitUntil(this.wake()),
+      onUpdated: (id, uri, params) => this.ctx.waitUntil(this.#listeners.updated(id, uri, params)),
     });
   }
 
@@ -293,6 +292,7 @@ export class ServerMonitor extends DurableObject<Env> {
     // A look has a fresh access token.
     const { dueAt } = this.#tokens;
     if (dueAt !== undefined) await this.#clock.want({ lookAt: dueAt });
+    await this.#serverWatch.rest();
     this.ctx.waitUntil(this.#after.follow(server));
     await this.#notifier.notifyChanges(serverId);
   }

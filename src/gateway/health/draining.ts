@@ -52,7 +52,8 @@ export class PendingCalls {
 
   /** The server is there again, or was all the time: calls go on. */
   async keep(): Promise<void> {
-    if (!(await this.#ctx.storage.delete(CUT_AT))) return;
+    if ((await this.#ctx.storage.get(CUT_AT)) === undefined) return;
+    await this.#ctx.storage.delete(CUT_AT);
     for (const socket of this.#open()) tell(socket, null);
   }
 

@@ -27,7 +27,7 @@ export interface ModelIndexingPorts {
   wake(at: number): Promise<void>;
 }
 
-/** Hash of the catalog whose vectors were stored last. */
+/** Hash of the catalog whose vectors were stored last, and the model they are by. */
 const KEY = 'modelVectors';
 
 export class ModelIndexing {
@@ -66,7 +66,9 @@ export class ModelIndexing {
 
   async #pass(serverId: string, hash: string, signal: AbortSignal): Promise<void> {
     const { storage, parts, embedder, findCatalog } = this.#ports;
-    if (!(await parts.has(serverId, hash))) {
+    const made = `${hash} ${embedder.name}`;
+    const isMade = (await storage.get(KEY)) === made;
+    if (!isMade && !(await parts.has(serverId, hash))) {
       const text = await findCatalog(serverId, hash);
       if (text === undefined) return;
       const tools = parseCatalog(hash, text).tools.items.map(({ raw }) => toSearchedTool(raw));
@@ -77,16 +79,17 @@ export class ModelIndexing {
       if (signal.aborted) return;
       if (failure !== undefined) return this.#putOff(failure);
       await parts.put(serverId, hash, bytes);
-      await storage.put(KEY, hash);
     }
+    if (!isMade) await storage.put(KEY, made);
     this.#indexed = hash;
     this.#failures = 0;
   }
 
   /** Those of the catalog before, where this object has forgotten them. */
   async #findPrevious(serverId: string): Promise<ModelVectors | undefined> {
-    const hash = await this.#ports.storage.get(KEY);
-    const bytes = typeof hash === 'string' && (await this.#ports.parts.find(serverId, hash));
+    const made = await this.#ports.storage.get(KEY);
+    const [hash] = typeof made === 'string' ? made.split(' ') : [];
+    const bytes = hash !== undefined && (await this.#ports.parts.find(serverId, hash));
     return bytes ? readModelVectors(bytes) : undefined;
   }
 

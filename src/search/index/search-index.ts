@@ -9,7 +9,13 @@ import type { Server } from '../../servers/registry/server-schema.ts';
 import type { Embedding } from '../text/embedding.ts';
 import type { EmbeddingSource } from '../text/embedding-asset.ts';
 import type { IndexPartPort } from './index-parts.ts';
-import { buildSegment, readSegment, toSearchedTool, type Segment } from './segment.ts';
+import {
+  buildSegment,
+  readSegment,
+  SEGMENT_VERSION,
+  toSearchedTool,
+  type Segment,
+} from './segment.ts';
 
 const MAX_SEGMENTS = 200;
 
@@ -53,21 +59,23 @@ export class SearchIndex {
  * this form. What does not work here is no reason not to offer the catalog: it is tried again at the next look, made where it is asked
  * for meanwhile, and there is an error where that does not work either.
  */
-export function createIndexer(segments: IndexPartPort, embedding: EmbeddingSource): IndexCatalog {
+export function createIndexer(
+  segments: IndexPartPort,
+  embedding: EmbeddingSource,
+  indexed: IndexedPort,
+): IndexCatalog {
   let last: Segment | undefined;
-  let indexed: string | undefined;
   return async (serverId, hash, readCatalog, isNew) => {
     try {
-      if (!isNew && (indexed === hash || (await segments.has(serverId, hash)))) {
-        indexed = hash;
-        return;
-      }
+      const segment = `${SEGMENT_VERSION} ${hash}`;
+      if (!isNew && (await indexed.find()) === segment) return;
+      if (!isNew && (await segments.has(serverId, hash))) return await indexed.put(segment);
       const bytes = toSegmentBytes(readCatalog(), await embedding(), last);
       await segments.put(serverId, hash, bytes);
-      indexed = hash;
       last = readSegment(bytes.buffer);
+      await indexed.put(segment);
     } catch {
-      indexed = undefined;
+      // The next look tries again.
     }
   };
 }
@@ -83,6 +91,12 @@ export function toSegmentBytes(
     embedding,
     previous,
   );
+}
+
+/** Where the name of the segment is that was stored last, so that nobody asks KV for it at each look. */
+export interface IndexedPort {
+  find(): Promise<string | undefined>;
+  put(segment: string): Promise<void>;
 }
 
 /** Makes a catalog searchable. @param isNew whether it was stored just now */

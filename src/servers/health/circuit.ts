@@ -23,7 +23,7 @@ export const CLOSED: Circuit = { failures: 0, openedAt: 0, wantedAt: 0, retryAt:
 /** A trial within this time is soon: nobody has to ask for it, in milliseconds. */
 const SOON_MS = 1_000;
 const MIN_RETRY_MS = 800;
-const MAX_RETRY_MS = 60_000;
+const MAX_RETRY_MS = 300_000;
 /** A trial waits this part of the time for which nobody wanted the server. */
 const IDLE_PARTS = 120;
 
@@ -34,7 +34,7 @@ export function circuitStateOf(retryAt: number | null, now: number): CircuitStat
 
 /**
  * Time until the next trial, in milliseconds: less than a second while the server was wanted in the last minutes, then growing up
- * to a minute, with up to half taken off.
+ * to five minutes, with up to half taken off.
  * @param idleMs for how long nobody wanted the server
  * @param random uniform in [0, 1)
  */

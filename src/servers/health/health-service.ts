@@ -11,7 +11,12 @@ import {
 } from './health-schema.ts';
 import type { History } from './monitor-health.ts';
 import { toMetricsText } from './metrics.ts';
-import { listServerHealth, listServersWithHealth, probeStorage } from './server-health-store.ts';
+import {
+  findServerHealth,
+  listServerHealth,
+  listServersWithHealth,
+  probeStorage,
+} from './server-health-store.ts';
 import { toWindowView } from './windows.ts';
 
 export interface HealthPorts {
@@ -60,8 +65,7 @@ export class HealthService {
 
   /** The same for one. */
   async show(server: Server): Promise<ShownServer> {
-    const [known] = await listServerHealth(this.#ports.db, [server.id]);
-    return toShownServer(server, known);
+    return toShownServer(server, await findServerHealth(this.#ports.db, server.id));
   }
 
   /**

@@ -15,6 +15,8 @@ export interface MissedLists {
 export interface LookNotes {
   /** What it left out. */
   warning: string | null;
+  /** The catalog is another than before. */
+  isNew: boolean;
   missed: readonly PorticoError[];
 }
 

@@ -4,32 +4,12 @@
  */
 import type { CallReport } from './call-report.ts';
 import { CLOSED, decideCircuit, wantTrial, type Circuit, type CircuitEvent } from './circuit.ts';
-import { decisive, type Finding, type FindingKind } from './finding.ts';
-import { toMissedLists, type LookNotes, type MissedLists } from './lists.ts';
+import { decisive, type Finding } from './finding.ts';
+import { toMissedLists, type LookNotes } from './lists.ts';
+import { begun, isAlike, REPEAT_MS, type Remembered } from './remembered.ts';
+import type { Pace } from './health-settings.ts';
 import { HealthLog, type LoggedCheck } from './health-log-store.ts';
 import { averageMsOf, JUDGED_MS, KEPT_MS, type CallSums } from './windows.ts';
-
-/** As it is stored, under one key. */
-export interface Remembered {
-  /** The server's generation all of this is about. */
-  generation: number;
-  checkedAt: number | null;
-  kind: FindingKind | null;
-  reason: string | null;
-  responseTimeMs: number | null;
-  /** Failed checks in a row. */
-  failures: number;
-  /** Time of the last good message, whoever exchanged it. */
-  lastGoodAt: number | null;
-  /** What the last look left out. */
-  warning: string | null;
-  /** Lists that the last look could not read; absent as null, where it was stored before there were any. */
-  missedLists?: MissedLists | null;
-  circuit: Circuit;
-  /** Calls and failed ones since the server was registered. */
-  callsTotal: number;
-  errorsTotal: number;
-}
 
 /** The past of a server: checks, newest first, and calls of the last minute, five minutes and hour. */
 export interface History {
@@ -41,21 +21,6 @@ const KEY = 'health';
 const RECENT_MS = 60_000;
 /** Failed calls in a row after which a check does not wait for its time. */
 const FAILURES_WORTH_A_CHECK = 3;
-
-const begun = (generation: number, before?: Remembered): Remembered => ({
-  generation,
-  checkedAt: null,
-  kind: null,
-  reason: null,
-  responseTimeMs: null,
-  failures: 0,
-  lastGoodAt: null,
-  warning: null,
-  missedLists: null,
-  circuit: CLOSED,
-  callsTotal: before?.callsTotal ?? 0,
-  errorsTotal: before?.errorsTotal ?? 0,
-});
 
 /** Whether a message was exchanged with the server itself for it. */
 const isExchange = ({ way }: Finding) => way === 'ping' || way === 'look';
@@ -73,24 +38,28 @@ function eventsOf({ calls, failuresInRow, isRowWhole, lastGoodAt }: CallReport):
   return failuresInRow === 0 ? heard : [...heard, { failures: failuresInRow, isTrial: false }];
 }
 
-const isSameCircuit = (a: Circuit, b: Circuit) =>
-  a.failures === b.failures && a.retryAt === b.retryAt && a.openedAt === b.openedAt;
-
 /** The later of two times, of which the second is of another clock. */
 const latest = (a: number | null, b: number | null, now: number) =>
   b === null ? a : Math.max(a ?? 0, Math.min(b, now));
 
+export interface MonitorHealthOptions {
+  /** Failures in a row that open the circuit. */
+  circuitFailures: number;
+  health: Pace;
+}
+
 export class MonitorHealth {
   readonly #storage: DurableObjectStorage;
   readonly #log: HealthLog;
-  readonly #circuitFailures: number;
+  readonly #options: MonitorHealthOptions;
   #held: Remembered | undefined;
+  /** As the storage has it. */
+  #stored: Remembered | undefined;
 
-  /** @param circuitFailures failures in a row that open the circuit */
-  constructor(storage: DurableObjectStorage, circuitFailures: number) {
+  constructor(storage: DurableObjectStorage, options: MonitorHealthOptions) {
     this.#storage = storage;
     this.#log = new HealthLog(storage.sql);
-    this.#circuitFailures = circuitFailures;
+    this.#options = options;
   }
 
   /** What is known of the server at this generation. */
@@ -105,9 +74,16 @@ export class MonitorHealth {
     return ((await this.#load())?.failures ?? 0) > 0;
   }
 
-  /** Whether what an isolate saw is worth a check before its time: failures in a row, or good news of a server that fails. */
-  async isWorthACheck({ lastGoodAt, failuresInRow }: CallReport): Promise<boolean> {
-    return (await this.isFailing()) ? lastGoodAt !== null : failuresInRow >= FAILURES_WORTH_A_CHECK;
+  /**
+   * Within which time what an isolate saw is worth a check, in milliseconds: at once after failures in a row and for good news of a server
+   * that fails, at the usual interval after any failure, however quiet it was before.
+   */
+  async checkWithinMs({ lastGoodAt, failuresInRow, errors }: CallReport) {
+    const isUrgent = (await this.isFailing())
+      ? lastGoodAt !== null
+      : failuresInRow >= FAILURES_WORTH_A_CHECK;
+    if (isUrgent) return 0;
+    return errors > 0 ? this.#options.health.intervalMs : undefined;
   }
 
   /**
@@ -124,11 +100,12 @@ export class MonitorHealth {
       circuit: isNow ? this.#decideCircuit(before.circuit, eventsOf(report), now) : before.circuit,
       callsTotal: before.callsTotal + report.calls,
       errorsTotal: before.errorsTotal + report.errors,
+      ...(isNow && report.errors > 0 && { eventAt: now }),
     };
     this.#held = next;
     // Good news are one row: the totals are in it, and read from there.
     this.#log.addCalls(now, report.generation, report, next);
-    if (!isNow || !isSameCircuit(before.circuit, next.circuit)) await this.#storage.put(KEY, next);
+    if (!isNow || !isAlike(before, next)) await this.#put(next);
     const wasOpen = before.circuit.retryAt !== null;
     return wasOpen === (next.circuit.retryAt !== null) ? undefined : next.circuit;
   }
@@ -141,8 +118,7 @@ export class MonitorHealth {
     const before = await this.#load();
     if (before?.generation !== generation || before.circuit.retryAt === null) return undefined;
     const circuit = wantTrial(before.circuit, now, Math.random());
-    this.#held = { ...before, circuit };
-    await this.#storage.put(KEY, this.#held);
+    await this.#put({ ...before, circuit });
     return circuit.retryAt ?? undefined;
   }
 
@@ -154,13 +130,12 @@ export class MonitorHealth {
     await this.of(generation);
     const before = this.#held ?? begun(generation);
     const circuit = this.#decideCircuit(before.circuit, findings.flatMap(toEvents), dueAt);
-    this.#held = { ...before, circuit };
-    await this.#storage.put(KEY, this.#held);
+    await this.#put({ ...before, circuit });
     return circuit;
   }
 
   #decideCircuit(circuit: Circuit, events: readonly CircuitEvent[], now: number): Circuit {
-    const terms = { limit: this.#circuitFailures, now, random: Math.random() };
+    const terms = { limit: this.#options.circuitFailures, now, random: Math.random() };
     return events.reduce((current, event) => decideCircuit(current, event, terms), circuit);
   }
 
@@ -169,7 +144,15 @@ export class MonitorHealth {
     const stored = await this.#storage.get<Remembered>(KEY);
     // Fields that a circuit stored by an older version lacks.
     const complete = stored && { ...stored, circuit: { ...CLOSED, ...stored.circuit } };
-    return (this.#held ??= complete && this.#withTotals(complete));
+    if (this.#held) return this.#held;
+    this.#stored = complete;
+    return (this.#held = complete && this.#withTotals(complete));
+  }
+
+  async #put(next: Remembered): Promise<void> {
+    this.#held = next;
+    this.#stored = next;
+    await this.#storage.put(KEY, next);
   }
 
   /** With the calls that were counted since it was stored. */
@@ -197,7 +180,7 @@ export class MonitorHealth {
   }
 
   /**
-   * Take in what a round found.
+   * Take in what a round found; what says the same as before is written every quarter of an hour only.
    * @param look what a look left out and missed; undefined where none was made
    * @param times now, and what the round's alarm took it for: an open circuit is tried when it is due
    */
@@ -212,13 +195,16 @@ export class MonitorHealth {
     const before = this.#held ?? begun(generation);
     const finding = decisive(findings);
     if (!finding) return before;
-    const { kind, reason, responseTimeMs } = finding;
+    const { kind, way, reason, responseTimeMs } = finding;
+    const isEvent = kind !== before.kind || reason !== before.reason || discover?.isNew === true;
     const isMessage = findings.some(found => found.kind === 'good' && isExchange(found));
     const next: Remembered = {
       ...before,
       checkedAt: now,
       kind,
+      way,
       reason,
+      eventAt: isEvent ? now : (before.eventAt ?? now),
       responseTimeMs: responseTimeMs ?? before.responseTimeMs,
       failures: kind === 'failed' ? before.failures + 1 : 0,
       lastGoodAt: isMessage ? now : before.lastGoodAt,
@@ -229,7 +215,10 @@ export class MonitorHealth {
       circuit: this.#decideCircuit(before.circuit, findings.flatMap(toEvents), dueAt),
     };
     this.#held = next;
-    await this.#storage.put(KEY, next);
+    const stored = this.#stored;
+    const isKnown = stored !== undefined && isAlike(stored, next);
+    if (isKnown && now - (stored.checkedAt ?? 0) < REPEAT_MS) return next;
+    await this.#put(next);
     this.#log.addCheck(now, finding);
     return next;
   }
@@ -256,6 +245,7 @@ export class MonitorHealth {
   /** The storage was emptied. */
   forget(): void {
     this.#held = undefined;
+    this.#stored = undefined;
     this.#log.forget();
   }
 }

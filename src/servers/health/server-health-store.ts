@@ -52,6 +52,18 @@ export async function listServerHealth(
   return results.map(row => RowSchema.parse(row));
 }
 
+/** What is known of one. */
+export async function findServerHealth(
+  db: D1Database,
+  serverId: string,
+): Promise<ServerHealth | undefined> {
+  const row = await db
+    .prepare('SELECT * FROM server_health WHERE server_id = ?')
+    .bind(serverId)
+    .first();
+  return row === null ? undefined : RowSchema.parse(row);
+}
+
 const MeasuredSchema = z.looseObject({
   id: z.string(),
   name: z.string(),

@@ -1,6 +1,7 @@
 /** The last word on the health of a server, as it is kept beside the registry. */
 import type { ServerStatus } from '../registry/status.ts';
 import type { HealthState } from './next-status.ts';
+import { isSameCount, REPEAT_MS } from './remembered.ts';
 
 export interface ServerHealth {
   serverId: string;
@@ -29,3 +30,14 @@ export interface MeasuredServer {
   circuitRetryAt: number | null;
   health: ServerHealth | undefined;
 }
+
+/** Whether what is shown says something else than before, or was written long ago. */
+export const isNewToShow = (before: ServerHealth | undefined, now: ServerHealth): boolean =>
+  before?.generation !== now.generation ||
+  before.state !== now.state ||
+  before.reason !== now.reason ||
+  before.errorRate !== now.errorRate ||
+  before.callsTotal !== now.callsTotal ||
+  before.errorsTotal !== now.errorsTotal ||
+  !isSameCount(before.consecutiveFailures, now.consecutiveFailures) ||
+  now.checkedAt - before.checkedAt >= REPEAT_MS;

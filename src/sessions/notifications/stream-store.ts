@@ -17,6 +17,11 @@ export function deleteOpenStream(db: D1Database, owner: string): D1PreparedState
   return db.prepare('DELETE FROM open_streams WHERE owner = ?').bind(owner);
 }
 
+/** Whether any object wants to hear. */
+export async function hasStreamOwners(db: D1Database): Promise<boolean> {
+  return (await db.prepare('SELECT 1 FROM open_streams LIMIT 1').first()) !== null;
+}
+
 /** Names of all objects that want to hear. */
 export async function listStreamOwners(db: D1Database): Promise<string[]> {
   const { results } = await db.prepare('SELECT owner FROM open_streams ORDER BY opened_at').all();

@@ -1,11 +1,14 @@
 /** The one standing relation of a monitor to its server, renewed where the server's address or credential changed. */
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { renew, type UpstreamEndpoint } from '../endpoint.ts';
-import { UpstreamWatch, type WatchOptions } from './watch.ts';
+import type { WatchMemory } from './known-upstream.ts';
+import { UpstreamWatch } from './watch.ts';
+import type { WatchOptions } from './watch-options.ts';
 
 export interface HeldWatchOptions {
   endpointOf(server: Server): Promise<UpstreamEndpoint>;
   optionsOf(server: Server): WatchOptions;
+  memory: WatchMemory;
 }
 
 export class HeldWatch {
@@ -28,13 +31,15 @@ export class HeldWatch {
       renew(this.#watch.endpoint, endpoint);
       return this.#watch;
     }
-    this.drop();
+    this.#watch?.close();
     this.#watch = new UpstreamWatch(endpoint, this.#options.optionsOf(server));
     return this.#watch;
   }
 
+  /** The next message negotiates anew. */
   drop(): void {
     this.#watch?.close();
     this.#watch = undefined;
+    void this.#options.memory.drop();
   }
 }

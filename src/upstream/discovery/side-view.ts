@@ -2,13 +2,16 @@
  * What a monitor knows of its server beside the first look (`side-discoveries.ts`), looked for again only where that may differ now: what
  * the first look found is another thing, somebody doubts it, or it is old.
  */
+import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { KINDS } from '../../servers/catalog/catalog.ts';
 import type { Verdict } from '../../servers/registry/server-schema.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import type { Discovered, DiscoveryResult } from './discover.ts';
+import type { KnownAside } from './known-upstream.ts';
 import type { Negotiated } from './negotiate.ts';
 import { ASLEEP, lookAside, NOTHING_ASIDE, type Aside } from './side-discoveries.ts';
 
+const NOTHING_KNOWN = { lists: '', until: 0, wasAwake: false };
 /** After this time it is looked for again in any case, in milliseconds. */
 const OLD_MS = 600_000;
 /** After this time where looking failed. */
@@ -17,38 +20,50 @@ const FAILED_MS = 60_000;
 export class SideView {
   readonly #endpoint: UpstreamEndpoint;
   readonly #maxBytes: number;
-  #aside: Aside;
-  /** A session of the other era was looked at. */
-  #wasAwake = false;
-  #of: { negotiated: Negotiated; lists: string; until: number } | undefined;
+  #known: KnownAside;
+  #negotiated: Negotiated | undefined;
 
   /** @param legacy what was known of the server's legacy era before */
   constructor(endpoint: UpstreamEndpoint, maxBytes: number, legacy: Verdict['legacy']) {
     this.#endpoint = endpoint;
     this.#maxBytes = maxBytes;
-    this.#aside = { ...NOTHING_ASIDE, legacy };
+    this.#known = { ...NOTHING_KNOWN, aside: { ...NOTHING_ASIDE, legacy } };
+  }
+
+  /** What is known now; another object after each look. */
+  get known(): KnownAside {
+    return this.#known;
+  }
+
+  /** Go on from what was known before, in this channel. */
+  recall(negotiated: Negotiated, known: KnownAside): void {
+    this.#negotiated = negotiated;
+    this.#known = known;
   }
 
   doubt(): void {
-    this.#of = undefined;
+    this.#negotiated = undefined;
   }
 
   /** @param first what the first look found in this channel */
   async beside(negotiated: Negotiated, first: Discovered): Promise<Aside> {
-    const lists = `${first.items.tools.join()}\n${first.items.prompts.join()}`;
-    const known = this.#of;
-    const isKnown = known?.negotiated === negotiated && known.lists === lists;
-    if (isKnown && Date.now() < known.until) return this.#aside;
+    const lists = await sha256Hex(`${first.items.tools.join()}\n${first.items.prompts.join()}`);
+    const { aside: before, wasAwake, lists: lastLists, until } = this.#known;
+    const isKnown = this.#negotiated === negotiated && lastLists === lists;
+    if (isKnown && Date.now() < until) return before;
     // With what could not be listed nothing can be compared.
-    if (first.failed.length > 0) return this.#aside;
-    const of = { negotiated, lists, until: Date.now() + OLD_MS };
-    this.#of = of;
+    if (first.failed.length > 0) return before;
+    this.#negotiated = negotiated;
     const found = await lookAside(this.#endpoint, negotiated, first, this.#maxBytes);
     // What was found while it was awake is true still.
-    if (found && !(found === ASLEEP && this.#wasAwake)) this.#aside = found;
-    if (found) this.#wasAwake = this.#aside.legacyCapabilities !== undefined;
-    else of.until = Date.now() + FAILED_MS;
-    return this.#aside;
+    const aside = found && !(found === ASLEEP && wasAwake) ? found : before;
+    this.#known = {
+      aside,
+      lists,
+      until: Date.now() + (found ? OLD_MS : FAILED_MS),
+      wasAwake: found ? aside.legacyCapabilities !== undefined : wasAwake,
+    };
+    return aside;
   }
 }
 

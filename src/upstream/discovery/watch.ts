@@ -1,34 +1,23 @@
 /**
- * A monitor's standing relation to one upstream: negotiated once, its channel kept, its change
- * stream open where there is something to hear. `look` reads the lists; a channel that fails is
+ * A monitor's standing relation to one upstream: negotiated once, also over the monitor's sleep, its
+ * channel kept, its change stream open where there is something to hear that is wanted. `look` reads the lists; a channel that fails is
  * replaced by a fresh negotiation once, since reading a list again does no harm. Resources that
  * clients subscribed to are subscribed to here, once, and again after every new negotiation.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { parseUpdated, UPDATED } from '../../shared/json/updated.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
-import type { Verdict } from '../../servers/registry/server-schema.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
+import { createHttpChannel } from '../session/channel.ts';
 import { endSession } from '../session/end-session.ts';
 import { discover, type DiscoveryResult } from './discover.ts';
 import { SessionForgotten } from '../exchange.ts';
 import { listen } from '../streams/listen.ts';
+import type { KnownAside } from './known-upstream.ts';
 import { negotiate, type Negotiated } from './negotiate.ts';
 import { SideView, withAside } from './side-view.ts';
+import type { WatchOptions } from './watch-options.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
-
-export interface WatchOptions {
-  transport: 'http' | 'sse';
-  maxBytes: number;
-  /** How the server spoke the legacy era beside the modern one, where that is known of before. */
-  legacy?: Verdict['legacy'];
-  /** The server told that one of its lists changed, or its stream ended: it is worth a look. */
-  onEvent(): void;
-  /** The server told that a resource changed; `params` is raw JSON. */
-  onUpdated(uri: string, params: string): void;
-  /** The resources to hear of. */
-  uris(): Promise<readonly string[]>;
-}
 
 /** A stream that lived this long was a real one, in milliseconds. */
 const STABLE_MS = 5_000;
@@ -48,6 +37,9 @@ export class UpstreamWatch {
   readonly #subscribed = new Set<string>();
   readonly #aside: SideView;
   #negotiated: Negotiated | undefined;
+  #negotiatedAt = 0;
+  /** What of the side view the memory has. */
+  #keptAside: KnownAside | undefined;
   #negotiating: Promise<Negotiated> | undefined;
   #listener: ChangeListener | undefined;
   #lastListener: Promise<unknown> = Promise.resolve();
@@ -64,6 +56,21 @@ export class UpstreamWatch {
   /** How the server is reached now; another access token of it is used from the next request on. */
   get endpoint(): UpstreamEndpoint {
     return this.#endpoint;
+  }
+
+  /** Whether the server says that it tells of changed lists; not before anything was asked of it. */
+  get tellsOfLists(): boolean {
+    return (
+      this.#negotiated !== undefined && tellsOfChanges(this.#negotiated.capabilities).length > 0
+    );
+  }
+
+  /** Nothing stays open; the next message goes on in the same session where the transport has one without a stream. */
+  rest(): void {
+    if (this.#negotiated?.verdict.transport === 'sse') this.#drop();
+    const listener = this.#listener;
+    this.#listener = undefined;
+    listener?.controller.abort();
   }
 
   /** @throws PorticoError with an `upstream_*` code */
@@ -130,7 +137,7 @@ export class UpstreamWatch {
     work: (negotiated: Negotiated) => Promise<T>,
     deadline: Deadline,
   ): Promise<T> {
-    const held = this.#negotiated;
+    const held = this.#negotiated ?? (await this.#recall());
     if (held) {
       try {
         return await work(held);
@@ -146,6 +153,7 @@ export class UpstreamWatch {
 
   #drop(): void {
     const negotiated = this.#negotiated;
+    if (negotiated) void this.#options.memory.drop();
     this.#negotiated = undefined;
     this.#subscribed.clear();
     this.#listener?.controller.abort();
@@ -164,7 +172,33 @@ export class UpstreamWatch {
       deadline,
     );
     this.#negotiated = negotiated;
+    this.#negotiatedAt = Date.now();
+    this.#keptAside = undefined;
     return negotiated;
+  }
+
+  /** The channel that was negotiated before the monitor slept. */
+  async #recall(): Promise<Negotiated | undefined> {
+    const known = await this.#options.memory.find(this.credentialKey);
+    if (!known || this.#closed || this.#negotiated) return this.#negotiated;
+    const { protocol } = known.negotiated;
+    const channel = createHttpChannel(this.#endpoint, protocol, this.#options.maxBytes);
+    const negotiated = { ...known.negotiated, channel };
+    this.#negotiated = negotiated;
+    this.#negotiatedAt = known.negotiatedAt;
+    this.#keptAside = known.aside;
+    if (known.aside) this.#aside.recall(negotiated, known.aside);
+    return negotiated;
+  }
+
+  /** Remember the channel and what a look found beside, where that is new; one of HTTP+SSE is its stream. */
+  async #keep({ channel: _channel, ...negotiated }: Negotiated): Promise<void> {
+    const aside = this.#aside.known;
+    if (aside === this.#keptAside || this.#closed || negotiated.verdict.transport === 'sse') return;
+    this.#keptAside = aside;
+    const { credentialKey } = this;
+    const negotiatedAt = this.#negotiatedAt;
+    await this.#options.memory.keep({ credentialKey, negotiatedAt, negotiated, aside });
   }
 
   /** Listen before the list is read, so that no change falls between. */
@@ -175,7 +209,9 @@ export class UpstreamWatch {
     const { hidden } = this.#endpoint;
     const discovered = await discover({ channel, deadline, hidden }, capabilities);
     const found = { ...discovered, verdict, capabilities, instructions };
-    return withAside(found, await this.#aside.beside(negotiated, discovered));
+    const aside = await this.#aside.beside(negotiated, discovered);
+    if (this.#negotiated === negotiated) await this.#keep(negotiated);
+    return withAside(found, aside);
   }
 
   /** A new session at the server knows nothing of what was subscribed to before. */
@@ -206,7 +242,9 @@ export class UpstreamWatch {
   async #openListener(negotiated: Negotiated): Promise<boolean> {
     const { verdict, protocol, capabilities } = negotiated;
     if (verdict.transport !== 'http' || this.#negotiated !== negotiated) return false;
-    const wanted = { lists: tellsOfChanges(capabilities), uris: await this.#options.uris() };
+    const uris = await this.#options.uris();
+    const hears = this.#options.hearsLists || uris.length > 0;
+    const wanted = { lists: hears ? tellsOfChanges(capabilities) : [], uris };
     const before = this.#listener;
     if (wanted.lists.length === 0 && wanted.uris.length === 0) {
       before?.controller.abort();

@@ -4,23 +4,24 @@ import { decideDelayMs } from '../../../src/monitor/monitor-schedule.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const INTERVAL_MS = 30_000;
+const always = (intervalMs: number) => ({ intervalMs, quietMs: intervalMs });
+const delay = (failures: number, intervalMs: number, random: number) =>
+  decideDelayMs(failures, always(intervalMs), 0, random);
 
 describe('decideDelayMs', () => {
   it('[REG-5] keeps to the interval while all is well, give or take a tenth', () => {
-    expect(decideDelayMs(0, INTERVAL_MS, 0)).toBe(27_000);
-    expect(decideDelayMs(0, INTERVAL_MS, 0.5)).toBe(30_000);
-    expect(decideDelayMs(0, INTERVAL_MS, 1)).toBe(33_000);
+    expect(delay(0, INTERVAL_MS, 0)).toBe(27_000);
+    expect(delay(0, INTERVAL_MS, 0.5)).toBe(30_000);
+    expect(delay(0, INTERVAL_MS, 1)).toBe(33_000);
   });
 
   it('[UP-5] doubles from a second up to the interval', () => {
-    const latest = [1, 2, 3, 4, 5, 6, 7, 100, 1e9].map(failures =>
-      decideDelayMs(failures, INTERVAL_MS, 1),
-    );
+    const latest = [1, 2, 3, 4, 5, 6, 7, 100, 1e9].map(failures => delay(failures, INTERVAL_MS, 1));
     expect(latest).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000, 30_000]);
   });
 
   it('[UP-5] comes back within a minute, however long the interval is', () => {
-    expect(decideDelayMs(30, 3_600_000, 1)).toBe(60_000);
+    expect(delay(30, 3_600_000, 1)).toBe(60_000);
   });
 
   it(`[UP-5] takes off half at most and never waits longer than the interval (seed ${SEED})`, () => {
@@ -28,11 +29,23 @@ describe('decideDelayMs', () => {
     for (let round = 0; round < 2_000; round += 1) {
       const failures = 1 + random.below(50);
       const intervalMs = 1 + random.below(120_000);
-      const latest = decideDelayMs(failures, intervalMs, 1);
-      const drawn = decideDelayMs(failures, intervalMs, random.next());
+      const latest = delay(failures, intervalMs, 1);
+      const drawn = delay(failures, intervalMs, random.next());
       expect(drawn).toBeGreaterThanOrEqual(Math.floor(latest / 2));
       expect(drawn).toBeLessThanOrEqual(latest);
       expect(latest).toBeLessThanOrEqual(intervalMs);
     }
+  });
+
+  it('[REG-4] [EDGE-2] gets rarer while nothing happens, and never than was said', () => {
+    const pace = { intervalMs: 30_000, quietMs: 300_000 };
+    const minutes = [0, 5, 10, 30, 50, 100, 1e9];
+    const waits = minutes.map(quiet => decideDelayMs(0, pace, quiet * 60_000, 0.5));
+    expect(waits).toEqual([30_000, 30_000, 60_000, 180_000, 300_000, 300_000, 300_000]);
+    // What somebody set is kept.
+    expect(decideDelayMs(0, always(30_000), 1e12, 0.5)).toBe(30_000);
+    // A server that is gone for long is tried as rarely; one that went a moment ago is not.
+    expect(decideDelayMs(30, pace, 1e12, 1)).toBe(300_000);
+    expect(decideDelayMs(30, pace, 60_000, 1)).toBe(30_000);
   });
 });

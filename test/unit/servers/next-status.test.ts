@@ -110,10 +110,13 @@ describe('a finding', () => {
 
 describe('settingsOf', () => {
   it("[AG-US5-AC1] [REG-4] puts a server's own settings over the deployment's", () => {
-    const defaults = { intervalMs: 30_000, failureThreshold: 3, degradedErrorRate: 0.2 };
+    const pace = { intervalMs: 30_000, quietMs: 300_000 };
+    const defaults = { ...pace, failureThreshold: 3, degradedErrorRate: 0.2 };
     expect(settingsOf({}, defaults)).toEqual(defaults);
     expect(settingsOf({ interval_seconds: 5, degraded_error_rate: 0.5 }, defaults)).toEqual({
       intervalMs: 5_000,
+      // An interval of its own is kept, however quiet it is.
+      quietMs: 5_000,
       failureThreshold: 3,
       degradedErrorRate: 0.5,
     });

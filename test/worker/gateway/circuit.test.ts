@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CallTally } from '../../../src/servers/health/call-report.ts';
-import type { Remembered } from '../../../src/servers/health/monitor-health.ts';
+import type { Remembered } from '../../../src/servers/health/remembered.ts';
 import { FakeServer, resultOf, serve } from '../support/fake-server.ts';
 import {
   PATIENT,
