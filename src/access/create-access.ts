@@ -6,9 +6,9 @@ import { SealedIds } from './admission/sealed-id.ts';
 import { Sessions, type SessionsOptions } from './admission/sessions.ts';
 import { Snapshots } from './admission/snapshots.ts';
 import type { AccessState } from './policy/policy.ts';
-import { PrincipalService } from './principals/principal-service.ts';
+import { createPrincipals } from './principals/principal-service.ts';
 import { createRules } from './rules/rule-service.ts';
-import { TokenService } from './tokens/token-service.ts';
+import { createTokens } from './tokens/token-service.ts';
 import { createToolsets } from './toolsets/toolset-service.ts';
 
 export interface AccessDeps {
@@ -45,8 +45,8 @@ export function createAccess({ db, keys, adminAudit, config, ...deps }: AccessDe
     /** The registry that this isolate remembers is too old. */
     invalidateRegistry: () => snapshots.forgetServers(),
     sessions: new Sessions({ db, sealedIds: new SealedIds(keys), snapshots, config }),
-    principals: new PrincipalService(ports),
-    tokens: new TokenService({ ...ports, keys }),
+    principals: createPrincipals(ports),
+    tokens: createTokens({ ...ports, keys }),
     rules: createRules(ports),
     toolsets: createToolsets(ports),
   };

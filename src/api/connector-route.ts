@@ -1,14 +1,14 @@
 /** `GET /connect`: the WebSocket of a connector. Who it is is asked here, once; from then on it speaks with its object. */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
-import { parseDeviceToken, type StoredConnector } from '../servers/connectors/connector-schema.ts';
-import type { ConnectorService } from '../servers/connectors/connector-service.ts';
+import { parseDeviceToken } from '../servers/connectors/connector-schema.ts';
+import type { Connectors } from '../servers/connectors/connector-service.ts';
 import { SUBPROTOCOL } from '../upstream/connector/frames.ts';
 
 export interface ConnectPorts {
-  connectors: ConnectorService;
+  connectors: Connectors;
   /** Hand the machine's request for a socket to the connector's object. */
-  openMachine(connector: StoredConnector): Promise<Response>;
+  openMachine(machine: { id: string; name: string; rotatedAt: number }): Promise<Response>;
 }
 
 /** Answer a connector that dials. */
@@ -24,5 +24,6 @@ export async function handleConnect(request: Request, ports: ConnectPorts): Prom
   const token = parseDeviceToken(headers.get('authorization'));
   const connector = await ports.connectors.authenticate(token);
   if (!connector) return toProblemResponse(new PorticoError('unauthorized'));
-  return ports.openMachine(connector);
+  const { id, name, rotated_at: rotatedAt } = connector;
+  return ports.openMachine({ id, name, rotatedAt });
 }

@@ -2,6 +2,7 @@
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
+  CONNECTOR_SCOPES,
   ConnectorViewSchema,
   CreateConnectorSchema,
   OffersSchema,
@@ -13,116 +14,90 @@ import {
   ACT_ERRORS,
   bodyOf,
   BODY_ERRORS,
-  LOCATION,
   needs,
   responsesOf,
   type Api,
   type ApiPorts,
 } from './frame.ts';
-import { nextOf, pageOf, pageQuery, positionOf } from './paging.ts';
-import { deleteRoute, getRoute, idOf } from './record-routes.ts';
+import { idOf } from './record-routes.ts';
+import { registerCreate, registerList, registerOne } from './records.ts';
 
 const PATH = '/api/v1/connectors';
 /** Where a connector registers what it has: the one path whose credential is a device token. */
 export const SELF_PATH = `${PATH}/self/servers`;
-const tags = ['connectors'];
-const params = idOf('connector, or its name');
-const ConnectorSchema = ConnectorViewSchema.meta({ id: 'Connector' });
-const example = {
-  id: '3f2c1b0a-9d8e-4c7b-a6f5-0e1d2c3b4a59',
-  name: 'build-box',
-  status: 'CONNECTED',
-  created_at: '2026-11-02T09:00:00.000Z',
-  last_seen_at: '2026-11-02T09:05:00.000Z',
+const resource = {
+  path: PATH,
+  tag: 'connectors',
+  name: 'Connector',
+  noun: 'connector',
+  phrase: 'a connector',
+  scopes: CONNECTOR_SCOPES,
+  key: 'connector, or its name',
+  view: ConnectorViewSchema.meta({ id: 'Connector' }),
+  example: {
+    id: '3f2c1b0a-9d8e-4c7b-a6f5-0e1d2c3b4a59',
+    name: 'build-box',
+    status: 'CONNECTED',
+    created_at: '2026-11-02T09:00:00.000Z',
+    last_seen_at: '2026-11-02T09:05:00.000Z',
+  },
+  toView: toConnectorView,
+  delete: {
+    summary: 'Revoke a connector',
+    description:
+      'Its machine is sent away at once. Its servers stay registered, and cannot be reached.',
+  },
+  deleted: 'Revoked',
 };
 
-const EnrolledSchema = z.object({ connector: ConnectorSchema, token: z.string() });
+const EnrolledSchema = z.object({ connector: resource.view, token: z.string() });
 
-const create = createRoute({
-  method: 'post',
-  path: PATH,
-  operationId: 'createConnector',
-  tags,
+const created = {
+  schema: CreateConnectorSchema.meta({ id: 'CreateConnector' }),
+  example: { name: 'build-box' },
   summary: 'Enrol a connector',
   description:
     'The device token is shown here and never again; `portico connect` on the machine uses it.',
-  ...needs('servers:write'),
-  request: {
-    body: bodyOf(CreateConnectorSchema.meta({ id: 'CreateConnector' }), { name: 'build-box' }),
-  },
-  responses: responsesOf(201, 'The connector and its device token', EnrolledSchema, {
-    errors: [...ACT_ERRORS, ...BODY_ERRORS, 'conflict'],
-    headers: LOCATION,
+  answer: {
+    description: 'The connector and its device token',
+    schema: EnrolledSchema,
     example: {
-      connector: { ...example, status: 'DISCONNECTED', last_seen_at: null },
+      connector: { ...resource.example, status: 'DISCONNECTED', last_seen_at: null },
       token: 'portico_device_…',
     },
-  }),
-});
+  },
+};
 
-const list = createRoute({
-  method: 'get',
-  path: PATH,
+const listed = {
   operationId: 'listConnectors',
-  tags,
   summary: 'List connectors',
   description: 'In the order of their names, page by page.',
-  ...needs('servers:read'),
-  request: { query: z.strictObject(pageQuery) },
-  responses: responsesOf(200, 'One page', pageOf('connectors', ConnectorSchema, 'ConnectorPage'), {
-    errors: ['forbidden', 'validation_failed'],
-    example: { connectors: [example], total: 1 },
-  }),
-});
-
-const get = getRoute(
-  {
-    path: `${PATH}/{id}`,
-    operationId: 'getConnector',
-    tags,
-    summary: 'Get a connector',
-    ...needs('servers:read'),
-    params,
-  },
-  { description: 'The connector', schema: ConnectorSchema, example },
-  false,
-);
+  key: 'connectors',
+  page: 'ConnectorPage',
+  query: z.strictObject({}),
+};
 
 const rotate = createRoute({
   method: 'post',
   path: `${PATH}/{id}/rotate`,
   operationId: 'rotateConnector',
-  tags,
+  tags: ['connectors'],
   summary: 'Give a connector another device token',
   description:
     'For a machine that lost its token, or another one in its place. The servers stay; whoever came with the token before is sent away at once.',
   ...needs('servers:write'),
-  request: { params },
+  request: { params: idOf(resource.key) },
   responses: responsesOf(200, 'The connector and its new device token', EnrolledSchema, {
     errors: [...ACT_ERRORS, 'not_found'],
-    example: { connector: example, token: 'portico_device_…' },
+    example: { connector: resource.example, token: 'portico_device_…' },
   }),
 });
-
-const remove = deleteRoute(
-  {
-    path: `${PATH}/{id}`,
-    operationId: 'deleteConnector',
-    tags,
-    summary: 'Revoke a connector',
-    description:
-      'Its machine is sent away at once. Its servers stay registered, and cannot be reached.',
-    ...needs('servers:write'),
-    params,
-  },
-  'Revoked',
-);
 
 const register = createRoute({
   method: 'put',
   path: SELF_PATH,
   operationId: 'registerOffers',
-  tags,
+  tags: ['connectors'],
   summary: 'Register the servers of a machine',
   description:
     'By a connector itself, with its device token, before it dials `/connect`. What is registered already stays as it is; a name that another server has is told as a problem of that one.',
@@ -134,13 +109,13 @@ const register = createRoute({
     200,
     'What became of each',
     z.object({
-      connector: ConnectorSchema.pick({ id: true, name: true }),
+      connector: ConnectorViewSchema.pick({ id: true, name: true }),
       servers: z.array(RegisteredSchema.meta({ id: 'Registered' })),
     }),
     {
       errors: [...ACT_ERRORS, ...BODY_ERRORS],
       example: {
-        connector: { id: example.id, name: example.name },
+        connector: { id: resource.example.id, name: resource.example.name },
         servers: [
           {
             name: 'files',
@@ -155,43 +130,23 @@ const register = createRoute({
 });
 
 /** Add the routes. */
-export function registerConnectors(api: Api, { connectors }: ApiPorts): void {
+export function registerConnectors(api: Api, { connectors, connectorServers }: ApiPorts): void {
   api.openapi(register, async context => {
     const { connector } = context.var;
     if (!connector) throw new PorticoError('unauthorized');
     const { id, name } = connector;
-    const servers = await connectors.register(connector, context.req.valid('json').servers);
+    const servers = await connectorServers.register(connector, context.req.valid('json').servers);
     return context.json({ connector: { id, name }, servers }, 200);
   });
-  api.openapi(create, async context => {
-    const { caller } = context.var.snapshot;
-    const { connector, token } = await connectors.create(caller, context.req.valid('json').name);
-    const location = `${PATH}/${connector.id}`;
-    return context.json({ connector: toConnectorView(connector), token }, 201, { location });
+  registerCreate(api, resource, created, async (body, { caller }) => {
+    const { connector, token } = await connectors.create(caller, body);
+    return { record: connector, shown: { connector: toConnectorView(connector), token } };
   });
-  api.openapi(list, async context => {
-    const { limit, cursor } = context.req.valid('query');
-    const bound = ['connectors'];
-    const [after] = (await positionOf(bound, cursor, z.tuple([z.string()]))) ?? [];
-    const page = await connectors.list(context.var.snapshot.caller, limit, after);
-    const more = await nextOf(bound, page.next);
-    const shown = page.items.map(toConnectorView);
-    return context.json({ connectors: shown, ...more, total: page.total }, 200);
-  });
-  api.openapi(get, async context => {
-    const connector = await connectors.get(
-      context.var.snapshot.caller,
-      context.req.valid('param').id,
-    );
-    return context.json(toConnectorView(connector), 200);
-  });
+  registerList(api, resource, listed, connectors);
+  registerOne(api, resource, connectors);
   api.openapi(rotate, async context => {
     const { caller } = context.var.snapshot;
     const { connector, token } = await connectors.rotate(caller, context.req.valid('param').id);
     return context.json({ connector: toConnectorView(connector), token }, 200);
-  });
-  api.openapi(remove, async context => {
-    await connectors.delete(context.var.snapshot.caller, context.req.valid('param').id);
-    return context.body(null, 204);
   });
 }

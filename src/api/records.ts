@@ -1,8 +1,14 @@
 /** The routes of a kind of record: create, list, get, edit and delete, made of what it says of itself. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
-import { RecordPositionSchema, type StoredRecord } from '../records/record-schema.ts';
-import type { EditedRecords, Records } from '../records/records.ts';
+import type { Snapshot } from '../access/admission/snapshots.ts';
+import {
+  ADMIN_ONLY,
+  RecordPositionSchema,
+  type RecordScopes,
+  type StoredRecord,
+} from '../records/record-schema.ts';
+import type { EditedRecords, ReadRecords, Records } from '../records/records.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
 import type { NamedServer } from '../shared/util/name-pattern.ts';
 import { parseIfMatch, toETag } from './etag.ts';
@@ -19,17 +25,8 @@ import {
 import { nextOf, pageOf, pageQuery, positionOf } from './paging.ts';
 import { deleteRoute, getRoute, idOf, updateRoute } from './record-routes.ts';
 
-/** What is sent to one of the routes, with an example. */
-interface Sent<Body> {
-  schema: z.ZodType<Body>;
-  example: object;
-  description: string;
-  /** Where it is not made of the verb and the record's phrase. */
-  summary?: string;
-}
-
 /** A kind of record in the API. */
-export interface RecordResource<T, Created, Query extends object> {
+export interface RecordResource<T> {
   path: string;
   tag: string;
   /** Its name in the document and in ids of operations: `CacheRule`. */
@@ -37,135 +34,218 @@ export interface RecordResource<T, Created, Query extends object> {
   /** What descriptions call it: `rule`; and summaries: `a rule of the result cache`. */
   noun: string;
   phrase: string;
-  view: z.ZodType;
+  /** As its kind has them. */
+  scopes?: RecordScopes;
+  /** What stands for it in a path, where that is not its id alone. */
+  key?: string;
+  /** What it looks like; one with a revision has an ETag. */
+  view: z.ZodType & { shape: object };
   example: object;
-  toView(record: T, servers: readonly NamedServer[]): object;
-  /** What comes of a deletion. */
-  deletion?: string;
-  create: Sent<Created>;
-  list: {
-    operationId: string;
-    summary: string;
-    /** In which order, where the newest is not first. */
-    description?: string;
-    /** The member of a page that has the records, and the page's name in the document. */
-    key: string;
-    page: string;
-    /** What the records can be filtered by. */
-    query: z.ZodType<Query> & { shape: z.ZodRawShape };
-  };
+  /** @param servers the registry as the snapshot of the caller has it */
+  toView(record: T, servers: readonly NamedServer[], snapshot: Snapshot): object | Promise<object>;
+  get?: { description: string };
+  delete?: { summary?: string; description?: string };
+  /** What a deletion says it did. */
+  deleted?: string;
 }
 
-const etagOf = ({ revision }: StoredRecord) => ({ etag: toETag(revision) });
+/** What is sent to one of the routes, with an example. */
+interface Sent<Body> {
+  schema: z.ZodType<Body>;
+  example: object;
+  description?: string;
+  /** Where it is not made of the verb and the record's phrase. */
+  summary?: string;
+  /** What of the answer is other than in the resource's example. */
+  change?: object;
+  /** Codes of problems beside those of every such route. */
+  problems?: readonly ErrorCode[];
+}
+
+/** What is answered in place of the record: one whose value is shown once. */
+interface Answered {
+  description: string;
+  schema: z.ZodType;
+  example: object;
+}
+
+/** How the records are listed. */
+interface Listed<Query extends object> {
+  operationId: string;
+  summary: string;
+  /** In which order, where the newest is not first. */
+  description?: string;
+  /** The member of a page that has the records, and the page's name in the document. */
+  key: string;
+  page: string;
+  /** What the records can be filtered by. */
+  query: z.ZodType<Query> & { shape: z.ZodRawShape };
+}
+
+const etagOf = (record: object) =>
+  'revision' in record && typeof record.revision === 'number'
+    ? { etag: toETag(record.revision) }
+    : {};
+
+const hasRevision = ({ view }: RecordResource<never>) => 'revision' in view.shape;
+
+const toldOf = (
+  { tag, scopes = ADMIN_ONLY }: RecordResource<never>,
+  access: keyof RecordScopes,
+) => ({ tags: [tag], ...needs(scopes[access]) });
 
 /** What the routes of one record have in common. */
-const oneOf = ({
-  path,
-  tag,
-  noun,
-}: Pick<RecordResource<never, never, never>, 'path' | 'tag' | 'noun'>) => ({
-  path: `${path}/{id}` as const,
-  tags: [tag],
-  ...needs('admin'),
-  params: idOf(noun),
+const oneOf = (resource: RecordResource<never>, access: keyof RecordScopes) => ({
+  path: `${resource.path}/{id}` as const,
+  ...toldOf(resource, access),
+  params: idOf(resource.key ?? resource.noun),
 });
 
-/** Add the routes that make, list, show and delete. */
-export function registerRecords<T extends StoredRecord, Created, Query extends object>(
+/**
+ * Add the route that creates.
+ * @param make the record that a body makes, and what is answered where that is not its view
+ */
+export function registerCreate<T extends { id: string }, Created>(
   api: Api,
-  resource: RecordResource<T, Created, Query>,
-  records: Records<T, Created, Query>,
+  resource: RecordResource<T>,
+  sent: Sent<Created> & { answer?: Answered },
+  make: (body: Created, snapshot: Snapshot) => Promise<{ record: T; shown?: object }>,
 ): void {
-  const { path, tag, name, noun, phrase, view, example, toView } = resource;
-  const { description, summary = `Create ${phrase}` } = resource.create;
-  const create = createRoute({
+  const { path, name, noun, phrase, view, example, toView } = resource;
+  const { description, change, problems = ['conflict'], summary = `Create ${phrase}` } = sent;
+  const {
+    answer = { description: `The ${noun}`, schema: view, example: { ...example, ...change } },
+  } = sent;
+  const route = createRoute({
     method: 'post',
     path,
     operationId: `create${name}`,
-    tags: [tag],
     summary,
-    description,
-    ...needs('admin'),
-    request: { body: bodyOf(resource.create.schema, resource.create.example) },
-    responses: responsesOf(201, `The ${noun}`, view, {
-      errors: [...ACT_ERRORS, ...BODY_ERRORS, 'conflict'],
-      headers: { ...LOCATION, ...ETAG },
-      example,
+    ...(description === undefined ? {} : { description }),
+    ...toldOf(resource, 'write'),
+    request: { body: bodyOf(sent.schema, sent.example) },
+    responses: responsesOf(201, answer.description, answer.schema, {
+      errors: [...ACT_ERRORS, ...BODY_ERRORS, ...problems],
+      headers: { ...LOCATION, ...(hasRevision(resource) ? ETAG : {}) },
+      example: answer.example,
     }),
   });
-  api.openapi(create, async context => {
-    const { caller, servers } = context.var.snapshot;
-    const record = await records.create(caller, context.req.valid('json'), servers);
+  api.openapi(route, async context => {
+    const { snapshot } = context.var;
+    const { record, shown } = await make(context.req.valid('json'), snapshot);
     const headers = { location: `${path}/${record.id}`, ...etagOf(record) };
-    return context.json(toView(record, servers), 201, headers);
+    return context.json(shown ?? (await toView(record, snapshot.servers, snapshot)), 201, headers);
   });
+}
 
-  const { key, page, query, ...told } = resource.list;
-  const list = createRoute({
+/** Add the route that lists. */
+export function registerList<T, Query extends object>(
+  api: Api,
+  resource: RecordResource<T>,
+  { key, page, query, ...told }: Listed<Query>,
+  records: ReadRecords<T, Query>,
+): void {
+  const { path, view, example, toView } = resource;
+  const route = createRoute({
     method: 'get',
     path,
     description: 'Newest first, page by page.',
     ...told,
-    tags: [tag],
-    ...needs('admin'),
+    ...toldOf(resource, 'read'),
     request: { query: z.strictObject({ ...pageQuery, ...query.shape }) },
     responses: responsesOf(200, 'One page', pageOf(key, view, page), {
       errors: ['forbidden', 'validation_failed'],
       example: { [key]: [example], total: 1 },
     }),
   });
-  api.openapi(list, async context => {
-    const { caller, servers } = context.var.snapshot;
+  api.openapi(route, async context => {
+    const { snapshot } = context.var;
+    const { caller, servers } = snapshot;
     const { limit, cursor, ...filter } = context.req.valid('query');
     const bound = [path, filter];
     const after = await positionOf(bound, cursor, RecordPositionSchema);
     const found = await records.list(caller, query.parse(filter), servers, limit, after);
-    const shown = found.items.map(record => toView(record, servers));
+    const shown = await Promise.all(
+      found.items.map(record => toView(record, snapshot.servers, snapshot)),
+    );
     const more = await nextOf(bound, found.next);
     return context.json({ [key]: shown, ...more, total: found.total }, 200);
   });
+}
 
+/** Add the routes that show and delete one. */
+export function registerOne<T extends object>(
+  api: Api,
+  resource: RecordResource<T>,
+  records: Pick<ReadRecords<T, never>, 'get' | 'delete'>,
+): void {
+  const { name, noun, phrase, view, example, toView, deleted } = resource;
   const get = getRoute(
-    { ...oneOf(resource), operationId: `get${name}`, summary: `Get ${phrase}` },
+    {
+      ...oneOf(resource, 'read'),
+      operationId: `get${name}`,
+      summary: `Get ${phrase}`,
+      ...resource.get,
+    },
     { description: `The ${noun}`, schema: view, example },
+    hasRevision(resource),
   );
   api.openapi(get, async context => {
-    const { caller, servers } = context.var.snapshot;
-    const record = await records.get(caller, context.req.valid('param').id);
-    return context.json(toView(record, servers), 200, etagOf(record));
+    const { snapshot } = context.var;
+    const record = await records.get(snapshot.caller, context.req.valid('param').id);
+    return context.json(await toView(record, snapshot.servers, snapshot), 200, etagOf(record));
   });
 
-  const remove = deleteRoute({
-    ...oneOf(resource),
-    operationId: `delete${name}`,
-    summary: `Delete ${phrase}`,
-    ...(resource.deletion === undefined ? {} : { description: resource.deletion }),
-  });
+  const remove = deleteRoute(
+    {
+      ...oneOf(resource, 'write'),
+      operationId: `delete${name}`,
+      summary: `Delete ${phrase}`,
+      ...resource.delete,
+    },
+    deleted,
+  );
   api.openapi(remove, async context => {
     await records.delete(context.var.snapshot.caller, context.req.valid('param').id);
     return context.body(null, 204);
   });
 }
 
-/** What an edit takes. */
-interface Patched<Patch> extends Sent<Patch> {
-  /** What it changes in the resource's example, where that is not the example of the patch. */
-  change?: object;
-  /** Codes of problems beside those of every edit. */
-  problems?: readonly ErrorCode[];
+/** A kind of record that is made of a body and listed in pages. */
+export interface PagedResource<T, Created, Query extends object> extends RecordResource<T> {
+  create: Sent<Created>;
+  list: Listed<Query>;
+}
+
+/** Add the routes that make, list, show and delete. */
+export function registerRecords<T extends { id: string }, Created, Query extends object>(
+  api: Api,
+  resource: PagedResource<T, Created, Query>,
+  records: Records<T, Created, Query>,
+): void {
+  registerCreate(api, resource, resource.create, async (body, { caller, servers }) => ({
+    record: await records.create(caller, body, servers),
+  }));
+  registerList(api, resource, resource.list, records);
+  registerOne(api, resource, records);
 }
 
 /** Add the route that edits. */
-export function registerEdits<T extends StoredRecord, Created, Query extends object, Patch>(
+export function registerEdits<T extends StoredRecord, Patch>(
   api: Api,
-  resource: RecordResource<T, Created, Query>,
-  patch: Patched<Patch>,
-  records: EditedRecords<T, Created, Query, Patch>,
+  resource: RecordResource<T>,
+  patch: Sent<Patch>,
+  records: Pick<EditedRecords<T, never, never, Patch>, 'update'>,
 ): void {
   const { name, noun, phrase, view, toView } = resource;
   const { description, change = patch.example, problems } = patch;
   const update = updateRoute(
-    { ...oneOf(resource), operationId: `update${name}`, summary: `Edit ${phrase}`, description },
+    {
+      ...oneOf(resource, 'write'),
+      operationId: `update${name}`,
+      summary: `Edit ${phrase}`,
+      ...(description === undefined ? {} : { description }),
+    },
     patch,
     {
       description: `The ${noun} as it is now`,
@@ -175,10 +255,11 @@ export function registerEdits<T extends StoredRecord, Created, Query extends obj
     problems,
   );
   api.openapi(update, async context => {
-    const { caller, servers } = context.var.snapshot;
+    const { snapshot } = context.var;
+    const { caller, servers } = snapshot;
     const { id } = context.req.valid('param');
     const ifRevision = parseIfMatch(context.req.valid('header')['if-match']);
     const record = await records.update(caller, id, context.req.valid('json'), servers, ifRevision);
-    return context.json(toView(record, servers), 200, etagOf(record));
+    return context.json(await toView(record, snapshot.servers, snapshot), 200, etagOf(record));
   });
 }

@@ -155,13 +155,13 @@ const remove = deleteRoute({
 });
 
 /** Add the routes. */
-export function registerServers(api: Api, { connectors, servers, health }: ApiPorts): void {
+export function registerServers(api: Api, { connectorServers, servers, health }: ApiPorts): void {
   api.openapi(create, async context => {
     const { caller } = context.var.snapshot;
     const input = context.req.valid('json');
     const server =
       input.transport_type === 'STDIO'
-        ? await connectors.createServer(caller, input)
+        ? await connectorServers.createServer(caller, input)
         : await servers.create(caller, input);
     const headers = { location: `${PATH}/${server.id}`, ...etagOf(server) };
     return context.json(await health.show(server), 201, headers);

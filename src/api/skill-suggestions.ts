@@ -1,6 +1,7 @@
 /** `/api/v1/skills/suggestions`: skills that are missed, and what becomes of them (PRD AG-US3-AC8). Registered before the skills by id. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
+import { RecordPositionSchema } from '../records/record-schema.ts';
 import {
   ApproveSuggestionSchema,
   MergeSuggestionSchema,
@@ -114,8 +115,6 @@ const reject = createRoute({
   responses: responsesOf(204, 'Rejected', undefined, { errors: DECIDED }),
 });
 
-const PositionSchema = z.tuple([z.number(), z.string()]);
-
 /** Add the routes. */
 export function registerSkillSuggestions(api: Api, ports: ApiPorts): void {
   const { suggestions } = ports;
@@ -123,8 +122,7 @@ export function registerSkillSuggestions(api: Api, ports: ApiPorts): void {
   api.openapi(list, async context => {
     const { limit, cursor, state } = context.req.valid('query');
     const bound = ['skill-suggestions', state];
-    const [createdAt, id] = (await positionOf(bound, cursor, PositionSchema)) ?? [];
-    const after = createdAt === undefined || id === undefined ? undefined : { createdAt, id };
+    const after = await positionOf(bound, cursor, RecordPositionSchema);
     const wanted = state === 'any' ? undefined : state;
     const page = await suggestions.list(context.var.snapshot.caller, wanted, limit, after);
     const more = await nextOf(bound, page.next);

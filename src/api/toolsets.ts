@@ -36,7 +36,7 @@ const resource = {
     updated_at: '2026-11-02T09:00:00.000Z',
   },
   toView: toToolsetView,
-  deletion: 'A token that is narrowed to it alone is left with nothing.',
+  delete: { description: 'A token that is narrowed to it alone is left with nothing.' },
   create: {
     schema: CreateToolsetSchema.meta({ id: 'CreateToolset' }),
     example: created,

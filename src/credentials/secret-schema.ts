@@ -1,5 +1,6 @@
 /** Named secrets: their record, what the API takes and shows. A value is never shown again. */
 import { z } from 'zod';
+import { jsonOf, STAMP_COLUMNS, STAMP_VIEW, toStampView } from '../records/record-schema.ts';
 import type { Place } from '../shared/crypto/envelope.ts';
 import { SECRET_NAME } from './references.ts';
 
@@ -14,11 +15,14 @@ export interface SealedSecret {
   revision: number;
 }
 
-/** A record with its times, in milliseconds since the epoch. */
-export interface Secret extends SealedSecret {
-  createdAt: number;
-  updatedAt: number;
-}
+/** A row of `secrets`; times in milliseconds since the epoch. */
+export const SecretSchema = z.object({
+  name: z.string(),
+  sealed: z.string(),
+  origins: jsonOf(z.array(z.string())),
+  ...STAMP_COLUMNS,
+});
+export type Secret = z.infer<typeof SecretSchema>;
 
 /** What a secret is bound to. */
 export function secretPlace({ name, origins }: Pick<SealedSecret, 'name' | 'origins'>): Place {
@@ -56,9 +60,7 @@ export const SecretViewSchema = z.object({
   name: z.string(),
   origins: z.array(z.string()),
   servers: z.array(z.object({ id: z.string(), name: z.string() })),
-  revision: z.number().int(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
+  ...STAMP_VIEW,
 });
 
 /** Project a secret to its API form, without its value. */
@@ -69,10 +71,8 @@ export function toSecretView(
   const own = users.filter(({ names }) => names.includes(secret.name));
   return {
     name: secret.name,
-    origins: [...secret.origins],
+    origins: secret.origins,
     servers: own.map(({ id, name }) => ({ id, name })),
-    revision: secret.revision,
-    created_at: new Date(secret.createdAt).toISOString(),
-    updated_at: new Date(secret.updatedAt).toISOString(),
+    ...toStampView(secret),
   };
 }

@@ -61,7 +61,7 @@ export class SecretService {
       const users = (await listSecretUsers(db)).filter(user => user.names.includes(name));
       checkUsers(name, origins, users);
       const sealed = await sealEnvelope(keys, input.value, secretPlace({ name, origins }));
-      const statements = [upsertSecret(db, { name, sealed, origins, updatedAt: Date.now() })];
+      const statements = [upsertSecret(db, { name, sealed, origins, updated_at: Date.now() })];
       await commit({ when: ALWAYS, statements, detail: { origins } });
       this.#ports.invalidateRegistry();
       await this.#ports.onChanged(users.map(({ id }) => id));

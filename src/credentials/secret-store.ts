@@ -2,27 +2,7 @@
 import { z } from 'zod';
 import type { Condition } from '../audit/audit-store.ts';
 import { parseCredentialView } from './credential-schema.ts';
-import type { Secret, SecretUser } from './secret-schema.ts';
-
-const OriginsSchema = z.array(z.string());
-
-const RowSchema = z
-  .object({
-    name: z.string(),
-    sealed: z.string(),
-    origins: z.string(),
-    revision: z.number(),
-    created_at: z.number(),
-    updated_at: z.number(),
-  })
-  .transform((row): Secret => ({
-    name: row.name,
-    sealed: row.sealed,
-    origins: OriginsSchema.parse(JSON.parse(row.origins)),
-    revision: row.revision,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }));
+import { SecretSchema, type Secret, type SecretUser } from './secret-schema.ts';
 
 const UserSchema = z
   .object({ id: z.string(), name: z.string(), url: z.string(), credential_view: z.string() })
@@ -36,7 +16,7 @@ const UserSchema = z
 /** All secrets in the order of their names. */
 export async function listSecrets(db: D1Database): Promise<Secret[]> {
   const { results } = await db.prepare('SELECT * FROM secrets ORDER BY name').all();
-  return results.map(row => RowSchema.parse(row));
+  return results.map(row => SecretSchema.parse(row));
 }
 
 /** Those of the named secrets that exist. */
@@ -45,7 +25,7 @@ export async function findSecrets(db: D1Database, names: readonly string[]): Pro
     .prepare('SELECT * FROM secrets WHERE name IN (SELECT value FROM json_each(?))')
     .bind(JSON.stringify(names))
     .all();
-  return results.map(row => RowSchema.parse(row));
+  return results.map(row => SecretSchema.parse(row));
 }
 
 /** Every server that refers to a secret. */
@@ -68,9 +48,8 @@ export async function countSecrets(db: D1Database): Promise<number> {
 /** Insert a secret, or replace value and origins of the one with this name. */
 export function upsertSecret(
   db: D1Database,
-  secret: Pick<Secret, 'name' | 'sealed' | 'origins' | 'updatedAt'>,
+  { name, sealed, origins, updated_at: now }: Omit<Secret, 'revision' | 'created_at'>,
 ): D1PreparedStatement {
-  const { name, sealed, origins, updatedAt } = secret;
   return db
     .prepare(
       `INSERT INTO secrets (name, sealed, origins, revision, created_at, updated_at)
@@ -78,7 +57,7 @@ export function upsertSecret(
        ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed, origins = excluded.origins,
          revision = revision + 1, updated_at = excluded.updated_at`,
     )
-    .bind(name, sealed, JSON.stringify(origins), updatedAt, updatedAt);
+    .bind(name, sealed, JSON.stringify(origins), now, now);
 }
 
 const IS_USED = `EXISTS (SELECT 1 FROM servers, json_tree(servers.credential_view, '$.secrets') AS part

@@ -7,6 +7,7 @@
  * machine that is gone is never sent to the next one.
  */
 import { DurableObject } from 'cloudflare:workers';
+import { findRecord } from '../records/record-store.ts';
 import {
   FRAMES_VERSION,
   onChannel,
@@ -20,7 +21,7 @@ import {
   type Payload,
 } from '../upstream/connector/frames.ts';
 import {
-  findConnector,
+  CONNECTORS,
   listConnectorServers,
   notePresence,
 } from '../servers/connectors/connector-store.ts';
@@ -115,9 +116,9 @@ export class Connector extends DurableObject<Env> {
     const [socket] = this.ctx.getWebSockets(MACHINE).filter(isOpen);
     if (!socket) return;
     const { id, rotatedAt } = socket.deserializeAttachment() as Machine;
-    const connector = await findConnector(this.env.DB, id);
+    const connector = await findRecord(this.env.DB, CONNECTORS, id);
     // A machine that came before tokens could be rotated says nothing of that.
-    if (connector?.rotatedAt !== (rotatedAt ?? 0)) this.revoke();
+    if (connector?.rotated_at !== (rotatedAt ?? 0)) this.revoke();
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {

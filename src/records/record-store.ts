@@ -1,6 +1,6 @@
 /**
- * Tables of records that administrators make, edit and delete. Each record has an id, the time it was made and a revision that counts its
- * edits; what else is in a row, and what must be true for it, its own store says. Reads return parsed rows; writes return statements.
+ * Tables of records that administrators make, edit and delete. Each record has an id and the time it was made; what else is in a row, and
+ * what must be true for it, its own store says. Reads return parsed rows; writes return statements.
  */
 import { z } from 'zod';
 import { ALWAYS } from '../audit/admin-audit.ts';
@@ -8,22 +8,35 @@ import type { Condition } from '../audit/audit-store.ts';
 import { toListPage } from '../shared/util/page.ts';
 import type { RecordPage, RecordPosition, StoredRecord } from './record-schema.ts';
 
-/** A table of records: the members of a record are its columns. */
-export interface RecordTable<T extends StoredRecord> {
+/** A table whose records are listed, found and deleted. */
+export interface ReadTable<T> {
   name: string;
-  row: z.ZodType<T> & { shape: object };
-  /** Where lists are in the order of names, which are unique; else the newest comes first. */
-  nameOf?: (record: T) => string;
-  /** What must be true for a record to be inserted. */
-  whenPossible: (record: T) => Condition;
+  row: z.ZodType<T>;
+  /** What is read in place of the table: a select in brackets with rows that are shown, and columns that are computed. */
+  source?: string;
+  /** Lists are in the order of names, which are unique; else the newest comes first. */
+  isByName?: boolean;
+  /** A record is found by its name too, whatever its case. */
+  hasNameAsKey?: boolean;
+  /** Deletes a record with what belongs to it, where that is more than its row. */
+  remove?(db: D1Database, id: string): D1PreparedStatement[];
 }
 
-/** A table of records that are edited. */
+/** A table of records: the members of a record are its columns. */
+export interface RecordTable<T extends object> extends ReadTable<T> {
+  row: z.ZodType<T> & { shape: object };
+  /** Members that are computed by the source. */
+  computed?: readonly (keyof T & string)[];
+  /** What must be true for a record to be inserted. */
+  whenPossible?(record: T): Condition;
+}
+
+/** A table of records that are edited; each has a revision that counts its edits. */
 export interface EditedTable<T extends StoredRecord> extends RecordTable<T> {
   /** The columns that an edit writes, beside the revision. */
   edited: readonly (keyof T & string)[];
   /** What must be true for an edit to be written. */
-  whenEditable?: (record: T) => Condition;
+  whenEditable?(record: T): Condition;
 }
 
 function toParam(value: unknown): unknown {
@@ -45,31 +58,39 @@ export const whereEqual = (columns: Record<string, string | undefined>): Conditi
     ),
   );
 
+/** The text is a part of the name, without regard to case; where it is absent every name will do. */
+export const whereNamed = (text: string | undefined): Condition =>
+  text === undefined ? ALWAYS : { sql: 'instr(lower(name), lower(?)) > 0', params: [text] };
+
 const TotalSchema = z.object({ total: z.number() });
+const PlaceSchema = z.object({ id: z.string(), created_at: z.number() });
+const NameSchema = z.object({ name: z.string() });
 
 /** One page of the records that match. */
-export async function listRecords<T extends StoredRecord>(
+export async function listRecords<T>(
   db: D1Database,
-  { name, row, nameOf }: RecordTable<T>,
+  { name, source = name, row, isByName = false }: ReadTable<T>,
   filter: Condition,
   limit: number,
   after?: RecordPosition,
 ): Promise<RecordPage<T>> {
-  const order = nameOf ? 'name' : 'created_at DESC, id';
+  const order = isByName ? 'name' : 'created_at DESC, id';
   const onPage = after ? allOf(filter, whenBehind(after)) : filter;
   const [page, total] = await db.batch([
     db
-      .prepare(`SELECT * FROM ${name} WHERE ${onPage.sql} ORDER BY ${order} LIMIT ?`)
+      .prepare(`SELECT * FROM ${source} WHERE ${onPage.sql} ORDER BY ${order} LIMIT ?`)
       .bind(...onPage.params, limit + 1),
-    db.prepare(`SELECT count(*) AS total FROM ${name} WHERE ${filter.sql}`).bind(...filter.params),
+    db
+      .prepare(`SELECT count(*) AS total FROM ${source} WHERE ${filter.sql}`)
+      .bind(...filter.params),
   ]);
-  const records = (page?.results ?? []).map(found => row.parse(found));
-  return {
-    ...toListPage(records, limit, record =>
-      nameOf ? [nameOf(record)] : [record.created_at, record.id],
-    ),
-    total: TotalSchema.parse(total?.results[0]).total,
-  };
+  const { items, ...rest } = toListPage(page?.results ?? [], limit, found => {
+    if (isByName) return [NameSchema.parse(found).name];
+    const { created_at: createdAt, id } = PlaceSchema.parse(found);
+    return [createdAt, id];
+  });
+  const { total: matching } = TotalSchema.parse(total?.results[0]);
+  return { items: items.map(found => row.parse(found)), ...rest, total: matching };
 }
 
 function whenBehind(position: RecordPosition): Condition {
@@ -82,24 +103,28 @@ function whenBehind(position: RecordPosition): Condition {
 }
 
 /** One record, or undefined. */
-export async function findRecord<T extends StoredRecord>(
+export async function findRecord<T>(
   db: D1Database,
-  { name, row }: RecordTable<T>,
-  id: string,
+  { name, source = name, row, hasNameAsKey = false }: ReadTable<T>,
+  key: string,
 ): Promise<T | undefined> {
-  const found = await db.prepare(`SELECT * FROM ${name} WHERE id = ?`).bind(id).first();
+  const named = hasNameAsKey ? 'OR name = ?1 COLLATE NOCASE ORDER BY id <> ?1 LIMIT 1' : '';
+  const found = await db
+    .prepare(`SELECT * FROM ${source} WHERE id = ?1 ${named}`)
+    .bind(key)
+    .first();
   return found === null ? undefined : row.parse(found);
 }
 
 /** The record exists. */
-export const whenRecord = ({ name }: { name: string }, id: string): Condition => ({
-  sql: `EXISTS (SELECT 1 FROM ${name} WHERE id = ?)`,
-  params: [id],
-});
+export const whenRecord = (
+  { name, source = name }: Pick<ReadTable<never>, 'name' | 'source'>,
+  id: string,
+): Condition => ({ sql: `EXISTS (SELECT 1 FROM ${source} WHERE id = ?)`, params: [id] });
 
 /** The record is still at this revision, and may be what it was edited to. */
 export const whenUnchanged = <T extends StoredRecord>(
-  { name, whenEditable }: EditedTable<T>,
+  { name, whenEditable }: Pick<EditedTable<T>, 'name' | 'whenEditable'>,
   record: T,
 ): Condition =>
   allOf(
@@ -110,37 +135,49 @@ export const whenUnchanged = <T extends StoredRecord>(
     whenEditable?.(record) ?? ALWAYS,
   );
 
-/** Insert a record where it is possible. */
-export function insertRecord<T extends StoredRecord>(
+/**
+ * Insert a record.
+ * @param when where it is possible, or where that and more is true
+ * @param more columns that no record shows
+ */
+export function insertRecord<T extends object>(
   db: D1Database,
-  { name, row, whenPossible }: RecordTable<T>,
+  { name, row, computed = [], whenPossible }: RecordTable<T>,
   record: T,
+  when: Condition = whenPossible?.(record) ?? ALWAYS,
+  more: Readonly<Record<string, string>> = {},
 ): D1PreparedStatement {
-  const columns = Object.keys(row.shape);
-  const valueOf = new Map(Object.entries(record));
-  const { sql, params } = whenPossible(record);
+  const stored = Object.keys(row.shape).filter(column => !computed.some(each => each === column));
+  const columns = [...stored, ...Object.keys(more)];
+  const valueOf = new Map<string, unknown>([...Object.entries(record), ...Object.entries(more)]);
   return db
     .prepare(
-      `INSERT INTO ${name} (${columns.join(', ')}) SELECT ${columns.map(() => '?').join(', ')} WHERE ${sql}`,
+      `INSERT INTO ${name} (${columns.join(', ')}) SELECT ${columns.map(() => '?').join(', ')} WHERE ${when.sql}`,
     )
-    .bind(...columns.map(column => toParam(valueOf.get(column))), ...params);
+    .bind(...columns.map(column => toParam(valueOf.get(column))), ...when.params);
 }
 
-/** Write an edit over the revision it was made of. */
+/** Write an edit over the revision it was made of. @param when that the record is unchanged, or that and more */
 export function updateRecord<T extends StoredRecord>(
   db: D1Database,
-  { name, edited, whenEditable }: EditedTable<T>,
+  table: EditedTable<T>,
   record: T,
+  when: Condition = whenUnchanged(table, record),
 ): D1PreparedStatement {
-  const { sql, params } = whenEditable?.(record) ?? ALWAYS;
+  const { name, edited } = table;
   const values = edited.map(column => toParam(record[column]));
   return db
     .prepare(
       `UPDATE ${name} SET ${edited.map(column => `${column} = ?`).join(', ')}, revision = revision + 1
-       WHERE id = ? AND revision = ? AND ${sql}`,
+       WHERE id = ? AND ${when.sql}`,
     )
-    .bind(...values, record.id, record.revision, ...params);
+    .bind(...values, record.id, ...when.params);
 }
 
-export const deleteRecord = (db: D1Database, { name }: { name: string }, id: string) =>
-  db.prepare(`DELETE FROM ${name} WHERE id = ?`).bind(id);
+/** Delete a record, with what belongs to it. */
+export const deleteRecord = (
+  db: D1Database,
+  { name, remove }: Pick<ReadTable<never>, 'name' | 'remove'>,
+  id: string,
+): D1PreparedStatement[] =>
+  remove?.(db, id) ?? [db.prepare(`DELETE FROM ${name} WHERE id = ?`).bind(id)];

@@ -2,14 +2,21 @@
  * Records that administrators make, read, edit and delete. Each verb that writes is one act with its audit row, in one batch with the
  * change; what a body means, and what is checked of it, the kind of record says.
  */
-import type { AdminAudit } from '../audit/admin-audit.ts';
+import { ALWAYS, type AdminAudit } from '../audit/admin-audit.ts';
 import type { Condition } from '../audit/audit-store.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { type Actor, requireScope } from '../shared/identity/principal.ts';
 import type { JsonObject } from '../shared/protocol.ts';
 import type { NamedServer } from '../shared/util/name-pattern.ts';
 import { editRecord } from './edit-with-revision.ts';
-import type { RecordPage, RecordPosition, Stamp, StoredRecord } from './record-schema.ts';
+import {
+  ADMIN_ONLY,
+  type RecordPage,
+  type RecordPosition,
+  type RecordScopes,
+  type Stamp,
+  type StoredRecord,
+} from './record-schema.ts';
 import {
   deleteRecord,
   findRecord,
@@ -19,28 +26,42 @@ import {
   whenRecord,
   whenUnchanged,
   type EditedTable,
+  type ReadTable,
   type RecordTable,
 } from './record-store.ts';
 
 type Servers = readonly NamedServer[];
 
-/** A kind of record. `servers` is the registry, to resolve the servers that a body names. */
-export interface RecordKind<T extends StoredRecord, Created, Query> {
-  table: RecordTable<T>;
+/** A kind of record that is listed, found and deleted. `servers` is the registry, to resolve the servers that a body names. */
+export interface ReadKind<T extends { id: string }, Query> {
+  table: ReadTable<T>;
   /** What audit rows call it: `cache_rule`. */
   noun: string;
   /** What a refusal tells of one that does not exist. */
   missing: string;
-  /** The record that a body makes. @throws PorticoError `validation_failed` */
-  make(body: Created, servers: Servers, stamp: Stamp): T | Promise<T>;
-  /** Why a record could not be inserted. */
-  whyNot(record: T, body: Created, servers: Servers): Promise<PorticoError>;
+  /** Who may read and write it; `admin` where it says nothing. */
+  scopes?: RecordScopes;
   /** Which records a query means. */
   filter(query: Query, servers: Servers): Condition | Promise<Condition>;
-  /** What the audit tells of a record. Never a secret. */
-  toDetail(record: T): JsonObject;
+  /** What the audit tells of a record that is deleted; nothing where it is absent. Never a secret. */
+  toDeletionDetail?(record: T): JsonObject;
+  /** A record is deleted now. */
+  onDeleting?(record: T): unknown;
   /** A record was written or deleted. */
-  onChanged?(): void | Promise<void>;
+  onChanged?(verb: 'create' | 'update' | 'delete', record: T): unknown;
+}
+
+/** A kind of record that is made of a body. */
+export interface RecordKind<T extends { id: string }, Created, Query> extends ReadKind<T, Query> {
+  table: RecordTable<T>;
+  /** The id that a body gives; else it is a random one. */
+  idOf?(body: Created): string;
+  /** The record that a body makes. @throws PorticoError `validation_failed` */
+  make(body: Created, servers: Servers, stamp: Stamp): T | Promise<T>;
+  /** Why a record could not be written; where its table has conditions. */
+  whyNot?(record: T, servers: Servers): PorticoError | Promise<PorticoError>;
+  /** What the audit tells of a record, and of its deletion where that says nothing else. Never a secret. */
+  toDetail(record: T): JsonObject;
 }
 
 /** A kind of record that is edited, too. */
@@ -61,10 +82,8 @@ export interface RecordPorts {
   adminAudit: AdminAudit;
 }
 
-/** The verbs of a kind of record. */
-export interface Records<T, Created, Query> {
-  /** @throws PorticoError `forbidden`, `validation_failed`, `conflict` */
-  create(caller: Actor, body: Created, servers: Servers): Promise<T>;
+/** The verbs of a kind of record that is not made of a body alone. */
+export interface ReadRecords<T, Query> {
   /** One page of the records, and how many match. @throws PorticoError `forbidden` */
   list(
     caller: Actor,
@@ -79,10 +98,16 @@ export interface Records<T, Created, Query> {
   delete(caller: Actor, id: string): Promise<void>;
 }
 
+/** The verbs of a kind of record. */
+export interface Records<T, Created, Query> extends ReadRecords<T, Query> {
+  /** @throws PorticoError `forbidden`, `validation_failed`, `conflict` */
+  create(caller: Actor, body: Created, servers: Servers): Promise<T>;
+}
+
 export interface EditedRecords<T, Created, Query, Patch> extends Records<T, Created, Query> {
   /**
    * @param ifRevision refuse where the record is at another revision
-   * @throws PorticoError `forbidden`, `not_found`, `validation_failed`, `precondition_failed`, `busy`
+   * @throws PorticoError `forbidden`, `not_found`, `validation_failed`, `conflict`, `precondition_failed`, `busy`
    */
   update(
     caller: Actor,
@@ -93,65 +118,86 @@ export interface EditedRecords<T, Created, Query, Patch> extends Records<T, Crea
   ): Promise<T>;
 }
 
-async function find<T extends StoredRecord>(
+/** @throws PorticoError `not_found` */
+export async function requireRecord<T>(
   db: D1Database,
-  { table, missing }: Pick<RecordKind<T, never, never>, 'table' | 'missing'>,
-  id: string,
+  { table, missing }: Pick<ReadKind<T & { id: string }, never>, 'table' | 'missing'>,
+  key: string,
 ): Promise<T> {
-  const record = await findRecord(db, table, id);
+  const record = await findRecord(db, table, key);
   if (!record) throw new PorticoError('not_found', missing);
   return record;
 }
 
-export function createRecords<T extends StoredRecord, Created, Query>(
+export function createReadRecords<T extends { id: string }, Query>(
   { db, adminAudit }: RecordPorts,
-  kind: RecordKind<T, Created, Query>,
-): Records<T, Created, Query> {
-  const { table, noun } = kind;
+  kind: ReadKind<T, Query>,
+): ReadRecords<T, Query> {
+  const { table, noun, scopes = ADMIN_ONLY } = kind;
   return {
-    create(caller, body, servers) {
-      const id = crypto.randomUUID();
-      const act = { action: `${noun}.create`, subject: id };
-      return adminAudit.perform(caller, 'admin', act, async commit => {
-        const now = Date.now();
-        const stamp = { id, revision: 1, created_at: now, updated_at: now };
-        const record = await kind.make(body, servers, stamp);
-        const isDone = await commit({
-          when: table.whenPossible(record),
-          statements: [insertRecord(db, table, record)],
-          detail: kind.toDetail(record),
-        });
-        if (!isDone) throw await kind.whyNot(record, body, servers);
-        await kind.onChanged?.();
-        return record;
-      });
-    },
-
     async list(caller, query, servers, limit, after) {
-      requireScope(caller, 'admin');
+      requireScope(caller, scopes.read);
       return listRecords(db, table, await kind.filter(query, servers), limit, after);
     },
 
     async get(caller, id) {
-      requireScope(caller, 'admin');
-      return find(db, kind, id);
+      requireScope(caller, scopes.read);
+      return requireRecord(db, kind, id);
     },
 
-    delete(caller, id) {
-      const act = { action: `${noun}.delete`, subject: id };
-      return adminAudit.perform(caller, 'admin', act, async commit => {
-        const record = await find(db, kind, id);
+    delete(caller, key) {
+      const act = { action: `${noun}.delete`, subject: key };
+      return adminAudit.perform(caller, scopes.write, act, async commit => {
+        const record = await requireRecord(db, kind, key);
+        const { id } = record;
+        await kind.onDeleting?.(record);
         const isDone = await commit({
           when: whenRecord(table, id),
-          statements: [deleteRecord(db, table, id)],
-          detail: kind.toDetail(record),
+          statements: deleteRecord(db, table, id),
+          detail: kind.toDeletionDetail?.(record) ?? {},
         });
         if (!isDone) throw new PorticoError('not_found', kind.missing);
-        await kind.onChanged?.();
+        await kind.onChanged?.('delete', record);
       });
     },
   };
 }
+
+export function createRecords<T extends { id: string }, Created, Query>(
+  ports: RecordPorts,
+  kind: RecordKind<T, Created, Query>,
+): Records<T, Created, Query> {
+  const { db, adminAudit } = ports;
+  const { table, noun, scopes = ADMIN_ONLY } = kind;
+  return {
+    ...createReadRecords(ports, { toDeletionDetail: record => kind.toDetail(record), ...kind }),
+
+    create(caller, body, servers) {
+      const id = kind.idOf?.(body) ?? crypto.randomUUID();
+      const act = { action: `${noun}.create`, subject: id };
+      return adminAudit.perform(caller, scopes.write, act, async commit => {
+        const now = Date.now();
+        const stamp = { id, revision: 1, created_at: now, updated_at: now };
+        const record = await kind.make(body, servers, stamp);
+        const isDone = await commit({
+          when: table.whenPossible?.(record) ?? ALWAYS,
+          statements: [insertRecord(db, table, record)],
+          detail: kind.toDetail(record),
+        });
+        if (!isDone) throw await whyNot(kind, record, servers);
+        await kind.onChanged?.('create', record);
+        return record;
+      });
+    },
+  };
+}
+
+const whyNot = async <T extends { id: string }>(
+  kind: Pick<RecordKind<T, never, never>, 'whyNot'>,
+  record: T,
+  servers: Servers,
+): Promise<PorticoError> =>
+  (await kind.whyNot?.(record, servers)) ?? new PorticoError('busy', 'It was changed meanwhile');
 
 /** The verbs of a kind of record that is edited, too. */
 export function createEditedRecords<T extends StoredRecord, Created, Query, Patch>(
@@ -159,27 +205,28 @@ export function createEditedRecords<T extends StoredRecord, Created, Query, Patc
   kind: EditedKind<T, Created, Query, Patch>,
 ): EditedRecords<T, Created, Query, Patch> {
   const { db, adminAudit } = ports;
-  const { table, noun } = kind;
+  const { table, noun, scopes = ADMIN_ONLY } = kind;
   return {
     ...createRecords(ports, kind),
 
     update(caller, id, patch, servers, ifRevision) {
       const act = { action: `${noun}.update`, subject: id };
-      return adminAudit.perform(caller, 'admin', act, async commit => {
-        const after = await editRecord(
-          () => find(db, kind, id),
-          ifRevision,
-          async before => {
-            const edited = await kind.edit(before, patch, servers);
-            const record = { ...edited, updated_at: Date.now() };
-            return commit({
-              when: whenUnchanged(table, record),
-              statements: [updateRecord(db, table, record)],
-              detail: kind.toEditDetail?.(record, patch) ?? kind.toDetail(record),
-            });
-          },
-        );
-        await kind.onChanged?.();
+      const find = () => requireRecord(db, kind, id);
+      return adminAudit.perform(caller, scopes.write, act, async commit => {
+        const after = await editRecord(find, ifRevision, async before => {
+          const edited = await kind.edit(before, patch, servers);
+          const record = { ...edited, updated_at: Date.now() };
+          const isDone = await commit({
+            when: whenUnchanged(table, record),
+            statements: [updateRecord(db, table, record)],
+            detail: kind.toEditDetail?.(record, patch) ?? kind.toDetail(record),
+          });
+          if (!isDone && table.whenEditable && (await find()).revision === before.revision) {
+            throw await whyNot(kind, record, servers);
+          }
+          return isDone;
+        });
+        await kind.onChanged?.('update', after);
         return after;
       });
     },

@@ -9,7 +9,7 @@ import { SearchIndex } from './index/search-index.ts';
 import { createModelSearch } from './rank/model-search.ts';
 import { CorrectionService } from './skills/correction-service.ts';
 import { createKnownSkills } from './skills/known-skills.ts';
-import { SkillService } from './skills/skill-service.ts';
+import { createSkills } from './skills/skill-service.ts';
 import { SuggestionService } from './skills/suggestion-service.ts';
 import type { EmbeddingSource } from './text/embedding-asset.ts';
 
@@ -45,7 +45,7 @@ export function createSearch({
       model: embedder && createModelSearch(parts.modelVectorsOf(embedder.name), embedder),
     }),
     skillsOf,
-    skills: new SkillService(deps),
+    skills: createSkills(deps),
     suggestions: new SuggestionService({ ...deps, embedding }),
     corrections: new CorrectionService({ ...deps, catalogOf, wake: id => monitors.wake(id) }),
   };

@@ -4,7 +4,8 @@ import type { SecretService } from '../credentials/secret-service.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import { ApprovalService } from './approvals/approval-service.ts';
 import { createCacheRules } from './cache-rules/cache-rule-service.ts';
-import { ConnectorService, type ConnectorPorts } from './connectors/connector-service.ts';
+import { createConnectorServers } from './connectors/connector-servers.ts';
+import { createConnectors, type ConnectorPorts } from './connectors/connector-service.ts';
 import { HealthService, type HealthPorts } from './health/health-service.ts';
 import { ServerService, type MonitorPort } from './registry/server-service.ts';
 import { ImportService } from './transfer/import-service.ts';
@@ -32,7 +33,8 @@ export function createServers({ secrets, config, monitors, lines, ...deps }: Ser
     approvals: new ApprovalService({ db, adminAudit, discover: id => monitors.wake(id) }),
     health: new HealthService({ db, history: monitors.history }),
     cacheRules: createCacheRules(deps),
-    connectors: new ConnectorService({ ...deps, servers, maxServers, lines }),
+    connectors: createConnectors({ ...deps, lines }),
+    connectorServers: createConnectorServers({ db, servers, maxServers }),
     imports: new ImportService({ db, adminAudit, servers, secrets, localMode }),
   };
 }

@@ -28,9 +28,6 @@ const BY_FILE: Readonly<
     ],
     ['false', 'true', 'it is of a reason that is never given: there is always a ruling'],
   ],
-  'src/access/principals/principal-store.ts': [
-    ['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT],
-  ],
   'src/access/rules/checked-names.ts': [
     ['server ?? pattern', 'server', 'where there is none it was refused'],
   ],
@@ -54,9 +51,6 @@ const BY_FILE: Readonly<
     ],
     ['token.lastUsedAt ?? 0', 'token.lastUsedAt', 'a number less null is the number'],
   ],
-  'src/access/tokens/token-list-store.ts': [
-    ['page?.results ?? []', 'page?.results', EACH_HAS_A_RESULT],
-  ],
   'src/access/tokens/token-service.ts': [
     ['graceMs > 0', '(graceMs) >= (0)', 'a grace of nothing is over, and swept in the same write'],
     [
@@ -77,11 +71,6 @@ const BY_FILE: Readonly<
       'added.length > 0 ? await findUnknownPrincipals(db, added) : []',
       'await findUnknownPrincipals(db, added)',
       'of no principals none is unknown',
-    ],
-    [
-      'others.length >= MAX_TOOLSETS',
-      '(others.length) > (MAX_TOOLSETS)',
-      'of a new one that the database refused there is no room either way, and beside an old one there are fewer',
     ],
   ],
   'src/audit/admin-audit.ts': [

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
+import { jsonOf } from '../../records/record-schema.ts';
 import {
   boundScopes,
   ScopeSchema,
@@ -11,42 +12,44 @@ import {
   type Token,
 } from '../../shared/identity/token.ts';
 
-const list = <T extends z.ZodType>(item: T) =>
-  z.string().transform(text => z.array(item).parse(JSON.parse(text)));
+const Names = jsonOf(z.array(z.string()));
+const Scopes = jsonOf(z.array(ScopeSchema));
 
-const RowSchema = z
-  .object({
-    id: z.string(),
-    principal_id: z.string(),
-    name: z.string(),
-    servers: list(z.string()).nullable(),
-    tools: list(z.string()).nullable(),
-    toolsets: list(z.string()).nullable(),
-    scopes: list(ScopeSchema),
-    created_at: z.number(),
-    expires_at: z.number().nullable(),
-    last_used_at: z.number().nullable(),
-    principal_groups: list(z.string()),
-    principal_scopes: list(ScopeSchema).nullable(),
-  })
-  .transform((row): Token => ({
-    id: row.id,
-    principalId: row.principal_id,
-    name: row.name,
-    servers: row.servers,
-    tools: row.tools,
-    toolsets: row.toolsets,
-    grantedScopes: row.scopes,
-    scopes: boundScopes(row.scopes, row.principal_scopes),
-    groups: row.principal_groups,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-  }));
+/** What {@link TOKEN_COLUMNS} give. */
+export const TokenRowSchema = z.object({
+  id: z.string(),
+  principal_id: z.string(),
+  name: z.string(),
+  servers: Names.nullable(),
+  tools: Names.nullable(),
+  toolsets: Names.nullable(),
+  scopes: Scopes,
+  created_at: z.number(),
+  expires_at: z.number().nullable(),
+  last_used_at: z.number().nullable(),
+  principal_groups: Names,
+  principal_scopes: Scopes.nullable(),
+});
+
+/** A row as a token. */
+export const toToken = (row: z.infer<typeof TokenRowSchema>): Token => ({
+  id: row.id,
+  principalId: row.principal_id,
+  name: row.name,
+  servers: row.servers,
+  tools: row.tools,
+  toolsets: row.toolsets,
+  grantedScopes: row.scopes,
+  scopes: boundScopes(row.scopes, row.principal_scopes),
+  groups: row.principal_groups,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  lastUsedAt: row.last_used_at,
+});
 
 const KeySchema = z.object({ hmac: z.string(), key_id: z.string().nullable() });
 
-/** What {@link toToken} takes of {@link TOKEN_SOURCE}; a value that was rotated away stands for its token. */
+/** What a token is made of, of {@link TOKEN_SOURCE}; a value that was rotated away stands for its token. */
 export const TOKEN_COLUMNS = `coalesce(t.former_of, t.id) AS id, t.principal_id, t.name, t.servers, t.tools, t.toolsets,
     t.scopes, t.created_at, t.expires_at, p.groups AS principal_groups, p.scopes AS principal_scopes,
     coalesce((SELECT last_used_at FROM tokens WHERE id = t.former_of), t.last_used_at) AS last_used_at`;
@@ -75,12 +78,7 @@ export function selectTokenByHmac(
 
 /** The first row as a token, or undefined. */
 export function parseToken(rows: readonly unknown[]): Token | undefined {
-  return rows.length === 0 ? undefined : toToken(rows[0]);
-}
-
-/** A row as a token. */
-export function toToken(row: unknown): Token {
-  return RowSchema.parse(row);
+  return rows.length === 0 ? undefined : toToken(TokenRowSchema.parse(rows[0]));
 }
 
 /** Move a token that was found by another key's HMAC; undefined where it is under the active key. */
@@ -183,21 +181,9 @@ export function rotateToken(
   return [...statements, keep];
 }
 
-/** Delete a token, and the value that was rotated away, which is no token by itself. */
-export function deleteToken(db: D1Database, id: string): D1PreparedStatement {
-  return db
-    .prepare('DELETE FROM tokens WHERE (id = ?1 AND former_of IS NULL) OR former_of = ?1')
-    .bind(id);
-}
-
 /** Delete the rows of values that were rotated away and work no more. */
 export function sweepFormer(db: D1Database, now: number): D1PreparedStatement {
   return db.prepare('DELETE FROM tokens WHERE former_of IS NOT NULL AND expires_at <= ?').bind(now);
-}
-
-/** The token exists. */
-export function whenToken(id: string): Condition {
-  return { sql: 'EXISTS (SELECT 1 FROM tokens WHERE id = ? AND former_of IS NULL)', params: [id] };
 }
 
 /** The token still has this value. */

@@ -1,29 +1,36 @@
 /** Principals and groups: what is stored of them, what the API takes and shows. */
 import { z } from 'zod';
+import {
+  jsonOf,
+  namePartOf,
+  STAMP_COLUMNS,
+  STAMP_VIEW,
+  toStampView,
+} from '../../records/record-schema.ts';
+import { ScopeSchema } from '../../shared/identity/token.ts';
 import { GroupSchema } from '../policy/rule.ts';
-import { ScopeSchema, type Scope } from '../../shared/identity/token.ts';
 
-/** Who calls, with any of its tokens; times in milliseconds since the epoch. */
-export interface Principal {
-  id: string;
-  name: string;
-  groups: string[];
+/** Who calls, with any of its tokens: a row of `principals`; times in milliseconds since the epoch. */
+export const PrincipalSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  groups: jsonOf(z.array(z.string())),
   /** The most any of its tokens may do; null: each token's own scopes. */
-  scopes: Scope[] | null;
-  /** Counts edits. */
-  revision: number;
-  createdAt: number;
-  updatedAt: number | null;
+  scopes: jsonOf(z.array(ScopeSchema)).nullable(),
+  ...STAMP_COLUMNS,
+  updated_at: z.number().nullable(),
   /** How many tokens it has. */
-  tokenCount: number;
-}
+  token_count: z.number(),
+});
+export type Principal = z.infer<typeof PrincipalSchema>;
 
 /** A group exists by being named: by members, by rules, or both. */
-export interface Group {
-  name: string;
-  members: number;
-  rules: number;
-}
+export const GroupViewSchema = z.object({
+  name: z.string(),
+  members: z.number().int().meta({ description: 'Principals that are in it' }),
+  rules: z.number().int().meta({ description: 'Access rules for it' }),
+});
+export type Group = z.infer<typeof GroupViewSchema>;
 
 const fields = {
   name: z.string().trim().min(1).max(100),
@@ -45,34 +52,24 @@ export type CreatePrincipal = z.infer<typeof CreatePrincipalSchema>;
 export const UpdatePrincipalSchema = z.strictObject(fields).partial();
 export type UpdatePrincipal = z.infer<typeof UpdatePrincipalSchema>;
 
+/** Which principals are listed; what is absent lets every one through. */
+export const PrincipalQuerySchema = z.strictObject({
+  name: namePartOf(100),
+  group: GroupSchema.optional().meta({ description: 'Only members of this group' }),
+});
+export type PrincipalQuery = z.infer<typeof PrincipalQuerySchema>;
+
 export const PrincipalViewSchema = z.object({
   id: z.string(),
   name: z.string(),
   groups: z.array(z.string()),
   scopes: z.array(ScopeSchema).nullable(),
   tokens: z.number().int().meta({ description: 'How many tokens it has' }),
-  revision: z.number().int(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-});
-
-export const GroupViewSchema = z.object({
-  name: z.string(),
-  members: z.number().int().meta({ description: 'Principals that are in it' }),
-  rules: z.number().int().meta({ description: 'Access rules for it' }),
+  ...STAMP_VIEW,
 });
 
 /** Project a principal to its API form. */
 export function toPrincipalView(principal: Principal): z.infer<typeof PrincipalViewSchema> {
-  const { id, name, groups, scopes, revision, createdAt, updatedAt, tokenCount } = principal;
-  return {
-    id,
-    name,
-    groups,
-    scopes,
-    tokens: tokenCount,
-    revision,
-    created_at: new Date(createdAt).toISOString(),
-    updated_at: new Date(updatedAt ?? createdAt).toISOString(),
-  };
+  const { id, name, groups, scopes, token_count: tokens } = principal;
+  return { id, name, groups, scopes, tokens, ...toStampView(principal) };
 }

@@ -1,7 +1,7 @@
 /** Access rules in the API: what it takes and shows, and what is stored of a rule. */
 import { z } from 'zod';
 import { type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
-import { FlagSchema } from '../../records/record-schema.ts';
+import { FlagSchema, STAMP_COLUMNS, STAMP_VIEW, toStampView } from '../../records/record-schema.ts';
 import { EffectSchema, SubjectColumnsSchema, SubjectSchema, toSubject } from '../policy/rule.ts';
 import { toShownServer } from '../../servers/server-names.ts';
 
@@ -14,9 +14,7 @@ export const StoredRuleSchema = z.object({
   tool: z.string(),
   read_only: FlagSchema,
   description: z.string(),
-  revision: z.number(),
-  created_at: z.number(),
-  updated_at: z.number(),
+  ...STAMP_COLUMNS,
 });
 export type StoredRule = z.infer<typeof StoredRuleSchema>;
 
@@ -65,9 +63,7 @@ export const RuleViewSchema = z.object({
   tool: z.string(),
   read_only: z.boolean(),
   description: z.string(),
-  revision: z.number().int(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
+  ...STAMP_VIEW,
 });
 
 /** Project a rule to its API form, with the name its server has now. */
@@ -83,8 +79,6 @@ export function toRuleView(
     tool: rule.tool,
     read_only: rule.read_only,
     description: rule.description,
-    revision: rule.revision,
-    created_at: new Date(rule.created_at).toISOString(),
-    updated_at: new Date(rule.updated_at).toISOString(),
+    ...toStampView(rule),
   };
 }

@@ -6,6 +6,7 @@ import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { matchesServer } from '../../shared/util/name-pattern.ts';
 import type { AccessPorts } from '../../records/edit-with-revision.ts';
 import { allOf, whereEqual } from '../../records/record-store.ts';
+import { patched } from '../../records/record-schema.ts';
 import { createEditedRecords, type EditedRecords } from '../../records/records.ts';
 import { findNamed, withGone } from '../../servers/server-names.ts';
 import { toSubject, toSubjectColumns } from '../policy/rule.ts';
@@ -29,21 +30,20 @@ export function createRules({ db, adminAudit, onAccessChanged }: AccessPorts): R
         return { ...given, ...stamp, ...toSubjectColumns(subject), server };
       },
 
-      async edit(before, patch: UpdateRule, servers) {
-        const server = await checkNames(db, patch, withGone(servers, [before.server]));
-        return {
-          ...before,
-          ...(patch.subject ? toSubjectColumns(patch.subject) : {}),
-          effect: patch.effect ?? before.effect,
-          server: patch.server === undefined ? before.server : server,
-          tool: patch.tool ?? before.tool,
-          read_only: patch.read_only ?? before.read_only,
-          description: patch.description ?? before.description,
-        };
+      async edit(before, { subject, ...patch }: UpdateRule, servers) {
+        const given = { server: before.server, ...patch };
+        const server = await checkNames(
+          db,
+          { ...given, subject },
+          withGone(servers, [before.server]),
+        );
+        const rule = { ...patched(before, given), server };
+        return subject ? { ...rule, ...toSubjectColumns(subject) } : rule;
       },
 
-      async whyNot(_rule, body, servers) {
-        await checkNames(db, body, servers);
+      async whyNot(rule, servers) {
+        const { server } = rule;
+        await checkNames(db, { server, subject: toSubject(rule) }, withGone(servers, [server]));
         return new PorticoError('conflict', `There are ${MAX_RULES} rules already`);
       },
 

@@ -1,5 +1,6 @@
 /** Tokens in the API: what it takes and shows. A value is shown by neither. */
 import { z } from 'zod';
+import { namePartOf } from '../../records/record-schema.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
 import { toShownPattern } from '../../servers/server-names.ts';
@@ -39,6 +40,15 @@ export const RotateTokenSchema = z.strictObject({
       'How long the value before works too, not beyond the expiry of the token; 0 where absent',
   }),
 });
+
+/** Which tokens are listed; what is absent lets every one through. */
+export const TokenQuerySchema = z.strictObject({
+  name: namePartOf(100),
+  principal: z.string().min(1).max(100).optional().meta({
+    description: 'Only tokens of the principal with this id',
+  }),
+});
+export type TokenQuery = z.infer<typeof TokenQuerySchema>;
 
 const time = z.iso.datetime();
 

@@ -20,24 +20,16 @@ const whenPossible = ({ id, name, definition }: StoredToolset): Condition => ({
 export const TOOLSETS: EditedTable<StoredToolset> = {
   name: 'toolsets',
   row: StoredToolsetSchema,
-  nameOf: ({ name }) => name,
+  isByName: true,
   edited: ['name', 'description', 'definition', 'updated_at'],
   whenPossible,
   whenEditable: whenPossible,
 };
 
-/** The text is a part of the name, without regard to case. */
-export const whenNamed = (text: string): Condition => ({
-  sql: 'instr(lower(name), lower(?)) > 0',
-  params: [text],
-});
+const NamedSchema = z.object({ id: z.string(), name: z.string() });
 
-const NamedSchema = z.object({ id: z.string(), name: z.string(), chars: z.number() });
-
-/** Id, name and size of the definition of every toolset. */
+/** Id and name of every toolset. */
 export async function listToolsetNames(db: D1Database): Promise<z.infer<typeof NamedSchema>[]> {
-  const { results } = await db
-    .prepare('SELECT id, name, length(definition) AS chars FROM toolsets')
-    .all();
+  const { results } = await db.prepare('SELECT id, name FROM toolsets').all();
   return results.map(row => NamedSchema.parse(row));
 }

@@ -3,7 +3,13 @@
  * because two tools would have one name. Pure.
  */
 import { z } from 'zod';
-import { jsonOf } from '../../records/record-schema.ts';
+import {
+  jsonOf,
+  namePartOf,
+  STAMP_COLUMNS,
+  STAMP_VIEW,
+  toStampView,
+} from '../../records/record-schema.ts';
 import type { FieldProblem } from '../../shared/errors/portico-error.ts';
 import type { NamedServer } from '../../shared/util/name-pattern.ts';
 import {
@@ -20,9 +26,7 @@ export const StoredToolsetSchema = z.object({
   name: z.string(),
   description: z.string(),
   definition: jsonOf(DefinitionSchema),
-  revision: z.number(),
-  created_at: z.number(),
-  updated_at: z.number(),
+  ...STAMP_COLUMNS,
 });
 export type StoredToolset = z.infer<typeof StoredToolsetSchema>;
 
@@ -56,11 +60,7 @@ export const UpdateToolsetSchema = z
 export type UpdateToolset = z.infer<typeof UpdateToolsetSchema>;
 
 /** Which toolsets are listed. */
-export const ToolsetQuerySchema = z.strictObject({
-  name: z.string().min(1).max(63).optional().meta({
-    description: 'A part of the name, without regard to case',
-  }),
-});
+export const ToolsetQuerySchema = z.strictObject({ name: namePartOf(63) });
 export type ToolsetQuery = z.infer<typeof ToolsetQuerySchema>;
 
 export const ToolsetViewSchema = z.object({
@@ -69,9 +69,7 @@ export const ToolsetViewSchema = z.object({
   path: z.string().meta({ description: 'Path of its MCP endpoint' }),
   description: z.string(),
   ...DefinitionSchema.shape,
-  revision: z.number().int(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
+  ...STAMP_VIEW,
 });
 
 /** A definition as it is stored, and what is not right with it. */
@@ -146,7 +144,7 @@ export function toToolsetView(
   toolset: StoredToolset,
   servers: readonly NamedServer[],
 ): z.infer<typeof ToolsetViewSchema> {
-  const { id, name, description, definition, revision } = toolset;
+  const { id, name, description, definition } = toolset;
   return {
     id,
     name,
@@ -159,8 +157,6 @@ export function toToolsetView(
       ...override,
       server: toShownServer(override.server, servers),
     })),
-    revision,
-    created_at: new Date(toolset.created_at).toISOString(),
-    updated_at: new Date(toolset.updated_at).toISOString(),
+    ...toStampView(toolset),
   };
 }

@@ -2,8 +2,8 @@
  * Toolsets: what their bodies mean. A definition in which two tools would have one name, or that names what does not exist, is refused
  * when it is written, so that none is ever served.
  */
-import { ALWAYS } from '../../audit/admin-audit.ts';
 import type { AccessPorts } from '../../records/edit-with-revision.ts';
+import { whereNamed } from '../../records/record-store.ts';
 import { createEditedRecords, type EditedRecords } from '../../records/records.ts';
 import { withGone } from '../../servers/server-names.ts';
 import { refuseFields } from '../../shared/errors/field-problems.ts';
@@ -16,7 +16,6 @@ import {
   MAX_TOOLSETS,
   MAX_TOOLSETS_CHARS,
   TOOLSETS,
-  whenNamed,
 } from './toolset-list-store.ts';
 import {
   judgeDefinition,
@@ -46,17 +45,12 @@ export function createToolsets({ db, adminAudit, onAccessChanged }: AccessPorts)
       async edit(before, patch: UpdateToolset, servers) {
         const { name = before.name, description = before.description, ...given } = patch;
         const definition = await edit(db, before.definition, given, servers);
-        const toolset = { ...before, name, description, definition };
-        await checkFree(db, toolset);
-        return toolset;
+        return { ...before, name, description, definition };
       },
 
-      async whyNot(toolset) {
-        await checkFree(db, toolset);
-        return noRoom();
-      },
+      whyNot: toolset => whyNot(db, toolset),
 
-      filter: ({ name }: ToolsetQuery) => (name === undefined ? ALWAYS : whenNamed(name)),
+      filter: ({ name }: ToolsetQuery) => whereNamed(name),
       toDetail: ({ name }) => ({ name }),
       toEditDetail: ({ name }, patch) => ({ name, fields: Object.keys(patch).toSorted() }),
     },
@@ -108,22 +102,16 @@ async function judge(
   return definition;
 }
 
-/** @throws PorticoError `conflict` where the name is taken by another, or there is no room */
-async function checkFree(
-  db: D1Database,
-  { id, name, definition }: Pick<StoredToolset, 'id' | 'name' | 'definition'>,
-): Promise<void> {
+/** The name is taken by another, or there is no room. */
+async function whyNot(db: D1Database, { id, name }: StoredToolset): Promise<PorticoError> {
   const all = await listToolsetNames(db);
-  const others = all.filter(other => other.id !== id);
-  const isTaken = others.some(other => other.name.toLowerCase() === name.toLowerCase());
-  if (isTaken) throw new PorticoError('conflict', `A toolset named ${name} exists already`);
-  const size = JSON.stringify(definition).length;
-  const chars = others.reduce((sum, other) => sum + other.chars, size);
-  if (others.length >= MAX_TOOLSETS || chars > MAX_TOOLSETS_CHARS) throw noRoom();
-}
-
-const noRoom = () =>
-  new PorticoError(
-    'conflict',
-    `There is no room: ${MAX_TOOLSETS} toolsets with ${MAX_TOOLSETS_CHARS} characters of definitions at most`,
+  const isTaken = all.some(
+    other => other.id !== id && other.name.toLowerCase() === name.toLowerCase(),
   );
+  return new PorticoError(
+    'conflict',
+    isTaken
+      ? `A toolset named ${name} exists already`
+      : `There is no room: ${MAX_TOOLSETS} toolsets with ${MAX_TOOLSETS_CHARS} characters of definitions at most`,
+  );
+}

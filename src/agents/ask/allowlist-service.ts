@@ -20,13 +20,13 @@ export function createAllowlist({ db, adminAudit }: RecordPorts): Allowlist {
       noun: 'ask_allowlist',
       missing: 'No such entry',
 
-      async make({ subject, ...given }, servers, stamp) {
+      async make({ subject, ...given }: CreateEntry, servers, stamp) {
         const server = await checkNames(db, { ...given, subject }, servers);
         return { ...given, ...stamp, ...toSubjectColumns(subject), server };
       },
 
-      async whyNot(_entry, body, servers) {
-        await checkNames(db, body, servers);
+      async whyNot(entry, servers) {
+        await checkNames(db, { server: entry.server, subject: toSubject(entry) }, servers);
         return new PorticoError('conflict', `There are ${MAX_ENTRIES} entries already`);
       },
 

@@ -7,11 +7,12 @@ import type { Server } from '../../servers/registry/server-schema.ts';
 import { explainCase, type CasePorts, type Explained } from './explain-case.ts';
 import { createPolicy, type AccessState } from '../../access/policy/policy.ts';
 import { requireScope, SETUP_TOKEN } from '../../shared/identity/principal.ts';
-import { findPrincipal } from '../../access/principals/principal-store.ts';
+import { PRINCIPALS } from '../../access/principals/principal-store.ts';
+import { findRecord } from '../../records/record-store.ts';
 import { findNamed } from '../../servers/server-names.ts';
 import { isExpired } from '../../access/tokens/token-schema.ts';
 import { MEMBER_SCOPES } from '../../shared/identity/token.ts';
-import { findToken } from '../../access/tokens/token-list-store.ts';
+import { TOKENS } from '../../access/tokens/token-list-store.ts';
 
 /** Whose right is asked for: a token's, or that of a principal with a token without limits. */
 export type Whose = { token: string } | { principal: string };
@@ -82,12 +83,12 @@ export class ExplainService {
   async #asked(whose: Whose, state: AccessState): Promise<Asked> {
     const { db, now } = this.#ports;
     if ('token' in whose) {
-      const token = whose.token === SETUP_TOKEN.id ? SETUP_TOKEN : await findToken(db, whose.token);
+      const token = whose.token === SETUP_TOKEN.id ? SETUP_TOKEN : await findRecord(db, TOKENS, whose.token);
       if (!token) throw new PorticoError('not_found', 'No such token');
       const { groups } = token;
       return { caller: toCaller(token, state), groups, isExpired: isExpired(token, now()) };
     }
-    const principal = await findPrincipal(db, whose.principal);
+    const principal = await findRecord(db, PRINCIPALS, whose.principal);
     if (!principal) throw new PorticoError('not_found', 'No such principal');
     const { id: principalId, groups } = principal;
     const scopes = new Set(principal.scopes ?? MEMBER_SCOPES);

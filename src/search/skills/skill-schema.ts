@@ -1,5 +1,6 @@
 /** Skills in the API: what it takes and shows. Pure. */
 import { z } from 'zod';
+import { STAMP_VIEW, toStampView } from '../../records/record-schema.ts';
 import {
   MAX_DESCRIPTION_CHARS,
   MAX_EXAMPLE_CHARS,
@@ -65,23 +66,19 @@ export const SkillViewSchema = z.object({
   examples: z.array(z.string()),
   is_seeded: z.boolean().meta({ description: 'It came with the product' }),
   tool_count: z.number().int().meta({ description: 'Tools in it that this token may use' }),
-  revision: z.number().int(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
+  ...STAMP_VIEW,
 });
 
 export function toSkillView(skill: Skill, toolCount: number): z.infer<typeof SkillViewSchema> {
-  const { id, name, description, examples, isSeeded, revision, createdAt, updatedAt } = skill;
+  const { id, name, description, examples, is_seeded } = skill;
   return {
     id,
     name,
     description,
-    examples: [...examples],
-    is_seeded: isSeeded,
+    examples,
+    is_seeded,
     tool_count: toolCount,
-    revision,
-    created_at: new Date(createdAt).toISOString(),
-    updated_at: new Date(updatedAt).toISOString(),
+    ...toStampView(skill),
   };
 }
 
@@ -153,17 +150,16 @@ export function toSuggestionView(
   suggestion: StoredSuggestion,
   similar: readonly Similar[],
 ): z.infer<typeof SuggestionViewSchema> {
-  const { id, name, description, state, skillId, tools, toolCount } = suggestion;
+  const { revision: _, ...stamp } = toStampView(suggestion);
   return {
-    id,
-    name,
-    description,
-    state,
-    skill_id: skillId,
-    tools: tools.map(({ serverId, tool }) => ({ server_id: serverId, tool })),
-    tool_count: toolCount,
+    id: suggestion.id,
+    name: suggestion.name,
+    description: suggestion.description,
+    state: suggestion.state,
+    skill_id: suggestion.skill_id,
+    tools: suggestion.tools,
+    tool_count: suggestion.tool_count,
     similar: similar.map(each => ({ skill_id: each.skillId, similarity: each.similarity })),
-    created_at: new Date(suggestion.createdAt).toISOString(),
-    updated_at: new Date(suggestion.updatedAt).toISOString(),
+    ...stamp,
   };
 }

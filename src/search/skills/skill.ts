@@ -1,20 +1,27 @@
 /** A skill of the taxonomy, and the taxonomy as a classifier sees it. Pure. */
+import { z } from 'zod';
+import {
+  FlagSchema,
+  jsonOf,
+  STAMP_COLUMNS,
+  type RecordScopes,
+} from '../../records/record-schema.ts';
 import { withoutEnd } from '../../shared/util/without-end.ts';
 
-/** A skill as it is stored; times in milliseconds since the epoch. */
-export interface Skill {
-  id: string;
-  name: string;
-  description: string;
+export const SKILL_SCOPES: RecordScopes = { read: 'tools:read', write: 'servers:write' };
+
+/** A row of `skills`; times in milliseconds since the epoch. */
+export const SkillSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
   /** Short texts of what belongs to it. */
-  examples: readonly string[];
+  examples: jsonOf(z.array(z.string())),
   /** It came with the product. */
-  isSeeded: boolean;
-  /** Counts edits. */
-  revision: number;
-  createdAt: number;
-  updatedAt: number;
-}
+  is_seeded: FlagSchema,
+  ...STAMP_COLUMNS,
+});
+export type Skill = z.infer<typeof SkillSchema>;
 
 /** All skills, in the order of their ids, at a moment. */
 export interface Taxonomy {

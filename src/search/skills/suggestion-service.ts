@@ -6,28 +6,26 @@ import type { Caller } from '../../access/policy/caller.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { toListPage, type ListPage } from '../../shared/util/page.ts';
-import { parseTotal } from '../../servers/registry/server-list-store.ts';
+import {
+  allOf,
+  insertRecord,
+  listRecords,
+  updateRecord,
+  whenUnchanged,
+  whereEqual,
+} from '../../records/record-store.ts';
+import type { RecordPage, RecordPosition } from '../../records/record-schema.ts';
+import { requireRecord } from '../../records/records.ts';
 import type { Embedding } from '../text/embedding.ts';
 import { loadMembers } from './member-store.ts';
 import { MAX_EXAMPLE_CHARS, MAX_EXAMPLES, type Skill, type SuggestionState } from './skill.ts';
-import { noSkill, taken, toNewSkill } from './skill-service.ts';
+import { NO_SKILL, taken, toNewSkill } from './skill-service.ts';
 import type { ApproveSuggestion, Similar } from './skill-schema.ts';
-import {
-  findSkill,
-  insertSkill,
-  loadTaxonomy,
-  updateSkill,
-  whenSkillPossible,
-  whenSkillUnchanged,
-} from './skill-store.ts';
+import { loadTaxonomy, SKILLS, whenSkillPossible } from './skill-store.ts';
 import { cosine, toSkillVector } from './skill-vectors.ts';
 import {
   decideSuggestion,
-  findSuggestion,
-  parseSuggestions,
-  selectSuggestionPage,
-  selectSuggestionTotal,
+  SUGGESTIONS,
   whenPending,
   type StoredSuggestion,
 } from './suggestion-store.ts';
@@ -42,8 +40,7 @@ export interface SuggestionPorts {
 /** Most skills that a suggestion is told to be like. */
 const MAX_SIMILAR = 3;
 
-export interface SuggestionPage extends ListPage<StoredSuggestion> {
-  total: number;
+export interface SuggestionPage extends RecordPage<StoredSuggestion> {
   /** Of each suggestion of the page, by its id. */
   similar: ReadonlyMap<string, readonly Similar[]>;
 }
@@ -60,23 +57,17 @@ export class SuggestionService {
     caller: Caller,
     state: SuggestionState | undefined,
     limit: number,
-    after?: { createdAt: number; id: string },
+    after?: RecordPosition,
   ): Promise<SuggestionPage> {
     requireScope(caller, 'servers:write');
-    const { db } = this.#ports;
-    const [page, total] = await db.batch([
-      selectSuggestionPage(db, state, after, limit + 1),
-      selectSuggestionTotal(db, state),
-    ]);
-    const found = toListPage(parseSuggestions(page?.results ?? []), limit, ({ createdAt, id }) => [
-      createdAt,
-      id,
-    ]);
-    return {
-      ...found,
-      total: parseTotal(total?.results ?? []),
-      similar: await this.#similar(found.items),
-    };
+    const page = await listRecords(
+      this.#ports.db,
+      SUGGESTIONS,
+      whereEqual({ state }),
+      limit,
+      after,
+    );
+    return { ...page, similar: await this.#similar(page.items) };
   }
 
   /**
@@ -90,17 +81,13 @@ export class SuggestionService {
       const suggested = await this.#pending(id);
       const { name = suggested.name, description = suggested.description, examples = [] } = given;
       const now = Date.now();
-      const skill = toNewSkill({ id, name, description, examples }, now);
-      const possible = whenSkillPossible(skill);
-      const pending = whenPending(id);
-      const when = {
-        sql: `${pending.sql} AND ${possible.sql}`,
-        params: [...pending.params, ...possible.params],
-      };
+      const stamp = { revision: 1, created_at: now, updated_at: now };
+      const skill = toNewSkill({ id, name, description, examples }, stamp);
+      const when = allOf(whenPending(id), whenSkillPossible(skill));
       const isDone = await commit({
         when,
         statements: [
-          insertSkill(db, skill, when),
+          insertRecord(db, SKILLS, skill, when),
           ...decideSuggestion(db, id, 'approved', id, now),
         ],
         detail: { name: skill.name },
@@ -123,20 +110,14 @@ export class SuggestionService {
     const act = { action: 'skill_suggestion.merge', subject: id };
     return adminAudit.perform(caller, 'servers:write', act, async commit => {
       const { name } = await this.#pending(id);
-      const before = await findSkill(db, skillId);
-      if (!before) throw noSkill();
+      const before = await requireRecord(db, { table: SKILLS, missing: NO_SKILL }, skillId);
       const now = Date.now();
-      const skill = { ...before, examples: withExample(before.examples, name), updatedAt: now };
-      const pending = whenPending(id);
-      const unchanged = whenSkillUnchanged(skill);
-      const when = {
-        sql: `${pending.sql} AND ${unchanged.sql}`,
-        params: [...pending.params, ...unchanged.params],
-      };
+      const skill = { ...before, examples: withExample(before.examples, name), updated_at: now };
+      const when = allOf(whenPending(id), whenUnchanged(SKILLS, skill));
       const isDone = await commit({
         when,
         statements: [
-          updateSkill(db, skill, when),
+          updateRecord(db, SKILLS, skill, when),
           ...decideSuggestion(db, id, 'merged', skillId, now),
         ],
         detail: { skill: skillId },
@@ -166,8 +147,8 @@ export class SuggestionService {
   }
 
   async #pending(id: string): Promise<StoredSuggestion> {
-    const suggestion = await findSuggestion(this.#ports.db, id);
-    if (!suggestion) throw new PorticoError('not_found', 'No such suggestion');
+    const kind = { table: SUGGESTIONS, missing: 'No such suggestion' };
+    const suggestion = await requireRecord(this.#ports.db, kind, id);
     if (suggestion.state !== 'pending') throw decided();
     return suggestion;
   }

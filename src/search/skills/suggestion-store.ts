@@ -4,23 +4,26 @@
  */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
+import { jsonOf, STAMP_COLUMNS } from '../../records/record-schema.ts';
+import type { ReadTable } from '../../records/record-store.ts';
 import { SUGGESTION_STATES, type SuggestionState } from './skill.ts';
 
-export interface StoredSuggestion {
+/** A row of `skill_suggestions` with the first tools for which it was suggested; times in milliseconds since the epoch. */
+export const SuggestionSchema = z.object({
   /** The id that the skill would have. */
-  id: string;
-  name: string;
-  description: string;
-  state: SuggestionState;
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  state: z.enum(SUGGESTION_STATES),
   /** The skill that came of it. */
-  skillId: string | null;
-  revision: number;
-  createdAt: number;
-  updatedAt: number;
-  /** For which it was suggested, ten at most. */
-  tools: readonly { serverId: string; tool: string }[];
-  toolCount: number;
-}
+  skill_id: z.string().nullable(),
+  ...STAMP_COLUMNS,
+  tools: jsonOf(z.array(z.tuple([z.string(), jsonOf(z.string())]))).transform(tools =>
+    tools.map(([server_id, tool]) => ({ server_id, tool })),
+  ),
+  tool_count: z.number(),
+});
+export type StoredSuggestion = z.infer<typeof SuggestionSchema>;
 
 /** A suggestion for one tool. */
 export interface NewSuggestion {
@@ -35,40 +38,15 @@ const MAX_ALL = 2_000;
 const MAX_TOOLS = 50;
 const SHOWN_TOOLS = 10;
 
-const RowSchema = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    description: z.string(),
-    state: z.enum(SUGGESTION_STATES),
-    skill_id: z.string().nullable(),
-    revision: z.number(),
-    created_at: z.number(),
-    updated_at: z.number(),
-    tools: z.string(),
-    tool_count: z.number(),
-  })
-  .transform((row): StoredSuggestion => ({
-    id: row.id,
-    name: row.name,
-    description: row.description,
-    state: row.state,
-    skillId: row.skill_id,
-    revision: row.revision,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    tools: z
-      .array(z.tuple([z.string(), z.string()]))
-      .parse(JSON.parse(row.tools))
-      .map(([serverId, tool]) => ({ serverId, tool: JSON.parse(tool) as string })),
-    toolCount: row.tool_count,
-  }));
-
-const SELECT = `SELECT skill_suggestions.*,
-  (SELECT count(*) FROM suggested_tools WHERE suggestion_id = skill_suggestions.id) AS tool_count,
-  (SELECT json_group_array(json_array(server_id, tool)) FROM
-    (SELECT server_id, tool FROM suggested_tools WHERE suggestion_id = skill_suggestions.id ORDER BY server_id, tool LIMIT ${SHOWN_TOOLS})) AS tools
-  FROM skill_suggestions`;
+export const SUGGESTIONS: ReadTable<StoredSuggestion> = {
+  name: 'skill_suggestions',
+  source: `(SELECT skill_suggestions.*,
+    (SELECT count(*) FROM suggested_tools WHERE suggestion_id = skill_suggestions.id) AS tool_count,
+    (SELECT json_group_array(json_array(server_id, tool)) FROM
+      (SELECT server_id, tool FROM suggested_tools WHERE suggestion_id = skill_suggestions.id ORDER BY server_id, tool LIMIT ${SHOWN_TOOLS})) AS tools
+    FROM skill_suggestions)`,
+  row: SuggestionSchema,
+};
 
 /** Note what was suggested for tools of a server, in place of what was before for these. */
 export function writeSuggestions(
@@ -111,43 +89,6 @@ export function writeSuggestions(
          AND NOT EXISTS (SELECT 1 FROM suggested_tools WHERE suggestion_id = skill_suggestions.id)`,
     ),
   ];
-}
-
-/** One page, the newest first; rows for {@link parseSuggestions}. */
-export function selectSuggestionPage(
-  db: D1Database,
-  state: SuggestionState | undefined,
-  after: { createdAt: number; id: string } | undefined,
-  limit: number,
-): D1PreparedStatement {
-  return db
-    .prepare(
-      `${SELECT} WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR created_at < ?2 OR (created_at = ?2 AND id > ?3))
-       ORDER BY created_at DESC, id LIMIT ?4`,
-    )
-    .bind(state ?? null, after?.createdAt ?? null, after?.id ?? null, limit);
-}
-
-export function parseSuggestions(rows: readonly unknown[]): StoredSuggestion[] {
-  return rows.map(row => RowSchema.parse(row));
-}
-
-/** How many there are; a row for `parseTotal`. */
-export function selectSuggestionTotal(
-  db: D1Database,
-  state: SuggestionState | undefined,
-): D1PreparedStatement {
-  return db
-    .prepare('SELECT count(*) AS total FROM skill_suggestions WHERE (?1 IS NULL OR state = ?1)')
-    .bind(state ?? null);
-}
-
-export async function findSuggestion(
-  db: D1Database,
-  id: string,
-): Promise<StoredSuggestion | undefined> {
-  const row = await db.prepare(`${SELECT} WHERE id = ?`).bind(id).first();
-  return row === null ? undefined : RowSchema.parse(row);
 }
 
 /** The suggestion still waits. */

@@ -1,6 +1,6 @@
 /** Rules of the result cache in the API: what it takes and shows, and what is stored of one. */
 import { z } from 'zod';
-import { FlagSchema } from '../../records/record-schema.ts';
+import { FlagSchema, STAMP_COLUMNS, STAMP_VIEW, toStampView } from '../../records/record-schema.ts';
 import { type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
 import { toShownServer } from '../server-names.ts';
 
@@ -12,9 +12,7 @@ export const StoredCacheRuleSchema = z.object({
   ttl_seconds: z.number(),
   is_public: FlagSchema,
   description: z.string(),
-  revision: z.number(),
-  created_at: z.number(),
-  updated_at: z.number(),
+  ...STAMP_COLUMNS,
 });
 export type StoredCacheRule = z.infer<typeof StoredCacheRuleSchema>;
 
@@ -64,9 +62,7 @@ export const CacheRuleViewSchema = z.object({
   ttl_seconds: z.number().int(),
   public: z.boolean(),
   description: z.string(),
-  revision: z.number().int(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
+  ...STAMP_VIEW,
 });
 
 /** Project a rule to its API form, with the name its server has now. */
@@ -81,8 +77,6 @@ export function toCacheRuleView(
     ttl_seconds: rule.ttl_seconds,
     public: rule.is_public,
     description: rule.description,
-    revision: rule.revision,
-    created_at: new Date(rule.created_at).toISOString(),
-    updated_at: new Date(rule.updated_at).toISOString(),
+    ...toStampView(rule),
   };
 }

@@ -6,6 +6,7 @@ import {
   type EditedRecords,
   type RecordPorts,
 } from '../../records/records.ts';
+import { patched } from '../../records/record-schema.ts';
 import { whereEqual } from '../../records/record-store.ts';
 import { refuseFields } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -50,12 +51,8 @@ export function createCacheRules({
         return { ...stamp, ...given, server_id: serverId, is_public: isPublic };
       },
 
-      edit: (before, { ttl_seconds, public: is_public, description }: UpdateCacheRule) => ({
-        ...before,
-        ttl_seconds: ttl_seconds ?? before.ttl_seconds,
-        is_public: is_public ?? before.is_public,
-        description: description ?? before.description,
-      }),
+      edit: (before, { public: isPublic, ...patch }: UpdateCacheRule) =>
+        patched(before, { ...patch, is_public: isPublic }),
 
       async whyNot({ server_id: serverId, tool }) {
         const isTaken = await hasCacheRule(db, serverId, tool);

@@ -1,20 +1,26 @@
 /** A connector: the stored record, its API forms and their validation, the form of its token. */
 import { z } from 'zod';
 import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
+import { FlagSchema, type RecordScopes } from '../../records/record-schema.ts';
 import { SERVER_NAME } from '../registry/server-schema.ts';
 
-/** A connector as it is stored; times in milliseconds since the epoch. */
-export interface StoredConnector {
-  id: string;
-  name: string;
+export const CONNECTOR_SCOPES: RecordScopes = { read: 'servers:read', write: 'servers:write' };
+
+/** A row of `connectors`, without the HMAC of its device token; times in milliseconds since the epoch. */
+export const StoredConnectorSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** The key that the HMAC is under. */
+  key_id: z.string(),
   /** Its machine is there. */
-  isConnected: boolean;
-  createdAt: number;
+  is_connected: FlagSchema,
+  created_at: z.number(),
   /** When its machine came or went last; null before the first time. */
-  lastSeenAt: number | null;
+  last_seen_at: z.number().nullable(),
   /** When its device token took the place of another one; 0 for the first. */
-  rotatedAt: number;
-}
+  rotated_at: z.number(),
+});
+export type StoredConnector = z.infer<typeof StoredConnectorSchema>;
 
 /** Body of `POST /api/v1/connectors`. */
 export const CreateConnectorSchema = z.strictObject({
@@ -23,6 +29,7 @@ export const CreateConnectorSchema = z.strictObject({
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'use 1 to 63 letters, digits, ".", "-" or "_"')
     .meta({ description: 'What people call the machine; unique' }),
 });
+export type CreateConnector = z.infer<typeof CreateConnectorSchema>;
 
 export const ConnectorViewSchema = z.object({
   id: z.string(),
@@ -34,12 +41,12 @@ export const ConnectorViewSchema = z.object({
 export type ConnectorView = z.infer<typeof ConnectorViewSchema>;
 
 export function toConnectorView(connector: StoredConnector): ConnectorView {
-  const { id, name, isConnected, createdAt, lastSeenAt } = connector;
+  const { id, name, last_seen_at: lastSeenAt } = connector;
   return {
     id,
     name,
-    status: isConnected ? 'CONNECTED' : 'DISCONNECTED',
-    created_at: new Date(createdAt).toISOString(),
+    status: connector.is_connected ? 'CONNECTED' : 'DISCONNECTED',
+    created_at: new Date(connector.created_at).toISOString(),
     last_seen_at: lastSeenAt === null ? null : new Date(lastSeenAt).toISOString(),
   };
 }

@@ -18,8 +18,12 @@ const read = (name: string): ArrayBuffer =>
 const embedding = readEmbedding(read('embedding.bin'));
 const bytes = read('skills.bin');
 const weights = readWeights(bytes, embedding.dimensions);
-const stored = { isSeeded: true, revision: 1, createdAt: 0, updatedAt: 0 };
-const seeded = readTaxonomy().map(skill => ({ ...skill, ...stored }));
+const stored = { is_seeded: true, revision: 1, created_at: 0, updated_at: 0 };
+const seeded = readTaxonomy().map(skill => ({
+  ...skill,
+  examples: [...skill.examples],
+  ...stored,
+}));
 
 const classifierOf = (more: Partial<EmbeddedMaterial> = {}) =>
   createEmbeddedClassifier({

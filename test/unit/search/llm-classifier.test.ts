@@ -10,10 +10,10 @@ const skill = (id: string): Skill => ({
   name: id,
   description: `About ${id}`,
   examples: [],
-  isSeeded: false,
+  is_seeded: false,
   revision: 1,
-  createdAt: 0,
-  updatedAt: 0,
+  created_at: 0,
+  updated_at: 0,
 });
 const taxonomy: Taxonomy = {
   revision: 3,

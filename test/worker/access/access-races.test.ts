@@ -2,10 +2,10 @@
 import { toCaller } from '../../../src/access/policy/caller.ts';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { PrincipalService } from '../../../src/access/principals/principal-service.ts';
+import { createPrincipals } from '../../../src/access/principals/principal-service.ts';
 import { SETUP_TOKEN } from '../../../src/shared/identity/principal.ts';
 import { createRules } from '../../../src/access/rules/rule-service.ts';
-import { TokenService } from '../../../src/access/tokens/token-service.ts';
+import { createTokens } from '../../../src/access/tokens/token-service.ts';
 import { MAX_TOOLSETS_CHARS } from '../../../src/access/toolsets/toolset-list-store.ts';
 import { createToolsets } from '../../../src/access/toolsets/toolset-service.ts';
 import { AdminAudit } from '../../../src/audit/admin-audit.ts';
@@ -46,9 +46,9 @@ function create() {
   const keys = createKeyRing(env.PORTICO_KEYS);
   const ports = { db, adminAudit: new AdminAudit(db), onAccessChanged, keys };
   return {
-    principals: new PrincipalService(ports),
+    principals: createPrincipals(ports),
     rules: createRules(ports),
-    tokens: new TokenService(ports),
+    tokens: createTokens(ports),
     toolsets: createToolsets(ports),
     /** Does something before each write, or before the statements with a text; without anything, no more. */
     meanwhile(act?: () => Promise<unknown>, before?: string) {
@@ -80,7 +80,7 @@ const TOOLSET = { description: '', include: ['*'], exclude: [], overrides: [] };
 describe('what another deletes first', () => {
   it('[ACC-2] [SEC-6] is not found: a principal, and nobody is told', async () => {
     const { principals, meanwhile, told } = create();
-    const { id } = await principals.create(admin, { name: 'Ada', ...NOBODY });
+    const { id } = await principals.create(admin, { name: 'Ada', ...NOBODY }, []);
     meanwhile(() => sql('DELETE FROM principals WHERE id = ?', id));
     await expect(principals.delete(admin, id)).rejects.toMatchObject({ code: 'not_found' });
     expect(told()).toBe(0);
@@ -121,7 +121,7 @@ describe('what another deletes first', () => {
 
   it('[ACC-1] [ACC-2] gets no token: a principal', async () => {
     const { principals, tokens, meanwhile } = create();
-    const { id } = await principals.create(admin, { name: 'Ada', ...NOBODY });
+    const { id } = await principals.create(admin, { name: 'Ada', ...NOBODY }, []);
     meanwhile(() => sql('DELETE FROM principals WHERE id = ?', id));
     const made = tokens.create(admin, { name: 'late', principal: id }, []);
     await expect(made).rejects.toMatchObject({ code: 'validation_failed' });
@@ -132,7 +132,7 @@ describe('what another deletes first', () => {
 
   it('[ACC-3] gets no rule: a principal, whose field is named', async () => {
     const { principals, rules, meanwhile, told } = create();
-    const { id } = await principals.create(admin, { name: 'Ada', ...NOBODY });
+    const { id } = await principals.create(admin, { name: 'Ada', ...NOBODY }, []);
     meanwhile(() => sql('DELETE FROM principals WHERE id = ?', id));
     const subject = { kind: 'principal', id } as const;
     const made = rules.create(admin, { ...RULE, ...NOTHING, subject }, []);
@@ -178,9 +178,9 @@ describe('what another changes first', () => {
 describe('who may use what', () => {
   it('[ACC-2] [ACC-3] [ACC-4] is told to be another after each write that may change it', async () => {
     const { principals, rules, tokens, toolsets, told } = create();
-    const principal = await principals.create(admin, { name: 'Ada', ...NOBODY });
+    const principal = await principals.create(admin, { name: 'Ada', ...NOBODY }, []);
     expect(told()).toBe(0);
-    await principals.update(admin, principal.id, { groups: ['x'] });
+    await principals.update(admin, principal.id, { groups: ['x'] }, []);
     expect(told()).toBe(1);
     const { token } = await tokens.create(admin, { name: 't', principal: principal.id }, []);
     expect(told()).toBe(0);
@@ -219,7 +219,7 @@ describe('a rule', () => {
 
   it('[ACC-3] [SEC-6] is not edited to be for a principal that goes meanwhile', async () => {
     const { principals, rules, meanwhile } = create();
-    const { id: ada } = await principals.create(admin, { name: 'Ada', ...NOBODY });
+    const { id: ada } = await principals.create(admin, { name: 'Ada', ...NOBODY }, []);
     const { id } = await rules.create(admin, { ...RULE, ...NOTHING }, []);
     meanwhile(() => sql('DELETE FROM principals WHERE id = ?', ada));
     const edited = rules.update(admin, id, { subject: { kind: 'principal', id: ada } }, []);
@@ -231,8 +231,8 @@ describe('a rule', () => {
 describe('a toolset', () => {
   it('[ACC-4] keeps members that are gone, and takes none that never were', async () => {
     const { principals, toolsets } = create();
-    const { id: gone } = await principals.create(admin, { name: 'Ada', ...NOBODY });
-    const { id: there } = await principals.create(admin, { name: 'Bob', ...NOBODY });
+    const { id: gone } = await principals.create(admin, { name: 'Ada', ...NOBODY }, []);
+    const { id: there } = await principals.create(admin, { name: 'Bob', ...NOBODY }, []);
     const members = { principals: [gone], groups: ['x'] };
     const { id } = await toolsets.create(admin, { name: 'ours', ...TOOLSET, members }, []);
     await principals.delete(admin, gone);
