@@ -7,6 +7,7 @@ import type { Embedding } from '../text/embedding.ts';
 import { FIELD_COUNT } from './segment-layout.ts';
 import type { ModelVectors } from './model-vectors.ts';
 import type { Segment } from './segment.ts';
+import { TermMap, type Having } from './term-map.ts';
 import { toServerText, type SearchedServer, type ServerText } from './server-text.ts';
 
 export interface Searched {
@@ -43,10 +44,17 @@ export interface Parts {
   meanLengths: Float64Array;
   meanServerName: number;
   meanServerDescription: number;
+  having: Having;
 }
 
+const terms = new TermMap();
+
 /** Lays out a search. */
-export function toParts(searched: readonly Searched[], embedding: Embedding): Parts {
+export function toParts(
+  searched: readonly Searched[],
+  embedding: Embedding,
+  termMap: Pick<TermMap, 'of'> = terms,
+): Parts {
   const sums = new Float64Array(FIELD_COUNT);
   let [places, count, serverName, serverDescription] = [0, 0, 0, 0];
   const order = [...searched.keys()].toSorted((a, b) =>
@@ -73,6 +81,7 @@ export function toParts(searched: readonly Searched[], embedding: Embedding): Pa
     meanLengths: sums.map(sum => sum / most),
     meanServerName: serverName / most,
     meanServerDescription: serverDescription / most,
+    having: termMap.of(parts),
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Embedding } from '../text/embedding.ts';
 import type { Segment } from './segment.ts';
+import { Lru } from '../../shared/util/lru.ts';
 import { hashText, toTerms } from '../text/terms.ts';
 
 /** As the registry has it. */
@@ -19,6 +20,8 @@ export interface ServerText extends SearchedServer {
   descriptions: ReadonlyMap<number, number>;
   nameLength: number;
   descriptionLength: number;
+  /** The terms of both. */
+  terms: Uint32Array;
   /** Of its name. */
   vector: Float32Array;
   embeddingId: number;
@@ -27,7 +30,10 @@ export interface ServerText extends SearchedServer {
 const MAX_NAME_CHARS = 256;
 const MAX_DESCRIPTION_CHARS = 2_000;
 
-const known = new WeakMap<Segment, ServerText>();
+/** Servers with the same catalog whose records are remembered. */
+const MAX_SERVERS = 2_000;
+
+const known = new WeakMap<Segment, Lru<string, ServerText>>();
 
 /** A server's record, read now or before. */
 export function toServerText(
@@ -35,22 +41,25 @@ export function toServerText(
   { name, description }: SearchedServer,
   embedding: Embedding,
 ): ServerText {
-  const before = known.get(segment);
-  const isSame = before?.name === name && before.description === description;
-  if (before && isSame && before.embeddingId === embedding.id) return before;
-  const names = toTerms(name, MAX_NAME_CHARS);
-  const descriptions = toTerms(description, MAX_DESCRIPTION_CHARS);
+  let texts = known.get(segment);
+  if (!texts) known.set(segment, (texts = new Lru(MAX_SERVERS)));
+  const before = texts.get(name);
+  if (before?.description === description && before.embeddingId === embedding.id) return before;
+  const nameTerms = toTerms(name, MAX_NAME_CHARS);
+  const descriptionTerms = toTerms(description, MAX_DESCRIPTION_CHARS);
+  const [names, descriptions] = [toCounts(nameTerms), toCounts(descriptionTerms)];
   const text = {
     name,
     description,
-    names: toCounts(names),
-    descriptions: toCounts(descriptions),
-    nameLength: names.length,
-    descriptionLength: descriptions.length,
+    names,
+    descriptions,
+    nameLength: nameTerms.length,
+    descriptionLength: descriptionTerms.length,
+    terms: Uint32Array.from(new Set([...names.keys(), ...descriptions.keys()])),
     vector: embedding.embed(name),
     embeddingId: embedding.id,
   };
-  known.set(segment, text);
+  texts.set(name, text);
   return text;
 }
 

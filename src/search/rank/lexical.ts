@@ -17,13 +17,15 @@ export function toLexicalScores(
   const scores = new Float32Array(all.places);
   const best = new Float32Array(all.places);
   for (const { term, neighbours } of terms) {
-    const own = toRarity(countMatches(all, term), all.count);
-    raise(best, all, { term, factor: own }, tuning);
+    const having = partsWith(all, term);
+    const own = toRarity(countMatches(having, term), all.count);
+    raise(best, all, having, { term, factor: own }, tuning);
     for (const { term: near, similarity } of neighbours) {
-      const count = countMatches(all, near);
+      const nearby = partsWith(all, near);
+      const count = countMatches(nearby, near);
       const factor =
         tuning.neighbourWeight * similarity * Math.min(own, toRarity(count, all.count));
-      if (count > 0 && factor > 0) raise(best, all, { term: near, factor }, tuning);
+      if (count > 0 && factor > 0) raise(best, all, nearby, { term: near, factor }, tuning);
     }
     for (let place = 0; place < best.length; place += 1) {
       scores[place] = (scores[place] ?? 0) + (best[place] ?? 0);
@@ -55,10 +57,15 @@ function findTerm({ segment: { termHashes } }: Part, term: number): number {
   return termHashes[low] === term ? low : -1;
 }
 
+/** The parts that may have a term. */
+function partsWith({ parts, having }: Parts, term: number): Part[] {
+  return having(term).flatMap(place => parts[place] ?? []);
+}
+
 /** How many tools that take part have the term, in a field of their own or of their server. */
-function countMatches(all: Parts, term: number): number {
+function countMatches(parts: readonly Part[], term: number): number {
   let count = 0;
-  for (const part of all.parts) {
+  for (const part of parts) {
     const { segment, shown } = part;
     if (part.server.names.has(term) || part.server.descriptions.has(term)) {
       count += part.count;
@@ -78,10 +85,11 @@ function countMatches(all: Parts, term: number): number {
 function raise(
   best: Float32Array,
   all: Parts,
+  having: readonly Part[],
   word: { term: number; factor: number },
   tuning: Tuning,
 ): void {
-  for (const part of all.parts) {
+  for (const part of having) {
     const { segment, shown, offset, server } = part;
     const lift = (place: number, frequency: number): void => {
       const value = (word.factor * frequency) / (tuning.saturation + frequency);
