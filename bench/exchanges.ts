@@ -45,7 +45,13 @@ export function mcpHeaders(era: Era, token: string): Record<string, string> {
   };
 }
 
-function rpcBody(era: Era, id: number, method: string, params: Record<string, unknown>): string {
+/** The text of a request in an era. */
+export function rpcBody(
+  era: Era,
+  id: number,
+  method: string,
+  params: Record<string, unknown>,
+): string {
   const withMeta = era === 'modern' ? { ...params, _meta: MODERN_META } : params;
   return JSON.stringify({ jsonrpc: '2.0', id, method, params: withMeta });
 }

@@ -1,7 +1,7 @@
 /** What calls cost: operations and dollars for each, at several rates. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Era } from '../exchanges.ts';
-import { DISTANCES, settled, startMetered, type MeteredGateway } from './gateway.ts';
+import { settled, startMetered, type Distances, type MeteredGateway } from './gateway.ts';
 import { dollarsPerMillion, perRequest, toOperations, type Operations } from './prices.ts';
 
 /** How calls come: so many, so many at once, and so long after each other. */
@@ -31,12 +31,12 @@ export interface Cost {
   dollars: number;
 }
 
-async function makeCalls(gateway: MeteredGateway, client: Era, server: Era, rate: Rate) {
+async function makeCalls(gateway: MeteredGateway, { make }: Kind, rate: Rate) {
   let left = rate.calls;
   const drive = async (connection: number) => {
     while (left > 0) {
       left -= 1;
-      await gateway.call(client, server, connection);
+      await make(gateway, connection);
       if (rate.everyMs > 0) await sleep(rate.everyMs);
     }
   };
@@ -45,55 +45,51 @@ async function makeCalls(gateway: MeteredGateway, client: Era, server: Era, rate
 
 export interface Kind {
   name: string;
-  client: Era;
-  server: Era;
+  make(gateway: MeteredGateway, connection: number): Promise<unknown>;
   env?: Record<string, string>;
   rates: readonly Rate[];
 }
 
+const callOf =
+  (client: Era, server: Era): Kind['make'] =>
+  (gateway, connection) =>
+    gateway.call(client, server, connection);
+const MODERN = callOf('modern', 'modern');
+const LATER = RATES.slice(1);
+
 export const KINDS: readonly Kind[] = [
-  { name: 'modern', client: 'modern', server: 'modern', rates: RATES },
-  {
-    name: 'legacy client, legacy server',
-    client: 'legacy',
-    server: 'legacy',
-    rates: RATES.slice(1),
-  },
+  { name: 'modern', make: MODERN, rates: RATES },
+  { name: 'legacy client, legacy server', make: callOf('legacy', 'legacy'), rates: LATER },
+  { name: 'modern client, legacy server', make: callOf('modern', 'legacy'), rates: LATER },
+  { name: 'legacy client, modern server', make: callOf('legacy', 'modern'), rates: LATER },
+  { name: '`tools/list`', make: gateway => gateway.list(), rates: LATER },
+  { name: 'search', make: gateway => gateway.search(), rates: LATER },
   {
     name: 'modern, `durable`',
-    client: 'modern',
-    server: 'modern',
+    make: MODERN,
     env: { PORTICO_AUDIT_CALLS: 'durable' },
     rates: RATES,
   },
-  {
-    name: 'modern, `before`',
-    client: 'modern',
-    server: 'modern',
-    env: { PORTICO_AUDIT_CALLS: 'before' },
-    rates: RATES.slice(1),
-  },
-  {
-    name: 'modern, `off`',
-    client: 'modern',
-    server: 'modern',
-    env: { PORTICO_AUDIT_CALLS: 'off' },
-    rates: RATES.slice(1),
-  },
+  { name: 'modern, `before`', make: MODERN, env: { PORTICO_AUDIT_CALLS: 'before' }, rates: LATER },
+  { name: 'modern, `off`', make: MODERN, env: { PORTICO_AUDIT_CALLS: 'off' }, rates: LATER },
 ];
 
 /** Measures one kind at its rates, each until all of it was handed over. */
-export async function measureCosts(kind: Kind, say: (line: string) => void): Promise<Cost[]> {
+export async function measureCosts(
+  kind: Kind,
+  distances: Distances,
+  say: (line: string) => void,
+): Promise<Cost[]> {
   const gateway = await startMetered(kind.env);
   try {
-    await gateway.setDistances(DISTANCES);
+    await gateway.setDistances(distances);
     const costs: Cost[] = [];
     for (const rate of kind.rates) {
       say(`${kind.name}: ${rate.name}`);
-      await gateway.call(kind.client, kind.server);
+      await kind.make(gateway, 0);
       await settled();
       await gateway.takeCounts();
-      await makeCalls(gateway, kind.client, kind.server, rate);
+      await makeCalls(gateway, kind, rate);
       await settled();
       const operations = perRequest(toOperations(await gateway.takeCounts()), rate.calls);
       const dollars = dollarsPerMillion(operations);

@@ -1,6 +1,6 @@
 /** A metered gateway with one modern and one legacy server, and clients of both eras. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callBody, mcpHeaders, type Era } from '../exchanges.ts';
+import { callBody, mcpHeaders, rpcBody, type Era } from '../exchanges.ts';
 import { serverName, startBench, type Bench } from '../setup.ts';
 import { nextNumber } from '../load.ts';
 import { bundleMetered } from './bundle.ts';
@@ -15,7 +15,10 @@ const HOUR_MS = 3_600_000;
 export interface MeteredGateway {
   /** One call of a tool, with its time in milliseconds. @throws Error where the answer is not right */
   call(client: Era, server: Era, connection?: number): Promise<number>;
-  /** What was asked of stores and objects since the last time. */
+  /** `tools/list` of a modern client. */
+  list(): Promise<void>;
+  search(): Promise<void>;
+  /** What was asked of stores and objects since the last time; `hops` are those one after the other. */
   takeCounts(): Promise<Record<string, number>>;
   setDistances(distances: Distances): Promise<void>;
   /** The next request meets an isolate that remembers nothing. */
@@ -61,6 +64,16 @@ export async function startMetered(env: Record<string, string> = {}): Promise<Me
       if (!response.ok || !text.includes(`"text":"${n}"`)) throw new Error(`wrong answer: ${text}`);
       return ms;
     },
+    async list() {
+      const response = await fetch(`${origin}/mcp`, {
+        method: 'POST',
+        headers: { ...mcpHeaders('modern', bench.token), 'Mcp-Method': 'tools/list' },
+        body: rpcBody('modern', 1, 'tools/list', {}),
+      });
+      const text = await response.text();
+      if (!response.ok || !text.includes('.echo"')) throw new Error(`wrong answer: ${text}`);
+    },
+    search: async () => void (await bench.request('/search', { query: 'say something back' })),
     takeCounts: async () => (await ask('/ledger?reset')).json() as Promise<Record<string, number>>,
     async setDistances({ d1, object, kv }) {
       await ask(`/ledger?d1=${d1}&object=${object}&kv=${kv}`);

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { KINDS, measureCosts, type Cost, type Kind } from './costs.ts';
-import { DISTANCES } from './gateway.ts';
+import { DISTANCES, type Distances } from './gateway.ts';
 import { PRICES } from './prices.ts';
 import { measureStanding, toStandingTable } from './standing.ts';
 import { measureWaits, type Wait } from './waits.ts';
@@ -17,6 +17,7 @@ What a call costs on Cloudflare, and how much longer it takes where D1 is ${DIST
   --costs   the costs only
   --waits   the waits only
   --standing  what stands and costs by the month only
+  --d1 MS, --object MS, --kv MS  how far away they are
   --help    this text
 `;
 
@@ -46,11 +47,11 @@ function toCostTable(costs: readonly Cost[]): string {
 
 const toWaitTable = (waits: readonly Wait[]): string =>
   [
-    '| call | client and server | near | far | gains |',
-    '| --- | --- | ---: | ---: | ---: |',
+    '| call | client and server | near | far | gains | hops |',
+    '| --- | --- | ---: | ---: | ---: | ---: |',
     ...waits.map(
-      ({ call, client, nearMs, farMs }) =>
-        `| ${call} | ${client} | ${toFixed(nearMs, 1)} ms | ${toFixed(farMs, 1)} ms | ${toFixed(farMs - nearMs, 1)} ms |`,
+      ({ call, client, nearMs, farMs, hops }) =>
+        `| ${call} | ${client} | ${toFixed(nearMs, 1)} ms | ${toFixed(farMs, 1)} ms | ${toFixed(farMs - nearMs, 1)} ms | ${hops} |`,
     ),
   ].join('\n');
 
@@ -67,12 +68,15 @@ interface Options {
   standing: boolean;
 }
 
-async function run({ quick, costs, waits, standing }: Options) {
+async function run(
+  { quick, costs, waits, standing }: Options,
+  distances: Distances,
+): Promise<void> {
   const isWhole = !costs && !waits && !standing;
   if (isWhole || costs) {
     const measured: Cost[] = [];
     for (const kind of quick ? KINDS.slice(0, 1).map(toQuick) : KINDS) {
-      measured.push(...(await measureCosts(kind, say)));
+      measured.push(...(await measureCosts(kind, distances, say)));
     }
     process.stdout.write(
       `${toCostTable(measured)}\n\nDollars for a million: ${JSON.stringify(PRICES)}\n\n`,
@@ -82,7 +86,17 @@ async function run({ quick, costs, waits, standing }: Options) {
     process.stdout.write(`${toStandingTable(await measureStanding(say))}\n\n`);
   }
   if (isWhole || waits)
-    process.stdout.write(`${toWaitTable(await measureWaits(quick ? 9 : 25, say))}\n`);
+    process.stdout.write(`${toWaitTable(await measureWaits(quick ? 9 : 25, distances, say))}\n`);
+}
+
+/** @throws Error where one is no time */
+function readDistances(given: Record<keyof Distances, string>): Distances {
+  const read = (name: keyof Distances): number => {
+    const ms = Number(given[name]);
+    if (!(ms >= 0 && ms <= 1_000)) throw new Error(`--${name} must be 0 to 1000 milliseconds`);
+    return ms;
+  };
+  return { d1: read('d1'), object: read('object'), kv: read('kv') };
 }
 
 try {
@@ -92,11 +106,14 @@ try {
       costs: { type: 'boolean', default: false },
       waits: { type: 'boolean', default: false },
       standing: { type: 'boolean', default: false },
+      d1: { type: 'string', default: String(DISTANCES.d1) },
+      object: { type: 'string', default: String(DISTANCES.object) },
+      kv: { type: 'string', default: String(DISTANCES.kv) },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) process.stdout.write(HELP);
-  else await run(values);
+  else await run(values, readDistances(values));
 } catch (error) {
   process.stderr.write(`bench:edge failed: ${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;

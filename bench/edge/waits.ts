@@ -1,7 +1,7 @@
 /** How much longer a call takes where stores and objects are far away: warm, after a pause, on a new isolate. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Era } from '../exchanges.ts';
-import { DISTANCES, NEAR, startMetered, type Distances, type MeteredGateway } from './gateway.ts';
+import { NEAR, startMetered, type Distances, type MeteredGateway } from './gateway.ts';
 
 /** One line of the table: medians in milliseconds. */
 export interface Wait {
@@ -10,6 +10,8 @@ export interface Wait {
   server: Era;
   nearMs: number;
   farMs: number;
+  /** Ways to stores and objects, one after the other. */
+  hops: number;
 }
 
 /** What comes before the call that is measured. */
@@ -26,25 +28,32 @@ const median = (values: number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 /** @param rounds how often each is measured, near and far by turns */
-export async function measureWaits(rounds: number, say: (line: string) => void): Promise<Wait[]> {
+export async function measureWaits(
+  rounds: number,
+  distances: Distances,
+  say: (line: string) => void,
+): Promise<Wait[]> {
   const gateway = await startMetered();
   try {
     const waits: Wait[] = [];
     for (const [call, prepare] of Object.entries(BEFORE)) {
       for (const era of ['modern', 'legacy'] as const) {
         say(`${era}, ${call}`);
-        const measure = async (distances: Distances): Promise<number> => {
-          await gateway.setDistances(distances);
+        const measure = async (away: Distances): Promise<number> => {
+          await gateway.setDistances(away);
           await gateway.call(era, era);
           await prepare(gateway, era, era);
+          await gateway.takeCounts();
           return gateway.call(era, era);
         };
-        const [near, far]: [number[], number[]] = [[], []];
+        const [near, far, hops]: [number[], number[], number[]] = [[], [], []];
         for (let round = 0; round < rounds; round += 1) {
           near.push(await measure(NEAR));
-          far.push(await measure(DISTANCES));
+          far.push(await measure(distances));
+          hops.push((await gateway.takeCounts())['hops'] ?? 0);
         }
-        waits.push({ call, client: era, server: era, nearMs: median(near), farMs: median(far) });
+        const found = { nearMs: median(near), farMs: median(far), hops: median(hops) };
+        waits.push({ call, client: era, server: era, ...found });
       }
     }
     return waits;

@@ -3,7 +3,7 @@
  * meet an isolate that remembers nothing.
  */
 import gateway from '../../../src/index.ts';
-import { handleLedger } from './ledger.ts';
+import { handleLedger, LEDGER } from './ledger.ts';
 import { meterEnv } from './metered-env.ts';
 
 export {
@@ -28,6 +28,6 @@ export default {
       return new Response();
     }
     seen ??= env;
-    return gateway.fetch(request, meterEnv(seen), context);
+    return gateway.fetch(request, meterEnv(seen, LEDGER), context);
   },
 } satisfies ExportedHandler<Env>;

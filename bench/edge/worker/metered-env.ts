@@ -1,5 +1,5 @@
 /** Bindings that are counted and far away: the database, KV, and objects as a Worker or another object calls them. */
-import { add, travel } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 
 const OBJECTS: Record<string, string> = {
   CLIENT_SESSION: 'ClientSession',
@@ -13,30 +13,39 @@ const OBJECTS: Record<string, string> = {
 
 type Meta = { meta?: { rows_read?: number; rows_written?: number } };
 
-function note<T>(result: T): T {
-  const { meta } = result as Meta;
-  add('d1.rowsRead', meta?.rows_read ?? 0);
-  add('d1.rowsWritten', meta?.rows_written ?? 0);
-  return result;
-}
+/** The way to the database. */
+class Trips {
+  readonly #ledger: Ledger;
 
-function trip<T>(act: () => Promise<T>): Promise<T> {
-  add('d1.trips');
-  return travel('d1', act);
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  note<T>(result: T): T {
+    const { meta } = result as Meta;
+    this.#ledger.add('d1.rowsRead', meta?.rows_read ?? 0);
+    this.#ledger.add('d1.rowsWritten', meta?.rows_written ?? 0);
+    return result;
+  }
+
+  make<T>(name: string, act: () => Promise<T>): Promise<T> {
+    this.#ledger.add('d1.trips');
+    return this.#ledger.travel('d1', `DB.${name}`, act);
+  }
 }
 
 /** The real statement behind each that is metered: a batch takes real ones. */
 const real = new WeakMap<object, D1PreparedStatement>();
 
-function meterStatement(statement: D1PreparedStatement): D1PreparedStatement {
+function meterStatement(statement: D1PreparedStatement, trips: Trips): D1PreparedStatement {
   const metered = {
-    bind: (...values: unknown[]) => meterStatement(statement.bind(...values)),
-    run: () => trip(async () => note(await statement.run())),
-    all: () => trip(async () => note(await statement.all())),
-    raw: (options: never) => trip(() => statement.raw(options)),
+    bind: (...values: unknown[]) => meterStatement(statement.bind(...values), trips),
+    run: () => trips.make('run', async () => trips.note(await statement.run())),
+    all: () => trips.make('all', async () => trips.note(await statement.all())),
+    raw: (options: never) => trips.make('raw', () => statement.raw(options)),
     first: (column?: string) =>
-      trip(async () => {
-        const [row] = note(await statement.all<Record<string, unknown>>()).results;
+      trips.make('first', async () => {
+        const [row] = trips.note(await statement.all<Record<string, unknown>>()).results;
         if (row === undefined) return null;
         return column === undefined ? row : row[column];
       }),
@@ -45,16 +54,16 @@ function meterStatement(statement: D1PreparedStatement): D1PreparedStatement {
   return metered;
 }
 
-function meterDatabase(db: D1Database): D1Database {
+function meterDatabase(db: D1Database, trips: Trips): D1Database {
   return {
-    prepare: (sql: string) => meterStatement(db.prepare(sql)),
+    prepare: (sql: string) => meterStatement(db.prepare(sql), trips),
     batch: (statements: D1PreparedStatement[]) =>
-      trip(async () => {
+      trips.make('batch', async () => {
         const results = await db.batch(statements.map(each => real.get(each) ?? each));
-        results.forEach(note);
+        results.forEach(result => trips.note(result));
         return results;
       }),
-    exec: (sql: string) => trip(() => db.exec(sql)),
+    exec: (sql: string) => trips.make('exec', () => db.exec(sql)),
   } as unknown as D1Database;
 }
 
@@ -73,41 +82,43 @@ function watchCalls<T extends object>(
   });
 }
 
-function meterKv(kv: KVNamespace): KVNamespace {
+function meterKv(kv: KVNamespace, ledger: Ledger): KVNamespace {
   return watchCalls(kv, (name, act) => {
-    add(name === 'put' || name === 'delete' ? 'kv.writes' : 'kv.reads');
-    return travel('kv', act);
+    ledger.add(name === 'put' || name === 'delete' ? 'kv.writes' : 'kv.reads');
+    return ledger.travel('kv', `CATALOG.${name}`, act);
   });
 }
 
-function meterObjects<T extends object>(objects: T, type: string): T {
+function meterObjects<T extends object>(objects: T, binding: string, ledger: Ledger): T {
   return watchCalls(objects, (name, act) => {
     const made = act();
     if (name !== 'get' && name !== 'getByName') return made;
-    return watchCalls(made as object, (_, call) => {
-      add(`${type}.requests`);
-      return travel('object', call);
+    return watchCalls(made as object, (asked, call) => {
+      ledger.add(`${OBJECTS[binding]}.requests`);
+      return ledger.travel('object', `${binding}.${asked}`, call);
     });
   });
 }
 
-const metered = new WeakMap<Env, Env>();
+const metered = new WeakMap<Ledger, WeakMap<Env, Env>>();
 
 /** The same bindings, metered; one object for each environment, by which the application is remembered. */
-export function meterEnv(env: Env): Env {
-  const known = metered.get(env);
+export function meterEnv(env: Env, ledger: Ledger): Env {
+  const envs = metered.get(ledger) ?? new WeakMap<Env, Env>();
+  metered.set(ledger, envs);
+  const known = envs.get(env);
   if (known) return known;
   const bindings = env as unknown as Record<string, object>;
-  const objects = Object.entries(OBJECTS).flatMap(([binding, type]) => {
+  const objects = Object.keys(OBJECTS).flatMap(binding => {
     const found = bindings[binding];
-    return found ? [[binding, meterObjects(found, type)] as const] : [];
+    return found ? [[binding, meterObjects(found, binding, ledger)] as const] : [];
   });
   const made = {
     ...env,
-    DB: meterDatabase(env.DB),
-    CATALOG: meterKv(env.CATALOG),
+    DB: meterDatabase(env.DB, new Trips(ledger)),
+    CATALOG: meterKv(env.CATALOG, ledger),
     ...Object.fromEntries(objects),
   } as Env;
-  metered.set(env, made);
+  envs.set(env, made);
   return made;
 }

@@ -1,6 +1,6 @@
 /** The base class of the objects, in place of the platform's: what they write, and how long they are awake, is counted. */
 import { DurableObject as PlatformObject } from 'cloudflare:workers';
-import { add, whileAwake } from './ledger.ts';
+import { LEDGER } from './ledger.ts';
 import { meterEnv } from './metered-env.ts';
 
 const watched = new WeakSet<object>();
@@ -15,8 +15,8 @@ function meterSql(sql: SqlStorage, type: string): SqlStorage {
         const cursor = sql.exec(query, ...bindings);
         // A cursor knows what it read once it was read.
         queueMicrotask(() => {
-          add(`${type}.rowsRead`, cursor.rowsRead);
-          add(`${type}.rowsWritten`, cursor.rowsWritten);
+          LEDGER.add(`${type}.rowsRead`, cursor.rowsRead);
+          LEDGER.add(`${type}.rowsWritten`, cursor.rowsWritten);
         });
         return cursor;
       };
@@ -40,7 +40,7 @@ function meterStorage(storage: DurableObjectStorage, type: string): DurableObjec
       const value: unknown = Reflect.get(storage, member);
       if (typeof value !== 'function') return value;
       return (...given: unknown[]) => {
-        add(`${type}.rowsWritten`, writtenBy(String(member), given));
+        LEDGER.add(`${type}.rowsWritten`, writtenBy(String(member), given));
         return Reflect.apply(value, storage, given);
       };
     },
@@ -55,10 +55,12 @@ function watchClass(prototype: Record<string, unknown>, type: string): void {
     const { value } = Object.getOwnPropertyDescriptor(prototype, name) ?? {};
     if (name === 'constructor' || typeof value !== 'function') continue;
     prototype[name] = function (this: { ctx: DurableObjectState }, ...given: unknown[]) {
-      if (name === 'alarm') add(`${type}.requests`);
+      if (name === 'alarm') LEDGER.add(`${type}.requests`);
       // Twenty messages of a socket are one request.
-      if (name === 'webSocketMessage') add(`${type}.requests`, 1 / 20);
-      return whileAwake(`${type} ${this.ctx.id}`, type, () => Reflect.apply(value, this, given));
+      if (name === 'webSocketMessage') LEDGER.add(`${type}.requests`, 1 / 20);
+      return LEDGER.whileAwake(`${type} ${this.ctx.id}`, type, () =>
+        Reflect.apply(value, this, given),
+      );
     };
   }
 }
@@ -77,6 +79,6 @@ export class DurableObject extends PlatformObject<Env> {
       },
     });
     Object.defineProperty(this, 'ctx', { value: own });
-    Object.defineProperty(this, 'env', { value: meterEnv(env) });
+    Object.defineProperty(this, 'env', { value: meterEnv(env, LEDGER) });
   }
 }

@@ -2,13 +2,16 @@
 import { env } from 'cloudflare:workers';
 import { runInDurableObject } from 'cloudflare:test';
 import { vi } from 'vitest';
-import { counts } from '../../../bench/edge/worker/ledger.ts';
+import { Ledger } from '../../../bench/edge/worker/ledger.ts';
 import { meterEnv } from '../../../bench/edge/worker/metered-env.ts';
 import { ServerMonitor } from '../../../src/objects/server-monitor-object.ts';
 import { monitorOf } from './portico.ts';
 
 /** As on Cloudflare, where the tests' other settings are those of one machine. */
 const ASLEEP = { PORTICO_CHANGE_STREAMS: 'polled', PORTICO_QUIET_INTERVAL_MS: '300000' };
+
+/** Each round begins it anew. */
+const ledger = new Ledger();
 
 export interface Round {
   /** Rows that the object wrote: values, alarms and rows of its own tables. */
@@ -26,7 +29,7 @@ export function whileAwake<T>(
   act: (monitor: ServerMonitor, storage: DurableObjectStorage) => Promise<T>,
 ): Promise<T> {
   return runInDurableObject(monitorOf(id), (_, state) =>
-    act(new ServerMonitor(state, meterEnv({ ...env, ...ASLEEP } as Env)), state.storage),
+    act(new ServerMonitor(state, meterEnv({ ...env, ...ASLEEP } as Env, ledger)), state.storage),
   );
 }
 
@@ -35,7 +38,8 @@ export function sleptRound(id: string): Promise<Round> {
   return whileAwake(id, async (monitor, storage) => {
     // An alarm that came is gone.
     await storage.deleteAlarm();
-    for (const name of Object.keys(counts)) delete counts[name];
+    ledger.reset();
+    const { counts } = ledger;
     const spies = [
       vi.spyOn(storage, 'put'),
       vi.spyOn(storage, 'delete'),

@@ -1,93 +1,79 @@
-/** Bindings that count what is asked of them, and that can fall silent: from then on nothing they are asked is ever answered. */
+/** Bindings that count what is asked of them (`bench/edge/worker/`), and whose answers a test can keep back. */
 import { env } from 'cloudflare:workers';
+import { Ledger } from '../../../bench/edge/worker/ledger.ts';
+import { meterEnv } from '../../../bench/edge/worker/metered-env.ts';
 
-/** What was asked of stores and objects, in order: `DB.batch`, `CATALOG.get`, `AUDIT_LOG.begin`. */
+const BINDINGS = [
+  'DB',
+  'CATALOG',
+  'AUDIT_LOG',
+  'CALL_CHAIN',
+  'CLIENT_SESSION',
+  'SERVER_MONITOR',
+] as const;
+type Settings = Record<`PORTICO_${string}`, string>;
+
 export interface Remote {
-  bindings: Pick<
-    Env,
-    'DB' | 'CATALOG' | 'AUDIT_LOG' | 'CALL_CHAIN' | 'CLIENT_SESSION' | 'SERVER_MONITOR'
-  >;
+  /** With the settings of the Worker. */
+  bindings: Pick<Env, (typeof BINDINGS)[number]> & Settings;
+  ledger: Ledger;
+  /** What was asked of stores and objects, in order: `DB.batch`, `CATALOG.get`, `AUDIT_LOG.begin`. */
   asked: string[];
+  /** From now on nothing is answered, until that is taken back. */
   setSilent(isSilent: boolean): void;
+  /**
+   * Makes a request with every answer kept back until nothing goes on without one; then all that were asked for come at once.
+   * @param hasLeft whether the request has reached its server
+   * @returns how often that was necessary before it left, and after that, until it was answered
+   */
+  countHops(
+    make: () => Promise<unknown>,
+    hasLeft: () => boolean,
+  ): Promise<{ before: number; after: number }>;
 }
 
-const OBJECTS = ['AUDIT_LOG', 'CALL_CHAIN', 'CLIENT_SESSION', 'SERVER_MONITOR'] as const;
-/** Of a statement, that and only that goes to the database. */
-const TRIPS = new Set(['run', 'all', 'raw', 'first']);
+/** Turns in which all that needs nothing far gets on. */
+const TURNS = 40;
 
-export function createRemote(): Remote {
-  const asked: string[] = [];
-  let isSilent = false;
-  const ask = <T>(name: string, act: () => T): T | Promise<never> => {
-    asked.push(name);
-    return isSilent ? new Promise<never>(() => {}) : act();
-  };
+async function turns(): Promise<void> {
+  for (let n = 0; n < TURNS; n += 1) await scheduler.wait(1);
+}
 
-  /** @param isAsked which of its members are a way to what is far */
-  const watch = <T extends object>(
-    name: string,
-    real: T,
-    isAsked: (member: string) => boolean,
-    wrap: (member: string, value: unknown) => unknown = (_, value) => value,
-  ): T =>
-    new Proxy(real, {
-      get(target, member) {
-        const value: unknown = Reflect.get(target, member);
-        if (typeof member !== 'string' || typeof value !== 'function') return value;
-        return (...given: unknown[]) => {
-          const act = () => wrap(member, Reflect.apply(value, target, given));
-          return isAsked(member) ? ask(`${name}.${member}`, act) : act();
-        };
-      },
-    });
-
-  const watchStatement = (statement: D1PreparedStatement): D1PreparedStatement =>
-    watch(
-      'DB',
-      statement,
-      member => TRIPS.has(member),
-      (member, value) => (member === 'bind' ? watchStatement(value as D1PreparedStatement) : value),
-    );
-  // A batch takes the real statements, which a proxy is not.
-  const real = new WeakMap<object, D1PreparedStatement>();
-  const prepare = (statement: D1PreparedStatement): D1PreparedStatement => {
-    const watched = watchStatement(statement);
-    real.set(watched, statement);
-    return watched;
-  };
-  const DB = new Proxy(env.DB, {
-    get(target, member) {
-      if (member === 'prepare') return (sql: string) => prepareBound(target.prepare(sql));
-      if (member === 'batch') {
-        return (statements: D1PreparedStatement[]) =>
-          ask('DB.batch', () => target.batch(statements.map(each => real.get(each) ?? each)));
-      }
-      const value: unknown = Reflect.get(target, member);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-  const prepareBound = (statement: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(prepare(statement), {
-      get(watched, member) {
-        if (member !== 'bind') return Reflect.get(watched, member);
-        return (...values: unknown[]) => prepare(statement.bind(...values));
-      },
-    });
-
-  const objects = Object.fromEntries(
-    OBJECTS.map(name => {
-      const stub = (_: string, value: unknown) =>
-        watch(name, value as object, member => member !== 'then');
-      return [name, watch(name, env[name] as object, () => false, stub)];
-    }),
-  );
+/** @param settings of the Worker */
+export function createRemote(settings: Settings = {}): Remote {
+  const ledger = new Ledger();
+  const metered = meterEnv(env, ledger);
+  const own = Object.fromEntries(BINDINGS.map(name => [name, metered[name]]));
+  const never = new Promise<void>(() => {});
+  let silence: Promise<void> | undefined;
+  ledger.hold = () => silence;
   return {
-    asked,
-    setSilent: silent => (isSilent = silent),
-    bindings: {
-      DB,
-      CATALOG: watch('CATALOG', env.CATALOG, () => true),
-      ...(objects as unknown as Omit<Remote['bindings'], 'DB' | 'CATALOG'>),
+    bindings: { ...own, ...settings } as Remote['bindings'],
+    ledger,
+    asked: ledger.asked,
+    setSilent: isSilent => (silence = isSilent ? never : undefined),
+    async countHops(make, hasLeft) {
+      const hops = { before: 0, after: 0 };
+      let isAnswered = false;
+      let kept = Promise.withResolvers<void>();
+      silence = kept.promise;
+      ledger.asked.length = 0;
+      const answering = make().finally(() => (isAnswered = true));
+      for (;;) {
+        await turns();
+        if (isAnswered) break;
+        if (ledger.asked.length === 0) continue;
+        hops[hasLeft() ? 'after' : 'before'] += 1;
+        ledger.asked.length = 0;
+        const { resolve } = kept;
+        kept = Promise.withResolvers<void>();
+        silence = kept.promise;
+        resolve();
+      }
+      silence = undefined;
+      kept.resolve();
+      await answering;
+      return hops;
     },
   };
 }
