@@ -94,9 +94,9 @@ function fail(answer: Answer): never {
   throw new Error(`wrong answer: ${answer.head}\n\n${answer.body.toString('utf8', 0, 2_000)}`);
 }
 
-/** An answer that took long came as an event stream, whose one event it is. */
+/** An answer may come as an event stream, whose last event it is. */
 function readCallAnswer(body: string): RpcAnswer {
-  const at = body.startsWith('{') ? 0 : body.indexOf('\ndata: ') + '\ndata: '.length;
+  const at = body.startsWith('{') ? 0 : body.lastIndexOf('\ndata: ') + '\ndata: '.length;
   return JSON.parse(body.slice(at));
 }
 

@@ -15,6 +15,7 @@ import { measureCeilings, measureRows } from './measure.ts';
 import type { Ceilings } from './measure.ts';
 import { HELP, parseOptions } from './options.ts';
 import type { Options } from './options.ts';
+import { measurePeers } from './peers.ts';
 import { profileCases } from './profile.ts';
 import { measureSearch } from './search.ts';
 import { startBench } from './setup.ts';
@@ -42,6 +43,7 @@ async function run(options: Options): Promise<void> {
   await mkdir(RESULTS, { recursive: true });
   if (options.audit) return void process.stdout.write(`${await measureAudit(options, say)}\n`);
   if (options.cache) return void process.stdout.write(`${await measureCache(options, say)}\n`);
+  if (options.peers) return void process.stdout.write(`${await measurePeers(options, say)}\n`);
   if (options.stdio) return void process.stdout.write(`${await measureStdio(options, say)}\n`);
   if (options.search) return void process.stdout.write(`${await measureSearch(say)}\n`);
   if (options.tokens) return void process.stdout.write(`${await measureTokens(say)}\n`);

@@ -150,7 +150,8 @@ async function openSession(url: string, token: string): Promise<string> {
   return session;
 }
 
-async function openSessions(url: string, token: string): Promise<string[]> {
+/** Legacy sessions at an endpoint, one for each connection. @throws Error where one is refused */
+export async function openSessions(url: string, token: string): Promise<string[]> {
   const sessions: string[] = [];
   for (let index = 0; index < MAX_CONNECTIONS; index += 1) {
     sessions.push(await openSession(url, token));

@@ -60,7 +60,7 @@ async function connectProgram(bench: Bench): Promise<() => Promise<void>> {
 /** Runs all rounds; gives a table for each comparison. */
 export async function measureStdio(options: Options, say: (line: string) => void): Promise<string> {
   say('starting the upstream, Portico, a connector and the program');
-  const bench = await startBench({ env: { PORTICO_AUDIT_CALLS: 'off' } });
+  const bench = await startBench({});
   const direct = startDirectProgram(PROGRAM);
   let disconnect: (() => Promise<void>) | undefined;
   try {
@@ -102,7 +102,7 @@ export async function measureStdio(options: Options, say: (line: string) => void
       compare('direct', 'stdio', ['direct', 'Portico']),
       'The same calls beside those of a server over HTTP, both through Portico:',
       compare('http', 'stdio', ['HTTP', 'stdio']),
-      `Medians of ${options.rounds} interleaved rounds of ${options.secondsPerSlice} s on ${cpus().length} cores that all share, without the audit of calls.`,
+      `Medians of ${options.rounds} interleaved rounds of ${options.secondsPerSlice} s on ${cpus().length} cores that all share.`,
     ].join('\n\n');
   } finally {
     direct.stop();

@@ -24,7 +24,7 @@ const MODERN_LIST_RESULT = { ...MODERN_RESULT, ttlMs: 60_000, cacheScope: 'publi
 interface RpcMessage {
   id?: string | number;
   method: string;
-  params?: { name?: string; arguments?: { message?: string } };
+  params?: { protocolVersion?: string; name?: string; arguments?: { message?: string } };
 }
 
 const tools = [
@@ -96,7 +96,8 @@ function legacyResult(message: RpcMessage, url: string): Record<string, unknown>
       return { tools };
     case 'initialize':
       return {
-        protocolVersion: '2025-11-25',
+        // It speaks whichever of them its client does.
+        protocolVersion: message.params?.protocolVersion ?? '2025-11-25',
         capabilities: capabilitiesOf(url),
         serverInfo: SERVER_INFO,
       };

@@ -1,0 +1,8 @@
+/** Loaded before a gateway that is measured: what it would fetch from elsewhere is refused. */
+const real = globalThis.fetch;
+
+globalThis.fetch = async (input, init) => {
+  const { hostname } = new URL(input instanceof Request ? input.url : String(input));
+  if (!['127.0.0.1', 'localhost'].includes(hostname)) throw new TypeError('loopback only');
+  return real(input, init);
+};
