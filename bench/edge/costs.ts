@@ -70,6 +70,12 @@ export const KINDS: readonly Kind[] = [
     env: { PORTICO_AUDIT_CALLS: 'durable' },
     rates: RATES,
   },
+  {
+    name: 'modern, limited',
+    make: MODERN,
+    env: { PORTICO_RATE_LIMIT: '10000', PORTICO_SERVER_RATE_LIMIT: '10000' },
+    rates: RATES,
+  },
   { name: 'modern, `before`', make: MODERN, env: { PORTICO_AUDIT_CALLS: 'before' }, rates: LATER },
   { name: 'modern, `off`', make: MODERN, env: { PORTICO_AUDIT_CALLS: 'off' }, rates: LATER },
 ];

@@ -15,6 +15,7 @@ import { CallLedger, type CallLedgerPorts } from './call-log/call-ledger.ts';
 import { createBeforeLog, createChunkLog } from './call-log/call-log.ts';
 import { GatheredCalls } from './call-log/gathered-calls.ts';
 import { GroupCommit } from './call-log/group-commit.ts';
+import { LeasedLimits } from './call-log/leased-limits.ts';
 import { createTrial } from './explain/dry-run.ts';
 import { ExplainService } from './explain/explain-service.ts';
 import { gatewayOf } from './gateway-of.ts';
@@ -76,14 +77,16 @@ export function createGateway(deps: GatewayDeps) {
     now,
     isOneMachine,
   });
-  const shards = { shardOf, ends, wait };
+  const tokens = new LeasedLimits({ shardOf, wait, now });
+  const before = () => createBeforeLog({ shardOf, ends, wait });
   const logs = {
-    batched: () => createChunkLog(shards, gathered),
-    durable: () => createChunkLog(shards, gathered, new GroupCommit({ gathered, wait, now })),
-    before: () => createBeforeLog(shards),
-    off: () => createBeforeLog(shards),
+    batched: () => createChunkLog(tokens, gathered),
+    durable: () => createChunkLog(tokens, gathered, new GroupCommit({ gathered, wait, now })),
+    before,
+    off: before,
   };
   const ledger = new CallLedger({
+    tokens,
     log: logs[mode](),
     keys,
     isRecording: mode !== 'off',

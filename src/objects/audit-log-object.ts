@@ -9,6 +9,8 @@
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
 import { BucketStore } from '../audit/limits/bucket-store.ts';
+import { LeaseBook } from '../audit/limits/lease-book.ts';
+import type { Lease, LeaseRequest } from '../audit/limits/token-lease.ts';
 import { AdminAudit } from '../audit/admin-audit.ts';
 import { CallExport } from '../audit/calls/call-export.ts';
 import {
@@ -44,6 +46,7 @@ interface Waiting {
 export class AuditLog extends DurableObject<Env> {
   readonly #config = configOf(this.env);
   readonly #buckets = new BucketStore(this.ctx.storage.sql);
+  readonly #leases = new LeaseBook(this.#buckets);
   readonly #calls = new CallStore(this.ctx.storage.sql);
   readonly #chains = new KeptChains(this.ctx.storage.sql);
   readonly #export = new CallExport({
@@ -86,6 +89,18 @@ export class AuditLog extends DurableObject<Env> {
   /** A call goes on. */
   renew(id: string): void {
     this.#calls.renew(id, Date.now() + LEASE_MS);
+  }
+
+  /** Tokens for calls of an isolate that are not recorded before they leave. */
+  lease(principalId: string, request: LeaseRequest): Lease {
+    const now = Date.now();
+    this.#own(principalId, now);
+    return this.#leases.draw(request, now);
+  }
+
+  /** Tokens of a lease were not spent. */
+  giveBack(id: string, unspent: number): void {
+    this.#leases.giveBack(id, unspent, Date.now());
   }
 
   /** Brings what has ended to the database. @returns what this object knows of a shard */
@@ -148,12 +163,12 @@ export class AuditLog extends DurableObject<Env> {
     this.#own(principalId, now);
     this.#endAll(ended, now);
     // The Worker asks again where it did not hear the answer.
-    if (call && !this.#calls.insert(call, now + LEASE_MS, refused)) return {};
-    const retryAfterMs = this.#buckets.draw(limits, now);
+    if (!this.#calls.insert(call, now + LEASE_MS, refused)) return {};
+    const retryAfterMs = this.#leases.take(limits, now);
     const isLimited = retryAfterMs !== undefined;
-    if (isLimited && call) this.#calls.limit(call.id);
+    if (isLimited) this.#calls.limit(call.id);
     const isOver = refused !== undefined || isLimited;
-    if (call && !isOver) this.#open += 1;
+    if (!isOver) this.#open += 1;
     this.#wakeAt(now + (isOver ? GATHER_MS : LEASE_MS));
     return isLimited ? { retryAfterMs } : {};
   }

@@ -4,6 +4,7 @@
  */
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { NamedLimit } from '../limits/token-bucket.ts';
+import type { Lease, LeaseRequest } from '../limits/token-lease.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { AuditOutcome, ChainHead } from '../audit-schema.ts';
 
@@ -34,8 +35,7 @@ export interface CallEnd {
 /** A call that asks to leave. */
 export interface CallBeginning {
   principalId: string;
-  /** Absent where calls are limited and not recorded. */
-  call?: StartedCall;
+  call: StartedCall;
   /** There where it may not leave for another reason: its row ends with this at once. */
   refused?: Omit<CallEnd, 'id'>;
   limits: readonly NamedLimit[];
@@ -59,6 +59,10 @@ export interface CallShard {
   begin(beginning: CallBeginning): Promise<Admission>;
   end(ended: readonly CallEnd[]): Promise<void>;
   renew(id: string): Promise<void>;
+  /** Tokens for calls that are not recorded before they leave. */
+  lease(principalId: string, request: LeaseRequest): Promise<Lease>;
+  /** Tokens of a lease were not spent. */
+  giveBack(id: string, unspent: number): Promise<void>;
   /** Brings what has ended to the database. Rejects where something of it could not be brought. */
   settle(): Promise<void>;
 }

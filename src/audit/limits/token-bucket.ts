@@ -1,7 +1,7 @@
 /**
- * Token buckets: how many calls one may make at once, and how many over time. Pure: state and `now` in, state and verdict out.
- * Tokens come back in steps, as many at once as fit into a minute and into the bucket, and a step is counted from the first call
- * after the bucket was full: so a limit of 100 a minute lets exactly 100 calls pass until a minute after the first of them.
+ * Token buckets: how many calls one may make at once, and how many over time. Pure: state and `now` in, state out (`token-lease.ts`
+ * draws on them). Tokens come back in steps, as many at once as fit into a minute and into the bucket, and a step is counted from the
+ * first call after the bucket was full: so a limit of 100 a minute lets exactly 100 calls pass until a minute after the first of them.
  *
  * Invariants: a bucket never holds more than its burst; over any time it gives no more than its burst and what came back in it;
  * a clock that goes back gives nothing.
@@ -27,24 +27,12 @@ export interface Bucket {
   countedTo: number;
 }
 
-/** A token, or the time until there may be one. */
-export type Drawn = { bucket: Bucket } | { retryAfterMs: number };
-
 const MINUTE_MS = 60_000;
 
 /** How many tokens come back at once, and how long that takes. */
 function stepOf({ perMinute, burst }: Limit): { tokens: number; ms: number } {
   const tokens = Math.min(perMinute, burst);
   return { tokens, ms: (MINUTE_MS * tokens) / perMinute };
-}
-
-/** Take a token. @param bucket as it was left; undefined where it is full */
-export function draw(bucket: Bucket | undefined, limit: Limit, now: number): Drawn {
-  const current = refill(bucket, limit, now) ?? { tokens: limit.burst, countedTo: now };
-  if (current.tokens < 1) {
-    return { retryAfterMs: current.countedTo + stepOf(limit).ms - now };
-  }
-  return { bucket: { ...current, tokens: current.tokens - 1 } };
 }
 
 /** A bucket with what has come back by now; undefined where it is full. */
@@ -58,3 +46,7 @@ export function refill(bucket: Bucket | undefined, limit: Limit, now: number): B
   if (tokens >= limit.burst) return undefined;
   return { tokens, countedTo: countedTo + steps * step.ms };
 }
+
+/** When the next tokens come back to a bucket that was refilled, in milliseconds since the epoch. */
+export const nextStepAt = ({ countedTo }: Bucket, limit: Limit): number =>
+  countedTo + stepOf(limit).ms;

@@ -11,11 +11,14 @@ import type { JsonObject } from '../../shared/protocol.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import type { CallLog, OpenCall } from './call-log.ts';
+import type { LeasedLimits } from './leased-limits.ts';
 import type { CallEnd, StartedCall } from '../../audit/calls/call-schema.ts';
 import { redactArguments, redactText } from '../../shared/redaction/redact-arguments.ts';
 
 export interface CallLedgerPorts {
   log: CallLog;
+  /** Takes tokens for what is not recorded. */
+  tokens: Pick<LeasedLimits, 'take'>;
   keys: Pick<KeyRing, 'digest'>;
   /** Whether calls have rows; where not, they are limited only. */
   isRecording: boolean;
@@ -79,12 +82,18 @@ export class CallLedger {
   async begin(call: NamedCall, waitUntil: WaitUntil): Promise<OpenCall | undefined> {
     const { caller, server, refused } = call;
     const { principalId } = caller;
-    const started = this.#ports.isRecording ? this.#toCall(call) : undefined;
-    // Whoever needs it hears of it.
-    started?.catch(() => {});
+    const { log, tokens, isRecording } = this.#ports;
     const limits = this.#limitsFor(server);
+    if (!isRecording) {
+      const retryAfterMs = await tokens.take(principalId, limits, waitUntil);
+      if (retryAfterMs !== undefined) throw limited(retryAfterMs, server);
+      return undefined;
+    }
+    const started = this.#toCall(call);
+    // Whoever needs it hears of it.
+    started.catch(() => {});
     const asking = { principalId, started, limits, refused, waitUntil };
-    const { open, retryAfterMs } = await this.#ports.log.begin(asking);
+    const { open, retryAfterMs } = await log.begin(asking);
     if (retryAfterMs !== undefined) throw limited(retryAfterMs, server);
     return open;
   }
@@ -94,9 +103,7 @@ export class CallLedger {
    * @throws PorticoError `rate_limited`; `busy` where that is not known
    */
   async spend({ principalId }: Pick<Caller, 'principalId'>): Promise<void> {
-    const limits = this.#limitsFor(undefined);
-    const asking = { principalId, limits, waitUntil: () => {} };
-    const { retryAfterMs } = await this.#ports.log.begin(asking);
+    const retryAfterMs = await this.#ports.tokens.take(principalId, this.#limitsFor(undefined));
     if (retryAfterMs !== undefined) throw limited(retryAfterMs, undefined);
   }
 

@@ -16,12 +16,12 @@ import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { CallEnds } from './call-ends.ts';
 import type { EndedCall, GatheredCalls } from './gathered-calls.ts';
 import type { GroupCommit } from './group-commit.ts';
+import type { LeasedLimits } from './leased-limits.ts';
 
 /** A call that asks to leave, or was refused. */
 export interface AskingCall {
   principalId: string;
-  /** Absent where calls are limited and not recorded. */
-  started?: Promise<StartedCall> | undefined;
+  started: Promise<StartedCall>;
   limits: readonly NamedLimit[];
   /** There where it does not leave, for another reason than its limits. */
   refused?: Omit<CallEnd, 'id'> | undefined;
@@ -41,14 +41,14 @@ export interface OpenCall {
 export interface CallLog {
   /**
    * A call leaves when this resolves: its tokens are taken, and it is recorded as far as the log has it before a call leaves.
-   * @returns undefined where it is over, or not recorded
+   * @returns `open` where it has left
    * @throws PorticoError `busy` where that cannot be known
    */
   begin(call: AskingCall): Promise<{ open?: OpenCall; retryAfterMs?: number | undefined }>;
 }
 
 export interface ShardPorts {
-  shardOf(principalId: string): CallShard;
+  shardOf(principalId: string): Pick<CallShard, 'begin' | 'renew'>;
   ends: CallEnds;
   wait(ms: number): Promise<unknown>;
 }
@@ -69,15 +69,15 @@ const notMade = () => new PorticoError('busy', 'The call cannot be recorded now;
 async function ask(
   { shardOf, ends, wait }: ShardPorts,
   { principalId, limits, refused }: AskingCall,
-  call?: StartedCall,
+  call: StartedCall,
 ): Promise<Admission> {
   const ended = ends.take(principalId);
   const beginning: CallBeginning = {
     principalId,
     limits,
     ended,
-    ...(call ? { call } : {}),
-    ...(refused && call ? { refused } : {}),
+    call,
+    ...(refused ? { refused } : {}),
   };
   for (const ms of RETRY_MS) {
     try {
@@ -90,7 +90,7 @@ async function ask(
   throw notMade();
 }
 
-/** Records a call before it leaves; where calls are limited only, its limits. */
+/** Records a call before it leaves. */
 export function createBeforeLog(ports: ShardPorts): CallLog {
   const openCall = (principalId: string, id: string, waitUntil: WaitUntil): OpenCall => ({
     end(end, isLast) {
@@ -106,12 +106,11 @@ export function createBeforeLog(ports: ShardPorts): CallLog {
   });
   return {
     async begin(call) {
+      const { principalId, waitUntil } = call;
       const started = await call.started;
-      if (!started && call.limits.length === 0) return {};
       const { retryAfterMs } = await ask(ports, call, started);
-      const isOver = !started || call.refused || retryAfterMs !== undefined;
-      if (isOver) return { retryAfterMs };
-      return { open: openCall(call.principalId, started.id, call.waitUntil) };
+      if (call.refused || retryAfterMs !== undefined) return { retryAfterMs };
+      return { open: openCall(principalId, started.id, waitUntil) };
     },
   };
 }
@@ -121,16 +120,15 @@ export function createBeforeLog(ports: ShardPorts): CallLog {
  * @param commits brings rows that are waited for; absent where none is
  */
 export function createChunkLog(
-  ports: ShardPorts,
+  tokens: Pick<LeasedLimits, 'take'>,
   gathered: GatheredCalls,
   commits?: GroupCommit,
 ): CallLog {
   return {
     async begin(call) {
       const { principalId, started, limits, refused, waitUntil } = call;
-      if (started && gathered.isFull) throw notMade();
-      const { retryAfterMs } = limits.length === 0 ? {} : await ask(ports, call);
-      if (!started) return { retryAfterMs };
+      if (gathered.isFull) throw notMade();
+      const retryAfterMs = await tokens.take(principalId, limits, waitUntil);
       const end = retryAfterMs === undefined ? refused : LIMITED;
       const add = (how: EndedCall['end'], isLast = false) =>
         gathered.add({ principalId, started, end: how }, isLast, waitUntil);

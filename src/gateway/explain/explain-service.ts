@@ -83,7 +83,8 @@ export class ExplainService {
   async #asked(whose: Whose, state: AccessState): Promise<Asked> {
     const { db, now } = this.#ports;
     if ('token' in whose) {
-      const token = whose.token === SETUP_TOKEN.id ? SETUP_TOKEN : await findRecord(db, TOKENS, whose.token);
+      const token =
+        whose.token === SETUP_TOKEN.id ? SETUP_TOKEN : await findRecord(db, TOKENS, whose.token);
       if (!token) throw new PorticoError('not_found', 'No such token');
       const { groups } = token;
       return { caller: toCaller(token, state), groups, isExpired: isExpired(token, now()) };

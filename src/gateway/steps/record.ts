@@ -2,8 +2,8 @@
  * The record of calls and their limits. It begins before all other steps, so that it sees what they refuse, in the same way whether what
  * was asked for is unknown or hidden. When the row is durable is the log's (`call-log/call-log.ts`).
  *
- * Invariants: one row for each call, with one end; a call waits for one message to an object at most, and its answer for nothing but its
- * own row, where the log wants that. The rounds of one request are one call.
+ * Invariants: one row for each call, with one end; a call waits for its token and, where it is recorded before it leaves, for its row, and
+ * its answer for nothing but its own row, where the log wants that. The rounds of one request are one call.
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import { markedSchemaOf } from '../../shared/redaction/secret-marks.ts';

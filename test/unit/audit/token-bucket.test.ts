@@ -1,7 +1,16 @@
 /** The bucket against a model that counts one millisecond after the other, and what follows from its rules. */
 import { describe, expect, it } from 'vitest';
-import { draw, refill, type Bucket, type Limit } from '../../../src/audit/limits/token-bucket.ts';
+import { refill, type Bucket, type Limit } from '../../../src/audit/limits/token-bucket.ts';
+import { drawLease } from '../../../src/audit/limits/token-lease.ts';
 import { createRandom, SEED } from '../seeded.ts';
+
+/** Takes a token of a bucket for a call that waits for it. */
+function draw(held: Bucket | undefined, limit: Limit, now: number) {
+  const limits = [{ name: '', ...limit }];
+  const { buckets, lease } = drawLease([held], { limits, waiting: 1, ahead: 0 }, now);
+  const { retryAfterMs } = lease;
+  return retryAfterMs === undefined ? { bucket: buckets[0] } : { retryAfterMs };
+}
 
 /** A bucket that is asked at every moment there is: a step ends every so many milliseconds from the first draw on. */
 class Model {

@@ -5,6 +5,7 @@ import { vi } from 'vitest';
 import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
 import { CallLedger, type CallLedgerPorts } from '../../../src/gateway/call-log/call-ledger.ts';
 import { createBeforeLog, type CallLog } from '../../../src/gateway/call-log/call-log.ts';
+import type { NamedLimit } from '../../../src/audit/limits/token-bucket.ts';
 import type { Admission, CallBeginning, CallEnd } from '../../../src/audit/calls/call-schema.ts';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
@@ -76,7 +77,15 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
   const ends = new CallEnds({ shardOf, wait, now: () => Date.now() });
   const keys = { digest: () => Promise.resolve('digest') };
   const log = options.log ?? createBeforeLog({ shardOf, ends, wait });
-  const ledger = new CallLedger({ log, keys, isRecording, limits });
+  /** Limits whose tokens were taken beside the log. */
+  const drawnOn: (readonly NamedLimit[])[] = [];
+  const tokens = {
+    async take(_principalId: string, each: readonly NamedLimit[]) {
+      drawnOn.push(each);
+      return undefined;
+    },
+  };
+  const ledger = new CallLedger({ log, tokens, keys, isRecording, limits });
   const sent: string[] = [];
   const gateway = createFakeGateway({
     catalogOf: () => CATALOG,
@@ -117,7 +126,7 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
     await vi.advanceTimersByTimeAsync(100);
     return ended.map(({ outcome, code, detail }) => [outcome, code, detail]);
   };
-  return { gateway, ledger, call, gone, begun, ended, renewed, sent, endings };
+  return { gateway, ledger, call, gone, begun, drawnOn, ended, renewed, sent, endings };
 }
 
 /** Takes messages to their end. */

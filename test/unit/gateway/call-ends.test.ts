@@ -49,6 +49,7 @@ function createWorld(failures = 0) {
     ledger: new CallLedger({
       // No test waits for the object.
       log: createBeforeLog({ shardOf: () => shard, ends, wait: async () => {} }),
+      tokens: { take: async () => undefined },
       keys: { digest: async () => 'k1.digest' },
       isRecording: true,
       limits: {},

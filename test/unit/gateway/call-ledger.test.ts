@@ -8,6 +8,7 @@ import {
   type CallFacts,
   type CallLedgerPorts,
 } from '../../../src/gateway/call-log/call-ledger.ts';
+import type { NamedLimit } from '../../../src/audit/limits/token-bucket.ts';
 import type { Admission, CallBeginning, CallEnd } from '../../../src/audit/calls/call-schema.ts';
 
 const CALLER = { principalId: 'p', tokenId: 't' };
@@ -21,6 +22,8 @@ const END: CallEnd = { id: 'n', outcome: 'done', code: null, detail: {} };
 
 function createWorld(more: Partial<CallLedgerPorts> = {}, admission: Admission = {}, failures = 0) {
   const begun: CallBeginning[] = [];
+  /** Limits whose tokens were taken beside the log. */
+  const taken: (readonly NamedLimit[])[] = [];
   const ended: string[] = [];
   const renewed: string[] = [];
   const waited: number[] = [];
@@ -50,6 +53,12 @@ function createWorld(more: Partial<CallLedgerPorts> = {}, admission: Admission =
   const wait = async (ms: number) => void waited.push(ms);
   const ledger = new CallLedger({
     log: createBeforeLog({ shardOf, ends, wait }),
+    tokens: {
+      async take(_principalId, limits) {
+        taken.push(limits);
+        return limits.length === 0 ? undefined : admission.retryAfterMs;
+      },
+    },
     keys: {
       digest: async (purpose, text) => {
         digested.push(`${purpose} ${text}`);
@@ -61,7 +70,7 @@ function createWorld(more: Partial<CallLedgerPorts> = {}, admission: Admission =
     ...more,
   });
   const fail = (times: number) => void (left = times);
-  return { ledger, begun, ended, renewed, waited, digested, asked, ends, fail };
+  return { ledger, begun, taken, ended, renewed, waited, digested, asked, ends, fail };
 }
 const begin = (
   { ledger }: { ledger: CallLedger },
@@ -147,10 +156,14 @@ describe('a call that begins', () => {
     const none = createWorld({ isRecording: false });
     await begin(none);
     await none.ledger.spend(CALLER);
-    expect([none.begun, none.asked]).toEqual([[], []]);
+    expect([none.begun, none.asked, none.taken]).toEqual([[], [], [[], []]]);
     const limited = createWorld({ isRecording: false, limits: LIMITS });
     await begin(limited, { arguments: '{}' });
-    expect(limited.begun.map(beginning => 'call' in beginning)).toEqual([false]);
+    const own = { name: '', ...LIMITS.principal };
+    expect([limited.begun, limited.taken]).toEqual([
+      [],
+      [[own, { name: 'id-a', ...LIMITS.server }]],
+    ]);
     expect(limited.digested).toEqual([]);
   });
 
@@ -181,12 +194,11 @@ describe('a call that begins', () => {
 });
 
 describe('a call that is only counted', () => {
-  it('[ACC-6] takes from the principal alone, and brings its ends', async () => {
+  it('[ACC-6] takes from the principal alone', async () => {
     const world = createWorld({ limits: LIMITS });
-    world.ends.giveBack('p', [END]);
     await world.ledger.spend(CALLER);
-    const limits = [{ name: '', ...LIMITS.principal }];
-    expect(world.begun).toStrictEqual([{ principalId: 'p', limits, ended: [END] }]);
+    expect(world.taken).toStrictEqual([[{ name: '', ...LIMITS.principal }]]);
+    expect(world.begun).toEqual([]);
   });
 });
 

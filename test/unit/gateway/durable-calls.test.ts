@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { createChunkLog } from '../../../src/gateway/call-log/call-log.ts';
-import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
 import { GroupCommit } from '../../../src/gateway/call-log/group-commit.ts';
 import { held, LAST, NOTE, result, sequence, taken, createWorld, type Answer } from './audited.ts';
 import { createWorld as createDatabase, type Fate } from './chunk-world.ts';
@@ -21,14 +20,8 @@ function createDurable(answers: Answer[] = [], fateOf: () => Fate = () => 'done'
     if (!isOpen) await new Promise<void>(go => gate.push(go));
     return write(chunk);
   };
-  const unused = () => Promise.reject(new Error('no object is needed'));
-  const shard = { begin: unused, end: unused, renew: unused, settle: unused };
-  const ports = {
-    shardOf: () => shard,
-    ends: new CallEnds({ shardOf: () => shard, wait: unused, now: database.now }),
-    wait: unused,
-  };
-  const log = createChunkLog(ports, gathered, new GroupCommit(database));
+  const tokens = { take: async () => undefined };
+  const log = createChunkLog(tokens, gathered, new GroupCommit(database));
   const world = createWorld(answers, { log });
   let over: unknown = 'pending';
   return {

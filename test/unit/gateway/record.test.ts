@@ -89,13 +89,13 @@ describe('the row of a call', () => {
     await expect(world.call()).rejects.toBeInstanceOf(ServerFailure);
     const routed = await world.call();
     expect(routed.onReplaced).toBeUndefined();
-    expect(world.begun).toHaveLength(2);
-    expect(world.begun.some(({ call }) => call !== undefined)).toBe(false);
+    expect(world.drawnOn).toHaveLength(2);
     world.gone.abort();
     await vi.advanceTimersByTimeAsync(2 * RENEWAL_MS);
     expect([world.renewed, await world.endings()]).toEqual([[], []]);
     await world.gateway.spend(ada);
-    expect(world.begun).toHaveLength(3);
+    expect(world.drawnOn).toHaveLength(3);
+    expect(world.begun).toEqual([]);
   });
 });
 

@@ -209,8 +209,9 @@ describe('calls at the same time', () => {
 
   it('[SEC-6] count as open until they end or are forgotten, and not where they never left', async () => {
     expect((await beginMany(9, { refused })).waits).toBe(0);
+    const limits = [{ name: '', perMinute: 60, burst: 60 }];
     for (let i = 0; i < 9; i += 1) {
-      await logOf(person).begin({ principalId: person.principalId, limits: [], ended: [] });
+      await logOf(person).lease(person.principalId, { id: `${i}`, limits, waiting: 1, ahead: 0 });
     }
     await alarm();
     expect(await beginMany(8)).toEqual({ rows: EIGHT, waits: 0, after: 8 });
@@ -239,9 +240,10 @@ describe('tokens of a principal', () => {
 
   it('[ACC-6] are taken without a call too, and no row tells of it', async () => {
     const limits = [{ name: '', perMinute: 6, burst: 1 }];
-    const asked = { principalId: person.principalId, limits, ended: [] };
-    expect(await logOf(person).begin(asked)).toEqual({});
-    expect(await logOf(person).begin(asked)).toEqual({ retryAfterMs: 10_000 });
+    const lease = (id: string) =>
+      logOf(person).lease(person.principalId, { id, limits, waiting: 1, ahead: 0 });
+    expect(await lease('a')).toMatchObject({ passed: 1 });
+    expect(await lease('b')).toMatchObject({ passed: 0, retryAfterMs: 10_000 });
     expect(await heldCalls(person)).toEqual([]);
   });
 
