@@ -156,7 +156,7 @@ const SettingsSchema = z.object({
   PORTICO_MAX_ANSWER_BYTES: bytes(16_777_216),
   PORTICO_SESSION_IDLE_MS: milliseconds(1_800_000),
   PORTICO_KEEP_ALIVE_MS: milliseconds(20_000),
-  PORTICO_STANDING_STREAM_MS: milliseconds(20_000),
+  PORTICO_STANDING_STREAM_MS: milliseconds(250),
   PORTICO_REPLAY_EVENTS: z.coerce.number().int().min(1).max(10_000).default(256),
   PORTICO_REPLAY_BYTES: bytes(1_048_576),
   PORTICO_CONNECTOR_SERVERS: z.coerce.number().int().min(1).max(1_000).default(100),

@@ -51,7 +51,6 @@ export function toRequestContext(
       capabilities,
       questions,
       bytes,
-      hasStream: sessionId !== undefined,
       onUpdated: (serverId, uri, params) =>
         waitUntil(ports.streams.tell(hearer, { serverId, uri, params })),
     },

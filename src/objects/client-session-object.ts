@@ -16,15 +16,14 @@ import { findServer } from '../servers/registry/server-store.ts';
 import { createKeyRing } from '../shared/crypto/key-ring.ts';
 import { RemoteAccessTokens } from '../credentials/oauth/remote-access-tokens.ts';
 import type { Acquired, UpstreamSession } from '../upstream/session/acquire-session.ts';
-import type { Address } from '../upstream/endpoint.ts';
 import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import { ClientUpstreams } from '../upstream/session/client-upstreams.ts';
-import type { StreamState } from '../upstream/streams/notification-stream.ts';
 import type { ObjectCall } from '../upstream/upstream-client.ts';
 import type { SessionSubscription } from '../upstream/session/session-subscriptions.ts';
 import type { EndedSession } from '../sessions/client-object.ts';
 import { CallListeners } from '../sessions/call-listeners.ts';
 import { CancelledCalls } from '../sessions/cancellations.ts';
+import { OwnStreamHearing } from '../sessions/own-hearing.ts';
 import { ObjectCalls, type CallTerms } from '../sessions/object-calls.ts';
 import { acceptLine, passAnswer } from '../sessions/question-channel.ts';
 import type { Audience, ChangeEvent, Subscription, WatchFailure } from '../shared/events.ts';
@@ -51,11 +50,17 @@ export class ClientSession extends DurableObject<Env> {
     new RemoteAccessTokens(id => this.env.SERVER_MONITOR.getByName(id)),
   );
   readonly #clock = new UseClock(this.ctx.storage, this.#config.sessionIdleMs, KEEP_MS);
+  readonly #hearing = this.#createHearing();
   readonly #upstreams = this.#createUpstreams();
-  readonly #listeners = new CallListeners(
-    this.ctx,
-    (serverId, sessionId) => this.#upstreams.standing.find(serverId, sessionId)?.shared,
-  );
+  readonly #listeners = new CallListeners(this.ctx, {
+    open: async ({ address, session }) => {
+      const { standing } = this.#upstreams;
+      const state = await standing.hold(this.#endpoints.visible(address), session);
+      return { state, shared: standing.find(address.serverId, session.sessionId)?.shared };
+    },
+    heard: (serverId, session) =>
+      this.#hearing.isThere ? this.#upstreams.standing.heard(serverId, session) : undefined,
+  });
   readonly #calls = new ObjectCalls(this.#upstreams.calls, this.#config, this.ctx.id);
   readonly #cancelled = new CancelledCalls(this.ctx);
   readonly #streams = new OpenStreams(this.ctx, {
@@ -79,7 +84,10 @@ export class ClientSession extends DurableObject<Env> {
   /** Store the session a claim was for; without one the next caller tries. */
   async settle(serverId: string, claim: string, session?: UpstreamSession): Promise<boolean> {
     if (!this.#claims.holds(serverId, claim)) return false;
-    if (session) await this.ctx.storage.put(storageKey(serverId), session);
+    if (session) {
+      await this.ctx.storage.put(storageKey(serverId), session);
+      await this.#hearing.hear(serverId, session);
+    }
     return this.#claims.settle(serverId, claim);
   }
 
@@ -88,21 +96,6 @@ export class ClientSession extends DurableObject<Env> {
     const stored = await this.ctx.storage.get<UpstreamSession>(storageKey(serverId));
     if (stored?.sessionId === sessionId) await this.ctx.storage.delete(storageKey(serverId));
     this.#upstreams.forget(serverId, sessionId);
-  }
-
-  /**
-   * Hold the notification stream of a session for calls that the Worker makes; for the time that is
-   * configured from now, and while such calls listen.
-   * @param isAsked the client can be asked; one that cannot has it for its own stream, if that is open
-   */
-  async holdStream(
-    address: Address,
-    session: UpstreamSession,
-    isAsked: boolean,
-  ): Promise<StreamState> {
-    await this.#clock.touch();
-    if (!isAsked && !this.#streams.isOpen) return 'closed';
-    return this.#upstreams.standing.hold(this.#endpoints.visible(address), session);
   }
 
   /** Have a server tell an object of a resource in the session that this client has there. @returns why it will not, if so */
@@ -118,6 +111,7 @@ export class ClientSession extends DurableObject<Env> {
 
   /** The client wants other log messages: what is open now obeys at once, all else with its next call. */
   async setLogLevel(level: LogLevel): Promise<void> {
+    this.#hearing.setLevel(level);
     await this.#upstreams.setLevel(level);
   }
 
@@ -145,10 +139,12 @@ export class ClientSession extends DurableObject<Env> {
    * `/line`: a WebSocket on which a waiting call gets the answers to its questions. `/stream`: one
    * that feeds an open stream of the client. `/relay`: one that brings an old client's messages.
    * `/cancellation`: one on which a call that lasts hears that it was cancelled. `/ear`: one on which
-   * it hears what its server says on a notification stream.
+   * it hears what its server says on a notification stream. `/hearing`: one that brings what servers
+   * say in this client's sessions while it has a stream of its own.
    */
-  override fetch(request: Request): Response {
+  override fetch(request: Request): Response | Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
+    if (pathname === OwnStreamHearing.PATH) return this.#hearing.accept();
     if (pathname === '/stream') return this.#streams.accept();
     if (pathname === '/relay') return acceptRelay(this.ctx);
     if (CancelledCalls.takes(pathname))
@@ -168,10 +164,10 @@ export class ClientSession extends DurableObject<Env> {
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    if (this.ctx.getTags(socket).includes(CallListeners.TAG)) {
-      return this.#listeners.receive(socket, String(message));
-    }
-    if (!this.ctx.getTags(socket).includes(STREAM_TAG)) return;
+    const tags = this.ctx.getTags(socket);
+    if (tags.includes(CallListeners.TAG)) return this.#listeners.receive(socket, String(message));
+    if (tags.includes(OwnStreamHearing.TAG)) return this.#hearing.receive(socket, String(message));
+    if (!tags.includes(STREAM_TAG)) return;
     await this.#clock.touch();
     const said = JSON.parse(String(message)) as StreamOpening | StreamView;
     if (!('owner' in said)) return this.#streams.recheck(socket, said);
@@ -181,8 +177,10 @@ export class ClientSession extends DurableObject<Env> {
   }
 
   override async webSocketClose(socket: WebSocket): Promise<void> {
+    const tags = this.ctx.getTags(socket);
     this.#listeners.leave(socket);
-    if (!this.ctx.getTags(socket).includes(STREAM_TAG)) return;
+    if (tags.includes(OwnStreamHearing.TAG)) return this.#hearing.leftBy(socket);
+    if (!tags.includes(STREAM_TAG)) return;
     await this.#clock.touch();
     await this.#streams.close(socket);
   }
@@ -215,23 +213,32 @@ export class ClientSession extends DurableObject<Env> {
 
   /** The client ended its session: forget everything. Returns what to end at the upstreams. */
   async end(): Promise<EndedSession[]> {
-    const stored = await this.ctx.storage.list<UpstreamSession>({ prefix: 'upstream/' });
+    const stored = await this.#storedSessions();
     this.#upstreams.close();
     await this.#streams.end();
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
-    return [...stored].map(([key, session]) => ({
-      serverId: key.slice('upstream/'.length),
-      session,
-    }));
+    return stored;
   }
 
   override async alarm(): Promise<void> {
     const { subscriptions } = this.#upstreams;
-    const keeps = (await subscriptions.all()).length > 0;
+    const isKept = (await subscriptions.all()).length > 0;
     const isUsed = this.#streams.isOpen || subscriptions.isForOthers;
-    if (await this.#clock.settle(isUsed, isUsed && keeps)) await this.end();
-    else if (isUsed) await subscriptions.keep();
+    const keeps = isUsed && isKept && !this.#hearsElsewhere;
+    if (await this.#clock.settle(isUsed, keeps)) await this.end();
+    else if (keeps) await subscriptions.keep();
+  }
+
+  /** Whether the Worker of the client's own stream looks after all streams of its sessions. */
+  get #hearsElsewhere(): boolean {
+    return this.#hearing.isThere && !this.#upstreams.subscriptions.isForOthers;
+  }
+
+  async #storedSessions(): Promise<EndedSession[]> {
+    const prefix = storageKey('');
+    const stored = await this.ctx.storage.list<UpstreamSession>({ prefix });
+    return [...stored].map(([key, session]) => ({ serverId: key.slice(prefix.length), session }));
   }
 
   /** Nobody here wants to hear of these resources any more. */
@@ -254,6 +261,18 @@ export class ClientSession extends DurableObject<Env> {
     await this.ctx.storage.put(storageKey(serverId), { ...stored, hasNoStream: true });
   }
 
+  #createHearing(): OwnStreamHearing {
+    return new OwnStreamHearing(this.ctx, {
+      sessions: () => this.#storedSessions(),
+      onMessage: ({ serverId, session }, message) =>
+        this.#upstreams.standing.take(serverId, session, message),
+      onState: ({ serverId, session }, state) => {
+        if (state === 'none') this.ctx.waitUntil(this.#noteNoStream(serverId, session.sessionId));
+      },
+      onChange: () => this.#upstreams.standing.changeHands(),
+    });
+  }
+
   #createUpstreams(): ClientUpstreams {
     const monitorOf = (serverId: string) => this.env.SERVER_MONITOR.getByName(serverId);
     return new ClientUpstreams(
@@ -264,6 +283,7 @@ export class ClientSession extends DurableObject<Env> {
         endpoints: this.#endpoints,
         findServer: serverId => findServer(this.env.DB, serverId),
         onNone: (serverId, sessionId) => this.#noteNoStream(serverId, sessionId),
+        own: this.#hearing,
         isOpen: () => this.#streams.isOpen,
         tell: (owner, change) =>
           isSessionOwner(owner)
@@ -272,7 +292,7 @@ export class ClientSession extends DurableObject<Env> {
         onLog: (serverId, text) => this.#streams.log(serverId, text),
         wake: async serverId => monitorOf(serverId).wake(),
         waitUntil: work => this.ctx.waitUntil(work),
-        onKept: () => this.#clock.wakeSoon(),
+        onKept: async () => this.#hearsElsewhere || this.#clock.wakeSoon(),
       },
       this.#config,
     );

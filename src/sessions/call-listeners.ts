@@ -1,33 +1,55 @@
 /**
  * How what a server says on a notification stream, which the session's object holds, reaches a call that
- * a Worker makes, and how answers come back. A call that lasts holds a WebSocket to the object; the
- * object gives it what is for it, and passes on what it leaves open. Short calls pay for a timer.
+ * a Worker makes, and how answers come back. The call holds a WebSocket to the object, which opens the
+ * stream for it, gives it what is for it, and passes on what it leaves open. A call that may leave before
+ * the stream is open has its socket once it lasts; a short one of these pays for a timer.
  */
 import { AsyncQueue } from '../shared/util/async-queue.ts';
 import type { CallListener, ListenerTerms } from '../upstream/streams/call-listener.ts';
+import type { Address } from '../upstream/endpoint.ts';
 import type { UpstreamMessage } from '../upstream/protocol/message.ts';
 import type { RawAnswer } from '../upstream/protocol/server-request.ts';
+import type { UpstreamSession } from '../upstream/session/acquire-session.ts';
+import type { StreamState } from '../upstream/streams/stream-reader.ts';
 import type { Listener, SharedStream } from '../upstream/streams/shared-stream.ts';
 import { canBeAsked } from '../shared/client-capabilities.ts';
 import type { SocketPort } from './question-channel.ts';
-import { FrameReader, toPieces } from './stream-frames.ts';
+import { FrameReader, sendFrame } from './stream-frames.ts';
 
-/** A call that lasts this long hears the notification stream from now on, in milliseconds. */
-const LASTS_MS = 100;
 /** An object that is starting anew, or cannot be reached, is asked again after a rest: so long, and so often. */
 const AGAIN_MS = 250;
 const MOST_TRIES = 12;
 const PATH = '/ear';
 
 /** First message of a socket: which stream, for whom. */
-interface Opening extends ListenerTerms {
-  serverId: string;
-  sessionId: string;
+export interface Opening extends ListenerTerms {
+  address: Address;
+  session: UpstreamSession;
 }
 
-/** The Worker's half: a listener that opens its socket when the call lasts. */
-export function openListener(object: () => SocketPort, opening: () => Opening): CallListener {
+/** The object's first message: what became of the stream. */
+interface Opened {
+  kind: 'opened';
+  state: StreamState;
+}
+
+/** The Worker's half of a listener. */
+export interface RemoteListener extends CallListener {
+  /** What became of the stream, as soon as the object says so; `closed` where it cannot be reached. */
+  opened: Promise<StreamState>;
+}
+
+/**
+ * A listener in the Worker.
+ * @param afterMs when its socket opens, in milliseconds from now
+ */
+export function openListener(
+  object: () => SocketPort,
+  opening: () => Opening,
+  afterMs: number,
+): RemoteListener {
   const messages = new AsyncQueue<UpstreamMessage>();
+  const { promise: opened, resolve: onOpened } = Promise.withResolvers<StreamState>();
   let socket: WebSocket | undefined;
   let isOver = false;
   let tries = 0;
@@ -35,22 +57,25 @@ export function openListener(object: () => SocketPort, opening: () => Opening): 
     const response = await object().fetch(`https://session${PATH}`, {
       headers: { upgrade: 'websocket' },
     });
-    const opened = response.webSocket;
-    if (!opened) return;
-    opened.accept();
-    if (isOver) return opened.close();
-    socket = opened;
-    hear(opened, messages);
-    sendFrame(opened, '', JSON.stringify(opening()));
+    const accepted = response.webSocket;
+    if (!accepted) return onOpened('closed');
+    accepted.accept();
+    if (isOver) return accepted.close();
+    socket = accepted;
+    hear(accepted, messages, onOpened, openAgain);
+    sendFrame(accepted, { id: '', text: JSON.stringify(opening()) });
   };
-  const openSoon = (restMs: number): ReturnType<typeof setTimeout> =>
-    setTimeout(() => void open().catch(openAgain), restMs);
   const openAgain = () => {
+    onOpened('closed');
     tries += 1;
-    if (!isOver && tries < MOST_TRIES) timer = openSoon(AGAIN_MS);
+    if (!isOver && tries < MOST_TRIES) timer = setTimeout(tryOpen, AGAIN_MS);
   };
-  let timer = openSoon(LASTS_MS);
+  const tryOpen = () => void open().catch(openAgain);
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  if (afterMs > 0) timer = setTimeout(tryOpen, afterMs);
+  else tryOpen();
   return {
+    opened,
     take: () => messages.take(),
     close() {
       isOver = true;
@@ -61,24 +86,23 @@ export function openListener(object: () => SocketPort, opening: () => Opening): 
   };
 }
 
-function hear(socket: WebSocket, messages: AsyncQueue<UpstreamMessage>): void {
+function hear(
+  socket: WebSocket,
+  messages: AsyncQueue<UpstreamMessage>,
+  onOpened: (state: StreamState) => void,
+  onClose: () => void,
+): void {
   const frames = new FrameReader();
   socket.addEventListener('message', ({ data }) => {
     const frame = frames.push(String(data));
     if (!frame) return;
-    const message = JSON.parse(frame.text) as UpstreamMessage;
-    const reply = async (answer: RawAnswer) => sendFrame(socket, frame.id, JSON.stringify(answer));
+    const message = JSON.parse(frame.text) as UpstreamMessage | Opened;
+    if (message.kind === 'opened') return onOpened(message.state);
+    const reply = async (answer: RawAnswer) =>
+      sendFrame(socket, { id: frame.id, text: JSON.stringify(answer) });
     messages.put(message.kind === 'request' ? { ...message, reply } : message);
   });
-  socket.addEventListener('close', () => messages.end());
-}
-
-function sendFrame(socket: WebSocket, id: string, text: string): void {
-  try {
-    for (const piece of toPieces({ id, text })) socket.send(piece);
-  } catch {
-    // It broke a moment ago; its close is told on its own.
-  }
+  socket.addEventListener('close', onClose);
 }
 
 /** A call at the object's end. */
@@ -87,23 +111,34 @@ interface Joined {
   stream?: SharedStream;
   listener?: Listener;
   open: Map<string, (answer: RawAnswer) => Promise<void>>;
+  /** Keeps the object awake while a question is open, which it knows in memory only. */
+  awake: ReturnType<typeof setInterval> | null;
 }
 
-/** The object's half. In memory only, as the stream is that it serves. */
+/** What is known of a call when its object wakes. */
+type Kept = Omit<Opening, 'address'> & { serverId: string };
+
+export interface CallListenersPorts {
+  /** Opens the stream of a session. @returns what became of it, and the stream where it is open */
+  open(opening: Opening): Promise<{ state: StreamState; shared?: SharedStream | undefined }>;
+  /** The stream of a session that is heard outside of the object, which lost its memory; undefined where none is. */
+  heard(serverId: string, session: UpstreamSession): SharedStream | undefined;
+}
+
+const AWAKE_MS = 60_000;
+
+/** The object's half. */
 export class CallListeners {
   static readonly TAG = 'ear';
   readonly #state: DurableObjectState;
-  readonly #streamOf: (serverId: string, sessionId: string) => SharedStream | undefined;
+  readonly #ports: CallListenersPorts;
   readonly #joined = new Map<WebSocket, Joined>();
   #asked = 0;
 
-  /** @param streamOf the notification stream of a session, where there is one */
-  constructor(
-    state: DurableObjectState,
-    streamOf: (serverId: string, sessionId: string) => SharedStream | undefined,
-  ) {
+  constructor(state: DurableObjectState, ports: CallListenersPorts) {
     this.#state = state;
-    this.#streamOf = streamOf;
+    this.#ports = ports;
+    for (const socket of state.getWebSockets(CallListeners.TAG)) this.#revive(socket);
   }
 
   /** Whether a request is for the socket of a call. */
@@ -119,41 +154,89 @@ export class CallListeners {
 
   /** What a call is, then its answers. */
   async receive(socket: WebSocket, piece: string): Promise<void> {
-    const joined = this.#joined.get(socket) ?? { frames: new FrameReader(), open: new Map() };
-    this.#joined.set(socket, joined);
+    const joined = this.#joinedBy(socket);
     const frame = joined.frames.push(piece);
     if (!frame) return;
-    if (frame.id === '') return this.#join(socket, joined, JSON.parse(frame.text) as Opening);
+    if (frame.id === '') return this.#open(socket, joined, JSON.parse(frame.text) as Opening);
     const reply = joined.open.get(frame.id);
-    joined.open.delete(frame.id);
+    this.#close(joined, frame.id);
     await reply?.(JSON.parse(frame.text) as RawAnswer);
   }
 
   /** The call is over. */
   leave(socket: WebSocket): void {
-    const { stream, listener } = this.#joined.get(socket) ?? {};
+    const joined = this.#joined.get(socket);
     this.#joined.delete(socket);
-    if (listener) stream?.leave(listener);
+    if (!joined) return;
+    if (joined.listener) joined.stream?.leave(joined.listener);
+    clearInterval(joined.awake);
   }
 
-  #join(socket: WebSocket, joined: Joined, opening: Opening): void {
-    const { serverId, sessionId, capabilities, progressToken } = opening;
-    const stream = this.#streamOf(serverId, sessionId);
-    // The stream was lost with the object's memory: nothing will be heard.
-    if (!stream) return socket.close();
-    joined.stream = stream;
-    joined.listener = {
-      progressToken,
-      canBeAsked: method => canBeAsked(capabilities, method),
-      put: message => {
-        if (message.kind !== 'request') return sendFrame(socket, '', JSON.stringify(message));
-        const { reply, ...question } = message;
-        this.#asked += 1;
-        const key = String(this.#asked);
-        if (reply) joined.open.set(key, reply);
-        sendFrame(socket, key, JSON.stringify(question));
-      },
+  #joinedBy(socket: WebSocket): Joined {
+    const joined = this.#joined.get(socket) ?? {
+      frames: new FrameReader(),
+      open: new Map(),
+      awake: null,
     };
-    stream.join(joined.listener);
+    this.#joined.set(socket, joined);
+    return joined;
+  }
+
+  async #open(socket: WebSocket, joined: Joined, opening: Opening): Promise<void> {
+    const { address, ...kept } = opening;
+    const { state, shared } = await this.#ports.open(opening);
+    // Its call may be over by now.
+    if (!this.#joined.has(socket)) return;
+    if (shared && state === 'open') {
+      this.#join(socket, joined, shared, opening);
+      keep(socket, { ...kept, serverId: address.serverId });
+    }
+    sendFrame(socket, { id: '', text: JSON.stringify({ kind: 'opened', state } satisfies Opened) });
+  }
+
+  /** The object woke: a call goes on hearing what is heard elsewhere, or its Worker opens another socket. */
+  #revive(socket: WebSocket): void {
+    const kept = socket.deserializeAttachment() as Kept | null;
+    const shared = kept && this.#ports.heard(kept.serverId, kept.session);
+    if (shared) this.#join(socket, this.#joinedBy(socket), shared, kept);
+    else socket.close(1012, 'again');
+  }
+
+  #join(socket: WebSocket, joined: Joined, shared: SharedStream, terms: ListenerTerms): void {
+    joined.stream = shared;
+    joined.listener = {
+      progressToken: terms.progressToken,
+      canBeAsked: method => canBeAsked(terms.capabilities, method),
+      put: message => this.#tell(socket, joined, message),
+    };
+    shared.join(joined.listener);
+  }
+
+  #tell(socket: WebSocket, joined: Joined, message: UpstreamMessage): void {
+    if (message.kind !== 'request') {
+      return sendFrame(socket, { id: '', text: JSON.stringify(message) });
+    }
+    const { reply, ...question } = message;
+    this.#asked += 1;
+    const key = String(this.#asked);
+    if (reply) joined.open.set(key, reply);
+    joined.awake ??= setInterval(() => {}, AWAKE_MS);
+    sendFrame(socket, { id: key, text: JSON.stringify(question) });
+  }
+
+  #close(joined: Joined, key: string): void {
+    joined.open.delete(key);
+    if (joined.open.size > 0) return;
+    clearInterval(joined.awake);
+    joined.awake = null;
+  }
+}
+
+/** What is too much to be kept is told again by its Worker, once the object woke. */
+function keep(socket: WebSocket, kept: Kept): void {
+  try {
+    socket.serializeAttachment(kept);
+  } catch {
+    socket.serializeAttachment(null);
   }
 }

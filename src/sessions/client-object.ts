@@ -3,10 +3,8 @@
  */
 import type { LogLevel, RequestId } from '../shared/protocol.ts';
 import type { SessionHolder, UpstreamSession } from '../upstream/session/acquire-session.ts';
-import type { Address } from '../upstream/endpoint.ts';
 import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { SessionSubscription } from '../upstream/session/session-subscriptions.ts';
-import type { StreamState } from '../upstream/streams/notification-stream.ts';
 import type { ObjectCall } from '../upstream/upstream-client.ts';
 import type { Audience, ChangeEvent, Subscription, WatchFailure } from '../shared/events.ts';
 import type { CallTerms } from './object-calls.ts';
@@ -22,8 +20,6 @@ export interface ClientObject extends SessionHolder {
   fetch(url: string, init: { headers: Record<string, string> }): Promise<Response>;
   /** The upstream forgot a session. */
   forget(serverId: string, sessionId: string): Promise<void>;
-  /** Hold the notification stream of a session for calls that the Worker makes. */
-  holdStream(address: Address, session: UpstreamSession, isAsked: boolean): Promise<StreamState>;
   /** Have a server tell an object of a resource in this client's session. @returns why it will not, if so */
   subscribeInSession(wanted: SessionSubscription): Promise<WatchFailure | undefined>;
   setLogLevel(level: LogLevel): Promise<void>;

@@ -1,8 +1,8 @@
 /** The open streams of a client that are connected to a Worker: how each is told something. */
 import { randomBytes, toBase64Url } from '../shared/crypto/base64url.ts';
 import { mayHear, type ListEvent } from '../shared/events.ts';
-import { toPieces } from './stream-frames.ts';
-import { recheckText, type OpenStream, type StreamEvent } from './stream-opening.ts';
+import { sendFrame } from './stream-frames.ts';
+import { recheckText, type OpenStream } from './stream-opening.ts';
 
 /** An open stream and the socket it is connected by. */
 export interface Connected {
@@ -28,18 +28,9 @@ export function askToRecheck(
   const text = recheckText('access' in change ? [] : [change]);
   for (const known of concerned) {
     const isAsked = 'access' in change || known.stream.kind !== 'session' || known === newest;
-    if (isAsked) send(known.socket, { id: '', text });
+    if (isAsked) sendFrame(known.socket, { id: '', text });
   }
   return newest !== undefined;
 }
 
 export const newId = () => toBase64Url(randomBytes(9));
-
-/** A socket that broke a moment ago takes nothing; its close is told on its own. */
-export function send(socket: WebSocket, event: StreamEvent): void {
-  try {
-    for (const piece of toPieces(event)) socket.send(piece);
-  } catch {
-    // What was logged waits for the client to resume.
-  }
-}

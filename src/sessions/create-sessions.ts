@@ -12,19 +12,15 @@ export interface SessionDeps {
   clients: ObjectsByName<ClientObject>;
   servers: ObjectsByName<ResourceMonitor>;
   endpoints: UpstreamEndpoints;
-  config: { maxAnswerBytes: number; standingStreamMs: number };
+  config: { maxAnswerBytes: number };
 }
 
 export function createSessions({ clients, servers, endpoints, config }: SessionDeps) {
-  const upstreamSessions = new UpstreamSessions(
-    clients,
-    config.maxAnswerBytes,
-    config.standingStreamMs,
-  );
+  const upstreamSessions = new UpstreamSessions(clients, config.maxAnswerBytes);
   return {
     upstreamSessions,
     cancellations: new Cancellations(clients),
-    streams: new Streams(clients, servers),
+    streams: new Streams(clients, servers, endpoints, config.maxAnswerBytes),
     /** Ends what an owner has at its upstreams, of which the registry knows the servers. */
     async endUpstreams(owner: string, registry: { servers: readonly Server[] }): Promise<void> {
       for (const { serverId, session } of await upstreamSessions.end(owner)) {

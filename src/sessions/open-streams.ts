@@ -8,7 +8,7 @@
  * replayed. That a list changed the Worker is asked to look at: it knows what the client sees, so
  * that what is hidden from it makes no noise. The table `open_streams` names this object while it wants to hear of changes.
  */
-import { askToRecheck, newId, send, type Connected } from './connected-stream.ts';
+import { askToRecheck, newId, type Connected } from './connected-stream.ts';
 import type { LogLimits } from './event-log.ts';
 import {
   changedSince,
@@ -22,6 +22,7 @@ import {
 } from '../shared/events.ts';
 import { createUpdates, updateKey } from './notifications/updates.ts';
 import { SessionStream } from './session-stream.ts';
+import { sendFrame } from './stream-frames.ts';
 import { deleteOpenStream, upsertOpenStream } from './notifications/stream-store.ts';
 import {
   logId,
@@ -93,10 +94,10 @@ export class OpenStreams {
       await this.#ctx.storage.put(PREFIX + stream, record);
       socket.serializeAttachment(connection);
       for (const known of replaced) known.socket.close(1001, 'replaced');
-      for (const event of events) send(socket, event);
+      for (const event of events) sendFrame(socket, event);
       // What changed while nobody here heard of it.
       const change = kind === 'session' ? await this.#session.pending() : [];
-      if (opening.lists.length > 0) send(socket, { id: '', text: recheckText(change) });
+      if (opening.lists.length > 0) sendFrame(socket, { id: '', text: recheckText(change) });
     });
   }
 
@@ -110,13 +111,13 @@ export class OpenStreams {
       if (stream.kind === 'session') {
         const newest = connected.find(known => known.stream.kind === 'session');
         const events = newest ? await this.#session.recheck(seen, told, newest.stream.id) : [];
-        for (const event of events) send(newest?.socket ?? socket, event);
+        for (const event of events) sendFrame(newest?.socket ?? socket, event);
         return;
       }
       await this.#ctx.storage.put<OpenStream>(PREFIX + stream.id, { ...stream, seen });
       const wanted = told.filter(list => stream.lists.includes(list));
       for (const list of changedSince(stream.seen, seen, wanted)) {
-        send(socket, { id: '', text: changedText(list) });
+        sendFrame(socket, { id: '', text: changedText(list) });
       }
     });
   }
@@ -175,7 +176,7 @@ export class OpenStreams {
       const newest = (await this.#connected()).find(
         ({ stream }) => stream.kind === 'session' && mayHear(stream.audience, serverId),
       );
-      if (newest) send(newest.socket, { id: logId(serverId), text });
+      if (newest) sendFrame(newest.socket, { id: logId(serverId), text });
     });
     this.#ctx.waitUntil(sending.finally(() => (this.#logging -= 1)));
     return true;
@@ -225,13 +226,14 @@ export class OpenStreams {
     const hearing = connected.filter(({ stream }) => mayHear(stream.audience, change.serverId));
     for (const { stream, socket } of hearing) {
       if (stream.kind === 'session') continue;
-      for (const text of updatedTexts(change, stream.resources)) send(socket, { id: '', text });
+      for (const text of updatedTexts(change, stream.resources))
+        sendFrame(socket, { id: '', text });
     }
     if (!isSession) return;
     const streams = hearing.filter(({ stream }) => stream.kind === 'session');
     const open = streams.map(({ stream }) => stream.id);
     for (const event of await this.#session.tell(change, open)) {
-      if (streams[0]) send(streams[0].socket, event);
+      if (streams[0]) sendFrame(streams[0].socket, event);
     }
   }
 

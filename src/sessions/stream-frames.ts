@@ -1,6 +1,6 @@
 /**
- * What an object sends to the Worker that holds a client's stream: an event's id and its text, cut
- * into pieces that a WebSocket message can hold. Pure.
+ * What an object and a Worker send each other over a WebSocket: an id and a text, cut into pieces that
+ * one of its messages can hold. Pure but for the socket that is sent on.
  */
 
 export interface Frame {
@@ -33,6 +33,15 @@ export function toPieces({ id, text }: Frame, maxChars = MAX_PIECE_CHARS): strin
 function isLowSurrogate(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+/** A socket that broke a moment ago takes nothing; its close is told on its own. */
+export function sendFrame(socket: Pick<WebSocket, 'send'>, frame: Frame): void {
+  try {
+    for (const piece of toPieces(frame)) socket.send(piece);
+  } catch {
+    // Whoever waits for it is told of the close.
+  }
 }
 
 /** Puts the pieces of one socket together again. */

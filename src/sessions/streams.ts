@@ -8,6 +8,10 @@ import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import type { ClientObject, ResourceMonitor } from './client-object.ts';
 import type { JsonObject, LogLevel } from '../shared/protocol.ts';
 import type { Audience, ResourceEvent, Subscription, WatchFailure } from '../shared/events.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import { isOffered } from '../servers/registry/status.ts';
+import type { UpstreamEndpoints } from '../upstream/endpoint.ts';
+import { hearSessions, type HeardSessions } from './hear-sessions.ts';
 import type { StreamOpening } from './stream-opening.ts';
 
 /** Name of the object that holds the listeners of a principal. */
@@ -21,15 +25,38 @@ const relayOwner = (id: string) => `sse:${id}`;
 export class Streams {
   readonly #objects: ObjectsByName<ClientObject>;
   readonly #monitors: ObjectsByName<ResourceMonitor>;
+  readonly #endpoints: UpstreamEndpoints;
+  readonly #maxBytes: number;
 
-  constructor(objects: ObjectsByName<ClientObject>, monitors: ObjectsByName<ResourceMonitor>) {
+  constructor(
+    objects: ObjectsByName<ClientObject>,
+    monitors: ObjectsByName<ResourceMonitor>,
+    endpoints: UpstreamEndpoints,
+    maxBytes: number,
+  ) {
     this.#objects = objects;
     this.#monitors = monitors;
+    this.#endpoints = endpoints;
+    this.#maxBytes = maxBytes;
   }
 
   /** A socket on which the events of a stream come, as pieces of frames; not yet accepted. */
   connect({ owner }: StreamOpening): Promise<WebSocket> {
     return this.#socket(owner, 'stream');
+  }
+
+  /**
+   * Hear a client's sessions at legacy servers here, for as long as its own stream is open.
+   * @param servers those that the client sees by now
+   */
+  async hear(owner: string, servers: () => Promise<readonly Server[]>): Promise<HeardSessions> {
+    const socket = await this.#socket(owner, 'hearing');
+    const endpointOf = async (serverId: string) => {
+      const server = (await servers()).find(({ id }) => id === serverId);
+      if (!server || !isOffered(server.status)) throw new PorticoError('server_disconnected');
+      return this.#endpoints.of(server);
+    };
+    return hearSessions(socket, { endpointOf, maxBytes: this.#maxBytes });
   }
 
   /** A socket on which the messages of a client come, as pieces of frames; not yet accepted. */

@@ -16,31 +16,30 @@ import { isHeavy, roomToParse, toEventMeter } from '../upstream/metered.ts';
 import { progressTokenIn, renamedProgress } from '../upstream/protocol/progress-token.ts';
 import { readLines, type CallLine, type SuspendedRequest } from './call-stream.ts';
 import { openListener } from './call-listeners.ts';
+import { QuietCalls } from './quiet-calls.ts';
 import { openLine, type QuestionLine } from './question-channel.ts';
 import type { ClientObject, EndedSession } from './client-object.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 
 /** How long the isolate believes in a session before it asks the object again, in milliseconds. */
 const REMEMBER_MS = 60_000;
+/** A quiet call that lasts so long hears its session's notification stream from then on, in milliseconds. */
+const LASTS_MS = 2_000;
 
 interface Remembered {
   session: UpstreamSession;
   at: number;
-  /** Until when the object holds the session's notification stream, and whether it could. */
-  held?: { isOpen: boolean; until: number };
 }
 
 export class UpstreamSessions {
   readonly #objects: ObjectsByName<ClientObject>;
   readonly #maxBytes: number;
-  readonly #holdMs: number;
+  readonly #quiet = new QuietCalls();
   readonly #remembered = new Lru<string, Remembered>(20_000);
 
-  /** @param holdMs how long an object holds a notification stream, in milliseconds */
-  constructor(objects: ObjectsByName<ClientObject>, maxBytes: number, holdMs: number) {
+  constructor(objects: ObjectsByName<ClientObject>, maxBytes: number) {
     this.#objects = objects;
     this.#maxBytes = maxBytes;
-    this.#holdMs = holdMs;
   }
 
   /** @throws PorticoError with an `upstream_*` code where the handshake fails */
@@ -67,33 +66,38 @@ export class UpstreamSessions {
 
   /**
    * The session with what hears its notification stream, for a client that is asked while its call goes
-   * on, or that has a stream of its own. The object is asked to hold the stream before a call, and
-   * told again long before it would let go; between that a call pays nothing.
+   * on. A call that may be asked something there leaves once the stream is open; a quiet one leaves
+   * at once, and asks the object for nothing unless it lasts.
    */
   async #hearing(
     context: CallContext,
     endpoint: UpstreamEndpoint,
     known: Remembered,
-    { progressToken }: Hearing,
+    { what, progressToken }: Hearing,
   ): Promise<CallSession> {
-    const { capabilities, questions, hasStream = false } = context;
+    const { session } = known;
+    const { capabilities, questions } = context;
     const isAsked = questions === 'ask' && Object.keys(capabilities).length > 0;
-    if (known.session.hasNoStream || (!isAsked && !hasStream)) return known.session;
+    if (session.hasNoStream || !isAsked) return session;
     const { serverId } = endpoint;
+    const called = { serverId, what, capabilities };
     const object = () => this.#object(context.owner(serverId));
-    const now = Date.now();
-    if (!known.held || now >= known.held.until) {
-      const state = await object().holdStream(addressOf(endpoint), known.session, isAsked);
-      if (state === 'none') known.session = { ...known.session, hasNoStream: true };
-      known.held = { isOpen: state === 'open', until: now + this.#holdMs / 2 };
-    }
-    // Of one that is not asked, all goes to its own stream.
-    if (!known.held.isOpen || !isAsked) return known.session;
-    const { sessionId } = known.session;
     const opening = () => {
-      return { serverId, sessionId, capabilities, progressToken: progressToken() };
+      return {
+        address: addressOf(endpoint),
+        session,
+        capabilities,
+        progressToken: progressToken(),
+      };
     };
-    return { ...known.session, listener: openListener(object, opening) };
+    const isQuiet = this.#quiet.has(called);
+    const { opened, ...heard } = openListener(object, opening, isQuiet ? LASTS_MS : 0);
+    const listener = this.#quiet.noting(called, heard);
+    const state = isQuiet ? 'open' : await opened;
+    if (state === 'open') return { ...session, listener };
+    listener.close();
+    if (state === 'none') known.session = { ...session, hasNoStream: true };
+    return known.session;
   }
 
   /** The upstream forgot this session. */

@@ -35,7 +35,8 @@ export class UseClock {
   }
 
   /**
-   * The alarm rang: the next is set.
+   * The alarm rang: the next is set, where one is needed. While the object is used it is not: what ends
+   * the use is told, and sets one.
    * @param keeps whether there are streams to look after
    * @returns whether the object is idle; then none is set
    */
@@ -45,7 +46,9 @@ export class UseClock {
     const usedAt = isUsed ? now : Math.max(touchedAt, this.#touchedAt);
     const idleAt = usedAt + this.#idleMs;
     if (idleAt <= now) return true;
-    await this.#storage.setAlarm(keeps ? Math.min(idleAt, now + this.#keepMs) : idleAt);
+    if (keeps) await this.#storage.setAlarm(Math.min(idleAt, now + this.#keepMs));
+    else if (isUsed) this.#touchedAt = 0;
+    else await this.#storage.setAlarm(idleAt);
     return false;
   }
 }

@@ -34,6 +34,8 @@ export interface CallSession {
 
 /** What a call wants of what its server says beside its answer. */
 export interface Hearing {
+  /** What is called: calls of the same are alike. */
+  what: string;
   /** Reads the raw token of the call. */
   progressToken(): string | undefined;
   /** Its client asked for log messages. */
@@ -224,7 +226,9 @@ export class Upstreams {
   async #inOwnSession(attempt: Attempt): Promise<Sent> {
     const { sessions } = this.#options;
     const { endpoint, context, request } = attempt;
+    const { method } = request;
     const hearing = {
+      what: method === 'tools/call' ? `${method} ${attempt.name}` : method,
       progressToken: () => progressTokenIn(request.params),
       wantsLogs: request.logLevel !== undefined,
     };

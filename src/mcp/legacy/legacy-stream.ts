@@ -8,6 +8,7 @@ import type { Gateway } from '../../gateway/gateway.ts';
 import { isWanted } from '../../gateway/results/log-filter.ts';
 import { LEGACY_VERSIONS, MODERN_VERSION } from '../../shared/protocol.ts';
 import { LISTS, type ListEvent } from '../../shared/events.ts';
+import { counted } from '../../shared/limits/stream-count.ts';
 import { toSseText } from '../../http/sse-events.ts';
 import type { Frame } from '../../sessions/stream-frames.ts';
 import { loggedBy, type StreamOpening } from '../../sessions/stream-opening.ts';
@@ -72,8 +73,22 @@ export async function openLegacyStream(
     if (text === '') return `id: ${id}\n${priming}`;
     return (await mayTell(gateway, await rest.now(), text)) ? `id: ${id}\n${toSseText(text)}` : '';
   };
-  const socket = await streams.connect(opening);
   const look = async (change: readonly ListEvent[]) =>
     recheckLists(gateway, await rest.now(), lists, change);
-  return streamResponse(socket, { ...rest, opening, toText, prepareRemoval: '', look });
+  const sessions = await streams.hear(owner, async () => (await rest.now()).viewer.visible.servers);
+  const isAllowed = () => {
+    void sessions.check();
+    return rest.isAllowed();
+  };
+  const release = () => {
+    sessions.close();
+    rest.release();
+  };
+  const terms = { ...rest, opening, toText, prepareRemoval: '', look, isAllowed, release };
+  return counted(
+    () => sessions.close(),
+    async () => {
+      return streamResponse(await streams.connect(opening), terms);
+    },
+  );
 }

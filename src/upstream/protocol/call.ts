@@ -23,8 +23,6 @@ export interface CallContext {
   questions: 'ask' | 'suspend';
   /** Counts what the call has in memory; absent where that is bounded in another way. */
   bytes?: RequestBytes | undefined;
-  /** The client has a stream of its own, on which it hears what belongs to no call. */
-  hasStream?: boolean;
   /** Told in answer to the call that a resource of the server changed; `params` is raw JSON. */
   onUpdated?(serverId: string, uri: string, params: string): void;
   /** Told when the request leaves for the upstream. */

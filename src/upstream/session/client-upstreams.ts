@@ -20,7 +20,7 @@ import { setLevel } from './log-levels.ts';
 import { takeEvent, type Told, type ToldBy } from '../streams/session-events.ts';
 import { SessionSubscriptions, type HeardSession } from './session-subscriptions.ts';
 import { SseConnections } from '../streams/sse-connections.ts';
-import { NotificationStreams } from '../streams/notification-streams.ts';
+import { NotificationStreams, type OwnHearing } from '../streams/notification-streams.ts';
 import { Upstreams, type CallSession, type Hearing } from '../upstream-client.ts';
 
 export interface ClientUpstreamsSettings {
@@ -39,6 +39,8 @@ export interface ClientUpstreamsPorts {
   findServer(serverId: string): Promise<Server | undefined>;
   /** A server offers no notification stream in a stored session; worth remembering. */
   onNone(serverId: string, sessionId: string): Promise<unknown>;
+  /** The Worker in which the client's own stream ends. */
+  own: OwnHearing;
   /** Whether the client has a stream of its own open. */
   isOpen(): boolean;
   /** Tell an object of a resource. */
@@ -49,7 +51,7 @@ export interface ClientUpstreamsPorts {
   wake(serverId: string): Promise<unknown>;
   waitUntil: WaitUntil;
   /** See `SessionSubscriptions`. */
-  onKept(): Promise<void>;
+  onKept(): Promise<unknown>;
 }
 
 /** A server is looked at this often at most because a session was told of a change, in milliseconds. */
@@ -70,14 +72,14 @@ export class ClientUpstreams {
     this.#settings = settings;
     const { maxAnswerBytes: maxBytes, standingStreamMs: holdMs } = settings;
     const onEvent = (told: Told, by: ToldBy) => this.#takeEvent(told, by);
-    const isHeard = () => ports.isOpen() || this.subscriptions.isForOthers;
-    const isPinned = (serverId: string) => isHeard() && this.subscriptions.isAt(serverId);
+    const isWanted = () => ports.isOpen() || this.subscriptions.isForOthers;
+    const isPinned = (serverId: string) => isWanted() && this.subscriptions.isAt(serverId);
     const watching = { maxBytes, onEvent, isPinned };
     this.connections = new SseConnections(ports.claims, watching);
     this.standing = new NotificationStreams({
       ...watching,
+      own: ports.own,
       holdMs,
-      isHeard,
       onNone: (serverId, session) => ports.onNone(serverId, session.sessionId),
     });
     this.subscriptions = new SessionSubscriptions({

@@ -43,7 +43,7 @@ export interface SessionSubscriptionsPorts {
    */
   hear(serverId: string, capabilities: JsonObject): Promise<HeardSession>;
   /** Told when something is subscribed to: `keep` is to be called now and then. */
-  onKept(): Promise<void>;
+  onKept(): Promise<unknown>;
 }
 
 const PREFIX = 'session-subscription/';

@@ -14,7 +14,7 @@ export interface CallListener {
   take(): Promise<UpstreamMessage | undefined>;
   /**
    * The call is over.
-   * @param told settles when the server knows
+   * @param told settles when the server knows; absent where it answered
    */
   close(told?: Promise<unknown>): void;
 }
@@ -108,7 +108,7 @@ async function* merged(
   } finally {
     own.catch(() => {});
     if (!isOver) ending.stop();
-    listener.close(ending.told());
+    listener.close(isOver ? undefined : ending.told());
     source.return().catch(() => {});
   }
 }

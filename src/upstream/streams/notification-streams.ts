@@ -1,5 +1,5 @@
 /**
- * The notification streams of one client's sessions at legacy servers, held by its object.
+ * The notification streams of one client's sessions at legacy servers, as its object has them.
  *
  * A session of a legacy client is its own: a question on its stream goes to one of its calls. A
  * session that callers without one share is not: people who may be different must not get each
@@ -14,7 +14,10 @@ import { joinStream, type ListenerTerms } from './call-listener.ts';
 import { endSession } from '../session/end-session.ts';
 import { HANDSHAKE_MS, initializeHttp } from '../session/handshake.ts';
 import type { Told, ToldBy } from './session-events.ts';
-import { NotificationStream, type StreamState } from './notification-stream.ts';
+import { NotificationStream } from './notification-stream.ts';
+import type { SharedStream } from './shared-stream.ts';
+import type { StreamState } from './stream-reader.ts';
+import type { UpstreamMessage } from '../protocol/message.ts';
 import type { CallSession } from '../upstream-client.ts';
 
 /** A session as far as its stream needs it. */
@@ -26,13 +29,21 @@ export interface NotificationSession {
   hasNoStream?: boolean;
 }
 
+/** The Worker in which the client's own stream ends, as it hears sessions for the client's object. */
+export interface OwnHearing {
+  /** Has it hear a session. @returns undefined where the client has no stream of its own */
+  hear(serverId: string, session: NotificationSession): Promise<StreamState | undefined>;
+  leave(serverId: string, sessionId: string): void;
+  /** @returns false where the client has no stream of its own */
+  post(serverId: string, session: NotificationSession, text: string): boolean;
+}
+
 export interface NotificationStreamsOptions {
+  own: OwnHearing;
   holdMs: number;
   maxBytes: number;
   /** See `SharedStream`. */
   onEvent(message: Told, by: ToldBy): boolean;
-  /** Whether somebody is there who hears of news. */
-  isHeard(): boolean;
   /** Whether the stream of the stored session at a server is to stay. */
   isPinned(serverId: string): boolean;
   /** A server offers no notification stream in a stored session; worth remembering. */
@@ -40,7 +51,7 @@ export interface NotificationStreamsOptions {
 }
 
 interface Held {
-  endpoint: UpstreamEndpoint;
+  serverId: string;
   session: NotificationSession;
   /** Opened beside the stored one, for one call at a time. */
   isExtra: boolean;
@@ -72,13 +83,30 @@ export class NotificationStreams {
     return this.#held.get(keyOf(serverId, sessionId))?.stream;
   }
 
-  /** Have the stream of a session open for a while, for calls that the Worker makes. */
+  /** What is said in a session that the client's own Worker hears, though this object may have lost its memory meanwhile. */
+  heard(serverId: string, session: NotificationSession): SharedStream {
+    const known = this.find(serverId, session.sessionId);
+    return (known ?? this.#create(serverId, undefined, session, GRACE_MS).stream).shared;
+  }
+
+  /** A message that the client's own Worker heard. */
+  take(serverId: string, session: NotificationSession, message: UpstreamMessage): void {
+    this.heard(serverId, session).take(message);
+  }
+
+  /** The client's own Worker is there, or gone. */
+  async changeHands(): Promise<void> {
+    const own = [...this.#held.values()].filter(({ isExtra }) => !isExtra);
+    await Promise.allSettled(own.map(({ stream }) => stream.changeHands()));
+  }
+
+  /** Have the stream of a session open for a call that the Worker makes. */
   async hold(endpoint: UpstreamEndpoint, session: NotificationSession): Promise<StreamState> {
     if (session.hasNoStream) return 'none';
     const { serverId } = endpoint;
     const known = this.#known(endpoint, session);
     if (!known && this.#held.size >= MAX_STREAMS) return 'closed';
-    const { stream } = known ?? this.#create(endpoint, session, GRACE_MS);
+    const { stream } = known ?? this.#create(serverId, endpoint, session, GRACE_MS);
     const state = await stream.hold();
     if (state === 'none') {
       stream.close();
@@ -99,7 +127,7 @@ export class NotificationStreams {
   ): Promise<CallSession> {
     if (session.hasNoStream) return session;
     const { serverId } = endpoint;
-    const stored = this.#known(endpoint, session) ?? this.#create(endpoint, session, 0);
+    const stored = this.#known(endpoint, session) ?? this.#create(serverId, endpoint, session, 0);
     const state = await stored.stream.hold();
     if (state === 'none') {
       stored.stream.close();
@@ -121,20 +149,24 @@ export class NotificationStreams {
 
   /** A session is forgotten by its server. */
   forget(serverId: string, sessionId: string): void {
-    this.#held.get(keyOf(serverId, sessionId))?.stream.close();
+    this.#options.own.leave(serverId, sessionId);
+    this.find(serverId, sessionId)?.close();
   }
 
   /** Close the streams at a server but that of one session, and those which single calls have. */
   leave(serverId: string, sessionId?: string): void {
-    for (const { endpoint, session, isExtra, stream } of this.#held.values()) {
-      const isOther = !isExtra && session.sessionId !== sessionId;
-      if (endpoint.serverId === serverId && isOther) stream.close();
+    for (const held of this.#held.values()) {
+      const isOther = !held.isExtra && held.session.sessionId !== sessionId;
+      if (held.serverId === serverId && isOther) held.stream.close();
     }
   }
 
-  /** The sessions whose streams are held. */
+  /** The sessions whose streams this object reads. */
   held(): { endpoint: UpstreamEndpoint; session: NotificationSession }[] {
-    return [...this.#held.values()];
+    return [...this.#held.values()].flatMap(({ session, stream }) => {
+      const { endpoint, opening } = stream;
+      return endpoint && opening ? [{ endpoint, session }] : [];
+    });
   }
 
   closeAll(): void {
@@ -144,14 +176,15 @@ export class NotificationStreams {
   /** The stream of a session, which goes on with the newest access token. */
   #known(endpoint: UpstreamEndpoint, { sessionId }: NotificationSession): Held | undefined {
     const held = this.#held.get(keyOf(endpoint.serverId, sessionId));
-    if (held) renew(held.endpoint, endpoint);
+    if (held?.stream.endpoint) renew(held.stream.endpoint, endpoint);
+    else if (held) held.stream.endpoint = endpoint;
     return held;
   }
 
   #extras({ serverId, credentialKey }: UpstreamEndpoint): Held[] {
     return [...this.#held.values()].filter(
-      ({ isExtra, endpoint, session }) =>
-        isExtra && endpoint.serverId === serverId && session.credentialKey === credentialKey,
+      held =>
+        held.isExtra && held.serverId === serverId && held.session.credentialKey === credentialKey,
     );
   }
 
@@ -161,40 +194,41 @@ export class NotificationStreams {
     try {
       const found = await initializeHttp(endpoint, deadline, maxBytes, capabilities);
       const { protocolVersion, sessionId = '' } = found;
-      const { credentialKey } = endpoint;
-      return this.#create(endpoint, { sessionId, protocolVersion, credentialKey }, 0, true);
+      const { credentialKey, serverId } = endpoint;
+      const session = { sessionId, protocolVersion, credentialKey };
+      return this.#create(serverId, endpoint, session, 0, true);
     } finally {
       deadline.release();
     }
   }
 
   #create(
-    endpoint: UpstreamEndpoint,
+    serverId: string,
+    endpoint: UpstreamEndpoint | undefined,
     session: NotificationSession,
     graceMs: number,
     isExtra = false,
   ): Held {
-    const { holdMs, maxBytes } = this.#options;
-    const key = keyOf(endpoint.serverId, session.sessionId);
+    const { own, holdMs, maxBytes, onEvent, isPinned } = this.#options;
     const { sessionId, protocolVersion } = session;
-    const onClose = () => {
-      this.#held.delete(key);
-      if (isExtra) void endSession(endpoint, session);
-    };
-    const protocol = { era: 'legacy' as const, protocolVersion, sessionId };
-    const { serverId } = endpoint;
-    const stream = new NotificationStream(endpoint, protocol, {
+    const key = keyOf(serverId, sessionId);
+    const stream: NotificationStream = new NotificationStream(endpoint, {
+      protocol: { era: 'legacy', protocolVersion, sessionId },
       holdMs,
       maxBytes,
       graceMs,
       waitMs: this.#slow.has(serverId) ? WAIT_AGAIN_MS : WAIT_MS,
       onSlow: () => this.#slow.add(serverId),
-      onEvent: message => this.#options.onEvent(message, endpoint),
-      isHeard: () => this.#options.isHeard(),
-      isPinned: () => !isExtra && this.#options.isPinned(serverId),
-      onClose,
+      onEvent: message => onEvent(message, stream.endpoint ?? { serverId, hidden: [] }),
+      hearElsewhere: async () => (isExtra ? undefined : own.hear(serverId, session)),
+      postElsewhere: text => !isExtra && own.post(serverId, session, text),
+      isPinned: () => !isExtra && isPinned(serverId),
+      onClose: () => {
+        this.#held.delete(key);
+        if (isExtra && stream.endpoint) void endSession(stream.endpoint, session);
+      },
     });
-    const held = { endpoint, session, isExtra, stream };
+    const held = { serverId, session, isExtra, stream };
     this.#held.set(key, held);
     return held;
   }

@@ -27,7 +27,7 @@ interface Asking {
 }
 
 /** How long the gateway holds a stream that nobody uses, in milliseconds. */
-const HOLD_MS = 6_000;
+const HOLD_MS = 2_000;
 const identity = { name: 'portico-e2e', version: '1.0.0' };
 const all = { sampling: {}, elicitation: { form: {} }, roots: {} };
 const sampled = (who: string) => ({
@@ -68,6 +68,16 @@ async function connect1(client: Client1, transport: unknown): Promise<Asking> {
 
 const http1 = () =>
   new Http1(new URL(`${gateway.origin}/mcp`), { requestInit: { headers: headers() } });
+
+/** Opens no stream of its own. */
+const deaf = () => {
+  const refuseGet = async (input: string | URL, init?: RequestInit) =>
+    init?.method === 'GET' ? new Response(null, { status: 405 }) : fetch(input, init);
+  return new Http1(new URL(`${gateway.origin}/mcp`), {
+    requestInit: { headers: headers() },
+    fetch: refuseGet,
+  });
+};
 
 const clients = {
   'legacy client': (who: string) => connect1(client1(who), http1()),
@@ -138,8 +148,8 @@ describe.each(Object.entries(clients))('a %s', (_name, connect) => {
 });
 
 describe('a standing stream', () => {
-  it('[MCP-12] [UP-2] is closed when nobody uses it, and opened again', async () => {
-    const client = await clients['legacy client']('eve');
+  it('[MCP-12] [UP-2] of a client that hears no stream of its own is closed when nobody uses it, and opened again', async () => {
+    const client = await connect1(client1('eve'), deaf());
     expect(await client.call('form')).toBe('{"who":"eve"}');
     await until('no stream is open', 60_000, async () =>
       (await counters())['open'] === 0 ? true : undefined,
@@ -181,20 +191,25 @@ describe('a standing stream', () => {
     expect(heard).toEqual(['told']);
   });
 
+  it('[MCP-12] of a client that hears one of its own stays as long as that', async () => {
+    await until('no stream of before is open', 60_000, async () =>
+      (await counters())['open'] === 0 ? true : undefined,
+    );
+    const client = await clients['legacy client']('ann');
+    expect(await client.call('form')).toBe('{"who":"ann"}');
+    const { opened: before } = await counters();
+    await new Promise(resolve => setTimeout(resolve, 2 * HOLD_MS));
+    expect(await client.call('form')).toBe('{"who":"ann"}');
+    expect(await counters()).toMatchObject({ opened: before, open: 1 });
+    await client.close();
+    await until('it is closed', 60_000, async () =>
+      (await counters())['open'] === 0 ? true : undefined,
+    );
+  });
+
   it('[MCP-12] is not opened for a client that cannot be asked and hears no stream of its own', async () => {
     const { opened: before } = await counters();
-    const refused = Promise.withResolvers<void>();
-    const deaf = async (input: string | URL, init?: RequestInit) => {
-      if (init?.method !== 'GET') return fetch(input, init);
-      refused.resolve();
-      return new Response(null, { status: 405 });
-    };
-    const transport = new Http1(new URL(`${gateway.origin}/mcp`), {
-      requestInit: { headers: headers() },
-      fetch: deaf,
-    });
-    const client = await connect1(client1('mute', {}), transport);
-    await refused.promise;
+    const client = await connect1(client1('mute', {}), deaf());
     expect(await client.call('nothing')).toBe('"nothing"');
     expect((await counters())['opened']).toBe(before);
   });

@@ -4,7 +4,15 @@ import { openListener } from '../../../src/sessions/call-listeners.ts';
 import type { SocketPort } from '../../../src/sessions/question-channel.ts';
 import { PATIENT } from '../support/portico.ts';
 
-const OPENING = { serverId: 's', sessionId: 'u', capabilities: {}, progressToken: undefined };
+const ADDRESS = { serverId: 's', name: 's', url: '', headers: {}, hidden: [], credentialKey: 'k' };
+const OPENING = {
+  address: ADDRESS,
+  session: { sessionId: 'u', protocolVersion: '2025-11-25', credentialKey: 'k' },
+  capabilities: {},
+  progressToken: undefined,
+};
+/** A call that lasts so long has its socket. */
+const AFTER_MS = 100;
 
 /** An object that cannot be reached so many times, then opens the socket, of which it notes what was sent. */
 function makeObject(failures: number) {
@@ -24,6 +32,7 @@ function makeObject(failures: number) {
       openListener(
         () => ({ fetch }),
         () => OPENING,
+        AFTER_MS,
       ),
   };
 }

@@ -7,9 +7,11 @@ import {
   callLegacy,
   callModern,
   connectAsking,
+  giveAnswer,
   openSession,
   toldBy,
 } from '../support/asking-clients.ts';
+import { answerTo } from '../support/asking-script.ts';
 import { FakeServer, serve } from '../support/fake-server.ts';
 import { holdTimers } from '../support/held-timers.ts';
 import {
@@ -44,18 +46,38 @@ it('[MCP-12] [UP-2] a server that has none is asked for one once in a session, w
   expect(gets()).toBe(before + 1);
 });
 
-it('[MCP-12] a warm call of a client that can be asked reaches no object', async () => {
+it('[MCP-12] [EDGE-1] a call that never was told of anything there reaches no object and has no stream opened', async () => {
   const { name, server } = await connectAsking(portico, 'http-standing');
   const session = await openSession(portico);
-  const call = (mark: string) => callLegacy(portico, name, { mark }, { session }).outcome;
-  await call('cold');
+  const call = (mark: string, rounds = 0) =>
+    callLegacy(portico, name, { mark, rounds }, { session });
+  for (let n = 0; n < 5; n += 1) await call(`cold-${n}`).outcome;
+  await vi.waitFor(() => expect(server.openStreams).toBe(0), PATIENT);
   // Calls that last this long ask their object for what it hears, or for a line.
-  const elapse = holdTimers(100, 250);
+  const elapse = holdTimers(250, 2_000);
   const asked = countAsked(env.CLIENT_SESSION);
-  const outcome = await call('warm');
+  const outcome = await call('warm').outcome;
   expect(outcome && toldBy(outcome).mark).toBe('warm');
   elapse();
-  expect([asked(), server.openStreams]).toEqual([0, 1]);
+  expect([asked(), server.openStreams]).toEqual([0, 0]);
+});
+
+it('[MCP-5] a server that asked there is heard before each of its calls leaves', async () => {
+  const { name } = await connectAsking(portico, 'http-standing');
+  const session = await openSession(portico);
+  const call = (mark: string, rounds = 0) =>
+    callLegacy(portico, name, { mark, rounds }, { session });
+  const answered = async (mark: string) => {
+    const asking = call(mark, 1);
+    await vi.waitFor(() => expect(asking.questions).toHaveLength(1), PATIENT);
+    const key = asking.questions[0]?.key ?? '';
+    await giveAnswer(portico, session, key, answerTo(`${mark}#0`, 'ada'));
+    const outcome = await asking.outcome;
+    expect(outcome && toldBy(outcome).answers).toHaveLength(1);
+  };
+  await answered('first');
+  for (let n = 0; n < 6; n += 1) await call(`quiet-${n}`).outcome;
+  await answered('last');
 });
 
 it('[MCP-4] [MCP-5] [UP-2] calls side by side of callers without a session have one each, and give it back', async () => {

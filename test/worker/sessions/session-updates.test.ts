@@ -21,7 +21,7 @@ import { openGet, openListen, type OpenStream } from '../support/event-streams.t
 import { TellingServer } from '../support/telling-server.ts';
 
 const portico = createPortico();
-const server = new TellingServer('legacy');
+const server = new TellingServer('legacy', true, true);
 const open: OpenStream[] = [];
 const UPDATED = 'notifications/resources/updated';
 const QUALIFIED = 'telling+note://a';
@@ -131,11 +131,10 @@ describe('a legacy client', () => {
     ] as const;
     expect(await subscription('subscribe', ada)).toMatchObject({ result: {} });
     const [own = ''] = subscribed();
-    const object = await holder();
     expect(await subscription('subscribe', bob)).toMatchObject({ result: {} });
     expect(new Set(subscribed()).size).toBe(2);
-    await server.tellSession(object, own, UPDATED, { uri: 'note://a', more: 1 });
-    await server.tellSession(object, own, UPDATED, { uri: 'note://b' });
+    await server.tellSession(own, UPDATED, { uri: 'note://a', more: 1 });
+    await server.tellSession(own, UPDATED, { uri: 'note://b' });
     await streams[0].until(1);
     expect(streams[0].messages()).toMatchObject([
       { method: UPDATED, params: { uri: QUALIFIED, more: 1 } },
@@ -143,7 +142,7 @@ describe('a legacy client', () => {
     expect(streams[1].messages()).toEqual([]);
     await subscription('unsubscribe', ada);
     await vi.waitFor(() => expect(subscribed()).not.toContain(own), PATIENT);
-    await server.tellSession(object, own, UPDATED, { uri: 'note://a' });
+    await server.tellSession(own, UPDATED, { uri: 'note://a' });
     await end(ada);
     await end(bob);
     expect(streams[0].messages()).toHaveLength(1);
@@ -157,13 +156,13 @@ describe('a legacy client', () => {
     const object = await holder();
     const [first = ''] = subscribed();
     const again = await reopened(object, ada);
-    await server.tellSession(await holder(), first, UPDATED, { uri: 'note://a' });
+    await server.tellSession(first, UPDATED, { uri: 'note://a' });
     await again.until(1);
     server.sessions.clear();
     const last = await reopened(await holder(), ada);
     const [anew = ''] = subscribed();
     expect(anew).not.toBe(first);
-    await server.tellSession(await holder(), anew, UPDATED, { uri: 'note://a' });
+    await server.tellSession(anew, UPDATED, { uri: 'note://a' });
     await last.until(1);
     await end(ada);
     expect((await holders()).length).toBe(0);
@@ -199,7 +198,7 @@ describe('a listener of the modern era', () => {
     const listen = keep(await openListen(portico, { resourceSubscriptions: [QUALIFIED] }));
     const [own = ''] = subscribed();
     const object = await holder();
-    await server.tellSession(object, own, UPDATED, { uri: 'note://a' });
+    await server.tellSession(own, UPDATED, { uri: 'note://a' });
     await listen.until(2);
     expect(listen.messages()[1]).toMatchObject({ method: UPDATED, params: { uri: QUALIFIED } });
     await loseMemory(object);
@@ -207,7 +206,7 @@ describe('a listener of the modern era', () => {
     server.streams.length = 0;
     await runDurableObjectAlarm(await holder());
     await vi.waitFor(() => expect(subscribed()).toEqual([own]), PATIENT);
-    await server.tellSession(await holder(), own, UPDATED, { uri: 'note://a' });
+    await server.tellSession(own, UPDATED, { uri: 'note://a' });
     await listen.until(3);
     await listen.close();
     await vi.waitFor(() => expect(subscribed()).toEqual([]), PATIENT);

@@ -27,6 +27,8 @@ export class AskingServer {
   readonly stray: Message[] = [];
   /** Streams of HTTP+SSE that are open. */
   openStreams = 0;
+  /** Streams opened so far. */
+  opened = 0;
   /** Sessions given out so far. */
   sessions = 0;
   #questions = 0;
@@ -220,6 +222,7 @@ export class AskingServer {
 
   #openStream(session: string, signal: AbortSignal, isNamed = false): Response {
     this.openStreams += 1;
+    this.opened += 1;
     const outboundFetch = createOutlet({
       signal,
       isPolled: !isNamed,

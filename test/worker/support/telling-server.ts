@@ -1,9 +1,9 @@
 /**
  * An MCP server of either era that lives in the test and tells of changes: of its lists, and of the resources its client
- * subscribed to. It records subscriptions and open streams. Its `tell` must be called in the context of the listener.
+ * subscribed to. It records subscriptions and open streams. Its `tell` acts in the context of the listener.
  */
 import { runInDurableObject } from 'cloudflare:test';
-import type { ClientSession } from '../../../src/objects/client-session-object.ts';
+import { waitFor } from './outbound.ts';
 import { monitorOf } from './portico.ts';
 
 interface Post {
@@ -17,6 +17,8 @@ interface Stream {
   id: unknown;
   uris: string[];
   controller: ReadableStreamDefaultController<Uint8Array>;
+  /** What the reader finds when it looks: who tells it may be in another context. */
+  waiting: Uint8Array[];
 }
 
 const textOf = (message: unknown) =>
@@ -26,6 +28,7 @@ const BASE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 export class TellingServer {
   readonly era: 'legacy' | 'modern';
   readonly #keepsSessions: boolean;
+  readonly #tellsSessions: boolean;
   readonly lists: Record<'tools' | 'resources' | 'resourceTemplates' | 'prompts', unknown[]> = {
     tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
     resources: [
@@ -41,24 +44,18 @@ export class TellingServer {
   #session = 0;
   readonly sessions = new Set<string>();
 
-  constructor(era: 'legacy' | 'modern', keepsSessions = era === 'legacy') {
+  /** @param tellsSessions for `tellSession`; its streams then keep those that read them in memory */
+  constructor(era: 'legacy' | 'modern', keepsSessions = era === 'legacy', tellsSessions = false) {
     this.era = era;
     this.#keepsSessions = keepsSessions;
+    this.#tellsSessions = tellsSessions;
   }
 
-  /** Tells one of its sessions, whose stream an object holds, as it tells only who asked for it there. */
-  async tellSession(
-    object: DurableObjectStub<ClientSession>,
-    session: string,
-    method: string,
-    params: object,
-  ): Promise<void> {
-    await runInDurableObject(object, () => {
-      const streams = this.streams.filter(stream => stream.session === session);
-      for (const { controller } of streams) {
-        controller.enqueue(textOf({ jsonrpc: '2.0', method, params }));
-      }
-    });
+  /** Tells one of its sessions, as it tells only who asked for it there. Settles when that has been read. */
+  async tellSession(session: string, method: string, params: object): Promise<void> {
+    const hearing = this.streams.filter(stream => stream.session === session);
+    for (const { waiting } of hearing) waiting.push(textOf({ jsonrpc: '2.0', method, params }));
+    await waitFor(() => !hearing.some(({ waiting }) => waiting.length > 0));
   }
 
   /** Tells every listener, whom a monitor is, of a change. */
@@ -150,9 +147,11 @@ export class TellingServer {
 
   #stream(session: string | null, id: unknown, uris: string[]): Response {
     let mine: Stream | undefined;
+    const waiting: Uint8Array[] = [];
+    let isOver = false;
     const body = new ReadableStream<Uint8Array>({
       start: controller => {
-        mine = { session, id, uris, controller };
+        mine = { session, id, uris, controller, waiting };
         this.streams.push(mine);
         if (id === undefined) return;
         const params = {
@@ -163,7 +162,15 @@ export class TellingServer {
           textOf({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params }),
         );
       },
+      // A monitor's stream is told in its own context: what waits here would keep the monitor in memory.
+      pull: async controller => {
+        if (!this.#tellsSessions) return;
+        await waitFor(() => waiting.length > 0 || isOver);
+        for (const bytes of waiting.splice(0)) controller.enqueue(bytes);
+      },
       cancel: () => {
+        isOver = true;
+        waiting.length = 0;
         const at = mine ? this.streams.indexOf(mine) : -1;
         if (at >= 0) this.streams.splice(at, 1);
       },

@@ -1,0 +1,183 @@
+/**
+ * Hears a client's sessions at legacy servers in the Worker where the client's own stream ends: waiting
+ * costs nothing there. Its object says over a WebSocket which sessions, and gets what is said; a ping
+ * of a server is answered here and wakes nobody. The object's half is `own-hearing.ts`.
+ *
+ * Invariants: a session is heard only at a server that the client may see; what is heard ends with the
+ * client's stream.
+ */
+import { createHttpChannel } from '../upstream/session/channel.ts';
+import { setLevel } from '../upstream/session/log-levels.ts';
+import { postText } from '../upstream/server-messages.ts';
+import { renew, type UpstreamEndpoint } from '../upstream/endpoint.ts';
+import { toAnswerText, type UpstreamMessage } from '../upstream/protocol/message.ts';
+import { noteRedacted } from '../upstream/protocol/redact.ts';
+import type { NotificationSession } from '../upstream/streams/notification-streams.ts';
+import { openReading, type StreamState } from '../upstream/streams/stream-reader.ts';
+import type { HearingEvent, HearingOrder, SessionPlace } from './own-hearing.ts';
+import { FrameReader, sendFrame } from './stream-frames.ts';
+
+export interface HearingTerms {
+  /** The way to a server by now. @throws PorticoError where the client has none */
+  endpointOf(serverId: string): Promise<UpstreamEndpoint>;
+  maxBytes: number;
+}
+
+/** What is heard for one stream of a client. */
+export interface HeardSessions {
+  /** Leave the servers that the client no longer sees. */
+  check(): Promise<void>;
+  close(): void;
+}
+
+/** Most sessions that are heard for one client. */
+const MAX_SESSIONS = 200;
+/** A server that says nothing before its first event is taken for open after so long, in milliseconds. */
+const SLOW_MS = 3_000;
+const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 300_000;
+
+interface Heard extends SessionPlace {
+  controller: AbortController;
+  endpoint: UpstreamEndpoint;
+  /** What the object was told last. */
+  told?: StreamState;
+}
+
+/** @param socket leads to the client's object; not yet accepted */
+export function hearSessions(socket: WebSocket, terms: HearingTerms): HeardSessions {
+  const hearing = new Hearing(socket, terms);
+  const frames = new FrameReader();
+  socket.addEventListener('message', ({ data }) => {
+    const frame = frames.push(String(data));
+    if (frame) void hearing.obey(JSON.parse(frame.text) as HearingOrder).catch(() => {});
+  });
+  socket.addEventListener('close', () => hearing.rest());
+  socket.addEventListener('error', () => hearing.rest());
+  socket.accept();
+  return {
+    check: () => hearing.check(),
+    close() {
+      hearing.rest();
+      if (socket.readyState === WebSocket.OPEN) socket.close();
+    },
+  };
+}
+
+const keyOf = (serverId: string, sessionId: string) => `${serverId} ${sessionId}`;
+
+class Hearing {
+  readonly #socket: WebSocket;
+  readonly #terms: HearingTerms;
+  readonly #heard = new Map<string, Heard>();
+
+  constructor(socket: WebSocket, terms: HearingTerms) {
+    this.#socket = socket;
+    this.#terms = terms;
+  }
+
+  async obey(order: HearingOrder): Promise<void> {
+    if (order.kind === 'hear') return this.#hear(order);
+    if (order.kind === 'leave') return this.#leave(keyOf(order.serverId, order.sessionId));
+    if (order.kind === 'rest') return this.rest();
+    if (order.kind === 'post') {
+      const endpoint = await this.#terms.endpointOf(order.serverId);
+      return postText(endpoint, protocolOf(order.session), order.text);
+    }
+    const { maxBytes } = this.#terms;
+    const channels = [...this.#heard.values()].map(({ endpoint, session }) =>
+      createHttpChannel(endpoint, protocolOf(session), maxBytes),
+    );
+    await Promise.allSettled(channels.map(channel => setLevel(channel, order.level)));
+  }
+
+  async check(): Promise<void> {
+    for (const [key, { serverId, endpoint }] of this.#heard) {
+      const now = await this.#terms.endpointOf(serverId).catch(() => undefined);
+      if (now?.credentialKey === endpoint.credentialKey) renew(endpoint, now);
+      else this.#leave(key);
+    }
+  }
+
+  rest(): void {
+    for (const key of this.#heard.keys()) this.#leave(key);
+  }
+
+  #leave(key: string): void {
+    this.#heard.get(key)?.controller.abort();
+    this.#heard.delete(key);
+  }
+
+  async #hear({ serverId, session }: SessionPlace): Promise<void> {
+    const key = keyOf(serverId, session.sessionId);
+    const known = this.#heard.get(key);
+    // One that is being opened is told of when that is done.
+    if (known)
+      return known.told && this.#send({ kind: 'state', state: known.told, serverId, session });
+    const endpoint = await this.#terms.endpointOf(serverId).catch(() => undefined);
+    const isOther = endpoint?.credentialKey !== session.credentialKey;
+    if (!endpoint || isOther || this.#heard.size >= MAX_SESSIONS) {
+      return this.#send({ kind: 'state', state: 'closed', serverId, session });
+    }
+    const heard: Heard = { serverId, session, endpoint, controller: new AbortController() };
+    this.#heard.set(key, heard);
+    await this.#open(heard, RETRY_MS);
+  }
+
+  /** A stream that cannot be opened is asked for again after a rest, which grows. */
+  async #open(heard: Heard, retryMs: number): Promise<void> {
+    const { serverId, session, endpoint, controller } = heard;
+    const { signal } = controller;
+    const over = (state: StreamState) => {
+      this.#tell(heard, state);
+      this.#leave(keyOf(serverId, session.sessionId));
+    };
+    const slow = setTimeout(() => this.#tell(heard, 'open'), SLOW_MS);
+    const state = await openReading({
+      endpoint: () => endpoint,
+      protocol: protocolOf(session),
+      maxBytes: this.#terms.maxBytes,
+      take: message => this.#take(heard, message),
+      maxFailures: Infinity,
+      maxRestMs: MAX_RETRY_MS,
+      signal,
+      onEnd: () => over('closed'),
+    });
+    clearTimeout(slow);
+    if (state === 'none') return over(state);
+    this.#tell(heard, state);
+    if (state === 'open' || signal.aborted) return;
+    const again = () => void this.#open(heard, Math.min(retryMs * 2, MAX_RETRY_MS));
+    const timer = setTimeout(again, retryMs);
+    signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  }
+
+  /** The object is told of what changed, so that nothing else wakes it. */
+  #tell(heard: Heard, state: StreamState): void {
+    if (heard.controller.signal.aborted || heard.told === state) return;
+    heard.told = state;
+    const { serverId, session } = heard;
+    this.#send({ kind: 'state', state, serverId, session });
+  }
+
+  #take({ serverId, session, endpoint }: Heard, message: UpstreamMessage): void {
+    if (message.kind === 'request' && message.method === 'ping') {
+      void postText(endpoint, protocolOf(session), toAnswerText(message.id, { result: '{}' }));
+      return;
+    }
+    if (message.kind !== 'request' && message.kind !== 'notification') return;
+    const told =
+      message.kind === 'notification'
+        ? { ...message, text: noteRedacted(message.text, endpoint.hidden) }
+        : message;
+    this.#send({ kind: 'message', message: told, serverId, session });
+  }
+
+  #send(event: HearingEvent): void {
+    sendFrame(this.#socket, { id: '', text: JSON.stringify(event) });
+  }
+}
+
+const protocolOf = ({ protocolVersion, sessionId }: NotificationSession) => {
+  return { era: 'legacy' as const, protocolVersion, sessionId };
+};

@@ -1,0 +1,146 @@
+/**
+ * Reads the standing GET stream of a session at a legacy server: what the server asks or tells there is
+ * not tied to a call (2025-11-25, transports, Listening for Messages from the Server). A stream that
+ * breaks is gone on with where it stopped, after a rest that grows while that is in vain.
+ *
+ * Invariants: one request at a time; a server that offers no stream is not asked again; whoever lets go
+ * of a stream may not be known to the server yet, so that it is asked again for a moment.
+ */
+import { readEvents, SseParser } from '../../http/sse-events.ts';
+import type { UpstreamEndpoint } from '../endpoint.ts';
+import { parseMessage, type UpstreamMessage } from '../protocol/message.ts';
+import { requestHeaders, type NegotiatedProtocol } from '../protocol/wire-request.ts';
+
+/** `none`: the server offers no such stream; `closed`: it cannot be opened now. */
+export type StreamState = 'open' | 'none' | 'closed';
+
+export interface StreamReading {
+  /** The way to the server by now. @throws where there is none any more */
+  endpoint(): UpstreamEndpoint | Promise<UpstreamEndpoint>;
+  protocol: NegotiatedProtocol;
+  maxBytes: number;
+  take(message: UpstreamMessage): void;
+  /** Attempts to go on with a stream, one after the other without success. */
+  maxFailures: number;
+  /** Longest rest between two of them, in milliseconds. */
+  maxRestMs: number;
+  /** Ends it. */
+  signal: AbortSignal;
+  /** Told when nothing more is read, unless the signal ended it. */
+  onEnd(): void;
+}
+
+/** Statuses of a server without such streams. */
+const NO_STREAM = new Set([404, 405, 501]);
+const OPEN_MS = 10_000;
+const REST_MS = 1_000;
+/** A stream that was open for so long was a success, in milliseconds. */
+const LASTING_MS = 10_000;
+/** A server that has another stream open in this session is asked again after so long, and so often. */
+const CONFLICT_MS = 100;
+const MAX_CONFLICTS = 10;
+
+type Opened = ReadableStream<Uint8Array> | 'none' | 'closed';
+
+/** Open a stream and read it in the background. @returns once it is open, or not */
+export async function openReading(reading: StreamReading): Promise<StreamState> {
+  const body = await get(reading, '');
+  if (body instanceof ReadableStream) void read(body, reading);
+  return body instanceof ReadableStream ? 'open' : body;
+}
+
+async function get(reading: StreamReading, lastEventId: string): Promise<Opened> {
+  for (let conflicts = 0; ; conflicts += 1) {
+    const opened = await getOnce(reading, lastEventId);
+    if (opened !== 'conflict') return opened;
+    if (conflicts === MAX_CONFLICTS) return 'closed';
+    await rest(CONFLICT_MS, reading.signal);
+  }
+}
+
+async function getOnce(
+  { endpoint, protocol, signal }: StreamReading,
+  lastEventId: string,
+): Promise<Opened | 'conflict'> {
+  if (signal.aborted) return 'closed';
+  const attempt = new AbortController();
+  const abort = () => attempt.abort();
+  const timer = setTimeout(abort, OPEN_MS);
+  signal.addEventListener('abort', abort, { once: true });
+  const fetching = async () => {
+    const to = await endpoint();
+    const { 'content-type': _unused, ...headers } = requestHeaders(to, protocol, '');
+    const resuming = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
+    return to.fetch(to.url, {
+      headers: { ...headers, accept: 'text/event-stream', ...resuming },
+      redirect: 'manual',
+      signal: attempt.signal,
+    });
+  };
+  const response = await fetching().catch(() => undefined);
+  clearTimeout(timer);
+  const isStream = response?.headers.get('content-type')?.includes('text/event-stream');
+  if (response?.status === 200 && isStream && response.body) return response.body;
+  response?.body?.cancel().catch(() => {});
+  if (response?.status === 409) return 'conflict';
+  return NO_STREAM.has(response?.status ?? 0) ? 'none' : 'closed';
+}
+
+async function read(opened: ReadableStream<Uint8Array>, reading: StreamReading): Promise<void> {
+  const { signal, maxBytes, maxFailures, maxRestMs, onEnd } = reading;
+  let body: Opened = opened;
+  let lastEventId = '';
+  let retryMs = REST_MS;
+  for (let failures = 0; failures < maxFailures && body !== 'none'; failures += 1) {
+    if (body instanceof ReadableStream) {
+      const openedAt = Date.now();
+      const parser = new SseParser(maxBytes);
+      const isHeard = await hear(body, parser, reading);
+      if (isHeard || Date.now() - openedAt >= LASTING_MS) failures = 0;
+      lastEventId = parser.resumption.lastEventId || lastEventId;
+      retryMs = parser.resumption.retryMs ?? retryMs;
+    }
+    if (signal.aborted) return;
+    await rest(Math.min(retryMs * 2 ** failures, maxRestMs), signal);
+    if (signal.aborted) return;
+    body = await get(reading, lastEventId);
+  }
+  if (body instanceof ReadableStream) await body.cancel().catch(() => {});
+  if (!signal.aborted) onEnd();
+}
+
+/** @returns whether a message came */
+async function hear(
+  body: ReadableStream<Uint8Array>,
+  parser: SseParser,
+  { maxBytes, signal, take }: StreamReading,
+): Promise<boolean> {
+  let isHeard = false;
+  try {
+    for await (const { event, data } of readEvents(body, maxBytes, parser, signal)) {
+      const message = event === 'message' ? parse(data) : undefined;
+      if (!message) continue;
+      isHeard = true;
+      take(message);
+    }
+  } catch {
+    // A broken stream is the same as an ended one: it is gone on with.
+  }
+  return isHeard;
+}
+
+/** Responses have no place here, and what is no message is passed over. */
+function parse(data: string): UpstreamMessage | undefined {
+  try {
+    return parseMessage(data, '');
+  } catch {
+    return undefined;
+  }
+}
+
+function rest(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+  });
+}
