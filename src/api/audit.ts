@@ -21,6 +21,9 @@ export const filterQuery = {
   server: z.string().max(200).optional().meta({
     description: 'Id or name of a server: what was done to it, and what was called of it',
   }),
+  tool: z.string().max(300).optional().meta({
+    description: 'Qualified name of a tool, in any style: its calls',
+  }),
   action: z.string().max(100).optional().meta({ description: 'Noun and verb: tool.call' }),
   subject: z.string().max(300).optional().meta({
     description: 'Id or name of what it was done to; of a call, the qualified name',

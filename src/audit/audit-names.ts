@@ -1,4 +1,5 @@
 /** Audit rows with names beside their ids, and searches by names in place of ids. */
+import { parseQualifiedName, toQualifiedName } from '../shared/naming/qualified-name.ts';
 import type { AuditFilter, PlacedEvent } from './audit-schema.ts';
 import { findIdsNamed, findNames, type NamedKind } from './name-store.ts';
 
@@ -11,6 +12,8 @@ export interface AuditQuery extends Omit<
   token?: string | undefined;
   subject?: string | undefined;
   server?: string | undefined;
+  /** Qualified name, in any style. */
+  tool?: string | undefined;
 }
 
 /** A row with what its ids are called; null where nobody knows. */
@@ -49,18 +52,25 @@ export async function withNames(
 /** The filter of a search, with the ids that its names stand for. */
 export async function toFilter(
   db: D1Database,
-  { principal, token, subject, server, ...rest }: AuditQuery,
+  { principal, token, subject, server, tool, ...rest }: AuditQuery,
 ): Promise<AuditFilter> {
   const resolve = async (text: string | undefined, kinds: readonly NamedKind[]) =>
     text === undefined ? undefined : [text, ...(await findIdsNamed(db, kinds, text))];
   const principalIds = await resolve(principal, ['principal', 'connector']);
   const servers = await resolve(server, ['server']);
   const names = servers && [...(await findNames(db, servers)).values(), server ?? ''];
+  const subjects = await resolve(subject, ['principal', 'token', 'server', 'toolset', 'connector']);
+  const tools = tool === undefined ? undefined : subjectsOf(tool);
   return {
     ...rest,
     principalIds: principalIds?.flatMap(id => [id, `${CONNECTOR}${id}`]),
     tokenIds: await resolve(token, ['token', 'connector']),
-    subjects: await resolve(subject, ['principal', 'token', 'server', 'toolset', 'connector']),
+    subjects:
+      subjects && tools ? subjects.filter(each => tools.includes(each)) : (tools ?? subjects),
     ofServers: servers && { ids: servers, names: [...new Set(names)] },
   };
 }
+
+/** What rows of calls of a tool may have as their subject. */
+const subjectsOf = (tool: string): string[] =>
+  parseQualifiedName(tool).map(parts => toQualifiedName(parts.server, parts.tool, 'dot'));

@@ -1,6 +1,7 @@
 /** Every command, in the order of the help. */
 import type { Command } from 'commander';
 import { addApprovals } from './approvals.ts';
+import { addAudit } from './audit.ts';
 import { addConnect } from './connect.ts';
 import { addConnectors } from './connectors.ts';
 import { addAsk } from './ask.ts';
@@ -33,6 +34,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addCall,
   addChat,
   addTrace,
+  addAudit,
   addToken,
   addImport,
   addDoctor,

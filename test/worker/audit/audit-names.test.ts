@@ -120,6 +120,10 @@ describe('a search of the audit', () => {
     }
     expect(await actionsOf({ server: 'named' })).toEqual(['tool.call', 'server.create']);
     expect(await actionsOf({ server: 'named', principal: 'caller' })).toEqual(['tool.call']);
+    for (const tool of ['named.echo', 'named:echo', 'named__echo', 'named/echo'])
+      expect(await actionsOf({ tool, principal: 'caller' })).toEqual(['tool.call']);
+    expect(await actionsOf({ tool: 'named.echo', subject: 'named.other' })).toEqual([]);
+    expect(await actionsOf({ tool: 'echo' })).toEqual([]);
     expect(await actionsOf({ principal: 'nobody' })).toEqual([]);
     expect(await actionsOf({ server: 'name' })).toEqual([]);
   });

@@ -1,0 +1,71 @@
+/** `portico audit` against a real gateway: who called what, by names, and what became of the chains. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startFixture, until, type Upstream } from '../../fixtures/start-fixture.ts';
+import { startGateway, type Gateway } from '../support/gateway.ts';
+import { runPortico, type Ran } from '../support/portico-command.ts';
+
+const WAIT_MS = 30_000;
+
+interface Row {
+  action: string;
+  subject: string;
+  principal_name: string;
+  outcome: string;
+}
+
+let gateway: Gateway;
+let upstream: Upstream;
+
+beforeAll(async () => {
+  [gateway, upstream] = await Promise.all([startGateway(), startFixture('rich-modern')]);
+  await gateway.register('rich', `${upstream.origin}/mcp`);
+  const made = await gateway.api('POST', '/api/v1/principals', { name: 'Ada' });
+  const { token } = await gateway.createToken({ name: 'laptop', principal: made.json['id'] });
+  await portico(['call', 'rich.echo', '--message', 'hi'], token);
+  await portico(['call', 'rich.none'], token);
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.stop();
+});
+
+const portico = (args: string[], token = gateway.adminToken): Promise<Ran> =>
+  runPortico(args, { env: { PORTICO_URL: gateway.origin, PORTICO_TOKEN: token } });
+const found = async (...args: string[]) => {
+  const rows = (await portico(['audit', ...args, '--json'])).json<Row[]>();
+  return rows.map(({ action, subject, outcome }) => `${action} ${subject} ${outcome}`);
+};
+
+it('[CLI-4] [SEC-6] shows calls and changes, by names', async () => {
+  const calls = await until('the call is recorded', WAIT_MS, async () => {
+    const rows = await found('--principal', 'ada', '--since', '1h');
+    return rows.length > 0 ? rows : undefined;
+  });
+  expect(calls).toContain('tool.call rich.echo done');
+  for (const tool of ['rich.echo', 'rich__echo', 'rich:echo', 'rich/echo']) {
+    expect(await found('--tool', tool)).toEqual(['tool.call rich.echo done']);
+  }
+  expect(await found('--server', 'rich', '--principal', 'Ada', '--outcome', 'done')).toEqual([
+    'tool.call rich.echo done',
+  ]);
+  expect(await found('--tool', 'echo')).toEqual([]);
+  expect(await found('--limit', '1')).toHaveLength(1);
+  const { out } = await portico(['audit', '--tool', 'rich.echo']);
+  expect(out).toMatch(
+    /^TIME +PRINCIPAL +ACTION +WHAT +OUTCOME\n\S+ +Ada +tool\.call +rich\.echo +done\n$/,
+  );
+});
+
+it('[CLI-4] [SEC-6] checks every chain', async () => {
+  const { out, code } = await portico(['audit', 'verify']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^admin +\d+ +whole$/m);
+});
+
+it('[CLI-4] says what is wrong with what was asked', async () => {
+  expect(await portico(['audit', '--since', 'yesterday'])).toMatchObject({ code: 2 });
+  expect(await portico(['audit', '--outcome', 'odd'])).toMatchObject({ code: 2 });
+  const { token } = await gateway.createToken({ name: 'member' });
+  expect(await portico(['audit'], token)).toMatchObject({ code: 3, out: '' });
+});
