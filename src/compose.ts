@@ -58,7 +58,7 @@ export function compose(env: Env): AppPorts {
   const servers = createServers({ ...base, ...objects, secrets: credentials.secrets });
   const accessTokens = new RemoteAccessTokens(monitors.of);
   const endpoints = createUpstreamEndpoints(connectors, keys, config, accessTokens);
-  const sessions = createSessions({ clients, servers: serverObjects, endpoints, config });
+  const sessions = createSessions({ db, keys, clients, servers: serverObjects, endpoints, config });
   const send = createUpstreams({
     endpoints,
     sessions: sessions.upstreamSessions,

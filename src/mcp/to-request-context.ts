@@ -47,6 +47,7 @@ export function toRequestContext(
       signal: incoming.signal,
       timers: new RequestTimers(),
       owner,
+      copies: admitted.snapshot.session?.copies,
       waitUntil,
       capabilities,
       questions,

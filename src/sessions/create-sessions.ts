@@ -2,21 +2,26 @@
 import { endSession } from '../upstream/session/end-session.ts';
 import type { UpstreamEndpoints } from '../upstream/endpoint.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import { Cancellations } from './cancellations.ts';
 import type { ClientObject, ResourceMonitor } from './client-object.ts';
+import { SessionCopies } from './session-copies.ts';
 import { Streams } from './streams.ts';
 import { UpstreamSessions } from './upstream-sessions.ts';
 
 export interface SessionDeps {
+  db: D1Database;
+  keys: KeyRing;
   clients: ObjectsByName<ClientObject>;
   servers: ObjectsByName<ResourceMonitor>;
   endpoints: UpstreamEndpoints;
   config: { maxAnswerBytes: number };
 }
 
-export function createSessions({ clients, servers, endpoints, config }: SessionDeps) {
-  const upstreamSessions = new UpstreamSessions(clients, config.maxAnswerBytes);
+export function createSessions({ db, keys, clients, servers, endpoints, config }: SessionDeps) {
+  const copies = new SessionCopies(db, keys);
+  const upstreamSessions = new UpstreamSessions(clients, copies, config.maxAnswerBytes);
   return {
     upstreamSessions,
     cancellations: new Cancellations(clients),

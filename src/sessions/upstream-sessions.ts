@@ -19,9 +19,10 @@ import { openListener } from './call-listeners.ts';
 import { QuietCalls } from './quiet-calls.ts';
 import { openLine, type QuestionLine } from './question-channel.ts';
 import type { ClientObject, EndedSession } from './client-object.ts';
+import type { SessionCopies } from './session-copies.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 
-/** How long the isolate believes in a session before it asks the object again, in milliseconds. */
+/** How long the isolate believes in a session before it asks the object again, while a call is on its way; in milliseconds. */
 const REMEMBER_MS = 60_000;
 /** A quiet call that lasts so long hears its session's notification stream from then on, in milliseconds. */
 const LASTS_MS = 2_000;
@@ -33,16 +34,23 @@ interface Remembered {
 
 export class UpstreamSessions {
   readonly #objects: ObjectsByName<ClientObject>;
+  readonly #copies: SessionCopies;
   readonly #maxBytes: number;
   readonly #quiet = new QuietCalls();
   readonly #remembered = new Lru<string, Remembered>(20_000);
+  /** Ids of sessions that upstreams forgot: a copy may be of one. */
+  readonly #forgotten = new Lru<string, string>(20_000);
 
-  constructor(objects: ObjectsByName<ClientObject>, maxBytes: number) {
+  constructor(objects: ObjectsByName<ClientObject>, copies: SessionCopies, maxBytes: number) {
     this.#objects = objects;
+    this.#copies = copies;
     this.#maxBytes = maxBytes;
   }
 
-  /** @throws PorticoError with an `upstream_*` code where the handshake fails */
+  /**
+   * A session that is remembered or copied is used at once, and the object is asked about it meanwhile.
+   * @throws PorticoError with an `upstream_*` code where the handshake fails
+   */
   async acquire(
     context: CallContext,
     endpoint: UpstreamEndpoint,
@@ -51,17 +59,49 @@ export class UpstreamSessions {
     const { serverId, credentialKey } = endpoint;
     const owner = context.owner(serverId);
     const key = `${owner} ${serverId}`;
-    const known = this.#remembered.get(key);
+    const found = this.#remembered.get(key) ?? (await this.#copied(context, owner, serverId));
     const now = Date.now();
-    if (known?.session.credentialKey === credentialKey && now - known.at < REMEMBER_MS) {
-      return this.#hearing(context, endpoint, known, hearing);
+    if (found?.session.credentialKey === credentialKey) {
+      if (now - found.at >= REMEMBER_MS) context.waitUntil(this.#confirm(found, owner, serverId));
+      return this.#hearing(context, endpoint, found, hearing);
     }
     const object = this.#object(owner);
     const { capabilities } = context;
     const session = await acquireSession(object, endpoint, capabilities, this.#maxBytes);
     const fresh = { session, at: now };
     this.#remembered.set(key, fresh);
-    return this.#hearing(context, endpoint, fresh, hearing);
+    const heard = await this.#hearing(context, endpoint, fresh, hearing);
+    context.waitUntil(this.#copies.keep(owner, serverId, fresh.session));
+    return heard;
+  }
+
+  /** What the row of the client's session has, as remembered from now on; the object is to be asked about it. */
+  async #copied(
+    { copies }: CallContext,
+    owner: string,
+    serverId: string,
+  ): Promise<Remembered | undefined> {
+    const key = `${owner} ${serverId}`;
+    const session = await this.#copies.open(copies, owner, serverId);
+    if (!session || session.sessionId === this.#forgotten.get(key)) return undefined;
+    const copied = { session, at: -Infinity };
+    this.#remembered.set(key, copied);
+    return copied;
+  }
+
+  /** Tells the object that a session is used, and takes the one that it has, if that is another. */
+  async #confirm(used: Remembered, owner: string, serverId: string): Promise<void> {
+    const { session } = used;
+    used.at = Date.now();
+    const object = this.#object(owner);
+    const acquired = await object.acquire(serverId, session.credentialKey);
+    const isUsed = this.#remembered.get(`${owner} ${serverId}`) === used;
+    if ('claim' in acquired) {
+      await object.settle(serverId, acquired.claim, isUsed ? session : undefined);
+    } else if (isUsed && acquired.session.sessionId !== session.sessionId) {
+      used.session = acquired.session;
+      await this.#copies.keep(owner, serverId, acquired.session);
+    }
   }
 
   /**
@@ -103,7 +143,9 @@ export class UpstreamSessions {
   /** The upstream forgot this session. */
   async forget(context: CallContext, endpoint: UpstreamEndpoint, sessionId: string): Promise<void> {
     const owner = context.owner(endpoint.serverId);
-    this.#remembered.delete(`${owner} ${endpoint.serverId}`);
+    const key = `${owner} ${endpoint.serverId}`;
+    this.#remembered.delete(key);
+    this.#forgotten.set(key, sessionId);
     await this.#object(owner).forget(endpoint.serverId, sessionId);
   }
 

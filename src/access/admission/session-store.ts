@@ -14,6 +14,8 @@ export interface Session {
   lastSeenAt: number;
   /** What the client set with `logging/setLevel`, if it did. */
   logLevel?: LogLevel;
+  /** Copies of its sessions at upstreams, sealed: JSON text by server. */
+  copies?: string;
 }
 
 const RowSchema = z
@@ -25,6 +27,7 @@ const RowSchema = z
     created_at: z.number(),
     last_seen_at: z.number(),
     log_level: z.enum(LOG_LEVELS).nullable(),
+    upstream_sessions: z.string().nullish(),
   })
   .transform((row): Session => ({
     id: row.id,
@@ -34,6 +37,7 @@ const RowSchema = z
     createdAt: row.created_at,
     lastSeenAt: row.last_seen_at,
     ...(row.log_level === null ? {} : { logLevel: row.log_level }),
+    ...(row.upstream_sessions && { copies: row.upstream_sessions }),
   }));
 
 export function selectSessions(db: D1Database, ids: readonly string[]): D1PreparedStatement {
@@ -68,6 +72,24 @@ export function touchSession(db: D1Database, id: string, now: number): D1Prepare
 
 export function updateLogLevel(db: D1Database, id: string, level: LogLevel): D1PreparedStatement {
   return db.prepare('UPDATE sessions SET log_level = ? WHERE id = ?').bind(level, id);
+}
+
+/** Most characters of a session's copies. */
+const MAX_COPIES = 20_000;
+
+/** Keep a copy of a session at an upstream, where there is room. */
+export function updateCopy(
+  db: D1Database,
+  id: string,
+  serverId: string,
+  sealed: string,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE sessions SET upstream_sessions = json_set(coalesce(upstream_sessions, '{}'), ?, ?)
+       WHERE id = ? AND length(coalesce(upstream_sessions, '')) < ${MAX_COPIES}`,
+    )
+    .bind(`$."${serverId}"`, sealed, id);
 }
 
 export function deleteSession(db: D1Database, id: string): D1PreparedStatement {

@@ -7,7 +7,13 @@ export function sessionOwner(sessionId: string): string {
 
 /** Whether an object is that of a session. */
 export function isSessionOwner(owner: string): boolean {
-  return owner.startsWith(sessionOwner(''));
+  return sessionOf(owner) !== undefined;
+}
+
+/** The session whose object this is, or undefined where it is none's. */
+export function sessionOf(owner: string): string | undefined {
+  const prefix = sessionOwner('');
+  return owner.startsWith(prefix) ? owner.slice(prefix.length) : undefined;
 }
 
 /**

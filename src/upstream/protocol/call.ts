@@ -12,6 +12,8 @@ export interface CallContext {
   signal: AbortSignal;
   /** Name of the ClientSession object that holds this client's session at a server. */
   owner(serverId: string): string;
+  /** Copies of the client's sessions at servers, as its own session's row has them; absent where it has none. */
+  copies?: string | undefined;
   /** Runs work that outlives the response. */
   waitUntil: WaitUntil;
   /** What of the client's capabilities concerns questions; empty where it cannot be asked. */
