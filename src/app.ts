@@ -1,9 +1,10 @@
 /** Routes: the MCP endpoints first, since they are the path of a call; then health; then the API. */
 import type { McpPorts } from './mcp/ports.ts';
 import { createApi } from './api/api.ts';
-import { handleDocs, isDocsPath, type DocsPorts } from './api/docs.ts';
+import { handleDocs, isDocsPath } from './api/docs.ts';
 import type { ApiPorts } from './api/frame.ts';
 import { handleConnect, type ConnectPorts } from './api/connector-route.ts';
+import { handleSetup, isSetupPath, type SetupPorts } from './api/setup.ts';
 import { PorticoError } from './shared/errors/portico-error.ts';
 import { toProblemResponse } from './shared/errors/to-problem.ts';
 import { IMPLEMENTATION } from './shared/protocol.ts';
@@ -14,7 +15,7 @@ import { createAddressLimit, type AddressLimitPorts } from './http/address-limit
 import { handleMcp } from './mcp/route.ts';
 import { handleSse } from './mcp/sse/sse-route.ts';
 
-export type AppPorts = ApiPorts & McpPorts & DocsPorts & AddressLimitPorts & ConnectPorts;
+export type AppPorts = ApiPorts & McpPorts & SetupPorts & AddressLimitPorts & ConnectPorts;
 
 export interface App {
   fetch(request: Request, context: ExecutionContext): Response | Promise<Response>;
@@ -53,6 +54,7 @@ export function createApp(ports: AppPorts): App {
       if (drained) return drained;
       if (url.pathname === '/connect') return handleConnect(request, ports);
       if (isDocsPath(url.pathname)) return handleDocs(request, url, ports);
+      if (isSetupPath(url.pathname)) return handleSetup(request, url, ports);
       return api.fetch(request, {}, context);
     },
   };

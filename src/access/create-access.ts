@@ -8,6 +8,7 @@ import { Snapshots } from './admission/snapshots.ts';
 import type { AccessState } from './policy/policy.ts';
 import { createPrincipals } from './principals/principal-service.ts';
 import { createRules } from './rules/rule-service.ts';
+import { SetupService } from './setup/setup-service.ts';
 import { createTokens } from './tokens/token-service.ts';
 import { createToolsets } from './toolsets/toolset-service.ts';
 
@@ -49,5 +50,6 @@ export function createAccess({ db, keys, adminAudit, config, ...deps }: AccessDe
     tokens: createTokens({ ...ports, keys }),
     rules: createRules(ports),
     toolsets: createToolsets(ports),
+    setup: new SetupService({ db, keys, adminAudit }),
   };
 }

@@ -31,19 +31,17 @@ export interface KeyRing {
   open(purpose: Purpose, sealed: string, aad: string): Promise<string | undefined>;
 }
 
+const KeySchema = z.string().regex(/^[A-Za-z0-9+/]{43}=$/);
 const RingSchema = z.strictObject({
   active: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/),
-  keys: z.record(
-    z.string().regex(/^[A-Za-z0-9_-]{1,32}$/),
-    z.string().regex(/^[A-Za-z0-9+/]{43}=$/),
-  ),
+  keys: z.record(z.string().regex(/^[A-Za-z0-9_-]{1,32}$/), KeySchema),
 });
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
 /**
  * Parse the ring.
- * @param secret JSON text of `{"active":"k1","keys":{"k1":"<base64 of 32 bytes>"}}`
+ * @param secret JSON text of `{"active":"k1","keys":{"k1":"<base64 of 32 bytes>"}}`, or one key in base64, which is a ring of one: k1
  * @throws Error that names what is wrong, without the secret's value
  */
 export function createKeyRing(secret: string | undefined): KeyRing {
@@ -97,6 +95,8 @@ export function createKeyRing(secret: string | undefined): KeyRing {
 }
 
 function parseRing(secret: string | undefined): z.infer<typeof RingSchema> {
+  const single = KeySchema.safeParse(secret?.trim());
+  if (single.success) return { active: 'k1', keys: { k1: single.data } };
   let json: unknown;
   try {
     json = JSON.parse(secret ?? '');

@@ -1,0 +1,46 @@
+/**
+ * The folder of one deployment on this machine: which ids it has, the merged configuration, the log, and for a moment its secrets. It is
+ * a convenience: everything in it is found again in the account. Only its owner can read it.
+ */
+import { rmSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface KeptFiles {
+  folder: string;
+  logFile: string;
+  /** Write a JSON file, whole or not at all. @returns its path */
+  write(file: string, value: unknown): Promise<string>;
+  /** Do something with secrets in a file, which is gone afterwards, however this process ends but by a kill. */
+  withSecrets<T>(secrets: Record<string, string>, work: (file: string) => Promise<T>): Promise<T>;
+}
+
+const SECRETS = 'secrets.json';
+
+/** Opens the folder; what a killed run left of secrets goes. */
+export async function openKeptFiles(folder: string): Promise<KeptFiles> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const secretsFile = join(folder, SECRETS);
+  await rm(secretsFile, { force: true });
+  const write = async (file: string, value: unknown): Promise<string> => {
+    const path = join(folder, file);
+    await writeFile(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+    await rename(`${path}.new`, path);
+    return path;
+  };
+  return {
+    folder,
+    logFile: join(folder, 'wrangler.log'),
+    write,
+    async withSecrets(secrets, work) {
+      const remove = () => rmSync(secretsFile, { force: true });
+      process.once('exit', remove);
+      try {
+        return await work(await write(SECRETS, secrets));
+      } finally {
+        remove();
+        process.off('exit', remove);
+      }
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/**
+ * `npm run deploy`: puts the gateway on Cloudflare, or brings one that is there up to date (`help.txt`). Owns the command line, what the
+ * terminal shows and the exit codes. No secret is in an argument, a line or a file that stays.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { fileURLToPath } from 'node:url';
+import { readMigrations } from '../local/migrations.ts';
+import { createSteps } from '../local/steps.ts';
+import { createKeyRing } from '../src/shared/crypto/key-ring.ts';
+import { IMPLEMENTATION } from '../src/shared/protocol.ts';
+import { createCloudflare } from './cloudflare.ts';
+import { DeployError } from './deploy-error.ts';
+import { findAccount, findDeployment } from './find-deployment.ts';
+import { openKeptFiles, type KeptFiles } from './kept-files.ts';
+import { readOptions, type DeployOptions } from './options.ts';
+import { toPlan, toPlanText } from './plan.ts';
+import { runPlan } from './run-plan.ts';
+import { createWrangler } from './wrangler.ts';
+import { toDeploymentConfig, type DeploymentIds } from './wrangler-config.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const HELP = fileURLToPath(new URL('./help.txt', import.meta.url));
+const API = 'https://api.cloudflare.com/client/v4';
+const steps = createSteps(process.stdout);
+
+async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const options = readOptions(args);
+  if (options.isHelp) {
+    process.stdout.write(readFileSync(HELP, 'utf8'));
+    return 0;
+  }
+  const token = env['CLOUDFLARE_API_TOKEN'] ?? '';
+  if (token === '') {
+    throw new DeployError(
+      'CLOUDFLARE_API_TOKEN is missing: make one at dash.cloudflare.com/profile/api-tokens; --help says with which permissions',
+      2,
+    );
+  }
+  const ownKeys = env['PORTICO_KEYS'];
+  if (ownKeys !== undefined) checkKeys(ownKeys);
+  const api = createCloudflare({ baseUrl: env['CLOUDFLARE_API_BASE_URL'] ?? API, token });
+  const account = await steps.run('account found', () =>
+    findAccount(api, env['CLOUDFLARE_ACCOUNT_ID']),
+  );
+  const found = await steps.run('looked at what is there', () =>
+    findDeployment(api, account, options.name),
+  );
+  const migrations = (await readMigrations(join(ROOT, 'migrations'))).map(({ name }) => name);
+  const plan = toPlan({ options, migrations, hasOwnKeys: ownKeys !== undefined }, found);
+  const { version } = IMPLEMENTATION;
+  steps.say(`\n${toPlanText(plan, version)}`);
+  if (options.isDryRun) {
+    steps.say('Nothing was done (--dry-run).');
+    return 0;
+  }
+  if (!(await isConfirmed(options))) {
+    steps.say('Nothing was done.');
+    return 0;
+  }
+  const files = await openKeptFiles(join(ROOT, '.portico', 'cloudflare', options.name));
+  const address = await runPlan(plan, found, options, {
+    api,
+    files,
+    steps,
+    account,
+    version,
+    writeConfig: ids => writeConfig(files, options, ids),
+    makeKeys: () => ownKeys ?? createKeys(),
+    wrangler: createWrangler({
+      command: join(ROOT, 'node_modules', 'wrangler', 'bin', 'wrangler.js'),
+      cwd: ROOT,
+      account,
+      env,
+      logFile: files.logFile,
+    }),
+  });
+  steps.say(`\nPortico is at ${plan.origin}/mcp`);
+  if (address !== undefined) {
+    steps.say(`Open this within a day, once, to become its administrator:\n\n  ${address}\n`);
+  }
+  return 0;
+}
+
+/** @throws DeployError where it is no key ring; its value is not told */
+function checkKeys(keys: string): void {
+  try {
+    createKeyRing(keys);
+  } catch (error) {
+    throw new DeployError(error instanceof Error ? error.message : String(error), 2);
+  }
+}
+
+const createKeys = (): string =>
+  JSON.stringify({ active: 'k1', keys: { k1: randomBytes(32).toString('base64') } });
+
+async function writeConfig(
+  files: KeptFiles,
+  options: DeployOptions,
+  ids: DeploymentIds,
+): Promise<string> {
+  // Wrangler takes a second to load, which a refusal need not wait for.
+  const { experimental_readRawConfig: readRawConfig } = await import('wrangler');
+  const { rawConfig } = readRawConfig({ config: join(ROOT, 'wrangler.toml') });
+  const toRoot = `${relative(files.folder, ROOT)}/`;
+  return files.write('wrangler.json', toDeploymentConfig(rawConfig, options, ids, toRoot));
+}
+
+async function isConfirmed(options: DeployOptions): Promise<boolean> {
+  if (options.isConfirmed || !process.stdin.isTTY || !process.stdout.isTTY) return true;
+  const prompt = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await prompt.question('Go on? [y/N] ')).trim());
+  } finally {
+    prompt.close();
+  }
+}
+
+for (const [signal, code] of [['SIGINT', 130] as const, ['SIGTERM', 143] as const]) {
+  process.once(signal, () => {
+    process.stderr.write('\nStopped. What was made stays; run it again to go on.\n');
+    process.exit(code);
+  });
+}
+
+run(process.argv.slice(2), process.env)
+  .then(code => (process.exitCode = code))
+  .catch((error: unknown) => {
+    const isOurs = error instanceof DeployError;
+    process.stderr.write(`✗ ${isOurs ? error.message : String(error)}\n`);
+    if (isOurs && error.exitCode === 1) {
+      process.stderr.write('  What was made stays; run it again to go on.\n');
+    }
+    process.exitCode = isOurs ? error.exitCode : 1;
+  });

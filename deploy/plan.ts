@@ -1,0 +1,112 @@
+/** What a deployment will do, made of what is there. Pure. */
+import { DeployError } from './deploy-error.ts';
+import { namesOf, type Found } from './find-deployment.ts';
+import type { DeployOptions } from './options.ts';
+
+export type StepName =
+  'database' | 'namespace' | 'bookmark' | 'migrations' | 'upload' | 'health' | 'setup';
+
+export interface Step {
+  name: StepName;
+  /** What will be done, for people. */
+  text: string;
+}
+
+export interface Plan {
+  steps: readonly Step[];
+  /** What is there and stays. */
+  kept: readonly string[];
+  /** Origin where people reach it. */
+  origin: string;
+  /** Migrations that the database has not seen. */
+  pending: readonly string[];
+  /** The Worker gets a key ring: one that is given, or a new one. */
+  needsKeys: boolean;
+}
+
+export interface Wanted {
+  options: DeployOptions;
+  /** Names of the migrations of this version, in order. */
+  migrations: readonly string[];
+  /** A key ring is given. */
+  hasOwnKeys: boolean;
+}
+
+/** Where people reach a deployment. @throws DeployError where there is no address */
+export function originOf({ name, domain, url }: DeployOptions, { subdomain }: Found): string {
+  if (url !== undefined) return url;
+  if (domain !== undefined) return `https://${domain}`;
+  if (subdomain !== undefined) return `https://${name}.${subdomain}.workers.dev`;
+  throw new DeployError(
+    'The account has no workers.dev name yet: open Workers & Pages in the dashboard once, or give --domain',
+  );
+}
+
+/** @throws DeployError where it must not be done */
+export function toPlan({ options, migrations, hasOwnKeys }: Wanted, found: Found): Plan {
+  const { name, jurisdiction, location } = options;
+  const { worker, database, namespace } = found;
+  const names = namesOf(name);
+  const unknown = database?.migrations.find(each => !migrations.includes(each));
+  if (unknown !== undefined) {
+    throw new DeployError(
+      `The database has the migration ${unknown}, which this version lacks: a newer Portico is deployed`,
+    );
+  }
+  const needsKeys = !worker?.secrets.includes('PORTICO_KEYS');
+  if (needsKeys && !hasOwnKeys && (database?.tokens ?? 0) > 0) {
+    throw new DeployError(
+      `The database ${names.database} has tokens under a key ring that no Worker has. Put that ring into PORTICO_KEYS, or choose another --name`,
+    );
+  }
+  const pending = migrations.filter(each => !database?.migrations.includes(each));
+  const isEmpty = (database?.migrations.length ?? 0) === 0;
+  const place = jurisdiction ?? location;
+  const hasAdministrator =
+    (database?.administrators ?? 0) > 0 || worker?.secrets.includes('PORTICO_ADMIN_TOKEN');
+  const steps: (Step | false)[] = [
+    !database && {
+      name: 'database',
+      text: `make the D1 database ${names.database}${place === undefined ? '' : ` in ${place}`}`,
+    },
+    !namespace && { name: 'namespace', text: `make the KV namespace ${names.namespace}` },
+    pending.length > 0 &&
+      !isEmpty && { name: 'bookmark', text: 'note where the history of the database is now' },
+    pending.length > 0 && { name: 'migrations', text: `apply ${counted(pending.length)}` },
+    {
+      name: 'upload',
+      text: `upload the Worker ${names.worker}${needsKeys ? (hasOwnKeys ? ' with the keys of PORTICO_KEYS' : ' with new keys') : ''}`,
+    },
+    { name: 'health', text: 'wait until it answers' },
+    (options.needsSetupCode || !hasAdministrator) && {
+      name: 'setup',
+      text: 'make a setup code, for its first administrator',
+    },
+  ];
+  return {
+    steps: steps.filter(step => step !== false),
+    kept: [
+      ...(database ? [`the database ${database.id}`] : []),
+      ...(namespace ? [`the namespace ${namespace.id}`] : []),
+      ...(worker && !needsKeys ? ['its keys'] : []),
+    ],
+    origin: originOf(options, found),
+    pending,
+    needsKeys,
+  };
+}
+
+const counted = (n: number): string => (n === 1 ? '1 migration' : `${n} migrations`);
+
+/** The plan as a person reads it. */
+export function toPlanText({ steps, kept, origin }: Plan, version: string): string {
+  return [
+    `Portico ${version} at ${origin}`,
+    ...kept.map(each => `  keep ${each}`),
+    ...steps.map(({ text }) => `  ${text}`),
+    '',
+    'It needs the Workers Paid plan ($5 a month, price of November 2026). What calls cost',
+    'beyond what the plan includes: docs/guides/what-a-call-costs.md',
+    '',
+  ].join('\n');
+}

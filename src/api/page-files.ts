@@ -1,0 +1,86 @@
+/**
+ * Pages for people, from our own files and nothing from anywhere else: their headers, and the files they are made of. A page holds no
+ * secret; refuses whatever is not one of its files.
+ */
+import { checkOrigin, type OriginPolicy } from '../http/origin.ts';
+import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
+import { toProblemResponse } from '../shared/errors/to-problem.ts';
+
+/** Finds a file of the deployment by its path. */
+export type FindAsset = (path: string) => Promise<Response>;
+
+export interface PagePorts {
+  config: OriginPolicy;
+  asset: FindAsset;
+}
+
+/** What a page may do beyond this: nothing inline, no frame, nothing of another origin. */
+export interface PagePolicy {
+  formAction: 'none' | 'self';
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
+};
+
+/** Headers of a page or one of its files. */
+export function pageHeaders(extension: string, { formAction }: PagePolicy): Headers {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    `form-action '${formAction}'`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return new Headers({
+    'content-type': TYPES[extension] ?? 'application/octet-stream',
+    'content-security-policy': policy.join('; '),
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cache-control': 'public, max-age=300',
+  });
+}
+
+/** Answers for a page; what it throws becomes a problem, and a 405 says which methods there are. */
+export async function answerPage(
+  request: Request,
+  url: URL,
+  { config }: Pick<PagePorts, 'config'>,
+  methods: readonly string[],
+  answer: () => Promise<Response>,
+): Promise<Response> {
+  try {
+    checkOrigin(url, request.headers.get('origin'), config);
+    if (!methods.includes(request.method)) throw new PorticoError('method_not_allowed');
+    const response = await answer();
+    return request.method === 'HEAD' ? new Response(null, response) : response;
+  } catch (thrown) {
+    const response = toProblemResponse(toPorticoError(thrown));
+    if (response.status === 405) response.headers.set('allow', methods.join(', '));
+    return response;
+  }
+}
+
+/**
+ * A file of a page.
+ * @param names those it has
+ * @throws PorticoError `not_found`
+ */
+export async function readPageFile(
+  asset: FindAsset,
+  folder: string,
+  names: ReadonlySet<string>,
+  name: string,
+  policy: PagePolicy,
+): Promise<Response> {
+  const found = names.has(name) ? await asset(`${folder}/${name}`) : undefined;
+  if (found?.status !== 200) throw new PorticoError('not_found');
+  return new Response(found.body, { headers: pageHeaders(name.split('.').at(-1) ?? '', policy) });
+}

@@ -1,0 +1,82 @@
+/**
+ * A deployment that breaks off: each kind of request to Cloudflare fails once, refused, cut off before it was done, or after. Run again
+ * and again it goes on where it broke off, and ends with one of everything.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Response as OutboundResponse } from 'miniflare';
+import type { Failure } from '../../fixtures/cloudflare/cloudflare.ts';
+import { createDeployWorld, type DeployWorld } from '../support/deploy.ts';
+
+/** More than there are kinds of requests. */
+const MOST_RUNS = 40;
+/** For a machine that is busy; every run starts wrangler once or twice. */
+const TIMEOUT_MS = 900_000;
+const WAYS: readonly Failure[] = ['after', { status: 500 }, 'before', { status: 429 }];
+
+const codeIn = (text: string): string => /\/setup#([\w-]{43})/.exec(text)?.[1] ?? '';
+/** One line that says what failed, and one how to go on; no stack. */
+const isOneLine = (text: string): boolean =>
+  text.split('\n').filter(line => line.startsWith('✗')).length === 1 &&
+  text.includes('run it again to go on') &&
+  !text.includes('    at ');
+
+let world: DeployWorld;
+
+beforeAll(async () => {
+  world = await createDeployWorld(() => new OutboundResponse(null, { status: 502 }));
+});
+afterAll(() => world.stop());
+
+it(
+  '[OPS-4] goes on after a failure of any request, and makes nothing twice',
+  async () => {
+    const { cloudflare, name } = world;
+    const script = `/workers/scripts/${name}`;
+    let ring: string | undefined;
+    let address = '';
+    /** One run in which one request fails. @returns whether it did, and whether the run got to its end */
+    const runWith = async (pick: (request: string) => boolean, how: Failure) => {
+      let failing = '';
+      cloudflare.clear();
+      cloudflare.failOnce(request => pick(request) && (failing = request) !== '', how);
+      const { code, text } = await world.deploy();
+      const at = `${failing} ${JSON.stringify(how)}: ${text}`;
+      const keys = cloudflare.account.scripts.get(name)?.secrets['PORTICO_KEYS'];
+      // What was uploaded once is never replaced.
+      expect(keys).toBe(ring ?? keys);
+      ring = keys;
+      expect(await world.keptText().catch(() => '')).not.toContain('secrets.json');
+      // Wrangler tries some requests again by itself, so a run may succeed all the same.
+      expect([code === 0 || isOneLine(text), at]).toEqual([true, at]);
+      expect([failing !== '' || code === 0, at]).toEqual([true, at]);
+      address = codeIn(text) || address;
+      return { failing, isWhole: code === 0 };
+    };
+
+    // What is made once, in the order in which it is made. Wrangler sends its upload again by itself.
+    for (const making of ['POST /d1/database', 'POST /storage/kv/namespaces', `PUT ${script}`]) {
+      for (const how of ['before', 'after'] as const) {
+        const { failing, isWhole } = await runWith(request => request === making, how);
+        if (isWhole) break;
+        expect([making, how, failing]).toEqual([making, how, making]);
+      }
+    }
+    const failed: string[] = [];
+    for (let run = 0; ; run += 1) {
+      expect(run).toBeLessThan(MOST_RUNS);
+      const how = WAYS[run % WAYS.length] ?? 'before';
+      const { failing } = await runWith(request => !failed.includes(request), how);
+      if (failing === '') break;
+      failed.push(failing);
+    }
+    expect(failed.length).toBeGreaterThan(12);
+    const { databases, namespaces, scripts } = cloudflare.account;
+    expect([databases.size, namespaces.size, scripts.size]).toEqual([1, 1, 1]);
+    const last = codeIn((await world.deploy(['--setup-code'])).text);
+    const redeem = (code: string) =>
+      fetch(`${world.origin}/setup`, { method: 'POST', body: new URLSearchParams({ code }) });
+    expect((await redeem(address)).status).toBe(403);
+    expect((await redeem(last)).status).toBe(201);
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,101 @@
+/** `npm run deploy` against a Cloudflare of our own: the command, what it says, and the gateway that was uploaded. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startCloudflare, type FakeCloudflare } from '../../fixtures/cloudflare/cloudflare.ts';
+import { findFreePort } from '../../fixtures/start-fixture.ts';
+import { withoutSettings } from './gateway.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+export interface Ended {
+  code: number | null;
+  /** Both streams. */
+  text: string;
+}
+
+export interface DeployWorld {
+  cloudflare: FakeCloudflare;
+  origin: string;
+  /** Name of the deployment, of its own for each world. */
+  name: string;
+  /** Folder in which the command keeps what it found. */
+  kept: string;
+  /** Arguments that every run of the command was started with, of itself and of what it starts. */
+  seenArguments: string[];
+  deploy(args?: string[], env?: Record<string, string>): Promise<Ended>;
+  /** Every file of the kept folder, as one text. */
+  keptText(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** @param outbound answers what the deployed gateway asks of public servers */
+export async function createDeployWorld(
+  outbound: Parameters<typeof startCloudflare>[2],
+): Promise<DeployWorld> {
+  const folder = await mkdtemp(join(tmpdir(), 'portico-cloudflare-'));
+  const port = await findFreePort();
+  const cloudflare = await startCloudflare(folder, port, outbound);
+  const origin = `http://127.0.0.1:${port}`;
+  const name = `test-${process.pid}-${port}`;
+  const kept = join(ROOT, '.portico', 'cloudflare', name);
+  const seenArguments: string[] = [];
+
+  async function deploy(args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
+    const child = spawn(
+      process.execPath,
+      [join(ROOT, 'deploy/main.ts'), '--name', name, '--url', origin, ...args],
+      {
+        cwd: ROOT,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: {
+          ...withoutSettings(process.env),
+          CLOUDFLARE_API_BASE_URL: cloudflare.baseUrl,
+          CLOUDFLARE_API_TOKEN: cloudflare.token,
+          NO_COLOR: '1',
+          ...env,
+        },
+      },
+    );
+    let text = '';
+    child.stdout.on('data', chunk => (text += String(chunk)));
+    child.stderr.on('data', chunk => (text += String(chunk)));
+    const timer = setInterval(() => void noteArguments(child.pid, seenArguments), 50);
+    const code = await new Promise<number | null>(resolve => child.once('close', resolve));
+    clearInterval(timer);
+    return { code, text };
+  }
+
+  return {
+    cloudflare,
+    origin,
+    name,
+    kept,
+    seenArguments,
+    deploy,
+    async keptText() {
+      const entries = await readdir(kept, { recursive: true, withFileTypes: true });
+      const files = entries.filter(entry => entry.isFile());
+      const paths = files.map(({ parentPath, name: file }) => join(parentPath, file));
+      const texts = await Promise.all(paths.map(path => readFile(path, 'utf8')));
+      return [...paths, ...texts].join('\n');
+    },
+    async stop() {
+      await cloudflare.stop();
+      await rm(folder, { recursive: true, force: true });
+      await rm(kept, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The arguments of a process and of its children, as everybody on the machine can read them. */
+async function noteArguments(pid: number | undefined, seen: string[]): Promise<void> {
+  const read = (path: string) => readFile(path, 'utf8').catch(() => '');
+  const children = await read(`/proc/${pid}/task/${pid}/children`);
+  for (const each of [String(pid), ...children.trim().split(' ')].filter(Boolean)) {
+    const line = await read(`/proc/${each}/cmdline`);
+    if (line !== '' && !seen.includes(line)) seen.push(line);
+  }
+}

@@ -1,0 +1,141 @@
+/** What a deployment does, by what is there; and how its command line, configuration and failures read. */
+import { describe, expect, it } from 'vitest';
+import { readOptions } from '../../../deploy/options.ts';
+import { toPlan, toPlanText } from '../../../deploy/plan.ts';
+import { toReason } from '../../../deploy/wrangler.ts';
+import { toDeploymentConfig } from '../../../deploy/wrangler-config.ts';
+import type { Found } from '../../../deploy/find-deployment.ts';
+
+const MIGRATIONS = ['0001_a.sql', '0002_b.sql'];
+const plan = (found: Found, args: string[] = [], hasOwnKeys = false) =>
+  toPlan({ options: readOptions(args), migrations: MIGRATIONS, hasOwnKeys }, found);
+const database = (more: Partial<NonNullable<Found['database']>> = {}) => ({
+  id: 'db',
+  migrations: MIGRATIONS,
+  tokens: 3,
+  administrators: 1,
+  ...more,
+});
+const worker = { secrets: ['PORTICO_KEYS'] };
+const whole: Found = { subdomain: 'acme', worker, database: database(), namespace: { id: 'kv' } };
+const namesIn = ({ steps }: ReturnType<typeof plan>) => steps.map(({ name }) => name);
+
+describe('a plan', () => {
+  it('[OPS-4] makes everything where nothing is', () => {
+    const first = plan({ subdomain: 'acme' });
+    const all = ['database', 'namespace', 'migrations', 'upload', 'health', 'setup'];
+    expect([namesIn(first), first.needsKeys]).toEqual([all, true]);
+    expect(first.origin).toBe('https://portico.acme.workers.dev');
+    expect(toPlanText(first, '1.0.0')).toContain('apply 2 migrations');
+  });
+
+  it('[OPS-4] uploads only where all is there, and notes a bookmark before a migration', () => {
+    expect([namesIn(plan(whole)), plan(whole).needsKeys]).toEqual([['upload', 'health'], false]);
+    const behind = { ...whole, database: database({ migrations: ['0001_a.sql'] }) };
+    expect(namesIn(plan(behind))).toEqual(['bookmark', 'migrations', 'upload', 'health']);
+    expect(plan(behind).pending).toEqual(['0002_b.sql']);
+  });
+
+  it('[OPS-4] goes on where it broke off', () => {
+    const empty = database({ migrations: [], tokens: 0, administrators: 0 });
+    const broken: Found = { subdomain: 'acme', database: empty };
+    const rest = ['namespace', 'migrations', 'upload', 'health', 'setup'];
+    expect(namesIn(plan(broken))).toEqual(rest);
+    const uploaded: Found = { ...whole, database: database({ tokens: 0, administrators: 0 }) };
+    expect(namesIn(plan(uploaded))).toEqual(['upload', 'health', 'setup']);
+  });
+
+  it('[OPS-4] makes a setup code where nobody administers, or where it is asked for', () => {
+    const nobody = { ...whole, database: database({ administrators: 0 }) };
+    expect(namesIn(plan(nobody))).toContain('setup');
+    const secrets = [...worker.secrets, 'PORTICO_ADMIN_TOKEN'];
+    expect(namesIn(plan({ ...nobody, worker: { secrets } }))).not.toContain('setup');
+    expect(namesIn(plan(whole, ['--setup-code']))).toContain('setup');
+  });
+
+  it('[OPS-4] [SEC-1] never gives new keys to a database with tokens under others', () => {
+    const { worker: _, ...orphaned } = whole;
+    expect(() => plan(orphaned)).toThrow(/PORTICO_KEYS/);
+    expect(plan(orphaned, [], true).needsKeys).toBe(true);
+  });
+
+  it('[OPS-4] refuses a database that is newer, and an account without an address', () => {
+    const newer = database({ migrations: [...MIGRATIONS, '0003_c.sql'] });
+    expect(() => plan({ ...whole, database: newer })).toThrow(/0003_c.sql.*newer/);
+    const { subdomain: _, ...nameless } = whole;
+    expect(() => plan(nameless)).toThrow(/--domain/);
+    expect(plan(nameless, ['--domain', 'mcp.example.com']).origin).toBe('https://mcp.example.com');
+  });
+});
+
+describe('the command line', () => {
+  it('[OPS-4] takes names, environments and addresses', () => {
+    expect(readOptions(['--env', 'staging']).name).toBe('portico-staging');
+    expect(readOptions(['--url', 'https://x.example.com/']).url).toBe('https://x.example.com');
+  });
+
+  it.each([
+    ['--name', 'Team'],
+    ['--name', 'a'.repeat(64)],
+    ['--domain', 'https://mcp.example.com'],
+    ['--url', 'http://mcp.example.com'],
+    ['--url', 'https://mcp.example.com/mcp'],
+    ['--location', 'mars'],
+    ['--what', 'ever'],
+  ])('[OPS-4] refuses %s %s', (option, value) => {
+    expect(() => readOptions([option, value])).toThrow(/--help/);
+  });
+
+  it('[OPS-4] refuses two places at once', () => {
+    const both = ['--jurisdiction', 'eu', '--location', 'weur'];
+    expect(() => readOptions(both)).toThrow('not both');
+  });
+});
+
+describe('the configuration of a deployment', () => {
+  const raw = {
+    name: 'portico',
+    main: 'src/index.ts',
+    assets: { directory: 'dist/assets', binding: 'ASSETS' },
+    d1_databases: [{ binding: 'DB', database_name: 'portico', migrations_dir: 'migrations' }],
+    kv_namespaces: [{ binding: 'CATALOG' }],
+  };
+  const ids = { account: 'a', database: 'd', namespace: 'n' };
+
+  it('[OPS-4] has the ids, its own name, and paths from its own folder', () => {
+    const made = toDeploymentConfig(raw, { name: 'team', domain: undefined }, ids, '../../');
+    expect(made).toMatchObject({
+      name: 'team',
+      account_id: 'a',
+      main: '../../src/index.ts',
+      assets: { directory: '../../dist/assets', binding: 'ASSETS' },
+      d1_databases: [
+        { database_name: 'team', database_id: 'd', migrations_dir: '../../migrations' },
+      ],
+      kv_namespaces: [{ binding: 'CATALOG', id: 'n' }],
+      workers_dev: true,
+      secrets: { required: ['PORTICO_KEYS'] },
+    });
+    expect(made).not.toHaveProperty('routes');
+  });
+
+  it('[OPS-4] has the domain in place of workers.dev', () => {
+    const own = { name: 'team', domain: 'mcp.example.com' };
+    expect(toDeploymentConfig(raw, own, ids, '../')).toMatchObject({
+      workers_dev: false,
+      routes: [{ pattern: 'mcp.example.com', custom_domain: true }],
+    });
+  });
+});
+
+describe('what wrangler says of a failure', () => {
+  it('[OPS-4] is told in one line', () => {
+    const said =
+      '\n⛅️ wrangler\n\u001B[31m✘ [ERROR] A request to the Cloudflare API (/x) failed.\u001B[0m\n\n  No room [code: 10023]\n\n  See the docs\n';
+    expect(toReason(said)).toBe(
+      'A request to the Cloudflare API (/x) failed. No room [code: 10023]',
+    );
+    expect(toReason('one\nlast words\n\n')).toBe('last words');
+    expect(toReason('')).toBe('wrangler ended early');
+  });
+});
