@@ -202,10 +202,12 @@ describe('the record', () => {
     });
     await (await portico.post(message, { headers, token }, PATH)).text();
     const rows = await rowsOf(portico, person);
-    expect(rows.map(({ action, subject, outcome }) => [action, subject, outcome])).toEqual([
-      ['tool.call', 'shop.order', 'done'],
-      ['tool.call', 'vault.open', 'denied'],
-      ['tool.call', 'call_tool', 'failed'],
+    // Calls of one millisecond have no order.
+    const told = rows.map(({ action, subject, outcome }) => [action, subject, outcome].join(' '));
+    expect(told.toSorted()).toEqual([
+      'tool.call call_tool failed',
+      'tool.call shop.order done',
+      'tool.call vault.open denied',
     ]);
   });
 
