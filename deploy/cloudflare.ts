@@ -3,7 +3,7 @@
  * without the token. Nothing is tried again here: the whole command can be.
  */
 import { z } from 'zod';
-import { DeployError } from './deploy-error.ts';
+import { StartError } from '../local/start-error.ts';
 
 export interface CloudflareOptions {
   /** `https://api.cloudflare.com/client/v4`, or another of the same form. */
@@ -24,7 +24,7 @@ export interface Cloudflare {
 }
 
 /** Cloudflare refused, or could not be reached. */
-export class CloudflareError extends DeployError {
+export class CloudflareError extends StartError {
   /** HTTP status; 0 where there was no answer. */
   readonly status: number;
   /** Codes of the API, see its documentation. */

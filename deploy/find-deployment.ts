@@ -1,7 +1,7 @@
 /** What is there of a deployment: its Worker with bindings and secrets, its database and namespace. Reads only. */
 import { z } from 'zod';
 import type { Cloudflare } from './cloudflare.ts';
-import { DeployError } from './deploy-error.ts';
+import { StartError } from '../local/start-error.ts';
 
 /** What was found; absent members are not there. */
 export interface Found {
@@ -42,12 +42,12 @@ const MAX_PAGES = 100;
 
 /**
  * The account that a token is for.
- * @throws DeployError where it reaches none, or several and none is named
+ * @throws StartError where it reaches none, or several and none is named
  */
 export async function findAccount(api: Cloudflare, wanted: string | undefined): Promise<string> {
   if (wanted !== undefined) {
     if (!/^[0-9a-f]{32}$/.test(wanted)) {
-      throw new DeployError('CLOUDFLARE_ACCOUNT_ID must be 32 characters of 0-9 and a-f', 2);
+      throw new StartError('CLOUDFLARE_ACCOUNT_ID must be 32 characters of 0-9 and a-f', 2);
     }
     return wanted;
   }
@@ -57,7 +57,7 @@ export async function findAccount(api: Cloudflare, wanted: string | undefined): 
   const [first] = found;
   if (first && found.length === 1) return first.id;
   const list = found.map(({ id, name }) => `${id} (${name})`).join(', ');
-  throw new DeployError(
+  throw new StartError(
     first
       ? `The token reaches several accounts: set CLOUDFLARE_ACCOUNT_ID to one of ${list}`
       : 'The token reaches no account. It needs the permission Account Settings: Read',
@@ -65,7 +65,7 @@ export async function findAccount(api: Cloudflare, wanted: string | undefined): 
   );
 }
 
-/** @throws DeployError where a Worker of that name is something else */
+/** @throws StartError where a Worker of that name is something else */
 export async function findDeployment(
   api: Cloudflare,
   account: string,
@@ -80,7 +80,7 @@ export async function findDeployment(
   const bindings = settings === undefined ? undefined : SettingsSchema.parse(settings).bindings;
   const bound = (binding: string) => bindings?.find(each => each.name === binding);
   if (bindings && !bound('CLIENT_SESSION')) {
-    throw new DeployError(
+    throw new StartError(
       `The account has a Worker named ${name} that is no Portico: choose another with --name`,
     );
   }

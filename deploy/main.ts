@@ -12,7 +12,7 @@ import { createSteps } from '../local/steps.ts';
 import { createKeyRing } from '../src/shared/crypto/key-ring.ts';
 import { IMPLEMENTATION } from '../src/shared/protocol.ts';
 import { createCloudflare } from './cloudflare.ts';
-import { DeployError } from './deploy-error.ts';
+import { StartError } from '../local/start-error.ts';
 import { findAccount, findDeployment } from './find-deployment.ts';
 import { openKeptFiles, type KeptFiles } from './kept-files.ts';
 import { readOptions, type DeployOptions } from './options.ts';
@@ -34,7 +34,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<num
   }
   const token = env['CLOUDFLARE_API_TOKEN'] ?? '';
   if (token === '') {
-    throw new DeployError(
+    throw new StartError(
       'CLOUDFLARE_API_TOKEN is missing: make one at dash.cloudflare.com/profile/api-tokens; --help says with which permissions',
       2,
     );
@@ -84,12 +84,12 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<num
   return 0;
 }
 
-/** @throws DeployError where it is no key ring; its value is not told */
+/** @throws StartError where it is no key ring; its value is not told */
 function checkKeys(keys: string): void {
   try {
     createKeyRing(keys);
   } catch (error) {
-    throw new DeployError(error instanceof Error ? error.message : String(error), 2);
+    throw new StartError(error instanceof Error ? error.message : String(error), 2);
   }
 }
 
@@ -128,7 +128,7 @@ for (const [signal, code] of [['SIGINT', 130] as const, ['SIGTERM', 143] as cons
 run(process.argv.slice(2), process.env)
   .then(code => (process.exitCode = code))
   .catch((error: unknown) => {
-    const isOurs = error instanceof DeployError;
+    const isOurs = error instanceof StartError;
     process.stderr.write(`✗ ${isOurs ? error.message : String(error)}\n`);
     if (isOurs && error.exitCode === 1) {
       process.stderr.write('  What was made stays; run it again to go on.\n');

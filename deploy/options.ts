@@ -1,6 +1,6 @@
 /** The command line of `npm run deploy`, and what it reads of the environment. Pure. */
 import { parseArgs } from 'node:util';
-import { DeployError } from './deploy-error.ts';
+import { StartError } from '../local/start-error.ts';
 
 export interface DeployOptions {
   /** Name of the Worker and its database, with the environment. */
@@ -22,7 +22,7 @@ const HOST = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,6
 const JURISDICTIONS = ['eu', 'fedramp'];
 const LOCATIONS = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc'];
 
-/** @throws DeployError for an option that is unknown or not right */
+/** @throws StartError for an option that is unknown or not right */
 export function readOptions(args: readonly string[]): DeployOptions {
   const values = parse(args);
   const { env, domain, url, jurisdiction, location } = values;
@@ -43,7 +43,7 @@ export function readOptions(args: readonly string[]): DeployOptions {
     throw wrong('--location', location, `is one of ${LOCATIONS.join(', ')}`);
   }
   if (jurisdiction !== undefined && location !== undefined) {
-    throw new DeployError(`Give --jurisdiction or --location, not both. ${SEE_HELP}`, 2);
+    throw new StartError(`Give --jurisdiction or --location, not both. ${SEE_HELP}`, 2);
   }
   return {
     name,
@@ -77,12 +77,12 @@ function parse(args: readonly string[]) {
     }).values;
   } catch (error) {
     const reason = error instanceof Error ? error.message.split(/[.\n]/)[0] : String(error);
-    throw new DeployError(`${reason}. ${SEE_HELP}`, 2);
+    throw new StartError(`${reason}. ${SEE_HELP}`, 2);
   }
 }
 
-const wrong = (what: string, given: string, rule: string): DeployError =>
-  new DeployError(`${what} ${rule}, not ${JSON.stringify(given)}. ${SEE_HELP}`, 2);
+const wrong = (what: string, given: string, rule: string): StartError =>
+  new StartError(`${what} ${rule}, not ${JSON.stringify(given)}. ${SEE_HELP}`, 2);
 
 function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;

@@ -1,5 +1,5 @@
 /** What a deployment will do, made of what is there. Pure. */
-import { DeployError } from './deploy-error.ts';
+import { StartError } from '../local/start-error.ts';
 import { namesOf, type Found } from './find-deployment.ts';
 import type { DeployOptions } from './options.ts';
 
@@ -32,30 +32,30 @@ export interface Wanted {
   hasOwnKeys: boolean;
 }
 
-/** Where people reach a deployment. @throws DeployError where there is no address */
+/** Where people reach a deployment. @throws StartError where there is no address */
 export function originOf({ name, domain, url }: DeployOptions, { subdomain }: Found): string {
   if (url !== undefined) return url;
   if (domain !== undefined) return `https://${domain}`;
   if (subdomain !== undefined) return `https://${name}.${subdomain}.workers.dev`;
-  throw new DeployError(
+  throw new StartError(
     'The account has no workers.dev name yet: open Workers & Pages in the dashboard once, or give --domain',
   );
 }
 
-/** @throws DeployError where it must not be done */
+/** @throws StartError where it must not be done */
 export function toPlan({ options, migrations, hasOwnKeys }: Wanted, found: Found): Plan {
   const { name, jurisdiction, location } = options;
   const { worker, database, namespace } = found;
   const names = namesOf(name);
   const unknown = database?.migrations.find(each => !migrations.includes(each));
   if (unknown !== undefined) {
-    throw new DeployError(
+    throw new StartError(
       `The database has the migration ${unknown}, which this version lacks: a newer Portico is deployed`,
     );
   }
   const needsKeys = !worker?.secrets.includes('PORTICO_KEYS');
   if (needsKeys && !hasOwnKeys && (database?.tokens ?? 0) > 0) {
-    throw new DeployError(
+    throw new StartError(
       `The database ${names.database} has tokens under a key ring that no Worker has. Put that ring into PORTICO_KEYS, or choose another --name`,
     );
   }

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { createSetupCode, SETUP_CODE_MS, toSetupHmac } from '../src/access/setup/setup-code.ts';
 import type { Steps } from '../local/steps.ts';
 import type { Cloudflare } from './cloudflare.ts';
-import { DeployError } from './deploy-error.ts';
+import { StartError } from '../local/start-error.ts';
 import { namesOf, queryDatabase, type Found } from './find-deployment.ts';
 import type { KeptFiles } from './kept-files.ts';
 import type { DeployOptions } from './options.ts';
@@ -37,7 +37,7 @@ const HEALTH_TRY_MS = 10_000;
 
 /**
  * @returns the address with the setup code, where one was made
- * @throws DeployError where a step fails
+ * @throws StartError where a step fails
  */
 export async function runPlan(
   plan: Plan,
@@ -108,7 +108,7 @@ export async function runPlan(
   return `${plan.origin}/setup#${code}`;
 }
 
-/** @throws DeployError where this version does not answer in time */
+/** @throws StartError where this version does not answer in time */
 async function waitForHealth(origin: string, version: string): Promise<void> {
   const until = Date.now() + HEALTH_MS;
   for (;;) {
@@ -116,7 +116,7 @@ async function waitForHealth(origin: string, version: string): Promise<void> {
     if (seen === version) return;
     if (Date.now() > until) {
       const what = seen === undefined ? 'does not answer' : `is version ${seen} still`;
-      throw new DeployError(
+      throw new StartError(
         `The Worker is uploaded, but ${origin}/health ${what}. A new name takes some minutes to be known: run it again`,
       );
     }

@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { DeployError } from './deploy-error.ts';
+import { StartError } from '../local/start-error.ts';
 
 export interface Wrangler {
-  /** @throws DeployError with what wrangler says */
+  /** @throws StartError with what wrangler says */
   run(what: string, args: readonly string[]): Promise<void>;
 }
 
@@ -50,8 +50,7 @@ export function createWrangler({ command, cwd, account, env, logFile }: Wrangler
           child.once('close', resolve);
         });
         process.off('exit', end);
-        if (code !== 0)
-          throw new DeployError(`${what} failed: ${toReason(said)} (log: ${logFile})`);
+        if (code !== 0) throw new StartError(`${what} failed: ${toReason(said)} (log: ${logFile})`);
       } finally {
         await log.close();
       }

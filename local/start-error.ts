@@ -1,8 +1,8 @@
 /** Errors that the user reads: one clear line, no stack. */
 
-/** A reason not to start that the user can do something about. */
+/** A reason not to start, or to stop, that the user can do something about. */
 export class StartError extends Error {
-  /** 2 for a wrong command line or admin token, 1 for everything else. */
+  /** 2 where the command line or the environment is not right, 1 for everything else. */
   readonly exitCode: 1 | 2;
 
   constructor(line: string, exitCode: 1 | 2 = 1) {
