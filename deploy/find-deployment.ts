@@ -85,7 +85,7 @@ export async function findDeployment(
     );
   }
   const { database_id: databaseId, id } = bound('DB') ?? {};
-  const database = databaseId ?? id ?? (await findDatabase(api, at, names.database)) ?? undefined;
+  const database = databaseId ?? id ?? (await findDatabase(api, at, names.database));
   const namespace =
     bound('CATALOG')?.namespace_id ?? (await findNamespace(api, at, names.namespace));
   const subdomain = await api.find('Looking for workers.dev', `${at}/workers/subdomain`);

@@ -14,7 +14,7 @@ import { toAnswerText, type UpstreamMessage } from '../upstream/protocol/message
 import { noteRedacted } from '../upstream/protocol/redact.ts';
 import type { NotificationSession } from '../upstream/streams/notification-streams.ts';
 import { openReading, type StreamState } from '../upstream/streams/stream-reader.ts';
-import type { HearingEvent, HearingOrder, SessionPlace } from './own-hearing.ts';
+import { keyOf, type HearingEvent, type HearingOrder, type SessionPlace } from './own-hearing.ts';
 import { FrameReader, sendFrame } from './stream-frames.ts';
 
 export interface HearingTerms {
@@ -63,8 +63,6 @@ export function hearSessions(socket: WebSocket, terms: HearingTerms): HeardSessi
     },
   };
 }
-
-const keyOf = (serverId: string, sessionId: string) => `${serverId} ${sessionId}`;
 
 class Hearing {
   readonly #socket: WebSocket;

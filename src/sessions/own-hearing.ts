@@ -45,7 +45,8 @@ export interface OwnHearingPorts {
 /** Longest time a call waits for the Worker to open a stream, in milliseconds. */
 const ANSWER_MS = 4_000;
 
-const keyOf = (serverId: string, sessionId: string) => `${serverId} ${sessionId}`;
+/** By which both halves know a session. */
+export const keyOf = (serverId: string, sessionId: string) => `${serverId} ${sessionId}`;
 
 interface Asked {
   state: Promise<StreamState>;

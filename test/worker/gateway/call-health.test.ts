@@ -15,7 +15,7 @@ import {
   monitorOf,
   registerConnected,
 } from '../support/portico.ts';
-import { beat, callTool, historyOf, readShown } from '../support/health.ts';
+import { beat, callTool, historyOf, NO_REPORT, readShown } from '../support/health.ts';
 
 const portico = createPortico();
 afterEach(() => portico.settle());
@@ -246,15 +246,4 @@ describe('metrics', () => {
   });
 });
 
-const NO_REPORT = {
-  generation: 1,
-  calls: 0,
-  errors: 0,
-  totalMs: 0,
-  latencies: Array.from({ length: 13 }, () => 0),
-  reasons: {},
-  lastGoodAt: null,
-  failuresInRow: 0,
-  isRowWhole: true,
-};
 const ONE = { ...NO_REPORT, calls: 1 };

@@ -7,7 +7,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import { fakeUpstreams } from '../support/fake-upstreams.ts';
-import { readShown } from '../support/health.ts';
+import { NO_REPORT, readShown } from '../support/health.ts';
 import {
   createPortico,
   monitorOf,
@@ -140,15 +140,3 @@ describe('quiet', () => {
     expect((await sleptRound(id)).inMs).toBeLessThanOrEqual(60_000);
   });
 });
-
-const NO_REPORT = {
-  generation: 1,
-  calls: 0,
-  errors: 0,
-  totalMs: 0,
-  latencies: Array.from({ length: 13 }, () => 0),
-  reasons: {},
-  lastGoodAt: null,
-  failuresInRow: 0,
-  isRowWhole: true,
-};

@@ -20,6 +20,19 @@ export interface Health {
   circuit: string;
 }
 
+/** What an isolate tells of a server that nobody called. */
+export const NO_REPORT = {
+  generation: 1,
+  calls: 0,
+  errors: 0,
+  totalMs: 0,
+  latencies: Array.from({ length: 13 }, () => 0),
+  reasons: {},
+  lastGoodAt: null,
+  failuresInRow: 0,
+  isRowWhole: true,
+};
+
 export interface Check {
   id: number;
   at: string;
