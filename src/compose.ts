@@ -15,6 +15,7 @@ import { findCatalogText } from './monitor/catalog-kv.ts';
 import { objectsOf } from './objects/objects-of.ts';
 import { createUpstreamEndpoints } from './objects/upstream-endpoints.ts';
 import { createIndexParts } from './search/index/index-kv.ts';
+import { createOwners } from './records/owners.ts';
 import { createSearch } from './search/create-search.ts';
 import { createEmbeddingSource } from './search/text/embedding-asset.ts';
 import type { Server } from './servers/registry/server-schema.ts';
@@ -103,6 +104,7 @@ export function compose(env: Env): AppPorts {
     usage: new UsageService(db, config.model),
     tracer,
     audit,
+    owners: createOwners(base),
     ...access,
     ...credentials,
     ...servers,

@@ -2,8 +2,11 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
 import type { Context } from 'hono';
+import { OWNER_HEADER, parseOwnerHeader } from '../shared/identity/record-owner.ts';
 import { parseBearer } from '../shared/identity/token.ts';
+import type { Snapshot } from '../access/admission/snapshots.ts';
 import { parseDeviceToken } from '../servers/connectors/connector-schema.ts';
+import { fieldProblem } from '../shared/errors/field-problems.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
 import { checkOrigin } from '../http/origin.ts';
@@ -24,6 +27,7 @@ import { countBytes } from './in-flight.ts';
 import { registerHealth } from './health.ts';
 import { registerKeys } from './keys.ts';
 import { registerModel } from './model.ts';
+import { registerOwners } from './owners.ts';
 import { registerPrincipals } from './principals.ts';
 import { deferOf } from './request-context.ts';
 import { registerSearch, SEARCH_PATH } from './search.ts';
@@ -86,7 +90,7 @@ export function createApi(ports: ApiPorts): Api {
         ? undefined
         : await ports.snapshots.load(token, undefined, work => executionCtx.waitUntil(work));
     if (!snapshot) throw new PorticoError('unauthorized');
-    context.set('snapshot', snapshot);
+    context.set('snapshot', forOwner(req.header(OWNER_HEADER), snapshot));
     return next();
   });
   api.use(countBytes(ports, ports.config.maxBodyBytes));
@@ -101,6 +105,7 @@ export function createApi(ports: ApiPorts): Api {
   registerToolsets(api, ports);
   registerCacheRules(api, ports);
   registerSecrets(api, ports);
+  registerOwners(api, ports);
   registerKeys(api, ports);
   registerAccessExplain(api, ports);
   registerTools(api, ports);
@@ -118,6 +123,14 @@ export function createApi(ports: ApiPorts): Api {
   registerAuditExport(api, ports);
   registerDocument(api);
   return api;
+}
+
+/** The snapshot of a caller that writes for an owner, where its header says so. @throws PorticoError `validation_failed` */
+function forOwner(header: string | undefined, snapshot: Snapshot): Snapshot {
+  if (header === undefined) return snapshot;
+  const owner = parseOwnerHeader(header);
+  if (!owner) throw fieldProblem('(header)', 'Portico-Owner is written OWNER/KEY');
+  return { ...snapshot, caller: { ...snapshot.caller, owner } };
 }
 
 /** Record that a read was refused. @returns the refusal, or why it could not be recorded */

@@ -11,6 +11,7 @@ const TAGS = [
   { name: 'connectors', description: 'Machines that offer their stdio servers.' },
   { name: 'transfer', description: 'The registry as a file: import from clients, export to them.' },
   { name: 'secrets', description: 'Values that credentials of servers refer to; never shown.' },
+  { name: 'owners', description: 'Which records a file of configuration keeps.' },
   {
     name: 'tools',
     description: 'The tools of all servers, and calling them without an MCP client.',

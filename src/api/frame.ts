@@ -30,6 +30,7 @@ import type { ImportService } from '../servers/transfer/import-service.ts';
 import type { ServerService } from '../servers/registry/server-service.ts';
 import type { UsageService } from '../models/usage-service.ts';
 import type { Rotation } from '../credentials/rotation.ts';
+import type { Owners } from '../records/owners.ts';
 import type { CorrectionService } from '../search/skills/correction-service.ts';
 import type { Skills } from '../search/skills/skill-service.ts';
 import type { SuggestionService } from '../search/skills/suggestion-service.ts';
@@ -57,6 +58,7 @@ export interface ApiPorts {
   toolsets: Toolsets;
   audit: AuditService;
   secrets: SecretService;
+  owners: Owners;
   rotation: Rotation;
   skills: Skills;
   suggestions: SuggestionService;

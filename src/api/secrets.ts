@@ -1,7 +1,8 @@
-/** `/api/v1/secrets`: put, list, delete. A value goes in and never comes out (SEC-1). */
+/** `/api/v1/secrets`: put, list, compare, delete. A value goes in and never comes out (SEC-1). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
+  CompareSecretsSchema,
   PutSecretSchema,
   SecretNameSchema,
   SecretViewSchema,
@@ -66,6 +67,27 @@ const list = createRoute({
   ),
 });
 
+const compare = createRoute({
+  method: 'post',
+  path: `${PATH}/compare`,
+  operationId: 'compareSecrets',
+  tags,
+  summary: 'Ask which secrets have the values that are given',
+  description: 'So that a file of configuration can tell whether it would change one.',
+  ...needs('secrets:write'),
+  request: {
+    body: bodyOf(CompareSecretsSchema.meta({ id: 'CompareSecrets' }), {
+      secrets: [{ name: example.name, value: 'a-secret-value' }],
+    }),
+  },
+  responses: responsesOf(
+    200,
+    'Names of those that have this very value',
+    z.object({ same: z.array(z.string()) }),
+    { errors: [...ACT_ERRORS, ...BODY_ERRORS], example: { same: [example.name] } },
+  ),
+});
+
 const remove = createRoute({
   method: 'delete',
   path: `${PATH}/{name}`,
@@ -93,6 +115,10 @@ export function registerSecrets(api: Api, { secrets }: ApiPorts): void {
     const found = await secrets.list(context.var.snapshot.caller);
     const views = found.secrets.map(secret => toSecretView(secret, found.users));
     return context.json({ secrets: views }, 200);
+  });
+  api.openapi(compare, async context => {
+    const { caller } = context.var.snapshot;
+    return context.json({ same: await secrets.compare(caller, context.req.valid('json')) }, 200);
   });
   api.openapi(remove, async context => {
     await secrets.delete(context.var.snapshot.caller, context.req.valid('param').name);

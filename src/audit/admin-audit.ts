@@ -10,6 +10,7 @@ import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts'
 import type { JsonObject } from '../shared/protocol.ts';
 import { chain, type AuditEvent } from './audit-schema.ts';
 import { findHead, insertEvent, type Condition } from './audit-store.ts';
+import { forgetOwner, markOwner } from './owner-store.ts';
 
 /** What is done, and to what. */
 export interface Act {
@@ -38,6 +39,8 @@ export const ALWAYS: Condition = { sql: '1', params: [] };
 /** The shard of administrative acts; acts at the same time spread over the overflow shards, named `admin-1` and so on. */
 export const ADMIN_SHARD = 'admin';
 export const OVERFLOW_SHARDS = 31;
+/** Verbs whose subject is a record that belongs to the owner they are done for. */
+const OWNING_VERBS: ReadonlySet<string> = new Set(['create', 'update', 'put']);
 const MAX_TRIES = 50;
 const MAX_WAIT_MS = 40;
 
@@ -71,8 +74,11 @@ export class AdminAudit {
       if (act.isOfServers) requireServerScope(caller, scope);
       else requireScope(caller, scope);
       return await work(async change => {
-        const event = toEvent(caller, act, { outcome: 'done', detail: change.detail ?? {} });
-        isDone = await this.#write(event, change.when, change.statements);
+        const detail = { ...change.detail, ...caller.owner };
+        const event = toEvent(caller, act, { outcome: 'done', detail });
+        // Before the change, while its condition still says whether it is made.
+        const statements = [...this.#own(caller, act, change.when), ...change.statements];
+        isDone = await this.#write(event, change.when, statements);
         return isDone;
       });
     } catch (thrown) {
@@ -83,6 +89,14 @@ export class AdminAudit {
       }
       throw thrown;
     }
+  }
+
+  /** A record that is written for an owner is its own; one that is deleted is nobody's. */
+  #own({ owner }: Actor, { action, subject }: Act, when: Condition): D1PreparedStatement[] {
+    const [kind = '', verb = ''] = action.split('.');
+    if (verb === 'delete') return [forgetOwner(this.#db, kind, subject, when)];
+    const isOwned = owner && OWNING_VERBS.has(verb);
+    return isOwned ? [markOwner(this.#db, kind, subject, owner, when)] : [];
   }
 
   /** Write behind the head of a chain; who finds the place taken looks for another chain. */

@@ -45,6 +45,14 @@ export const PutSecretSchema = z.strictObject({
 });
 export type PutSecret = z.infer<typeof PutSecretSchema>;
 
+/** Body of `POST /api/v1/secrets/compare`. */
+export const CompareSecretsSchema = z.strictObject({
+  secrets: z
+    .array(z.strictObject({ name: SecretNameSchema, value: PutSecretSchema.shape.value }))
+    .max(100),
+});
+export type CompareSecrets = z.infer<typeof CompareSecretsSchema>;
+
 /** A server that refers to a secret. */
 export interface SecretUser {
   id: string;

@@ -7,9 +7,15 @@ import { type Actor, requireScope } from '../shared/identity/principal.ts';
 import { refuseFields } from '../shared/errors/field-problems.ts';
 import { PorticoError, type FieldProblem } from '../shared/errors/portico-error.ts';
 import { decideAddress } from '../http/address-policy.ts';
-import { sealEnvelope } from '../shared/crypto/envelope.ts';
+import { openEnvelope, sealEnvelope } from '../shared/crypto/envelope.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
-import { secretPlace, type PutSecret, type Secret, type SecretUser } from './secret-schema.ts';
+import {
+  secretPlace,
+  type CompareSecrets,
+  type PutSecret,
+  type Secret,
+  type SecretUser,
+} from './secret-schema.ts';
 import {
   countSecrets,
   deleteSecret,
@@ -81,6 +87,24 @@ export class SecretService {
       const users = await listSecretUsers(db);
       await commit({ when: ALWAYS, statements: [], detail: { count: secrets.length } });
       return { secrets, users };
+    });
+  }
+
+  /** Names of those that have the value that is given here. Who compares leaves a row too. */
+  async compare(caller: Actor, { secrets }: CompareSecrets): Promise<string[]> {
+    const { db, keys, adminAudit } = this.#ports;
+    const act = { action: 'secret.compare', subject: 'secrets' };
+    return adminAudit.perform(caller, 'secrets:write', act, async commit => {
+      const found = await findSecrets(
+        db,
+        secrets.map(({ name }) => name),
+      );
+      const valueOf = new Map<string, string | undefined>();
+      for (const secret of found) {
+        valueOf.set(secret.name, await openEnvelope(keys, secret.sealed, secretPlace(secret)));
+      }
+      await commit({ when: ALWAYS, statements: [], detail: { count: secrets.length } });
+      return secrets.flatMap(({ name, value }) => (valueOf.get(name) === value ? name : []));
     });
   }
 

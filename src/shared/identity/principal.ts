@@ -1,6 +1,7 @@
 /** Who calls, and the pure decisions about what they may reach. */
 import { PorticoError } from '../errors/portico-error.ts';
 import type { NamedServer } from '../util/name-pattern.ts';
+import type { RecordOwner } from './record-owner.ts';
 import type { Scope, Token } from './token.ts';
 
 /** What of a caller's policy binds administration. */
@@ -17,6 +18,8 @@ export interface Actor {
   scopes: ReadonlySet<Scope>;
   /** What it may see and use; absent for parts of the gateway itself, which have no limits. */
   policy?: AdminLimits;
+  /** Whose the records are that it writes; absent where they belong to people. */
+  owner?: RecordOwner;
 }
 
 /** The token that the set-up admin token is taken for. */

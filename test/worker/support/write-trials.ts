@@ -94,6 +94,8 @@ export const TRIALS: Record<string, Trial> = {
   'DELETE /api/v1/connectors/{id}': { subject: connector },
   'PUT /api/v1/secrets/{name}': { subject: secretName },
   'DELETE /api/v1/secrets/{name}': { subject: secret },
+  'POST /api/v1/secrets/compare': {},
+  'PUT /api/v1/owners': {},
   'POST /api/v1/approvals/approve': { makeBody: held },
   'POST /api/v1/approvals/reject': { makeBody: held },
   'POST /api/v1/keys/rotate': {},

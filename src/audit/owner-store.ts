@@ -1,0 +1,54 @@
+/** The `record_owners` table: which records an owner keeps. Reads return parsed rows; writes return statements. */
+import { z } from 'zod';
+import type { RecordOwner } from '../shared/identity/record-owner.ts';
+import type { Condition } from './audit-store.ts';
+
+const OwnedSchema = z.object({
+  kind: z.string(),
+  record_id: z.string(),
+  owner: z.string(),
+  key: z.string(),
+});
+export type Owned = z.infer<typeof OwnedSchema>;
+
+/** The record belongs to the owner from now on, and is the only one of its key. */
+export function markOwner(
+  db: D1Database,
+  kind: string,
+  recordId: string,
+  { owner, key }: RecordOwner,
+  when: Condition,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT OR REPLACE INTO record_owners (kind, record_id, owner, key) SELECT ?, ?, ?, ? WHERE ${when.sql}`,
+    )
+    .bind(kind, recordId, owner, key, ...when.params);
+}
+
+/** The record belongs to nobody any more. */
+export function forgetOwner(
+  db: D1Database,
+  kind: string,
+  recordId: string,
+  when: Condition,
+): D1PreparedStatement {
+  return db
+    .prepare(`DELETE FROM record_owners WHERE kind = ? AND record_id = ? AND (${when.sql})`)
+    .bind(kind, recordId, ...when.params);
+}
+
+/** Owned records in the order of kind and id. @param after the last one of the page before */
+export async function listOwned(
+  db: D1Database,
+  limit: number,
+  after: readonly [kind: string, id: string] = ['', ''],
+): Promise<Owned[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT * FROM record_owners WHERE (kind, record_id) > (?, ?) ORDER BY kind, record_id LIMIT ?`,
+    )
+    .bind(...after, limit)
+    .all();
+  return results.map(row => OwnedSchema.parse(row));
+}

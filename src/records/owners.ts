@@ -1,0 +1,36 @@
+/** Whose records are: which of them a file of configuration keeps. A write marks its record by itself (`admin-audit.ts`). */
+import { ALWAYS } from '../audit/admin-audit.ts';
+import { listOwned, markOwner, type Owned } from '../audit/owner-store.ts';
+import { type Actor, requireScope } from '../shared/identity/principal.ts';
+import type { OwnedKind, RecordOwner } from '../shared/identity/record-owner.ts';
+import { toListPage, type ListPage } from '../shared/util/page.ts';
+import type { RecordPorts } from './records.ts';
+
+export interface Owners {
+  /** One page of the owned records, by kind and id. @throws PorticoError `forbidden` */
+  list(
+    caller: Actor,
+    limit: number,
+    after?: readonly [kind: string, id: string],
+  ): Promise<ListPage<Owned>>;
+  /** Give a record to an owner as it is. @throws PorticoError `forbidden` */
+  take(caller: Actor, owned: RecordOwner & { kind: OwnedKind; id: string }): Promise<void>;
+}
+
+export function createOwners({ db, adminAudit }: RecordPorts): Owners {
+  return {
+    async list(caller, limit, after) {
+      requireScope(caller, 'admin');
+      const owned = await listOwned(db, limit + 1, after);
+      return toListPage(owned, limit, ({ kind, record_id: id }) => [kind, id]);
+    },
+
+    take(caller, { kind, id, ...owner }) {
+      const act = { action: `${kind}.take`, subject: id };
+      return adminAudit.perform(caller, 'admin', act, async commit => {
+        const statements = [markOwner(db, kind, id, owner, ALWAYS)];
+        await commit({ when: ALWAYS, statements, detail: { ...owner } });
+      });
+    },
+  };
+}
