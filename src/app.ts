@@ -4,10 +4,8 @@ import { createApi } from './api/api.ts';
 import { handleDocs, isDocsPath } from './api/docs.ts';
 import type { ApiPorts } from './api/frame.ts';
 import { handleConnect, type ConnectPorts } from './api/connector-route.ts';
+import { handleHealth, isHealthPath, type HealthCheckPorts } from './api/health-check.ts';
 import { handleSetup, isSetupPath, type SetupPorts } from './api/setup.ts';
-import { PorticoError } from './shared/errors/portico-error.ts';
-import { toProblemResponse } from './shared/errors/to-problem.ts';
-import { IMPLEMENTATION } from './shared/protocol.ts';
 import { parseEndpoint, type EndpointPart } from './mcp/endpoint.ts';
 import { createCors } from './http/cors.ts';
 import { createHostCheck, type Served } from './http/host.ts';
@@ -15,7 +13,12 @@ import { createAddressLimit, type AddressLimitPorts } from './http/address-limit
 import { handleMcp } from './mcp/route.ts';
 import { handleSse } from './mcp/sse/sse-route.ts';
 
-export type AppPorts = ApiPorts & McpPorts & SetupPorts & AddressLimitPorts & ConnectPorts;
+export type AppPorts = ApiPorts &
+  McpPorts &
+  SetupPorts &
+  AddressLimitPorts &
+  ConnectPorts &
+  HealthCheckPorts;
 
 export interface App {
   fetch(request: Request, context: ExecutionContext): Response | Promise<Response>;
@@ -49,7 +52,7 @@ export function createApp(ports: AppPorts): App {
         const part = kind === 'servers' ? { serverName: name } : { toolsetName: name };
         return serve(request, url, context, part);
       }
-      if (url.pathname === '/health') return health(request, ports);
+      if (isHealthPath(url.pathname)) return handleHealth(request, url, ports);
       const drained = ports.drain.answer(request, url);
       if (drained) return drained;
       if (url.pathname === '/connect') return handleConnect(request, ports);
@@ -59,22 +62,6 @@ export function createApp(ports: AppPorts): App {
     },
   };
   return createHostCheck(ports.config, createAddressLimit(ports, createCors(ports.config, routes)));
-}
-
-/** How the gateway is: without its database it serves nobody. */
-async function health(
-  { method }: Request,
-  { health: known }: Pick<AppPorts, 'health'>,
-): Promise<Response> {
-  const { version } = IMPLEMENTATION;
-  if (method !== 'GET' && method !== 'HEAD') {
-    const response = toProblemResponse(new PorticoError('method_not_allowed'));
-    response.headers.set('allow', 'GET, HEAD');
-    return response;
-  }
-  if (await known.isStorageThere()) return Response.json({ status: 'ok', version });
-  const headers = { 'retry-after': '1' };
-  return Response.json({ status: 'storage_unavailable', version }, { status: 503, headers });
 }
 
 /** A path part as text; what is no valid encoding names no server. */

@@ -101,7 +101,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['OPS-2', 'started', 'metrics, logs, traces, and a health answer'],
   ['OPS-3', 'started', 'start, test and deploy are one command each'],
   ['OPS-4', 'started', 'deploy, upgrade, roll back, back up, restore'],
-  ['OPS-5', 'planned', 'one server for a team'],
+  ['OPS-5', 'started', 'one server for a team'],
   ['OPS-6', 'started', 'configuration as code'],
   ['OPS-7', 'planned', 'a trace, a log line and metrics for every request'],
   ['OPS-8', 'planned', 'the command line covers the API'],

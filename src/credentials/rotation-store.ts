@@ -65,11 +65,29 @@ export async function findStale(
     )
     .bind(after, activePrefix.length, activePrefix, limit)
     .all();
-  return results.map(row => {
-    const { origins, ...record } = RowSchema.parse(row);
-    const origin = record.url === '' ? originsOf(origins) : new URL(record.url).origin;
-    return { ...record, kind, place: placeOf(kind, record.id, origin) };
-  });
+  return results.map(row => toRecord(kind, row));
+}
+
+/** One envelope of each kind, of those that there are; one read. */
+export async function findSealed(db: D1Database): Promise<SealedRecord[]> {
+  const found = await db.batch(
+    SEALED_KINDS.map(kind => {
+      const { table, key, column, bound } = COLUMNS[kind];
+      return db.prepare(
+        `SELECT ${key} AS id, ${column} AS sealed, ${bound} FROM ${table}
+         WHERE substr(${column}, 1, 2) = '1:' LIMIT 1`,
+      );
+    }),
+  );
+  return SEALED_KINDS.flatMap((kind, i) =>
+    (found[i]?.results ?? []).map(row => toRecord(kind, row)),
+  );
+}
+
+function toRecord(kind: SealedKind, row: unknown): SealedRecord {
+  const { origins, ...record } = RowSchema.parse(row);
+  const origin = record.url === '' ? originsOf(origins) : new URL(record.url).origin;
+  return { ...record, kind, place: placeOf(kind, record.id, origin) };
 }
 
 const originsOf = (text: string) => z.array(z.string()).parse(JSON.parse(text)).join(' ');

@@ -33,6 +33,11 @@ export class Drain {
     this.#flush = flush;
   }
 
+  /** Whether nothing is begun any more. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
   /** To be asked before a request is begun. @throws PorticoError `busy` */
   check(): void {
     if (!this.#isStopping) return;

@@ -1,6 +1,7 @@
 /** The health of servers, read: beside their records from one table, the history of one from its monitor. */
 import { type Actor, administers, requireServerScope } from '../../shared/identity/principal.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { Probe } from '../../shared/util/probe.ts';
 import { findServer } from '../registry/server-store.ts';
 import type { Server } from '../registry/server-schema.ts';
 import {
@@ -25,34 +26,18 @@ export interface HealthPorts {
   history(serverId: string, before: number | undefined, limit: number): Promise<History>;
 }
 
-/** Whoever asks how the gateway is gets an answer this old, and waits for a storage that hangs this long, in milliseconds. */
-const PROBE_AGE_MS = 1_000;
-const PROBE_MS = 3_000;
-
 export class HealthService {
   readonly #ports: HealthPorts;
-  #probed = { at: 0, isThere: false };
+  readonly #storage: Probe<boolean>;
 
   constructor(ports: HealthPorts) {
     this.#ports = ports;
+    this.#storage = new Probe(() => probeStorage(ports.db).then(() => true), false);
   }
 
-  /** Whether the database can be read. Anybody may ask, so the database is asked once a second at most. */
-  async isStorageThere(): Promise<boolean> {
-    const now = Date.now();
-    if (now - this.#probed.at < PROBE_AGE_MS) return this.#probed.isThere;
-    let timer: ReturnType<typeof setTimeout> | null = null;
-    const late = new Promise<boolean>(resolve => {
-      timer = setTimeout(() => resolve(false), PROBE_MS);
-    });
-    const probing = probeStorage(this.#ports.db).then(
-      () => true,
-      () => false,
-    );
-    const isThere = await Promise.race([probing, late]);
-    clearTimeout(timer);
-    this.#probed = { at: Date.now(), isThere };
-    return isThere;
+  /** Whether the database can be read. */
+  isStorageThere(): Promise<boolean> {
+    return this.#storage.ask();
   }
 
   /** Servers the caller may see, with their health; one read. */

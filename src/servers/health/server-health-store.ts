@@ -40,6 +40,11 @@ export async function probeStorage(db: D1Database): Promise<void> {
   await db.prepare('SELECT server_id FROM server_health LIMIT 1').first();
 }
 
+/** How many migrations were applied. @throws what the database throws */
+export async function countMigrations(db: D1Database): Promise<number> {
+  return (await db.prepare('SELECT count(*) AS n FROM d1_migrations').first<number>('n')) ?? 0;
+}
+
 /** What is known of these servers, in one read. */
 export async function listServerHealth(
   db: D1Database,

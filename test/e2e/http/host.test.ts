@@ -28,6 +28,8 @@ function send(lines: readonly string[]): Promise<{ status: number; text: string 
 
 const PATHS = [
   '/health',
+  '/health/live',
+  '/health/ready',
   '/connect',
   '/mcp',
   '/mcp/servers/a',

@@ -157,6 +157,8 @@ describe('a method', () => {
       ['GET', '/messages', { authorization }, 'POST'],
       ['POST', '/docs', {}, 'GET, HEAD'],
       ['POST', '/health', {}, 'GET, HEAD'],
+      ['POST', '/health/live', {}, 'GET, HEAD'],
+      ['DELETE', '/health/ready', {}, 'GET, HEAD'],
     ] as const) {
       const response = await portico.fetch(path, { method, headers });
       expect([path, response.status, response.headers.get('allow')]).toEqual([path, 405, allow]);
