@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { addApprovals } from './approvals.ts';
 import { addAudit } from './audit.ts';
+import { addBackup } from './backup.ts';
 import { addConnect } from './connect.ts';
 import { addConnectors } from './connectors.ts';
 import { addAsk } from './ask.ts';
@@ -37,6 +38,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addAudit,
   addToken,
   addImport,
+  addBackup,
   addDoctor,
   addCompletion,
 ];

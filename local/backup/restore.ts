@@ -1,0 +1,70 @@
+/**
+ * Makes a data folder of a backup. It is put together beside its place and moved there in one step, so that a restore that is cut off
+ * leaves the place as it was.
+ */
+import { copyFile, chmod, mkdir, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { extract } from 'tar';
+import { StartError } from '../start-error.ts';
+import { codeOf, digestsIn, keysFileOf, MANIFEST, SECRETS, type Manifest } from './back-up.ts';
+
+/** All that an archive may hold. */
+const PATH = /^(?:manifest\.json|demo\.json|storage\/(?:do|d1|kv)\/[A-Za-z0-9_.:/-]+)$/;
+
+/**
+ * @param file an archive that {@link backUp} made
+ * @param dataDir a folder that is empty or not there yet
+ * @param keysFile where the keys are, if not beside the archive
+ * @returns when the backup was made, in milliseconds since the epoch
+ * @throws StartError where the folder holds something, or the backup is not whole
+ */
+export async function restore(
+  file: string,
+  dataDir: string,
+  keysFile = keysFileOf(file),
+): Promise<{ at: number }> {
+  const kept = await readdir(dataDir).catch(() => []);
+  if (kept.length > 0) {
+    throw new StartError(`${dataDir} is not empty; name a new folder with --data`, 2);
+  }
+  await readFile(keysFile).catch(error => {
+    throw new StartError(
+      `${keysFile} cannot be read (${codeOf(error)}); name the keys with --keys`,
+      2,
+    );
+  });
+  const work = join(dirname(dataDir), `.${basename(dataDir)}.restoring`);
+  await rm(work, { recursive: true, force: true });
+  await mkdir(work, { recursive: true, mode: 0o700 });
+  try {
+    const manifest = await unpack(file, work);
+    await rm(join(work, MANIFEST));
+    await copyFile(keysFile, join(work, SECRETS));
+    await chmod(join(work, SECRETS), 0o600);
+    await rmdir(dataDir).catch(() => undefined);
+    await rename(work, dataDir);
+    return { at: manifest.at };
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function unpack(file: string, to: string): Promise<Manifest> {
+  const notWhole = (reason: string) => new StartError(`${file} is no whole backup: ${reason}`);
+  try {
+    await extract({ file, cwd: to, strict: true, filter: path => PATH.test(path) });
+  } catch (error) {
+    throw notWhole(error instanceof Error ? error.message : String(error));
+  }
+  const text = await readFile(join(to, MANIFEST), 'utf8').catch(() => {
+    throw notWhole(`it has no ${MANIFEST}`);
+  });
+  const manifest = JSON.parse(text) as Manifest;
+  if (manifest.format !== 1) throw notWhole('it is of a newer version');
+  const { [MANIFEST]: _own, ...files } = await digestsIn(to);
+  const wrong = Object.keys({ ...files, ...manifest.files }).find(
+    path => files[path] !== manifest.files[path],
+  );
+  if (wrong !== undefined) throw notWhole(`${wrong} is not what it was`);
+  return manifest;
+}
