@@ -58,7 +58,9 @@ export function createApp(ports: AppPorts): App {
       if (url.pathname === '/connect') return handleConnect(request, ports);
       if (isDocsPath(url.pathname)) return handleDocs(request, url, ports);
       if (isSetupPath(url.pathname)) return handleSetup(request, url, ports);
-      return api.fetch(request, {}, context);
+      // Its routes read the URL of the request.
+      const asked = request.url === url.href ? request : new Request(url, request);
+      return api.fetch(asked, {}, context);
     },
   };
   return createHostCheck(ports.config, createAddressLimit(ports, createCors(ports.config, routes)));

@@ -34,7 +34,7 @@ import { createUpstreams } from './upstream/create-upstreams.ts';
  */
 export function compose(env: Env): AppPorts {
   const config = parseConfig(env);
-  const { localMode, otlp } = config;
+  const { allowsLoopback, otlp } = config;
   const db = env.DB;
   const keys = createKeyRing(env.PORTICO_KEYS);
   const bytes = bytesOfIsolate(config.bytesInFlight);
@@ -54,7 +54,7 @@ export function compose(env: Env): AppPorts {
   });
   const base = { db, keys, adminAudit, config, invalidateRegistry, monitors };
 
-  const credentials = createCredentials({ ...base, localMode });
+  const credentials = createCredentials({ ...base, allowsLoopback });
   const models = modelsOf(env, config.model, keys);
   const servers = createServers({ ...base, ...objects, secrets: credentials.secrets });
   const accessTokens = new RemoteAccessTokens(monitors.of);

@@ -12,6 +12,7 @@ import {
   type CacheSettings,
 } from './gateway/cache/cache-settings.ts';
 import { CHAT_SETTINGS, toChatSettings, type ChatSettings } from './agents/chat/chat-settings.ts';
+import { HOST_SETTINGS, toHostSettings, type HostSettings } from './http/host-settings.ts';
 import type { NameStyle } from './shared/naming/qualified-name.ts';
 import type { HealthDefaults, Pace } from './servers/health/health-settings.ts';
 import type { JsonBounds } from './shared/json/json-bounds.ts';
@@ -28,9 +29,7 @@ import { MODEL_SETTINGS, toModelSettings, type ModelSettings } from './models/mo
 import type { ToolApproval } from './servers/registry/approval.ts';
 import { OTLP_SETTINGS, toOtlpSettings, type OtlpSettings } from './tracing/otlp-settings.ts';
 
-export interface Config {
-  /** Upstreams on loopback over plain http are allowed. */
-  readonly localMode: boolean;
+export interface Config extends HostSettings {
   /** Longest time of one call of an upstream, in milliseconds. */
   readonly callTimeoutMs: number;
   /** Longest time a server's question to a client waits for its answer, in milliseconds. */
@@ -103,8 +102,6 @@ export interface Config {
   readonly cache: CacheSettings;
   /** Where traces are sent; undefined where nowhere. */
   readonly otlp: OtlpSettings | undefined;
-  /** Origins of browsers that may call, beside the gateway's own. */
-  readonly allowedOrigins: readonly string[];
 }
 
 const milliseconds = (fallback: number) =>
@@ -137,7 +134,7 @@ const toLimit = (perMinute: number, burst: number): Limit | undefined =>
   perMinute === 0 ? undefined : { perMinute, burst: burst || perMinute };
 
 const SettingsSchema = z.object({
-  PORTICO_MODE: z.enum(['local', 'production']).default('production'),
+  ...HOST_SETTINGS,
   PORTICO_CALL_TIMEOUT_MS: milliseconds(30_000),
   PORTICO_QUESTION_TIMEOUT_MS: milliseconds(600_000),
   PORTICO_DISCOVERY_INTERVAL_MS: optionalMilliseconds,
@@ -164,7 +161,6 @@ const SettingsSchema = z.object({
   PORTICO_POSTURE: z.enum(['open', 'closed']).default('open'),
   PORTICO_NAME_STYLE: z.enum(['dot', 'colon', 'underscore']).default('dot'),
   PORTICO_TOOLS: z.enum(['all', 'search', 'ask', 'chat']).default('all'),
-  PORTICO_ALLOWED_ORIGINS: z.string().default(''),
   PORTICO_AUDIT_CALLS: z.enum(['batched', 'durable', 'before', 'on', 'off']).default('batched'),
   PORTICO_AUDIT_GATHER_MS: z.coerce.number().int().min(1).max(25_000).optional(),
   PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),
@@ -220,11 +216,13 @@ export function parseConfig(env: object): Config {
     throw new Error(`Setting ${issue?.path.join('.')}: ${issue?.message}`);
   }
   const settings = read.data;
-  const quietMs = settings.PORTICO_QUIET_INTERVAL_MS ?? QUIET_MS[settings.PORTICO_MODE];
-  const streams =
-    settings.PORTICO_CHANGE_STREAMS ?? (settings.PORTICO_MODE === 'local' ? 'held' : 'polled');
+  const host = toHostSettings(settings);
+  const isOneMachine = host.mode !== 'production';
+  const place = isOneMachine ? 'local' : 'production';
+  const quietMs = settings.PORTICO_QUIET_INTERVAL_MS ?? QUIET_MS[place];
+  const streams = settings.PORTICO_CHANGE_STREAMS ?? (isOneMachine ? 'held' : 'polled');
   return {
-    localMode: settings.PORTICO_MODE === 'local',
+    ...host,
     callTimeoutMs: settings.PORTICO_CALL_TIMEOUT_MS,
     questionTimeoutMs: settings.PORTICO_QUESTION_TIMEOUT_MS,
     discovery: toPace(settings.PORTICO_DISCOVERY_INTERVAL_MS, quietMs),
@@ -232,7 +230,7 @@ export function parseConfig(env: object): Config {
     toolApproval: settings.PORTICO_TOOL_APPROVAL,
     circuitFailures: settings.PORTICO_CIRCUIT_FAILURES,
     drainMs: settings.PORTICO_DRAIN_MS,
-    reportIntervalMs: settings.PORTICO_REPORT_INTERVAL_MS ?? REPORT_MS[settings.PORTICO_MODE],
+    reportIntervalMs: settings.PORTICO_REPORT_INTERVAL_MS ?? REPORT_MS[place],
     health: {
       ...toPace(settings.PORTICO_HEALTH_INTERVAL_MS, quietMs),
       failureThreshold: settings.PORTICO_FAILURE_THRESHOLD,
@@ -245,7 +243,7 @@ export function parseConfig(env: object): Config {
     },
     maxAnswerBytes: settings.PORTICO_MAX_ANSWER_BYTES,
     openStreams: toStreamLimits(settings),
-    bytesInFlight: toByteLimits(settings, settings.PORTICO_MODE === 'local'),
+    bytesInFlight: toByteLimits(settings, isOneMachine),
     principalSessions: settings.PORTICO_PRINCIPAL_SESSIONS,
     sessionIdleMs: settings.PORTICO_SESSION_IDLE_MS,
     keepAliveMs: settings.PORTICO_KEEP_ALIVE_MS,
@@ -263,7 +261,7 @@ export function parseConfig(env: object): Config {
     listMaxAgeMs: 150,
     audit: {
       calls: settings.PORTICO_AUDIT_CALLS === 'on' ? 'batched' : settings.PORTICO_AUDIT_CALLS,
-      gatherMs: settings.PORTICO_AUDIT_GATHER_MS ?? GATHER_MS[settings.PORTICO_MODE],
+      gatherMs: settings.PORTICO_AUDIT_GATHER_MS ?? GATHER_MS[place],
       retentionDays: settings.PORTICO_AUDIT_DAYS,
     },
     limits: {
@@ -271,10 +269,9 @@ export function parseConfig(env: object): Config {
       server: toLimit(settings.PORTICO_SERVER_RATE_LIMIT, 0),
     },
     ask: toAskSettings(settings),
-    model: toModelSettings(settings, settings.PORTICO_MODE === 'local'),
+    model: toModelSettings(settings, host.allowsLoopback),
     chat: toChatSettings(settings),
     cache: toCacheSettings(settings),
-    otlp: toOtlpSettings(settings, settings.PORTICO_MODE === 'local'),
-    allowedOrigins: settings.PORTICO_ALLOWED_ORIGINS.split(',').filter(origin => origin !== ''),
+    otlp: toOtlpSettings(settings, host.allowsLoopback),
   };
 }

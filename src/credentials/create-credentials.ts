@@ -8,7 +8,7 @@ export interface CredentialDeps {
   db: D1Database;
   keys: KeyRing;
   adminAudit: AdminAudit;
-  localMode: boolean;
+  allowsLoopback: boolean;
   /** The registry that this isolate remembers is too old. */
   invalidateRegistry(): void;
   monitors: { wake(serverId: string): Promise<unknown> };

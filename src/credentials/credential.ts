@@ -54,12 +54,12 @@ export function dropped({ revision }: Credential): Credential {
  * @throws PorticoError `validation_failed` with every field that is not right
  */
 export async function checkCredential(
-  { db, localMode }: { db: D1Database; localMode: boolean },
+  { db, allowsLoopback }: { db: D1Database; allowsLoopback: boolean },
   owner: Owner,
   before: Credential,
   given: GivenCredential,
 ): Promise<void> {
-  const fields = checkTokenUrl(given, localMode);
+  const fields = checkTokenUrl(given, allowsLoopback);
   const uses = fields.length === 0 ? usesOf(owner.url, given) : [];
   const { headers, auth, secrets } = viewOf(before.view, given);
   const names = [...new Set([...secrets.headers, ...secrets.auth])];
@@ -76,9 +76,9 @@ export async function checkCredential(
   refuseFields(fields);
 }
 
-function checkTokenUrl({ auth }: GivenCredential, localMode: boolean): FieldProblem[] {
+function checkTokenUrl({ auth }: GivenCredential, allowsLoopback: boolean): FieldProblem[] {
   if (auth?.type !== 'client_credentials' || auth.token_url === undefined) return [];
-  const decision = decideAddress(auth.token_url, localMode);
+  const decision = decideAddress(auth.token_url, allowsLoopback);
   const field = 'connection_config.auth.token_url';
   return decision.allowed ? [] : [{ field, message: decision.reason }];
 }

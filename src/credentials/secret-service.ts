@@ -30,7 +30,7 @@ export interface SecretPorts {
   db: D1Database;
   keys: KeyRing;
   adminAudit: AdminAudit;
-  localMode: boolean;
+  allowsLoopback: boolean;
   /** The registry this isolate remembers is older than what was just written. */
   invalidateRegistry(): void;
   /** A secret these servers refer to was changed: they are worth a look. */
@@ -127,7 +127,7 @@ export class SecretService {
   #parseOrigins(given: readonly string[]): string[] {
     const fields: FieldProblem[] = [];
     const origins = given.map((text, i) => {
-      const decision = decideAddress(text, this.#ports.localMode);
+      const decision = decideAddress(text, this.#ports.allowsLoopback);
       const field = `origins.${i}`;
       if (!decision.allowed) fields.push({ field, message: decision.reason });
       else if (decision.url.href !== `${decision.url.origin}/`) {

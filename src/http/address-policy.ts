@@ -1,6 +1,6 @@
 /**
  * Which addresses Portico may fetch: a pure decision, the one place for it (SEC-3). Only https to
- * public host names; in local mode also loopback, over http too. No credentials in an address.
+ * public host names; where the deployment allows it also loopback, over http too. No credentials in an address.
  * What a name resolves to a Worker cannot see: names that stand for private addresses by convention
  * are refused by a list (`private-names.ts`), others the platform refuses on Cloudflare.
  */
@@ -19,7 +19,7 @@ const HOST_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
  * Decide on an address an administrator or an upstream supplied.
  * @param address the text as it was given
  */
-export function decideAddress(address: string, localMode: boolean): AddressDecision {
+export function decideAddress(address: string, allowsLoopback: boolean): AddressDecision {
   if (/[\s\\\p{Cc}]/u.test(address)) return refuse('the address holds a character that no URL has');
   let url: URL;
   try {
@@ -32,7 +32,7 @@ export function decideAddress(address: string, localMode: boolean): AddressDecis
     return refuse('put credentials into headers, not into the address');
   }
   if (LOOPBACK.has(url.hostname)) {
-    return localMode ? { allowed: true, url } : refuse('loopback is allowed in local mode only');
+    return allowsLoopback ? { allowed: true, url } : refuse('loopback is not allowed here');
   }
   if (url.protocol !== 'https:') return refuse('use https');
   const host = url.hostname.replace(/\.$/, '');

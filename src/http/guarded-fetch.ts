@@ -12,10 +12,10 @@ const MAX_BYTES = 65_536;
 const BODILESS = new Set([204, 205, 304]);
 
 /** @returns a fetch that throws PorticoError `credential_unavailable` */
-export function createGuardedFetch(localMode: boolean, signal: AbortSignal): typeof fetch {
+export function createGuardedFetch(allowsLoopback: boolean, signal: AbortSignal): typeof fetch {
   return async (input, init) => {
     const address = input instanceof Request ? input.url : String(input);
-    if (!decideAddress(address, localMode).allowed) {
+    if (!decideAddress(address, allowsLoopback).allowed) {
       throw unavailable('The address of the authorization server is not allowed');
     }
     let response: Response;

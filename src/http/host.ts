@@ -1,10 +1,10 @@
 /**
  * The Host of a request, looked at before anything else of it: one that is malformed or there twice makes no URL, or the URL of another
- * path, and in local mode only names of this machine are answered, on every route alike (SEC-5; `origin.ts` has the rule).
+ * path, and only the gateway's own names are answered, on every route alike (SEC-5; `origin.ts` has the rule).
  */
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
-import { checkOrigin, type OriginPolicy } from './origin.ts';
+import { asAsked, checkOrigin, type OriginPolicy } from './origin.ts';
 
 /** An application that is given the URL of each request, parsed once. */
 export interface Served {
@@ -36,6 +36,7 @@ function checkedUrl(request: Request, policy: OriginPolicy): URL {
   if (url === null || (host !== null && !HOST.test(host))) {
     throw new PorticoError('invalid_request', 'The Host header is not valid');
   }
-  checkOrigin(url, null, policy);
-  return url;
+  const asked = asAsked(url, policy);
+  checkOrigin(asked, null, policy);
+  return asked;
 }

@@ -50,7 +50,10 @@ type Settings = z.infer<typeof SettingsSchema>;
  * The model of a deployment; undefined where it has none.
  * @throws Error that names the settings that do not go together
  */
-export function toModelSettings(settings: Settings, localMode: boolean): ModelSettings | undefined {
+export function toModelSettings(
+  settings: Settings,
+  allowsLoopback: boolean,
+): ModelSettings | undefined {
   const { PORTICO_MODEL_API: api, PORTICO_MODEL_URL: url, PORTICO_MODEL: name } = settings;
   if (api === '' && url === '' && name === '') return undefined;
   if (api === '' && (url === '' || name === '')) {
@@ -59,7 +62,7 @@ export function toModelSettings(settings: Settings, localMode: boolean): ModelSe
   if (name === '') {
     throw new Error('Settings PORTICO_MODEL_API and PORTICO_MODEL: an API needs a model');
   }
-  if (!localMode && url !== '' && !url.startsWith('https:')) {
+  if (!allowsLoopback && url !== '' && !url.startsWith('https:')) {
     throw new Error('Setting PORTICO_MODEL_URL: must be https');
   }
   return {

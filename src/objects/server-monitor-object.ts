@@ -49,7 +49,7 @@ export class ServerMonitor extends DurableObject<Env> {
   readonly #tokens = new AccessTokens({
     records: createAccessTokenRecords(this.env.DB),
     keys: this.#keys,
-    grants: new ClientCredentials(this.#config.localMode),
+    grants: new ClientCredentials(this.#config.allowsLoopback),
   });
   readonly #endpoints = createUpstreamEndpoints(
     this.env.CONNECTOR,
@@ -202,7 +202,7 @@ export class ServerMonitor extends DurableObject<Env> {
   }
 
   #createCheckCycle(): CheckCycle {
-    const { localMode, health, discovery, toolApproval } = this.#config;
+    const { allowsLoopback, health, discovery, toolApproval } = this.#config;
     const { storage } = this.ctx;
     return new CheckCycle({
       db: this.env.DB,
@@ -215,7 +215,7 @@ export class ServerMonitor extends DurableObject<Env> {
       lookWithinMs: () => this.#serverWatch.lookWithinMs(),
       dropWatch: (server, error) => this.#serverWatch.fail(server, error),
       askHealthUrl: async (server, url, deadline) =>
-        askHealthUrl(await this.#endpoints.of(server), url, localMode, deadline),
+        askHealthUrl(await this.#endpoints.of(server), url, allowsLoopback, deadline),
       createDeadline,
       defaults: health,
       discovery,

@@ -10,7 +10,7 @@ import { createConnectorFetch } from '../upstream/connector/connector-fetch.ts';
 export function createUpstreamEndpoints(
   connectors: ObjectsByName<Pick<Fetcher, 'fetch'>>,
   keys: KeyRing,
-  config: Pick<Config, 'localMode' | 'bytesInFlight'>,
+  config: Pick<Config, 'allowsLoopback' | 'bytesInFlight'>,
   tokens: AccessTokenSource,
 ): UpstreamEndpoints {
   const outboundFetch = createConnectorFetch(async connectorId => {
@@ -22,5 +22,5 @@ export function createUpstreamEndpoints(
   });
   // All that is read for nobody's call: handshakes, lists.
   const openBytes = () => bytesOfIsolate(config.bytesInFlight).request('upstreams');
-  return new UpstreamEndpoints(keys, config.localMode, tokens, outboundFetch, openBytes);
+  return new UpstreamEndpoints(keys, config.allowsLoopback, tokens, outboundFetch, openBytes);
 }

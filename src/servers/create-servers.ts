@@ -16,7 +16,7 @@ export interface ServersDeps {
   keys: KeyRing;
   adminAudit: AdminAudit;
   secrets: SecretService;
-  config: { localMode: boolean; connectorServers: number };
+  config: { allowsLoopback: boolean; connectorServers: number };
   /** The registry that this isolate remembers is too old. */
   invalidateRegistry(): void;
   /** The objects that look after the servers. */
@@ -27,8 +27,8 @@ export interface ServersDeps {
 
 export function createServers({ secrets, config, monitors, lines, ...deps }: ServersDeps) {
   const { db, adminAudit } = deps;
-  const { localMode, connectorServers: maxServers } = config;
-  const servers = new ServerService({ ...deps, localMode, monitors });
+  const { allowsLoopback, connectorServers: maxServers } = config;
+  const servers = new ServerService({ ...deps, allowsLoopback, monitors });
   return {
     servers,
     approvals: new ApprovalService({ db, adminAudit, discover: id => monitors.wake(id) }),
@@ -37,6 +37,6 @@ export function createServers({ secrets, config, monitors, lines, ...deps }: Ser
     cacheRules: createCacheRules(deps),
     connectors: createConnectors({ ...deps, lines }),
     connectorServers: createConnectorServers({ db, servers, maxServers }),
-    imports: new ImportService({ db, adminAudit, servers, secrets, localMode }),
+    imports: new ImportService({ db, adminAudit, servers, secrets, allowsLoopback }),
   };
 }

@@ -29,12 +29,12 @@ const VALUE = /^[\x20-\x7e]{0,4096}$/;
  */
 export function toOtlpSettings(
   settings: z.infer<typeof SettingsSchema>,
-  localMode: boolean,
+  allowsLoopback: boolean,
 ): OtlpSettings | undefined {
   const headers = parseHeaders(settings.PORTICO_OTLP_HEADERS);
   if (settings.PORTICO_OTLP_URL === '') return undefined;
   const url = new URL(settings.PORTICO_OTLP_URL);
-  if (!localMode && url.protocol !== 'https:') {
+  if (!allowsLoopback && url.protocol !== 'https:') {
     throw new Error('Setting PORTICO_OTLP_URL: must be https');
   }
   if (url.username !== '' || url.password !== '') {

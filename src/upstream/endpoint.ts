@@ -50,7 +50,7 @@ const MAX_NEEDLES = 1_000;
 /** Makes upstream endpoints of registry records. */
 export class UpstreamEndpoints {
   readonly #credentials: OpenedCredentials;
-  readonly #localMode: boolean;
+  readonly #allowsLoopback: boolean;
   readonly #tokens: AccessTokenSource;
   readonly #connectors: ConnectorFetch;
   readonly #openBytes: () => RequestBytes;
@@ -59,13 +59,13 @@ export class UpstreamEndpoints {
 
   constructor(
     keys: KeyRing,
-    localMode: boolean,
+    allowsLoopback: boolean,
     tokens: AccessTokenSource,
     connectors: ConnectorFetch,
     openBytes: () => RequestBytes,
   ) {
     this.#credentials = new OpenedCredentials(keys);
-    this.#localMode = localMode;
+    this.#allowsLoopback = allowsLoopback;
     this.#tokens = tokens;
     this.#connectors = connectors;
     this.#openBytes = openBytes;
@@ -110,7 +110,7 @@ export class UpstreamEndpoints {
       const { id: serverId, name, url } = server;
       return { serverId, name, url, headers: {}, hidden: [], credentialKey: url };
     }
-    const decision = decideAddress(server.url, this.#localMode);
+    const decision = decideAddress(server.url, this.#allowsLoopback);
     if (!decision.allowed) throw new PorticoError('upstream_refused_address', decision.reason);
     const opened = await this.#credentials.of(server);
     const { id: serverId, name, url } = server;

@@ -24,10 +24,10 @@ const ERROR_CODE =
 
 /** Gets tokens for servers; one for each place that may be on loopback or not. */
 export class ClientCredentials {
-  readonly #localMode: boolean;
+  readonly #allowsLoopback: boolean;
 
-  constructor(localMode: boolean) {
-    this.#localMode = localMode;
+  constructor(allowsLoopback: boolean) {
+    this.#allowsLoopback = allowsLoopback;
   }
 
   /**
@@ -82,7 +82,7 @@ export class ClientCredentials {
   async #guarded<T>(work: (fetch: typeof globalThis.fetch) => Promise<T>): Promise<T> {
     const signal = AbortSignal.timeout(GRANT_MS);
     try {
-      return await work(createGuardedFetch(this.#localMode, signal));
+      return await work(createGuardedFetch(this.#allowsLoopback, signal));
     } catch (error) {
       if (error instanceof PorticoError) throw error;
       throw unavailable(reasonOf(error));

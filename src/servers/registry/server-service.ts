@@ -64,7 +64,7 @@ export interface ServerPorts {
   keys: KeyRing;
   adminAudit: AdminAudit;
   monitors: MonitorPort;
-  localMode: boolean;
+  allowsLoopback: boolean;
   /** The registry this isolate remembers may be older than what was just written or shown. */
   invalidateRegistry(): void;
 }
@@ -281,7 +281,7 @@ export class ServerService {
   #checkAddresses(url: string | undefined, healthCheckUrl: string | undefined): void {
     const given = { 'connection_config.url': url, health_check_url: healthCheckUrl };
     const fields = Object.entries(given).flatMap(([field, address]) => {
-      const decision = address === undefined || decideAddress(address, this.#ports.localMode);
+      const decision = address === undefined || decideAddress(address, this.#ports.allowsLoopback);
       return decision === true || decision.allowed ? [] : [{ field, message: decision.reason }];
     });
     refuseFields(fields);

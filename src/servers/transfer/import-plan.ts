@@ -41,7 +41,7 @@ export interface PlanContext {
   /** The server of a name, whatever its case. */
   find(name: string): Server | undefined;
   onConflict: ConflictRule;
-  localMode: boolean;
+  allowsLoopback: boolean;
   /** Whether a secret of this name may be made, or made anew for this server. */
   isFree(secret: string, server: Server | undefined): boolean;
 }
@@ -150,7 +150,7 @@ function judge(planned: PlannedEntry, record: object, context: PlanContext): Pla
     health_check_url: input.health_check_url,
   };
   const problems = Object.entries(addresses).flatMap(([field, address]) => {
-    const decision = address === undefined || decideAddress(address, context.localMode);
+    const decision = address === undefined || decideAddress(address, context.allowsLoopback);
     if (decision === true || decision.allowed) return [];
     return [{ field: toFileField(planned, field), message: decision.reason }];
   });

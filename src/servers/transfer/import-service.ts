@@ -29,7 +29,7 @@ export interface ImportPorts {
   adminAudit: AdminAudit;
   servers: ServerService;
   secrets: SecretService;
-  localMode: boolean;
+  allowsLoopback: boolean;
 }
 
 export interface ImportOptions {
@@ -79,7 +79,7 @@ export class ImportService {
     entries: readonly McpEntry[],
     { onConflict }: ImportOptions,
   ): Promise<PlannedEntry[]> {
-    const { db, localMode } = this.#ports;
+    const { db, allowsLoopback } = this.#ports;
     const { results } = await selectServers(db).all();
     const byName = new Map(
       parseServers(results).map(server => [server.name.toLowerCase(), server]),
@@ -88,7 +88,7 @@ export class ImportService {
     const planned = planImport(entries, {
       find: name => byName.get(name.toLowerCase()),
       onConflict,
-      localMode,
+      allowsLoopback,
       isFree: (secret, server) => usersOf(secret)?.every(user => user === server?.id) ?? true,
     });
     if (planned.some(({ secrets }) => secrets.length > 0)) requireScope(caller, 'secrets:write');

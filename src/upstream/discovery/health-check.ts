@@ -12,10 +12,10 @@ import { statusError } from '../protocol/status-error.ts';
 export async function askHealthUrl(
   { url: serverUrl, headers, hidden }: UpstreamEndpoint,
   url: string,
-  localMode: boolean,
+  allowsLoopback: boolean,
   deadline: Deadline,
 ): Promise<void> {
-  const decision = decideAddress(url, localMode);
+  const decision = decideAddress(url, allowsLoopback);
   if (!decision.allowed) throw new PorticoError('upstream_refused_address', decision.reason);
   const isOwn = new URL(serverUrl).origin === decision.url.origin;
   let response: Response;

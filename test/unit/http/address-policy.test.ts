@@ -198,8 +198,8 @@ const REFUSED = [
 
 describe('an address that is refused in every mode', () => {
   it.each(REFUSED)('[SEC-3] %j', address => {
-    for (const localMode of [false, true]) {
-      expect(decideAddress(address, localMode)).toEqual({
+    for (const allowsLoopback of [false, true]) {
+      expect(decideAddress(address, allowsLoopback)).toEqual({
         allowed: false,
         reason: expect.stringMatching(/^[a-z][^\n]+$/) as unknown,
       });

@@ -1,10 +1,20 @@
 /** Origin and Host: who a browser may be, and under which name the machine answers. */
 import { describe, expect, it } from 'vitest';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
-import { checkOrigin, type OriginPolicy } from '../../../src/http/origin.ts';
+import { asAsked, checkOrigin, type OriginPolicy } from '../../../src/http/origin.ts';
 
-const local: OriginPolicy = { localMode: true, allowedOrigins: [] };
-const production: OriginPolicy = { localMode: false, allowedOrigins: ['https://app.example.com'] };
+const publicOrigin = undefined;
+const local: OriginPolicy = { mode: 'local', publicOrigin, allowedOrigins: [] };
+const production: OriginPolicy = {
+  mode: 'production',
+  publicOrigin,
+  allowedOrigins: ['https://app.example.com'],
+};
+const server: OriginPolicy = {
+  ...production,
+  mode: 'server',
+  publicOrigin: 'https://mcp.example.com',
+};
 
 function verdict(url: string, origin: string | null, policy: OriginPolicy): string {
   try {
@@ -86,5 +96,58 @@ describe('in local mode', () => {
     'file://',
   ])('[SEC-5] refuses the origin %j', origin => {
     expect(verdict('http://127.0.0.1:8787/mcp', origin, local)).toBe('origin_refused');
+  });
+});
+
+describe('on a server', () => {
+  // TLS ended before the gateway.
+  const asked = (host: string) => asAsked(new URL(`http://${host}/mcp?a=1`), server);
+
+  it('[OPS-5] [SEC-5] answers to its public name, over https', () => {
+    for (const host of ['mcp.example.com', 'MCP.example.com', 'mcp.example.com:443']) {
+      expect(asked(host).href).toBe('https://mcp.example.com/mcp?a=1');
+      expect(verdict(asked(host).href, null, server)).toBe('allowed');
+      expect(verdict(asked(host).href, 'https://mcp.example.com', server)).toBe('allowed');
+    }
+  });
+
+  it('[OPS-5] answers to the host that runs it, and not to pages of this machine', () => {
+    const url = asked('127.0.0.1:4711').href;
+    expect(url).toBe('http://127.0.0.1:4711/mcp?a=1');
+    expect(verdict(url, null, server)).toBe('allowed');
+    expect(verdict(url, 'http://localhost:6274', server)).toBe('origin_refused');
+  });
+
+  it.each([
+    'evil.example',
+    'mcp.example.com:8443',
+    'mcp.example.com.',
+    'mcp.example.com.evil.example',
+    'xmcp.example.com',
+    '10.0.0.1',
+  ])('[OPS-5] [SEC-5] does not answer under %s', host => {
+    expect(verdict(asked(host).href, null, server)).toBe('origin_refused');
+  });
+
+  it.each([
+    'https://evil.example',
+    'http://mcp.example.com',
+    'https://mcp.example.com:8443',
+    'null',
+  ])('[OPS-5] [SEC-5] refuses the origin %s', origin => {
+    expect(verdict('https://mcp.example.com/mcp', origin, server)).toBe('origin_refused');
+  });
+
+  it('[OPS-5] lets pages call that are set up', () => {
+    expect(verdict('https://mcp.example.com/mcp', 'https://app.example.com', server)).toBe(
+      'allowed',
+    );
+  });
+
+  it('[OPS-5] on Cloudflare a public URL binds the name too', () => {
+    const named: OriginPolicy = { ...server, mode: 'production' };
+    expect(verdict('https://mcp.example.com/mcp', null, named)).toBe('allowed');
+    expect(verdict('https://portico.acme.workers.dev/mcp', null, named)).toBe('origin_refused');
+    expect(verdict('http://127.0.0.1/mcp', null, named)).toBe('origin_refused');
   });
 });

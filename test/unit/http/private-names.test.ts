@@ -35,8 +35,8 @@ describe('a name that stands for a private address by convention', () => {
 
   it.each(CONVENTIONAL)('[SEC-3] %s is refused however it is written', name => {
     for (const host of [name, `${name}.`, name.toUpperCase(), `a.b.${name}`]) {
-      for (const localMode of [false, true]) {
-        expect(decideAddress(`https://${host}/mcp`, localMode).allowed).toBe(false);
+      for (const allowsLoopback of [false, true]) {
+        expect(decideAddress(`https://${host}/mcp`, allowsLoopback).allowed).toBe(false);
       }
     }
   });

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { MODEL_SETTINGS, toModelSettings } from '../../../src/models/model-settings.ts';
 
 const Schema = z.object(MODEL_SETTINGS);
-const read = (env: Record<string, string>, localMode = false) =>
-  toModelSettings(Schema.parse(env), localMode);
+const read = (env: Record<string, string>, allowsLoopback = false) =>
+  toModelSettings(Schema.parse(env), allowsLoopback);
 const URL_AND_NAME = {
   PORTICO_MODEL_URL: 'https://model.example.com/v1',
   PORTICO_MODEL: 'm',

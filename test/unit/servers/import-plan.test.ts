@@ -18,7 +18,7 @@ function plan(file: object, more: Partial<PlanContext> = {}) {
   return planImport(parsed.entries, {
     find: name => KNOWN.find(known => known.name.toLowerCase() === name.toLowerCase()),
     onConflict: 'skip',
-    localMode: false,
+    allowsLoopback: false,
     isFree: () => true,
     ...more,
   });

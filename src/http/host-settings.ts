@@ -1,0 +1,64 @@
+/** Under which name the gateway is asked, by whose pages, and in which networks its servers may be. */
+import { z } from 'zod';
+import type { OriginPolicy } from './origin.ts';
+
+/**
+ * `local`: for one user, on loopback only. `server`: on a machine for a team, behind a proxy that ends TLS.
+ * `production`: on Cloudflare.
+ */
+export type Mode = 'local' | 'server' | 'production';
+
+/** Networks in which servers may be, each with those before it. */
+export type Network = 'public' | 'loopback' | 'private';
+
+export const HOST_SETTINGS = {
+  PORTICO_MODE: z.enum(['local', 'server', 'production']).default('production'),
+  PORTICO_PUBLIC_URL: z.string().default(''),
+  PORTICO_NETWORK: z.enum(['public', 'loopback', 'private']).optional(),
+  PORTICO_ALLOWED_ORIGINS: z.string().default(''),
+};
+const SettingsSchema = z.object(HOST_SETTINGS);
+
+export interface HostSettings extends OriginPolicy {
+  readonly network: Network;
+  /** Servers may be on this machine, over plain http too. */
+  readonly allowsLoopback: boolean;
+}
+
+const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
+
+/**
+ * The origin of a public URL: https, or http where it names this machine; with no path, query or credentials.
+ * @returns undefined where the text is none
+ */
+export function toPublicOrigin(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url || (url.href !== `${url.origin}/` && url.href !== url.origin)) return undefined;
+  return url.protocol === 'https:' || LOOPBACK.test(url.origin) ? url.origin : undefined;
+}
+
+/** @throws Error that names the setting that is not right */
+export function toHostSettings(settings: z.infer<typeof SettingsSchema>): HostSettings {
+  const { PORTICO_MODE: mode, PORTICO_PUBLIC_URL: publicUrl } = settings;
+  const publicOrigin = publicUrl === '' ? undefined : toPublicOrigin(publicUrl);
+  if (publicUrl !== '' && publicOrigin === undefined) {
+    throw new Error('Setting PORTICO_PUBLIC_URL: must be https://HOST without a path');
+  }
+  if (mode === 'server' && publicOrigin === undefined) {
+    throw new Error('Setting PORTICO_PUBLIC_URL: PORTICO_MODE=server needs it');
+  }
+  if (mode === 'local' && publicOrigin !== undefined) {
+    throw new Error('Setting PORTICO_PUBLIC_URL: PORTICO_MODE=local has none');
+  }
+  const network = settings.PORTICO_NETWORK ?? (mode === 'local' ? 'private' : 'public');
+  if (mode === 'production' && network !== 'public') {
+    throw new Error('Setting PORTICO_NETWORK: on Cloudflare there is the public network only');
+  }
+  return {
+    mode,
+    publicOrigin,
+    network,
+    allowsLoopback: network !== 'public',
+    allowedOrigins: settings.PORTICO_ALLOWED_ORIGINS.split(',').filter(origin => origin !== ''),
+  };
+}
