@@ -3,6 +3,7 @@
  * the Worker refuses becomes the reason why it does not.
  */
 import { join, resolve } from 'node:path';
+import { parseConfig } from '../src/config.ts';
 import type { GatewayFiles } from './gateway-files.ts';
 import { startHost, type Host } from './host.ts';
 import type { LogFile } from './log-file.ts';
@@ -36,6 +37,7 @@ export async function startGateway(
     dataDir,
     port,
     traceDir: toTraceDir(traces, dataDir),
+    network: parseConfig({ PORTICO_MODE: 'local', ...settings }).network,
     log: {
       ...log,
       write(source, text) {

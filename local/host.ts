@@ -10,6 +10,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Response, type V4WorkerOptions } from 'miniflare';
+import type { Network } from '../src/http/host-settings.ts';
 import { trustedCertificates } from './certificates.ts';
 import type { GatewayFiles } from './gateway-files.ts';
 import type { LogFile } from './log-file.ts';
@@ -26,9 +27,12 @@ const NETWORK_BINDING = 'LOCAL_NETWORK';
 const PREAMBLE = `import { env as localEnv } from 'cloudflare:workers';
 globalThis.fetch = (input, init) => localEnv.${NETWORK_BINDING}.fetch(input, init);
 `;
-const NETWORK = {
-  allow: ['public', 'private'],
-  tlsOptions: { trustBrowserCas: true, trustedCertificates: trustedCertificates() },
+const TLS = { trustBrowserCas: true, trustedCertificates: trustedCertificates() };
+/** Where fetches may go, whatever a name resolves to. Where clouds tell of a machine, and of its credentials, is never private. */
+const NETWORKS: Readonly<Record<Network, { allow: string[]; deny?: string[] }>> = {
+  public: { allow: ['public'] },
+  loopback: { allow: ['public', 'local'] },
+  private: { allow: ['public', 'private'], deny: ['169.254.0.0/16', 'fe80::/10'] },
 };
 
 /** A Worker without storage that runs beside Portico, in the same workerd. */
@@ -47,8 +51,10 @@ export interface HostOptions {
   /** 0 takes any free port. */
   port: number;
   files: GatewayFiles;
-  /** Text bindings of Portico's Worker: PORTICO_KEYS, PORTICO_ADMIN_TOKEN and settings. Local mode is set here. */
+  /** Text bindings of Portico's Worker: PORTICO_KEYS, PORTICO_ADMIN_TOKEN and settings; in local mode where they do not say. */
   env: Record<string, string>;
+  /** Networks that fetches may go to; all where it is absent. */
+  network?: Network;
   workers?: readonly ExtraWorker[];
   /** Folder that traces go to; without it they go to none. */
   traceDir?: string | undefined;
@@ -100,10 +106,11 @@ export async function startHost(options: HostOptions): Promise<Host> {
           script,
           config,
           options.port,
-          { ...options.env, PORTICO_MODE: 'local', LOCAL_DRAIN_KEY: drainKey },
+          { PORTICO_MODE: 'local', ...options.env, LOCAL_DRAIN_KEY: drainKey },
           {
             [config.assets]: { disk: { path: assets, writable: false } },
             ...toTraceService(options.traceDir),
+            [NETWORK_BINDING]: toNetwork(options.network),
           },
         ),
         d1Databases: config.databases,
@@ -167,6 +174,10 @@ export async function migrateOnce(
   }
 }
 
+const toNetwork = (network: Network = 'private') => ({
+  network: { ...NETWORKS[network], tlsOptions: TLS },
+});
+
 /** A service of this process, not of workerd's disk: it gives files their mode and the folder its bounds. */
 function toTraceService(traceDir: string | undefined): V4WorkerOptions['serviceBindings'] {
   if (traceDir === undefined) return {};
@@ -190,7 +201,7 @@ function workerOptions(
     compatibilityFlags: config.compatibilityFlags,
     cacheAPI: false,
     bindings,
-    serviceBindings: { [NETWORK_BINDING]: { network: NETWORK }, ...services },
+    serviceBindings: { [NETWORK_BINDING]: toNetwork(), ...services },
     unsafeDirectSockets: [{ host: LOOPBACK, port }],
     unsafeRegisterWorker: false,
   };

@@ -23,6 +23,8 @@ import { openLogFile } from './log-file.ts';
 import type { LogFile } from './log-file.ts';
 import { parseOptions } from './options.ts';
 import { isFreePort, portTaken } from './ports.ts';
+import { startListener } from './public-listener.ts';
+import { toPublicText } from './public-text.ts';
 import { toReadyText } from './ready-text.ts';
 import { registerConfigured, registerDemo } from './registrations.ts';
 import { announce } from './running.ts';
@@ -53,12 +55,13 @@ async function start(): Promise<void> {
     process.argv.slice(2),
     userDir || process.cwd(),
     join(ROOT, '.portico'),
+    process.env,
   );
-  const { dataDir, port } = options;
-  const settings = readSettings(process.env);
+  const { dataDir, port, team } = options;
+  const settings = readSettings(process.env, team?.origin);
   const traces = process.env['PORTICO_TRACE_DIR'];
   const config = options.configFile === undefined ? undefined : readConfig(options.configFile);
-  if (!(await isFreePort(port))) throw portTaken(port);
+  if (!(await isFreePort(port, team?.host))) throw portTaken(port);
   await makeDataFolder(dataDir);
   stops.push(lockDataFolder(dataDir));
   const secrets = await loadSecrets(dataDir, process.env['PORTICO_ADMIN_TOKEN'] || undefined);
@@ -73,7 +76,16 @@ async function start(): Promise<void> {
     'starting the gateway',
     async () =>
       startGateway(
-        { files: await readSourceFiles(), dataDir, port, secrets, settings, traces, log },
+        {
+          files: await readSourceFiles(),
+          dataDir,
+          // Others reach it through a listener of its own.
+          port: team ? 0 : port,
+          secrets,
+          settings,
+          traces,
+          log,
+        },
         ({ close }) => void stops.unshift(close),
       ),
     ({ applied }) =>
@@ -86,6 +98,12 @@ async function start(): Promise<void> {
   const api = createApi(started.url, secrets.adminToken);
   if (demo !== undefined) await registerDemo(demo, api, steps);
   if (config !== undefined) await registerConfigured(config, api, steps);
+  if (team) {
+    const { close } = await startListener({ ...team, port, target: started.url });
+    stops.unshift(close);
+    steps.say(toPublicText({ ...team, port, secretsFile: secrets.file, steps }));
+    return;
+  }
   const memberToken = await provideMemberToken(secrets, api);
   const shown = { origin: started.url, secrets, memberToken, dataDir: toShort(dataDir) };
   steps.say(toReadyText({ ...shown, steps }));

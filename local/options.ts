@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { parsePublic, type PublicOptions } from './public-options.ts';
 import { StartError } from './start-error.ts';
 
 export interface StartOptions {
@@ -13,25 +14,32 @@ export interface StartOptions {
   /** Absolute path of an mcp.json. */
   configFile: string | undefined;
   demo: boolean;
+  /** How others reach it; undefined where it is for this machine only. */
+  team: PublicOptions | undefined;
 }
 
 /**
  * Parse the arguments.
  * @param userDir folder that paths on the command line are relative to
  * @param defaultDataDir data folder when none is named
+ * @param environment variables that stand for options
  * @throws StartError with exit code 2
  */
 export function parseOptions(
   args: readonly string[],
   userDir: string,
   defaultDataDir: string,
+  environment: Readonly<Record<string, string | undefined>> = {},
 ): StartOptions {
   const values = readValues(args);
+  const team = parsePublic(values, environment);
   return {
     port: parsePort(values.port),
     dataDir: values.data === undefined ? defaultDataDir : toPath('data', values.data, userDir),
     configFile: values.config === undefined ? undefined : toPath('config', values.config, userDir),
-    demo: !values['no-demo'],
+    // They are for one user: one of their tools shows an environment.
+    demo: !values['no-demo'] && team === undefined,
+    team,
   };
 }
 
@@ -51,6 +59,9 @@ function parse(args: readonly string[]) {
         data: { type: 'string' },
         config: { type: 'string' },
         'no-demo': { type: 'boolean', default: false },
+        host: { type: 'string' },
+        'public-url': { type: 'string' },
+        'trusted-proxies': { type: 'string' },
       },
     });
   } catch (error) {

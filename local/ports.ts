@@ -1,4 +1,4 @@
-/** Ports of the loopback interface: whether one is free, and one that is. */
+/** Ports of this machine, of the loopback interface where no other is named: whether one is free, and one that is. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -7,14 +7,15 @@ import { StartError } from './start-error.ts';
 export const LOOPBACK = '127.0.0.1';
 
 /** Take a port for a moment; `0` takes any. Gives the port, or undefined when something listens there. */
-async function probe(port: number): Promise<number | undefined> {
-  const server = createServer().listen(port, LOOPBACK);
+async function probe(port: number, host = LOOPBACK): Promise<number | undefined> {
+  const server = createServer().listen(port, host);
   try {
     await once(server, 'listening');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') return undefined;
-    throw new StartError(`Port ${port} cannot be used (${code ?? String(error)}).`);
+    const where = host === LOOPBACK ? '' : ` of ${host}`;
+    throw new StartError(`Port ${port}${where} cannot be used (${code ?? String(error)}).`);
   }
   const taken = (server.address() as AddressInfo).port;
   server.close();
@@ -23,8 +24,8 @@ async function probe(port: number): Promise<number | undefined> {
 }
 
 /** Whether nothing listens on a port. */
-export async function isFreePort(port: number): Promise<boolean> {
-  return (await probe(port)) !== undefined;
+export async function isFreePort(port: number, host = LOOPBACK): Promise<boolean> {
+  return (await probe(port, host)) !== undefined;
 }
 
 /** A port that was free a moment ago. */

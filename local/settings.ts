@@ -4,9 +4,10 @@
  */
 import { parseConfig, SETTING_NAMES } from '../src/config.ts';
 import { nearestName } from '../src/shared/util/nearest-name.ts';
+import { PUBLIC_VARIABLES } from './public-options.ts';
 import { StartError } from './start-error.ts';
 
-/** What the local host sets by itself, from the data folder. */
+/** What the local host sets by itself. */
 const OWN = ['PORTICO_ADMIN_TOKEN', 'PORTICO_KEYS', 'PORTICO_MODE'];
 /** What commands read. */
 const OF_COMMANDS = [
@@ -16,29 +17,60 @@ const OF_COMMANDS = [
   'PORTICO_TRACE_DIR',
 ];
 
-/** @throws StartError that names the first setting that is not right */
+/**
+ * The settings for the Worker.
+ * @param publicOrigin under which others ask; undefined where the gateway is for this machine only
+ * @throws StartError that names the first setting that is not right
+ */
 export function readSettings(
   environment: Readonly<Record<string, string | undefined>>,
+  publicOrigin?: string,
 ): Record<string, string> {
+  checkMode(environment['PORTICO_MODE'], publicOrigin);
   const isSetting = (entry: [string, string | undefined]): entry is [string, string] =>
     entry[1] !== undefined && /^portico_/i.test(entry[0]);
-  const outside = new Set([...OWN, ...OF_COMMANDS]);
+  const ofHost = publicOrigin === undefined ? [] : PUBLIC_VARIABLES;
+  const outside = new Set<string>([...OWN, ...OF_COMMANDS, ...ofHost]);
   const given = Object.entries(environment)
     .filter(isSetting)
     .filter(([name]) => !outside.has(name));
   for (const [name] of given) refuseUnknown(name);
-  const settings = Object.fromEntries(given);
+  const settings = { ...Object.fromEntries(given), ...toServer(publicOrigin) };
   try {
-    parseConfig({ ...settings, PORTICO_MODE: 'local' });
+    parseConfig({ PORTICO_MODE: 'local', ...settings });
   } catch (error) {
     throw new StartError((error as Error).message, 2);
   }
   return settings;
 }
 
+function toServer(publicOrigin: string | undefined): Record<string, string> {
+  return publicOrigin === undefined
+    ? {}
+    : { PORTICO_MODE: 'server', PORTICO_PUBLIC_URL: publicOrigin };
+}
+
+/** Nobody is to believe that a gateway is what it is not. */
+function checkMode(mode: string | undefined, publicOrigin: string | undefined): void {
+  const isPublic = publicOrigin !== undefined;
+  if (mode === undefined || mode === '') return;
+  if (!isPublic && mode !== 'local') {
+    throw new StartError(
+      `PORTICO_MODE=${mode} needs the address that others use: npm start -- --public-url https://mcp.example.com (docs/guides/run-for-a-team.md)`,
+      2,
+    );
+  }
+  if (isPublic && mode === 'local') {
+    throw new StartError(
+      'PORTICO_MODE=local lets this machine in only: leave out either it or --public-url',
+      2,
+    );
+  }
+}
+
 function refuseUnknown(name: string): void {
   if (SETTING_NAMES.includes(name)) return;
-  const meant = nearestName(name, [...SETTING_NAMES, ...OF_COMMANDS]);
+  const meant = nearestName(name, [...SETTING_NAMES, ...OF_COMMANDS, ...PUBLIC_VARIABLES]);
   const advice = meant ? `did you mean ${meant}?` : 'docs/operations.md lists the settings';
   throw new StartError(`Setting ${name} is not known; ${advice}`, 2);
 }

@@ -10,6 +10,7 @@ it('[OPS-3] has a default for every option', () => {
     dataDir: '/project/.portico',
     configFile: undefined,
     demo: true,
+    team: undefined,
   });
 });
 
@@ -19,6 +20,7 @@ it('[OPS-3] takes paths relative to where the user is', () => {
     dataDir: '/here/d',
     configFile: '/mcp.json',
     demo: false,
+    team: undefined,
   });
 });
 

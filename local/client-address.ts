@@ -1,0 +1,66 @@
+/**
+ * Whose request it is: the address of the peer, or, where the peer is a proxy that was named, the one that it says (`X-Forwarded-For`,
+ * read from its end for as long as those who wrote it are named). What a client writes there itself is never believed. Pure.
+ */
+import { BlockList, isIP } from 'node:net';
+import { StartError } from './start-error.ts';
+
+export type Proxies = Pick<BlockList, 'check'>;
+
+const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+/**
+ * The proxies of a list: addresses and networks (`10.0.0.0/8`) with commas between.
+ * @throws StartError with exit code 2
+ */
+export function parseProxies(text: string): Proxies {
+  const proxies = new BlockList();
+  for (const entry of text.split(',').map(part => part.trim())) {
+    if (entry === '') continue;
+    const [address = '', prefix, ...more] = entry.split('/');
+    const most = isIP(address) === 6 ? 128 : 32;
+    const bits = prefix === undefined ? most : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;
+    if (isIP(address) === 0 || more.length > 0 || bits < 1 || bits > most) {
+      throw new StartError(
+        `--trusted-proxies takes addresses and networks with commas between, for instance 10.0.0.0/8,127.0.0.1; not ${JSON.stringify(entry)}.`,
+        2,
+      );
+    }
+    proxies.addSubnet(address, bits, familyOf(address));
+  }
+  return proxies;
+}
+
+/** @param forwarded the values of `X-Forwarded-For`, in the order in which they came, with commas between */
+export function clientAddress(
+  peer: string | undefined,
+  forwarded: string | undefined,
+  proxies: Proxies,
+): string {
+  let address = toPlain(peer ?? '');
+  const entries = (forwarded ?? '').split(',');
+  while (isIP(address) !== 0 && proxies.check(address, familyOf(address))) {
+    const next = toPlain(entries.pop()?.trim() ?? '');
+    if (isIP(next) === 0) break;
+    address = next;
+  }
+  return address;
+}
+
+/** What of an address is counted: of an IPv6 address its network, since one machine has all of it. */
+export function toCounted(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? [] : Array<string>(8 - groups.length - rest.length).fill('0');
+  const all = [...groups, ...zeros, ...rest].slice(0, 4);
+  return all.map(group => Number.parseInt(group, 16).toString(16)).join(':');
+}
+
+/** Without brackets and port, and an IPv4 address as such. */
+function toPlain(text: string): string {
+  const bare =
+    /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
+  return /^::ffff:([\d.]+)$/i.exec(bare)?.[1] ?? bare;
+}

@@ -1,0 +1,41 @@
+/**
+ * What the terminal shows when a gateway for a team runs. It goes into a log as often as not, so it shows no token. Pure text.
+ */
+import type { PublicOptions } from './public-options.ts';
+import type { Steps } from './steps.ts';
+
+type Shown = Pick<PublicOptions, 'host' | 'origin' | 'isProxyUnnamed'> & {
+  port: number;
+  /** Where the admin token is kept. */
+  secretsFile: string;
+  steps: Pick<Steps, 'style'>;
+};
+
+/** The closing text of a start. */
+export function toPublicText({
+  host,
+  origin,
+  isProxyUnnamed,
+  port,
+  secretsFile,
+  steps,
+}: Shown): string {
+  const { style } = steps;
+  const where = host.includes(':') ? `[${host}]` : host;
+  const unnamed = [
+    '',
+    `${style('yellow', '!')} No proxy is named: whoever comes through one counts as one address.`,
+    '  Name it with --trusted-proxies.',
+  ];
+  return [
+    '',
+    `${style('bold', 'Portico is ready')}  ${style('cyan', `${origin}/mcp`)}`,
+    '',
+    `It listens on http://${where}:${port}, for a proxy that ends TLS, and answers to ${new URL(origin).host} only.`,
+    `The admin token is in ${secretsFile}. A token for each member:`,
+    `  export PORTICO_URL=${origin}`,
+    `  export PORTICO_TOKEN=$(node -p 'JSON.parse(fs.readFileSync(${JSON.stringify(secretsFile)})).adminToken')`,
+    '  portico token create NAME',
+    ...(isProxyUnnamed ? unnamed : []),
+  ].join('\n');
+}
