@@ -30,6 +30,8 @@ export async function buildCli(): Promise<string> {
     format: 'esm',
     target: 'node22',
     // What it is installed with stays outside.
+    // As modules: its files for Node require what a bundle of modules cannot.
+    alias: { yaml: `${ROOT}node_modules/yaml/browser/index.js` },
     external: ['commander', 'picocolors', 'miniflare'],
     metafile: true,
     logLevel: 'silent',

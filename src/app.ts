@@ -5,6 +5,7 @@ import { handleDocs, isDocsPath } from './api/docs.ts';
 import type { ApiPorts } from './api/frame.ts';
 import { handleConnect, type ConnectPorts } from './api/connector-route.ts';
 import { handleHealth, isHealthPath, type HealthCheckPorts } from './api/health-check.ts';
+import { createPublishedSchema, isSchemaPath } from './api/published-schema.ts';
 import { handleSetup, isSetupPath, type SetupPorts } from './api/setup.ts';
 import { parseEndpoint, type EndpointPart } from './mcp/endpoint.ts';
 import { createCors } from './http/cors.ts';
@@ -29,6 +30,7 @@ const PART_PATH = /^\/(mcp|sse)\/(servers|toolsets)\/([^/]+)$/;
 /** Build the application. */
 export function createApp(ports: AppPorts): App {
   const api = createApi(ports);
+  const answerSchema = createPublishedSchema(ports);
 
   function mcp(request: Request, url: URL, context: ExecutionContext, part: EndpointPart = {}) {
     const endpoint = () => parseEndpoint(url, part);
@@ -57,6 +59,7 @@ export function createApp(ports: AppPorts): App {
       if (drained) return drained;
       if (url.pathname === '/connect') return handleConnect(request, ports);
       if (isDocsPath(url.pathname)) return handleDocs(request, url, ports);
+      if (isSchemaPath(url.pathname)) return answerSchema(request, url);
       if (isSetupPath(url.pathname)) return handleSetup(request, url, ports);
       // Its routes read the URL of the request.
       const asked = request.url === url.href ? request : new Request(url, request);

@@ -1,5 +1,6 @@
 /** Every command, in the order of the help. */
 import type { Command } from 'commander';
+import { addApply } from './apply.ts';
 import { addApprovals } from './approvals.ts';
 import { addAudit } from './audit.ts';
 import { addBackup } from './backup.ts';
@@ -39,6 +40,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addToken,
   addImport,
   addBackup,
+  addApply,
   addDoctor,
   addCompletion,
 ];

@@ -47,6 +47,9 @@ interface Problem {
   errors?: { field: string; message: string }[];
 }
 
+/** There was no answer: whether anything was done is not known. */
+export class Unanswered extends Failure {}
+
 export class Api {
   readonly #origin: string;
   readonly #token: string | undefined;
@@ -66,6 +69,7 @@ export class Api {
     path: string,
     text?: string,
     signal: AbortSignal = AbortSignal.timeout(TIMEOUT_MS),
+    headers: Record<string, string> = {},
   ): Promise<Response> {
     try {
       return await fetch(`${this.#origin}${path}`, {
@@ -73,6 +77,7 @@ export class Api {
         redirect: 'manual',
         signal,
         headers: {
+          ...headers,
           ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
           ...(text === undefined ? {} : { 'content-type': 'application/json' }),
         },
@@ -81,13 +86,18 @@ export class Api {
     } catch (error) {
       if (signal.reason instanceof Failure) throw signal.reason;
       const hint = 'is it running, and is --url right? see portico doctor';
-      throw new Failure(`${this.#origin} cannot be reached (${reasonOf(error)}); ${hint}`);
+      throw new Unanswered(`${this.#origin} cannot be reached (${reasonOf(error)}); ${hint}`);
     }
   }
 
   /** The JSON of an answer. @throws Failure where it is no success */
-  async json<T>(method: string, path: string, text?: string): Promise<T> {
-    const response = await this.send(method, path, text);
+  async json<T>(
+    method: string,
+    path: string,
+    text?: string,
+    headers?: Record<string, string>,
+  ): Promise<T> {
+    const response = await this.send(method, path, text, undefined, headers);
     if (!response.ok) throw await toFailure(response, this.#origin);
     const body = await response.text();
     if (body === '') return undefined as T;

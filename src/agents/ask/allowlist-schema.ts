@@ -18,8 +18,13 @@ export const StoredEntrySchema = z.object({
 });
 export type StoredEntry = z.infer<typeof StoredEntrySchema>;
 
-const isExact = ({ server, tool }: { server: string; tool: string }) =>
-  !server.includes(EVERYTHING) && !tool.includes(EVERYTHING);
+/** An entry for tools with side effects names one tool of one server. */
+export const isExactEnough = (entry: Pick<StoredEntry, 'server' | 'tool' | 'side_effects'>) =>
+  !entry.side_effects || ![entry.server, entry.tool].some(text => text.includes(EVERYTHING));
+export const NOT_EXACT = {
+  path: ['side_effects'],
+  message: 'name one server and one tool, without "*"',
+};
 
 /** Body of `POST /api/v1/ask/allowlist`. */
 export const CreateEntrySchema = z
@@ -34,10 +39,7 @@ export const CreateEntrySchema = z
     }),
     description: z.string().max(2_000).default(''),
   })
-  .refine(entry => !entry.side_effects || isExact(entry), {
-    path: ['side_effects'],
-    message: 'name one server and one tool, without "*"',
-  });
+  .refine(isExactEnough, NOT_EXACT);
 export type CreateEntry = z.infer<typeof CreateEntrySchema>;
 
 /** Entries are not filtered. */

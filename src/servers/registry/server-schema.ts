@@ -127,7 +127,7 @@ const ProgramConfigSchema = z.looseObject({
 });
 
 /** The same for a program on the machine of a connector. */
-const CreateStdioServerSchema = z.strictObject({
+export const CreateStdioServerSchema = z.strictObject({
   ...CreateServerSchema.omit({ health_check_url: true }).shape,
   transport_type: z.literal('STDIO'),
   connection_config: ProgramConfigSchema.refine(({ command }) => command === undefined, {

@@ -57,3 +57,18 @@ describe('/docs', () => {
     expect((await portico.fetch('/docs', { headers })).status).toBe(403);
   });
 });
+
+describe('/schema/portico.json', () => {
+  it('[OPS-6] is there for editors, without a token', async () => {
+    const response = await portico.fetch('/schema/portico.json');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/schema+json');
+    const schema = await response.json<{ $schema: string; properties: object }>();
+    expect(schema.$schema).toBe('http://json-schema.org/draft-07/schema#');
+    expect(Object.keys(schema.properties)).toContain('servers');
+    const head = await portico.fetch('/schema/portico.json', { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    expect((await portico.fetch('/schema/portico.json', { method: 'PUT' })).status).toBe(405);
+    expect((await portico.fetch('/schema/other.json')).status).toBe(401);
+  });
+});

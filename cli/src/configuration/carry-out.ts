@@ -1,0 +1,154 @@
+/**
+ * Makes the changes of a plan: each is one request, over the revision that it was planned on, and marks its record in the same write.
+ * What fails is told and the rest goes on; but nothing is deleted then, and where the gateway does not answer nothing more is tried.
+ */
+import { toOwnerHeader } from '../../../src/shared/identity/record-owner.ts';
+import { EXIT, Failure } from '../failure.ts';
+import { Unanswered, type Api } from '../gateway/api.ts';
+import type { Content, Known } from './content.ts';
+import { kindOf } from './kinds.ts';
+import type { Change } from './plan.ts';
+
+/** Every isolate knows a new server after this time, in milliseconds; before, it may refuse what names it. */
+const SEEN_MS = 1_100;
+
+export interface Outcome {
+  change: Change;
+  /** Why it was not made; absent where it was. */
+  problem?: string;
+}
+
+export interface Work {
+  api: Pick<Api, 'json'>;
+  owner: string;
+  /** By the names of secrets. */
+  values: ReadonlyMap<string, string>;
+  known: readonly Known[];
+  wait(ms: number): Promise<unknown>;
+  /** Told after each change. */
+  onDone(outcome: Outcome): void;
+}
+
+export async function carryOut(changes: readonly Change[], work: Work): Promise<Outcome[]> {
+  const ids = idsOfPrincipals(changes, work);
+  const outcomes: Outcome[] = [];
+  const tell = (outcome: Outcome) => {
+    outcomes.push(outcome);
+    work.onDone(outcome);
+  };
+  /** What is made anew is gone before the first of its kind is made: one may take the place of another. */
+  const removed = new Map<Change, Failure | undefined>();
+  const removeReplaced = async (kind: Change['kind']) => {
+    for (const change of changes) {
+      if (change.kind !== kind || change.verb !== 'replace' || removed.has(change)) continue;
+      removed.set(change, await attempt(() => remove(change, work)));
+    }
+  };
+  let stopped: string | undefined;
+  let isUnseen = false;
+  for (const change of changes) {
+    if (change.kind !== 'server' && isUnseen) {
+      isUnseen = false;
+      await work.wait(SEEN_MS);
+    }
+    const hasFailed = outcomes.some(({ problem }) => problem !== undefined);
+    const kept =
+      change.verb === 'delete' && hasFailed ? 'left, since not all went well' : undefined;
+    if (change.verb === 'replace' && stopped === undefined) await removeReplaced(change.kind);
+    const make = () => attempt(() => makeOne(change, work, ids));
+    const problem = stopped ?? kept ?? removed.get(change) ?? (await make());
+    if (problem instanceof Failure) {
+      const isEnd = problem instanceof Unanswered || problem.exitCode === EXIT.denied;
+      if (isEnd) stopped = 'not tried any more';
+      tell({ change, problem: problem.message });
+    } else {
+      tell(problem === undefined ? { change } : { change, problem });
+    }
+    isUnseen ||= change.kind === 'server' && change.verb === 'create';
+  }
+  return outcomes;
+}
+
+type Ids = Map<string, string>;
+
+/** Ids of principals by what the file calls them; those that are made come later. */
+function idsOfPrincipals(changes: readonly Change[], { known, owner }: Work): Ids {
+  const principals = known.filter(({ kind }) => kind === 'principal');
+  const names = principals.map(({ id, content }) => [String(content['name']), id] as const);
+  const own = principals.flatMap(({ id, owner: mark }) =>
+    mark?.owner === owner ? [[mark.key, id] as const] : [],
+  );
+  const found = changes.flatMap(({ kind, key, before }) =>
+    kind === 'principal' && before ? [[key, before.id] as const] : [],
+  );
+  return new Map([...names, ...own, ...found]);
+}
+
+async function attempt(work: () => Promise<void>): Promise<Failure | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
+
+const pathOf = ({ kind, before }: Change): string =>
+  `${kindOf(kind).path}/${encodeURIComponent(before?.id ?? '')}`;
+
+const remove = (change: Change, { api }: Work): Promise<void> => api.json('DELETE', pathOf(change));
+
+async function makeOne(change: Change, work: Work, ids: Ids): Promise<void> {
+  const { api, owner, values } = work;
+  const { verb, kind, key, before, after } = change;
+  if (verb === 'delete') return remove(change, work);
+  const { path } = kindOf(kind);
+  const mark = { owner, key };
+  const headers = { 'portico-owner': toOwnerHeader(mark) };
+  const send = <T>(method: string, to: string, body: unknown, more = {}) =>
+    api.json<T>(method, to, JSON.stringify(body), { ...headers, ...more });
+  if (verb === 'adopt') {
+    await send('PUT', '/api/v1/owners', { kind, id: before?.id, ...mark });
+    return;
+  }
+  if (!after) return;
+  if (kind === 'secret') {
+    const body = { value: values.get(String(after['name'])), origins: after['origins'] };
+    await send('PUT', `${path}/${encodeURIComponent(String(after['name']))}`, body);
+  } else if (verb === 'update') {
+    const match = before?.revision === undefined ? {} : { 'if-match': `"r${before.revision}"` };
+    await send('PATCH', pathOf(change), toPatch(change, ids), match);
+  } else {
+    const made = await send<{ id?: string }>('POST', path, toBody(after, ids));
+    if (kind === 'principal' && made.id !== undefined) ids.set(key, made.id);
+  }
+}
+
+/** The members that differ, each as a whole; null clears. */
+function toPatch({ before, after = {}, differences }: Change, ids: Ids): Content {
+  const changed = new Set(differences.map(({ field }) => field.split('.')[0] ?? ''));
+  const patch = Object.fromEntries([...changed].map(name => [name, after[name] ?? null]));
+  const config = patch['connection_config'];
+  if (config && typeof config === 'object' && !Array.isArray(config) && before) {
+    // A new address drops what was given for the old one, so what authenticates always comes along.
+    patch['connection_config'] = { headers: null, auth: null, ...config };
+  }
+  return toBody(patch, ids);
+}
+
+/** With ids in place of what the file calls principals. */
+function toBody(content: Content, ids: Ids): Content {
+  const idOf = (name: unknown) => ids.get(String(name)) ?? String(name);
+  const { subject, members } = content as {
+    subject?: { kind: string; name: string };
+    members?: { principals: string[]; groups: string[] } | null;
+  };
+  return {
+    ...content,
+    ...(subject?.kind === 'principal'
+      ? { subject: { kind: subject.kind, id: idOf(subject.name) } }
+      : {}),
+    ...(members ? { members: { ...members, principals: members.principals.map(idOf) } } : {}),
+  };
+}

@@ -1,0 +1,268 @@
+/**
+ * The kinds of records that a file can hold, in the order in which they are made: where the API has them, what they say in a file and
+ * in an answer, and what of them cannot be edited. Pure.
+ */
+import type { z } from 'zod';
+import type { PrincipalViewSchema } from '../../../src/access/principals/principal-schema.ts';
+import type { RuleViewSchema } from '../../../src/access/rules/rule-schema.ts';
+import type { ToolsetViewSchema } from '../../../src/access/toolsets/toolset-schema.ts';
+import type { EntryViewSchema } from '../../../src/agents/ask/allowlist-schema.ts';
+import type { Configuration } from '../../../src/api/configuration-file.ts';
+import type { SecretViewSchema } from '../../../src/credentials/secret-schema.ts';
+import type { CacheRuleViewSchema } from '../../../src/servers/cache-rules/cache-rule-schema.ts';
+import type { ConnectorView } from '../../../src/servers/connectors/connector-schema.ts';
+import type { ServerView } from '../../../src/servers/registry/server-schema.ts';
+import type { OwnedKind } from '../../../src/shared/identity/record-owner.ts';
+import { canonical, compact, type Content, type Wanted } from './content.ts';
+import { spellPattern, type Names } from './names.ts';
+
+export type Section = Exclude<keyof Configuration, 'owner'>;
+type RecordOf<S extends Section> = NonNullable<Configuration[S]>[string];
+
+interface Described<S extends Section, View> {
+  kind: OwnedKind;
+  section: S;
+  /** What people call it. */
+  noun: string;
+  path: string;
+  /** Member of a page that has the records; an answer that makes one may have it in a member. */
+  list: string;
+  /** What of it cannot be edited, and whether it is made anew then. */
+  fixed: { fields: readonly string[]; isReplaced: boolean };
+  /** The gateway has one of each name. */
+  hasOneOfEach: boolean;
+  /** What people know it by: a record of somebody else that has the same is the same. */
+  identityOf(content: Content): string;
+  ofFile(key: string, record: RecordOf<S>, names: Names): Content;
+  ofView(view: View, names: Names): Content;
+}
+export type Kind = Described<Section, object>;
+
+/** A kind among others: who holds it gives it what is of its section and its path only. */
+const describe = <S extends Section, View>(described: Described<S, View>): Kind =>
+  described as unknown as Kind;
+
+const EDITABLE = { fields: [], isReplaced: false };
+const nameOf = ({ name }: Content): string => String(name);
+const nameOfAnyCase = (content: Content): string => nameOf(content).toLowerCase();
+/** A rule has no name: it is what it says. */
+const sayingOf = (content: Content): string => canonical({ ...content, description: undefined });
+const sorted = (texts: readonly string[]): string[] => [...new Set(texts)].toSorted();
+const orAbsent = <T extends object>(value: T | undefined | null): T | undefined =>
+  value && Object.keys(value).length > 0 ? value : undefined;
+
+type SubjectView = z.infer<typeof RuleViewSchema>['subject'];
+const subjectOf = (subject: SubjectView, names: Names): Content =>
+  subject.kind === 'principal'
+    ? { kind: subject.kind, name: names.principalOf(subject.id) }
+    : subject;
+
+/** Toolsets hold what is said of them only; lists that are empty are there. */
+const toolsetOf = (
+  name: string,
+  toolset: Omit<RecordOf<'toolsets'>, 'members'>,
+  members: { principals: readonly string[]; groups: readonly string[] } | undefined,
+  names: Names,
+): Content =>
+  compact({
+    name,
+    description: toolset.description,
+    include: toolset.include.map(pattern => spellPattern(pattern, names)),
+    exclude: toolset.exclude.map(pattern => spellPattern(pattern, names)),
+    overrides: toolset.overrides.map(({ server, ...override }) =>
+      compact({ server: names.server(server), ...override }),
+    ),
+    name_style: toolset.name_style,
+    tools: toolset.tools,
+    members: members && {
+      principals: sorted(members.principals),
+      groups: sorted(members.groups),
+    },
+  });
+
+export const KINDS: readonly Kind[] = [
+  describe<'secrets', z.infer<typeof SecretViewSchema> & { value: string }>({
+    kind: 'secret',
+    section: 'secrets',
+    noun: 'secret',
+    path: '/api/v1/secrets',
+    list: 'secrets',
+    fixed: EDITABLE,
+    hasOneOfEach: true,
+    identityOf: nameOf,
+    ofFile: (name, { value, origins }) => ({ name, value, origins: sorted(origins.map(toOrigin)) }),
+    ofView: ({ name, value, origins }) => ({ name, value, origins: sorted(origins) }),
+  }),
+  describe<'connectors', ConnectorView>({
+    kind: 'connector',
+    section: 'connectors',
+    noun: 'connector',
+    path: '/api/v1/connectors',
+    list: 'connectors',
+    fixed: { fields: ['name'], isReplaced: false },
+    hasOneOfEach: true,
+    identityOf: nameOfAnyCase,
+    ofFile: name => ({ name }),
+    ofView: ({ name }) => ({ name }),
+  }),
+  describe<'servers', ServerView>({
+    kind: 'server',
+    section: 'servers',
+    noun: 'server',
+    path: '/api/v1/aggregator/servers',
+    list: 'servers',
+    fixed: {
+      fields: ['connection_config.connector', 'connection_config.server'],
+      isReplaced: false,
+    },
+    hasOneOfEach: true,
+    identityOf: nameOfAnyCase,
+    ofFile(name, { connection_config: config, health_check: health, ...server }, names) {
+      const place =
+        'url' in config
+          ? { ...config, headers: orAbsent(config.headers) }
+          : { connector: names.connector(config.connector), server: config.server };
+      return compact({
+        name,
+        ...server,
+        connection_config: compact(place as Content),
+        health_check: orAbsent(health),
+      });
+    },
+    ofView(view, names) {
+      const { url, headers, auth, connector, server } = view.connection_config;
+      const place =
+        connector === undefined
+          ? { url, headers: orAbsent(headers), auth }
+          : { connector: names.connectorOf(connector), server };
+      return compact({
+        name: view.name,
+        description: view.description,
+        transport_type: view.transport_type,
+        connection_config: compact(place as Content),
+        auto_connect: view.auto_connect,
+        health_check_url: view.health_check_url,
+        health_check: orAbsent(view.health_check),
+        tool_approval: view.tool_approval,
+      });
+    },
+  }),
+  describe<'principals', z.infer<typeof PrincipalViewSchema>>({
+    kind: 'principal',
+    section: 'principals',
+    noun: 'principal',
+    path: '/api/v1/principals',
+    list: 'principals',
+    fixed: EDITABLE,
+    hasOneOfEach: false,
+    identityOf: nameOf,
+    ofFile: (key, { name = key, groups, scopes }) => ({
+      name,
+      groups: sorted(groups),
+      scopes: scopes && sorted(scopes),
+    }),
+    ofView: ({ name, groups, scopes }) => ({
+      name,
+      groups: sorted(groups),
+      scopes: scopes && sorted(scopes),
+    }),
+  }),
+  describe<'rules', z.infer<typeof RuleViewSchema>>({
+    kind: 'rule',
+    section: 'rules',
+    noun: 'rule',
+    path: '/api/v1/access/rules',
+    list: 'rules',
+    fixed: EDITABLE,
+    hasOneOfEach: false,
+    identityOf: sayingOf,
+    ofFile: (_key, { server, ...rule }, names) => ({ ...rule, server: names.server(server) }),
+    ofView: ({ effect, subject, server, tool, read_only, description }, names) => ({
+      effect,
+      subject: subjectOf(subject, names),
+      server,
+      tool,
+      read_only,
+      description,
+    }),
+  }),
+  describe<'toolsets', z.infer<typeof ToolsetViewSchema>>({
+    kind: 'toolset',
+    section: 'toolsets',
+    noun: 'toolset',
+    path: '/api/v1/toolsets',
+    list: 'toolsets',
+    fixed: EDITABLE,
+    hasOneOfEach: true,
+    identityOf: nameOfAnyCase,
+    ofFile: (name, { members, ...toolset }, names) => toolsetOf(name, toolset, members, names),
+    ofView({ name, members, ...toolset }, names) {
+      const named = members && {
+        principals: members.principals.map(id => names.principalOf(id)),
+        groups: members.groups,
+      };
+      return toolsetOf(name, toolset, named, names);
+    },
+  }),
+  describe<'cache_rules', z.infer<typeof CacheRuleViewSchema>>({
+    kind: 'cache_rule',
+    section: 'cache_rules',
+    noun: 'cache rule',
+    path: '/api/v1/cache/rules',
+    list: 'rules',
+    fixed: { fields: ['server', 'tool'], isReplaced: true },
+    hasOneOfEach: true,
+    identityOf: ({ server, tool }) => canonical([server, tool] as string[]),
+    ofFile: (_key, { server, ...rule }, names) => ({ ...rule, server: names.server(server) }),
+    ofView: ({ server, tool, ttl_seconds, public: isPublic, description }) => ({
+      server,
+      tool,
+      ttl_seconds,
+      public: isPublic,
+      description,
+    }),
+  }),
+  describe<'ask_allowlist', z.infer<typeof EntryViewSchema>>({
+    kind: 'ask_allowlist',
+    section: 'ask_allowlist',
+    noun: 'entry',
+    path: '/api/v1/ask/allowlist',
+    list: 'entries',
+    fixed: {
+      fields: ['subject', 'server', 'tool', 'side_effects', 'description'],
+      isReplaced: true,
+    },
+    hasOneOfEach: false,
+    identityOf: sayingOf,
+    ofFile: (_key, { server, ...entry }, names) => ({ ...entry, server: names.server(server) }),
+    ofView: ({ subject, server, tool, side_effects, description }, names) => ({
+      subject: subjectOf(subject, names),
+      server,
+      tool,
+      side_effects,
+      description,
+    }),
+  }),
+];
+
+const BY_KIND = new Map(KINDS.map(each => [each.kind, each]));
+
+/** @throws Error of a kind that there is not */
+export function kindOf(name: OwnedKind): Kind {
+  const found = BY_KIND.get(name);
+  if (!found) throw new Error(`no kind ${name}`);
+  return found;
+}
+
+/** What a file wants, kind by kind. */
+export const wantedOf = (file: Configuration, names: Names): Wanted[] =>
+  KINDS.flatMap(({ kind, section, ofFile }) =>
+    Object.entries(file[section] ?? {}).map(([key, record]) => ({
+      kind,
+      key,
+      content: ofFile(key, record as never, names),
+    })),
+  );
+
+/** An origin as the gateway keeps it; a text that is none is refused there. */
+const toOrigin = (text: string): string => URL.parse(text)?.origin ?? text;

@@ -1,0 +1,192 @@
+/**
+ * What an apply would do: the changes that make the records of a file's owner what the file says, in the order in which they are
+ * possible. Records of people and of other owners are never changed, unless they are adopted. Pure.
+ */
+import type { OwnedKind } from '../../../src/shared/identity/record-owner.ts';
+import {
+  differencesOf,
+  type Difference,
+  type Content,
+  type Known,
+  type Wanted,
+} from './content.ts';
+import { KINDS, kindOf } from './kinds.ts';
+
+export interface Change {
+  /** `adopt`: it is as it should be, and belongs to the owner from now on. `replace`: what cannot be edited is made anew. */
+  verb: 'create' | 'update' | 'replace' | 'adopt' | 'delete';
+  kind: OwnedKind;
+  key: string;
+  /** The record of the gateway; absent of a new one. */
+  before?: Known;
+  /** Absent of one that is deleted. */
+  after?: Content;
+  differences: Difference[];
+}
+
+export interface PlanProblem {
+  kind: OwnedKind;
+  key: string;
+  message: string;
+}
+
+export interface Plan {
+  changes: Change[];
+  problems: PlanProblem[];
+  /** Records of the owner that are no longer in the file, and stay. */
+  left: Known[];
+}
+
+export interface PlanOptions {
+  owner: string;
+  /** Delete the records of the owner that are no longer in the file. */
+  prune?: boolean | undefined;
+  /** Take over records of others that the file names. */
+  adopt?: boolean | undefined;
+}
+
+export function makePlan(
+  wanted: readonly Wanted[],
+  known: readonly Known[],
+  { owner, prune = false, adopt = false }: PlanOptions,
+): Plan {
+  const changes: Change[] = [];
+  const problems: PlanProblem[] = [];
+  const kept = new Set<Known>();
+  for (const { kind } of KINDS) {
+    const all = known.filter(record => record.kind === kind);
+    const ofKind = wanted.filter(record => record.kind === kind);
+    const matches = matchAll(ofKind, all, owner);
+    for (const { record, found, others } of matches) {
+      if (found) kept.add(found);
+      const staying = others.filter(other => !prune || other.owner?.owner !== owner);
+      const problem = judge(record, found, staying, { owner, adopt });
+      if (problem === undefined) changes.push(...toChange(record, found, owner));
+      else problems.push({ kind, key: record.key, message: problem });
+    }
+  }
+  const gone = known.filter(record => record.owner?.owner === owner && !kept.has(record));
+  const deletions = gone.map((before): Change => ({
+    verb: 'delete',
+    kind: before.kind,
+    key: before.owner?.key ?? before.id,
+    before,
+    differences: [],
+  }));
+  return {
+    changes: inOrder([...changes, ...(prune ? deletions : [])]),
+    problems,
+    left: prune ? [] : gone,
+  };
+}
+
+interface Match {
+  record: Wanted;
+  found?: Known;
+  /** Other records that are the same to the gateway. */
+  others: Known[];
+}
+
+/** Find what is wanted: by its key, else by what people call it. No record is found twice. */
+function matchAll(wanted: readonly Wanted[], known: readonly Known[], owner: string): Match[] {
+  const isOwn = ({ owner: mark }: Known) => mark?.owner === owner;
+  const byKey = new Map(known.filter(isOwn).map(record => [record.owner?.key, record]));
+  const taken = new Set(wanted.flatMap(({ key }) => byKey.get(key) ?? []));
+  return wanted.map(record => {
+    const { identityOf } = kindOf(record.kind);
+    const identity = identityOf(record.content);
+    const same = known.filter(({ content }) => identityOf(content) === identity);
+    const free = same.filter(each => !taken.has(each));
+    const found = byKey.get(record.key) ?? free.find(isOwn) ?? free[0];
+    if (found) taken.add(found);
+    return { record, ...(found ? { found } : {}), others: free.filter(each => each !== found) };
+  });
+}
+
+/** Why what is wanted cannot be. */
+function judge(
+  { kind, content }: Wanted,
+  found: Known | undefined,
+  others: readonly Known[],
+  { owner, adopt }: { owner: string; adopt: boolean },
+): string | undefined {
+  const { hasOneOfEach, fixed } = kindOf(kind);
+  const isForeign = found !== undefined && found.owner?.owner !== owner;
+  const [other] = others;
+  if (isForeign && !adopt) return `is there already and belongs to ${whose(found)}; see --adopt`;
+  if (isForeign && kind === 'principal' && other) return 'several are called that; use their ids';
+  if (found && hasOneOfEach && other) {
+    return other.owner?.owner === owner
+      ? `has the place of ${other.owner.key}, which is no longer in the file; see --prune`
+      : `another one, of ${whose(other)}, has its place`;
+  }
+  if (!found || fixed.isReplaced) return undefined;
+  const stuck = differencesOf(found.content, content).find(({ field }) => isFixed(fixed, field));
+  return stuck && `${stuck.field} cannot be changed; choose another name, or delete it before`;
+}
+
+const whose = ({ owner }: Known): string => (owner ? `the file of '${owner.owner}'` : 'people');
+
+const isFixed = ({ fields }: { fields: readonly string[] }, field: string): boolean =>
+  fields.some(each => field === each || field.startsWith(`${each}.`));
+
+function toChange(
+  { kind, key, content }: Wanted,
+  found: Known | undefined,
+  owner: string,
+): Change[] {
+  if (!found) return [{ verb: 'create', kind, key, after: content, differences: [] }];
+  const { fixed } = kindOf(kind);
+  const differences = differencesOf(found.content, content);
+  const isOwn = found.owner?.owner === owner && found.owner.key === key;
+  if (differences.length === 0 && isOwn) return [];
+  const isNew = fixed.isReplaced && differences.some(({ field }) => isFixed(fixed, field));
+  const verb = isNew ? 'replace' : differences.length === 0 ? 'adopt' : 'update';
+  return [{ verb, kind, key, before: found, after: content, differences }];
+}
+
+/**
+ * First what others refer to, last what is deleted; a cache rule goes first, since another may have its place. A secret loses an origin only when no server at it is left, so where servers change
+ * too it has both before them.
+ */
+function inOrder(changes: readonly Change[]): Change[] {
+  const places = new Map(KINDS.map(({ kind }, at) => [kind, at]));
+  const placeOf = ({ kind }: Change) => places.get(kind) ?? 0;
+  /** What is new may have the place of what is edited. */
+  const turnOf = ({ verb }: Change) => Number(verb === 'create');
+  const deletions = changes.filter(({ verb }) => verb === 'delete');
+  const others = changes.filter(({ verb }) => verb !== 'delete');
+  const isMoving = changes.some(({ kind, verb }) => kind === 'server' && verb !== 'create');
+  const split = others.map(change => (isMoving ? widened(change) : [change]));
+  const isFirst = ({ kind }: Change) => kind === 'cache_rule';
+  const isLast = ({ kind }: Change) => kind === 'secret';
+  return [
+    ...deletions.filter(isFirst),
+    ...split
+      .flatMap(([first]) => first ?? [])
+      .toSorted((a, b) => placeOf(a) - placeOf(b) || turnOf(a) - turnOf(b)),
+    ...deletions
+      .filter(change => !isFirst(change) && !isLast(change))
+      .toSorted((a, b) => placeOf(b) - placeOf(a)),
+    ...split.flatMap(([, last]) => last ?? []),
+    ...deletions.filter(isLast),
+  ];
+}
+
+/** An edit of a secret's origins in two steps: with those of before, and without them. */
+function widened(change: Change): [first?: Change | undefined, last?: Change | undefined] {
+  const { kind, verb, before, after } = change;
+  if (kind !== 'secret' || verb !== 'update' || !before || !after) return [change];
+  const was = before.content['origins'] as string[];
+  const is = after['origins'] as string[];
+  if (was.every(origin => is.includes(origin))) return [change];
+  const both = { ...after, origins: [...new Set([...was, ...is])].toSorted() };
+  const differences = differencesOf(before.content, both);
+  const wide = { ...change, after: both, differences };
+  const narrow = {
+    ...change,
+    before: { ...before, content: both },
+    differences: differencesOf(both, after),
+  };
+  return differences.length === 0 ? [undefined, narrow] : [wide, narrow];
+}

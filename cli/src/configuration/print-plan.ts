@@ -1,0 +1,91 @@
+/** A plan in words: what is made, what differs, what is deleted, and what goes with it. Outside text does nothing to a terminal. Pure. */
+import colors from 'picocolors';
+import { visible } from '../output/table.ts';
+import type { Content, Difference, Known } from './content.ts';
+import { kindOf } from './kinds.ts';
+import type { Change, Plan } from './plan.ts';
+
+const SIGNS: Readonly<Record<Change['verb'], string>> = {
+  create: colors.green('+'),
+  update: colors.yellow('~'),
+  replace: colors.yellow('±'),
+  adopt: colors.cyan('='),
+  delete: colors.red('-'),
+};
+
+const quote = (value: unknown): string => visible(JSON.stringify(value) ?? '');
+
+/** @returns lines, each with its end */
+export function printPlan({ changes, left }: Plan, known: readonly Known[]): string {
+  const parts = [
+    ...changes.map(change => printChange(change, known)),
+    ...left.map(
+      record =>
+        `  ${titleOf(record.kind, record.owner?.key ?? record.id)} ${colors.dim('is not in the file; --prune deletes it')}\n`,
+    ),
+    `${summaryOf(changes)}\n`,
+  ];
+  return parts.join('');
+}
+
+const titleOf = (kind: Change['kind'], key: string) => visible(`${kindOf(kind).noun} ${key}`);
+
+function printChange(change: Change, known: readonly Known[]): string {
+  const { verb, kind, key, after = {}, differences } = change;
+  const notes = {
+    create: '',
+    update: '',
+    replace: ' (made anew)',
+    adopt: ' (taken over as it is)',
+    delete: goesWith(change, known),
+  };
+  const title = `${SIGNS[verb]} ${titleOf(kind, key)}${colors.dim(notes[verb])}`;
+  const lines = verb === 'create' ? membersOf(after) : differences.map(printDifference);
+  return [title, ...lines.map(line => `    ${line}`)].map(line => `${line}\n`).join('');
+}
+
+/** What a new record says, without what is empty and the name that stands before it. */
+function membersOf(content: Content, path = ''): string[] {
+  return Object.entries(content).flatMap(([member, value]): string[] => {
+    const field = `${path}${member}`;
+    if (field === 'name' || value === '' || value === null || value === undefined) return [];
+    if (Array.isArray(value))
+      return value.length === 0 ? [] : [`${visible(field)}: ${quote(value)}`];
+    if (typeof value === 'object') return membersOf(value, `${field}.`);
+    return [`${visible(field)}: ${quote(value)}`];
+  });
+}
+
+function printDifference({ field, before, after }: Difference): string {
+  const name = visible(field);
+  if (field === 'value') return `${name}: ${colors.dim('another one, from')} ${quote(after)}`;
+  const was = before === undefined ? colors.dim('(none)') : quote(before);
+  const is = after === undefined ? colors.dim('(none)') : quote(after);
+  return `${name}: ${was} → ${is}`;
+}
+
+/** What the gateway deletes with a record, though it belongs to somebody else. */
+function goesWith({ kind, before }: Change, known: readonly Known[]): string {
+  if (kind === 'principal') return ' (its tokens are revoked, and rules for it alone go)';
+  if (kind !== 'server' || !before) return '';
+  const { name } = before.content;
+  const rules = known.filter(
+    ({ kind: other, content }) => other === 'cache_rule' && content['server'] === name,
+  );
+  return rules.length > 0 ? ` (and ${rules.length} cache rules of it)` : '';
+}
+
+export function summaryOf(changes: readonly Change[]): string {
+  if (changes.length === 0) return 'nothing to change';
+  const words: [Change['verb'][], string][] = [
+    [['create'], 'to create'],
+    [['update', 'replace'], 'to change'],
+    [['adopt'], 'to take over'],
+    [['delete'], 'to delete'],
+  ];
+  return words
+    .map(([verbs, word]) => [changes.filter(({ verb }) => verbs.includes(verb)).length, word])
+    .filter(([count]) => count !== 0)
+    .map(([count, word]) => `${count} ${word}`)
+    .join(', ');
+}
