@@ -11,7 +11,7 @@ import { createGateway } from './gateway/create-gateway.ts';
 import { Drain } from './http/drain.ts';
 import { modelsOf } from './models/create-models.ts';
 import { UsageService } from './models/usage-service.ts';
-import { findCatalogText } from './monitor/catalog-kv.ts';
+import { findCatalogTexts } from './monitor/catalog-kv.ts';
 import { objectsOf } from './objects/objects-of.ts';
 import { createUpstreamEndpoints } from './objects/upstream-endpoints.ts';
 import { createIndexParts } from './search/index/index-kv.ts';
@@ -68,10 +68,15 @@ export function compose(env: Env): AppPorts {
     now,
   });
   const catalogs = new Catalogs({
-    find: async (serverId, hash) =>
-      (await findCatalogText(env.CATALOG, serverId, hash)) ?? monitors.rebuild(serverId, hash),
+    find: async refs => {
+      const texts = await findCatalogTexts(env.CATALOG, refs);
+      return Promise.all(
+        refs.map(({ serverId, hash }, i) => texts[i] ?? monitors.rebuild(serverId, hash)),
+      );
+    },
   });
   const catalogOf = (server: Server) => catalogs.of(server);
+  const catalogsOf = (many: readonly Server[]) => catalogs.ofAll(many);
   const { findTools, ...search } = createSearch({
     ...base,
     parts: createIndexParts(env.CATALOG),
@@ -84,6 +89,7 @@ export function compose(env: Env): AppPorts {
     ...base,
     ...objects,
     catalogOf,
+    catalogsOf,
     findTools,
     send,
     endpoints,

@@ -32,7 +32,7 @@ import type { CallReports } from './health/call-reports.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface CallPorts {
-  lists: Pick<Lists, 'catalogOf' | 'resolve'>;
+  lists: Pick<Lists, 'catalogOf' | 'catalogsOf' | 'resolve'>;
   tasks: Pick<Tasks, 'open'>;
   /** Records and limits calls; absent where nothing is recorded and nothing limited. */
   ledger: CallLedger | undefined;
@@ -55,9 +55,7 @@ export function createCall(ports: CallPorts): Gateway['request'] {
 
   /** The catalogs of an endpoint of many servers. */
   const catalogsOf = ({ visible, naming }: Viewer) =>
-    naming.kind === 'own'
-      ? undefined
-      : () => Promise.all(visible.servers.map(each => lists.catalogOf(visible, each)));
+    naming.kind === 'own' ? undefined : () => lists.catalogsOf(visible);
 
   async function relay(
     given: Viewer,

@@ -29,6 +29,7 @@ export interface GatewayDeps {
   db: D1Database;
   keys: KeyRing;
   catalogOf(server: Server): Catalog | Promise<Catalog>;
+  catalogsOf(servers: readonly Server[]): Promise<Catalog[]>;
   findTools: FindTools;
   /** Puts a request to a server. */
   send: Send;
@@ -102,6 +103,7 @@ export function createGateway(deps: GatewayDeps) {
   });
   const gateway = gatewayOf({
     catalogOf,
+    catalogsOf: deps.catalogsOf,
     findTools: deps.findTools,
     taskIds: createTaskIds(keys),
     subscribeTasks: async (server, ids, hear, signal) =>

@@ -18,6 +18,8 @@ export interface Listing {
   items: readonly ListedItem[];
   /** How long it may be taken for fresh, in milliseconds: the least of its servers. */
   ttlMs: number;
+  /** Whether every catalog was there; what is made of another list is not remembered. */
+  isWhole: boolean;
 }
 
 /** What a request is about, as the caller names it on its endpoint. */

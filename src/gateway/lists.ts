@@ -6,6 +6,7 @@ import type { FindTools, SearchRequest, SearchResult } from './search.ts';
 import type { ListedItem, Listing, Reference } from './listing.ts';
 import type { Naming, Viewer, VisibleServers } from './viewer.ts';
 import {
+  EMPTY_CATALOG,
   MAX_LIST_TTL_MS,
   type Catalog,
   type CatalogItem,
@@ -15,6 +16,7 @@ import { PLAIN_CLIENT, suited } from '../servers/catalog/conditions.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { Subscription } from '../shared/events.ts';
 import type { Era } from '../shared/protocol.ts';
+import { sha256Hex } from '../shared/crypto/base64url.ts';
 import { Lru } from '../shared/util/lru.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import { isOffered } from '../servers/registry/status.ts';
@@ -29,12 +31,16 @@ import { filterCatalog } from './visible-catalog.ts';
 export interface ListPorts {
   findTools: FindTools;
   catalogOf(server: Server): Catalog | Promise<Catalog>;
+  /** In the order of the servers. */
+  catalogsOf(servers: readonly Server[]): Promise<Catalog[]>;
 }
 
 /** `Gateway`, as far as it reads catalogs, for viewers who see what they are given. */
 export interface Lists {
   /** What is seen of a server's catalog. */
   catalogOf(visible: VisibleServers, server: Server): Catalog | Promise<Catalog>;
+  /** The same for all servers, in their order. */
+  catalogsOf(visible: VisibleServers): Promise<Catalog[]>;
   visible(viewer: Viewer): Promise<VisibleServers>;
   list(viewer: Viewer, kind: Kind): Promise<Listing>;
   /** The server and the item that a reference means. @throws PorticoError as `resolve` */
@@ -45,10 +51,13 @@ export interface Lists {
   subscription(viewer: Viewer, uri: string): Promise<Subscription>;
 }
 
-const MAX_LISTS = 64;
+/** Items of lists in memory, all together; one takes some 150 bytes beside its catalog. */
+const MAX_ITEMS = 50_000;
+/** As many items does a list count for beside its own. */
+const LIST_ITEMS = 100;
 
 export function createLists(ports: ListPorts): Lists {
-  const lists = new Lru<string, Listing>(MAX_LISTS);
+  const lists = new Lru<string, Listing>(MAX_ITEMS, ({ items }) => items.length + LIST_ITEMS);
 
   function catalogOf(visible: VisibleServers, server: Server): Catalog | Promise<Catalog> {
     const known = ports.catalogOf(server);
@@ -56,44 +65,56 @@ export function createLists(ports: ListPorts): Lists {
     return known instanceof Promise ? known.then(seen) : seen(known);
   }
 
+  async function catalogsOf(
+    visible: VisibleServers,
+    servers: readonly Server[] = visible.servers,
+  ): Promise<Catalog[]> {
+    const catalogs = await ports.catalogsOf(servers);
+    return servers.map((server, i) => seenOf(visible, server, catalogs[i] ?? EMPTY_CATALOG));
+  }
+
   async function list({ visible, naming }: Viewer, kind: Kind): Promise<Listing> {
-    const key = listKey(visible, naming, kind);
+    const style = naming.kind === 'own' ? 'own' : `${naming.style} ${naming.renames?.key ?? ''}`;
+    const key = `${kind} ${style}\n${await digestOf(visible)}`;
     const ofClient = `${key}\n${visible.client?.key ?? ''}`;
     const known = lists.get(key) ?? lists.get(ofClient);
     if (known) return known;
-    const catalogs = await Promise.all(visible.servers.map(server => catalogOf(visible, server)));
+    const catalogs = await catalogsOf(visible);
     const items = visible.servers.flatMap((server, i) =>
       (catalogs[i]?.[kind].items ?? []).map(item => presented(server, item, naming, kind)),
     );
     // A catalog nobody has any more stands in as empty and must not be remembered.
-    const complete = visible.servers.every(
+    const isWhole = visible.servers.every(
       ({ catalogHash, status }, i) =>
         !isOffered(status) || (catalogHash ?? '') === catalogs[i]?.hash,
     );
-    if (!complete) return { items, ttlMs: 0 };
+    if (!isWhole) return { items, ttlMs: 0, isWhole };
     const ttls = catalogs.map(({ ttlMs }) => ttlMs[kind] ?? MAX_LIST_TTL_MS);
-    const listing = { items, ttlMs: Math.min(MAX_LIST_TTL_MS, ...ttls) };
+    const listing = { items, ttlMs: Math.min(MAX_LIST_TTL_MS, ...ttls), isWhole };
     const isForAll = catalogs.every(({ conditions }) => conditions === undefined);
     lists.set(isForAll ? key : ofClient, listing);
     return listing;
   }
 
   const find = (viewer: Viewer, reference: Reference) =>
-    resolve(viewer, reference, { catalogOf: server => catalogOf(viewer.visible, server), list });
+    resolve(viewer, reference, {
+      catalogOf: server => catalogOf(viewer.visible, server),
+      catalogsOf,
+      list,
+    });
 
   return {
     catalogOf,
+    catalogsOf,
     list,
     resolve: find,
 
     async visible({ visible }) {
-      const shown = await Promise.all(
-        visible.servers.map(async server => {
-          const view = visible.views?.get(server.id);
-          return !view || view.rest || (await catalogOf(visible, server)).tools.items.length > 0;
-        }),
-      );
-      return { ...visible, servers: visible.servers.filter((_, i) => shown[i]) };
+      const isPartly = ({ id }: Server) => visible.views?.get(id)?.rest === false;
+      const partly = visible.servers.filter(isPartly);
+      const catalogs = await catalogsOf(visible, partly);
+      const empty = new Set(partly.filter((_, i) => catalogs[i]?.tools.items.length === 0));
+      return { ...visible, servers: visible.servers.filter(server => !empty.has(server)) };
     },
 
     async find(viewer, name) {
@@ -104,20 +125,25 @@ export function createLists(ports: ListPorts): Lists {
 
     async search({ visible, naming }, request) {
       const { tools, ...counts } = await ports.findTools(visible, request);
-      const hits = tools.map(async ({ server, tool, score, skills }) => {
-        const item = (await catalogOf(visible, server)).tools.byKey.get(tool);
-        return item && { ...presented(server, item, naming, 'tools'), server, score, skills };
+      const catalogs = await catalogsOf(
+        visible,
+        tools.map(({ server }) => server),
+      );
+      const hits = tools.flatMap(({ server, tool, score, skills }, i) => {
+        const item = catalogs[i]?.tools.byKey.get(tool);
+        if (!item) return [];
+        return [{ ...presented(server, item, naming, 'tools'), server, score, skills }];
       });
-      const found = await Promise.all(hits);
-      return { hits: found.filter(hit => hit !== undefined), ...counts };
+      return { hits, ...counts };
     },
 
     async advertise({ visible, naming }, tasks) {
-      const offering = visible.servers.map(async server => {
-        const catalog = await catalogOf(visible, server);
+      const catalogs = await catalogsOf(visible);
+      const offering = visible.servers.map((server, i) => {
+        const catalog = catalogs[i] ?? EMPTY_CATALOG;
         return { server: server.name, catalog, era: server.verdict?.era };
       });
-      return toAdvertised(await Promise.all(offering), naming, tasks);
+      return toAdvertised(offering, naming, tasks);
     },
 
     async subscription(viewer, uri) {
@@ -148,12 +174,20 @@ function presented(server: Server, item: CatalogItem, naming: Naming, kind: Kind
   return { name: renamed.name ?? name, server, item: described(item, renamed) };
 }
 
-/** Equal for equal lists but for what depends on the client: the servers with their names, eras, catalogs and views, the naming and the kind. */
-function listKey({ servers, views }: VisibleServers, naming: Naming, kind: Kind): string {
-  const style = naming.kind === 'own' ? 'own' : `${naming.style} ${naming.renames?.key ?? ''}`;
-  const facts = servers.map(({ id, name, catalogHash, status, verdict }) => {
+const digests = new WeakMap<VisibleServers, string>();
+
+/**
+ * Equal for equal lists but for naming, kind and what depends on the client: of the servers with their names, eras, catalogs and
+ * views. Visible servers are the same object while nothing changes, so it is seldom made of a thousand of them.
+ */
+async function digestOf(visible: VisibleServers): Promise<string> {
+  const known = digests.get(visible);
+  if (known !== undefined) return known;
+  const facts = visible.servers.map(({ id, name, catalogHash, status, verdict }) => {
     const hash = isOffered(status) ? catalogHash : '';
-    return `${id} ${name} ${hash} ${verdict?.era} ${views?.get(id)?.key ?? ''}`;
+    return `${id} ${name} ${hash} ${verdict?.era} ${visible.views?.get(id)?.key ?? ''}`;
   });
-  return `${kind} ${style}\n${facts.join('\n')}`;
+  const digest = await sha256Hex(facts.join('\n'));
+  digests.set(visible, digest);
+  return digest;
 }

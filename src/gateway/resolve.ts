@@ -22,6 +22,7 @@ export interface Resolved {
 
 export interface ResolvePorts {
   catalogOf(server: Server): Catalog | Promise<Catalog>;
+  catalogsOf(visible: VisibleServers): Promise<Catalog[]>;
   list(viewer: Viewer, kind: Kind): Promise<Listing>;
 }
 
@@ -153,7 +154,7 @@ async function resolveUri(
   const readable = server && mayRead(visible, server) ? server : undefined;
   if (readable && parsed && isOffered(readable.status))
     return { server: readable, name: parsed.uri };
-  const catalogs = await Promise.all(visible.servers.map(each => ports.catalogOf(each)));
+  const catalogs = await ports.catalogsOf(visible);
   const owner = ownerOf(name, visible.servers, catalogs);
   return found(owner && { server: owner, name }, readable, reference);
 }

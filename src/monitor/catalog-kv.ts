@@ -3,6 +3,8 @@
  * staleness does not matter. What is made of a catalog is under its key (`search/index/index-kv.ts`) and goes with it.
  */
 import { createIndexParts } from '../search/index/index-kv.ts';
+import type { CatalogRef } from '../servers/catalog/catalog.ts';
+import { findTexts } from '../shared/util/texts-kv.ts';
 import type { CatalogPort } from './catalog-writer.ts';
 
 const key = (serverId: string, hash: string) => `catalog/${serverId}/${hash}`;
@@ -14,6 +16,16 @@ export async function findCatalogText(
 ): Promise<string | undefined> {
   return (await kv.get(key(serverId, hash))) ?? undefined;
 }
+
+/** Those of many servers, in their order. */
+export const findCatalogTexts = (
+  kv: KVNamespace,
+  refs: readonly CatalogRef[],
+): Promise<(string | undefined)[]> =>
+  findTexts(
+    kv,
+    refs.map(({ serverId, hash }) => key(serverId, hash)),
+  );
 
 function putCatalogText(
   kv: KVNamespace,

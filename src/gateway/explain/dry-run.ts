@@ -24,7 +24,8 @@ export type TrialPorts = Pick<ListPorts, 'catalogOf'>;
 
 export function createTrial({ catalogOf }: TrialPorts): TryTool {
   const findTools = () => Promise.resolve({ tools: [], serversSearched: 0, toolsSearched: 0 });
-  const lists = createLists({ catalogOf, findTools });
+  const catalogsOf = (servers: readonly Server[]) => Promise.all(servers.map(catalogOf));
+  const lists = createLists({ catalogOf, catalogsOf, findTools });
 
   return async (view, server, tool) => {
     const viewer = restrict({ ...view, naming: { kind: 'own', serverId: server.id } });

@@ -1,16 +1,18 @@
-/** Results of lists as UTF-8, remembered per list: the same list is asked for often. */
+/** Results of lists as UTF-8, remembered while there is room: the same list is asked for often, by many callers. */
 import type { ListedItem, Listing } from '../../gateway/listing.ts';
 import { KIND_FACTS, type Kind } from '../../servers/catalog/catalog.ts';
 import { toLegacyTool } from '../../gateway/results/legacy-tool.ts';
 import { pageOf } from '../../gateway/page.ts';
 import { toQualifiedUri } from '../../shared/naming/qualified-uri.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
+import { Lru } from '../../shared/util/lru.ts';
 import { IMPLEMENTATION, META, type Era } from '../../shared/protocol.ts';
 
-const MAX_PAGES_PER_LIST = 16;
-/** Pages of one list that are remembered, and the most of one page: clients exist that read no other page. */
+/** Pages that are remembered, of all lists together, and the most of one page: clients exist that read no other page. */
 const MAX_REMEMBERED_BYTES = 16_777_216;
 const MAX_PAGE_BYTES = 8_388_608;
+/** Longest key of a remembered page, with its cursor; a page counts for so many bytes beside its own. */
+const MAX_KEY_CHARS = 4_096;
 
 const LIST_META = JSON.stringify({ [META.serverInfo]: IMPLEMENTATION });
 
@@ -21,7 +23,12 @@ const LIST_META = JSON.stringify({ [META.serverInfo]: IMPLEMENTATION });
 export const modernMembers = (ttlMs: number) =>
   `"resultType":"complete","ttlMs":${ttlMs},"cacheScope":"private","_meta":${LIST_META},`;
 
-const remembered = new WeakMap<Listing, Map<string, Uint8Array>>();
+/** Pages by the id of their list, era and cursor. A list is the same for all who get it. */
+const remembered = new Lru<string, Uint8Array>(
+  MAX_REMEMBERED_BYTES,
+  ({ byteLength }) => byteLength + MAX_KEY_CHARS,
+);
+const ids = new WeakMap<Listing, string>();
 
 /**
  * The raw result of a list for one page.
@@ -34,13 +41,8 @@ export function listResult(
   pageSize: number,
   era: Era,
 ): Uint8Array {
-  let known = remembered.get(list);
-  if (!known) {
-    known = new Map();
-    remembered.set(list, known);
-  }
-  const key = `${era} ${cursor ?? ''}`;
-  const held = known.get(key);
+  const key = `${idOf(list)} ${era} ${cursor ?? ''}`;
+  const held = remembered.get(key);
   if (held) return held;
   const encoder = new TextEncoder();
   const items: string[] = [];
@@ -55,14 +57,14 @@ export function listResult(
   const next = page.nextCursor === undefined ? '' : `,"nextCursor":"${page.nextCursor}"`;
   const members = era === 'modern' ? modernMembers(list.ttlMs) : '';
   const made = encoder.encode(`{${members}"${kind}":[${items.join(',')}]${next}}`);
-  if (mayRemember(known, made)) known.set(key, made);
+  if (list.isWhole && key.length <= MAX_KEY_CHARS) remembered.set(key, made);
   return made;
 }
 
-function mayRemember(known: ReadonlyMap<string, Uint8Array>, made: Uint8Array): boolean {
-  let bytes = made.byteLength;
-  for (const page of known.values()) bytes += page.byteLength;
-  return known.size < MAX_PAGES_PER_LIST && bytes <= MAX_REMEMBERED_BYTES;
+function idOf(list: Listing): string {
+  const known = ids.get(list) ?? crypto.randomUUID();
+  ids.set(list, known);
+  return known;
 }
 
 /** An item as clients of an era take it. */

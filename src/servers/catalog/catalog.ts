@@ -55,6 +55,12 @@ export interface Catalog extends Record<Kind, CatalogKind> {
   legacyCapabilities?: JsonObject;
 }
 
+/** Which catalog of which server. */
+export interface CatalogRef {
+  serverId: string;
+  hash: string;
+}
+
 /** What a catalog's text is made of: raw JSON of each item, by kind. */
 export interface CatalogContent {
   items: Record<Kind, readonly string[]>;

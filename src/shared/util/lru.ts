@@ -1,10 +1,14 @@
-/** A bounded map that forgets the entry used longest ago. */
+/** A map that forgets the entry used longest ago: bounded in entries, or in what its values weigh. */
 export class Lru<K, V> {
   readonly #entries = new Map<K, V>();
-  readonly #maxEntries: number;
+  readonly #most: number;
+  readonly #weigh: (value: V) => number;
+  #weight = 0;
 
-  constructor(maxEntries: number) {
-    this.#maxEntries = maxEntries;
+  /** @param weigh what a value weighs, always the same for one value; absent: 1 */
+  constructor(most: number, weigh: (value: V) => number = () => 1) {
+    this.#most = most;
+    this.#weigh = weigh;
   }
 
   get(key: K): V | undefined {
@@ -15,21 +19,27 @@ export class Lru<K, V> {
     return value;
   }
 
+  /** A value that weighs more than all may is not kept. */
   set(key: K, value: V): void {
-    this.#entries.delete(key);
+    this.delete(key);
+    const weight = this.#weigh(value);
+    if (weight > this.#most) return;
     this.#entries.set(key, value);
-    if (this.#entries.size > this.#maxEntries) {
-      const oldest = this.#entries.keys().next();
-      if (!oldest.done) this.#entries.delete(oldest.value);
+    this.#weight += weight;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#weight <= this.#most) break;
+      this.delete(oldest);
     }
   }
 
   delete(key: K): void {
-    this.#entries.delete(key);
+    const value = this.#entries.get(key);
+    if (this.#entries.delete(key)) this.#weight -= this.#weigh(value as V);
   }
 
   clear(): void {
     this.#entries.clear();
+    this.#weight = 0;
   }
 
   get size(): number {

@@ -66,8 +66,10 @@ export const KEYS = createKeyRing(
 
 /** A gateway that records nothing, keeps no result and whose servers answer with `{}`, but for what is given. */
 export function createFakeGateway(ports: Partial<GatewayPorts> = {}): Gateway {
+  const of = ports.catalogOf ?? catalogOf;
   return gatewayOf({
     catalogOf,
+    catalogsOf: async servers => Promise.all(servers.map(of)),
     findTools: findNothing,
     taskIds: createTaskIds(KEYS),
     subscribeTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),

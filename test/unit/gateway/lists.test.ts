@@ -141,6 +141,24 @@ describe('what is for some clients', () => {
   });
 });
 
+describe('many lists', () => {
+  it('[EDGE-3] [SEC-4] are remembered up to so many items, those that were used last', async () => {
+    const tools = Array.from({ length: 12_000 }, (_, i) => ({ name: `t${i}`, inputSchema: {} }));
+    const servers = ['a', 'b', 'c', 'd', 'e'].map(name => createRecord(name));
+    const { list, asked } = createLists(
+      Object.fromEntries(servers.map(({ name }) => [name, { tools }])),
+    );
+    const ask = async (places: number[]) => {
+      for (const place of places) await list({ servers: servers.slice(place, place + 1) });
+      return asked();
+    };
+    expect(await ask([0, 1, 2, 3, 0, 1, 2, 3])).toBe(4);
+    // The fifth finds room in place of the first.
+    expect(await ask([4, 3, 2, 1])).toBe(5);
+    expect(await ask([0])).toBe(6);
+  });
+});
+
 describe('a server that was never looked at', () => {
   it('[MCP-12] has nothing, and that is remembered', async () => {
     const { list } = createLists();

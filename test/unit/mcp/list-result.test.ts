@@ -22,7 +22,7 @@ interface Page {
 
 /** Every page, with its size. */
 function pagesOf(items: readonly ListedItem[], era: 'legacy' | 'modern') {
-  const list: Listing = { items, ttlMs: 0 };
+  const list: Listing = { items, ttlMs: 0, isWhole: true };
   const pages: { names: string[]; bytes: number }[] = [];
   let cursor: string | undefined;
   do {
@@ -56,5 +56,38 @@ describe.each(['legacy', 'modern'] as const)('a page for a %s client', era => {
     for (const { names, bytes } of pages) {
       expect(names.length === 1 || bytes < MAX_BYTES).toBe(true);
     }
+  });
+});
+
+describe('pages', () => {
+  const large = toolOf(0, 7_000_000);
+  const listOf = (name: string): Listing => ({
+    items: [{ ...large, name }],
+    ttlMs: 0,
+    isWhole: true,
+  });
+  const pageOf = (list: Listing) => listResult(list, 'tools', undefined, PAGE_SIZE, 'modern');
+
+  it('[EDGE-3] [SEC-4] are remembered up to so many bytes, of all lists together', () => {
+    const [a, b, c] = [listOf('a'), listOf('b'), listOf('c')];
+    const pages = [a, b].map(pageOf);
+    expect([a, b].map(pageOf).every((page, i) => page === pages[i])).toBe(true);
+    const third = pageOf(c);
+    // The one that was used longest ago made room.
+    expect([pageOf(c) === third, pageOf(b) === pages[1], pageOf(a) === pages[0]]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('[MCP-4] of a list in which something is missing are not remembered', () => {
+    const [whole, other] = [true, false].map(isWhole => ({
+      items: [toolOf(0)],
+      ttlMs: 0,
+      isWhole,
+    }));
+    const isSame = (list: Listing | undefined) => list && pageOf(list) === pageOf(list);
+    expect([isSame(whole), isSame(other)]).toEqual([true, false]);
   });
 });

@@ -28,6 +28,25 @@ describe('Lru', () => {
     expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual([3, undefined, 4]);
   });
 
+  it('[SEC-4] [EDGE-3] is bounded in what its values weigh, where that is told', () => {
+    const lru = new Lru<string, string>(10, value => value.length);
+    lru.set('a', 'xxxx');
+    lru.set('b', 'xxxx');
+    expect(lru.get('a')).toBe('xxxx');
+    lru.set('c', 'xxxx');
+    expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual(['xxxx', undefined, 'xxxx']);
+    // One in place of another gives back what that weighed.
+    lru.set('a', 'xx');
+    lru.set('d', 'xxxx');
+    expect([lru.get('a'), lru.get('c'), lru.get('d')]).toEqual(['xx', 'xxxx', 'xxxx']);
+    // What is heavier than all may be drives nothing out.
+    lru.set('e', 'x'.repeat(11));
+    expect([lru.get('e'), lru.size]).toEqual([undefined, 3]);
+    lru.delete('c');
+    lru.set('f', 'xxxx');
+    expect(lru.size).toBe(3);
+  });
+
   it(`[SEC-4] agrees with a slow model (seed ${SEED})`, () => {
     const random = createRandom();
     const lru = new Lru<number, number>(5);
