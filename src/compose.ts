@@ -83,6 +83,7 @@ export function compose(env: Env): AppPorts {
     embedding: createEmbeddingSource(env.ASSETS, wait),
     models,
     catalogOf,
+    catalogsOf,
   });
   const isOneMachine = Boolean(env.LOCAL_DRAIN_KEY);
   const { flushCalls, ...calls } = createGateway({

@@ -20,6 +20,7 @@ export interface SearchDeps {
   embedding: EmbeddingSource;
   models: Models;
   catalogOf(server: Server): Catalog | Promise<Catalog>;
+  catalogsOf(servers: readonly Server[]): Promise<Catalog[]>;
   /** The registry that this isolate remembers is too old. */
   invalidateRegistry(): void;
   /** The objects that look after the servers. */
@@ -32,14 +33,15 @@ export function createSearch({
   models,
   monitors,
   catalogOf,
+  catalogsOf,
   ...deps
 }: SearchDeps) {
-  const index = new SearchIndex({ segments: parts.segments, embedding, catalogOf });
+  const index = new SearchIndex({ segments: parts.segments, embedding, catalogsOf });
   const embedder = models.embedder('search');
   const skillsOf = createKnownSkills(deps.db);
   return {
     findTools: createFindTools({
-      segmentOf: server => index.segmentOf(server),
+      segmentsOf: servers => index.segmentsOf(servers),
       embedding,
       skillsOf,
       model: embedder && createModelSearch(parts.modelVectorsOf(embedder.name), embedder),

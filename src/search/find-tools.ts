@@ -18,7 +18,8 @@ import { TUNING } from './rank/tuning.ts';
 const MAX_MASKS = 16;
 
 export interface FindPorts {
-  segmentOf(server: Server): Segment | undefined | Promise<Segment | undefined>;
+  /** In the order of the servers. */
+  segmentsOf(servers: readonly Server[]): Promise<readonly (Segment | undefined)[]>;
   embedding: EmbeddingSource;
   skillsOf: SkillsOf;
   /** Where the deployment has a model for vectors. */
@@ -32,14 +33,14 @@ interface Part extends Searched {
 }
 
 /** Search with the index and the skills there are. */
-export function createFindTools({ segmentOf, embedding, skillsOf, model }: FindPorts): FindTools {
+export function createFindTools({ segmentsOf, embedding, skillsOf, model }: FindPorts): FindTools {
   return async (visible, request) => {
     const servers = visible.servers.filter(server => takesPart(server, request));
     const [skills, table, segments, modelVectors] = await Promise.all([
       skillsOf(servers),
       embedding(),
-      Promise.all(servers.map(segmentOf)),
-      model ? Promise.all(servers.map(model.vectorsOf)) : [],
+      segmentsOf(servers),
+      model ? model.vectorsOf(servers) : [],
     ]);
     const parts = servers.map((server, i): Part | undefined => {
       const segment = segments[i];

@@ -1,8 +1,9 @@
 /**
- * Parts of the search index in KV, beside the catalog each is of, under `catalog/{server}/{hash}/…`: written once, never changed. They go with
- * the catalog.
+ * Parts of the search index in KV, under the key of the catalog they are made of: written once, never changed, and deleted with
+ * the catalog. In base64, since KV gives only texts where it is asked for many values at once.
  */
 import { shortHash } from '../../shared/crypto/short-hash.ts';
+import { findTexts } from '../../shared/util/texts-kv.ts';
 import type { IndexPartPort, IndexParts } from './index-parts.ts';
 import { MODEL_VECTORS_VERSION } from './model-vectors.ts';
 import { SEGMENT_VERSION } from './segment.ts';
@@ -16,10 +17,13 @@ export const createIndexParts = (kv: KVNamespace): IndexParts => ({
 function createPort(kv: KVNamespace, part: string): IndexPartPort {
   const keyOf = (serverId: string, hash: string) => `catalog/${serverId}/${hash}/${part}`;
   return {
-    find: async (serverId, hash) =>
-      (await kv.get(keyOf(serverId, hash), 'arrayBuffer')) ?? undefined,
+    findAll: async catalogs => {
+      const keys = catalogs.map(({ serverId, hash }) => keyOf(serverId, hash));
+      const texts = await findTexts(kv, keys);
+      return texts.map(text => (text ? Uint8Array.fromBase64(text).buffer : undefined));
+    },
     has: async (serverId, hash) =>
       (await kv.list({ prefix: keyOf(serverId, hash), limit: 1 })).keys.length > 0,
-    put: (serverId, hash, bytes) => kv.put(keyOf(serverId, hash), bytes),
+    put: (serverId, hash, bytes) => kv.put(keyOf(serverId, hash), bytes.toBase64()),
   };
 }

@@ -1,8 +1,10 @@
-/** Parts of the search index that are kept. */
+/** Parts of the search index that are kept, one for each catalog, written once. */
+import type { CatalogRef } from '../../servers/catalog/catalog.ts';
 
-/** Where parts of one kind are: one for each catalog, written once. */
+/** Where parts of one kind are. */
 export interface IndexPartPort {
-  find(serverId: string, hash: string): Promise<ArrayBuffer | undefined>;
+  /** Those of many catalogs, in their order; undefined where there is none. */
+  findAll(catalogs: readonly CatalogRef[]): Promise<(ArrayBuffer | undefined)[]>;
   has(serverId: string, hash: string): Promise<boolean>;
   put(serverId: string, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }

@@ -11,7 +11,12 @@ import { ModelFailure } from '../../models/model-port.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { isOffered } from '../../servers/registry/status.ts';
 import type { IndexPartPort } from './index-parts.ts';
-import { buildModelVectors, readModelVectors, type ModelVectors } from './model-vectors.ts';
+import {
+  buildModelVectors,
+  MODEL_VECTORS_VERSION,
+  readModelVectors,
+  type ModelVectors,
+} from './model-vectors.ts';
 import { toSearchedTool } from './searched-tool.ts';
 
 export interface ModelIndexingPorts {
@@ -27,7 +32,7 @@ export interface ModelIndexingPorts {
   wake(at: number): Promise<void>;
 }
 
-/** Hash of the catalog whose vectors were stored last, and the model they are by. */
+/** Hash of the catalog whose vectors were stored last, their version, and the model they are by. */
 const KEY = 'modelVectors';
 
 export class ModelIndexing {
@@ -66,7 +71,7 @@ export class ModelIndexing {
 
   async #pass(serverId: string, hash: string, signal: AbortSignal): Promise<void> {
     const { storage, parts, embedder, findCatalog } = this.#ports;
-    const made = `${hash} ${embedder.name}`;
+    const made = `${hash} ${MODEL_VECTORS_VERSION} ${embedder.name}`;
     const isMade = (await storage.get(KEY)) === made;
     if (!isMade && !(await parts.has(serverId, hash))) {
       const text = await findCatalog(serverId, hash);
@@ -89,8 +94,9 @@ export class ModelIndexing {
   async #findPrevious(serverId: string): Promise<ModelVectors | undefined> {
     const made = await this.#ports.storage.get(KEY);
     const [hash] = typeof made === 'string' ? made.split(' ') : [];
-    const bytes = hash !== undefined && (await this.#ports.parts.find(serverId, hash));
-    return bytes ? readModelVectors(bytes) : undefined;
+    if (hash === undefined) return undefined;
+    const [bytes] = await this.#ports.parts.findAll([{ serverId, hash }]);
+    return bytes && readModelVectors(bytes);
   }
 
   async #putOff(failure: unknown): Promise<void> {

@@ -23,7 +23,7 @@ export interface ModelVectors extends Vectors {
 
 const MAGIC = 0x43564d50;
 /** In the bytes and in the key they are kept under: another form, or other texts, is another version. */
-export const MODEL_VECTORS_VERSION = 1;
+export const MODEL_VECTORS_VERSION = 2;
 const HEADER_WORDS = 4;
 /** Of a model that gives more the first are kept: those trained to be cut are nearly as good, and the others little worse. */
 const MAX_DIMENSIONS = 1_024;

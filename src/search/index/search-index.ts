@@ -3,11 +3,11 @@
  * from KV, where the server's monitor has put it, else makes it of the catalog for itself. A catalog that changes costs the segment of its
  * server only, and of that only the tools whose text is another.
  */
-import type { Catalog } from '../../servers/catalog/catalog.ts';
-import { Lru } from '../../shared/util/lru.ts';
+import type { Catalog, CatalogRef } from '../../servers/catalog/catalog.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { Embedding } from '../text/embedding.ts';
 import type { EmbeddingSource } from '../text/embedding-asset.ts';
+import { HeldParts } from './held-parts.ts';
 import type { IndexPartPort } from './index-parts.ts';
 import {
   buildSegment,
@@ -17,40 +17,71 @@ import {
   type Segment,
 } from './segment.ts';
 
-const MAX_SEGMENTS = 200;
+/** Bytes of segments in memory: a tool takes some 350 to 1,000. */
+const MAX_BYTES = 16_777_216;
 
 export interface IndexPorts {
   segments: IndexPartPort;
   embedding: EmbeddingSource;
-  catalogOf(server: Server): Catalog | Promise<Catalog>;
+  catalogsOf(servers: readonly Server[]): Promise<Catalog[]>;
+}
+
+/** A server with the hash of its current catalog. */
+interface Current {
+  server: Server;
+  hash: string;
 }
 
 export class SearchIndex {
   readonly #ports: IndexPorts;
-  readonly #held = new Lru<string, Segment>(MAX_SEGMENTS);
+  readonly #held: HeldParts<Segment>;
 
-  constructor(ports: IndexPorts) {
+  constructor(ports: IndexPorts, maxBytes = MAX_BYTES) {
     this.#ports = ports;
+    this.#held = new HeldParts(maxBytes, ({ vectors }) => vectors.buffer.byteLength);
   }
 
-  /** The segment of a server's current catalog; undefined where it has none yet. */
-  segmentOf(server: Server): Segment | undefined | Promise<Segment | undefined> {
-    if (server.catalogHash === null) return undefined;
-    return this.#held.get(server.catalogHash) ?? this.#load(server, server.catalogHash);
+  /** The segments of servers' current catalogs, in their order; undefined where there is none yet. */
+  async segmentsOf(servers: readonly Server[]): Promise<(Segment | undefined)[]> {
+    const now = Date.now();
+    const known = new Map<string, Segment>();
+    const missing: Current[] = [];
+    for (const server of servers) {
+      const { id, catalogHash: hash } = server;
+      if (hash === null) continue;
+      const held = this.#held.get(hash, now);
+      if (held) known.set(id, held);
+      else missing.push({ server, hash });
+    }
+    const segments = missing.length > 0 ? await this.#load(missing) : [];
+    missing.forEach(({ server, hash }, i) => {
+      const segment = segments[i];
+      if (!segment) return;
+      known.set(server.id, segment);
+      this.#held.set(hash, segment, now);
+    });
+    return servers.map(({ id }) => known.get(id));
   }
 
-  async #load(server: Server, hash: string): Promise<Segment | undefined> {
-    const bytes = await this.#ports.segments.find(server.id, hash);
-    const segment = (bytes && readSegment(bytes)) ?? (await this.#make(server, hash));
-    if (segment) this.#held.set(hash, segment);
-    return segment;
+  /** In their order, each from its own place; those that nobody stored are made. */
+  async #load(wanted: readonly Current[]): Promise<(Segment | undefined)[]> {
+    const refs = wanted.map(({ server, hash }): CatalogRef => ({ serverId: server.id, hash }));
+    const found = await this.#ports.segments.findAll(refs);
+    const segments = found.map(bytes => bytes && readSegment(bytes));
+    const unmade = wanted.filter((_, i) => !segments[i]);
+    const made = unmade.length > 0 ? await this.#make(unmade) : [];
+    return segments.map(segment => segment ?? made.shift());
   }
 
-  /** A catalog that nobody has any more, and stands in as empty, gives none. */
-  async #make(server: Server, hash: string): Promise<Segment | undefined> {
-    const catalog = await this.#ports.catalogOf(server);
-    if (catalog.hash !== hash) return undefined;
-    return readSegment(toSegmentBytes(catalog, await this.#ports.embedding()).buffer);
+  /** In their order. A catalog that nobody has any more, and stands in as empty, gives none. */
+  async #make(wanted: readonly Current[]): Promise<(Segment | undefined)[]> {
+    const catalogs = await this.#ports.catalogsOf(wanted.map(({ server }) => server));
+    const embedding = await this.#ports.embedding();
+    return wanted.map(({ hash }, i) => {
+      const catalog = catalogs[i];
+      if (catalog?.hash !== hash) return undefined;
+      return readSegment(toSegmentBytes(catalog, embedding).buffer);
+    });
   }
 }
 

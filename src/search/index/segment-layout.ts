@@ -5,7 +5,7 @@
 
 export const SEGMENT_MAGIC = 0x47455350;
 /** In the bytes and in the key they are kept under: another layout, another analysis of text or another meaning of a field is another version. */
-export const SEGMENT_VERSION = 1;
+export const SEGMENT_VERSION = 2;
 
 /** What is counted apart, in this order. */
 export const FIELDS = ['name', 'title', 'description', 'parameters', 'parameterTexts'] as const;

@@ -5,8 +5,9 @@
 import { Lru } from '../../shared/util/lru.ts';
 import type { Embedder } from '../../models/embedder-port.ts';
 import { ModelFailure } from '../../models/model-port.ts';
+import type { CatalogRef } from '../../servers/catalog/catalog.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
-import { HeldVectors } from '../index/held-vectors.ts';
+import { HeldParts } from '../index/held-parts.ts';
 import type { IndexPartPort } from '../index/index-parts.ts';
 import { readModelVectors, toModelVector, type ModelVectors } from '../index/model-vectors.ts';
 
@@ -18,13 +19,15 @@ const PAUSE_MS = 10_000;
 const LOOK_MS = 2_000;
 /** Vectors for which there was no room are looked for again after this time, in milliseconds. */
 const FULL_MS = 60_000;
-const MAX_CATALOGS = 1_000;
+/** Bytes of vectors in memory: a quarter of what an isolate has. */
+const MAX_BYTES = 33_554_432;
+const MAX_CATALOGS = 10_000;
 /** How much of a query is told to the model, in UTF-16 code units. */
 const MAX_QUERY_CHARS = 2_000;
 
 export interface ModelSearch {
-  /** What the model made of the tools of a server's current catalog; undefined where there is nothing yet. */
-  vectorsOf(server: Server): Promise<ModelVectors | undefined>;
+  /** What the model made of the tools of servers' current catalogs, in their order; undefined where there is nothing yet. */
+  vectorsOf(servers: readonly Server[]): Promise<(ModelVectors | undefined)[]>;
   /** The vector of a query; undefined where the model did not make it in time. */
   vectorOf(query: string): Promise<Float32Array | undefined>;
 }
@@ -34,19 +37,25 @@ export function createModelSearch(
   embedder: Embedder,
   now: () => number = Date.now,
 ): ModelSearch {
-  const held = new HeldVectors();
+  const held = new HeldParts<ModelVectors>(MAX_BYTES, ({ vectors }) => vectors.byteLength);
   const lookAt = new Lru<string, number>(MAX_CATALOGS);
   let askAt = 0;
   return {
-    async vectorsOf({ id, catalogHash: hash }) {
-      if (hash === null) return undefined;
-      const known = held.get(hash, now());
-      if (known || now() < (lookAt.get(hash) ?? 0)) return known;
-      const bytes = await parts.find(id, hash);
-      const vectors = bytes && readModelVectors(bytes);
-      if (!vectors) lookAt.set(hash, now() + LOOK_MS);
-      else if (!held.set(hash, vectors, now())) lookAt.set(hash, now() + FULL_MS);
-      return held.get(hash, now());
+    async vectorsOf(servers) {
+      const missing = servers.flatMap(({ id: serverId, catalogHash: hash }): CatalogRef[] => {
+        const isKnown = hash === null || held.get(hash, now()) || now() < (lookAt.get(hash) ?? 0);
+        return isKnown ? [] : [{ serverId, hash }];
+      });
+      const found = missing.length === 0 ? [] : await parts.findAll(missing);
+      missing.forEach(({ hash }, i) => {
+        const bytes = found[i];
+        const vectors = bytes && readModelVectors(bytes);
+        if (!vectors) lookAt.set(hash, now() + LOOK_MS);
+        else if (!held.set(hash, vectors, now())) lookAt.set(hash, now() + FULL_MS);
+      });
+      return servers.map(({ catalogHash: hash }) =>
+        hash === null ? undefined : held.get(hash, now()),
+      );
     },
     async vectorOf(query) {
       const text = query.slice(0, MAX_QUERY_CHARS);

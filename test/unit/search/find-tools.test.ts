@@ -64,7 +64,7 @@ const segmentOf = (tools: readonly Listed[]): Segment => {
 function createSearch(tools: Record<string, Listed[]> = TOOLS) {
   const segments = new Map(Object.entries(tools).map(([name, of]) => [name, segmentOf(of)]));
   return createFindTools({
-    segmentOf: ({ name }) => segments.get(name),
+    segmentsOf: of => Promise.resolve(of.map(({ name }) => segments.get(name))),
     embedding: () => Promise.resolve(embedding),
     skillsOf: servers =>
       Promise.resolve(new Map(servers.map(({ id }) => [id, SKILLS.get(id) ?? new Map()]))),

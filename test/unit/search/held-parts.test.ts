@@ -1,18 +1,13 @@
-/** Vectors in memory: bounded in bytes, and no catalog in use drives out another. */
+/** Parts of the index in memory: bounded in bytes, and no catalog in use drives out another. */
 import { expect, it } from 'vitest';
-import { HeldVectors } from '../../../src/search/index/held-vectors.ts';
-import type { ModelVectors } from '../../../src/search/index/model-vectors.ts';
+import { HeldParts } from '../../../src/search/index/held-parts.ts';
 
-const ofBytes = (byteLength: number): ModelVectors => ({
-  size: 1,
-  dimensions: byteLength,
-  textHashes: new Uint32Array(2),
-  vectorScales: new Float32Array(1),
-  vectors: new Int8Array(byteLength),
-});
+const ofBytes = (byteLength: number) => new Int8Array(byteLength);
+const hold = (maxBytes: number) =>
+  new HeldParts<Int8Array>(maxBytes, ({ byteLength }) => byteLength);
 
-it('[FIND-1] vectors are held up to a bound, and what is not used makes room', () => {
-  const held = new HeldVectors(100);
+it('[FIND-1] [EDGE-3] parts are held up to a bound, and what is not used makes room', () => {
+  const held = hold(100);
   const [a, b, c] = [ofBytes(60), ofBytes(40), ofBytes(50)];
   expect([held.set('a', a, 0), held.set('b', b, 0)]).toEqual([true, true]);
   // Both are in use: there is no room for a third, and neither goes.
@@ -27,8 +22,8 @@ it('[FIND-1] vectors are held up to a bound, and what is not used makes room', (
   expect(held.set('e', ofBytes(101), 900_000)).toBe(false);
 });
 
-it('[FIND-1] vectors that came twice at once are held once', () => {
-  const held = new HeldVectors(100);
+it('[FIND-1] [EDGE-3] parts that came twice at once are held once', () => {
+  const held = hold(100);
   const first = ofBytes(60);
   held.set('a', first, 0);
   held.set('a', ofBytes(60), 0);

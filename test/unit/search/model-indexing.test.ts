@@ -18,7 +18,7 @@ function createWorld() {
   const wakes: number[] = [];
   const embed = vi.fn<Embed>(good);
   const parts: IndexPartPort = {
-    find: async (_id, hash) => stored.get(hash),
+    findAll: async refs => refs.map(({ hash }) => stored.get(hash)),
     has: async (_id, hash) => stored.has(hash),
     put: async (_id, hash, bytes) => void stored.set(hash, bytes.buffer),
   };

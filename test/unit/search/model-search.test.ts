@@ -11,16 +11,18 @@ type Embed = (texts: readonly string[], signal: AbortSignal) => Promise<number[]
 
 function start(embed: Embed) {
   const stored = new Map<string, ArrayBuffer>();
-  const find = vi.fn<IndexPartPort['find']>(async (_id, hash) => stored.get(hash));
+  const findAll = vi.fn<IndexPartPort['findAll']>(async catalogs =>
+    catalogs.map(({ hash }) => stored.get(hash)),
+  );
   const parts: IndexPartPort = {
-    find,
+    findAll,
     has: async (_id, hash) => stored.has(hash),
     put: async (_id, hash, bytes) => void stored.set(hash, bytes.buffer),
   };
   let now = 1_000_000;
   const asked = vi.fn<Embed>(embed);
   const search = createModelSearch(parts, { name: 'm', maxTexts: 10, embed: asked }, () => now);
-  return { search, parts, find, asked, pass: (ms: number) => (now += ms) };
+  return { search, parts, findAll, asked, pass: (ms: number) => (now += ms) };
 }
 const SERVER = { ...createRecord('tracker'), catalogHash: 'h1' };
 const good: Embed = async texts => texts.map(() => [1, 2, 3, 4]);
@@ -71,23 +73,36 @@ describe('the vector of a query', () => {
 
 describe('the vectors of tools', () => {
   it('[FIND-1] are read once where they are there, and looked for every two seconds where not', async () => {
-    const { search, parts, find, pass } = start(good);
-    expect(await search.vectorsOf(SERVER)).toBeUndefined();
+    const { search, parts, findAll, pass } = start(good);
+    expect(await search.vectorsOf([SERVER])).toEqual([undefined]);
     const embed = async (texts: readonly string[]) => good(texts, new AbortController().signal);
     await parts.put('', 'h1', (await buildModelVectors([toTool('a')], embed, 10)).bytes);
     pass(1_999);
-    expect(await search.vectorsOf(SERVER)).toBeUndefined();
-    expect(find).toHaveBeenCalledTimes(1);
+    expect(await search.vectorsOf([SERVER])).toEqual([undefined]);
+    expect(findAll).toHaveBeenCalledTimes(1);
     pass(1);
-    expect(await search.vectorsOf(SERVER)).toMatchObject({ size: 1 });
-    expect(await search.vectorsOf(SERVER)).toMatchObject({ size: 1 });
-    expect(find).toHaveBeenCalledTimes(2);
-    expect(await search.vectorsOf({ ...SERVER, catalogHash: null })).toBeUndefined();
+    expect(await search.vectorsOf([SERVER])).toMatchObject([{ size: 1 }]);
+    expect(await search.vectorsOf([SERVER])).toMatchObject([{ size: 1 }]);
+    expect(findAll).toHaveBeenCalledTimes(2);
+    expect(await search.vectorsOf([{ ...SERVER, catalogHash: null }])).toEqual([undefined]);
+  });
+
+  it('[FIND-1] [EDGE-3] of many servers are looked for together, and only those that are not there', async () => {
+    const { search, parts, findAll } = start(good);
+    const embed = async (texts: readonly string[]) => good(texts, new AbortController().signal);
+    const { bytes } = await buildModelVectors([toTool('a')], embed, 10);
+    await parts.put('', 'h2', bytes);
+    const servers = ['h1', 'h2', 'h3'].map(catalogHash => ({ ...SERVER, catalogHash }));
+    const found = await search.vectorsOf(servers);
+    expect(found.map(vectors => vectors?.size)).toEqual([undefined, 1, undefined]);
+    await search.vectorsOf([...servers, { ...SERVER, catalogHash: 'h4' }]);
+    const asked = findAll.mock.calls.map(([catalogs]) => catalogs.map(({ hash }) => hash));
+    expect(asked).toEqual([['h1', 'h2', 'h3'], ['h4']]);
   });
 
   it('[FIND-1] that cannot be read are as if there were none', async () => {
     const { search, parts } = start(good);
     await parts.put('', 'h1', new Uint8Array(3));
-    expect(await search.vectorsOf(SERVER)).toBeUndefined();
+    expect(await search.vectorsOf([SERVER])).toEqual([undefined]);
   });
 });

@@ -1,7 +1,7 @@
 /** Lists come from the catalog: 1,000 tools over 10 servers, no upstream asked, no object touched. */
 import { env } from 'cloudflare:workers';
 import { listDurableObjectIds } from 'cloudflare:test';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import {
   ask,
@@ -30,8 +30,11 @@ function counting<T extends object>(namespace: T, touched: string[]): T {
   });
 }
 
-/** Ten servers that were discovered, and an isolate that has never seen them. */
-async function createCrowd() {
+/** What was asked of any upstream. */
+let requests: string[] = [];
+
+/** Ten servers that were discovered. */
+beforeAll(async () => {
   const servers = Array.from({ length: SERVERS }, (_, s) => {
     const tools = Array.from({ length: TOOLS }, (_unused, t) =>
       toolOf(`tool-${t}`, { description: `${t} of ${s}` }),
@@ -41,22 +44,28 @@ async function createCrowd() {
       new FakeServer({ era: s % 2 === 0 ? 'legacy' : 'modern', tools, pageSize: 40 }),
     ] as const;
   });
-  const requests = serve(Object.fromEntries(servers));
+  requests = serve(Object.fromEntries(servers));
   const builder = createPortico();
   await Promise.all(servers.map(([name]) => registerConnected(builder, name)));
   await builder.settle();
+  requests.length = 0;
+});
+
+/** An isolate that has never seen them, and what it asks of objects and of KV. */
+function createIsolate() {
   const touched: string[] = [];
+  const reads: string[] = [];
   const portico = createPortico({
+    CATALOG: counting(env.CATALOG, reads),
     CLIENT_SESSION: counting(env.CLIENT_SESSION, touched),
     SERVER_MONITOR: counting(env.SERVER_MONITOR, touched),
   });
-  requests.length = 0;
-  return { portico, requests, touched };
+  return { portico, touched, reads };
 }
 
 describe('tools/list', () => {
   it('[MCP-3] [REG-5] [UP-5] of 1,000 tools asks no upstream and touches no object, in both eras', async () => {
-    const { portico, requests, touched } = await createCrowd();
+    const { portico, touched } = createIsolate();
     const objects = (await listDurableObjectIds(env.CLIENT_SESSION)).length;
     const session = await initialize(portico);
     const asked = [
@@ -85,13 +94,36 @@ describe('tools/list', () => {
     expect((await listDurableObjectIds(env.CLIENT_SESSION)).length).toBe(objects);
   });
 
+  it('[EDGE-3] [FIND-1] reads the catalogs of all servers at once, their index at once, and then nothing', async () => {
+    const { portico, reads } = createIsolate();
+    const list = async () => {
+      const { message, headers } = ask('modern', 'tools/list');
+      const { result } = await (await portico.post(message, { headers })).json<RpcAnswer>();
+      expect(result?.tools).toHaveLength(SERVERS * TOOLS);
+    };
+    const search = async () => {
+      const response = await portico.api('POST', '/api/v1/search', { query: '7 of 3', limit: 3 });
+      expect(await response.json()).toMatchObject({
+        tools: [{}, {}, {}],
+        metadata: { total_tools_searched: SERVERS * TOOLS },
+      });
+    };
+    await list();
+    expect(reads.splice(0)).toEqual(['get']);
+    await search();
+    expect(reads.splice(0)).toEqual(['get']);
+    await list();
+    await search();
+    expect(reads).toEqual([]);
+  });
+
   it('[MCP-3] would see an object or an upstream that was asked', async () => {
     const touched: string[] = [];
     counting(env.CLIENT_SESSION, touched).idFromName('x');
     expect(touched).toEqual(['idFromName']);
-    const requests = serve({ seen: new FakeServer() });
+    const seen = serve({ seen: new FakeServer() });
     await fetch('https://seen.example.com/mcp');
-    expect(requests).toEqual(['GET https://seen.example.com/mcp']);
+    expect(seen).toEqual(['GET https://seen.example.com/mcp']);
   });
 
   it('[MCP-3] [MCP-4] says what each era wants said', async () => {
