@@ -7,6 +7,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 
+import { openInspector, type CpuProfile, type Inspector } from './inspector.ts';
 import { createCases, measureSlice } from './measure.ts';
 import { MAX_CONNECTIONS } from './setup.ts';
 import type { Bench } from './setup.ts';
@@ -16,62 +17,9 @@ const PROFILE_MS = 4_000;
 const SAMPLING_INTERVAL_US = 200;
 const SHOWN = 25;
 
-interface CpuProfile {
-  nodes: {
-    id: number;
-    children?: number[];
-    callFrame: { functionName: string; scriptId: string; url: string; lineNumber: number };
-  }[];
-  samples: number[];
-  timeDeltas: number[];
-}
-
 interface HotFunction {
   name: string;
   ms: number;
-}
-
-interface CommandAnswer {
-  id?: number;
-  error?: { message: string };
-  result?: { profile?: CpuProfile; scriptSource?: string };
-}
-
-/** A command channel to the inspector of one Worker. */
-interface Inspector {
-  send(method: string, params?: Record<string, unknown>): Promise<CommandAnswer>;
-  close(): void;
-}
-
-async function openInspector(port: number, worker: string): Promise<Inspector> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/core:user:${worker}`);
-  const waiting = new Map<number, PromiseWithResolvers<CommandAnswer>>();
-  const opened = Promise.withResolvers<void>();
-  socket.addEventListener('open', () => opened.resolve());
-  socket.addEventListener('close', () => {
-    const error = new Error('the inspector closed the connection');
-    opened.reject(error);
-    for (const { reject } of waiting.values()) reject(error);
-  });
-  socket.addEventListener('message', ({ data }) => {
-    const answer: CommandAnswer = JSON.parse(String(data));
-    if (answer.id === undefined) return;
-    if (answer.error) waiting.get(answer.id)?.reject(new Error(answer.error.message));
-    else waiting.get(answer.id)?.resolve(answer);
-    waiting.delete(answer.id);
-  });
-  await opened.promise;
-  let lastId = 0;
-  return {
-    send(method, params = {}) {
-      lastId += 1;
-      const answered = Promise.withResolvers<CommandAnswer>();
-      waiting.set(lastId, answered);
-      socket.send(JSON.stringify({ id: lastId, method, params }));
-      return answered.promise;
-    },
-    close: () => socket.close(),
-  };
 }
 
 /** Tells the module of a line, above which esbuild wrote its path; the script's URL where no bundle it is. */

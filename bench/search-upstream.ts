@@ -30,7 +30,7 @@ function pick<T>(values: readonly T[], at: number): T {
   return value;
 }
 
-/** One tool; no two of a number are alike. */
+/** One tool; no two of a number are alike, and no two servers have the same. */
 function toTool(server: number, index: number): object {
   const [verb, thing, place] = [
     pick(VERBS, index),
@@ -40,7 +40,7 @@ function toTool(server: number, index: number): object {
   return {
     name: `${verb}_${thing}_${place}_${index}`,
     title: `${verb} ${thing}`,
-    description: `Lets you ${verb} a ${thing} in the ${place}. ${pick(PURPOSES, index + server)} ${pick(PURPOSES, index * 3 + 1)}`,
+    description: `Lets you ${verb} a ${thing} in the ${place} of account ${server}. ${pick(PURPOSES, index + server)} ${pick(PURPOSES, index * 3 + 1)}`,
     inputSchema: {
       type: 'object',
       properties: {
@@ -65,6 +65,8 @@ function toResult(method: string, url: string): object {
 }
 
 const server = createServer((request, response) => {
+  // Who was not answered in time tries an older way.
+  if (request.method !== 'POST') return void response.writeHead(405).end();
   let body = '';
   request.setEncoding('utf8');
   request.on('data', (chunk: string) => {

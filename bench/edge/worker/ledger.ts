@@ -12,6 +12,8 @@ export class Ledger {
   /** Counters by name, as `d1.trips` or `AuditLog.rowsWritten`. */
   readonly counts: Record<string, number> = {};
   readonly distances: Distances = { d1: 0, object: 0, kv: 0 };
+  /** What KV gave, where that stays in memory (`kept-kv.ts`). */
+  values: Map<string, string> | undefined;
   /** What was asked since this was emptied, in order: `DB.batch`, `CATALOG.get`, `AUDIT_LOG.begin`. */
   readonly asked: string[] = [];
   /** Every answer waits for what this gave when it was asked for. */
@@ -76,6 +78,7 @@ export function handleLedger(url: URL): Response {
     const ms = url.searchParams.get(kind);
     if (ms !== null) LEDGER.distances[kind] = Number(ms);
   }
+  if (url.searchParams.has('keep')) LEDGER.values = new Map();
   const told = Response.json({ ...LEDGER.counts, hops: LEDGER.hops });
   if (url.searchParams.has('reset')) LEDGER.reset();
   return told;

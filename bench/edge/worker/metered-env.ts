@@ -1,4 +1,5 @@
 /** Bindings that are counted and far away: the database, KV, and objects as a Worker or another object calls them. */
+import { keepValues } from './kept-kv.ts';
 import type { Ledger } from './ledger.ts';
 
 const OBJECTS: Record<string, string> = {
@@ -116,7 +117,7 @@ export function meterEnv(env: Env, ledger: Ledger): Env {
   const made = {
     ...env,
     DB: meterDatabase(env.DB, new Trips(ledger)),
-    CATALOG: meterKv(env.CATALOG, ledger),
+    CATALOG: meterKv(keepValues(env.CATALOG, ledger), ledger),
     ...Object.fromEntries(objects),
   } as Env;
   envs.set(env, made);
