@@ -113,6 +113,7 @@ describe('a replacer of bytes', () => {
         replacer.push(text.subarray(at, at + 65_536));
       replacer.end();
     };
-    expect(leastCostOf(work, 30)).toBeLessThan(100);
+    // Without a bound it is eight thousand times as much.
+    expect(leastCostOf(work, 100)).toBeLessThan(300);
   });
 });
