@@ -38,7 +38,7 @@ export interface OpenApi {
   components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
 }
 
-const config = { maxBodyBytes: 1_000_000, allowsLoopback: false, allowedOrigins: [] };
+const config = { maxBodyBytes: 1_000_000, mode: 'production', allowedOrigins: [] };
 const caller = { principalId: 'p', tokenId: 't', scopes: new Set(['admin']) };
 const snapshots = { load: () => Promise.resolve({ caller, servers: [] }) };
 const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} };
