@@ -121,6 +121,17 @@ describe('the package', () => {
     expect(call).toMatchObject({ code: 0, out: 'Echo: from the package\n' });
   });
 
+  it('[OPS-6] reads and writes files of configuration', async () => {
+    const exported = await portico('export');
+    expect(exported).toMatchObject({ code: 0, err: '' });
+    expect(exported.out).toMatch(/^servers:\n {2}rich:\n/m);
+    const file = join(installed, 'portico.yaml');
+    await writeFile(file, exported.out);
+    const diff = await portico('diff', '-f', file, '--adopt');
+    expect(diff).toMatchObject({ code: 1 });
+    expect(diff.out).toContain('= server rich (taken over as it is)');
+  });
+
   it('[CLI-2] is a server for a host', async () => {
     const message = { jsonrpc: '2.0', id: 1, method: 'ping' };
     const { code, out } = await runPortico(['stdio'], {
