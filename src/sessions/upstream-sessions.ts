@@ -24,6 +24,8 @@ import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 
 /** How long the isolate believes in a session before it asks the object again, while a call is on its way; in milliseconds. */
 const REMEMBER_MS = 60_000;
+/** A copy is no older, in milliseconds: the row that it comes with is read anew before (`access/admission/snapshots.ts`). */
+const COPY_AGE_MS = 30_000;
 /** A quiet call that lasts so long hears its session's notification stream from then on, in milliseconds. */
 const LASTS_MS = 2_000;
 
@@ -38,8 +40,8 @@ export class UpstreamSessions {
   readonly #maxBytes: number;
   readonly #quiet = new QuietCalls();
   readonly #remembered = new Lru<string, Remembered>(20_000);
-  /** Ids of sessions that upstreams forgot: a copy may be of one. */
-  readonly #forgotten = new Lru<string, string>(20_000);
+  /** When upstreams forgot sessions last: a copy that was read before may be of one. */
+  readonly #forgottenAt = new Lru<string, number>(20_000);
 
   constructor(objects: ObjectsByName<ClientObject>, copies: SessionCopies, maxBytes: number) {
     this.#objects = objects;
@@ -82,8 +84,9 @@ export class UpstreamSessions {
     serverId: string,
   ): Promise<Remembered | undefined> {
     const key = `${owner} ${serverId}`;
+    if (Date.now() - (this.#forgottenAt.get(key) ?? -Infinity) < COPY_AGE_MS) return undefined;
     const session = await this.#copies.open(copies, owner, serverId);
-    if (!session || session.sessionId === this.#forgotten.get(key)) return undefined;
+    if (!session) return undefined;
     const copied = { session, at: -Infinity };
     this.#remembered.set(key, copied);
     return copied;
@@ -145,7 +148,7 @@ export class UpstreamSessions {
     const owner = context.owner(endpoint.serverId);
     const key = `${owner} ${endpoint.serverId}`;
     this.#remembered.delete(key);
-    this.#forgotten.set(key, sessionId);
+    this.#forgottenAt.set(key, Date.now());
     await this.#object(owner).forget(endpoint.serverId, sessionId);
   }
 

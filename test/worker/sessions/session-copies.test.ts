@@ -98,6 +98,18 @@ it(
   },
 );
 
+it('[UP-2] is never made in a session that the server forgot before', async () => {
+  const { name, server, session } = await begin();
+  // The row that comes with each of these calls is the one that was read at first.
+  const old = createPortico();
+  for (let times = 1; times <= 3; times += 1) {
+    server.sessions.clear();
+    expect(await make(old, name, session)).toHaveProperty('content');
+  }
+  const used = sessionsOf(server).slice(1);
+  expect(used.map(id => used.indexOf(id))).toEqual([0, 1, 1, 3, 3, 5]);
+});
+
 it('[SEC-1] [MCP-10] opens no copy of another client or server, and shows none', async () => {
   const mine = await begin();
   const theirs = await begin();
