@@ -104,7 +104,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['OPS-5', 'started', 'one server for a team'],
   ['OPS-6', 'started', 'configuration as code'],
   ['OPS-7', 'planned', 'a trace, a log line and metrics for every request'],
-  ['OPS-8', 'planned', 'the command line covers the API'],
+  ['OPS-8', 'started', 'the command line covers the API'],
 
   // Edge
   ['EDGE-1', 'started', 'a warm call waits for its server only'],

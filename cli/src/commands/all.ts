@@ -12,6 +12,7 @@ import { addChat } from './chat.ts';
 import { addCompletion } from './completion.ts';
 import { addDoctor } from './doctor.ts';
 import { addImport } from './import.ts';
+import { addResources } from './resources.ts';
 import { addSearch } from './search.ts';
 import { addServers } from './servers.ts';
 import { addStdio } from './stdio.ts';
@@ -20,7 +21,7 @@ import { addTools } from './tools.ts';
 import { addTrace } from './trace.ts';
 import { addUp } from './up.ts';
 
-/** Adds one command to the program. */
+/** Adds a command, or several that are alike, to the program. */
 export type AddCommand = (program: Command) => void;
 
 export const COMMANDS: readonly AddCommand[] = [
@@ -38,6 +39,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addTrace,
   addAudit,
   addToken,
+  addResources,
   addImport,
   addBackup,
   addApply,

@@ -152,18 +152,16 @@ export class Api {
   }
 }
 
-const LISTS = {
-  server: 'portico servers',
-  token: 'portico token list',
-  connector: 'portico connectors',
-} as const;
+/** The command that lists records of a kind. */
+const listOf = (noun: string): string =>
+  noun === 'token' ? 'portico token list' : `portico ${noun}s`;
 
 /**
  * The one record of a name or an id.
  * @throws Failure where there is none, or several of the name
  */
 export function findRecord<T extends { id: string; name: string }>(
-  what: keyof typeof LISTS,
+  what: string,
   wanted: string,
   records: readonly T[],
 ): T {
@@ -172,7 +170,7 @@ export function findRecord<T extends { id: string; name: string }>(
   const [found, other] = records.filter(({ name }) => name === wanted);
   if (other) throw new Failure(`several ${what}s are called '${wanted}'; use the id`, EXIT.usage);
   if (found) return found;
-  throw new Failure(`there is no ${what} '${wanted}'; see ${LISTS[what]}`, EXIT.notFound);
+  throw new Failure(`there is no ${what} '${wanted}'; see ${listOf(what)}`, EXIT.notFound);
 }
 
 const EXIT_OF: Readonly<Record<number, number>> = {

@@ -27,12 +27,12 @@ describe('bash', () => {
   it.each([
     [
       ['portico', 'se'],
-      ['servers', 'search'],
+      ['servers', 'search', 'secrets'],
     ],
     [['portico', 'search', 'x', '--li'], ['--limit']],
     [
       ['portico', 'to'],
-      ['tools', 'token'],
+      ['tools', 'token', 'toolsets'],
     ],
     [['portico', 'servers', 'con'], ['connect']],
     [
@@ -42,6 +42,10 @@ describe('bash', () => {
     [['portico', 'servers', '--j'], ['--json']],
     [['portico', 'servers', 'add', 'x', '--s'], ['--sse']],
     [['portico', 'token', 'create', '--sc'], ['--scope']],
+    [
+      ['portico', 'rules', 'add', '--effect', ''],
+      ['allow', 'deny'],
+    ],
     [
       ['portico', 'import', '--on-conflict', ''],
       ['skip', 'update', 'fail'],

@@ -1,0 +1,124 @@
+/**
+ * `portico rules`, `principals`, `groups`, `toolsets` and `secrets`: list, show, add, edit and remove, the same for all
+ * (`resources/resources.ts` says what each is). The value of a secret comes from standard input or the environment, never from an
+ * argument, which others can read.
+ */
+import type { Command } from 'commander';
+import {
+  editRecord,
+  listRecords,
+  makeRecord,
+  putValue,
+  removeRecord,
+  showRecord,
+} from '../resources/act.ts';
+import { shown } from '../gateway/api-command.ts';
+import { toOption } from '../resources/body.ts';
+import { editedFieldsOf, RESOURCES, type Field, type Resource } from '../resources/resources.ts';
+
+const FROM = ['--from <file>', 'what else to say of it, as JSON; - for standard input'] as const;
+
+const ADD_HELP = `
+The JSON has the fields of the API, which /docs on the gateway describes. Where
+an option says one of them too, the option holds.
+`;
+
+const EDIT_HELP = `
+What is not named stays; a list replaces the one of before. In JSON null clears,
+and a list may be empty.
+`;
+
+const SET_HELP = `
+Its value is what comes on standard input, or that of an environment variable.
+It is never shown again. Servers refer to it by its name, like \${NAME}.
+`;
+
+/** Adds one command for each of the resources. */
+export function addResources(program: Command): void {
+  for (const resource of RESOURCES) addResource(program, resource);
+}
+
+function addResource(program: Command, resource: Resource): void {
+  const { name, noun, written, example, removal } = resource;
+  const verbs = written === 'derived' ? 'list and show' : 'list, show and change';
+  const lines = ['', `show ${example.id}`, ...(example.new ?? []).slice(0, 1)];
+  const all = program
+    .command(name)
+    .summary(`${verbs} ${name}`)
+    .description(`${verbs[0]?.toUpperCase()}${verbs.slice(1)} ${name}.`)
+    .addHelpText('after', examplesOf(resource, lines));
+  const by = BY[written];
+  shown(all.command('list', { isDefault: true }).description(`List the ${name}.`)).action(options =>
+    listRecords(resource, options),
+  );
+  shown(all.command(`show <${noun}>`).description(`Show a ${noun}, by ${by}.`))
+    .addHelpText('after', examplesOf(resource, [`show ${example.id}`]))
+    .action((id, options) => showRecord(resource, id, options));
+  if (written === 'derived') return;
+  if (written === 'value') addSet(all, resource);
+  else addEdits(all, resource, written === 'named');
+  const after = removal === undefined ? '' : `\n${removal}\n`;
+  shown(all.command(`remove <${noun}>`).description(`Remove a ${noun}, by ${by}.`))
+    .addHelpText('after', `${after}${examplesOf(resource, [`remove ${example.id}`])}`)
+    .action((id, options) => removeRecord(resource, id, options));
+}
+
+/** What one is told by. */
+const BY = {
+  records: 'its id',
+  named: 'its name or id',
+  value: 'its name',
+  derived: 'its name',
+} as const;
+
+/** The command for values that are never shown. */
+function addSet(all: Command, resource: Resource): void {
+  const { noun, fields, example } = resource;
+  const set = all.command('set <name>').description(`Make a ${noun}, or give it another value.`);
+  const lines = [
+    `set ${example.id} --origin https://mcp.example.com < token.txt`,
+    `set ${example.id} --from-env NEW_TOKEN`,
+  ];
+  withFields(shown(set), fields)
+    .option('--from-env <name>', 'the environment variable that has its value')
+    .addHelpText('after', `${SET_HELP}${examplesOf(resource, lines)}`)
+    .action((name, options) => putValue(resource, name, options));
+}
+
+function addEdits(all: Command, resource: Resource, isNamed: boolean): void {
+  const { noun, fields, example } = resource;
+  const words = isNamed ? ['add <name>', `add ${example.id}`] : ['add', 'add'];
+  const add = all.command(words[0] ?? '').description(`Make a ${noun}.`);
+  const made = [...(example.new ?? []), `${words[1]} --from ${noun}.json`];
+  withFields(shown(add), fields)
+    .option(...FROM)
+    .addHelpText('after', `${ADD_HELP}${examplesOf(resource, made)}`)
+    .action((...given: unknown[]) =>
+      makeRecord(resource, isNamed ? String(given[0]) : undefined, add.opts()),
+    );
+  const edit = all
+    .command(`edit <${noun}>`)
+    .description(`Change a ${noun}, by ${BY[isNamed ? 'named' : 'records']}.`);
+  const edits = [example.edit ?? '', `--from - <<< '${example.json ?? ''}'`];
+  withFields(shown(edit), editedFieldsOf(resource))
+    .option(...FROM)
+    .addHelpText(
+      'after',
+      `${EDIT_HELP}${examplesOf(
+        resource,
+        edits.map(line => `edit ${example.id} ${line}`),
+      )}`,
+    )
+    .action((id, options) => editRecord(resource, id, options));
+}
+
+function withFields(command: Command, fields: readonly Field[]): Command {
+  for (const field of fields) command.addOption(toOption(field));
+  return command;
+}
+
+/** Command lines, as a help text has them. */
+function examplesOf({ name }: Resource, lines: readonly string[]): string {
+  const all = lines.map(line => `\n  portico ${name} ${line}`.trimEnd());
+  return `\nExample${lines.length > 1 ? 's' : ''}:${all.join('')}`;
+}

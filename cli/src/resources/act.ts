@@ -1,0 +1,165 @@
+/** What the commands of resources do: a request or two each, and what is said of it. */
+import colors from 'picocolors';
+import { kindOf } from '../configuration/kinds.ts';
+import { createNames, type Named, type Names } from '../configuration/names.ts';
+import { EXIT, Failure } from '../failure.ts';
+import { apiOf, type ApiOptions } from '../gateway/api-command.ts';
+import { findRecord, type Api } from '../gateway/api.ts';
+import { readInput } from '../input.ts';
+import { formatTable, visible } from '../output/table.ts';
+import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+import { readBody, readFields, toText, type Body } from './body.ts';
+import { editedFieldsOf, type Field, type Resource } from './resources.ts';
+import { readSubject, toSubjectText, type Subject } from './subject.ts';
+
+/** Of a command; beside these, those of the fields. */
+export type Options = ApiOptions & Body & { from?: string; fromEnv?: string };
+type View = Partial<Named> & { subject?: Subject; origins?: string[] };
+
+export async function listRecords(resource: Resource, options: Options): Promise<void> {
+  const api = apiOf(options);
+  const views = await viewsOf(api, resource);
+  if (options.json) return writeJson(views);
+  if (views.length === 0) return note(resource.none);
+  const names = await namesFor(api, views);
+  const rows = views.map(view => resource.columns.map(([, cell]) => cell(view, names)));
+  const heading = resource.columns.map(([title]) => title);
+  await writeOut(formatTable(heading, rows, { columns: outputColumns(), paint: colors.bold }));
+}
+
+export async function showRecord(
+  resource: Resource,
+  wanted: string,
+  options: Options,
+): Promise<void> {
+  const api = apiOf(options);
+  const { view } = await find(api, resource, wanted);
+  const whole = { ...view, ...(await resource.whatElse?.(api, wanted)) };
+  if (options.json) return writeJson(whole);
+  const names = await namesFor(api, [view]);
+  const { subject } = view;
+  const rows = Object.entries(whole).map(([field, value]) => [
+    field,
+    field === 'subject' && subject ? toSubjectText(subject, names) : toText(value),
+  ]);
+  const look = { columns: outputColumns(), last: 'wrap', paint: colors.bold } as const;
+  await writeOut(formatTable(['FIELD', 'VALUE'], rows, look));
+}
+
+/** @param name absent of records without */
+export async function makeRecord(
+  resource: Resource,
+  name: string | undefined,
+  options: Options,
+): Promise<void> {
+  const api = apiOf(options);
+  const body = await bodyOf(api, resource.fields, options);
+  const view = await api.post<View>(resource.path, name === undefined ? body : { ...body, name });
+  await tell(resource, view, 'is made', options);
+}
+
+export async function editRecord(
+  resource: Resource,
+  wanted: string,
+  options: Options,
+): Promise<void> {
+  const api = apiOf(options);
+  const body = await bodyOf(api, editedFieldsOf(resource), options);
+  if (Object.keys(body).length === 0) {
+    const hint = `see portico ${resource.name} edit --help`;
+    throw new Failure(`name what to change; ${hint}`, EXIT.usage);
+  }
+  const { path } = await find(api, resource, wanted);
+  const view = await api.json<View>('PATCH', path, JSON.stringify(body));
+  await tell(resource, view, 'is changed', options);
+}
+
+export async function putValue(resource: Resource, name: string, options: Options): Promise<void> {
+  const value = await readValue(options.fromEnv);
+  const api = apiOf(options);
+  const known = (await viewsOf(api, resource)).find(each => each.name === name);
+  const body = { origins: known?.origins, ...readFields(resource.fields, options) };
+  if (body.origins === undefined) {
+    throw new Failure(`${name} is new; say by --origin where it may be sent`, EXIT.usage);
+  }
+  const path = `${resource.path}/${encodeURIComponent(name)}`;
+  const view = await api.json<View>('PUT', path, JSON.stringify({ ...body, value }));
+  await tell(resource, view, known ? 'has another value' : 'is made', options);
+}
+
+export async function removeRecord(
+  resource: Resource,
+  wanted: string,
+  options: Options,
+): Promise<void> {
+  const api = apiOf(options);
+  const { path, view } = await find(api, resource, wanted);
+  await api.json('DELETE', path);
+  if (options.json) return writeJson({ removed: idOf(view) });
+  await tell(resource, view, 'is removed', options);
+}
+
+const viewsOf = (api: Api, { path, list }: Pick<Resource, 'path' | 'list'>) =>
+  api.list<View>(path, list);
+/** A rule has no name, a group and a secret no id but their name. */
+const idOf = ({ id, name }: View): string => id ?? name ?? '';
+const nameOf = ({ id, name }: View): string => name ?? id ?? '';
+
+async function find(
+  api: Api,
+  resource: Pick<Resource, 'noun' | 'path' | 'list'>,
+  wanted: string,
+): Promise<{ id: string; path: string; view: View }> {
+  const views = await viewsOf(api, resource);
+  const all = views.map(view => ({ id: idOf(view), name: nameOf(view), view }));
+  const { id, view } = findRecord(resource.noun, wanted, all);
+  return { id, path: `${resource.path}/${encodeURIComponent(id)}`, view };
+}
+
+/** Names for the principals that are subjects; they are read where there is one. */
+async function namesFor(api: Api, views: readonly View[]): Promise<Names> {
+  const isNeeded = views.some(({ subject }) => subject?.kind === 'principal');
+  const { path, list } = kindOf('principal');
+  const principals = isNeeded ? await api.list<Named>(path, list) : [];
+  const nobody = { servers: [], connectors: [] };
+  return createNames(nobody, { ...nobody, principals });
+}
+
+/** What `--from` holds, and over it what options say. */
+async function bodyOf(api: Api, fields: readonly Field[], options: Options): Promise<Body> {
+  const { from } = options;
+  const given = from === undefined ? {} : readBody(await readInput(from), from);
+  const said = readFields(fields, options);
+  const { subject } = said;
+  if (typeof subject !== 'string') return { ...given, ...said };
+  const findPrincipal = async (name: string) => (await find(api, kindOf('principal'), name)).id;
+  return { ...given, ...said, subject: await readSubject(subject, findPrincipal) };
+}
+
+/** @throws Failure where there is no value, which is never part of a message */
+async function readValue(variable: string | undefined): Promise<string> {
+  if (variable !== undefined) {
+    const value = process.env[variable];
+    if (value) return value;
+    throw new Failure(`the variable ${variable} is not set`, EXIT.usage);
+  }
+  if (process.stdin.isTTY) {
+    throw new Failure('give the value on standard input, or by --from-env NAME', EXIT.usage);
+  }
+  // Editors and echo end the last line, too.
+  const value = (await readInput('-')).replace(/\r?\n$/, '');
+  if (value !== '') return value;
+  throw new Failure('there is no value on standard input', EXIT.usage);
+}
+
+async function tell(
+  { noun }: Resource,
+  view: View,
+  what: string,
+  { json }: Options,
+): Promise<void> {
+  if (json) return writeJson(view);
+  const { id, name } = view;
+  const called = name === undefined ? `${noun} ${id}` : `${noun} '${name}'`;
+  note(visible(`${called} ${what}`));
+}

@@ -1,0 +1,220 @@
+/**
+ * The records that have a command each: where the API has them, how a list shows them, and which options say what of them. What is
+ * made of it is the same for all (`commands/resources.ts`). Pure.
+ */
+import type { z } from 'zod';
+import type {
+  GroupViewSchema,
+  PrincipalViewSchema,
+} from '../../../src/access/principals/principal-schema.ts';
+import type { RuleViewSchema } from '../../../src/access/rules/rule-schema.ts';
+import type { ToolsetViewSchema } from '../../../src/access/toolsets/toolset-schema.ts';
+import type { SecretViewSchema } from '../../../src/credentials/secret-schema.ts';
+import { kindOf } from '../configuration/kinds.ts';
+import type { Names } from '../configuration/names.ts';
+import type { Api } from '../gateway/api.ts';
+import { toSubjectText } from './subject.ts';
+
+/** A field that an option says. */
+export interface Field {
+  /** What the API calls it. */
+  field: string;
+  /** As commander takes them; what the option is called is up to them. */
+  flags: string;
+  about: string;
+  takes: 'text' | 'list' | 'flag' | 'subject';
+  choices?: readonly string[];
+}
+
+interface Described<View> {
+  /** The command. */
+  name: string;
+  noun: string;
+  path: string;
+  /** Member of a page that has the records. */
+  list: string;
+  /** What is said where there is none. */
+  none: string;
+  columns: readonly (readonly [heading: string, cell: (view: View, names: Names) => string])[];
+  /**
+   * How one is written: `records` are made by one request and edited by another, `named` ones have a name that is given to each;
+   * a `value` is put under its name and never shown; `derived` ones are not written.
+   */
+  written: 'records' | 'named' | 'value' | 'derived';
+  fields: readonly Field[];
+  /** What `show` says beside the record itself. */
+  whatElse?(api: Pick<Api, 'list'>, name: string): Promise<object>;
+  /** What stands for one of them in examples, command lines that make one, and what an edit may say. */
+  example: { id: string; new?: readonly string[]; edit?: string; json?: string };
+  /** What goes with one that is removed. */
+  removal?: string;
+}
+export type Resource = Described<object>;
+
+const describe = <View>(described: Described<View>): Resource => described as unknown as Resource;
+
+/** What the file of configuration says of the kind. */
+const ofKind = (kind: Parameters<typeof kindOf>[0]) => {
+  const { noun, path, list } = kindOf(kind);
+  return { noun, path, list };
+};
+
+const [RULES, PRINCIPALS] = [ofKind('rule'), ofKind('principal')];
+
+const text = (field: string, flags: string, about: string): Field => ({
+  field,
+  flags,
+  about,
+  takes: 'text',
+});
+const list = (field: string, flags: string, about: string): Field => ({
+  field,
+  flags,
+  about: `${about}; again for another`,
+  takes: 'list',
+});
+const DESCRIPTION = text('description', '--description <text>', 'what it is for');
+const READ_ONLY = 'only tools that are annotated read-only';
+
+export const RESOURCES: readonly Resource[] = [
+  describe<z.infer<typeof RuleViewSchema>>({
+    name: 'rules',
+    ...RULES,
+    none: 'no rules yet; portico rules add',
+    columns: [
+      ['ID', ({ id }) => id],
+      ['EFFECT', ({ effect }) => effect],
+      ['SUBJECT', ({ subject }, names) => toSubjectText(subject, names)],
+      ['SERVER', ({ server }) => server],
+      ['TOOL', ({ tool, read_only: isReadOnly }) => (isReadOnly ? `${tool} (read-only)` : tool)],
+      ['DESCRIPTION', ({ description }) => description],
+    ],
+    written: 'records',
+    fields: [
+      {
+        ...text('effect', '--effect <effect>', 'what the rule does'),
+        choices: ['allow', 'deny'],
+      },
+      {
+        field: 'subject',
+        flags: '--subject <subject>',
+        about: 'everyone, group:NAME or principal:NAME',
+        takes: 'subject',
+      },
+      text('server', '--server <pattern>', 'a server, or a pattern like prod-*'),
+      text('tool', '--tool <pattern>', 'a tool of the server, or a pattern like get_*'),
+      { field: 'read_only', flags: '--read-only', about: READ_ONLY, takes: 'flag' },
+      { field: 'read_only', flags: '--no-read-only', about: 'all tools', takes: 'flag' },
+      DESCRIPTION,
+    ],
+    example: {
+      id: 'ID',
+      new: [
+        'add --effect allow --subject everyone --server docs --read-only',
+        "add --effect deny --subject group:interns --tool 'delete_*'",
+      ],
+      edit: '--subject principal:Ada',
+      json: '{"server": "*"}',
+    },
+  }),
+  describe<z.infer<typeof PrincipalViewSchema>>({
+    name: 'principals',
+    ...PRINCIPALS,
+    none: 'no principals yet; portico principals add NAME, or portico token create NAME',
+    columns: [
+      ['NAME', ({ name }) => name],
+      ['ID', ({ id }) => id],
+      ['TOKENS', ({ tokens }) => String(tokens)],
+      ['SCOPES', ({ scopes }) => scopes?.join(' ') ?? 'of each token'],
+      ['GROUPS', ({ groups }) => groups.join(' ')],
+    ],
+    written: 'named',
+    fields: [
+      list('groups', '--group <name>', 'a group that it is in'),
+      list('scopes', '--scope <scope>', 'what its tokens may do at most'),
+    ],
+    example: {
+      id: 'Ada',
+      new: [
+        'add Ada --group staff --group on-call',
+        'add ci --scope tools:read --scope tools:call',
+      ],
+      edit: '--group staff --scope tools:read',
+      json: '{"groups": [], "scopes": null}',
+    },
+    removal: 'Its tokens are revoked, and the rules for it alone are deleted.',
+  }),
+  describe<z.infer<typeof GroupViewSchema>>({
+    name: 'groups',
+    noun: 'group',
+    path: '/api/v1/groups',
+    list: 'groups',
+    none: 'no groups yet; one exists once a principal or a rule names it',
+    columns: [
+      ['NAME', ({ name }) => name],
+      ['MEMBERS', ({ members }) => String(members)],
+      ['RULES', ({ rules }) => String(rules)],
+    ],
+    written: 'derived',
+    fields: [],
+    whatElse: async (api, name) => ({
+      principals: await api.list(PRINCIPALS.path, PRINCIPALS.list, { group: name }),
+      access_rules: await api.list(RULES.path, RULES.list, {
+        subject_kind: 'group',
+        subject: name,
+      }),
+    }),
+    example: { id: 'staff' },
+  }),
+  describe<z.infer<typeof ToolsetViewSchema>>({
+    name: 'toolsets',
+    ...ofKind('toolset'),
+    none: 'no toolsets yet; portico toolsets add NAME',
+    columns: [
+      ['NAME', ({ name }) => name],
+      ['PATH', ({ path }) => path],
+      ['INCLUDES', ({ include }) => include.join(' ')],
+      ['EXCLUDES', ({ exclude }) => exclude.join(' ')],
+    ],
+    written: 'named',
+    fields: [
+      list('include', '--include <pattern>', 'tools it has, like github.get_*'),
+      list('exclude', '--exclude <pattern>', 'tools of those that it does not have'),
+      {
+        ...text('name_style', '--name-style <style>', 'how its names are written'),
+        choices: ['dot', 'colon', 'underscore'],
+      },
+      {
+        ...text('tools', '--tools <kind>', 'what its endpoint lists'),
+        choices: ['all', 'search', 'ask', 'chat'],
+      },
+      DESCRIPTION,
+    ],
+    example: {
+      id: 'triage',
+      new: ["add triage --include 'github.get_*' --include 'github.list_*'"],
+      edit: '--tools search',
+      json: '{"members": {"groups": ["staff"]}}',
+    },
+    removal: 'A token that is narrowed to it alone is left with nothing.',
+  }),
+  describe<z.infer<typeof SecretViewSchema>>({
+    name: 'secrets',
+    ...ofKind('secret'),
+    none: 'no secrets yet; portico secrets set NAME',
+    columns: [
+      ['NAME', ({ name }) => name],
+      ['CHANGED', ({ updated_at: changed }) => changed.slice(0, 10)],
+      ['SERVERS', ({ servers }) => servers.map(({ name }) => name).join(' ')],
+      ['ORIGINS', ({ origins }) => origins.join(' ')],
+    ],
+    written: 'value',
+    fields: [list('origins', '--origin <url>', 'where it may be sent, else as before')],
+    example: { id: 'GITHUB_TOKEN' },
+    removal: 'One that a server refers to stays.',
+  }),
+];
+
+/** A name is given to a new one, and may be another later. */
+export const editedFieldsOf = ({ written, fields }: Resource): readonly Field[] =>
+  written === 'named' ? [text('name', '--name <name>', 'another name'), ...fields] : fields;

@@ -1,0 +1,33 @@
+/** Whom a rule is for, as one word: `everyone`, `group:staff`, `principal:Ada`. Pure. */
+import type { Subject } from '../../../src/access/policy/rule.ts';
+import type { Names } from '../configuration/names.ts';
+import { EXIT, Failure } from '../failure.ts';
+
+export type { Subject };
+
+/** A principal by its name, or by its id where the name is not clear. */
+export function toSubjectText(
+  subject: Subject,
+  { principalOf }: Pick<Names, 'principalOf'>,
+): string {
+  if (subject.kind === 'everyone') return subject.kind;
+  const name = subject.kind === 'group' ? subject.name : principalOf(subject.id);
+  return `${subject.kind}:${name}`;
+}
+
+/**
+ * @param findPrincipal gives the id of the one with a name or an id
+ * @throws Failure where it is no subject, and what `findPrincipal` throws
+ */
+export async function readSubject(
+  text: string,
+  findPrincipal: (name: string) => Promise<string>,
+): Promise<Subject> {
+  const at = text.indexOf(':');
+  const [kind, name] = at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+  if (kind === 'everyone' && at === -1) return { kind };
+  if (kind === 'group' && name !== '') return { kind, name };
+  if (kind === 'principal' && name !== '') return { kind, id: await findPrincipal(name) };
+  const hint = 'write everyone, group:NAME or principal:NAME';
+  throw new Failure(`'${text}' is no subject; ${hint}`, EXIT.usage);
+}

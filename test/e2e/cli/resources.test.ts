@@ -1,0 +1,178 @@
+/** `portico rules`, `principals`, `groups`, `toolsets` and `secrets` on a real gateway: one of each is made, seen, edited and removed. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startGateway, type Gateway } from '../support/gateway.ts';
+import { runPortico, type Ran } from '../support/portico-command.ts';
+
+const SECRET = 'a-value-that-nobody-may-see-4711';
+const ORIGIN = 'https://docs.example.com';
+
+let gateway: Gateway;
+let folder: string;
+/** May list and call tools, nothing else. */
+let member: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portico-resources-'));
+  gateway = await startGateway();
+  member = (await gateway.createToken({ name: 'member' })).token;
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** No output may hold a secret. */
+async function portico(words: string, more: { input?: string; env?: object } = {}): Promise<Ran> {
+  const env = { PORTICO_URL: gateway.origin, PORTICO_TOKEN: gateway.adminToken, ...more.env };
+  const ran = await runPortico(words.split(' '), { cwd: folder, env, input: more.input ?? '' });
+  expect(`${ran.out}${ran.err}`).not.toContain(SECRET);
+  return ran;
+}
+
+/** What a command says that does what it was asked for. */
+async function says(words: string, more?: Parameters<typeof portico>[1]): Promise<string> {
+  const { code, out, err } = await portico(words, more);
+  expect([code, out]).toEqual([0, '']);
+  return err;
+}
+
+/** One line that says why not. */
+async function refused(words: string, code: number, why: string | RegExp, input = '') {
+  const ran = await portico(words, { input });
+  expect([ran.code, ran.out]).toEqual([code, '']);
+  expect(ran.err).toMatch(/^portico: [^\n]+\n$/);
+  expect(ran.err).toMatch(why);
+}
+
+const json = async <T>(words: string): Promise<T> => (await portico(`${words} --json`)).json<T>();
+
+it('[OPS-8] a principal is made, seen, edited and removed', async () => {
+  const said = await says('principals add Ada --group staff --group on-call');
+  expect(said).toBe(`principal 'Ada' is made\n`);
+  expect(await json('principals show Ada')).toMatchObject({
+    groups: ['on-call', 'staff'],
+    scopes: null,
+  });
+  const { out } = await portico('principals');
+  expect(out).toMatch(/^NAME +ID +TOKENS +SCOPES +GROUPS\n/);
+  expect(out).toMatch(/^Ada +[0-9a-f-]{36} +0 +of each token +\S+ \S+$/m);
+  const edit = 'principals edit Ada --name Eda --scope tools:read --from -';
+  expect(await says(edit, { input: '{"groups":[]}' })).toBe(`principal 'Eda' is changed\n`);
+  expect(await json('principals show Eda')).toMatchObject({ groups: [], scopes: ['tools:read'] });
+  await refused('principals show Ada', 4, `there is no principal 'Ada'; see portico principals`);
+  await refused(
+    'principals edit Eda',
+    2,
+    'name what to change; see portico principals edit --help',
+  );
+  await refused('principals edit Eda --group Staff!', 2, /groups\.0: use 1 to 63 of a-z/);
+  await says('principals add Eda');
+  await refused('principals remove Eda', 2, `several principals are called 'Eda'; use the id`);
+  const all = await json<{ id: string; name: string }[]>('principals');
+  const id = all.find(({ name }) => name === 'Eda')?.id;
+  expect(await json(`principals remove ${id}`)).toEqual({ removed: id });
+  expect(await says('principals remove Eda')).toBe(`principal 'Eda' is removed\n`);
+  expect((await portico('principals')).out).not.toContain('Eda');
+});
+
+it('[OPS-8] a rule is made, seen, edited and removed', async () => {
+  expect(await says('rules')).toBe('no rules yet; portico rules add\n');
+  await says('principals add Bob --group staff');
+  const made = await json<{ id: string }>(
+    'rules add --effect deny --subject principal:Bob --tool delete_* --read-only',
+  );
+  const { out } = await portico('rules');
+  expect(out).toMatch(/^ID +EFFECT +SUBJECT +SERVER +TOOL +DESCRIPTION\n/);
+  expect(out).toContain(`${made.id}  deny    principal:Bob  *       delete_* (read-only)`);
+  const edit = `rules edit ${made.id} --subject group:staff --no-read-only --description of_all`;
+  expect(await says(edit)).toBe(`rule ${made.id} is changed\n`);
+  const shown = (await portico(`rules show ${made.id}`)).out;
+  expect(shown).toMatch(/^subject +group:staff$/m);
+  expect(shown).toMatch(/^read_only +false$/m);
+  expect(shown).toMatch(/^description +of_all$/m);
+
+  // A group is what principals and rules name.
+  expect((await portico('groups')).out).toMatch(/^NAME +MEMBERS +RULES\nstaff +1 +1\n$/);
+  expect((await portico('groups show staff')).out).toMatch(/^principals +Bob$/m);
+  expect(await json('groups show staff')).toMatchObject({
+    principals: [{ name: 'Bob' }],
+    access_rules: [{ id: made.id }],
+  });
+  await refused('groups show nobody', 4, `there is no group 'nobody'; see portico groups`);
+
+  await refused('rules add --effect deny --subject principal:Eve', 4, `no principal 'Eve'`);
+  await refused('rules add --effect allow --subject everyone --server none', 2, /server: /);
+  expect(await says(`rules remove ${made.id}`)).toBe(`rule ${made.id} is removed\n`);
+  await says('principals remove Bob');
+  expect(await says('groups')).toBe(
+    'no groups yet; one exists once a principal or a rule names it\n',
+  );
+});
+
+it('[OPS-8] a toolset is made, seen, edited and removed', async () => {
+  await writeFile(
+    join(folder, 'toolset.json'),
+    JSON.stringify({ include: ['*.all_*'], members: { groups: ['staff'] }, tools: 'search' }),
+  );
+  const add = 'toolsets add triage --include *.get_* --include *.list_* --from toolset.json';
+  expect(await says(add)).toBe(`toolset 'triage' is made\n`);
+  // What an option says comes before what the file says.
+  expect(await json('toolsets show triage')).toMatchObject({
+    include: ['*.get_*', '*.list_*'],
+    members: { groups: ['staff'] },
+    tools: 'search',
+  });
+  expect((await portico('toolsets')).out).toMatch(
+    /^triage +\/mcp\/toolsets\/triage +\*\.get_\* \*\.list_\*$/m,
+  );
+  const input = '{"members":null}';
+  await says('toolsets edit triage --name reading --exclude *.get_secret --from -', { input });
+  const edited = await json<object>('toolsets show reading');
+  expect(edited).toMatchObject({ exclude: ['*.get_secret'], include: ['*.get_*', '*.list_*'] });
+  expect(edited).not.toHaveProperty('members');
+  await refused('toolsets add Reading --include *.x', 1, 'A toolset named Reading exists already');
+  await refused('toolsets add empty', 2, /include: /);
+  expect(await json('toolsets remove reading')).toEqual({ removed: expect.any(String) });
+  expect(await says('toolsets')).toBe('no toolsets yet; portico toolsets add NAME\n');
+});
+
+it('[OPS-8] [SEC-1] a secret is set, seen without its value, and removed', async () => {
+  const name = 'DOCS_TOKEN';
+  const isValue = async (value: string) => {
+    const body = { secrets: [{ name, value }] };
+    const answer = await gateway.api('POST', '/api/v1/secrets/compare', body);
+    return (answer.json['same'] as string[]).length === 1;
+  };
+  await refused(`secrets set ${name}`, 2, /is new; say by --origin where/, SECRET);
+  await refused(`secrets set ${name} --origin ${ORIGIN} --from-env NONE`, 2, 'NONE is not set');
+  await refused(`secrets set ${name} --origin ${ORIGIN}`, 2, /value: /, `${SECRET}\n${SECRET}`);
+  const set = `secrets set ${name} --origin ${ORIGIN}`;
+  expect(await says(set, { input: `${SECRET}\n` })).toBe(`secret '${name}' is made\n`);
+  expect(await isValue(SECRET)).toBe(true);
+  // Its origins stay where only a value is given.
+  const env = { NEXT: `${SECRET}-next` };
+  expect(await says(`secrets set ${name} --from-env NEXT`, { env })).toBe(
+    `secret '${name}' has another value\n`,
+  );
+  expect(await isValue(env.NEXT)).toBe(true);
+  expect(await json(`secrets show ${name}`)).toMatchObject({
+    name,
+    origins: [ORIGIN],
+    servers: [],
+  });
+  expect((await portico('secrets')).out).toMatch(/^DOCS_TOKEN +\d{4}-\d\d-\d\d +https:\S+$/m);
+  expect(await says(`secrets remove ${name}`)).toBe(`secret '${name}' is removed\n`);
+  await refused(`secrets remove ${name}`, 4, `there is no secret '${name}'; see portico secrets`);
+});
+
+it('[OPS-8] whoever may not administer is told so', async () => {
+  for (const name of ['rules', 'principals', 'groups', 'toolsets', 'secrets']) {
+    const { code, out, err } = await portico(name, { env: { PORTICO_TOKEN: member } });
+    expect([code, out]).toEqual([3, '']);
+    expect(err).toMatch(/^portico: [^\n]+\n$/);
+  }
+});
