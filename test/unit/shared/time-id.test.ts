@@ -14,6 +14,16 @@ it('tells its time, and is another each time', () => {
   }
 });
 
+it('sorts as it was made within its time, others between', () => {
+  for (let at = AT; at < AT + 20; at += 1) {
+    const ids = Array.from({ length: 1_000 }, () => [toTimeId(at), toTimeId(at + 1_000)]);
+    for (const side of [0, 1]) {
+      const made = ids.map(pair => pair[side]);
+      expect(made.toSorted()).toEqual(made);
+    }
+  }
+});
+
 it('sorts as the times do', () => {
   const times = [0, 1, 255, 65_535, 65_536, 4_294_967_296, AT - 1, AT, AT + 1, 2 ** 48 - 1];
   const ids = times.map(toTimeId);
