@@ -4,6 +4,8 @@
  */
 import { applyD1Migrations, reset } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { afterAll } from 'vitest';
+import { settleAll } from './support/portico.ts';
 
 const TABLES = "SELECT COUNT(*) FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'";
 const TRIES = 20;
@@ -27,3 +29,4 @@ async function empty() {
 
 await empty();
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
+afterAll(settleAll);
