@@ -24,6 +24,8 @@ import { CallStore } from '../audit/calls/call-store.ts';
 import { KeptChains } from '../audit/kept-chain-store.ts';
 import { prune, shardsOf } from '../audit/pruning.ts';
 
+/** When a call that was refused and asks again may come back, in milliseconds: its bucket was asked a moment ago. */
+const REPEATED_MS = 1_000;
 /** Ended calls are gathered this long before they go to the database, in milliseconds. */
 const GATHER_MS = 1_000;
 /** Waits before a failed export is tried again, in milliseconds: doubled from the first to the last. */
@@ -163,7 +165,9 @@ export class AuditLog extends DurableObject<Env> {
     this.#own(principalId, now);
     this.#endAll(ended, now);
     // The Worker asks again where it did not hear the answer.
-    if (!this.#calls.insert(call, now + LEASE_MS, refused)) return {};
+    if (!this.#calls.insert(call, now + LEASE_MS, refused)) {
+      return this.#calls.isLimited(call.id) ? { retryAfterMs: REPEATED_MS } : {};
+    }
     const retryAfterMs = this.#leases.take(limits, now);
     const isLimited = retryAfterMs !== undefined;
     if (isLimited) this.#calls.limit(call.id);

@@ -90,6 +90,12 @@ export class CallStore {
     );
   }
 
+  /** Whether a call was one too many. */
+  isLimited(id: string): boolean {
+    const rows = this.#sql.exec("SELECT 1 FROM calls WHERE id = ? AND code = 'rate_limited'", id);
+    return rows.toArray().length > 0;
+  }
+
   /** Write how a call ended. @returns whether it was open */
   end({ id, outcome, code, detail }: CallEnd): boolean {
     const written = this.#sql.exec(

@@ -58,6 +58,18 @@ describe('the object of calls', () => {
     expect(await heldCalls(person)).toEqual([]);
   });
 
+  it('[ACC-6] [SEC-6] refuses again what it refused, and takes no second token of what may leave', async () => {
+    const person = await createPerson(portico);
+    const limits = [{ name: '', perMinute: 1, burst: 1 }];
+    const asked = async (id: string) =>
+      'retryAfterMs' in (await logOf(person).begin(beginningOf(person, id, { limits })));
+    const [first, second] = [crypto.randomUUID(), crypto.randomUUID()];
+    const answers = [first, first, second, second];
+    const refused: boolean[] = [];
+    for (const id of answers) refused.push(await asked(id));
+    expect(refused).toEqual([false, false, true, true]);
+  });
+
   it('[SEC-6] closes a call that nobody speaks of, and nothing said later changes that', async () => {
     const person = await createPerson(portico);
     const [left, alive] = [crypto.randomUUID(), crypto.randomUUID()];
