@@ -34,7 +34,9 @@ export class Probe<Finding> {
     if (this.#begun.length >= AT_ONCE) return this.#failed;
     this.#begun.push(now);
     const finding = await this.#within();
-    this.#begun.splice(this.#begun.indexOf(now), 1);
+    const own = this.#begun.indexOf(now);
+    // It may have been given up already.
+    if (own >= 0) this.#begun.splice(own, 1);
     this.#found = { at: Date.now(), finding };
     return finding;
   }
