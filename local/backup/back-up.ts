@@ -4,21 +4,33 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { chmod, copyFile, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { create } from 'tar';
+import { z } from 'zod';
 import { isFolderTaken } from '../data-lock.ts';
 import { StartError } from '../start-error.ts';
 import { copyStores } from './copy-stores.ts';
 
-/** What is in an archive, in `manifest.json`. */
-export interface Manifest {
-  format: 1;
-  /** When it was made, in milliseconds since the epoch. */
-  at: number;
-  /** SHA-256 of each file, in hexadecimal, by its path with slashes. */
-  files: Record<string, string>;
+/**
+ * What is in an archive, in `manifest.json`: when it was made, in milliseconds since the epoch, and SHA-256 of each file, in hexadecimal, by
+ * its path with slashes.
+ */
+const ManifestSchema = z.object({
+  format: z.literal(1),
+  at: z.number(),
+  files: z.record(z.string(), z.string()),
+});
+export type Manifest = z.infer<typeof ManifestSchema>;
+
+/** The manifest that a text is; undefined where it is none of this version. */
+export function readManifest(text: string): Manifest | undefined {
+  try {
+    return ManifestSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
 }
 
 export interface BackupMade {
@@ -62,8 +74,7 @@ export async function backUp(dataDir: string, file: string): Promise<BackupMade>
     const archive = join(work, 'archive');
     const paths = [MANIFEST, ...Object.keys(manifest.files)];
     await create({ file: archive, cwd: stores, gzip: true, portable: true }, paths);
-    await copyFile(join(dataDir, SECRETS), join(work, SECRETS));
-    await chmod(join(work, SECRETS), 0o600);
+    await writeFile(join(work, SECRETS), await readFile(join(dataDir, SECRETS)), { mode: 0o600 });
     await chmod(archive, 0o600);
     await rename(join(work, SECRETS), keysFile);
     await rename(archive, file);

@@ -2,11 +2,19 @@
  * Makes a data folder of a backup. It is put together beside its place and moved there in one step, so that a restore that is cut off
  * leaves the place as it was.
  */
-import { copyFile, chmod, mkdir, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { extract } from 'tar';
 import { StartError } from '../start-error.ts';
-import { codeOf, digestsIn, keysFileOf, MANIFEST, SECRETS, type Manifest } from './back-up.ts';
+import {
+  codeOf,
+  digestsIn,
+  keysFileOf,
+  MANIFEST,
+  readManifest,
+  SECRETS,
+  type Manifest,
+} from './back-up.ts';
 
 /** All that an archive may hold. */
 const PATH = /^(?:manifest\.json|demo\.json|storage\/(?:do|d1|kv)\/[A-Za-z0-9_.:/-]+)$/;
@@ -27,7 +35,7 @@ export async function restore(
   if (kept.length > 0) {
     throw new StartError(`${dataDir} is not empty; name a new folder with --data`, 2);
   }
-  await readFile(keysFile).catch(error => {
+  const keys = await readFile(keysFile).catch(error => {
     throw new StartError(
       `${keysFile} cannot be read (${codeOf(error)}); name the keys with --keys`,
       2,
@@ -39,8 +47,7 @@ export async function restore(
   try {
     const manifest = await unpack(file, work);
     await rm(join(work, MANIFEST));
-    await copyFile(keysFile, join(work, SECRETS));
-    await chmod(join(work, SECRETS), 0o600);
+    await writeFile(join(work, SECRETS), keys, { mode: 0o600 });
     await rmdir(dataDir).catch(() => undefined);
     await rename(work, dataDir);
     return { at: manifest.at };
@@ -49,18 +56,22 @@ export async function restore(
   }
 }
 
+/** Files and folders of a backup; a link would lead out of it. */
+const isOurs = (path: string, entry: object): boolean =>
+  PATH.test(path) && 'type' in entry && (entry.type === 'File' || entry.type === 'Directory');
+
 async function unpack(file: string, to: string): Promise<Manifest> {
   const notWhole = (reason: string) => new StartError(`${file} is no whole backup: ${reason}`);
   try {
-    await extract({ file, cwd: to, strict: true, filter: path => PATH.test(path) });
+    await extract({ file, cwd: to, strict: true, filter: isOurs });
   } catch (error) {
     throw notWhole(error instanceof Error ? error.message : String(error));
   }
   const text = await readFile(join(to, MANIFEST), 'utf8').catch(() => {
     throw notWhole(`it has no ${MANIFEST}`);
   });
-  const manifest = JSON.parse(text) as Manifest;
-  if (manifest.format !== 1) throw notWhole('it is of a newer version');
+  const manifest = readManifest(text);
+  if (!manifest) throw notWhole(`its ${MANIFEST} is not of this version`);
   const { [MANIFEST]: _own, ...files } = await digestsIn(to);
   const wrong = Object.keys({ ...files, ...manifest.files }).find(
     path => files[path] !== manifest.files[path],
