@@ -59,7 +59,7 @@ export function createApi(ports: ApiPorts): Api {
     },
   });
   api.onError(async (error, context) => {
-    const thrown = fromFramework(error);
+    const thrown = await explain(fromFramework(error), ports);
     // Acts record their denials themselves.
     const { method, path } = context.req;
     if (thrown.code !== 'forbidden' || (method !== 'GET' && !READING.has(path))) {
@@ -148,6 +148,16 @@ async function noteDenial(
   } catch (other) {
     return toPorticoError(other);
   }
+}
+
+/** What nobody foresaw comes of a database that is behind the code, where it is. */
+async function explain(
+  thrown: PorticoError,
+  { missingMigration }: ApiPorts,
+): Promise<PorticoError> {
+  const missing = thrown.code === 'internal' ? await missingMigration.ask() : undefined;
+  if (missing === undefined) return thrown;
+  return new PorticoError('migrations_pending', `The database lacks the migration ${missing}`);
 }
 
 /** The framework throws errors of its own with a status: a body that is no JSON, or says that it is something else. */

@@ -49,6 +49,8 @@ export interface ApiPorts {
   connectorServers: ConnectorServers;
   imports: ImportService;
   health: HealthService;
+  /** The first migration that the database lacks. */
+  missingMigration: { ask(): Promise<string | undefined> };
   principals: Principals;
   approvals: ApprovalService;
   tokens: Tokens;
@@ -104,7 +106,13 @@ export const BODY_ERRORS = [
 /** Codes that any administrative act can give. */
 export const ACT_ERRORS = ['forbidden', 'busy'] as const satisfies ErrorCode[];
 /** Codes that every route can give. */
-const COMMON_ERRORS: readonly ErrorCode[] = ['unauthorized', 'origin_refused', 'busy', 'internal'];
+const COMMON_ERRORS: readonly ErrorCode[] = [
+  'unauthorized',
+  'origin_refused',
+  'busy',
+  'internal',
+  'migrations_pending',
+];
 
 /** The scope a route needs, as the document says it: the role of its security requirement. */
 export const needs = (scope: Scope) => ({ security: [{ bearer: [scope] }] });

@@ -10,7 +10,7 @@ import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts'
 import type { JsonObject } from '../shared/protocol.ts';
 import { chain, type AuditEvent } from './audit-schema.ts';
 import { findHead, insertEvent, type Condition } from './audit-store.ts';
-import { forgetOwner, markOwner } from './owner-store.ts';
+import { markOwner } from './owner-store.ts';
 
 /** What is done, and to what. */
 export interface Act {
@@ -91,10 +91,9 @@ export class AdminAudit {
     }
   }
 
-  /** A record that is written for an owner is its own; one that is deleted is nobody's. */
+  /** A record that is written for an owner is its own. The database forgets it with the record. */
   #own({ owner }: Actor, { action, subject }: Act, when: Condition): D1PreparedStatement[] {
     const [kind = '', verb = ''] = action.split('.');
-    if (verb === 'delete') return [forgetOwner(this.#db, kind, subject, when)];
     const isOwned = owner && OWNING_VERBS.has(verb);
     return isOwned ? [markOwner(this.#db, kind, subject, owner, when)] : [];
   }

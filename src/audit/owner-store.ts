@@ -26,18 +26,6 @@ export function markOwner(
     .bind(kind, recordId, owner, key, ...when.params);
 }
 
-/** The record belongs to nobody any more. */
-export function forgetOwner(
-  db: D1Database,
-  kind: string,
-  recordId: string,
-  when: Condition,
-): D1PreparedStatement {
-  return db
-    .prepare(`DELETE FROM record_owners WHERE kind = ? AND record_id = ? AND (${when.sql})`)
-    .bind(kind, recordId, ...when.params);
-}
-
 /** Owned records in the order of kind and id. @param after the last one of the page before */
 export async function listOwned(
   db: D1Database,

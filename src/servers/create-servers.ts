@@ -7,7 +7,7 @@ import { createCacheRules } from './cache-rules/cache-rule-service.ts';
 import { createConnectorServers } from './connectors/connector-servers.ts';
 import { createConnectors, type ConnectorPorts } from './connectors/connector-service.ts';
 import { HealthService, type HealthPorts } from './health/health-service.ts';
-import { createReadiness } from './health/readiness.ts';
+import { createMissingMigration, createReadiness } from './health/readiness.ts';
 import { ServerService, type MonitorPort } from './registry/server-service.ts';
 import { ImportService } from './transfer/import-service.ts';
 
@@ -34,6 +34,7 @@ export function createServers({ secrets, config, monitors, lines, ...deps }: Ser
     approvals: new ApprovalService({ db, adminAudit, discover: id => monitors.wake(id) }),
     health: new HealthService({ db, history: monitors.history }),
     readiness: createReadiness(deps),
+    missingMigration: createMissingMigration(db),
     cacheRules: createCacheRules(deps),
     connectors: createConnectors({ ...deps, lines }),
     connectorServers: createConnectorServers({ db, servers, maxServers }),

@@ -5,8 +5,8 @@
 import { opensKept } from '../../credentials/kept-probe.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { Probe } from '../../shared/util/probe.ts';
-import { MIGRATION_COUNT } from './migration-count.ts';
-import { countMigrations } from './server-health-store.ts';
+import { MIGRATION_NAMES } from './migration-names.ts';
+import { listMigrations } from './server-health-store.ts';
 
 export type Readiness = 'ok' | 'storage_unavailable' | 'migrations_pending' | 'keys_unfit';
 
@@ -15,12 +15,21 @@ export interface ReadinessPorts {
   keys: KeyRing;
 }
 
+/** What finds the first migration that the code knows and the database lacks; undefined where it lacks none, or cannot be read. */
+export const createMissingMigration = (db: D1Database): Probe<string | undefined> =>
+  new Probe<string | undefined>(() => findMissing(db), undefined);
+
+async function findMissing(db: D1Database): Promise<string | undefined> {
+  const applied = new Set(await listMigrations(db));
+  return MIGRATION_NAMES.find(name => !applied.has(name));
+}
+
 /** What finds out whether this isolate can serve. */
 export function createReadiness({ db, keys }: ReadinessPorts): Probe<Readiness> {
   // The ring of an isolate never changes: what it opened once it opens.
   let doKeysFit = false;
   return new Probe<Readiness>(async () => {
-    if ((await countMigrations(db)) < MIGRATION_COUNT) return 'migrations_pending';
+    if ((await findMissing(db)) !== undefined) return 'migrations_pending';
     doKeysFit ||= await opensKept(db, keys);
     return doKeysFit ? 'ok' : 'keys_unfit';
   }, 'storage_unavailable');

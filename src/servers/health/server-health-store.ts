@@ -40,9 +40,10 @@ export async function probeStorage(db: D1Database): Promise<void> {
   await db.prepare('SELECT server_id FROM server_health LIMIT 1').first();
 }
 
-/** How many migrations were applied. @throws what the database throws */
-export async function countMigrations(db: D1Database): Promise<number> {
-  return (await db.prepare('SELECT count(*) AS n FROM d1_migrations').first<number>('n')) ?? 0;
+/** Names of the migrations that were applied. @throws what the database throws */
+export async function listMigrations(db: D1Database): Promise<string[]> {
+  const { results } = await db.prepare('SELECT name FROM d1_migrations').all<{ name: string }>();
+  return results.map(({ name }) => name);
 }
 
 /** What is known of these servers, in one read. */

@@ -73,6 +73,9 @@ const table = {
     retryable: true,
   }),
   busy: entry(503, 5039, 'Too much happens at once', { retryable: true }),
+  migrations_pending: entry(503, 5053, 'The database lacks a migration of this version', {
+    retryable: true,
+  }),
   internal: entry(500, RPC.internalError, 'Internal error'),
   server_disconnected: upstream(503, 5030, 'The server is disconnected', { retryable: true }),
   circuit_open: upstream(503, 5041, 'The server failed too often and is tried again later', {

@@ -73,6 +73,15 @@ describe('an owner', () => {
       cursor = page.next_cursor;
     }
     expect(walked).toEqual(expected.toSorted(byKind));
+
+    // The cache rule goes with its server.
+    const { cache_rule: _, ...others } = bodies;
+    const paths = Object.entries(others).map(([kind, [path]]) => [kind, path] as const);
+    for (const [kind, path] of [...paths, ['secret', '/api/v1/secrets'] as const]) {
+      const id = expected.find(record => record.kind === kind)?.id;
+      expect([kind, (await portico.api('DELETE', `${path}/${id}`)).status]).toEqual([kind, 204]);
+    }
+    expect((await listOwned()).records).toEqual([]);
   });
 
   it('[OPS-6] keeps its record when people edit it, and not when it is deleted', async () => {
