@@ -1,4 +1,5 @@
 /** What a deployment will do, made of what is there. Pure. */
+import { findTooNew } from '../local/migrations.ts';
 import { StartError } from '../local/start-error.ts';
 import { namesOf, type Found } from './find-deployment.ts';
 import type { DeployOptions } from './options.ts';
@@ -47,20 +48,22 @@ export function toPlan({ options, migrations, hasOwnKeys }: Wanted, found: Found
   const { name, jurisdiction, location } = options;
   const { worker, database, namespace } = found;
   const names = namesOf(name);
-  const unknown = database?.migrations.find(each => !migrations.includes(each));
-  if (unknown !== undefined) {
+  const applied = database?.migrations ?? [];
+  const tooNew = findTooNew(applied, migrations);
+  if (tooNew !== undefined) {
     throw new StartError(
-      `The database has the migration ${unknown}, which this version lacks: a newer Portico is deployed`,
+      `The database is too new: the migration ${tooNew} took away what this version needs. Deploy a newer version`,
     );
   }
+  const unknown = applied.filter(each => !migrations.includes(each));
   const needsKeys = !worker?.secrets.includes('PORTICO_KEYS');
   if (needsKeys && !hasOwnKeys && (database?.tokens ?? 0) > 0) {
     throw new StartError(
       `The database ${names.database} has tokens under a key ring that no Worker has. Put that ring into PORTICO_KEYS, or choose another --name`,
     );
   }
-  const pending = migrations.filter(each => !database?.migrations.includes(each));
-  const isEmpty = (database?.migrations.length ?? 0) === 0;
+  const pending = migrations.filter(each => !applied.includes(each));
+  const isEmpty = applied.length === 0;
   const place = jurisdiction ?? location;
   const hasAdministrator =
     (database?.administrators ?? 0) > 0 || worker?.secrets.includes('PORTICO_ADMIN_TOKEN');
@@ -88,6 +91,7 @@ export function toPlan({ options, migrations, hasOwnKeys }: Wanted, found: Found
     kept: [
       ...(database ? [`the database ${database.id}`] : []),
       ...(namespace ? [`the namespace ${namespace.id}`] : []),
+      ...(unknown.length > 0 ? [`${counted(unknown.length)} of a newer version`] : []),
       ...(worker && !needsKeys ? ['its keys'] : []),
     ],
     origin: originOf(options, found),

@@ -80,7 +80,7 @@ export async function runPlan(
     const path = `${at}/d1/database/${database}/time_travel/bookmark`;
     const { bookmark } = BookmarkSchema.parse(await api.request(what, 'GET', path));
     await files.write('deployment.json', { ...note, bookmark });
-    steps.say(`  ${bookmark} (to go back: docs/guides/upgrade.md)`);
+    steps.say(`  ${bookmark} (to go back: docs/guides/roll-back.md)`);
   });
   await step('migrations', what =>
     wrangler.run(what, ['d1', 'migrations', 'apply', 'DB', '--remote', '--config', config]),

@@ -86,7 +86,7 @@ export interface Host {
 
 /**
  * Start the gateway; it serves when this resolves.
- * @throws StartError when the port is taken or the data is newer than the code
+ * @throws StartError when the port is taken or the data is too new for the code
  */
 export async function startHost(options: HostOptions): Promise<Host> {
   const { config, migrations, script, assets } = options.files;

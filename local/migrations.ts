@@ -1,7 +1,8 @@
 /**
  * Applies `migrations/*.sql` to a local D1, in order of their names, each file whole or not at all.
- * Keeps count in the table that wrangler uses (`d1_migrations`), so that both can work on one database. Refuses a
- * database that has seen a migration this checkout does not have.
+ * Keeps count in the table that wrangler uses (`d1_migrations`), so that both can work on one database. A database that
+ * has seen more migrations is fine, unless one of them took away what this checkout needs
+ * (docs/decisions/0043-one-version-apart.md).
  */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -41,7 +42,7 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
 /**
  * Apply the migrations that the database has not seen.
  * @returns the names of those applied
- * @throws StartError when the database is newer than the migrations
+ * @throws StartError when the database lacks what this version needs, see {@link findTooNew}
  */
 export async function applyMigrations(
   database: Database,
@@ -52,10 +53,13 @@ export async function applyMigrations(
     .prepare('SELECT name FROM d1_migrations ORDER BY id')
     .all<{ name: string }>();
   const applied = new Set(results.map(row => row.name));
-  const unknown = [...applied].find(name => !migrations.some(known => known.name === name));
-  if (unknown !== undefined) {
+  const tooNew = findTooNew(
+    applied,
+    migrations.map(({ name }) => name),
+  );
+  if (tooNew !== undefined) {
     throw new StartError(
-      `The data folder is newer than this Portico: its database has migration ${unknown}, which is not in migrations/.`,
+      `The data folder is too new for this Portico: the migration ${tooNew} took away what this version needs. Start a newer version.`,
     );
   }
   const pending = migrations.filter(migration => !applied.has(migration.name));
@@ -65,6 +69,24 @@ export async function applyMigrations(
     await database.batch([...statements, record]);
   }
   return pending.map(migration => migration.name);
+}
+
+/** The name of a migration that takes away what the migration of the second number replaced. */
+export const CONTRACTION = /^\d{4}_contract_(\d{4})_/;
+
+/**
+ * The first applied migration that makes a database unfit for code with the known ones; undefined where none does. A migration that
+ * the code does not know only adds, unless it is a contraction: code that knows the migration whose number it names does without.
+ */
+export function findTooNew(
+  applied: Iterable<string>,
+  known: readonly string[],
+): string | undefined {
+  return [...applied].find(name => {
+    const replacedBy = CONTRACTION.exec(name)?.[1];
+    if (replacedBy === undefined || known.includes(name)) return false;
+    return !known.some(each => each.startsWith(`${replacedBy}_`));
+  });
 }
 
 /** Strings, quoted names, comments, words and semicolons; everything between them is left as it is. */

@@ -123,5 +123,21 @@ describe('npm run deploy', () => {
     expect(secretsOf()['PORTICO_KEYS']).toBe(ring);
     expect(cloudflare.account.scripts.get(name)?.versions.length).toBe(versions + 1);
     expect(changes(cloudflare.seen).filter(each => !/\/workers\/|\/query$/.test(each))).toEqual([]);
+    expect(cloudflare.account.scripts.get(name)?.shares).toEqual([[100]]);
+  });
+
+  it('[OPS-4] brings new classes of objects to everybody at once', async () => {
+    const { cloudflare, deploy, name } = world;
+    const script = cloudflare.account.scripts.get(name);
+    const tag = script?.migrationTag;
+    if (script) script.migrationTag = 'v4';
+    cloudflare.clear();
+    expect((await deploy()).code).toBe(0);
+    // The upload of a whole script is the one that takes migrations of objects; it has no shares.
+    const uploads = changes(cloudflare.seen).filter(each =>
+      /\/scripts\/[^/]+(\/versions|\/deployments)?$/.test(each),
+    );
+    expect(uploads).toEqual([`PUT /workers/scripts/${name}`]);
+    expect(cloudflare.account.scripts.get(name)?.migrationTag).toBe(tag);
   });
 });

@@ -59,9 +59,17 @@ describe('a plan', () => {
     expect(plan(orphaned, [], true).needsKeys).toBe(true);
   });
 
-  it('[OPS-4] refuses a database that is newer, and an account without an address', () => {
-    const newer = database({ migrations: [...MIGRATIONS, '0003_c.sql'] });
-    expect(() => plan({ ...whole, database: newer })).toThrow(/0003_c.sql.*newer/);
+  it('[OPS-4] goes back over migrations that only add, and not over one that took away', () => {
+    const at = (...more: string[]) =>
+      plan({ ...whole, database: database({ migrations: [...MIGRATIONS, ...more] }) });
+    const back = at('0003_c.sql', '0004_contract_0002_b.sql');
+    expect(namesIn(back)).toEqual(['upload', 'health']);
+    expect(toPlanText(back, '1.0.0')).toContain('keep 2 migrations of a newer version');
+    const gone = '0004_contract_0003_c.sql';
+    expect(() => at('0003_c.sql', gone)).toThrow(`${gone} took away`);
+  });
+
+  it('[OPS-4] refuses an account without an address', () => {
     const { subdomain: _, ...nameless } = whole;
     expect(() => plan(nameless)).toThrow(/--domain/);
     expect(plan(nameless, ['--domain', 'mcp.example.com']).origin).toBe('https://mcp.example.com');
