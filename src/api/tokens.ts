@@ -1,4 +1,6 @@
-/** `/api/v1/tokens`: create, list, get, rotate, revoke. A value is in the answer that made it only. */
+/**
+ * `/api/v1/tokens`: create, list, get, rotate, revoke. A value is in the answer that made it only. `/api/v1/token`: the one that asks.
+ */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
@@ -9,6 +11,7 @@ import {
   toTokenView,
   type ShownToken,
 } from '../access/tokens/token-schema.ts';
+import { ScopeSchema } from '../shared/identity/token.ts';
 import type { NamedServer } from '../shared/util/name-pattern.ts';
 import {
   ACT_ERRORS,
@@ -102,6 +105,33 @@ const rotate = createRoute({
   }),
 });
 
+const own = createRoute({
+  method: 'get',
+  path: '/api/v1/token',
+  operationId: 'getOwnToken',
+  tags: ['tokens'],
+  summary: 'Get the token that asks',
+  description: 'For every token, whatever it may do.',
+  responses: responsesOf(
+    200,
+    'Which token it is, and what it may do',
+    z
+      .object({
+        id: z.string().meta({ description: 'As administrators see it' }),
+        principal: z.string().meta({ description: 'Id of the principal whose token it is' }),
+        scopes: z.array(ScopeSchema),
+      })
+      .meta({ id: 'OwnToken' }),
+    {
+      example: {
+        id: resource.example.id,
+        principal: resource.example.principal,
+        scopes: resource.example.scopes,
+      },
+    },
+  ),
+});
+
 /** Add the routes. */
 export function registerTokens(api: Api, { tokens }: ApiPorts): void {
   const { toView } = resource;
@@ -111,6 +141,10 @@ export function registerTokens(api: Api, { tokens }: ApiPorts): void {
   });
   registerList(api, resource, listed, tokens);
   registerOne(api, resource, tokens);
+  api.openapi(own, context => {
+    const { tokenId: id, principalId: principal, scopes } = context.var.snapshot.caller;
+    return context.json({ id, principal, scopes: [...scopes] }, 200);
+  });
   api.openapi(rotate, async context => {
     const { caller, servers } = context.var.snapshot;
     const { id } = context.req.valid('param');

@@ -49,6 +49,15 @@ beforeAll(async () => {
 afterEach(() => void vi.useRealTimers());
 
 describe('a token', () => {
+  it('[ACC-2] sees which one it is, and what is left of its scopes', async () => {
+    const { id: principal } = await principals.create({ name: 'Eve', scopes: ['tools:call'] });
+    const made = await tokens.create({ name: 'phone', principal });
+    const ask = async (token: string) =>
+      (await portico.api('GET', '/api/v1/token', undefined, { token })).json();
+    expect(await ask(made.token)).toEqual({ id: made.id, principal, scopes: ['tools:call'] });
+    expect(await ask(ADMIN)).toMatchObject({ scopes: ['admin'] });
+  });
+
   it('[ACC-1] [ACC-2] is made for a principal, which has all of its tokens', async () => {
     const { id: principal } = await principals.create({ name: 'Ada', scopes: ['tools:read'] });
     const made = await tokens.create({ name: 'laptop', principal });

@@ -83,6 +83,7 @@ export const ROUTES: [method: string, path: string, body?: unknown][] = [
   ],
   ['GET', `${SERVERS}/x`],
   ['DELETE', `${SERVERS}/x`],
+  ['GET', '/api/v1/token'],
   ['GET', '/api/v1/tokens'],
   ['POST', '/api/v1/tokens', { name: 'x', scopes: ['admin'] }],
   ['DELETE', '/api/v1/tokens/x'],

@@ -43,6 +43,7 @@ export const DECISIONS: Record<string, Decision> = {
   'POST /api/v1/approvals/reject': 'bound',
   'GET /api/v1/keys': 'refused',
   'POST /api/v1/keys/rotate': 'refused',
+  'GET /api/v1/token': 'neutral',
   'GET /api/v1/tokens': 'refused',
   'POST /api/v1/tokens': 'refused',
   'GET /api/v1/tokens/{id}': 'refused',
