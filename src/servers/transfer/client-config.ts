@@ -3,6 +3,8 @@
  * place for one, go in. Hosts that hand tool names to a model get `?names=underscore`, the style that all of them accept.
  */
 
+import { HOST_ENTRIES, toTomlTable, type Host, type HostEntry } from './host-entry.ts';
+
 export const CLIENTS = [
   'claude-code',
   'claude-desktop',
@@ -10,6 +12,7 @@ export const CLIENTS = [
   'vscode',
   'windsurf',
   'cline',
+  'codex',
   'zed',
   'gemini-cli',
   'curl',
@@ -24,6 +27,17 @@ export interface ClientConfig {
 
 /** Name of the shell variable that stands for a token that is not shown. */
 export const TOKEN_VARIABLE = 'PORTICO_TOKEN';
+
+const TITLES: Readonly<Record<Exclude<Host, 'claude-code'>, string>> = {
+  'claude-desktop': 'Claude Desktop (claude_desktop_config.json)',
+  cursor: 'Cursor (.cursor/mcp.json)',
+  vscode: 'VS Code (.vscode/mcp.json)',
+  windsurf: 'Windsurf (mcp_config.json)',
+  cline: 'Cline (cline_mcp_settings.json)',
+  codex: 'Codex (.codex/config.toml)',
+  zed: 'Zed (settings.json)',
+  'gemini-cli': 'Gemini CLI (.gemini/settings.json)',
+};
 
 /** Longest line of JSON that holds more than one value. */
 const LINE_LENGTH = 110;
@@ -41,45 +55,21 @@ export function toClientConfig(
   const url = `${origin}/mcp?names=underscore`;
   const shellToken = token ?? `$${TOKEN_VARIABLE}`;
   const authorization = `Bearer ${token ?? 'YOUR_TOKEN'}`;
-  const headers = { Authorization: authorization };
-  const json = (title: string, value: unknown) => ({ title, text: toJson(value) });
-  switch (client) {
-    case 'claude-code':
-      return {
-        title: 'Claude Code',
-        text: [
-          `claude mcp add --transport http portico "${url}" \\`,
-          `  --header "Authorization: Bearer ${shellToken}"`,
-        ].join('\n'),
-      };
-    case 'claude-desktop': {
-      const args = ['-y', 'mcp-remote', url, '--header', 'Authorization:${AUTH_HEADER}'];
-      const portico = { command: 'npx', args, env: { AUTH_HEADER: authorization } };
-      return json('Claude Desktop (claude_desktop_config.json)', { mcpServers: { portico } });
-    }
-    case 'cursor':
-      return json('Cursor (.cursor/mcp.json)', { mcpServers: { portico: { url, headers } } });
-    case 'vscode': {
-      const portico = { type: 'http', url, headers };
-      return json('VS Code (.vscode/mcp.json)', { servers: { portico } });
-    }
-    case 'windsurf': {
-      const portico = { serverUrl: url, headers };
-      return json('Windsurf (mcp_config.json)', { mcpServers: { portico } });
-    }
-    case 'cline': {
-      const portico = { type: 'streamableHttp', url, headers };
-      return json('Cline (cline_mcp_settings.json)', { mcpServers: { portico } });
-    }
-    case 'zed':
-      return json('Zed (settings.json)', { context_servers: { portico: { url, headers } } });
-    case 'gemini-cli': {
-      const portico = { httpUrl: url, headers };
-      return json('Gemini CLI (.gemini/settings.json)', { mcpServers: { portico } });
-    }
-    case 'curl':
-      return { title: 'curl', text: toCurl(origin, shellToken) };
+  if (client === 'curl') return { title: 'curl', text: toCurl(origin, shellToken) };
+  if (client === 'claude-code') {
+    const text = [
+      `claude mcp add --transport http portico "${url}" \\`,
+      `  --header "Authorization: Bearer ${shellToken}"`,
+    ].join('\n');
+    return { title: 'Claude Code', text };
   }
+  const { format, servers, toEntry }: HostEntry = HOST_ENTRIES[client];
+  const portico = toEntry(url, authorization);
+  const text =
+    format === 'toml'
+      ? toTomlTable([servers, 'portico'], portico).trimEnd()
+      : toJson({ [servers]: { portico } });
+  return { title: TITLES[client], text };
 }
 
 /** One stateless request of protocol 2026-07-28 that lists the tools. */

@@ -4,7 +4,8 @@ import { CLIENTS, toClientConfig } from '../../../src/servers/transfer/client-co
 import { parseMcpJson } from '../../../src/servers/transfer/mcp-json.ts';
 
 const ORIGIN = 'https://portico.example.com';
-const files = CLIENTS.filter(client => client !== 'claude-code' && client !== 'curl');
+/** What is a file of JSON; the others are a command, and a table of TOML. */
+const files = CLIENTS.filter(client => !['claude-code', 'codex', 'curl'].includes(client));
 
 describe('a configuration', () => {
   it.each(files)('[REG-6] for %s leads to the gateway, with the token', client => {
@@ -20,6 +21,17 @@ describe('a configuration', () => {
         },
       ],
     });
+  });
+
+  it('[REG-6] for codex is a table of TOML', () => {
+    const { text } = toClientConfig('codex', ORIGIN, 'portico_x');
+    expect(text).toBe(
+      [
+        '[mcp_servers.portico]',
+        `url = "${ORIGIN}/mcp?names=underscore"`,
+        'http_headers = { Authorization = "Bearer portico_x" }',
+      ].join('\n'),
+    );
   });
 
   it.each(CLIENTS)('[REG-6] for %s leaves a place for a token that is not given', client => {

@@ -1,0 +1,75 @@
+/**
+ * How each host writes a server of its own configuration that is reached over HTTP with a token: the one place that knows, for what is
+ * shown to be pasted and for what the command line writes. From the documentation of the hosts; Claude Desktop starts programs only,
+ * so it starts `mcp-remote`. Pure.
+ */
+
+export interface HostEntry {
+  format: 'json' | 'toml';
+  /** The member of the file that holds its servers. */
+  servers: string;
+  /** @param authorization the value of the header */
+  toEntry(url: string, authorization: string): Record<string, unknown>;
+}
+
+const inJson = (servers: string, toEntry: HostEntry['toEntry']): HostEntry => ({
+  format: 'json',
+  servers,
+  toEntry,
+});
+
+export const HOST_ENTRIES = {
+  'claude-code': inJson('mcpServers', (url, Authorization) => ({
+    type: 'http',
+    url,
+    headers: { Authorization },
+  })),
+  'claude-desktop': inJson('mcpServers', (url, authorization) => ({
+    command: 'npx',
+    // No space in an argument: some hosts break it there.
+    args: ['-y', 'mcp-remote', url, '--header', 'Authorization:${AUTH_HEADER}'],
+    env: { AUTH_HEADER: authorization },
+  })),
+  cursor: inJson('mcpServers', (url, Authorization) => ({ url, headers: { Authorization } })),
+  vscode: inJson('servers', (url, Authorization) => ({
+    type: 'http',
+    url,
+    headers: { Authorization },
+  })),
+  codex: {
+    format: 'toml',
+    servers: 'mcp_servers',
+    toEntry: (url, Authorization) => ({ url, http_headers: { Authorization } }),
+  },
+  windsurf: inJson('mcpServers', (serverUrl, Authorization) => ({
+    serverUrl,
+    headers: { Authorization },
+  })),
+  cline: inJson('mcpServers', (url, Authorization) => ({
+    type: 'streamableHttp',
+    url,
+    headers: { Authorization },
+  })),
+  zed: inJson('context_servers', (url, Authorization) => ({ url, headers: { Authorization } })),
+  'gemini-cli': inJson('mcpServers', (httpUrl, Authorization) => ({
+    httpUrl,
+    headers: { Authorization },
+  })),
+} as const satisfies Record<string, HostEntry>;
+export type Host = keyof typeof HOST_ENTRIES;
+
+/**
+ * A table of TOML with texts, lists, and tables in one line; a text of JSON is a basic string of TOML.
+ * @param path of keys that need no quotes
+ */
+export function toTomlTable(path: readonly string[], entry: Record<string, unknown>): string {
+  const lines = Object.entries(entry).map(([key, value]) => `${key} = ${toTomlValue(value)}\n`);
+  return `[${path.join('.')}]\n${lines.join('')}`;
+}
+
+function toTomlValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toTomlValue).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([key, each]) => `${key} = ${toTomlValue(each)}`);
+  return `{ ${members.join(', ')} }`;
+}
