@@ -9,6 +9,7 @@ import { addConnectors } from './connectors.ts';
 import { addAsk } from './ask.ts';
 import { addCall } from './call.ts';
 import { addChat } from './chat.ts';
+import { addClient } from './client.ts';
 import { addCompletion } from './completion.ts';
 import { addDoctor } from './doctor.ts';
 import { addImport } from './import.ts';
@@ -39,6 +40,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addTrace,
   addAudit,
   addToken,
+  addClient,
   addResources,
   addImport,
   addBackup,

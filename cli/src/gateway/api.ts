@@ -29,6 +29,7 @@ export interface ServerRecord {
 export interface TokenRecord {
   id: string;
   name: string;
+  principal: string;
   scopes: string[];
   effective_scopes: string[];
   servers: string[] | null;
@@ -39,6 +40,8 @@ export interface TokenRecord {
 
 export const SERVERS = '/api/v1/aggregator/servers';
 export const TOKENS = '/api/v1/tokens';
+/** The token that asks, as it sees itself. */
+export const OWN_TOKEN = '/api/v1/token';
 
 /** What a gateway answers with where it refuses. */
 interface Problem {

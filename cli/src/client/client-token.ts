@@ -1,0 +1,79 @@
+/**
+ * The token that goes into the configuration of a host: it lists and calls tools and administers nothing, since what stands there is
+ * read by the host. An administrator has one made for the host; whoever may make none gives their own.
+ */
+import { hostname } from 'node:os';
+import { EXIT, Failure } from '../failure.ts';
+import { OWN_TOKEN, TOKENS, type Api, type TokenRecord } from '../gateway/api.ts';
+
+const MEMBER_SCOPES = ['tools:read', 'tools:call'];
+
+/** A token, as it sees itself. */
+export interface OwnToken {
+  id: string;
+  principal: string;
+  scopes: string[];
+}
+
+/** A token that was made for a host. */
+export interface MadeToken {
+  id: string;
+  name: string;
+  value: string;
+}
+
+export const isAdmin = ({ scopes }: OwnToken): boolean => scopes.includes('admin');
+export const isMember = ({ scopes }: OwnToken): boolean =>
+  scopes.every(scope => MEMBER_SCOPES.includes(scope));
+
+/** The token that an API is asked with; undefined where the gateway refuses it. @throws Failure where there is no answer */
+export async function readOwnToken(api: Api): Promise<OwnToken | undefined> {
+  try {
+    return await api.json<OwnToken>('GET', OWN_TOKEN);
+  } catch (error) {
+    if (error instanceof Failure && error.exitCode === EXIT.denied) return undefined;
+    throw error;
+  }
+}
+
+/** Refuses whoever can neither make a token for a host nor give theirs. @throws Failure */
+export function checkAsker(asker: OwnToken | undefined, origin: string): asserts asker is OwnToken {
+  if (!asker)
+    throw new Failure(`${origin} does not know the token; see PORTICO_TOKEN`, EXIT.denied);
+  if (isAdmin(asker) || isMember(asker)) return;
+  const more = asker.scopes.filter(scope => !MEMBER_SCOPES.includes(scope)).join(', ');
+  const advice = 'give one that only lists and calls tools, or the admin token to make one';
+  throw new Failure(`this token may do more than a host needs (${more}); ${advice}`, EXIT.usage);
+}
+
+/** What tokens that were made for a host are called: `cursor@laptop`. */
+const markOf = (host: string): string => `${host}@`;
+
+/** @param principal whose it is; a new one where undefined @throws Failure */
+export async function makeToken(
+  api: Api,
+  host: string,
+  principal: string | undefined,
+): Promise<MadeToken> {
+  const machine = hostname().split('.')[0] ?? '';
+  const name = `${markOf(host)}${machine}`.slice(0, 100);
+  const scopes = MEMBER_SCOPES;
+  const body = { name, scopes, ...(principal === undefined ? {} : { principal }) };
+  const { id, token } = await api.post<{ id: string; token: string }>(TOKENS, body);
+  return { id, name, value: token };
+}
+
+/** The record of a token, where it was made for the host. @throws Failure */
+export async function findMade(
+  admin: Api,
+  host: string,
+  token: OwnToken,
+): Promise<TokenRecord | undefined> {
+  // None is made that may do more.
+  if (!isMember(token)) return undefined;
+  const record = await admin.json<TokenRecord>('GET', `${TOKENS}/${token.id}`);
+  return record.name.startsWith(markOf(host)) ? record : undefined;
+}
+
+export const revoke = (admin: Api, id: string): Promise<void> =>
+  admin.json('DELETE', `${TOKENS}/${id}`);

@@ -1,0 +1,89 @@
+/** What the configuration of a host says of a server, and what it says with one more or one less, in either format. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+import { toTomlTable, type HostEntry } from '../../../src/servers/transfer/host-entry.ts';
+import { withoutSecretForms } from '../../../src/shared/redaction/secret-patterns.ts';
+import { readJsonMember, withJsonMember, withoutJsonMember } from './json-text.ts';
+import { readTomlTable, withoutTomlTable, withTomlTable } from './toml-text.ts';
+
+/** A server in a configuration. */
+export interface Configured {
+  /** As it is written there, in lines; it may hold secrets. */
+  lines: string[];
+  /** The same without them. */
+  shown: string[];
+  url: string | undefined;
+  token: string | undefined;
+}
+
+type Entry = Record<string, unknown>;
+
+/** The server of a name; undefined where the text has none. @throws NotEditable */
+export function readServer(host: HostEntry, text: string, name: string): Configured | undefined {
+  const { format, servers } = host;
+  const written =
+    format === 'toml'
+      ? readTomlTable(text, servers, name)?.replaceAll('\r\n', '\n')
+      : jsonLines(name, readJsonMember(text, servers, name));
+  if (written === undefined) return undefined;
+  const found = configured(written);
+  const { url = '', token = '' } = found;
+  const ours = toConfigured(host, name, host.toEntry(url, `Bearer ${token}`));
+  // Of what somebody else wrote more than the token may be secret.
+  return isSame(found, ours) ? found : { ...found, shown: found.lines.map(hideSecrets) };
+}
+
+/** What a host is told to write, in the same form. */
+export const toConfigured = (host: HostEntry, name: string, entry: Entry): Configured =>
+  configured(
+    host.format === 'toml'
+      ? toTomlTable([host.servers, name], entry)
+      : (jsonLines(name, entry) ?? ''),
+  );
+
+/** The text with the server. @throws NotEditable */
+export function withServer(host: HostEntry, text: string, name: string, entry: Entry): string {
+  const edit = host.format === 'toml' ? withTomlTable : withJsonMember;
+  return edit(text, host.servers, name, entry);
+}
+
+/** The text without the server. @throws NotEditable */
+export function withoutServer(host: HostEntry, text: string, name: string): string {
+  const edit = host.format === 'toml' ? withoutTomlTable : withoutJsonMember;
+  return edit(text, host.servers, name);
+}
+
+export const isSame = (one: Configured, other: Configured): boolean =>
+  isDeepStrictEqual(one.lines, other.lines);
+
+/** What changes of a server, each line with a sign before it, without secrets. */
+export function changesOf(before: Configured | undefined, after: Configured | undefined): string[] {
+  const [old = [], fresh = []] = [before?.lines, after?.lines];
+  const shortest = Math.min(old.length, fresh.length);
+  let start = 0;
+  while (start < shortest && old[start] === fresh[start]) start += 1;
+  let end = 0;
+  while (end < shortest - start && old.at(-1 - end) === fresh.at(-1 - end)) end += 1;
+  const signed = (sign: string, { shown }: Configured, from: number, to: number) =>
+    shown.slice(from, to).map(line => `${sign} ${line}`);
+  return [
+    ...(before ? signed(' ', before, 0, start) : []),
+    ...(before ? signed('-', before, start, old.length - end) : []),
+    ...(after ? signed('+', after, start, fresh.length - end) : []),
+    ...(before ? signed(' ', before, old.length - end, old.length) : []),
+  ];
+}
+
+const jsonLines = (name: string, entry: unknown): string | undefined =>
+  entry === undefined ? undefined : `${JSON.stringify(name)}: ${JSON.stringify(entry, null, 2)}`;
+
+function configured(written: string): Configured {
+  const lines = written.trimEnd().split('\n');
+  return {
+    lines,
+    shown: lines.map(line => line.replaceAll(/Bearer [^"'\s]+/g, 'Bearer …')),
+    url: /https?:\/\/[^"'\s]+/.exec(written)?.[0],
+    token: /Bearer ([^"'\s]+)/.exec(written)?.[1],
+  };
+}
+
+const hideSecrets = (line: string): string => withoutSecretForms(line);

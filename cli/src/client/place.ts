@@ -1,0 +1,62 @@
+/** Where on this machine a host is given a server: which file, and what stands in it now. */
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { EXIT, Failure } from '../failure.ts';
+import { readServer, type Configured } from './configured.ts';
+import { readConfiguration } from './files.ts';
+import { HOSTS, type Host, type Machine } from './hosts.ts';
+import { NotEditable } from './not-editable.ts';
+
+/** What the options of the commands name. */
+export interface PlaceOptions {
+  name: string;
+  scope?: 'user' | 'project';
+}
+
+export interface Place {
+  host: Host;
+  name: string;
+  file: string;
+  /** Whether it is the file of a project, which others read too. */
+  isShared: boolean;
+  text: string;
+  found: Configured | undefined;
+}
+
+/** What every host takes as a name. */
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+/** Of Claude Code, for a project. */
+const PROJECT_FILE = '.mcp.json';
+
+export const thisMachine = (): Machine => ({
+  platform: process.platform,
+  home: homedir(),
+  env: process.env,
+});
+
+/** @throws Failure where there is no such place, or its file cannot be read */
+export async function openPlace(id: string, { name, scope }: PlaceOptions): Promise<Place> {
+  const host = HOSTS.find(each => each.id === id);
+  if (!host) throw new Failure(`'${id}' is no host; see portico client list`, EXIT.usage);
+  if (!NAME.test(name)) {
+    throw new Failure('--name takes up to 64 letters, digits, - and _', EXIT.usage);
+  }
+  const isShared = scope === 'project';
+  if (isShared && host.id !== 'claude-code') {
+    throw new Failure('--scope project is for claude-code', EXIT.usage);
+  }
+  const file = isShared ? resolve(PROJECT_FILE) : host.files(thisMachine()).file;
+  const text = await readConfiguration(file);
+  const found = whole(file, () => readServer(host.entry, text, name));
+  return { host, name, file, isShared, text, found };
+}
+
+/** What is read or made of a file. @throws Failure that names it */
+export function whole<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof NotEditable)) throw error;
+    throw new Failure(`${file} ${error.message}; nothing was changed`);
+  }
+}

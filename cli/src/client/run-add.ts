@@ -1,0 +1,86 @@
+/** `portico client add`: the gateway as a server in the configuration of a host, with a token of the host's own. */
+import { EXIT, Failure } from '../failure.ts';
+import { readGatewayUrl, toMcpUrl } from '../gateway-options.ts';
+import type { ApiOptions } from '../gateway/api-command.ts';
+import { askLine, isTerminal, note, writeJson, writeOut } from '../terminal.ts';
+import { changesOf, isSame, toConfigured, withServer } from './configured.ts';
+import { readConfiguration, writeConfiguration } from './files.ts';
+import { findGiver, SHARED_TOKEN } from './giver.ts';
+import { openPlace, whole, type Place, type PlaceOptions } from './place.ts';
+
+export interface AddOptions extends PlaceOptions, ApiOptions {
+  principal?: string;
+  replace?: boolean;
+  dryRun?: boolean;
+}
+
+export async function runAdd(id: string, options: AddOptions): Promise<void> {
+  const place = await openPlace(id, options);
+  const { host, name, file, found } = place;
+  const { href: url } = endpointOf(options);
+  const entryWith = (token: string) => host.entry.toEntry(url, `Bearer ${token}`);
+  const configuredWith = (token: string) => toConfigured(host.entry, name, entryWith(token));
+  const giver = await findGiver(place, options);
+  const told = { client: host.id, file, name, url };
+
+  if (found && giver.isGood && isSame(found, configuredWith(found.token ?? ''))) {
+    if (options.json) return writeJson({ ...told, outcome: 'unchanged' });
+    return note(`${host.title} is already set up: '${name}' in ${file}`);
+  }
+  const planned = place.isShared ? SHARED_TOKEN : 'A_NEW_TOKEN';
+  // What keeps it from being written is known before a token is made.
+  whole(file, () => withServer(host.entry, place.text, name, entryWith(planned)));
+  const changes = changesOf(found, configuredWith(planned));
+  if (!options.json) await writeOut([file, ...changes].map(line => `${line}\n`).join(''));
+  if (options.dryRun) {
+    if (options.json) return writeJson({ ...told, outcome: 'planned', changes });
+    return note('nothing is done yet; do it without --dry-run');
+  }
+  if (found) await confirmReplacing(place, options);
+
+  const { value, made } = await giver.give();
+  let backup: string | undefined;
+  try {
+    backup = await write(place, entryWith(value));
+  } catch (error) {
+    if (made) await giver.drop(made);
+    throw error;
+  }
+  if (giver.former) await giver.drop(giver.former);
+  if (options.json) {
+    const outcome = found ? 'replaced' : 'added';
+    const token = made ? { id: made.id, name: made.name } : null;
+    return writeJson({ ...told, outcome, changes, token, backup: backup ?? null });
+  }
+  if (backup !== undefined) note(`what the file was is in ${backup}`);
+  if (place.isShared) note('who works here sets PORTICO_CLIENT_TOKEN to a token of their own');
+  const which = made ? ` with the token '${made.name}'` : '';
+  note(`${host.title} has '${name}'${which}; ${host.next}`);
+}
+
+/** With the style of names that every host takes, where none is named. */
+function endpointOf(options: AddOptions): URL {
+  const endpoint = toMcpUrl(readGatewayUrl(options, process.env));
+  if (!endpoint.searchParams.has('names')) endpoint.searchParams.set('names', 'underscore');
+  return endpoint;
+}
+
+async function confirmReplacing({ host, name, file }: Place, options: AddOptions): Promise<void> {
+  if (options.replace) return;
+  const what = `${host.title} has another '${name}' in ${file}`;
+  if (options.json || !isTerminal()) {
+    throw new Failure(`${what}; put this in its place with --replace`, EXIT.usage);
+  }
+  const answer = await askLine(`${what}; replace it? (y/N) `);
+  if (!/^y(es)?$/i.test(answer?.trim() ?? '')) throw new Failure('nothing was changed');
+}
+
+/** Into the file as it is by now, which the host may have written meanwhile. @returns where what was there is kept */
+async function write(
+  { host, name, file, isShared }: Place,
+  entry: Record<string, unknown>,
+): Promise<string | undefined> {
+  const text = await readConfiguration(file);
+  const edited = whole(file, () => withServer(host.entry, text, name, entry));
+  return writeConfiguration(file, edited, isShared ? 'others' : 'owner');
+}
