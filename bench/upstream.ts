@@ -3,7 +3,7 @@
  *
  * Owns: `POST /modern/{any}` (2026-07-28, stateless), `POST /legacy/{any}` (2025-11-25, one `Mcp-Session-Id` per
  * `initialize`), and `GET /counts`, which tells how often each method was received, so that a run can prove what
- * reached an upstream and what did not. Every path serves the same tools: `echo`, `read` and 98 generated ones.
+ * reached an upstream and what did not. Every path serves the same tools: `echo`, `read`, `slow` and 97 generated ones.
  * A path with `telling` says that it tells of changed lists. Refuses: streams (GET on an MCP path is 405), a legacy request without its session (400, unknown: 404).
  * Ends by itself when the process that forked it goes away.
  */
@@ -13,6 +13,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 const TOOLS_PER_SERVER = 100;
+/** What a call of `slow` takes, as of many a server on the internet. */
+const SLOW_MS = 1_000;
 const KEEP_ALIVE_MS = 120_000;
 const SERVER_INFO = { name: 'bench-upstream', version: '1.0.0' };
 const MODERN_RESULT = {
@@ -43,7 +45,12 @@ const tools = [
     inputSchema: { type: 'object', properties: { message: { type: 'string' } } },
     annotations: { readOnlyHint: true },
   },
-  ...Array.from({ length: TOOLS_PER_SERVER - 2 }, (_, index) => ({
+  {
+    name: 'slow',
+    description: 'Returns the message it was given, a second later.',
+    inputSchema: { type: 'object', properties: { message: { type: 'string' } } },
+  },
+  ...Array.from({ length: TOOLS_PER_SERVER - 3 }, (_, index) => ({
     name: `tool-${String(index + 1).padStart(2, '0')}`,
     description: `Generated tool ${index + 1}: looks like a usual one, with a few described arguments.`,
     inputSchema: {
@@ -62,7 +69,7 @@ const counts: Record<string, number> = {};
 
 function call(message: RpcMessage): Record<string, unknown> {
   const { name, arguments: input } = message.params ?? {};
-  if (name !== 'echo' && name !== 'read')
+  if (name !== 'echo' && name !== 'read' && name !== 'slow')
     return { content: [{ type: 'text', text: `No tool ${name}` }], isError: true };
   return { content: [{ type: 'text', text: input?.message ?? '' }] };
 }
@@ -165,8 +172,13 @@ function answer(body: string, request: IncomingMessage, response: ServerResponse
   const era = url.startsWith('/legacy/') ? 'legacy' : 'modern';
   const key = `${era} ${message.method}`;
   counts[key] = (counts[key] ?? 0) + 1;
-  if (era === 'legacy') answerLegacy(message, request, response);
-  else sendRpc(response, message, modernResult(message, url));
+  const reply = () =>
+    era === 'legacy'
+      ? answerLegacy(message, request, response)
+      : sendRpc(response, message, modernResult(message, url));
+  if (message.method === 'tools/call' && message.params?.name === 'slow')
+    setTimeout(reply, SLOW_MS);
+  else reply();
 }
 
 function endSession(request: IncomingMessage, response: ServerResponse): void {

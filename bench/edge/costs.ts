@@ -51,17 +51,21 @@ export interface Kind {
 }
 
 const callOf =
-  (client: Era, server: Era): Kind['make'] =>
+  (client: Era, server: Era, tool?: 'slow'): Kind['make'] =>
   (gateway, connection) =>
-    gateway.call(client, server, connection);
+    gateway.call(client, server, connection, tool);
 const MODERN = callOf('modern', 'modern');
 const LATER = RATES.slice(1);
+/** At 64 clients, of whom each waits for its call. */
+const SLOW = RATES.slice(-1);
 
 export const KINDS: readonly Kind[] = [
   { name: 'modern', make: MODERN, rates: RATES },
   { name: 'legacy client, legacy server', make: callOf('legacy', 'legacy'), rates: LATER },
   { name: 'modern client, legacy server', make: callOf('modern', 'legacy'), rates: LATER },
   { name: 'legacy client, modern server', make: callOf('legacy', 'modern'), rates: LATER },
+  { name: 'modern, of a second', make: callOf('modern', 'modern', 'slow'), rates: SLOW },
+  { name: 'legacy, of a second', make: callOf('legacy', 'legacy', 'slow'), rates: SLOW },
   { name: '`tools/list`', make: gateway => gateway.list(), rates: LATER },
   { name: 'search', make: gateway => gateway.search(), rates: LATER },
   {

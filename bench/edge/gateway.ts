@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 
 export interface MeteredGateway {
   /** One call of a tool, with its time in milliseconds. @throws Error where the answer is not right */
-  call(client: Era, server: Era, connection?: number): Promise<number>;
+  call(client: Era, server: Era, connection?: number, tool?: 'echo' | 'slow'): Promise<number>;
   /** `tools/list` of a modern client. */
   list(): Promise<void>;
   search(): Promise<void>;
@@ -46,8 +46,8 @@ export async function startMetered(env: Record<string, string> = {}): Promise<Me
     return response;
   };
   return {
-    async call(client, server, connection = 0) {
-      const name = `${serverName(server)}.echo`;
+    async call(client, server, connection = 0, tool = 'echo') {
+      const name = `${serverName(server)}.${tool}`;
       const n = nextNumber();
       const era =
         client === 'modern'

@@ -131,7 +131,8 @@ const disconnect = createRoute({
   operationId: 'disconnectServer',
   tags,
   summary: 'Disconnect a server',
-  description: 'Its tools are gone at once; calls under way may end within 30 seconds.',
+  description:
+    'Its tools are gone at once; calls under way may end within 30 seconds. `pending_requests` are those that have lasted two seconds.',
   ...needs('servers:write'),
   request: { params },
   responses: responsesOf(

@@ -107,9 +107,9 @@ export class ServerMonitor extends DurableObject<Env> {
    * @returns calls that were under way at a server that was taken down
    */
   async follow(serverId: string): Promise<number> {
-    const { server, isDown } = await this.#obey(serverId);
+    const server = await this.#obey(serverId);
     if (!server) return 0;
-    if (server.status === 'DISCONNECTED') return this.#calls.count(isDown);
+    if (server.status === 'DISCONNECTED') return this.#calls.count();
     this.#watch.current?.doubt();
     await this.#clock.want({ checkAt: Date.now(), lookAt: Date.now() });
     return 0;
@@ -117,15 +117,14 @@ export class ServerMonitor extends DurableObject<Env> {
 
   /**
    * Do what the server's row wants, one reading after the other, so that the last one decides.
-   * @returns the row, and whether the server was taken down by this
+   * @returns the row
    */
-  #obey(serverId: string): Promise<{ server: Server | undefined; isDown: boolean }> {
+  #obey(serverId: string): Promise<Server | undefined> {
     const result = this.#reading.then(async () => {
-      const before = this.#takenDown;
       const server = await findServer(this.env.DB, serverId);
       if (server) await this.#noteRow(server);
       else await this.#remove(serverId);
-      return { server, isDown: this.#takenDown !== before };
+      return server;
     });
     this.#reading = result.catch(() => {});
     return result;
@@ -278,13 +277,13 @@ export class ServerMonitor extends DurableObject<Env> {
   }
 
   async #runRound(serverId: string, task: Task): Promise<void> {
-    const { server } = await this.#obey(serverId);
+    const server = await this.#obey(serverId);
     if (!server || server.status === 'DISCONNECTED') return;
     const takenDown = this.#takenDown;
     const wanted = await this.#checkCycle.run(server, task);
     if (takenDown !== this.#takenDown) {
       // Taken down meanwhile: what this round opened and wrote goes too.
-      const { server: after } = await this.#obey(serverId);
+      const after = await this.#obey(serverId);
       if (!after || after.status === 'DISCONNECTED') return;
     }
     this.#lookedAt = Date.now();

@@ -1,7 +1,8 @@
 /**
  * How a legacy client's `notifications/cancelled` finds the call it means, which another invocation
- * makes. A Worker whose call lasts holds a WebSocket to the session's object, named by the request's
- * id; the notification goes to the object, which passes it on. Short calls pay for a timer only.
+ * makes. In the same isolate it leaves word, for which the call looks now and then. A Worker whose call
+ * lasts holds a WebSocket to the session's object, named by the request's id; the notification goes to
+ * the object, which passes it on. Short calls pay for a timer only.
  */
 import { sha256Hex } from '../shared/crypto/base64url.ts';
 import { idText, type RequestId } from '../shared/protocol.ts';
@@ -9,8 +10,10 @@ import { RequestTimers } from '../shared/util/request-timers.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import type { ClientObject } from './client-object.ts';
 
-/** A call that lasts this long can be cancelled from now on, in milliseconds. */
-const LASTS_MS = 250;
+/** A call looks this often for word that was left here, in milliseconds: who gets the notification must not act on another request. */
+const LOOK_MS = 250;
+/** A call that lasts this long can be cancelled from other isolates from now on, in milliseconds. */
+const LASTS_MS = 2_000;
 /**
  * A cancellation that came before the call's socket is remembered this long, in milliseconds; no
  * longer, since a client may use an id again.
@@ -18,7 +21,13 @@ const LASTS_MS = 250;
 const REMEMBER_MS = 5_000;
 const PATH = '/cancellation';
 
+/** A call of this isolate that cannot be cancelled from others yet. */
+interface Young {
+  isCancelled: boolean;
+}
+
 const tagOf = (key: string) => `call:${key}`;
+const nameOf = (owner: string, id: RequestId) => `${owner} ${idText(id)}`;
 const keyOf = (id: RequestId) => sha256Hex(idText(id));
 
 type Called = Pick<ClientObject, 'fetch' | 'cancelCall'>;
@@ -26,6 +35,7 @@ type Called = Pick<ClientObject, 'fetch' | 'cancelCall'>;
 /** The Worker's side. */
 export class Cancellations {
   readonly #objects: ObjectsByName<Called>;
+  readonly #young = new Map<string, Young>();
 
   constructor(objects: ObjectsByName<Called>) {
     this.#objects = objects;
@@ -33,6 +43,11 @@ export class Cancellations {
 
   /** The client of a session cancelled a request. */
   async cancel(owner: string, id: RequestId): Promise<void> {
+    const young = this.#young.get(nameOf(owner, id));
+    if (young) {
+      young.isCancelled = true;
+      return;
+    }
     await this.#object(owner).cancelCall(await keyOf(id));
   }
 
@@ -63,10 +78,10 @@ export class Cancellations {
       socket = await this.#open(owner, id, onCancelled);
       if (isOver) socket?.close();
     };
-    const cancelTimer = timers.set(LASTS_MS, () => void listen().catch(() => {}));
+    const endLooking = this.#lookForWord(nameOf(owner, id), timers, onCancelled, listen);
     const end = () => {
       isOver = true;
-      cancelTimer();
+      endLooking();
       client.removeEventListener('abort', onClient);
       if (socket?.readyState === WebSocket.OPEN) socket.close();
     };
@@ -83,6 +98,37 @@ export class Cancellations {
     }
     end();
     return cancelled.is ? new Response(null, { status: 202 }) : response;
+  }
+
+  /**
+   * A call begins: until it lasts, word of its end is left for it here.
+   * @param onLasts takes over from then on
+   * @returns to be called when the call is over
+   */
+  #lookForWord(
+    name: string,
+    timers: RequestTimers,
+    onCancelled: () => void,
+    onLasts: () => Promise<void>,
+  ): () => void {
+    const young: Young = { isCancelled: false };
+    this.#young.set(name, young);
+    const leave = () => {
+      if (this.#young.get(name) === young) this.#young.delete(name);
+    };
+    const look = (atMs: number) => {
+      if (young.isCancelled) onCancelled();
+      else if (atMs < LASTS_MS) forget = timers.set(LOOK_MS, () => look(atMs + LOOK_MS));
+      else {
+        leave();
+        void onLasts().catch(() => {});
+      }
+    };
+    let forget = timers.set(LOOK_MS, () => look(LOOK_MS));
+    return () => {
+      leave();
+      forget();
+    };
   }
 
   async #open(

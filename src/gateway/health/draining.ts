@@ -4,8 +4,6 @@
  */
 import type { DrainNotice } from '../steps/end-when-drained.ts';
 
-/** Calls under way are counted this long after a disconnect, in milliseconds. */
-const COUNT_MS = 400;
 const TAG = 'call';
 const CUT_AT = 'cutAt';
 
@@ -32,9 +30,8 @@ export class PendingCalls {
     return new Response(null, { status: 101, webSocket: worker });
   }
 
-  /** How many calls last. @param isDown the server was taken down right now: calls that began a moment ago show in a moment */
-  async count(isDown: boolean): Promise<number> {
-    if (isDown) await scheduler.wait(COUNT_MS);
+  /** How many calls last. */
+  count(): number {
     return this.#open().length;
   }
 

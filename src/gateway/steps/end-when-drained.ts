@@ -8,8 +8,11 @@ import type { CallContext, CallMessages } from '../../upstream/protocol/call.ts'
 import { RequestTimers } from '../../shared/util/request-timers.ts';
 import type { SendStep } from './send.ts';
 
-/** A call that lasts this long can be cut from now on, in milliseconds. */
-const LASTS_MS = 250;
+/**
+ * A call that lasts this long can be cut from now on, in milliseconds. Each line is a request to an object, which most calls end
+ * without.
+ */
+const LASTS_MS = 2_000;
 
 /** What the monitor tells: the time a call has left, in milliseconds, or null where it may go on. */
 export interface DrainNotice {

@@ -1,12 +1,12 @@
 /** `notifications/cancelled` of a legacy client: it ends its own call, at the upstream too, and no other. */
 import { countAsked } from '../support/asked-objects.ts';
-import { evictDurableObject } from 'cloudflare:test';
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { SealedIds } from '../../../src/access/admission/sealed-id.ts';
 import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
 import { FakeServer, resultOf, serve, type SeenPost } from '../support/fake-server.ts';
-import { holdTimers } from '../support/held-timers.ts';
+import { holdRequestTimersThat, holdTimers } from '../support/held-timers.ts';
 import {
   PATIENT,
   createPortico,
@@ -41,21 +41,27 @@ const call = (session: string, id: unknown, from: Portico = portico) =>
   from.post(legacy('tools/call', { name: `${name}.echo`, arguments: {} }, id), {
     headers: inSession(session),
   });
-const cancel = async (session: string, requestId: unknown) => {
+const cancel = async (session: string, requestId: unknown, from = elsewhere) => {
   const message = {
     jsonrpc: '2.0',
     method: 'notifications/cancelled',
     params: { requestId, reason: 'enough' },
   };
-  expect((await elsewhere.post(message, { headers: inSession(session) })).status).toBe(202);
+  expect((await from.post(message, { headers: inSession(session) })).status).toBe(202);
 };
-/** A call that lasts this long asks for a line by which it can be cancelled. */
-const LINE_AFTER_MS = 250;
+/** A call looks this often for word of its end in its own isolate, and asks for a line when it has lasted. */
+const LOOK_MS = 250;
+const holdLooks = () => holdRequestTimersThat(ms => ms === LOOK_MS);
 /** After this silence an answer begins as a stream, whatever it will be. */
 const SILENCE_MS = 1_000;
-const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
 const ownerOf = async (session: string) =>
   `session:${(await new SealedIds(createKeyRing(env.PORTICO_KEYS)).open(session))?.id}`;
+/** So many calls of a session have a line. */
+const lined = async (session: string, lines: number) => {
+  const object = env.CLIENT_SESSION.getByName(await ownerOf(session));
+  const open = () => runInDurableObject(object, (_, state) => state.getWebSockets().length);
+  await vi.waitFor(async () => expect(await open()).toBe(lines), PATIENT);
+};
 
 beforeEach(async () => {
   count += 1;
@@ -66,38 +72,59 @@ beforeEach(async () => {
 });
 
 describe('a cancelled call', () => {
-  it.each<[string, unknown, number]>([
-    ['at once', 7, 0],
-    ['before its line is there', 'a', 200],
-    ['in its middle', 'long id '.repeat(100), 600],
+  it.each<[string, unknown, boolean]>([
+    ['before its line is there', 'a', false],
+    ['in its middle', 'long id '.repeat(100), true],
   ])(
     '[MCP-4] [UP-3] %s ends, at the server too, and is answered with nothing',
-    async (_when, id, afterMs) => {
+    async (_when, id, hasLine) => {
       holdTimers(SILENCE_MS);
+      const looks = holdLooks();
       const held = holdCalls();
       const session = await initialize(portico);
       const answer = call(session, id);
       await vi.waitFor(() => expect(held).toHaveLength(1), PATIENT);
-      await wait(afterMs);
+      if (hasLine) looks.elapse();
+      if (hasLine) await lined(session, 1);
       await cancel(session, id);
-      const response = await answer;
-      expect([response.status, await response.text()]).toEqual([202, '']);
-      await portico.settle();
-      expect(server.of('tools/call')).toHaveLength(1);
-      expect(server.of('tools/call')[0]?.signal.aborted).toBe(true);
-      expect(server.of('notifications/cancelled')[0]?.params).toMatchObject({
-        requestId: server.of('tools/call')[0]?.id,
-      });
+      looks.elapse();
+      await expectEnded(await answer);
     },
   );
 
+  it('[MCP-4] [MCP-12] of the same isolate ends without a line, which no object is asked for', async () => {
+    holdTimers(SILENCE_MS);
+    const looks = holdLooks();
+    const held = holdCalls();
+    const session = await initialize(portico);
+    const answer = call(session, 7);
+    await vi.waitFor(() => expect(held).toHaveLength(1), PATIENT);
+    const asked = countAsked(env.CLIENT_SESSION);
+    await cancel(session, 7, portico);
+    looks.elapse();
+    await expectEnded(await answer);
+    expect(asked()).toBe(0);
+  });
+
+  async function expectEnded(response: Response): Promise<void> {
+    expect([response.status, await response.text()]).toEqual([202, '']);
+    await portico.settle();
+    expect(server.of('tools/call')).toHaveLength(1);
+    expect(server.of('tools/call')[0]?.signal.aborted).toBe(true);
+    expect(server.of('notifications/cancelled')[0]?.params).toMatchObject({
+      requestId: server.of('tools/call')[0]?.id,
+    });
+  }
+
   it('[MCP-4] [UP-3] is found when the object has left memory', async () => {
     holdTimers(SILENCE_MS);
+    const looks = holdLooks();
     const held = holdCalls();
     const session = await initialize(portico);
     const answer = call(session, 1);
     await vi.waitFor(() => expect(held).toHaveLength(1), PATIENT);
-    await wait(500);
+    looks.elapse();
+    await lined(session, 1);
     await evictDurableObject(env.CLIENT_SESSION.getByName(await ownerOf(session)));
     await cancel(session, 1);
     expect((await answer).status).toBe(202);
@@ -119,6 +146,7 @@ describe('a cancelled call', () => {
       });
       return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
     };
+    const looks = holdLooks();
     const session = await initialize(portico);
     const params = { name: `${name}.echo`, arguments: {}, _meta: { progressToken: 'p' } };
     const response = await portico.post(legacy('tools/call', params, 1), {
@@ -126,7 +154,8 @@ describe('a cancelled call', () => {
     });
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     const text = response.text();
-    await wait(500);
+    looks.elapse();
+    await lined(session, 1);
     await cancel(session, 1);
     expect(await text).toContain('notifications/progress');
     expect(await text).not.toContain('"id":1');
@@ -138,11 +167,13 @@ describe('a cancelled call', () => {
 describe('every other call', () => {
   it('[MCP-4] goes on: of another id, another type of id, another session', async () => {
     holdTimers(SILENCE_MS);
+    const looks = holdLooks();
     const held = holdCalls();
     const [mine, other] = [await initialize(portico), await initialize(portico)];
     const answers = [call(mine, 1), call(mine, '1'), call(mine, 2), call(other, 1)];
     await vi.waitFor(() => expect(held).toHaveLength(4), PATIENT);
-    await wait(500);
+    looks.elapse();
+    await lined(mine, 3);
     await cancel(mine, 1);
     expect((await answers[0])?.status).toBe(202);
     for (const { release } of held) release();
@@ -161,10 +192,10 @@ describe('every other call', () => {
   it('[MCP-12] that is short asks no object for a line', async () => {
     const session = await initialize(portico);
     await call(session, 1);
-    const elapse = holdTimers(LINE_AFTER_MS);
+    const looks = holdLooks();
     const asked = countAsked(env.CLIENT_SESSION);
     await call(session, 2);
-    elapse();
+    looks.elapse();
     expect(asked()).toBe(0);
   });
 });

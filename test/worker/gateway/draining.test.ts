@@ -13,7 +13,7 @@ import {
   type FakeServerOptions,
   type SeenPost,
 } from '../support/fake-server.ts';
-import { holdTimers, holdTimersThat } from '../support/held-timers.ts';
+import { holdPlatformTimersThat, holdRequestTimersThat } from '../support/held-timers.ts';
 import {
   PATIENT,
   SERVERS,
@@ -27,6 +27,9 @@ import {
 const portico = createPortico();
 /** Another isolate: acts need not come to the one that makes the calls. */
 const elsewhere = createPortico();
+/** A call that lasts this long asks its server's monitor for a line. */
+const LINE_AFTER_MS = 2_000;
+const holdLines = () => holdRequestTimersThat(ms => ms === LINE_AFTER_MS);
 afterEach(async () => {
   await portico.settle();
   await elsewhere.settle();
@@ -53,6 +56,7 @@ async function createHolding(name: string, options: FakeServerOptions = {}) {
     );
   serve({ [name]: server });
   const { id } = await registerConnected(portico, name);
+  const lines = holdLines();
   const call = async (era: Era, number: unknown = 1, from = portico) => {
     const { message, headers } = ask(era, 'tools/call', { name: `${name}.echo` }, number);
     const response = await from.post(message, { headers });
@@ -63,17 +67,14 @@ async function createHolding(name: string, options: FakeServerOptions = {}) {
   /** Calls begin and are known to the monitor. */
   const begun = async (count: number) => {
     await vi.waitFor(() => expect(held).toHaveLength(count), PATIENT);
+    lines.elapse();
     await vi.waitFor(async () => expect(await pendingAt(id)).toBe(count), PATIENT);
   };
-  return { id, server, held, call, begun };
+  return { id, server, held, lines, call, begun };
 }
 
-/** A call that lasts this long asks its server's monitor for a line. */
-const LINE_AFTER_MS = 250;
 /** Holds the timers that cut calls: the time of draining, less what telling took. */
-const holdCuts = () => holdTimersThat(ms => ms > 6_000 && ms <= 8_000);
-/** The monitor counts calls this long after it heard of a disconnect. */
-const COUNT_AFTER_MS = 400;
+const holdCuts = () => holdPlatformTimersThat(ms => ms > 6_000 && ms <= 8_000);
 const pendingAt = (id: string) =>
   runInDurableObject(
     monitorOf(id),
@@ -104,18 +105,18 @@ describe('a disconnect', () => {
     },
   );
 
-  it('[AG-US6-AC3] counts calls that began just before it', async () => {
-    // The moment after which calls are counted, stretched: none of them is late on a machine that is busy.
-    const { wait } = scheduler;
-    vi.spyOn(scheduler, 'wait').mockImplementation((ms, ...rest) =>
-      wait.call(scheduler, ms === COUNT_AFTER_MS ? 5 * ms : ms, ...rest),
-    );
-    const { id, held, call } = await createHolding('just');
+  it('[AG-US6-AC3] before a call has a line is heard by it when it has one', async () => {
+    const { id, held, lines, call } = await createHolding('young');
+    const cuts = holdCuts();
     const answer = call('modern');
     await vi.waitFor(() => expect(held).toHaveLength(1), PATIENT);
-    expect(await act(id, 'disconnect')).toMatchObject({ pending_requests: 1 });
-    held[0]?.release();
-    expect(await answer).toMatchObject(LATE);
+    expect(await act(id, 'disconnect')).toMatchObject({ pending_requests: 0 });
+    expect(cuts.count()).toBe(0);
+    lines.elapse();
+    await vi.waitFor(() => expect(cuts.count()).toBe(1), PATIENT);
+    cuts.elapse();
+    expect(await answer).toMatchObject(CUT);
+    expect(held[0]?.post.signal.aborted).toBe(true);
   });
 
   it.each(ERAS)(
@@ -138,7 +139,7 @@ describe('a disconnect', () => {
   );
 
   it('[AG-US6-AC3] cuts a call whose answer has begun', async () => {
-    const { id, server, call } = await createHolding('streams');
+    const { id, server, lines, call } = await createHolding('streams');
     const progress = { jsonrpc: '2.0', method: 'notifications/message', params: { data: 1 } };
     let post: SeenPost | undefined;
     server.call = given => {
@@ -153,6 +154,7 @@ describe('a disconnect', () => {
     const { message, headers } = ask('modern', 'tools/call', { name: 'streams.echo' });
     const response = portico.post(message, { headers }).then(answer => answer.text());
     await vi.waitFor(() => expect(post).toBeDefined(), PATIENT);
+    lines.elapse();
     await vi.waitFor(async () => expect(await pendingAt(id)).toBe(1), PATIENT);
     await act(id, 'disconnect');
     await vi.waitFor(() => expect(cuts.count()).toBe(1), PATIENT);
@@ -227,12 +229,12 @@ describe('a call that is short', () => {
     const { message, headers } = ask('modern', 'tools/call', { name: 'short.echo' });
     await (await portico.post(message, { headers })).text();
     await portico.settle();
-    const elapse = holdTimers(LINE_AFTER_MS);
+    const lines = holdLines();
     const asked = countAsked(env.SERVER_MONITOR);
     await (await portico.post(message, { headers })).text();
     await portico.settle();
     const told = asked();
-    elapse();
+    lines.elapse();
     expect([told, asked()]).toEqual([1, 1]);
   });
 });

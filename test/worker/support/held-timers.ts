@@ -17,10 +17,23 @@ export interface HeldTimers {
   elapse(): void;
 }
 
+const setTimer = RequestTimers.prototype.set;
+
+type Held = Map<unknown, () => void>;
+
 /** @param isHeld by their length, in milliseconds */
 export function holdTimersThat(isHeld: (ms: number) => boolean): HeldTimers {
+  const held: Held = new Map();
+  holdPlatformTimersThat(isHeld, held);
+  return holdRequestTimersThat(isHeld, held);
+}
+
+/** The same with the platform's, and no others. */
+export function holdPlatformTimersThat(
+  isHeld: (ms: number) => boolean,
+  held: Held = new Map(),
+): HeldTimers {
   const { setTimeout: wait, clearTimeout: forget } = globalThis;
-  const held = new Map<unknown, () => void>();
   vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms?: number) => {
     if (!isHeld(ms ?? 0)) return wait(work, ms);
     const timer = wait(() => undefined, 0);
@@ -30,24 +43,32 @@ export function holdTimersThat(isHeld: (ms: number) => boolean): HeldTimers {
   vi.spyOn(globalThis, 'clearTimeout').mockImplementation(timer => {
     if (!held.delete(timer)) forget(timer);
   });
-  const set = RequestTimers.prototype.set;
-  vi.spyOn(RequestTimers.prototype, 'set').mockImplementation(function (
-    this: RequestTimers,
-    ms: number,
-    act: () => void,
-  ) {
+  return heldTimers(held);
+}
+
+/** The same with those that requests set for themselves, and no others. */
+export function holdRequestTimersThat(
+  isHeld: (ms: number) => boolean,
+  held: Held = new Map(),
+): HeldTimers {
+  const spy = vi.spyOn(RequestTimers.prototype, 'set');
+  // Where others are held already, they stay so.
+  const set = spy.getMockImplementation() ?? setTimer;
+  spy.mockImplementation(function (this: RequestTimers, ms: number, act: () => void) {
     if (!isHeld(ms)) return set.call(this, ms, act);
     const timer = {};
     held.set(timer, act);
     return () => held.delete(timer);
   });
-  return {
-    count: () => held.size,
-    elapse() {
-      for (const [timer, work] of held) {
-        held.delete(timer);
-        work();
-      }
-    },
-  };
+  return heldTimers(held);
 }
+
+const heldTimers = (held: Held): HeldTimers => ({
+  count: () => held.size,
+  elapse() {
+    for (const [timer, work] of held) {
+      held.delete(timer);
+      work();
+    }
+  },
+});
