@@ -137,7 +137,7 @@ function inserting(
   const last = members.at(-1);
   const outer = indentationAt(text, open);
   if (!last) {
-    const at = endOfLine(text, bare, open + 1);
+    const at = endOfLine(text, open + 1);
     const member = toMember(text, outer + unitOf(text), key, value);
     const end = text.slice(at, close).includes('\n') ? '' : `${eolOf(text)}${outer}`;
     return [[at, at, member + end]];
@@ -150,7 +150,7 @@ function inserting(
     const member = ` ${JSON.stringify(key)}: ${JSON.stringify(value)}${ending}`;
     return [...parting, [at, at, member]];
   }
-  const at = endOfLine(text, bare, comma ?? last.to);
+  const at = endOfLine(text, comma ?? last.to);
   const member = toMember(text, indentationAt(text, last.from), key, value);
   return [...parting, [at, at, member + ending]];
 }
@@ -204,11 +204,13 @@ function indentationAt(text: string, at: number): string {
   return /^[ \t]*/.exec(line)?.[0] ?? '';
 }
 
-/** The end of the line of a place, behind a comment; the place itself where something else follows. */
-function endOfLine(text: string, bare: string, at: number): number {
-  const next = text.indexOf('\n', at);
-  if (next < 0) return at;
-  const end = text[next - 1] === '\r' ? next - 1 : next;
-  const isOpen = /\/\*/.test(text.slice(at, end)) && !/\*\/\s*$/.test(text.slice(at, end));
-  return isOpen || bare.slice(at, end).trim() !== '' ? at : end;
+/** The end of the line of a place, behind comments that begin on it; the place itself where something else follows. */
+function endOfLine(text: string, at: number): number {
+  let end = at;
+  for (;;) {
+    while (text[end] === ' ' || text[end] === '\t') end += 1;
+    if (text.startsWith('/*', end)) end = text.indexOf('*/', end) + 2;
+    else if (text.startsWith('//', end)) end += /^.*/.exec(text.slice(end))?.[0].length ?? 0;
+    else return text[end] === '\n' || text.startsWith('\r\n', end) ? end : at;
+  }
 }

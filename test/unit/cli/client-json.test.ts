@@ -65,8 +65,10 @@ class Writer {
     return `${eol}${indentation}${this.#random.pick(lines)}`;
   }
   #behind(): string {
-    if (!this.#random.chance(this.#layout.comments)) return '';
-    return this.#random.pick([` //${this.#comment()}`, ` /*${this.#comment()}*/`]);
+    const { eol, comments } = this.#layout;
+    if (!this.#random.chance(comments)) return '';
+    const text = this.#comment();
+    return ` ${this.#random.pick([`//${text}`, `/*${text}*/`, `/*${text}${eol}${text}*/`])}`;
   }
 }
 
@@ -195,6 +197,7 @@ describe('a JSON file', () => {
     ['[]', /is no JSON object/],
     ['# a', /is no JSON$/],
     ['{"mcpServers": []}', /"mcpServers" that is no object/],
+    ['{"mcpServers": {"portico": {"a": 1}, "portico": {}}}', /cannot be edited here/],
     ['{"mcpServers": {}, "mcpServers": {}}', /"mcpServers" twice/],
   ])('[CLI-4] is left as it is where it is something else: %s', (text, why) => {
     expect(() => withJsonMember(text, OF, NAME, ENTRY)).toThrow(why);
