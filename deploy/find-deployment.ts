@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Cloudflare } from './cloudflare.ts';
 import { StartError } from '../local/start-error.ts';
+import type { Target } from './target.ts';
 
 /** What was found; absent members are not there. */
 export interface Found {
@@ -11,13 +12,6 @@ export interface Found {
   /** The account's part of workers.dev. */
   subdomain?: string;
 }
-
-/** Names of what a deployment consists of. */
-export const namesOf = (name: string) => ({
-  worker: name,
-  database: name,
-  namespace: `${name}-catalog`,
-});
 
 const AccountsSchema = z.array(z.looseObject({ id: z.string(), name: z.string() }));
 const SettingsSchema = z.looseObject({
@@ -69,25 +63,29 @@ export async function findAccount(api: Cloudflare, wanted: string | undefined): 
 export async function findDeployment(
   api: Cloudflare,
   account: string,
-  name: string,
+  target: Target,
 ): Promise<Found> {
   const at = `/accounts/${account}`;
-  const names = namesOf(name);
   const settings = await api.find(
     'Looking for the Worker',
-    `${at}/workers/scripts/${names.worker}/settings`,
+    `${at}/workers/scripts/${target.worker}/settings`,
   );
   const bindings = settings === undefined ? undefined : SettingsSchema.parse(settings).bindings;
   const bound = (binding: string) => bindings?.find(each => each.name === binding);
-  if (bindings && !bound('CLIENT_SESSION')) {
+  // Cloudflare's builder makes an empty Worker with its secrets before the first build.
+  if (bindings && !bound('CLIENT_SESSION') && !target.isBuild) {
     throw new StartError(
-      `The account has a Worker named ${name} that is no Portico: choose another with --name`,
+      `The account has a Worker named ${target.worker} that is no Portico: choose another with --name`,
     );
   }
   const { database_id: databaseId, id } = bound('DB') ?? {};
-  const database = databaseId ?? id ?? (await findDatabase(api, at, names.database));
+  const { ids } = target;
+  const database =
+    one('database', databaseId ?? id, ids.database) ??
+    (await findDatabase(api, at, target.database));
   const namespace =
-    bound('CATALOG')?.namespace_id ?? (await findNamespace(api, at, names.namespace));
+    one('namespace', bound('CATALOG')?.namespace_id, ids.namespace) ??
+    (await findNamespace(api, at, target.namespace));
   const subdomain = await api.find('Looking for workers.dev', `${at}/workers/subdomain`);
   return {
     ...(bindings
@@ -103,6 +101,16 @@ export async function findDeployment(
     ...(namespace === undefined ? {} : { namespace: { id: namespace } }),
     ...(subdomain === undefined ? {} : { subdomain: SubdomainSchema.parse(subdomain).subdomain }),
   };
+}
+
+/** @throws StartError where the Worker has another than wrangler.toml names */
+function one(what: string, bound: string | undefined, named: string | undefined) {
+  if (bound !== undefined && named !== undefined && bound !== named) {
+    throw new StartError(
+      `wrangler.toml names the ${what} ${named}, but the Worker has ${bound}: take one of them out`,
+    );
+  }
+  return bound ?? named;
 }
 
 async function findDatabase(api: Cloudflare, at: string, name: string) {

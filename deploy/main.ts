@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
+import type { Unstable_RawConfig } from 'wrangler';
 import { readMigrations } from '../local/migrations.ts';
 import { createSteps } from '../local/steps.ts';
 import { createKeyRing } from '../src/shared/crypto/key-ring.ts';
@@ -14,12 +15,13 @@ import { IMPLEMENTATION } from '../src/shared/protocol.ts';
 import { createCloudflare } from './cloudflare.ts';
 import { StartError } from '../local/start-error.ts';
 import { findAccount, findDeployment } from './find-deployment.ts';
-import { openKeptFiles, type KeptFiles } from './kept-files.ts';
+import { openKeptFiles } from './kept-files.ts';
 import { readOptions, type DeployOptions } from './options.ts';
 import { toPlan, toPlanText } from './plan.ts';
 import { runPlan } from './run-plan.ts';
+import { toTarget } from './target.ts';
 import { createWrangler } from './wrangler.ts';
-import { toDeploymentConfig, type DeploymentIds } from './wrangler-config.ts';
+import { toDeploymentConfig } from './wrangler-config.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const HELP = fileURLToPath(new URL('./help.txt', import.meta.url));
@@ -45,11 +47,13 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<num
   const account = await steps.run('account found', () =>
     findAccount(api, env['CLOUDFLARE_ACCOUNT_ID']),
   );
+  const project = await readProject();
+  const target = toTarget(options, project, env);
   const found = await steps.run('looked at what is there', () =>
-    findDeployment(api, account, options.name),
+    findDeployment(api, account, target),
   );
   const migrations = (await readMigrations(join(ROOT, 'migrations'))).map(({ name }) => name);
-  const plan = toPlan({ options, migrations, hasOwnKeys: ownKeys !== undefined }, found);
+  const plan = toPlan({ options, target, migrations, hasOwnKeys: ownKeys !== undefined }, found);
   const { version } = IMPLEMENTATION;
   steps.say(`\n${toPlanText(plan, version)}`);
   if (options.isDryRun) {
@@ -60,14 +64,18 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<num
     steps.say('Nothing was done.');
     return 0;
   }
-  const files = await openKeptFiles(join(ROOT, '.portico', 'cloudflare', options.name));
-  const address = await runPlan(plan, found, options, {
+  const files = await openKeptFiles(join(ROOT, '.portico', 'cloudflare', target.worker));
+  const address = await runPlan(plan, found, options, target, {
     api,
     files,
     steps,
     account,
     version,
-    writeConfig: ids => writeConfig(files, options, ids),
+    writeConfig(ids) {
+      const toRoot = `${relative(files.folder, ROOT)}/`;
+      const config = toDeploymentConfig(project, options, target, ids, toRoot);
+      return files.write('wrangler.json', config);
+    },
     makeKeys: () => ownKeys ?? createKeys(),
     wrangler: createWrangler({
       command: join(ROOT, 'node_modules', 'wrangler', 'bin', 'wrangler.js'),
@@ -96,16 +104,11 @@ function checkKeys(keys: string): void {
 const createKeys = (): string =>
   JSON.stringify({ active: 'k1', keys: { k1: randomBytes(32).toString('base64') } });
 
-async function writeConfig(
-  files: KeptFiles,
-  options: DeployOptions,
-  ids: DeploymentIds,
-): Promise<string> {
+/** `wrangler.toml`, as wrangler reads it. */
+async function readProject(): Promise<Unstable_RawConfig> {
   // Wrangler takes a second to load, which a refusal need not wait for.
   const { experimental_readRawConfig: readRawConfig } = await import('wrangler');
-  const { rawConfig } = readRawConfig({ config: join(ROOT, 'wrangler.toml') });
-  const toRoot = `${relative(files.folder, ROOT)}/`;
-  return files.write('wrangler.json', toDeploymentConfig(rawConfig, options, ids, toRoot));
+  return readRawConfig({ config: join(ROOT, 'wrangler.toml') }).rawConfig;
 }
 
 async function isConfirmed(options: DeployOptions): Promise<boolean> {

@@ -3,8 +3,9 @@ import { parseArgs } from 'node:util';
 import { StartError } from '../local/start-error.ts';
 
 export interface DeployOptions {
-  /** Name of the Worker and its database, with the environment. */
-  name: string;
+  /** What `--name` gives. */
+  name: string | undefined;
+  env: string | undefined;
   domain: string | undefined;
   /** Origin where people reach it, if it is neither workers.dev nor the domain. */
   url: string | undefined;
@@ -26,10 +27,7 @@ const LOCATIONS = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc'];
 export function readOptions(args: readonly string[]): DeployOptions {
   const values = parse(args);
   const { env, domain, url, jurisdiction, location } = values;
-  const name = env === undefined ? values.name : `${values.name}-${env}`;
-  if (!NAME.test(name)) {
-    throw wrong('The name', name, 'has letters a to z, digits and - only, 63 at most');
-  }
+  checkName([values.name, env].filter(part => part !== undefined).join('-') || 'portico');
   if (domain !== undefined && !HOST.test(domain)) {
     throw wrong('--domain', domain, 'is a host name like mcp.example.com');
   }
@@ -46,7 +44,8 @@ export function readOptions(args: readonly string[]): DeployOptions {
     throw new StartError(`Give --jurisdiction or --location, not both. ${SEE_HELP}`, 2);
   }
   return {
-    name,
+    name: values.name,
+    env,
     domain,
     url: url === undefined ? undefined : new URL(url).origin,
     jurisdiction,
@@ -58,12 +57,19 @@ export function readOptions(args: readonly string[]): DeployOptions {
   };
 }
 
+/** @throws StartError where no Worker can have that name */
+export function checkName(name: string): void {
+  if (!NAME.test(name)) {
+    throw wrong('The name', name, 'has letters a to z, digits and - only, 63 at most');
+  }
+}
+
 function parse(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
       options: {
-        name: { type: 'string', default: 'portico' },
+        name: { type: 'string' },
         env: { type: 'string' },
         domain: { type: 'string' },
         url: { type: 'string' },

@@ -1,8 +1,9 @@
 /** What a deployment will do, made of what is there. Pure. */
 import { findTooNew } from '../local/migrations.ts';
 import { StartError } from '../local/start-error.ts';
-import { namesOf, type Found } from './find-deployment.ts';
+import type { Found } from './find-deployment.ts';
 import type { DeployOptions } from './options.ts';
+import type { Target } from './target.ts';
 
 export type StepName =
   'database' | 'namespace' | 'bookmark' | 'migrations' | 'upload' | 'health' | 'setup';
@@ -27,6 +28,7 @@ export interface Plan {
 
 export interface Wanted {
   options: DeployOptions;
+  target: Target;
   /** Names of the migrations of this version, in order. */
   migrations: readonly string[];
   /** A key ring is given. */
@@ -34,20 +36,23 @@ export interface Wanted {
 }
 
 /** Where people reach a deployment. @throws StartError where there is no address */
-export function originOf({ name, domain, url }: DeployOptions, { subdomain }: Found): string {
+export function originOf(
+  { worker }: Target,
+  { domain, url }: DeployOptions,
+  { subdomain }: Found,
+): string {
   if (url !== undefined) return url;
   if (domain !== undefined) return `https://${domain}`;
-  if (subdomain !== undefined) return `https://${name}.${subdomain}.workers.dev`;
+  if (subdomain !== undefined) return `https://${worker}.${subdomain}.workers.dev`;
   throw new StartError(
     'The account has no workers.dev name yet: open Workers & Pages in the dashboard once, or give --domain',
   );
 }
 
 /** @throws StartError where it must not be done */
-export function toPlan({ options, migrations, hasOwnKeys }: Wanted, found: Found): Plan {
-  const { name, jurisdiction, location } = options;
+export function toPlan({ options, target, migrations, hasOwnKeys }: Wanted, found: Found): Plan {
+  const { jurisdiction, location } = options;
   const { worker, database, namespace } = found;
-  const names = namesOf(name);
   const applied = database?.migrations ?? [];
   const tooNew = findTooNew(applied, migrations);
   if (tooNew !== undefined) {
@@ -59,7 +64,13 @@ export function toPlan({ options, migrations, hasOwnKeys }: Wanted, found: Found
   const needsKeys = !worker?.secrets.includes('PORTICO_KEYS');
   if (needsKeys && !hasOwnKeys && (database?.tokens ?? 0) > 0) {
     throw new StartError(
-      `The database ${names.database} has tokens under a key ring that no Worker has. Put that ring into PORTICO_KEYS, or choose another --name`,
+      `The database ${target.database} has tokens under a key ring that no Worker has. Put that ring into PORTICO_KEYS, or choose another --name`,
+    );
+  }
+  if (needsKeys && !hasOwnKeys && target.isBuild) {
+    // Whoever fills in the form of the button may set them later: two makers of keys would lock each other out.
+    throw new StartError(
+      `The Worker ${target.worker} has no PORTICO_KEYS. Set the secret under Settings, Variables and Secrets (openssl rand -base64 32), then build again`,
     );
   }
   const pending = migrations.filter(each => !applied.includes(each));
@@ -70,15 +81,15 @@ export function toPlan({ options, migrations, hasOwnKeys }: Wanted, found: Found
   const steps: (Step | false)[] = [
     !database && {
       name: 'database',
-      text: `make the D1 database ${names.database}${place === undefined ? '' : ` in ${place}`}`,
+      text: `make the D1 database ${target.database}${place === undefined ? '' : ` in ${place}`}`,
     },
-    !namespace && { name: 'namespace', text: `make the KV namespace ${names.namespace}` },
+    !namespace && { name: 'namespace', text: `make the KV namespace ${target.namespace}` },
     pending.length > 0 &&
       !isEmpty && { name: 'bookmark', text: 'note where the history of the database is now' },
     pending.length > 0 && { name: 'migrations', text: `apply ${counted(pending.length)}` },
     {
       name: 'upload',
-      text: `upload the Worker ${names.worker}${needsKeys ? (hasOwnKeys ? ' with the keys of PORTICO_KEYS' : ' with new keys') : ''}`,
+      text: `upload the Worker ${target.worker}${needsKeys ? (hasOwnKeys ? ' with the keys of PORTICO_KEYS' : ' with new keys') : ''}`,
     },
     { name: 'health', text: 'wait until it answers' },
     (options.needsSetupCode || !hasAdministrator) && {
@@ -94,7 +105,7 @@ export function toPlan({ options, migrations, hasOwnKeys }: Wanted, found: Found
       ...(unknown.length > 0 ? [`${counted(unknown.length)} of a newer version`] : []),
       ...(worker && !needsKeys ? ['its keys'] : []),
     ],
-    origin: originOf(options, found),
+    origin: originOf(target, options, found),
     pending,
     needsKeys,
   };

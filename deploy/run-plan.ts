@@ -8,10 +8,11 @@ import { createSetupCode, SETUP_CODE_MS, toSetupHmac } from '../src/access/setup
 import type { Steps } from '../local/steps.ts';
 import type { Cloudflare } from './cloudflare.ts';
 import { StartError } from '../local/start-error.ts';
-import { namesOf, queryDatabase, type Found } from './find-deployment.ts';
+import { queryDatabase, type Found } from './find-deployment.ts';
 import type { KeptFiles } from './kept-files.ts';
 import type { DeployOptions } from './options.ts';
 import type { Plan, StepName } from './plan.ts';
+import type { Target } from './target.ts';
 import type { Wrangler } from './wrangler.ts';
 import type { DeploymentIds } from './wrangler-config.ts';
 
@@ -43,10 +44,10 @@ export async function runPlan(
   plan: Plan,
   found: Found,
   options: DeployOptions,
+  target: Target,
   ports: RunPorts,
 ): Promise<string | undefined> {
   const { api, wrangler, files, steps, account } = ports;
-  const names = namesOf(options.name);
   const textOf = (name: StepName) => plan.steps.find(step => step.name === name)?.text;
   const at = `/accounts/${account}`;
 
@@ -60,12 +61,12 @@ export async function runPlan(
   };
   const { jurisdiction, location } = options;
   const database = await make('database', found.database?.id, '/d1/database', {
-    name: names.database,
+    name: target.database,
     ...(jurisdiction === undefined ? {} : { jurisdiction }),
     ...(location === undefined ? {} : { primary_location_hint: location }),
   });
   const namespace = await make('namespace', found.namespace?.id, '/storage/kv/namespaces', {
-    title: names.namespace,
+    title: target.namespace,
   });
   const ids = { account, database, namespace };
   const config = await ports.writeConfig(ids);
@@ -117,7 +118,7 @@ async function waitForHealth(origin: string, version: string): Promise<void> {
     if (Date.now() > until) {
       const what = seen === undefined ? 'does not answer' : `is version ${seen} still`;
       throw new StartError(
-        `The Worker is uploaded, but ${origin}/health ${what}. A new name takes some minutes to be known: run it again`,
+        `The Worker is uploaded, but ${origin}/health ${what}. A new name takes some minutes to be known: run it again. If it stays so, PORTICO_KEYS may be no key ring`,
       );
     }
     await sleep(HEALTH_EVERY_MS);

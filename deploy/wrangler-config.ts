@@ -1,7 +1,7 @@
 /** The configuration of one deployment: `wrangler.toml` with the ids that were found or made. Pure. */
 import type { Unstable_RawConfig } from 'wrangler';
-import { namesOf } from './find-deployment.ts';
 import type { DeployOptions } from './options.ts';
+import type { Target } from './target.ts';
 
 export interface DeploymentIds {
   account: string;
@@ -18,15 +18,15 @@ export const REQUIRED_SECRETS = ['PORTICO_KEYS'];
  */
 export function toDeploymentConfig(
   raw: Unstable_RawConfig,
-  { name, domain }: Pick<DeployOptions, 'name' | 'domain'>,
+  { domain }: Pick<DeployOptions, 'domain'>,
+  target: Pick<Target, 'worker' | 'database'>,
   ids: DeploymentIds,
   toRoot: string,
 ): Unstable_RawConfig {
-  const names = namesOf(name);
   const { assets, main } = raw;
   return {
     ...raw,
-    name: names.worker,
+    name: target.worker,
     account_id: ids.account,
     ...(main === undefined ? {} : { main: toRoot + main }),
     ...(assets?.directory === undefined
@@ -34,7 +34,7 @@ export function toDeploymentConfig(
       : { assets: { ...assets, directory: toRoot + assets.directory } }),
     d1_databases: (raw.d1_databases ?? []).map(database => ({
       ...database,
-      database_name: names.database,
+      database_name: target.database,
       database_id: ids.database,
       migrations_dir: `${toRoot}${database.migrations_dir ?? 'migrations'}`,
     })),

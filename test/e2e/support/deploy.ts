@@ -31,24 +31,30 @@ export interface DeployWorld {
   stop(): Promise<void>;
 }
 
-/** @param outbound answers what the deployed gateway asks of public servers */
+/**
+ * @param outbound answers what the deployed gateway asks of public servers
+ * @param project a checkout whose `wrangler.toml` has a name of its own, in place of this one
+ */
 export async function createDeployWorld(
   outbound: Parameters<typeof startCloudflare>[2],
+  project?: { root: string; name: string },
 ): Promise<DeployWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'portico-cloudflare-'));
   const port = await findFreePort();
   const cloudflare = await startCloudflare(folder, port, outbound);
   const origin = `http://127.0.0.1:${port}`;
-  const name = `test-${process.pid}-${port}`;
-  const kept = join(ROOT, '.portico', 'cloudflare', name);
+  const root = project?.root ?? ROOT;
+  const name = project?.name ?? `test-${process.pid}-${port}`;
+  const ownName = project ? [] : ['--name', name];
+  const kept = join(root, '.portico', 'cloudflare', name);
   const seenArguments: string[] = [];
 
   async function deploy(args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
     const child = spawn(
       process.execPath,
-      [join(ROOT, 'deploy/main.ts'), '--name', name, '--url', origin, ...args],
+      [join(root, 'deploy/main.ts'), ...ownName, '--url', origin, ...args],
       {
-        cwd: ROOT,
+        cwd: root,
         stdio: ['ignore', 'pipe', 'pipe'],
         env: {
           ...withoutSettings(process.env),

@@ -2,13 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import { readOptions } from '../../../deploy/options.ts';
 import { toPlan, toPlanText } from '../../../deploy/plan.ts';
+import { toTarget } from '../../../deploy/target.ts';
 import { toReason } from '../../../deploy/wrangler.ts';
 import { toDeploymentConfig } from '../../../deploy/wrangler-config.ts';
 import type { Found } from '../../../deploy/find-deployment.ts';
 
 const MIGRATIONS = ['0001_a.sql', '0002_b.sql'];
-const plan = (found: Found, args: string[] = [], hasOwnKeys = false) =>
-  toPlan({ options: readOptions(args), migrations: MIGRATIONS, hasOwnKeys }, found);
+const plan = (found: Found, args: string[] = [], hasOwnKeys = false, env = {}) => {
+  const options = readOptions(args);
+  const target = toTarget(options, { name: 'portico' }, env);
+  return toPlan({ options, target, migrations: MIGRATIONS, hasOwnKeys }, found);
+};
 const database = (more: Partial<NonNullable<Found['database']>> = {}) => ({
   id: 'db',
   migrations: MIGRATIONS,
@@ -69,6 +73,16 @@ describe('a plan', () => {
     expect(() => at('0003_c.sql', gone)).toThrow(`${gone} took away`);
   });
 
+  it('[OPS-4] [SEC-1] makes no keys in Cloudflare’s builder, where a person gives them', () => {
+    const built = (found: Found) => plan(found, [], false, { WORKERS_CI: '1' });
+    const empty = { ...whole, database: database({ migrations: [], tokens: 0 }) };
+    expect(() => built({ ...empty, worker: { secrets: [] } })).toThrow(/has no PORTICO_KEYS/);
+    expect([built(empty).needsKeys, namesIn(built(empty))]).toEqual([
+      false,
+      ['migrations', 'upload', 'health'],
+    ]);
+  });
+
   it('[OPS-4] refuses an account without an address', () => {
     const { subdomain: _, ...nameless } = whole;
     expect(() => plan(nameless)).toThrow(/--domain/);
@@ -77,8 +91,7 @@ describe('a plan', () => {
 });
 
 describe('the command line', () => {
-  it('[OPS-4] takes names, environments and addresses', () => {
-    expect(readOptions(['--env', 'staging']).name).toBe('portico-staging');
+  it('[OPS-4] takes addresses', () => {
     expect(readOptions(['--url', 'https://x.example.com/']).url).toBe('https://x.example.com');
   });
 
@@ -100,6 +113,41 @@ describe('the command line', () => {
   });
 });
 
+describe('the names of a deployment', () => {
+  const project = {
+    name: 'team',
+    d1_databases: [{ binding: 'DB', database_name: 'team-data', database_id: 'd' }],
+    kv_namespaces: [{ binding: 'CATALOG', id: 'n' }],
+  };
+  const target = (args: string[], env = {}) => toTarget(readOptions(args), project, env);
+
+  it('[OPS-4] are those of wrangler.toml, with its ids, for its own Worker only', () => {
+    const ids = { database: 'd', namespace: 'n' };
+    expect(target([])).toEqual({
+      worker: 'team',
+      database: 'team-data',
+      namespace: 'team-catalog',
+      ids,
+      isBuild: false,
+    });
+    const others = [
+      ['--env', 'staging'],
+      ['--name', 'other'],
+      ['--name', 'x', '--env', 'y'],
+    ];
+    const names = ['team-staging', 'other', 'x-y'];
+    expect(others.map(args => target(args).worker)).toEqual(names);
+    expect(others.map(args => target(args).database)).toEqual(names);
+    expect(others.map(args => target(args).ids)).toEqual([{}, {}, {}]);
+  });
+
+  it('[OPS-4] are the builder’s, where Cloudflare builds it', () => {
+    const env = { WORKERS_CI: '1', WRANGLER_CI_OVERRIDE_NAME: 'theirs' };
+    expect(target(['--env', 'x'], env)).toMatchObject({ worker: 'theirs', ids: {}, isBuild: true });
+    expect(target([], { WRANGLER_CI_OVERRIDE_NAME: 'theirs' }).worker).toBe('team');
+  });
+});
+
 describe('the configuration of a deployment', () => {
   const raw = {
     name: 'portico',
@@ -109,9 +157,10 @@ describe('the configuration of a deployment', () => {
     kv_namespaces: [{ binding: 'CATALOG' }],
   };
   const ids = { account: 'a', database: 'd', namespace: 'n' };
+  const names = { worker: 'team', database: 'team' };
 
   it('[OPS-4] has the ids, its own name, and paths from its own folder', () => {
-    const made = toDeploymentConfig(raw, { name: 'team', domain: undefined }, ids, '../../');
+    const made = toDeploymentConfig(raw, { domain: undefined }, names, ids, '../../');
     expect(made).toMatchObject({
       name: 'team',
       account_id: 'a',
@@ -128,8 +177,8 @@ describe('the configuration of a deployment', () => {
   });
 
   it('[OPS-4] has the domain in place of workers.dev', () => {
-    const own = { name: 'team', domain: 'mcp.example.com' };
-    expect(toDeploymentConfig(raw, own, ids, '../')).toMatchObject({
+    const own = { domain: 'mcp.example.com' };
+    expect(toDeploymentConfig(raw, own, names, ids, '../')).toMatchObject({
       workers_dev: false,
       routes: [{ pattern: 'mcp.example.com', custom_domain: true }],
     });

@@ -1,0 +1,35 @@
+/** What Cloudflare's deploy button reads of this repository: the secrets it asks for, and what it says of each binding. */
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { parseWorkerConfig } from '../../../local/worker-config.ts';
+import { REQUIRED_SECRETS } from '../../../deploy/wrangler-config.ts';
+import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
+
+const read = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
+const asked = read('.dev.vars.example')
+  .split('\n')
+  .filter(line => line !== '' && !line.startsWith('#'))
+  .map(line => line.split('='));
+
+it('[OPS-4] [SEC-1] asks for the required secrets, and suggests none that would be taken', () => {
+  expect(asked.map(([name]) => name)).toEqual(REQUIRED_SECRETS);
+  for (const [, suggestion] of asked) expect(() => createKeyRing(suggestion)).toThrow(/PORTICO/);
+});
+
+it('[OPS-4] says what each secret and each store is for', () => {
+  const { cloudflare, scripts } = JSON.parse(read('package.json')) as {
+    cloudflare: { bindings: Record<string, { description: string }> };
+    scripts: Record<string, string>;
+  };
+  const { databases, namespaces } = parseWorkerConfig(read('wrangler.toml'));
+  const said = Object.keys(cloudflare.bindings);
+  expect(said).toEqual(
+    expect.arrayContaining([...REQUIRED_SECRETS, ...Object.keys(databases), ...namespaces]),
+  );
+  // The button runs these two.
+  expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['build', 'deploy']));
+});
+
+it('[OPS-4] has no ids of anybody’s resources', () => {
+  expect(read('wrangler.toml')).not.toMatch(/database_id|^id =/m);
+});
