@@ -29,3 +29,17 @@ export const ifMatchHeader = z.object({
     description: 'ETag of the record that is edited; without it, whatever is there is edited',
   }),
 });
+
+/** The headers of a route that makes or replaces a record. */
+export const ifStillHeaders = ifMatchHeader.extend({
+  'if-none-match': z.literal('*').optional().meta({
+    description: 'Only where there is none yet',
+  }),
+});
+
+/**
+ * The revision that what is replaced must be at, 0 where there must be none; undefined where anything may be there.
+ * @throws PorticoError `precondition_failed` where the headers name no revision of ours
+ */
+export const parseIfStill = (headers: z.infer<typeof ifStillHeaders>): number | undefined =>
+  headers['if-none-match'] === '*' ? 0 : parseIfMatch(headers['if-match']);

@@ -8,9 +8,11 @@ import {
   SecretViewSchema,
   toSecretView,
 } from '../credentials/secret-schema.ts';
+import { ifStillHeaders, parseIfStill, toETag } from './etag.ts';
 import {
   ACT_ERRORS,
   BODY_ERRORS,
+  ETAG,
   needs,
   responsesOf,
   type Api,
@@ -39,6 +41,7 @@ const put = createRoute({
   ...needs('secrets:write'),
   request: {
     params: z.object({ name: SecretNameSchema.meta({ description: 'Name of the secret' }) }),
+    headers: ifStillHeaders,
     body: bodyOf(PutSecretSchema.meta({ id: 'PutSecret' }), {
       value: 'a-secret-value',
       origins: example.origins,
@@ -48,7 +51,11 @@ const put = createRoute({
     200,
     'The record without its value; servers use it within a second',
     SecretSchema,
-    { errors: [...ACT_ERRORS, ...BODY_ERRORS, 'conflict', 'not_found'], example },
+    {
+      errors: [...ACT_ERRORS, ...BODY_ERRORS, 'conflict', 'not_found', 'precondition_failed'],
+      headers: ETAG,
+      example,
+    },
   ),
 });
 
@@ -108,8 +115,10 @@ export function registerSecrets(api: Api, { secrets }: ApiPorts): void {
   api.openapi(put, async context => {
     const { name } = context.req.valid('param');
     const { caller } = context.var.snapshot;
-    const { secret, users } = await secrets.put(caller, name, context.req.valid('json'));
-    return context.json(toSecretView(secret, users), 200);
+    const ifRevision = parseIfStill(context.req.valid('header'));
+    const body = context.req.valid('json');
+    const { secret, users } = await secrets.put(caller, name, body, ifRevision);
+    return context.json(toSecretView(secret, users), 200, { etag: toETag(secret.revision) });
   });
   api.openapi(list, async context => {
     const found = await secrets.list(context.var.snapshot.caller);

@@ -23,6 +23,7 @@ import {
   listSecrets,
   listSecretUsers,
   upsertSecret,
+  whenAtRevision,
   whenUnused,
 } from './secret-store.ts';
 
@@ -49,12 +50,15 @@ export class SecretService {
 
   /**
    * Make a secret, or replace value and origins of the one with this name.
-   * @throws PorticoError `forbidden`, `validation_failed`, `conflict` where a server that refers to it is at none of the origins
+   * @param ifRevision refuse where it is at another revision; 0: where there is one
+   * @throws PorticoError `forbidden`, `validation_failed`, `precondition_failed`, `conflict` where a server that refers to it is at
+   *   none of the origins
    */
   put(
     caller: Actor,
     name: string,
     input: PutSecret,
+    ifRevision?: number,
   ): Promise<{ secret: Secret; users: SecretUser[] }> {
     const { db, keys, adminAudit } = this.#ports;
     const act = { action: 'secret.put', subject: name };
@@ -67,8 +71,12 @@ export class SecretService {
       const users = (await listSecretUsers(db)).filter(user => user.names.includes(name));
       checkUsers(name, origins, users);
       const sealed = await sealEnvelope(keys, input.value, secretPlace({ name, origins }));
-      const statements = [upsertSecret(db, { name, sealed, origins, updated_at: Date.now() })];
-      await commit({ when: ALWAYS, statements, detail: { origins } });
+      const when = ifRevision === undefined ? ALWAYS : whenAtRevision(name, ifRevision);
+      const row = { name, sealed, origins, updated_at: Date.now() };
+      const statements = [upsertSecret(db, row, when)];
+      if (!(await commit({ when, statements, detail: { origins } }))) {
+        throw new PorticoError('precondition_failed', 'It was changed meanwhile; read it again');
+      }
       this.#ports.invalidateRegistry();
       await this.#ports.onChanged(users.map(({ id }) => id));
       const [secret] = await findSecrets(db, [name]);

@@ -45,19 +45,26 @@ export async function countSecrets(db: D1Database): Promise<number> {
   return z.object({ n: z.number() }).parse(row).n;
 }
 
-/** Insert a secret, or replace value and origins of the one with this name. */
+/** The secret is at this revision; at 0: there is none. */
+export const whenAtRevision = (name: string, revision: number): Condition => ({
+  sql: 'coalesce((SELECT revision FROM secrets WHERE name = ?), 0) = ?',
+  params: [name, revision],
+});
+
+/** Insert a secret, or replace value and origins of the one with this name, where it may be. */
 export function upsertSecret(
   db: D1Database,
   { name, sealed, origins, updated_at: now }: Omit<Secret, 'revision' | 'created_at'>,
+  when: Condition,
 ): D1PreparedStatement {
   return db
     .prepare(
       `INSERT INTO secrets (name, sealed, origins, revision, created_at, updated_at)
-       VALUES (?, ?, ?, 1, ?, ?)
+       SELECT ?, ?, ?, 1, ?, ? WHERE ${when.sql}
        ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed, origins = excluded.origins,
          revision = revision + 1, updated_at = excluded.updated_at`,
     )
-    .bind(name, sealed, JSON.stringify(origins), now, now);
+    .bind(name, sealed, JSON.stringify(origins), now, now, ...when.params);
 }
 
 const IS_USED = `EXISTS (SELECT 1 FROM servers, json_tree(servers.credential_view, '$.secrets') AS part

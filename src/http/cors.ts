@@ -14,6 +14,7 @@ const REQUEST_HEADERS = [
   'authorization',
   'content-type',
   'if-match',
+  'if-none-match',
   'last-event-id',
   'traceparent',
   'tracestate',

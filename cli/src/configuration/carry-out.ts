@@ -4,7 +4,7 @@
  */
 import { toOwnerHeader } from '../../../src/shared/identity/record-owner.ts';
 import { EXIT, Failure } from '../failure.ts';
-import { Unanswered, type Api } from '../gateway/api.ts';
+import { ifStill, Unanswered, type Api } from '../gateway/api.ts';
 import type { Content, Known } from './content.ts';
 import { kindOf } from './kinds.ts';
 import type { Change } from './plan.ts';
@@ -31,6 +31,7 @@ export interface Work {
 
 export async function carryOut(changes: readonly Change[], work: Work): Promise<Outcome[]> {
   const ids = idsOfPrincipals(changes, work);
+  const written = new Map<string, number>();
   const outcomes: Outcome[] = [];
   const tell = (outcome: Outcome) => {
     outcomes.push(outcome);
@@ -55,7 +56,7 @@ export async function carryOut(changes: readonly Change[], work: Work): Promise<
     const kept =
       change.verb === 'delete' && hasFailed ? 'left, since not all went well' : undefined;
     if (change.verb === 'replace' && stopped === undefined) await removeReplaced(change.kind);
-    const make = () => attempt(() => makeOne(change, work, ids));
+    const make = () => attempt(() => makeOne(change, work, ids, written));
     const problem = stopped ?? kept ?? removed.get(change) ?? (await make());
     if (problem instanceof Failure) {
       const isEnd = problem instanceof Unanswered || problem.exitCode === EXIT.denied;
@@ -99,7 +100,13 @@ const pathOf = ({ kind, before }: Change): string =>
 
 const remove = (change: Change, { api }: Work): Promise<void> => api.json('DELETE', pathOf(change));
 
-async function makeOne(change: Change, work: Work, ids: Ids): Promise<void> {
+/** @param written revisions of secrets after their writes, by path */
+async function makeOne(
+  change: Change,
+  work: Work,
+  ids: Ids,
+  written: Map<string, number>,
+): Promise<void> {
   const { api, owner, values } = work;
   const { verb, kind, key, before, after } = change;
   if (verb === 'delete') return remove(change, work);
@@ -115,7 +122,15 @@ async function makeOne(change: Change, work: Work, ids: Ids): Promise<void> {
   if (!after) return;
   if (kind === 'secret') {
     const body = { value: values.get(String(after['name'])), origins: after['origins'] };
-    await send('PUT', `${path}/${encodeURIComponent(String(after['name']))}`, body);
+    const to = `${path}/${encodeURIComponent(String(after['name']))}`;
+    // Its origins may be widened first and narrowed later: the second write is over the first one.
+    const { revision } = await send<{ revision?: number }>(
+      'PUT',
+      to,
+      body,
+      ifStill(written.get(to) ?? before?.revision),
+    );
+    if (revision !== undefined) written.set(to, revision);
   } else if (verb === 'update') {
     const match = before?.revision === undefined ? {} : { 'if-match': `"r${before.revision}"` };
     await send('PATCH', pathOf(change), toPatch(change, ids), match);

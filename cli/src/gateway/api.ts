@@ -155,6 +155,10 @@ export class Api {
   }
 }
 
+/** The header that lets nobody else's change be lost: of the revision that was read, or of nothing. */
+export const ifStill = (revision: number | undefined): Record<string, string> =>
+  revision === undefined ? { 'if-none-match': '*' } : { 'if-match': `"r${revision}"` };
+
 /** The command that lists records of a kind. */
 const listOf = (noun: string): string =>
   noun === 'token' ? 'portico token list' : `portico ${noun}s`;

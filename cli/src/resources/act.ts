@@ -4,7 +4,7 @@ import { kindOf } from '../configuration/kinds.ts';
 import { createNames, type Named, type Names } from '../configuration/names.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { apiOf, type ApiOptions } from '../gateway/api-command.ts';
-import { findRecord, type Api } from '../gateway/api.ts';
+import { findRecord, ifStill, type Api } from '../gateway/api.ts';
 import { readInput } from '../input.ts';
 import { formatTable, visible } from '../output/table.ts';
 import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
@@ -14,7 +14,7 @@ import { readSubject, toSubjectText, type Subject } from './subject.ts';
 
 /** Of a command; beside these, those of the fields. */
 export type Options = ApiOptions & Body & { from?: string; fromEnv?: string };
-type View = Partial<Named> & { subject?: Subject; origins?: string[] };
+type View = Partial<Named> & { subject?: Subject; origins?: string[]; revision?: number };
 
 export async function listRecords(resource: Resource, options: Options): Promise<void> {
   const api = apiOf(options);
@@ -83,7 +83,8 @@ export async function putValue(resource: Resource, name: string, options: Option
     throw new Failure(`${name} is new; say by --origin where it may be sent`, EXIT.usage);
   }
   const path = `${resource.path}/${encodeURIComponent(name)}`;
-  const view = await api.json<View>('PUT', path, JSON.stringify({ ...body, value }));
+  const text = JSON.stringify({ ...body, value });
+  const view = await api.json<View>('PUT', path, text, ifStill(known?.revision));
   await tell(resource, view, known ? 'has another value' : 'is made', options);
 }
 

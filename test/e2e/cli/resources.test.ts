@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 import { runPortico, type Ran } from '../support/portico-command.ts';
+import { startScripted } from '../support/scripted-gateway.ts';
 
 const SECRET = 'a-value-that-nobody-may-see-4711';
 const ORIGIN = 'https://docs.example.com';
@@ -167,6 +168,37 @@ it('[OPS-8] [SEC-1] a secret is set, seen without its value, and removed', async
   expect((await portico('secrets')).out).toMatch(/^DOCS_TOKEN +\d{4}-\d\d-\d\d +https:\S+$/m);
   expect(await says(`secrets remove ${name}`)).toBe(`secret '${name}' is removed\n`);
   await refused(`secrets remove ${name}`, 4, `there is no secret '${name}'; see portico secrets`);
+});
+
+it('[OPS-8] [SEC-1] a secret that somebody else sets meanwhile is not replaced', async () => {
+  const path = '/api/v1/secrets/SHARED';
+  const other = ['https://docs.example.com', 'https://hub.example.com'];
+  // Whoever is quicker: between what the command reads and what it writes.
+  const meanwhile = await startScripted(({ method, url, headers, text }, response) => {
+    const { authorization = '', 'if-match': match, 'if-none-match': none } = headers;
+    const still = {
+      ...(match ? { 'if-match': match } : {}),
+      ...(none ? { 'if-none-match': none } : {}),
+    };
+    void (async () => {
+      if (method === 'PUT') await gateway.api('PUT', path, { value: 'theirs', origins: other });
+      const answer = await fetch(gateway.origin + url, {
+        method,
+        headers: { authorization, 'content-type': 'application/json', ...still },
+        ...(method === 'GET' ? {} : { body: text }),
+      });
+      response.writeHead(answer.status, { 'content-type': 'application/json' });
+      response.end(await answer.text());
+    })();
+  });
+  const set = `secrets set SHARED --origin ${ORIGIN} --url ${meanwhile.origin}`;
+  // It is new, and then it is one that has another origin by now.
+  for (const words of [set, `secrets set SHARED --url ${meanwhile.origin}`]) {
+    await refused(words, 1, 'It was changed meanwhile; read it again', SECRET);
+    expect(await json('secrets show SHARED')).toMatchObject({ origins: other });
+  }
+  await meanwhile.close();
+  await says('secrets remove SHARED');
 });
 
 it('[OPS-8] whoever may not administer is told so', async () => {

@@ -49,7 +49,8 @@ export class ModelGateway {
   }
 
   #answer(method: string, path: string, body: Content, headers: object): object {
-    const { 'portico-owner': header, 'if-match': match } = headers as Record<string, string>;
+    const asked = headers as Record<string, string>;
+    const { 'portico-owner': header, 'if-match': match, 'if-none-match': none } = asked;
     const owner = header === undefined ? undefined : parseOwnerHeader(header);
     this.writes.push(`${method} ${path}`);
     if (path === '/api/v1/owners') {
@@ -62,10 +63,10 @@ export class ModelGateway {
     const id = decodeURIComponent(path.slice(kind.path.length + 1));
     const found = this.#records.find(each => each.kind === kind.kind && each.id === id);
     if (method === 'DELETE') return found ? this.#delete(found) : refuse('not found');
+    const isStale = match !== undefined && match !== `"r${found?.revision}"`;
+    if (isStale || (none === '*' && found)) return refuse('edited meanwhile');
     if (method === 'PATCH') {
       if (!found) return refuse('not found');
-      if (match !== undefined && match !== `"r${found.revision}"`)
-        return refuse('edited meanwhile');
       return this.#store({ ...found, body: patched(found.body, body) }, owner);
     }
     if (method === 'PUT') {
@@ -94,7 +95,7 @@ export class ModelGateway {
     if (at === -1) this.#records.push(stored);
     else this.#records[at] = stored;
     if (owner) this.#mark(stored, owner);
-    return { id: record.id };
+    return { id: record.id, revision: stored.revision };
   }
 
   #mark(record: Stored, owner: RecordOwner): object {

@@ -108,6 +108,37 @@ describe('a secret', () => {
     expect((await portico.api('DELETE', `${SECRETS}/HELD`)).status).toBe(404);
   });
 
+  it('[SEC-1] [OPS-8] is replaced only as it was read, where that is asked for', async () => {
+    const write = (value: string, headers: Record<string, string>) => {
+      const body = { value, origins: [originOf('guarded')] };
+      return portico.api('PUT', `${SECRETS}/GUARDED`, body, { headers });
+    };
+    const isValue = async (value: string) => {
+      const body = { secrets: [{ name: 'GUARDED', value }] };
+      const answer = await portico.api('POST', `${SECRETS}/compare`, body);
+      return (await answer.json<{ same: string[] }>()).same.length === 1;
+    };
+    expect((await write('first', { 'if-match': '"r1"' })).status).toBe(412);
+    const made = await write('first', { 'if-none-match': '*' });
+    expect([made.status, made.headers.get('etag')]).toEqual([200, '"r1"']);
+    expect((await write('second', { 'if-match': '"r1"' })).headers.get('etag')).toBe('"r2"');
+    const before = await dumpDatabase();
+    for (const headers of [{ 'if-match': '"r1"' }, { 'if-none-match': '*' }, { 'if-match': 'x' }]) {
+      const refused = await write('lost', headers as Record<string, string>);
+      expect([refused.status, await refused.json()]).toEqual([
+        412,
+        expect.objectContaining({ code: 'precondition_failed' }),
+      ]);
+    }
+    expect([await isValue('second'), await dumpDatabase()]).toEqual([true, before]);
+    // Of several at once over one revision, one is written.
+    const all = await Promise.all(
+      Array.from({ length: 5 }, (_, i) => write(`at-once-${i}`, { 'if-match': '"r2"' })),
+    );
+    expect(all.map(({ status }) => status).toSorted()).toEqual([200, 412, 412, 412, 412]);
+    expect((await list()).find(({ name }) => name === 'GUARDED')).toMatchObject({ revision: 3 });
+  });
+
   it('[SEC-1] that is deleted while servers are registered with it leaves none without it', async () => {
     for (let round = 0; round < 5; round += 1) {
       const name = `RACE_${round}`;
