@@ -4,7 +4,9 @@
  */
 
 import { createInterface } from 'node:readline';
+import colors from 'picocolors';
 import { toSafeJson } from './output/json.ts';
+import { formatTable } from './output/table.ts';
 
 /** Write data. Resolves when the reader has taken it, so that nothing piles up; rejects where the reader is gone. */
 export function writeOut(text: string): Promise<void> {
@@ -16,6 +18,38 @@ export function writeOut(text: string): Promise<void> {
 /** Write a value for programs; outside text in it does nothing to a terminal. */
 export function writeJson(value: unknown): Promise<void> {
   return writeOut(`${toSafeJson(JSON.stringify(value, null, 2))}\n`);
+}
+
+/** How the words of a state are painted. */
+const STATES: Readonly<Record<string, (text: string) => string>> = {
+  CONNECTED: colors.green,
+  ERROR: colors.red,
+  DEGRADED: colors.yellow,
+};
+
+export interface TableLook {
+  /** The last column is wrapped in place of cut. */
+  last?: 'wrap';
+  /** Words of states are painted. */
+  hasStates?: boolean;
+}
+
+/** Write rows as a table as wide as the terminal. */
+export function writeTable(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  { last, hasStates = false }: TableLook = {},
+): Promise<void> {
+  const look = { columns: outputColumns(), paint: colors.bold, ...(last ? { last } : {}) };
+  const table = formatTable(heading, rows, look);
+  if (!hasStates) return writeOut(table);
+  // Only whole words are painted, after everything has its place.
+  return writeOut(
+    table.replaceAll(
+      / (CONNECTED|ERROR|DEGRADED) /g,
+      (_all, word: string) => ` ${STATES[word]?.(word) ?? word} `,
+    ),
+  );
 }
 
 /** Say one line to people, on standard error. */

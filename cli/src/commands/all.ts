@@ -5,7 +5,6 @@ import { addApprovals } from './approvals.ts';
 import { addAudit } from './audit.ts';
 import { addBackup } from './backup.ts';
 import { addConnect } from './connect.ts';
-import { addConnectors } from './connectors.ts';
 import { addAsk } from './ask.ts';
 import { addCall } from './call.ts';
 import { addChat } from './chat.ts';
@@ -28,7 +27,6 @@ export type AddCommand = (program: Command) => void;
 export const COMMANDS: readonly AddCommand[] = [
   addUp,
   addConnect,
-  addConnectors,
   addStdio,
   addServers,
   addTools,

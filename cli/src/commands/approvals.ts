@@ -1,6 +1,5 @@
 /** `portico approvals`: which tools are held, what differs in them, and the decisions on them. */
 import type { Command } from 'commander';
-import colors from 'picocolors';
 import { EXIT, Failure } from '../failure.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
 import {
@@ -12,8 +11,8 @@ import {
   type Approval,
 } from '../gateway/approvals.ts';
 import { findRecord, SERVERS, type Api, type ServerRecord } from '../gateway/api.ts';
-import { formatTable, visible } from '../output/table.ts';
-import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+import { visible } from '../output/table.ts';
+import { note, writeJson, writeOut, writeTable } from '../terminal.ts';
 
 interface ListOptions extends Options {
   server?: string;
@@ -108,7 +107,7 @@ async function list({ server, ...options }: ListOptions): Promise<void> {
     whyOf(approval),
   ]);
   const heading = ['NAME', 'FINGERPRINT', 'SINCE', 'WHY'];
-  await writeOut(formatTable(heading, rows, { columns: outputColumns(), paint: colors.bold }));
+  await writeTable(heading, rows);
 }
 
 async function show(tool: string, options: Options): Promise<void> {

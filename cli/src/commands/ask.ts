@@ -1,12 +1,10 @@
 /** `portico ask`: say in words what is wanted; one call is planned, judged and made. Below it what may be asked for at all. */
 import type { Command } from 'commander';
-import colors from 'picocolors';
 import { EXIT, Failure } from '../failure.ts';
 import { addGatewayOptions } from '../gateway-options.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
 import { formatAsked, type Asked } from '../output/asked.ts';
-import { formatTable } from '../output/table.ts';
-import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+import { note, outputColumns, writeJson, writeOut, writeTable } from '../terminal.ts';
 
 interface AskOptions extends Options {
   dryRun?: boolean;
@@ -146,7 +144,7 @@ async function listAllowed(options: Options): Promise<void> {
     description,
   ]);
   const heading = ['SERVER', 'TOOL', 'SIDE EFFECTS', 'FOR', 'ID', 'DESCRIPTION'];
-  await writeOut(formatTable(heading, rows, { columns: outputColumns(), paint: colors.bold }));
+  await writeTable(heading, rows);
 }
 
 async function removeEntry(id: string, options: Options): Promise<void> {

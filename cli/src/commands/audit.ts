@@ -1,17 +1,16 @@
-/** `portico audit`: who called and changed what, and whether anybody changed the record of it. */
+/** `portico audit`: who called and changed what, all of it for programs, and whether anybody changed the record of it. */
 import type { Command } from 'commander';
-import colors from 'picocolors';
 import { EXIT, Failure } from '../failure.ts';
+import { addGatewayOptions, type GatewayOptions } from '../gateway-options.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
-import { formatTable } from '../output/table.ts';
-import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+import { note, writeJson, writeOut, writeTable } from '../terminal.ts';
 
 /** Filters that the API takes as they are. */
 const FILTERS = ['principal', 'server', 'tool', 'action', 'outcome'] as const;
 
-type ListOptions = Options & { since?: string; limit: string } & {
-  [filter in (typeof FILTERS)[number]]?: string;
-};
+type Filters = { since?: string } & { [filter in (typeof FILTERS)[number]]?: string };
+type ListOptions = Options & Filters & { limit: string };
+type ExportOptions = GatewayOptions & Filters & { after?: string };
 
 interface Row {
   at: string;
@@ -43,6 +42,14 @@ Examples:
   portico audit --tool github.create_issue --since 7d
   portico audit verify`;
 
+const EXPORT_HELP = `
+One JSON object a line, oldest first. One that broke off goes on with --after,
+the id of the last line that came.
+
+Examples:
+  portico audit export > audit.ndjson
+  portico audit export --server github --since 30d | jq -r .subject`;
+
 const VERIFY_HELP = `
 Rows and chunks of calls form chains, so an edit or a deletion shows. Exit
 code 1 where something is not as it was written.`;
@@ -55,20 +62,32 @@ export function addAudit(program: Command): void {
     .description('Show who called and changed what, and check that nobody changed it.')
     .addHelpText('after', HELP);
   const all = audit.command('list', { isDefault: true }).description('List calls and changes.');
-  for (const filter of FILTERS) all.option(`--${filter} <${filter}>`, `only of this ${filter}`);
-  all.option('--since <time>', 'only from then on').option('--limit <rows>', 'so many', '20');
+  filtered(all).option('--limit <rows>', 'so many', '20');
   shown(all.addHelpText('after', HELP)).action(list);
+  const whole = audit.command('export').description('Write all of it, for programs.');
+  filtered(whole).option('--after <id>', 'only what follows this row');
+  addGatewayOptions(whole.addHelpText('after', EXPORT_HELP)).action(exportRows);
   const check = audit.command('verify').description('Check every chain.');
   shown(check.addHelpText('after', VERIFY_HELP)).action(verify);
 }
 
-async function list({ since, limit, ...options }: ListOptions): Promise<void> {
-  const query = new URLSearchParams({ limit });
+function filtered(command: Command): Command {
+  for (const filter of FILTERS) command.option(`--${filter} <${filter}>`, `only of this ${filter}`);
+  return command.option('--since <time>', 'only from then on');
+}
+
+function toQuery(given: Filters, more: Record<string, string>): URLSearchParams {
+  const query = new URLSearchParams(more);
   for (const filter of FILTERS) {
-    const value = options[filter];
+    const value = given[filter];
     if (value !== undefined) query.set(filter, value);
   }
-  if (since !== undefined) query.set('since', toTime(since));
+  if (given.since !== undefined) query.set('since', toTime(given.since));
+  return query;
+}
+
+async function list({ limit, ...options }: ListOptions): Promise<void> {
+  const query = toQuery(options, { limit });
   const { events } = await apiOf(options).json<{ events: Row[] }>('GET', `${AUDIT}?${query}`);
   if (options.json) return writeJson(events);
   if (events.length === 0) return note('nothing is recorded of that');
@@ -80,7 +99,13 @@ async function list({ since, limit, ...options }: ListOptions): Promise<void> {
     row.code === null ? row.outcome : `${row.outcome} (${row.code})`,
   ]);
   const heading = ['TIME', 'PRINCIPAL', 'ACTION', 'WHAT', 'OUTCOME'];
-  await writeOut(formatTable(heading, rows, { columns: outputColumns(), paint: colors.bold }));
+  await writeTable(heading, rows);
+}
+
+/** @throws Failure where the gateway refuses, or breaks off */
+async function exportRows({ after, ...options }: ExportOptions): Promise<void> {
+  const query = toQuery(options, after === undefined ? {} : { after });
+  for await (const text of apiOf(options).read(`${AUDIT}/export?${query}`)) await writeOut(text);
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -118,7 +143,7 @@ async function verify(options: Options): Promise<void> {
       String(rows),
       seq === undefined ? 'whole' : `broken from ${seq} on`,
     ]);
-    await writeOut(formatTable(['CHAIN', 'CHECKED', 'STATE'], lines, { columns: outputColumns() }));
+    await writeTable(['CHAIN', 'CHECKED', 'STATE'], lines);
   }
   const broken = found.filter(({ first_broken_seq: seq }) => seq !== undefined);
   if (broken.length > 0) {

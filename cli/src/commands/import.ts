@@ -1,12 +1,10 @@
 /** `portico import`: the servers of an mcp.json into the registry. Shows what it would do, and does it with `--yes`. */
 import { Option, type Command } from 'commander';
-import colors from 'picocolors';
 import { EXIT, Failure } from '../failure.ts';
 import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';
 import { Api } from '../gateway/api.ts';
 import { readInput } from '../input.ts';
-import { formatTable } from '../output/table.ts';
-import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+import { note, writeJson, writeTable } from '../terminal.ts';
 
 interface Options extends GatewayOptions {
   json?: boolean;
@@ -74,13 +72,7 @@ async function importFile(file: string, options: Options): Promise<void> {
         ...secrets.map(secret => `stores the secret ${secret}`),
       ].join('; '),
     ]);
-    await writeOut(
-      formatTable(['NAME', 'ACTION', 'NOTES'], rows, {
-        columns: outputColumns(),
-        last: 'wrap',
-        paint: colors.bold,
-      }),
-    );
+    await writeTable(['NAME', 'ACTION', 'NOTES'], rows, { last: 'wrap' });
   }
   const bad = entries.filter(({ action }) => action === 'invalid' || action === 'failed');
   if (bad.length > 0) {

@@ -1,6 +1,6 @@
 /**
- * `portico rules`, `principals`, `groups`, `toolsets` and `secrets`: list, show, add, edit and remove, the same for all
- * (`resources/resources.ts` says what each is). The value of a secret comes from standard input or the environment, never from an
+ * `portico connectors`, `rules`, `principals`, `groups`, `toolsets` and `secrets`, and what `portico servers` has of it: list, show, add,
+ * edit and remove, the same for all (`resources/resources.ts` says what each is). The value of a secret comes from standard input or the environment, never from an
  * argument, which others can read.
  */
 import type { Command } from 'commander';
@@ -38,14 +38,15 @@ export function addResources(program: Command): void {
   for (const resource of RESOURCES) addResource(program, resource);
 }
 
-function addResource(program: Command, resource: Resource): void {
-  const { name, noun, written, example, removal } = resource;
-  const verbs = written === 'derived' ? 'list and show' : 'list, show and change';
+/** @returns the command, for verbs of its own */
+export function addResource(program: Command, resource: Resource): Command {
+  const { name, noun, called = name, written, example, removal } = resource;
+  const verbs = VERBS[written];
   const lines = ['', `show ${example.id}`, ...(example.new ?? []).slice(0, 1)];
   const all = program
     .command(name)
-    .summary(`${verbs} ${name}`)
-    .description(`${verbs[0]?.toUpperCase()}${verbs.slice(1)} ${name}.`)
+    .summary(`${verbs} ${called}`)
+    .description(`${verbs[0]?.toUpperCase()}${verbs.slice(1)} ${called}.`)
     .addHelpText('after', examplesOf(resource, lines));
   const by = BY[written];
   shown(all.command('list', { isDefault: true }).description(`List the ${name}.`)).action(options =>
@@ -54,20 +55,30 @@ function addResource(program: Command, resource: Resource): void {
   shown(all.command(`show <${noun}>`).description(`Show a ${noun}, by ${by}.`))
     .addHelpText('after', examplesOf(resource, [`show ${example.id}`]))
     .action((id, options) => showRecord(resource, id, options));
-  if (written === 'derived') return;
+  if (written === 'derived') return all;
   if (written === 'value') addSet(all, resource);
-  else addEdits(all, resource, written === 'named');
+  if (written === 'records' || written === 'named') addEdits(all, resource, written === 'named');
   const after = removal === undefined ? '' : `\n${removal}\n`;
   shown(all.command(`remove <${noun}>`).description(`Remove a ${noun}, by ${by}.`))
     .addHelpText('after', `${after}${examplesOf(resource, [`remove ${example.id}`])}`)
     .action((id, options) => removeRecord(resource, id, options));
+  return all;
 }
+
+const VERBS = {
+  records: 'list, show and change',
+  named: 'list, show and change',
+  value: 'list, show and change',
+  elsewhere: 'list, show and remove',
+  derived: 'list and show',
+} as const;
 
 /** What one is told by. */
 const BY = {
   records: 'its id',
   named: 'its name or id',
   value: 'its name',
+  elsewhere: 'its name or id',
   derived: 'its name',
 } as const;
 

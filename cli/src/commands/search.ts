@@ -1,13 +1,11 @@
 /** `portico search`: the tools that fit what is wanted best, found by the gateway. */
 import type { Command } from 'commander';
-import colors from 'picocolors';
 import { MAX_FOUND, USUAL_FOUND } from '../../../src/search/rank/limits.ts';
 import { again } from '../again.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';
 import { Api } from '../gateway/api.ts';
-import { formatTable } from '../output/table.ts';
-import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+import { note, writeJson, writeTable } from '../terminal.ts';
 
 interface Options extends GatewayOptions {
   json?: boolean;
@@ -64,12 +62,7 @@ async function searchTools(words: string[], options: Options): Promise<void> {
     return note(`none of ${count(tried, 'tool')} of ${count(servers, 'server')} fits`);
   }
   const rows = tools.map(({ score, name, description }) => [score.toFixed(2), name, description]);
-  await writeOut(
-    formatTable(['SCORE', 'NAME', 'DESCRIPTION'], rows, {
-      columns: outputColumns(),
-      paint: colors.bold,
-    }),
-  );
+  await writeTable(['SCORE', 'NAME', 'DESCRIPTION'], rows);
 }
 
 /** @throws Failure */

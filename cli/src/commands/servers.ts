@@ -1,15 +1,14 @@
-/** `portico servers`: what is registered at the gateway, and how it is; add, connect, disconnect, remove. */
+/** `portico servers`: what is registered at the gateway; beside what all records have, add, edit, connect and disconnect. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import colors from 'picocolors';
 import { again } from '../again.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
 import { type Api, findRecord, SERVERS, type ServerRecord } from '../gateway/api.ts';
-import { findHeldNote } from '../gateway/approvals.ts';
 import { readHeaders } from '../gateway/headers.ts';
-import { formatTable } from '../output/table.ts';
-import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+import { SERVER } from '../resources/resources.ts';
+import { note, writeJson } from '../terminal.ts';
+import { addResource } from './resources.ts';
 
 interface AddOptions extends Options {
   sse?: boolean;
@@ -29,14 +28,6 @@ interface EditOptions extends Options {
 /** How long `add` and `connect` look at what becomes of a server, in milliseconds. */
 const SETTLE_MS = 20_000;
 const LOOK_MS = 200;
-
-const HELP = `
-Examples:
-  portico servers
-  portico servers --json | jq -r '.[].name'
-  portico servers add docs https://docs.example.com/mcp
-  portico servers edit docs https://docs.example.com/v2/mcp
-  portico servers disconnect github`;
 
 const ADD_HELP = `
 In a header \${NAME} stands for an environment variable, so that a credential is
@@ -59,13 +50,9 @@ Examples:
 
 /** Adds `servers`. */
 export function addServers(program: Command): void {
-  const servers = program
-    .command('servers')
-    .summary('list, add, edit, connect and remove servers')
-    .description('List the servers behind the gateway, or change them.')
-    .addHelpText('after', HELP);
-  const list = servers.command('list', { isDefault: true }).description('List the servers.');
-  shown(list).action(listServers);
+  const servers = addResource(program, SERVER)
+    .summary('list, show, add, edit, connect and remove servers')
+    .description('List the servers behind the gateway, show one, or change them.');
   const add = servers
     .command('add <name> <url>')
     .description('Register a server that a URL reaches.')
@@ -89,48 +76,13 @@ export function addServers(program: Command): void {
     .option('--no-wait', 'do not wait for its tools')
     .addHelpText('after', EDIT_HELP);
   shown(edit).action(editServer);
-  for (const verb of ['connect', 'disconnect', 'remove'] as const) {
+  for (const verb of ['connect', 'disconnect'] as const) {
     const command = servers
       .command(`${verb} <server>`)
       .description(`${verb[0]?.toUpperCase()}${verb.slice(1)} a server, by its name or id.`)
       .addHelpText('after', `\nExample:\n  portico servers ${verb} github`);
     shown(command).action((name: string, options: Options) => change(verb, name, options));
   }
-}
-
-const PAINT: Readonly<Record<string, (text: string) => string>> = {
-  CONNECTED: colors.green,
-  ERROR: colors.red,
-  DEGRADED: colors.yellow,
-};
-
-async function listServers(options: Options): Promise<void> {
-  const api = apiOf(options);
-  const servers = await api.list<ServerRecord>(SERVERS, 'servers');
-  if (options.json) return writeJson(servers);
-  if (servers.length === 0) return note('no servers yet; portico servers add, or portico import');
-  const rows = servers.map(server => [
-    server.name,
-    server.status,
-    server.health.state,
-    `${server.tool_count}${server.held_tools > 0 ? ` (${server.held_tools} held)` : ''}`,
-    server.transport_type,
-    server.last_error ?? '',
-  ]);
-  const heading = ['NAME', 'STATUS', 'HEALTH', 'TOOLS', 'TYPE', 'LAST ERROR'];
-  const table = formatTable(heading, rows, {
-    columns: outputColumns(),
-    last: 'wrap',
-    paint: colors.bold,
-  });
-  // Only whole words are painted, after everything has its place.
-  const painted = table.replaceAll(/ (CONNECTED|ERROR|DEGRADED) /g, (_all, word: string) => {
-    return ` ${PAINT[word]?.(word) ?? word} `;
-  });
-  await writeOut(painted);
-  const isHeld = servers.some(({ held_tools: held }) => held > 0);
-  const held = isHeld ? await findHeldNote(api) : undefined;
-  if (held !== undefined) note(held);
 }
 
 async function addServer(name: string, url: string, options: AddOptions): Promise<void> {
@@ -171,17 +123,13 @@ async function editServer(
 }
 
 async function change(
-  verb: 'connect' | 'disconnect' | 'remove',
+  verb: 'connect' | 'disconnect',
   name: string,
   options: Options,
 ): Promise<void> {
   const api = apiOf(options);
   const server = findRecord('server', name, await api.list<ServerRecord>(SERVERS, 'servers'));
   const path = `${SERVERS}/${server.id}`;
-  if (verb === 'remove') {
-    await api.json('DELETE', path);
-    return options.json ? writeJson({ removed: server.id }) : note(`${server.name} is removed`);
-  }
   await api.post(`${path}/${verb}`);
   const now = await api.json<ServerRecord>('GET', path);
   const isAwaited = verb === 'connect';

@@ -1,12 +1,10 @@
 /** `portico token`: make tokens for people and programs, see them, revoke them. A value is printed once, by `create`. */
 import type { Command } from 'commander';
-import colors from 'picocolors';
 import { EXIT, Failure } from '../failure.ts';
 import { again } from '../again.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
 import { findRecord, TOKENS, type TokenRecord } from '../gateway/api.ts';
-import { formatTable } from '../output/table.ts';
-import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+import { note, writeJson, writeOut, writeTable } from '../terminal.ts';
 
 interface CreateOptions extends Options {
   server?: string[];
@@ -62,7 +60,7 @@ async function list(options: Options): Promise<void> {
     token.effective_scopes.join(' '),
   ]);
   const heading = ['NAME', 'ID', 'EXPIRES', 'USED', 'SCOPES'];
-  await writeOut(formatTable(heading, rows, { columns: outputColumns(), paint: colors.bold }));
+  await writeTable(heading, rows);
 }
 
 async function createToken(name: string, options: CreateOptions): Promise<void> {

@@ -1,6 +1,5 @@
 /** `portico tools`: the tools that a token may use, and what one of them takes. */
 import type { Command } from 'commander';
-import colors from 'picocolors';
 import { describeTool } from '../call/describe.ts';
 import {
   addGatewayOptions,
@@ -12,8 +11,7 @@ import { Api } from '../gateway/api.ts';
 import { findHeldNote } from '../gateway/approvals.ts';
 import { findTool } from '../gateway/find-tool.ts';
 import { Mcp } from '../gateway/mcp.ts';
-import { formatTable } from '../output/table.ts';
-import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+import { note, outputColumns, writeJson, writeOut, writeTable } from '../terminal.ts';
 
 interface Options extends GatewayOptions {
   json?: boolean;
@@ -61,10 +59,5 @@ async function showTools(filter: string | undefined, options: Options): Promise<
     name,
     String(description ?? title ?? ''),
   ]);
-  await writeOut(
-    formatTable(['NAME', 'DESCRIPTION'], rows, {
-      columns: outputColumns(),
-      paint: colors.bold,
-    }),
-  );
+  await writeTable(['NAME', 'DESCRIPTION'], rows);
 }

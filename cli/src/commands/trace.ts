@@ -5,8 +5,7 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import colors from 'picocolors';
 import { EXIT, Failure } from '../failure.ts';
-import { formatTable } from '../output/table.ts';
-import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+import { note, outputColumns, writeJson, writeOut, writeTable } from '../terminal.ts';
 import { formatTree, toDuration } from '../trace/format-tree.ts';
 import { findTrace, listTraces, readSpans, type SpanLine } from '../trace/read-traces.ts';
 
@@ -93,8 +92,7 @@ async function showList(options: Options): Promise<void> {
     root.name,
     root.error ?? root.decision ?? '',
   ]);
-  const look = { columns: outputColumns(), paint: colors.bold };
-  await writeOut(formatTable(['TRACE', 'START', 'TIME', 'NAME', 'OUTCOME'], rows, look));
+  await writeTable(['TRACE', 'START', 'TIME', 'NAME', 'OUTCOME'], rows);
 }
 
 function foldersOf({ dir }: Options): string[] {

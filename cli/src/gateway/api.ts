@@ -139,6 +139,18 @@ export class Api {
     if (signal.reason instanceof Failure) throw signal.reason;
   }
 
+  /** The text of a long answer, as it comes. @throws Failure where it is no success, or breaks off */
+  async *read(path: string): AsyncGenerator<string, void, undefined> {
+    const response = await this.send('GET', path, undefined, new AbortController().signal);
+    if (!response.ok) throw await toFailure(response, this.#origin);
+    const decoder = new TextDecoder();
+    try {
+      for await (const chunk of response.body ?? []) yield decoder.decode(chunk, { stream: true });
+    } catch (error) {
+      throw new Failure(`the gateway broke off (${reasonOf(error)})`);
+    }
+  }
+
   /** All items of a list. @param member of a page that holds them @param filter of the list */
   async list<T>(path: string, member: string, filter: Record<string, string> = {}): Promise<T[]> {
     const items: T[] = [];

@@ -1,13 +1,12 @@
 /** What the commands of resources do: a request or two each, and what is said of it. */
-import colors from 'picocolors';
 import { kindOf } from '../configuration/kinds.ts';
 import { createNames, type Named, type Names } from '../configuration/names.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { apiOf, type ApiOptions } from '../gateway/api-command.ts';
 import { findRecord, ifStill, type Api } from '../gateway/api.ts';
 import { readInput } from '../input.ts';
-import { formatTable, visible } from '../output/table.ts';
-import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+import { visible } from '../output/table.ts';
+import { note, writeJson, writeTable } from '../terminal.ts';
 import { readBody, readFields, toText, type Body } from './body.ts';
 import { editedFieldsOf, type Field, type Resource } from './resources.ts';
 import { readSubject, toSubjectText, type Subject } from './subject.ts';
@@ -24,7 +23,9 @@ export async function listRecords(resource: Resource, options: Options): Promise
   const names = await namesFor(api, views);
   const rows = views.map(view => resource.columns.map(([, cell]) => cell(view, names)));
   const heading = resource.columns.map(([title]) => title);
-  await writeOut(formatTable(heading, rows, { columns: outputColumns(), paint: colors.bold }));
+  await writeTable(heading, rows, resource.look);
+  const beside = await resource.beside?.(api, views);
+  if (beside !== undefined) note(beside);
 }
 
 export async function showRecord(
@@ -42,8 +43,7 @@ export async function showRecord(
     field,
     field === 'subject' && subject ? toSubjectText(subject, names) : toText(value),
   ]);
-  const look = { columns: outputColumns(), last: 'wrap', paint: colors.bold } as const;
-  await writeOut(formatTable(['FIELD', 'VALUE'], rows, look));
+  await writeTable(['FIELD', 'VALUE'], rows, { last: 'wrap' });
 }
 
 /** @param name absent of records without */

@@ -1,6 +1,6 @@
 /**
  * The records that have a command each: where the API has them, how a list shows them, and which options say what of them. What is
- * made of it is the same for all (`commands/resources.ts`). Pure.
+ * made of it is the same for all (`commands/resources.ts`).
  */
 import type { z } from 'zod';
 import type {
@@ -10,9 +10,12 @@ import type {
 import type { RuleViewSchema } from '../../../src/access/rules/rule-schema.ts';
 import type { ToolsetViewSchema } from '../../../src/access/toolsets/toolset-schema.ts';
 import type { SecretViewSchema } from '../../../src/credentials/secret-schema.ts';
+import type { ConnectorView } from '../../../src/servers/connectors/connector-schema.ts';
 import { kindOf } from '../configuration/kinds.ts';
 import type { Names } from '../configuration/names.ts';
-import type { Api } from '../gateway/api.ts';
+import type { Api, ServerRecord } from '../gateway/api.ts';
+import { findHeldNote } from '../gateway/approvals.ts';
+import type { TableLook } from '../terminal.ts';
 import { toSubjectText } from './subject.ts';
 
 /** A field that an option says. */
@@ -30,6 +33,8 @@ interface Described<View> {
   /** The command. */
   name: string;
   noun: string;
+  /** What a summary calls them, where the command does not say it. */
+  called?: string;
   path: string;
   /** Member of a page that has the records. */
   list: string;
@@ -38,10 +43,13 @@ interface Described<View> {
   columns: readonly (readonly [heading: string, cell: (view: View, names: Names) => string])[];
   /**
    * How one is written: `records` are made by one request and edited by another, `named` ones have a name that is given to each;
-   * a `value` is put under its name and never shown; `derived` ones are not written.
+   * a `value` is put under its name and never shown; `elsewhere`: by commands of their own; `derived` ones are not written.
    */
-  written: 'records' | 'named' | 'value' | 'derived';
+  written: 'records' | 'named' | 'value' | 'elsewhere' | 'derived';
   fields: readonly Field[];
+  /** How a list is written, and what is said below it. */
+  look?: TableLook;
+  beside?(api: Api, views: readonly View[]): Promise<string | undefined>;
   /** What `show` says beside the record itself. */
   whatElse?(api: Pick<Api, 'list'>, name: string): Promise<object>;
   /** What stands for one of them in examples, command lines that make one, and what an edit may say. */
@@ -60,6 +68,7 @@ const ofKind = (kind: Parameters<typeof kindOf>[0]) => {
 };
 
 const [RULES, PRINCIPALS] = [ofKind('rule'), ofKind('principal')];
+const STATES: TableLook = { hasStates: true };
 
 const text = (field: string, flags: string, about: string): Field => ({
   field,
@@ -76,7 +85,52 @@ const list = (field: string, flags: string, about: string): Field => ({
 const DESCRIPTION = text('description', '--description <text>', 'what it is for');
 const READ_ONLY = 'only tools that are annotated read-only';
 
+/** Servers have verbs of their own beside these (`commands/servers.ts`). */
+export const SERVER = describe<ServerRecord>({
+  name: 'servers',
+  ...ofKind('server'),
+  none: 'no servers yet; portico servers add, or portico import',
+  columns: [
+    ['NAME', ({ name }) => name],
+    ['STATUS', ({ status }) => status],
+    ['HEALTH', ({ health }) => health.state],
+    [
+      'TOOLS',
+      ({ tool_count: count, held_tools: held }) =>
+        held > 0 ? `${count} (${held} held)` : String(count),
+    ],
+    ['TYPE', ({ transport_type: type }) => type],
+    ['LAST ERROR', ({ last_error: problem }) => problem ?? ''],
+  ],
+  look: { ...STATES, last: 'wrap' },
+  beside: (api, servers) =>
+    servers.some(({ held_tools: held }) => held > 0)
+      ? findHeldNote(api)
+      : Promise.resolve(undefined),
+  written: 'elsewhere',
+  fields: [],
+  example: { id: 'github', new: ['add docs https://docs.example.com/mcp'] },
+  removal: 'Its tools go with it.',
+});
+
 export const RESOURCES: readonly Resource[] = [
+  describe<ConnectorView>({
+    name: 'connectors',
+    called: 'the machines that offer programs',
+    ...ofKind('connector'),
+    none: 'no connectors yet; portico connect --enroll NAME',
+    columns: [
+      ['NAME', ({ name }) => name],
+      ['STATUS', ({ status }) => status],
+      ['CAME OR WENT', ({ last_seen_at: seen }) => seen ?? 'never'],
+    ],
+    look: STATES,
+    written: 'elsewhere',
+    fields: [],
+    example: { id: 'laptop' },
+    removal: `Its machine is sent away at once. Its servers stay registered and cannot be
+reached; portico connect --enroll NAME --replace keeps them for another machine.`,
+  }),
   describe<z.infer<typeof RuleViewSchema>>({
     name: 'rules',
     ...RULES,

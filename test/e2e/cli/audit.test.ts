@@ -63,6 +63,27 @@ it('[CLI-4] [SEC-6] checks every chain', async () => {
   expect(out).toMatch(/^admin +\d+ +whole$/m);
 });
 
+it('[OPS-8] [SEC-6] writes all of it, a row a line, and goes on where it broke off', async () => {
+  const { out, err, code } = await portico(['audit', 'export', '--principal', 'Ada']);
+  expect([code, err]).toEqual([0, '']);
+  const rows = out
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line) as Row & { id: string });
+  expect(rows.map(({ subject }) => subject)).toContain('rich.echo');
+  const rest = await portico([
+    'audit',
+    'export',
+    '--principal',
+    'Ada',
+    '--after',
+    rows[0]?.id ?? '',
+  ]);
+  expect(rest.out).toBe(out.slice(out.indexOf('\n') + 1));
+  const refused = await portico(['audit', 'export', '--after', 'nothing']);
+  expect(refused).toMatchObject({ code: 2, out: '' });
+});
+
 it('[CLI-4] says what is wrong with what was asked', async () => {
   expect(await portico(['audit', '--since', 'yesterday'])).toMatchObject({ code: 2 });
   expect(await portico(['audit', '--outcome', 'odd'])).toMatchObject({ code: 2 });

@@ -129,6 +129,7 @@ it('[CLI-1] a machine whose token was lost takes its own place, and its servers 
   const portico = (...args: string[]) =>
     runPortico(args, { env: { ...env, PORTICO_URL: gateway.origin } });
   expect((await portico('connectors')).out).toMatch(new RegExp(`^${name} +CONNECTED`, 'm'));
+  expect((await portico('connectors', 'show', name)).out).toMatch(/^status +CONNECTED$/m);
   expect(await portico('connectors', 'remove', name)).toMatchObject({ code: 0 });
   await expect(kept.ended).resolves.toBe(3);
   expect((await portico('connectors', 'remove', name)).code).toBe(4);

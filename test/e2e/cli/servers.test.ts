@@ -60,9 +60,17 @@ describe('servers', () => {
     expect(added.out + added.err).not.toContain('s3cret-value');
     const down = await portico(['servers', 'disconnect', 'spare']);
     expect(down).toMatchObject({ code: 0, out: '', err: 'spare is DISCONNECTED\n' });
+    const seen = await portico(['servers', 'show', 'spare']);
+    expect(seen).toMatchObject({ code: 0, out: expect.stringMatching(/^status +DISCONNECTED$/m) });
+    expect((await portico(['servers', 'show', 'spare', '--json'])).json()).toMatchObject({
+      connection_config: { url, headers: { 'X-Key': null } },
+    });
     const up = await portico(['servers', 'connect', 'spare']);
     expect(up.err).toMatch(/^spare is CONNECTED, \d+ tools\n$/);
-    expect((await portico(['servers', 'remove', 'spare'])).code).toBe(0);
+    expect(await portico(['servers', 'remove', 'spare'])).toMatchObject({
+      code: 0,
+      err: "server 'spare' is removed\n",
+    });
     const again = await portico(['servers', 'remove', 'spare']);
     expect(again).toMatchObject({
       code: 4,
