@@ -27,4 +27,4 @@ export function lostKeys(keys: readonly KeyUse[]): string[] {
 
 /** What helps. */
 export const PUT_BACK =
-  'put it back into the ring, start the gateway anew, then npm run keys -- rotate';
+  'put it back into the ring, start the gateway anew, then portico keys rotate';

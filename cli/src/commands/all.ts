@@ -12,6 +12,7 @@ import { addClient } from './client.ts';
 import { addCompletion } from './completion.ts';
 import { addDoctor } from './doctor.ts';
 import { addImport } from './import.ts';
+import { addKeys } from './keys.ts';
 import { addResources } from './resources.ts';
 import { addSearch } from './search.ts';
 import { addServers } from './servers.ts';
@@ -40,6 +41,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addToken,
   addClient,
   addResources,
+  addKeys,
   addImport,
   addBackup,
   addApply,

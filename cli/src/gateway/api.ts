@@ -2,6 +2,7 @@
  * The REST API of a gateway. Every answer that is no success becomes a `Failure` of one line with the exit code that belongs
  * to it. The token goes to the gateway only: no redirect is followed.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { readEvents, type SseEvent } from '../../../src/http/sse-events.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { reasonOf } from '../stdio/refusal.ts';
@@ -12,6 +13,8 @@ const PAGE_SIZE = 500;
 const MAX_EVENT_CHARS = 4_194_304;
 /** Most pages of a list that are read. */
 const MAX_PAGES = 1_000;
+const MAX_TRIES = 5;
+const RETRY_MS = 250;
 
 /** A server, as far as it is shown here. */
 export interface ServerRecord {
@@ -52,6 +55,8 @@ interface Problem {
 
 /** There was no answer: whether anything was done is not known. */
 export class Unanswered extends Failure {}
+/** Nothing was done for now. */
+class Busy extends Failure {}
 
 export class Api {
   readonly #origin: string;
@@ -108,6 +113,20 @@ export class Api {
       return JSON.parse(body) as T;
     } catch {
       throw new Failure(`what answers at ${this.#origin} is no Portico gateway`);
+    }
+  }
+
+  /** The JSON of an answer to a request that may come twice: a busy gateway, or one that cannot be reached, is asked again. */
+  async withRetries<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.json<T>(method, path, text);
+      } catch (error) {
+        const mayPass = error instanceof Unanswered || error instanceof Busy;
+        if (!mayPass || tries === MAX_TRIES) throw error;
+      }
+      await pause(RETRY_MS * 2 ** tries);
     }
   }
 
@@ -209,5 +228,6 @@ async function toFailure(response: Response, origin: string): Promise<Failure> {
   const { detail, title, errors } = (problem ?? {}) as Problem;
   const fields = (errors ?? []).map(({ field, message }) => `${field}: ${message}`).join('; ');
   const said = fields || (detail ?? title) || `the gateway answers ${status}`;
+  if (status === 429 || status >= 500) return new Busy(said);
   return new Failure(said, EXIT_OF[status] ?? EXIT.failed);
 }

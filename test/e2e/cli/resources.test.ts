@@ -1,4 +1,4 @@
-/** `portico rules`, `principals`, `groups`, `toolsets` and `secrets` on a real gateway: one of each is made, seen, edited and removed. */
+/** `portico rules`, `principals`, `groups`, `toolsets`, `secrets` and `keys` on a real gateway: one of each is made, seen, edited and removed. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -201,8 +201,22 @@ it('[OPS-8] [SEC-1] a secret that somebody else sets meanwhile is not replaced',
   await says('secrets remove SHARED');
 });
 
+it('[OPS-8] [SEC-1] keys are shown by their ids, and never themselves', async () => {
+  await says(`secrets set COUNTED --origin ${ORIGIN}`, { input: SECRET });
+  const { out } = await portico('keys');
+  expect(out).toMatch(
+    /^ID +STATE +SECRETS +SERVERS +ACCESS TOKENS +TOKENS\nk1 +active +1 +0 +0 +\d+\n$/,
+  );
+  const report = { active: 'k1', remaining: 0, keys: [{ id: 'k1', in_ring: true, secrets: 1 }] };
+  expect(await json('keys')).toMatchObject(report);
+  expect(await json('keys rotate')).toMatchObject(report);
+  await refused('keys rotate --batch 0', 2, '--batch must be from 1 to 200');
+  await refused('keys new --data nowhere', 1, 'does not exist');
+  await says('secrets remove COUNTED');
+});
+
 it('[OPS-8] whoever may not administer is told so', async () => {
-  for (const name of ['rules', 'principals', 'groups', 'toolsets', 'secrets']) {
+  for (const name of ['rules', 'principals', 'groups', 'toolsets', 'secrets', 'keys']) {
     const { code, out, err } = await portico(name, { env: { PORTICO_TOKEN: member } });
     expect([code, out]).toEqual([3, '']);
     expect(err).toMatch(/^portico: [^\n]+\n$/);

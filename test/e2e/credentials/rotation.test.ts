@@ -1,23 +1,20 @@
 /** A key ring is rotated under load, with 1,000 secrets, by the command; and the canary is nowhere but at its server. */
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 import { startKeyed, type KeyedUpstream } from '../support/keyed-upstream.ts';
+import { runPortico } from '../support/portico-command.ts';
 import { openModern, resultOf } from '../support/raw-client.ts';
 
 const SECRETS = 1_000;
 const CALLS_PER_SECOND = 50;
 const CANARY = 'canary-0ddba11';
 const CLIENT_SECRET = `${CANARY}-client`;
-const keys = fileURLToPath(new URL('../../../local/keys.ts', import.meta.url));
 
 let data: string;
 let upstream: KeyedUpstream;
@@ -33,12 +30,9 @@ const restart = async () => {
 
 /** Runs the command; what it says is kept. */
 async function runKeys(...args: string[]): Promise<{ code: number | null; text: string }> {
-  const env = { ...process.env, PORTICO_ADMIN_TOKEN: gateway.adminToken };
-  const child = spawn(process.execPath, [keys, ...args], { env });
-  let text = '';
-  child.stdout.on('data', chunk => (text += String(chunk)));
-  child.stderr.on('data', chunk => (text += String(chunk)));
-  const [code] = (await once(child, 'close')) as [number | null];
+  const env = { PORTICO_URL: gateway.origin, PORTICO_TOKEN: gateway.adminToken };
+  const { code, out, err } = await runPortico(['keys', ...args], { env });
+  const text = `${out}${err}`;
   said.push(text);
   return { code, text };
 }
@@ -116,7 +110,7 @@ describe('a key ring', () => {
   it('[SEC-1] is rotated under 50 calls a second: none fails, nothing stays under the old key', async () => {
     const refusedBefore = upstream.refused;
     const made = await runKeys('new', '--data', data);
-    expect(made).toMatchObject({ code: 0, text: expect.stringContaining('Key k2 is in the ring') });
+    expect(made).toMatchObject({ code: 0, text: expect.stringContaining('key k2 is in the ring') });
     await restart();
     // Those of the members: the token that the start keeps for clients is used by it, and moves by that.
     const before = await until('the token of the start has moved', 60_000, async () => {
@@ -127,7 +121,7 @@ describe('a key ring', () => {
     expect(before.keys.find(({ id }) => id === 'k1')).toMatchObject({ secrets: SECRETS });
 
     const end = load();
-    const rotated = await runKeys('rotate', '--url', gateway.origin, '--batch', '50');
+    const rotated = await runKeys('rotate', '--batch', '50');
     await new Promise(resolve => setTimeout(resolve, 1_000));
     const results = await end();
 
@@ -143,7 +137,7 @@ describe('a key ring', () => {
     const [active, former] = after.keys;
     expect(active).toMatchObject({ id: 'k2', secrets: SECRETS, servers: 2, tokens: 6 });
     expect(former).toMatchObject({ id: 'k1', secrets: 0, servers: 0, access_tokens: 0, tokens: 0 });
-    expect(await runKeys('rotate', '--url', gateway.origin)).toMatchObject({ code: 0 });
+    expect(await runKeys('rotate')).toMatchObject({ code: 0 });
   }, 300_000);
 
   it('[SEC-1] does without the old key afterwards: servers and tokens work', async () => {
@@ -170,13 +164,13 @@ describe('a key ring', () => {
     const ring = { active: 'k3', keys: { k3: randomBytes(32).toString('base64') } };
     await writeFile(file, JSON.stringify({ ...stored, keyRing: ring }));
     await restart();
-    const { code, text } = await runKeys('status', '--url', gateway.origin);
-    expect(text).toContain(`✗ key k2 is not in the ring, and ${SECRETS} secrets, 2 servers`);
+    const { code, text } = await runKeys('list');
+    expect(text).toContain(`key k2 is not in the ring, and ${SECRETS} secrets, 2 servers`);
     expect(text).not.toContain('keep the former key');
     expect(code).toBe(1);
     await writeFile(file, whole);
     await restart();
-    expect(await runKeys('status', '--url', gateway.origin)).toMatchObject({ code: 0 });
+    expect(await runKeys('list')).toMatchObject({ code: 0 });
   }, 300_000);
 
   it('[SEC-1] [SEC-2] keeps the canary out of every answer, log line and raw byte of storage', async () => {

@@ -1,7 +1,7 @@
 /**
  * A reader of the guides: a folder with a gateway in it, and a terminal in which the blocks of one guide are typed in order, so
  * that a variable of one block is there in the next. Owns the folder, and all that it starts: each a process group, ended by id.
- * `npm start`, `npm run keys` and `portico` are those of the checkout, with the folder in place of the checkout's own.
+ * `npm start` and `portico` are those of the checkout, with the folder in place of the checkout's own.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -75,7 +75,6 @@ export class GuideReader {
     await symlink(join(ROOT, 'node_modules'), join(this.#folder, 'node_modules'));
     const scripts = {
       start: `node '${ROOT}local/start.mjs' --port ${this.#here('8787')} --data .portico`,
-      keys: `node '${ROOT}local/run.mjs' '${ROOT}local/keys.ts'`,
     };
     await writeFile(join(this.#folder, 'package.json'), JSON.stringify({ scripts }));
   }

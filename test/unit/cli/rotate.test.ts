@@ -3,12 +3,8 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import {
-  createKeysApi,
-  rotateAll,
-  type KeysApi,
-  type RotateProgress,
-} from '../../../local/rotate.ts';
+import { Api } from '../../../cli/src/gateway/api.ts';
+import { keysOf, rotateAll, type KeysApi, type Rotated } from '../../../cli/src/keys/rotate.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => closing.splice(0).forEach(close => close()));
@@ -49,7 +45,7 @@ const recordsOf = (count: number) =>
   );
 
 it('[SEC-1] goes from the first record to the last and tells how far it is', async () => {
-  const seen: RotateProgress[] = [];
+  const seen: Rotated[] = [];
   const result = await rotateAll(fake(recordsOf(120)), 50, progress => seen.push(progress));
   expect(seen.map(({ remaining }) => remaining)).toEqual([70, 20, 0]);
   expect(result).toMatchObject({ unreadable: 0, report: { remaining: 0 } });
@@ -86,7 +82,7 @@ async function serve(...answers: [status: number, body: object][]) {
 
 it('[SEC-1] asks a busy gateway again', async () => {
   const { origin, seen } = await serve([503, { detail: 'busy' }], [200, { remaining: 0 }]);
-  expect(await createKeysApi(origin, 'token').report()).toEqual({ remaining: 0 });
+  expect(await keysOf(new Api(new URL(origin), 'token')).report()).toEqual({ remaining: 0 });
   expect(seen).toEqual(Array.from({ length: 2 }, () => 'GET /api/v1/keys Bearer token'));
 });
 
@@ -95,8 +91,8 @@ it('[SEC-2] says why a gateway refuses, once, without the token', async () => {
     403,
     { detail: 'This needs a token with the scope admin' },
   ]);
-  const refusal = createKeysApi(origin, 'token-4711').report();
-  await expect(refusal).rejects.toThrow(`${origin} answers 403: This needs a token`);
+  const refusal = keysOf(new Api(new URL(origin), 'token-4711')).report();
+  await expect(refusal).rejects.toThrow('This needs a token');
   await expect(refusal).rejects.not.toThrow('4711');
   expect(seen).toHaveLength(1);
 });

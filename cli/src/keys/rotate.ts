@@ -1,0 +1,64 @@
+/**
+ * Drives a rotation by the REST API to its end: request after request, from the first record to the last, and once more from
+ * the beginning where edits meanwhile left something behind.
+ */
+import type { KeyUse } from '../../../src/credentials/lost-keys.ts';
+import type { Api } from '../gateway/api.ts';
+
+export interface KeysView {
+  active: string;
+  keys: KeyUse[];
+  remaining: number;
+  tokens_remaining: number;
+}
+
+/** Progress after a request. */
+export interface Rotated {
+  active: string;
+  total: number;
+  rotated: number;
+  remaining: number;
+  unreadable: number;
+  next: string | null;
+}
+
+export interface KeysApi {
+  report(): Promise<KeysView>;
+  rotate(limit: number, cursor: string | null): Promise<Rotated>;
+}
+
+const PATH = '/api/v1/keys';
+const MAX_PASSES = 3;
+
+/** The routes of a gateway. A request that comes twice does no harm, so a busy one is asked again. */
+export const keysOf = (api: Pick<Api, 'withRetries'>): KeysApi => ({
+  report: () => api.withRetries('GET', PATH),
+  rotate: (limit, cursor) => api.withRetries('POST', `${PATH}/rotate`, { limit, cursor }),
+});
+
+/**
+ * Rotate everything.
+ * @param onProgress called after each request
+ * @returns what is left, and how many records of the last pass could not be opened
+ */
+export async function rotateAll(
+  api: KeysApi,
+  limit: number,
+  onProgress: (progress: Rotated) => void,
+): Promise<{ unreadable: number; report: KeysView }> {
+  let unreadable = 0;
+  for (let pass = 0; pass < MAX_PASSES; pass += 1) {
+    unreadable = 0;
+    let cursor: string | null = null;
+    do {
+      const progress = await api.rotate(limit, cursor);
+      cursor = progress.next;
+      unreadable += progress.unreadable;
+      if (cursor !== null || pass === 0) onProgress(progress);
+      if (progress.remaining === 0) cursor = null;
+    } while (cursor !== null);
+    const report = await api.report();
+    if (report.remaining <= unreadable) return { unreadable, report };
+  }
+  return { unreadable, report: await api.report() };
+}
