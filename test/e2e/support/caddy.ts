@@ -55,9 +55,7 @@ export async function startCaddy(options: CaddyOptions): Promise<Caddy> {
   });
   let said = '';
   child.stderr?.on('data', chunk => (said += String(chunk)));
-  const removeFolder = () => rm(folder, { recursive: true, force: true });
-  await once(child, 'spawn').catch(async () => {
-    await removeFolder();
+  await once(child, 'spawn').catch(() => {
     throw new Error('This test needs Caddy, which is not installed: apt-get install caddy');
   });
   const caFile = join(folder, 'storage/pki/authorities/local/root.crt');
@@ -68,7 +66,6 @@ export async function startCaddy(options: CaddyOptions): Promise<Caddy> {
       : undefined;
   }).catch(async (error: unknown) => {
     await endChild(child, 'SIGKILL');
-    await removeFolder();
     throw new Error(`${String(error)}\n${said}`);
   });
   return {
@@ -76,7 +73,7 @@ export async function startCaddy(options: CaddyOptions): Promise<Caddy> {
     ca,
     async stop() {
       await endChild(child, 'SIGTERM');
-      await removeFolder();
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -10,10 +10,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findFreePort, until } from '../../fixtures/start-fixture.ts';
+import { startGuideCloudflare, type GuideCloudflare } from './guide-cloudflare.ts';
 import { findMissing, type BlockStep, type Step } from './guide-text.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const WAIT_MS = 60_000;
+/** A deployment bundles the Worker first. */
+const DEPLOY_WAIT_MS = 300_000;
 /** The ports that guides are written for, that of the gateway first; here they are any that are free. */
 const WRITTEN = ['8787', '8790', '8791'];
 
@@ -62,6 +65,7 @@ export class GuideReader {
   #ports = new Map<string, number>();
   /** What goes on in other terminals; the gateway is the first. */
   #terminals: Running[] = [];
+  #cloudflare: GuideCloudflare | undefined;
   #files = 0;
 
   async open(): Promise<void> {
@@ -73,7 +77,9 @@ export class GuideReader {
     await writeFile(join(bin, 'portico'), command);
     await chmod(join(bin, 'portico'), 0o755);
     await symlink(join(ROOT, 'node_modules'), join(this.#folder, 'node_modules'));
+    this.#cloudflare = await startGuideCloudflare();
     const scripts = {
+      deploy: this.#cloudflare.deployScript,
       start: `node '${ROOT}local/start.mjs' --port ${this.#here('8787')} --data .portico`,
     };
     await writeFile(join(this.#folder, 'package.json'), JSON.stringify({ scripts }));
@@ -89,7 +95,16 @@ export class GuideReader {
       if (step.kind === 'ctrl-c') await this.#endLast();
       if (step.kind === 'background') await this.#runAside(step, env, kept);
       if (step.kind === 'command') await this.#runBlock(step, env, kept);
+      if (step.kind === 'cloudflare') await this.#runBlock(...this.#atCloudflare(step, env), kept);
     }
+  }
+
+  /** A block as it is typed by who deploys to the Cloudflare of here. */
+  #atCloudflare(step: BlockStep, env: NodeJS.ProcessEnv): [BlockStep, NodeJS.ProcessEnv] {
+    const { here, env: own } = this.#cloudflare ?? { here: (text: string) => text, env: {} };
+    const { command, expected } = step;
+    const typed = { ...step, command: here(command), expected: expected.map(here) };
+    return [typed, { ...env, ...own }];
   }
 
   /** Ends what the guide left running in other terminals. */
@@ -99,6 +114,7 @@ export class GuideReader {
 
   async close(): Promise<void> {
     while (this.#terminals.length > 0) await this.#endLast();
+    await this.#cloudflare?.stop();
     await rm(this.#folder, { recursive: true, force: true });
   }
 
@@ -143,7 +159,8 @@ export class GuideReader {
     const marked = this.#here(step.command);
     const file = await this.#write(`set -a\n. '${kept}'\n${marked}\n${keep}\n`);
     const running = run(file, this.#folder, env);
-    const timer = setTimeout(() => signal(running, 'SIGKILL'), WAIT_MS);
+    const waitMs = step.kind === 'cloudflare' ? DEPLOY_WAIT_MS : WAIT_MS;
+    const timer = setTimeout(() => signal(running, 'SIGKILL'), waitMs);
     const [code] = (await once(running.child, 'close')) as [number | null];
     clearTimeout(timer);
     const missing = findMissing(step.expected.map(this.#here), running.output());

@@ -5,7 +5,6 @@
 
 /** Why a block is not run: what it would need, which a test on one machine does not have. */
 export const SKIP_REASONS = [
-  'needs-cloudflare',
   'needs-another-machine',
   'needs-a-client',
   'needs-a-model',
@@ -16,8 +15,10 @@ export const SKIP_REASONS = [
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 export interface BlockStep {
-  /** `background`: it goes on in a terminal of its own, once it has printed what is expected. */
-  kind: 'command' | 'background';
+  /**
+   * `background`: it goes on in a terminal of its own, once it has printed what is expected. `cloudflare`: it talks to Cloudflare.
+   */
+  kind: 'command' | 'background' | 'cloudflare';
   line: number;
   command: string;
   expected: readonly string[];
@@ -30,6 +31,9 @@ export type Step =
 
 const isReason = (text: string): text is SkipReason =>
   (SKIP_REASONS as readonly string[]).includes(text);
+
+const isKind = (text: string): text is BlockStep['kind'] =>
+  text === 'command' || text === 'background' || text === 'cloudflare';
 
 interface Block {
   info: string;
@@ -44,10 +48,8 @@ function toStep({ info, line, text }: Block): Step | undefined {
   if (more.length === 0 && reason !== undefined && isReason(reason)) {
     return { kind: 'skipped', line, reason };
   }
-  if (more.length > 0 || (option !== undefined && option !== 'background')) {
-    throw new Error(`line ${line}: no test knows "${info}"`);
-  }
-  const kind = option === 'background' ? 'background' : 'command';
+  const kind = option ?? 'command';
+  if (more.length > 0 || !isKind(kind)) throw new Error(`line ${line}: no test knows "${info}"`);
   return { kind, line, command: text, expected: [] };
 }
 
