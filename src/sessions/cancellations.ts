@@ -6,6 +6,7 @@
  */
 import { sha256Hex } from '../shared/crypto/base64url.ts';
 import { idText, type RequestId } from '../shared/protocol.ts';
+import { Lru } from '../shared/util/lru.ts';
 import { RequestTimers } from '../shared/util/request-timers.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import type { ClientObject } from './client-object.ts';
@@ -21,8 +22,12 @@ const LASTS_MS = 2_000;
 const REMEMBER_MS = 5_000;
 const PATH = '/cancellation';
 
+/** Calls that are remembered to be young; what is forgotten is found by its line. */
+const MAX_YOUNG = 10_000;
+
 /** A call of this isolate that cannot be cancelled from others yet. */
 interface Young {
+  since: number;
   isCancelled: boolean;
 }
 
@@ -35,7 +40,7 @@ type Called = Pick<ClientObject, 'fetch' | 'cancelCall'>;
 /** The Worker's side. */
 export class Cancellations {
   readonly #objects: ObjectsByName<Called>;
-  readonly #young = new Map<string, Young>();
+  readonly #young = new Lru<string, Young>(MAX_YOUNG);
 
   constructor(objects: ObjectsByName<Called>) {
     this.#objects = objects;
@@ -44,7 +49,8 @@ export class Cancellations {
   /** The client of a session cancelled a request. */
   async cancel(owner: string, id: RequestId): Promise<void> {
     const young = this.#young.get(nameOf(owner, id));
-    if (young) {
+    // One that is older was cut off, or has its line.
+    if (young && Date.now() - young.since < LASTS_MS) {
       young.isCancelled = true;
       return;
     }
@@ -111,7 +117,7 @@ export class Cancellations {
     onCancelled: () => void,
     onLasts: () => Promise<void>,
   ): () => void {
-    const young: Young = { isCancelled: false };
+    const young: Young = { since: Date.now(), isCancelled: false };
     this.#young.set(name, young);
     const leave = () => {
       if (this.#young.get(name) === young) this.#young.delete(name);
