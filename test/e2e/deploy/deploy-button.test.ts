@@ -3,22 +3,18 @@
  * `wrangler.toml`, makes an empty Worker with the secrets of its form, and runs `npm run deploy` in its builder. By its documentation; the
  * API is our own.
  */
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Response as OutboundResponse } from 'miniflare';
 import { createDeployWorld, type DeployWorld } from '../support/deploy.ts';
+import { copyProject, type ProjectCopy } from '../support/project-copy.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** With the lock of the packages, which are those of this checkout. */
-const COPIED = 'package.json package-lock.json cli deploy local migrations pages src'.split(' ');
 const NAME = 'their-gateway';
 const KEY = Buffer.alloc(32, 9).toString('base64');
 const ids = { database: '', namespace: '' };
 
-let root: string;
+let copy: ProjectCopy;
 let world: DeployWorld;
 
 const build = () =>
@@ -33,31 +29,30 @@ const codeIn = (text: string): string => /\/setup#([\w-]{43})/.exec(text)?.[1] ?
 const changes = () => world.cloudflare.seen.filter(each => !each.startsWith('GET '));
 
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'portico-copy-'));
-  for (const path of COPIED) await cp(join(ROOT, path), join(root, path), { recursive: true });
-  await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+  copy = await copyProject();
   world = await createDeployWorld(() => new OutboundResponse(null, { status: 502 }), {
-    root,
+    root: copy.root,
     name: NAME,
   });
   const { account } = world.cloudflare;
   ids.database = account.makeDatabase({ name: 'their-data' });
   ids.namespace = account.makeNamespace('their-catalogs');
-  const project = await readFile(join(ROOT, 'wrangler.toml'), 'utf8');
-  const copy = project
+  const file = join(copy.root, 'wrangler.toml');
+  const project = await readFile(file, 'utf8');
+  const written = project
     .replace('name = "portico"', `name = "${NAME}"`)
     .replace(
       'database_name = "portico"',
       `database_name = "their-data"\ndatabase_id = "${ids.database}"`,
     )
     .replace('binding = "CATALOG"', `binding = "CATALOG"\nid = "${ids.namespace}"`);
-  if (copy.split('\n').length !== project.split('\n').length + 2) throw new Error(copy);
-  await writeFile(join(root, 'wrangler.toml'), copy);
+  if (written.split('\n').length !== project.split('\n').length + 2) throw new Error(written);
+  await writeFile(file, written);
 });
 
 afterAll(async () => {
   await world?.stop();
-  await rm(root, { recursive: true, force: true });
+  await copy?.remove();
 });
 
 it('[OPS-4] [SEC-1] says which secret is missing, and makes no keys of its own', async () => {
@@ -107,10 +102,10 @@ it('[OPS-4] brings it up to date with the next push', async () => {
 });
 
 it('[OPS-4] refuses a copy whose database is not the one that the Worker has', async () => {
-  const file = join(root, 'wrangler.toml');
-  const copy = await readFile(file, 'utf8');
+  const file = join(copy.root, 'wrangler.toml');
+  const toml = await readFile(file, 'utf8');
   const other = world.cloudflare.account.makeDatabase({ name: 'another' });
-  await writeFile(file, copy.replace(ids.database, other));
+  await writeFile(file, toml.replace(ids.database, other));
   world.cloudflare.clear();
   const { code, text } = await build();
   expect([code, text]).toEqual([1, expect.stringContaining(`names the database ${other}`)]);
