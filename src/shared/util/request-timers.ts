@@ -44,8 +44,16 @@ export class RequestTimers {
     const due = [...this.#entries].filter(({ at }) => at <= now);
     for (const entry of due) this.#entries.delete(entry);
     const next = Math.min(...Array.from(this.#entries, ({ at }) => at));
-    // Set before anything acts: what throws takes nothing from the others.
+    // What throws takes nothing from the others: they are set before anything acts, or act all the same.
     if (next < this.#at) this.#arm(next, Math.max(0, next - Date.now()));
-    for (const { act } of due) act();
+    const thrown: unknown[] = [];
+    for (const { act } of due) {
+      try {
+        act();
+      } catch (error) {
+        thrown.push(error);
+      }
+    }
+    if (thrown.length > 0) throw thrown[0];
   }
 }
