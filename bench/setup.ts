@@ -119,7 +119,7 @@ async function registerServers(api: string, token: string, upstreamPort: number)
   await waitForServers(api, token, names, TOOLS_PER_SERVER);
 }
 
-async function openSession(url: string, token: string): Promise<string> {
+async function openSession(url: string, token: string, capabilities: object): Promise<string> {
   const headers = mcpHeaders('legacy', token);
   const initialized = await fetch(url, {
     method: 'POST',
@@ -130,7 +130,7 @@ async function openSession(url: string, token: string): Promise<string> {
       method: 'initialize',
       params: {
         protocolVersion: '2025-11-25',
-        capabilities: {},
+        capabilities,
         clientInfo: { name: 'portico-bench', version: '1.0.0' },
       },
     }),
@@ -151,16 +151,21 @@ async function openSession(url: string, token: string): Promise<string> {
 }
 
 /** Legacy sessions at an endpoint, one for each connection. @throws Error where one is refused */
-export async function openSessions(url: string, token: string): Promise<string[]> {
+export async function openSessions(
+  url: string,
+  token: string,
+  capabilities = {},
+): Promise<string[]> {
   const sessions: string[] = [];
   for (let index = 0; index < MAX_CONNECTIONS; index += 1) {
-    sessions.push(await openSession(url, token));
+    sessions.push(await openSession(url, token, capabilities));
   }
   return sessions;
 }
 
-async function startUpstream(): Promise<{ child: ChildProcess; port: number }> {
-  const child = fork(UPSTREAM, { stdio: 'inherit' });
+async function startUpstream(hasStreams = false): Promise<{ child: ChildProcess; port: number }> {
+  const args = hasStreams ? ['streams'] : [];
+  const child = fork(UPSTREAM, args, { stdio: 'inherit' });
   const [message]: { port: number }[] = await once(child, 'message');
   if (!message) throw new Error('the upstream did not start');
   return { child, port: message.port };
@@ -173,6 +178,8 @@ export interface BenchOptions {
   script?: string;
   /** Settings of Portico in place of its defaults. */
   env?: Record<string, string>;
+  /** Legacy servers offer a stream of their own (GET), on which they could ask, and legacy clients can be asked. */
+  canAsk?: boolean;
 }
 
 /** Starts everything a run needs. */
@@ -181,7 +188,7 @@ export async function startBench(options: BenchOptions): Promise<Bench> {
   const keys = { active: 'k1', keys: { k1: randomBytes(32).toString('base64') } };
   const dataDir = mkdtempSync(join(tmpdir(), 'portico-bench-'));
   process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
-  const upstream = await startUpstream();
+  const upstream = await startUpstream(options.canAsk);
   let host: Host | undefined;
   const stop = async (): Promise<void> => {
     await host?.close();
@@ -215,7 +222,11 @@ export async function startBench(options: BenchOptions): Promise<Bench> {
       },
       token,
       sessions: {
-        portico: await openSessions(`${started.url}/mcp`, token),
+        portico: await openSessions(
+          `${started.url}/mcp`,
+          token,
+          options.canAsk ? { elicitation: {} } : {},
+        ),
         relay: await openSessions(relayUrl + relayPath(upstream.port, 'legacy'), token),
       },
       inspectorPort: () => started.inspectorPort(),

@@ -4,7 +4,7 @@
  * Owns: `POST /modern/{any}` (2026-07-28, stateless), `POST /legacy/{any}` (2025-11-25, one `Mcp-Session-Id` per
  * `initialize`), and `GET /counts`, which tells how often each method was received, so that a run can prove what
  * reached an upstream and what did not. Every path serves the same tools: `echo`, `read`, `slow` and 97 generated ones.
- * A path with `telling` says that it tells of changed lists. Refuses: streams (GET on an MCP path is 405), a legacy request without its session (400, unknown: 404).
+ * A path with `telling` says that it tells of changed lists. Refuses: streams (GET on an MCP path is 405, but an open stream on which nothing is said on a legacy one where it is started with `streams`), a legacy request without its session (400, unknown: 404).
  * Ends by itself when the process that forked it goes away.
  */
 import { randomUUID } from 'node:crypto';
@@ -186,9 +186,17 @@ function endSession(request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(typeof session === 'string' && sessions.delete(session) ? 200 : 404).end();
 }
 
+const hasStreams = process.argv.includes('streams');
+
+function openStream(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+}
+
 const server = createServer((request, response) => {
   if (request.method === 'GET' && request.url === '/counts') return send(response, 200, counts);
   if (request.method === 'DELETE') return endSession(request, response);
+  if (request.method === 'GET' && hasStreams && request.url?.startsWith('/legacy/'))
+    return openStream(response);
   if (request.method !== 'POST') return send(response, 405, { error: 'only POST' });
   let body = '';
   request.setEncoding('utf8');

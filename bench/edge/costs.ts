@@ -47,6 +47,8 @@ export interface Kind {
   name: string;
   make(gateway: MeteredGateway, connection: number): Promise<unknown>;
   env?: Record<string, string>;
+  /** Legacy servers have a stream of their own, and legacy clients can be asked on it. */
+  canAsk?: boolean;
   rates: readonly Rate[];
 }
 
@@ -62,6 +64,12 @@ const SLOW = RATES.slice(-1);
 export const KINDS: readonly Kind[] = [
   { name: 'modern', make: MODERN, rates: RATES },
   { name: 'legacy client, legacy server', make: callOf('legacy', 'legacy'), rates: LATER },
+  {
+    name: 'legacy client, legacy server with a stream',
+    make: callOf('legacy', 'legacy'),
+    canAsk: true,
+    rates: RATES,
+  },
   { name: 'modern client, legacy server', make: callOf('modern', 'legacy'), rates: LATER },
   { name: 'legacy client, modern server', make: callOf('legacy', 'modern'), rates: LATER },
   { name: 'modern, of a second', make: callOf('modern', 'modern', 'slow'), rates: SLOW },
@@ -90,7 +98,7 @@ export async function measureCosts(
   distances: Distances,
   say: (line: string) => void,
 ): Promise<Cost[]> {
-  const gateway = await startMetered(kind.env);
+  const gateway = await startMetered(kind.env, kind.canAsk);
   try {
     await gateway.setDistances(distances);
     const costs: Cost[] = [];

@@ -26,18 +26,26 @@ export interface MeteredGateway {
   stop(): Promise<void>;
 }
 
-/** @param env settings beside those of Cloudflare's defaults */
-export async function startMetered(env: Record<string, string> = {}): Promise<MeteredGateway> {
+/**
+ * @param env settings beside those of Cloudflare's defaults
+ * @param canAsk legacy servers have a stream of their own, and legacy clients can be asked
+ */
+export async function startMetered(
+  env: Record<string, string> = {},
+  canAsk = false,
+): Promise<MeteredGateway> {
   const bench: Bench = await startBench({
     env: {
-      // On one machine calls are gathered for a second only.
+      // On one machine calls are gathered for a second only, and monitors told of good ones every two.
       PORTICO_AUDIT_GATHER_MS: '25000',
+      PORTICO_REPORT_INTERVAL_MS: '300000',
       // What a monitor costs by itself is no call's.
       PORTICO_DISCOVERY_INTERVAL_MS: String(HOUR_MS),
       PORTICO_HEALTH_INTERVAL_MS: String(HOUR_MS),
       ...env,
     },
     script: await bundleMetered(),
+    canAsk,
   });
   const origin = `http://127.0.0.1:${bench.ports.portico}`;
   const ask = async (path: string): Promise<Response> => {
