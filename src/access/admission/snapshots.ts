@@ -19,7 +19,13 @@ import { SETUP_TOKEN } from '../../shared/identity/principal.ts';
 import type { AccessState } from '../policy/policy.ts';
 import type { DefaultAccess } from '../policy/rule.ts';
 import type { Token } from '../../shared/identity/token.ts';
-import { moveToken, parseToken, selectTokenByHmac, touchToken } from '../policy/token-store.ts';
+import {
+  moveToken,
+  parseToken,
+  selectTokenByHmac,
+  TOUCH_MS,
+  touchToken,
+} from '../policy/token-store.ts';
 import {
   changedRegistry,
   selectRegistry,
@@ -68,8 +74,6 @@ const READS_AT_ONCE = 4;
 const READ_MS = 1_000;
 /** Most sessions that are read at once. */
 const SESSIONS_AT_ONCE = 50;
-/** A token's use is noted this often at most, in milliseconds. */
-const TOUCH_MS = 60_000;
 
 const held = <T>(value: T, loadedAt: number): Held<T> => ({ value, loadedAt, renewingSince: 0 });
 

@@ -66,7 +66,7 @@ export const TokenViewSchema = z.object({
   created_at: time,
   expires_at: time.nullable(),
   is_expired: z.boolean(),
-  last_used_at: time.nullable().meta({ description: 'To the minute' }),
+  last_used_at: time.nullable().meta({ description: 'To five minutes' }),
   former_expires_at: time.nullable().meta({
     description: 'Until then the value before the last rotation works too',
   }),
