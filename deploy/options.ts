@@ -11,6 +11,8 @@ export interface DeployOptions {
   url: string | undefined;
   jurisdiction: string | undefined;
   location: string | undefined;
+  /** A region of a cloud near which the Worker runs, in place of near its caller. */
+  placement: string | undefined;
   needsSetupCode: boolean;
   isDryRun: boolean;
   isConfirmed: boolean;
@@ -21,12 +23,13 @@ const SEE_HELP = 'See npm run deploy -- --help';
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const HOST = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
 const JURISDICTIONS = ['eu', 'fedramp'];
+const REGION = /^(?:aws|azure|gcp):[a-z0-9-]{2,40}$/;
 const LOCATIONS = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc'];
 
 /** @throws StartError for an option that is unknown or not right */
 export function readOptions(args: readonly string[]): DeployOptions {
   const values = parse(args);
-  const { env, domain, url, jurisdiction, location } = values;
+  const { env, domain, url, jurisdiction, location, placement } = values;
   checkName([values.name, env].filter(part => part !== undefined).join('-') || 'portico');
   if (domain !== undefined && !HOST.test(domain)) {
     throw wrong('--domain', domain, 'is a host name like mcp.example.com');
@@ -40,6 +43,9 @@ export function readOptions(args: readonly string[]): DeployOptions {
   if (location !== undefined && !LOCATIONS.includes(location)) {
     throw wrong('--location', location, `is one of ${LOCATIONS.join(', ')}`);
   }
+  if (placement !== undefined && !REGION.test(placement)) {
+    throw wrong('--placement', placement, 'is a region of a cloud like aws:eu-central-1');
+  }
   if (jurisdiction !== undefined && location !== undefined) {
     throw new StartError(`Give --jurisdiction or --location, not both. ${SEE_HELP}`, 2);
   }
@@ -50,6 +56,7 @@ export function readOptions(args: readonly string[]): DeployOptions {
     url: url === undefined ? undefined : new URL(url).origin,
     jurisdiction,
     location,
+    placement,
     needsSetupCode: values['setup-code'],
     isDryRun: values['dry-run'],
     isConfirmed: values.yes,
@@ -75,6 +82,7 @@ function parse(args: readonly string[]) {
         url: { type: 'string' },
         jurisdiction: { type: 'string' },
         location: { type: 'string' },
+        placement: { type: 'string' },
         'setup-code': { type: 'boolean', default: false },
         'dry-run': { type: 'boolean', default: false },
         yes: { type: 'boolean', short: 'y', default: false },

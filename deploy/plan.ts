@@ -51,7 +51,7 @@ export function originOf(
 
 /** @throws StartError where it must not be done */
 export function toPlan({ options, target, migrations, hasOwnKeys }: Wanted, found: Found): Plan {
-  const { jurisdiction, location } = options;
+  const { jurisdiction, location, placement } = options;
   const { worker, database, namespace } = found;
   const applied = database?.migrations ?? [];
   const tooNew = findTooNew(applied, migrations);
@@ -89,7 +89,7 @@ export function toPlan({ options, target, migrations, hasOwnKeys }: Wanted, foun
     pending.length > 0 && { name: 'migrations', text: `apply ${counted(pending.length)}` },
     {
       name: 'upload',
-      text: `upload the Worker ${target.worker}${needsKeys ? (hasOwnKeys ? ' with the keys of PORTICO_KEYS' : ' with new keys') : ''}`,
+      text: `upload the Worker ${target.worker}${needsKeys ? (hasOwnKeys ? ' with the keys of PORTICO_KEYS' : ' with new keys') : ''}${placement === undefined ? '' : `, to run near ${placement}`}`,
     },
     { name: 'health', text: 'wait until it answers' },
     (options.needsSetupCode || !hasAdministrator) && {

@@ -18,7 +18,7 @@ export const REQUIRED_SECRETS = ['PORTICO_KEYS'];
  */
 export function toDeploymentConfig(
   raw: Unstable_RawConfig,
-  { domain }: Pick<DeployOptions, 'domain'>,
+  { domain, placement }: Pick<DeployOptions, 'domain' | 'placement'>,
   target: Pick<Target, 'worker' | 'database'>,
   ids: DeploymentIds,
   toRoot: string,
@@ -42,6 +42,7 @@ export function toDeploymentConfig(
       ...namespace,
       id: ids.namespace,
     })),
+    ...(placement === undefined ? {} : { placement: { region: placement } }),
     workers_dev: domain === undefined,
     preview_urls: false,
     ...(domain === undefined ? {} : { routes: [{ pattern: domain, custom_domain: true }] }),

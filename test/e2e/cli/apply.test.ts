@@ -1,19 +1,15 @@
 /** `portico apply`, `diff` and `export`: a gateway that is what a file says, from the first apply to the last record. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { until } from '../../fixtures/start-fixture.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 import { ALL, wholeFile } from '../support/whole-file.ts';
-import { COMPILE_CACHE, MAIN, runPortico, type Ran } from '../support/portico-command.ts';
+import { runPortico, type Ran } from '../support/portico-command.ts';
 
 const SECRET = 'a-value-that-nobody-may-see-4711';
 const FILE = 'portico.yaml';
-const WAIT_MS = 60_000;
 
 interface Change {
   verb: string;
@@ -159,41 +155,6 @@ describe('portico apply', () => {
     } finally {
       await other.stop();
     }
-  });
-
-  it('[OPS-6] that is killed, or whose gateway is, is finished by the next', async () => {
-    await write(wholeFile('killed'));
-    const start = () =>
-      spawn(process.execPath, [MAIN, 'apply', '-f', FILE], {
-        cwd: folder,
-        env: { PATH: process.env['PATH'], ...COMPILE_CACHE, ...environment(gateway) },
-        stdio: 'ignore',
-      });
-    const reach = (count: number) =>
-      until(`${count} records are there`, WAIT_MS, async () =>
-        (await owned('killed')).length >= count ? true : undefined,
-      );
-    const first = start();
-    await reach(5);
-    first.kill('SIGKILL');
-    await once(first, 'exit');
-    expect((await owned('killed')).length).toBeLessThan(ALL);
-
-    const second = start();
-    await reach((await owned('killed')).length + 5);
-    const { data, port, adminToken } = gateway;
-    await gateway.kill();
-    await once(second, 'exit');
-    gateway = await startGateway({ data, port, adminToken });
-
-    await change();
-    expect(await owned('killed')).toHaveLength(ALL);
-    expect(await change()).toEqual([]);
-    const { json } = await gateway.api('GET', '/api/v1/access/rules?limit=500');
-    const tools = (json['rules'] as { tool: string; server: string }[])
-      .filter(({ server }) => server.startsWith('killed'))
-      .map(({ tool }) => tool);
-    expect([tools.length, new Set(tools).size]).toEqual([30, 30]);
   });
 });
 

@@ -124,6 +124,7 @@ describe('npm run deploy', () => {
     expect(cloudflare.account.scripts.get(name)?.versions.size).toBe(versions + 1);
     expect(changes(cloudflare.seen).filter(each => !/\/workers\/|\/query$/.test(each))).toEqual([]);
     expect(cloudflare.account.scripts.get(name)?.shares).toEqual([[100]]);
+    expect(cloudflare.account.scripts.get(name)?.upload.placement).toBeUndefined();
   });
 
   it('[OPS-4] brings new classes of objects to everybody at once', async () => {
@@ -132,7 +133,10 @@ describe('npm run deploy', () => {
     const tag = script?.migrationTag;
     if (script) script.migrationTag = 'v4';
     cloudflare.clear();
-    expect((await deploy()).code).toBe(0);
+    const { code, text } = await deploy(['--placement', 'aws:eu-central-1']);
+    expect([code, text]).toEqual([0, expect.stringContaining('to run near aws:eu-central-1')]);
+    const placement = { mode: 'targeted', region: 'aws:eu-central-1' };
+    expect(cloudflare.account.scripts.get(name)?.upload.placement).toEqual(placement);
     // The upload of a whole script is the one that takes migrations of objects; it has no shares.
     const uploads = changes(cloudflare.seen).filter(each =>
       /\/scripts\/[^/]+(\/versions|\/deployments)?$/.test(each),

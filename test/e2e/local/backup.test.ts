@@ -1,20 +1,31 @@
 /** A backup of a gateway that is busy, and what is made of it in another folder, by processes that may be killed. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFile, mkdtemp, mkdir, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { create } from 'tar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRandom, SEED } from '../../unit/seeded.ts';
+import { digestsIn } from '../../../local/backup/back-up.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 import { startKeyed, type KeyedUpstream } from '../support/keyed-upstream.ts';
-import { COMPILE_CACHE, MAIN, runPortico } from '../support/portico-command.ts';
+import { runPortico } from '../support/portico-command.ts';
 
 const CLIENTS = 50;
 /** Calls that were answered before the backup, at least. */
 const CALLS = 300;
-const KILLS = 6;
+/** Where a restore is killed, in its order, and whether all is there by then. */
+const STEPS: [step: string, isWhole: boolean][] = [
+  ['rm:1', false],
+  ['mkdir:1', false],
+  ['open:1', false],
+  ['write:5', false],
+  ['rm:2', false],
+  ['writeFile:1', false],
+  ['rmdir:1', false],
+  ['rename:1', false],
+  ['rm:3', true],
+];
+const KILL_AT = fileURLToPath(new URL('../support/kill-at.mjs', import.meta.url));
 
 let folder: string;
 let upstream: KeyedUpstream;
@@ -165,28 +176,22 @@ interface Row {
 }
 
 describe('a restore', () => {
-  it(`[OPS-4] that is killed leaves nothing or all of it (seed ${SEED})`, async () => {
-    const random = createRandom();
-    const args = ['restore', at('portico.tar.gz'), '--data', at('killed')];
-    const wholeMs = performance.now();
-    expect((await runPortico(['restore', at('portico.tar.gz'), '--data', at('timed')])).code).toBe(
-      0,
-    );
-    const ms = performance.now() - wholeMs;
-    for (let kills = 0; kills < KILLS; kills += 1) {
-      const child = spawn(process.execPath, [MAIN, ...args], {
-        stdio: 'ignore',
-        env: { PATH: process.env['PATH'], ...COMPILE_CACHE },
-      });
-      const exit = once(child, 'exit');
-      await new Promise(resolve => setTimeout(resolve, random.below(Math.ceil(ms))));
-      child.kill('SIGKILL');
-      await exit;
-      const there = await readdir(at('killed')).catch(() => []);
-      expect([[], ['secrets.json', 'storage']]).toContainEqual(there.toSorted());
+  it('[OPS-4] that is killed at a step leaves nothing or all of it, and the next is whole', async () => {
+    const restore = (to: string, killAt?: string) => {
+      const env = killAt ? { NODE_OPTIONS: `--import=${KILL_AT}`, KILL_AT: killAt } : {};
+      return runPortico(['restore', at('portico.tar.gz'), '--data', at(to)], { env });
+    };
+    expect((await restore('unkilled')).code).toBe(0);
+    const whole = await digestsIn(at('unkilled'));
+    for (const [step, isWhole] of STEPS) {
+      const { code } = await restore('killed', step);
+      const left = await digestsIn(at('killed')).catch(() => ({}));
+      expect([step, code, left]).toEqual([step, -1, isWhole ? whole : {}]);
       await rm(at('killed'), { recursive: true, force: true });
     }
-    expect((await runPortico(args)).code).toBe(0);
+    expect((await restore('killed')).code).toBe(0);
+    expect(await digestsIn(at('killed'))).toEqual(whole);
+    expect((await readdir(folder)).filter(name => name.includes('restoring'))).toEqual([]);
   });
 
   it.each([

@@ -55,7 +55,9 @@ export async function startCaddy(options: CaddyOptions): Promise<Caddy> {
   });
   let said = '';
   child.stderr?.on('data', chunk => (said += String(chunk)));
-  await once(child, 'spawn').catch(() => {
+  const removeFolder = () => rm(folder, { recursive: true, force: true });
+  await once(child, 'spawn').catch(async () => {
+    await removeFolder();
     throw new Error('This test needs Caddy, which is not installed: apt-get install caddy');
   });
   const caFile = join(folder, 'storage/pki/authorities/local/root.crt');
@@ -66,6 +68,7 @@ export async function startCaddy(options: CaddyOptions): Promise<Caddy> {
       : undefined;
   }).catch(async (error: unknown) => {
     await endChild(child, 'SIGKILL');
+    await removeFolder();
     throw new Error(`${String(error)}\n${said}`);
   });
   return {
@@ -73,7 +76,7 @@ export async function startCaddy(options: CaddyOptions): Promise<Caddy> {
     ca,
     async stop() {
       await endChild(child, 'SIGTERM');
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder();
     },
   };
 }

@@ -102,6 +102,8 @@ describe('the command line', () => {
     ['--url', 'http://mcp.example.com'],
     ['--url', 'https://mcp.example.com/mcp'],
     ['--location', 'mars'],
+    ['--placement', 'smart'],
+    ['--placement', 'aws:EU!'],
     ['--what', 'ever'],
   ])('[OPS-4] refuses %s %s', (option, value) => {
     expect(() => readOptions([option, value])).toThrow(/--help/);
@@ -160,7 +162,13 @@ describe('the configuration of a deployment', () => {
   const names = { worker: 'team', database: 'team' };
 
   it('[OPS-4] has the ids, its own name, and paths from its own folder', () => {
-    const made = toDeploymentConfig(raw, { domain: undefined }, names, ids, '../../');
+    const made = toDeploymentConfig(
+      raw,
+      { domain: undefined, placement: undefined },
+      names,
+      ids,
+      '../../',
+    );
     expect(made).toMatchObject({
       name: 'team',
       account_id: 'a',
@@ -173,14 +181,15 @@ describe('the configuration of a deployment', () => {
       workers_dev: true,
       secrets: { required: ['PORTICO_KEYS'] },
     });
-    expect(made).not.toHaveProperty('routes');
+    for (const absent of ['routes', 'placement']) expect(made).not.toHaveProperty(absent);
   });
 
   it('[OPS-4] has the domain in place of workers.dev', () => {
-    const own = { domain: 'mcp.example.com' };
+    const own = { domain: 'mcp.example.com', placement: 'aws:eu-central-1' };
     expect(toDeploymentConfig(raw, own, names, ids, '../')).toMatchObject({
       workers_dev: false,
       routes: [{ pattern: 'mcp.example.com', custom_domain: true }],
+      placement: { region: 'aws:eu-central-1' },
     });
   });
 });

@@ -2,7 +2,8 @@
  * What the gates know of one source file: its imports, what it declares at module scope and its strings, read from the
  * syntax tree, so that a comment is never taken for code. It judges nothing.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import ts from 'typescript';
 
@@ -66,19 +67,17 @@ export function parseSource(path: string, text: string): SourceFile {
   return file;
 }
 
-/** The files below `folder` (from `root`) whose name ends as one of `endings`, sorted; none where there is no such folder. */
+/**
+ * The files below `folder` (from `root`) whose name ends as one of `endings`, sorted, without those that git ignores; none where there
+ * is no such folder.
+ */
 export function listFiles(root: string, folder: string, endings: readonly string[]): string[] {
-  let entries: string[];
-  try {
-    entries = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-  return entries
-    .map(entry => posix.join(folder, entry.replaceAll('\\', '/')))
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', `${folder}/`];
+  const { status, stdout, stderr } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`git ls-files fails: ${stderr}`);
+  return [...new Set(stdout.split('\0'))]
     .filter(path => endings.some(ending => path.endsWith(ending)))
-    .filter(path => !path.includes('node_modules/'))
+    .filter(path => existsSync(join(root, path)))
     .toSorted();
 }
 
