@@ -29,7 +29,9 @@ export function readServer(host: HostEntry, text: string, name: string): Configu
   const { url = '', token = '' } = found;
   const ours = toConfigured(host, name, host.toEntry(url, `Bearer ${token}`));
   // Of what somebody else wrote more than the token may be secret.
-  return isSame(found, ours) ? found : { ...found, shown: found.lines.map(hideSecrets) };
+  return isSame(found, ours)
+    ? found
+    : { ...found, shown: found.lines.map(line => withoutSecretForms(line)) };
 }
 
 /** What a host is told to write, in the same form. */
@@ -85,5 +87,3 @@ function configured(written: string): Configured {
     token: /Bearer ([^"'\s]+)/.exec(written)?.[1],
   };
 }
-
-const hideSecrets = (line: string): string => withoutSecretForms(line);

@@ -1,11 +1,9 @@
 /** `portico client list`: the hosts of this machine, which of them have the gateway, and whether it takes their token. */
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import colors from 'picocolors';
 import { Failure } from '../failure.ts';
 import { Api } from '../gateway/api.ts';
-import { formatTable } from '../output/table.ts';
-import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+import { note, writeJson, writeTable } from '../terminal.ts';
 import { isMember, readOwnToken } from './client-token.ts';
 import type { Configured } from './configured.ts';
 import { HOSTS, type Host } from './hosts.ts';
@@ -37,7 +35,7 @@ export async function runList(options: ListOptions): Promise<void> {
     file.startsWith(home) ? `~${file.slice(home.length)}` : file,
   ]);
   const heading = ['CLIENT', 'STATE', 'FILE'];
-  await writeOut(formatTable(heading, rows, { columns: outputColumns(), paint: colors.bold }));
+  await writeTable(heading, rows);
   for (const { problem } of found) if (problem !== null) note(problem);
 }
 

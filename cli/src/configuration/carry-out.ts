@@ -132,7 +132,7 @@ async function makeOne(
     );
     if (revision !== undefined) written.set(to, revision);
   } else if (verb === 'update') {
-    const match = before?.revision === undefined ? {} : { 'if-match': `"r${before.revision}"` };
+    const match = before?.revision === undefined ? {} : ifStill(before.revision);
     await send('PATCH', pathOf(change), toPatch(change, ids), match);
   } else {
     const made = await send<{ id?: string }>('POST', path, toBody(after, ids));
