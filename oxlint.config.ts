@@ -5,14 +5,14 @@
  */
 import { defineConfig, type OxlintOverride } from 'oxlint';
 
-const ENDPOINTS = 'src/{api,mcp}/**';
+const ENDPOINTS = 'src/{api,mcp,pages}/**';
 
 const PATTERNS = {
   sdk: {
     regex: '^@modelcontextprotocol/',
     message: 'shared/protocol.ts is the one door to the schemas and types of the SDK.',
   },
-  hono: { regex: '^(hono|@hono)(/|$)', message: 'Hono stays in app.ts, api/ and mcp/.' },
+  hono: { regex: '^(hono|@hono)(/|$)', message: 'Hono stays in app.ts, api/, mcp/ and pages/.' },
   node: { regex: '^node:', message: 'The Worker runs without Node.' },
   stores: { regex: '-(store|kv)\\.ts$', message: 'An endpoint asks a service, not a store.' },
 };

@@ -24,7 +24,7 @@ export function buildAssets(): string {
     [...listPages('docs'), ...RENDERER_FILES.map(name => join(RENDERER, name))],
     join(folder, 'docs'),
   );
-  for (const name of ['search', 'setup']) copyAll(listPages(name), join(folder, name));
+  for (const name of ['search', 'people']) copyAll(listPages(name), join(folder, name));
   return folder;
 }
 

@@ -6,8 +6,10 @@ import type { ApiPorts } from './api/frame.ts';
 import { handleConnect, type ConnectPorts } from './api/connector-route.ts';
 import { handleHealth, isHealthPath, type HealthCheckPorts } from './api/health-check.ts';
 import { createPublishedSchema, isSchemaPath } from './api/published-schema.ts';
-import { handleSetup, isSetupPath, type SetupPorts } from './api/setup.ts';
 import { parseEndpoint, type EndpointPart } from './mcp/endpoint.ts';
+import { withChallenge } from './oauth/challenge.ts';
+import { handleOAuth, isOAuthPath, type OAuthPorts } from './oauth/endpoints.ts';
+import { servePage, type PagesPorts } from './pages/serve-page.ts';
 import { createCors } from './http/cors.ts';
 import { createHostCheck, type Served } from './http/host.ts';
 import { createAddressLimit, type AddressLimitPorts } from './http/address-limit.ts';
@@ -16,10 +18,10 @@ import { handleSse } from './mcp/sse/sse-route.ts';
 
 export type AppPorts = ApiPorts &
   McpPorts &
-  SetupPorts &
+  PagesPorts &
   AddressLimitPorts &
   ConnectPorts &
-  HealthCheckPorts;
+  HealthCheckPorts & { oauth: OAuthPorts };
 
 export interface App {
   fetch(request: Request, context: ExecutionContext): Response | Promise<Response>;
@@ -60,13 +62,21 @@ export function createApp(ports: AppPorts): App {
       if (url.pathname === '/connect') return handleConnect(request, ports);
       if (isDocsPath(url.pathname)) return handleDocs(request, url, ports);
       if (isSchemaPath(url.pathname)) return answerSchema(request, url);
-      if (isSetupPath(url.pathname)) return handleSetup(request, url, ports);
+      if (isOAuthPath(url.pathname)) return handleOAuth(request, url, ports.oauth);
+      const page = servePage(request, url, ports);
+      if (page) return page;
       // Its routes read the URL of the request.
       const asked = request.url === url.href ? request : new Request(url, request);
       return api.fetch(asked, {}, context);
     },
   };
-  return createHostCheck(ports.config, createAddressLimit(ports, createCors(ports.config, routes)));
+  const challenging: Served = {
+    async fetch(request, url, context) {
+      return withChallenge(request, url, await routes.fetch(request, url, context));
+    },
+  };
+  const withCors = createCors(ports.config, challenging);
+  return createHostCheck(ports.config, createAddressLimit(ports, withCors));
 }
 
 /** A path part as text; what is no valid encoding names no server. */

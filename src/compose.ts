@@ -12,6 +12,7 @@ import { Drain } from './http/drain.ts';
 import { modelsOf } from './models/create-models.ts';
 import { UsageService } from './models/usage-service.ts';
 import { findCatalogTexts } from './monitor/catalog-kv.ts';
+import { createOAuth } from './oauth/create-oauth.ts';
 import { objectsOf } from './objects/objects-of.ts';
 import { createUpstreamEndpoints } from './objects/upstream-endpoints.ts';
 import { createIndexParts } from './search/index/index-kv.ts';
@@ -21,6 +22,7 @@ import { createEmbeddingSource } from './search/text/embedding-asset.ts';
 import type { Server } from './servers/registry/server-schema.ts';
 import { createServers } from './servers/create-servers.ts';
 import { createSessions } from './sessions/create-sessions.ts';
+import { createSignIn } from './sign-in/create-sign-in.ts';
 import { createKeyRing } from './shared/crypto/key-ring.ts';
 import { bytesOfIsolate } from './shared/limits/bytes-in-flight.ts';
 import { StreamCount } from './shared/limits/stream-count.ts';
@@ -44,11 +46,12 @@ export function compose(env: Env): AppPorts {
   const { clients, servers: serverObjects, connectors, monitors, ...objects } = objectsOf(env);
   const tracer = createTracer(createTraceTransport({ otlp, folder: env.TRACES, wait }), now);
   const { adminAudit, audit } = createAudit({ db, ...objects });
-  const { invalidateRegistry, ...access } = createAccess({
+  const adminToken = env.PORTICO_ADMIN_TOKEN;
+  const { invalidateRegistry, onAccessChanged, ...access } = createAccess({
     db,
     keys,
     adminAudit,
-    adminToken: env.PORTICO_ADMIN_TOKEN,
+    adminToken,
     config,
     ...objects,
   });
@@ -113,6 +116,8 @@ export function compose(env: Env): AppPorts {
     audit,
     owners: createOwners(base),
     ...access,
+    ...createSignIn({ ...base, adminToken, allowsLoopback, onAccessChanged }),
+    ...createOAuth({ ...base, onAccessChanged, now }),
     ...credentials,
     ...servers,
     ...sessions,

@@ -43,6 +43,7 @@ export function createAccess({ db, keys, adminAudit, config, ...deps }: AccessDe
   const ports = { db, adminAudit, onAccessChanged };
   return {
     snapshots,
+    onAccessChanged,
     /** The registry that this isolate remembers is too old. */
     invalidateRegistry: () => snapshots.forgetServers(),
     sessions: new Sessions({ db, sealedIds: new SealedIds(keys), snapshots, config }),

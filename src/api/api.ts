@@ -10,6 +10,7 @@ import { fieldProblem } from '../shared/errors/field-problems.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
 import { checkOrigin } from '../http/origin.ts';
+import { coversUrl } from '../oauth/audience.ts';
 import { boundedJson } from './bounded-json.ts';
 import { registerAccessRules } from './access-rules.ts';
 import { registerAccessExplain } from './access-explain.ts';
@@ -24,15 +25,20 @@ import { registerConnectors, SELF_PATH } from './connectors.ts';
 import { registerDocument } from './document.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
 import { countBytes } from './in-flight.ts';
+import { registerGrants } from './grants.ts';
 import { registerHealth } from './health.ts';
+import { registerInvitations } from './invitations.ts';
 import { registerKeys } from './keys.ts';
 import { registerModel } from './model.ts';
+import { registerOAuthClients } from './oauth-clients.ts';
 import { registerOwners } from './owners.ts';
 import { registerPrincipals } from './principals.ts';
 import { deferOf } from './request-context.ts';
 import { registerSearch, SEARCH_PATH } from './search.ts';
 import { registerSecrets } from './secrets.ts';
 import { registerServers } from './servers.ts';
+import { registerSignInProviders } from './sign-in-providers.ts';
+import { registerSignIns } from './sign-ins.ts';
 import { registerSkills } from './skills.ts';
 import { registerSkillSuggestions } from './skill-suggestions.ts';
 import { registerTokens } from './tokens.ts';
@@ -76,7 +82,8 @@ export function createApi(ports: ApiPorts): Api {
   );
   api.use(async (context, next) => {
     const { req, executionCtx } = context;
-    checkOrigin(new URL(req.url), req.header('origin') ?? null, ports.config);
+    const url = new URL(req.url);
+    checkOrigin(url, req.header('origin') ?? null, ports.config);
     if (req.path === SELF_PATH) {
       const device = parseDeviceToken(req.header('authorization'));
       const connector = await ports.connectors.authenticate(device);
@@ -89,7 +96,9 @@ export function createApi(ports: ApiPorts): Api {
       token === undefined
         ? undefined
         : await ports.snapshots.load(token, undefined, work => executionCtx.waitUntil(work));
-    if (!snapshot) throw new PorticoError('unauthorized');
+    if (!snapshot || !coversUrl(snapshot.caller.audience, url)) {
+      throw new PorticoError('unauthorized');
+    }
     context.set('snapshot', forOwner(req.header(OWNER_HEADER), snapshot));
     return next();
   });
@@ -101,6 +110,11 @@ export function createApi(ports: ApiPorts): Api {
   registerHealth(api, ports);
   registerPrincipals(api, ports);
   registerTokens(api, ports);
+  registerInvitations(api, ports);
+  registerSignIns(api, ports);
+  registerGrants(api, ports);
+  registerOAuthClients(api, ports);
+  registerSignInProviders(api, ports);
   registerAccessRules(api, ports);
   registerToolsets(api, ports);
   registerCacheRules(api, ports);

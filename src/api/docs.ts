@@ -2,7 +2,7 @@
  * `/docs`: the API's description to browse, with a renderer of our own files. The page asks for a token, since `/openapi.json` is behind
  * one.
  */
-import { answerPage, readPageFile, type PagePorts } from './page-files.ts';
+import { answerPage, readPageFile, type PagePorts } from '../http/page-files.ts';
 
 const FILES = new Set([
   'index.html',

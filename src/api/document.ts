@@ -23,6 +23,7 @@ const TAGS = [
   { name: 'health', description: 'How servers are, and were.' },
   { name: 'principals', description: 'Who calls: people and programs, their groups and scopes.' },
   { name: 'tokens', description: 'Bearer tokens of clients and administrators.' },
+  { name: 'sign-in', description: 'Programs that people let in, and what they allowed them.' },
   { name: 'model', description: 'The language model of the deployment, and what it was used for.' },
   { name: 'ask', description: 'One guarded call in words, and what may be asked for.' },
   { name: 'chat', description: 'Conversations with a language model that calls tools.' },

@@ -8,6 +8,8 @@ import type { Principals } from '../access/principals/principal-service.ts';
 import type { Rules } from '../access/rules/rule-service.ts';
 import type { Snapshot, Snapshots } from '../access/admission/snapshots.ts';
 import type { ExplainService } from '../gateway/explain/explain-service.ts';
+import type { ClientRecords } from '../oauth/clients/client-service.ts';
+import type { Grants } from '../oauth/grants/grant-service.ts';
 import type { Tokens } from '../access/tokens/token-service.ts';
 import type { Scope } from '../shared/identity/token.ts';
 import type { Toolsets } from '../access/toolsets/toolset-service.ts';
@@ -36,6 +38,9 @@ import type { Skills } from '../search/skills/skill-service.ts';
 import type { SuggestionService } from '../search/skills/suggestion-service.ts';
 import type { SkillsOf } from '../servers/registry/tool-skills.ts';
 import type { SecretService } from '../credentials/secret-service.ts';
+import type { Invitations } from '../sign-in/invitation-service.ts';
+import type { Identities, SignInRecords } from '../sign-in/create-sign-in.ts';
+import type { Providers } from '../sign-in/providers/providers-service.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 
 export interface ApiPorts {
@@ -54,6 +59,12 @@ export interface ApiPorts {
   principals: Principals;
   approvals: ApprovalService;
   tokens: Tokens;
+  invitations: Invitations;
+  signInRecords: SignInRecords;
+  grants: Grants;
+  clientRecords: ClientRecords;
+  providers: Providers;
+  identities: Identities;
   explanations: ExplainService;
   rules: Rules;
   cacheRules: CacheRules;

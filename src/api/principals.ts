@@ -25,6 +25,7 @@ const resource = {
   example: {
     id: '2f6d8c1a-93f4-4b51-8a5e-6a0a4a9b7c11',
     ...created,
+    claimed_groups: [],
     scopes: null,
     tokens: 1,
     revision: 1,

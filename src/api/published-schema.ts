@@ -1,6 +1,6 @@
 /** `/schema/portico.json`: what a file of configuration may hold, for editors. Public, since an editor has no token; made once. */
 import { SCHEMA_PATH, toJsonSchema } from './configuration-file.ts';
-import { answerPage, type PagePorts } from './page-files.ts';
+import { answerPage, type PagePorts } from '../http/page-files.ts';
 
 /** Whether a path is that of the schema. */
 export const isSchemaPath = (path: string): boolean => path === SCHEMA_PATH;

@@ -6,11 +6,11 @@ import { ifMatchHeader } from './etag.ts';
 import { ACT_ERRORS, bodyOf, BODY_ERRORS, ETAG, responsesOf, type needs } from './frame.ts';
 
 /** A record in the path, by its id. */
-export const idOf = (what: string) =>
+export const idOf = (what: string, maxChars = 100) =>
   z.object({
     id: z
       .string()
-      .max(100)
+      .max(maxChars)
       .meta({ description: `Id of the ${what}` }),
   });
 

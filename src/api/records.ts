@@ -38,6 +38,8 @@ export interface RecordResource<T> {
   scopes?: RecordScopes;
   /** What stands for it in a path, where that is not its id alone. */
   key?: string;
+  /** Longest such text, where an id may be long. */
+  maxKeyChars?: number;
   /** What it looks like; one with a revision has an ETag. */
   view: z.ZodType & { shape: object };
   example: object;
@@ -98,7 +100,7 @@ const toldOf = (
 const oneOf = (resource: RecordResource<never>, access: keyof RecordScopes) => ({
   path: `${resource.path}/{id}` as const,
   ...toldOf(resource, access),
-  params: idOf(resource.key ?? resource.noun),
+  params: idOf(resource.key ?? resource.noun, resource.maxKeyChars),
 });
 
 /**

@@ -59,12 +59,19 @@ export async function toFilter(
   const principalIds = await resolve(principal, ['principal', 'connector']);
   const servers = await resolve(server, ['server']);
   const names = servers && [...(await findNames(db, servers)).values(), server ?? ''];
-  const subjects = await resolve(subject, ['principal', 'token', 'server', 'toolset', 'connector']);
+  const subjects = await resolve(subject, [
+    'principal',
+    'token',
+    'grant',
+    'server',
+    'toolset',
+    'connector',
+  ]);
   const tools = tool === undefined ? undefined : subjectsOf(tool);
   return {
     ...rest,
     principalIds: principalIds?.flatMap(id => [id, `${CONNECTOR}${id}`]),
-    tokenIds: await resolve(token, ['token', 'connector']),
+    tokenIds: await resolve(token, ['token', 'grant', 'connector']),
     subjects:
       subjects && tools ? subjects.filter(each => tools.includes(each)) : (tools ?? subjects),
     ofServers: servers && { ids: servers, names: [...new Set(names)] },

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-const KINDS = ['principal', 'token', 'server', 'toolset', 'connector'] as const;
+const KINDS = ['principal', 'token', 'grant', 'server', 'toolset', 'connector'] as const;
 export type NamedKind = (typeof KINDS)[number];
 
 /** Acts that tell the name of what they were done to, by the kind of it. */
@@ -16,10 +16,9 @@ const OF_ADMIN = `shard >= 'admin' AND shard < 'admin:'`;
 /** A row that somebody tampered with may hold no JSON. */
 const TOLD_NAME = `CASE WHEN json_valid(detail) THEN detail ->> '$.name' END`;
 
+/** Grants are told of by the acts alone: a client is called what it was called then. */
+const isKept = (kind: NamedKind) => kind !== 'grant';
 const tableOf = (kind: NamedKind) => `${kind}s`;
-const NOW = KINDS.map(
-  kind => `SELECT id, name FROM ${tableOf(kind)} WHERE id IN (SELECT value FROM json_each(?1))`,
-).join(' UNION ALL ');
 
 const NameSchema = z.object({ id: z.string(), name: z.string() });
 
@@ -28,7 +27,7 @@ export async function findNames(
   db: D1Database,
   ids: readonly string[],
 ): Promise<Map<string, string>> {
-  const [told, now] = await db.batch([
+  const [told, ...now] = await db.batch([
     db
       .prepare(
         `SELECT subject AS id, ${TOLD_NAME} AS name FROM audit_events
@@ -36,12 +35,18 @@ export async function findNames(
            AND outcome = 'done' AND typeof(${TOLD_NAME}) = 'text' ORDER BY at, seq`,
       )
       .bind(JSON.stringify(ids), JSON.stringify(TELLING)),
-    db.prepare(NOW).bind(JSON.stringify(ids)),
+    ...KINDS.filter(isKept).map(kind =>
+      db
+        .prepare(
+          `SELECT id, name FROM ${tableOf(kind)} WHERE id IN (SELECT value FROM json_each(?))`,
+        )
+        .bind(JSON.stringify(ids)),
+    ),
   ]);
   // What is there now comes after what was told of it.
-  const rows = [...(told?.results ?? []), ...(now?.results ?? [])].map(row =>
-    NameSchema.parse(row),
-  );
+  const rows = [told, ...now]
+    .flatMap(read => read?.results ?? [])
+    .map(row => NameSchema.parse(row));
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
@@ -51,15 +56,22 @@ export async function findIdsNamed(
   kinds: readonly NamedKind[],
   name: string,
 ): Promise<string[]> {
-  const there = kinds.map(kind =>
-    db.prepare(`SELECT id FROM ${tableOf(kind)} WHERE name = ? COLLATE NOCASE`).bind(name),
-  );
+  const there = kinds
+    .filter(isKept)
+    .map(kind =>
+      db.prepare(`SELECT id FROM ${tableOf(kind)} WHERE name = ? COLLATE NOCASE`).bind(name),
+    );
   const gone = db
     .prepare(
       `SELECT DISTINCT subject AS id FROM audit_events
        WHERE ${OF_ADMIN} AND action IN (SELECT value FROM json_each(?1)) AND outcome = 'done' AND ${TOLD_NAME} = ?2 COLLATE NOCASE`,
     )
-    .bind(JSON.stringify(kinds.flatMap(kind => telling(kind).slice(-1))), name);
+    .bind(
+      JSON.stringify(
+        kinds.flatMap(kind => (isKept(kind) ? telling(kind).slice(-1) : telling(kind))),
+      ),
+      name,
+    );
   const results = await db.batch([...there, gone]);
   const schema = z.object({ id: z.string() });
   return results.flatMap(({ results: rows }) => rows.map(row => schema.parse(row).id));

@@ -1,9 +1,10 @@
 /**
  * What lies under which key of the ring: counts, the next records to rotate, and the writes that rotate them. Covers every
- * column that holds an envelope, and tokens by the key of their HMAC. A write names the text it replaces, so an edit meanwhile
+ * column that holds an envelope, and tokens and secrets of clients by the key of their HMAC. A write names the text it replaces, so an edit meanwhile
  * is never overwritten.
  */
 import { z } from 'zod';
+import { onEitherSchema, type SchemaAge } from '../shared/util/either-schema.ts';
 import type { Place } from '../shared/crypto/envelope.ts';
 
 /** Kinds of sealed records, in the order of rotation. */
@@ -137,13 +138,18 @@ export async function countByKey(db: D1Database, now: number): Promise<KeyCount[
     return `SELECT '${kind}' AS kind, ${id} AS key_id, count(*) AS n FROM ${table}
       WHERE ${column} IS NOT NULL GROUP BY 2`;
   });
-  const tokens = `SELECT 'token' AS kind, coalesce(key_id, '') AS key_id, count(*) AS n
+  const clients = 'UNION ALL SELECT key_id FROM oauth_clients WHERE secret_hmac IS NOT NULL';
+  const tokens = (
+    age: SchemaAge,
+  ) => `SELECT 'token' AS kind, coalesce(key_id, '') AS key_id, count(*) AS n
     FROM (SELECT key_id FROM tokens WHERE expires_at IS NULL OR expires_at > ?
-      UNION ALL SELECT key_id FROM connectors) GROUP BY 2`;
-  const { results } = await db
-    .prepare([...sealed, tokens].join(' UNION ALL '))
-    .bind(now)
-    .all();
+      UNION ALL SELECT key_id FROM connectors ${age === 'this' ? clients : ''}) GROUP BY 2`;
+  const { results } = await onEitherSchema(age =>
+    db
+      .prepare([...sealed, tokens(age)].join(' UNION ALL '))
+      .bind(now)
+      .all(),
+  );
   return results.map(row => {
     const { kind, key_id: keyId, n: count } = CountSchema.parse(row);
     return { kind: z.enum([...SEALED_KINDS, 'token']).parse(kind), keyId, count };

@@ -3,7 +3,7 @@
  * of the rows. Stopping in between leaves every record readable; going on, or beginning anew, does the rest.
  *
  * Tokens are not sealed: the HMAC of one can only be made of the token, so each is moved when it is used
- * (`access/admission/snapshots.ts`) and only counted here.
+ * (`access/admission/snapshots.ts`) and only counted here. So are the secrets of clients (`oauth/clients/authenticate.ts`).
  */
 import { ALWAYS, type AdminAudit } from '../audit/admin-audit.ts';
 import { type Actor, requireScope } from '../shared/identity/principal.ts';

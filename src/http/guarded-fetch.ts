@@ -11,12 +11,26 @@ const MAX_BYTES = 65_536;
 /** Statuses whose responses cannot have a body. */
 const BODILESS = new Set([204, 205, 304]);
 
+/** What was refused for what it is: to ask again does not help. */
+export class AnswerRefused extends PorticoError {
+  readonly reason: 'address' | 'redirect' | 'size';
+
+  constructor(reason: AnswerRefused['reason'], detail: string) {
+    super('credential_unavailable', detail);
+    this.reason = reason;
+  }
+}
+
 /** @returns a fetch that throws PorticoError `credential_unavailable` */
-export function createGuardedFetch(allowsLoopback: boolean, signal: AbortSignal): typeof fetch {
+export function createGuardedFetch(
+  allowsLoopback: boolean,
+  signal: AbortSignal,
+  maxBytes = MAX_BYTES,
+): typeof fetch {
   return async (input, init) => {
     const address = input instanceof Request ? input.url : String(input);
     if (!decideAddress(address, allowsLoopback).allowed) {
-      throw unavailable('The address of the authorization server is not allowed');
+      throw new AnswerRefused('address', 'The address of the authorization server is not allowed');
     }
     let response: Response;
     try {
@@ -31,18 +45,19 @@ export function createGuardedFetch(allowsLoopback: boolean, signal: AbortSignal)
     const { status, headers } = response;
     if (status >= 300 && status < 400) {
       response.body?.cancel().catch(() => {});
-      throw unavailable('The authorization server redirects, which is never followed');
+      throw new AnswerRefused(
+        'redirect',
+        'The authorization server redirects, which is never followed',
+      );
     }
     if (!(headers.get('content-type') ?? '').includes('json')) {
       response.body?.cancel().catch(() => {});
       return new Response(null, { status, headers: plain(headers) });
     }
-    const text = await readText(response, headers, MAX_BYTES).catch((error: unknown) => {
-      throw unavailable(
-        error instanceof BodyTooLarge
-          ? 'The answer of the authorization server is larger than allowed'
-          : 'The answer of the authorization server was cut off',
-      );
+    const text = await readText(response, headers, maxBytes).catch((error: unknown) => {
+      throw error instanceof BodyTooLarge
+        ? new AnswerRefused('size', 'The answer of the authorization server is larger than allowed')
+        : unavailable('The answer of the authorization server was cut off');
     });
     return new Response(BODILESS.has(status) ? null : text, { status, headers: plain(headers) });
   };

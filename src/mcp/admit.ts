@@ -3,6 +3,7 @@ import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { McpPorts } from './ports.ts';
 import { parseBearer } from '../shared/identity/token.ts';
 import type { Snapshot } from '../access/admission/snapshots.ts';
+import { coversUrl } from '../oauth/audience.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { restrictToCaller } from '../gateway/steps/restrict.ts';
 import type { SessionFacts } from '../access/admission/sealed-id.ts';
@@ -39,10 +40,18 @@ export async function admit(
   const snapshot = await snapshots.load(token, facts?.id, waitUntil, maxAgeMs, sessionAgeMs);
   if (!snapshot) throw new PorticoError('unauthorized');
   const where = endpoint();
+  requireAudience(snapshot, where);
   const viewer = await findViewer(where, snapshot, ports);
   const again = (ageMs?: number, sessionMs?: number) =>
     admit(incoming, endpoint, ports, waitUntil, ageMs, sessionMs);
   return { incoming, endpoint: where, snapshot, viewer, facts, waitUntil, again };
+}
+
+/** An access token is for a URL and what is below it. @throws PorticoError `unauthorized` elsewhere */
+export function requireAudience({ caller }: Snapshot, { origin, path }: Endpoint): void {
+  if (!coversUrl(caller.audience, { origin, pathname: path })) {
+    throw new PorticoError('unauthorized', 'This token is for another URL');
+  }
 }
 
 /**

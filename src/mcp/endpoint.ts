@@ -8,6 +8,8 @@ import { withinToolset } from '../gateway/toolset-scope.ts';
 import type { Audience } from '../shared/events.ts';
 
 export interface Endpoint {
+  /** Of the gateway, as the client asks it. */
+  origin: string;
   /** Path without the query; a session is valid on its own only. */
   path: string;
   /** Name of the one server, or undefined for all. */
@@ -30,7 +32,10 @@ const TOOLS: readonly string[] = ToolsShownSchema.options;
  * The endpoint of a URL's path, with what its query chooses.
  * @throws PorticoError `invalid_params` for a name style or a choice of tools that does not exist
  */
-export function parseEndpoint({ pathname, searchParams }: URL, part: EndpointPart = {}): Endpoint {
+export function parseEndpoint(
+  { origin, pathname, searchParams }: URL,
+  part: EndpointPart = {},
+): Endpoint {
   const names = searchParams.get('names');
   const tools = searchParams.get('tools');
   if (names !== null && !STYLES.includes(names)) {
@@ -40,6 +45,7 @@ export function parseEndpoint({ pathname, searchParams }: URL, part: EndpointPar
     throw new PorticoError('invalid_params', `tools must be one of ${TOOLS.join(', ')}`);
   }
   return {
+    origin,
     path: pathname,
     ...part,
     ...(names === null ? {} : { style: names as NameStyle }),

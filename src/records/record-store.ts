@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { ALWAYS } from '../audit/admin-audit.ts';
 import type { Condition } from '../audit/audit-store.ts';
+import { onEitherSchema, type SchemaAge } from '../shared/util/either-schema.ts';
 import { toListPage } from '../shared/util/page.ts';
 import type { RecordPage, RecordPosition, StoredRecord } from './record-schema.ts';
 
@@ -14,6 +15,8 @@ export interface ReadTable<T> {
   row: z.ZodType<T>;
   /** What is read in place of the table: a select in brackets with rows that are shown, and columns that are computed. */
   source?: string;
+  /** The same on the schema of the last release, where that lacks something of it. */
+  lastSource?: string;
   /** Lists are in the order of names, which are unique; else the newest comes first. */
   isByName?: boolean;
   /** A record is found by its name too, whatever its case. */
@@ -66,24 +69,31 @@ const TotalSchema = z.object({ total: z.number() });
 const PlaceSchema = z.object({ id: z.string(), created_at: z.number() });
 const NameSchema = z.object({ name: z.string() });
 
+/** What a table is read of. */
+const sourceOf = ({ name, source = name, lastSource = source }: Sourced, age: SchemaAge): string =>
+  age === 'this' ? source : lastSource;
+type Sourced = Pick<ReadTable<never>, 'name' | 'source' | 'lastSource'>;
+
 /** One page of the records that match. */
 export async function listRecords<T>(
   db: D1Database,
-  { name, source = name, row, isByName = false }: ReadTable<T>,
+  table: ReadTable<T>,
   filter: Condition,
   limit: number,
   after?: RecordPosition,
 ): Promise<RecordPage<T>> {
+  const { row, isByName = false } = table;
   const order = isByName ? 'name' : 'created_at DESC, id';
   const onPage = after ? allOf(filter, whenBehind(after)) : filter;
-  const [page, total] = await db.batch([
-    db
-      .prepare(`SELECT * FROM ${source} WHERE ${onPage.sql} ORDER BY ${order} LIMIT ?`)
-      .bind(...onPage.params, limit + 1),
-    db
-      .prepare(`SELECT count(*) AS total FROM ${source} WHERE ${filter.sql}`)
-      .bind(...filter.params),
-  ]);
+  const select = (what: string, age: SchemaAge) => `SELECT ${what} FROM ${sourceOf(table, age)}`;
+  const [page, total] = await onEitherSchema(age =>
+    db.batch([
+      db
+        .prepare(`${select('*', age)} WHERE ${onPage.sql} ORDER BY ${order} LIMIT ?`)
+        .bind(...onPage.params, limit + 1),
+      db.prepare(`${select('count(*) AS total', age)} WHERE ${filter.sql}`).bind(...filter.params),
+    ]),
+  );
   const { items, ...rest } = toListPage(page?.results ?? [], limit, found => {
     if (isByName) return [NameSchema.parse(found).name];
     const { created_at: createdAt, id } = PlaceSchema.parse(found);
@@ -105,22 +115,27 @@ function whenBehind(position: RecordPosition): Condition {
 /** One record, or undefined. */
 export async function findRecord<T>(
   db: D1Database,
-  { name, source = name, row, hasNameAsKey = false }: ReadTable<T>,
+  table: ReadTable<T>,
   key: string,
 ): Promise<T | undefined> {
-  const named = hasNameAsKey ? 'OR name = ?1 COLLATE NOCASE ORDER BY id <> ?1 LIMIT 1' : '';
-  const found = await db
-    .prepare(`SELECT * FROM ${source} WHERE id = ?1 ${named}`)
-    .bind(key)
-    .first();
-  return found === null ? undefined : row.parse(found);
+  const named = table.hasNameAsKey ? 'OR name = ?1 COLLATE NOCASE ORDER BY id <> ?1 LIMIT 1' : '';
+  const found = await onEitherSchema(age =>
+    db
+      .prepare(`SELECT * FROM ${sourceOf(table, age)} WHERE id = ?1 ${named}`)
+      .bind(key)
+      .first(),
+  );
+  return found === null ? undefined : table.row.parse(found);
 }
 
-/** The record exists. */
+/** The record exists; one that is read otherwise on the last schema is looked for in its table, which both have. */
 export const whenRecord = (
-  { name, source = name }: Pick<ReadTable<never>, 'name' | 'source'>,
+  { name, source = name, lastSource }: Sourced,
   id: string,
-): Condition => ({ sql: `EXISTS (SELECT 1 FROM ${source} WHERE id = ?)`, params: [id] });
+): Condition => ({
+  sql: `EXISTS (SELECT 1 FROM ${lastSource === undefined ? source : name} WHERE id = ?)`,
+  params: [id],
+});
 
 /** The record is still at this revision, and may be what it was edited to. */
 export const whenUnchanged = <T extends StoredRecord>(

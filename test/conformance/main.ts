@@ -5,6 +5,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { AUTHORIZATION, testAuthorization } from './authorization.ts';
 import { endAll, startFixture } from './children.ts';
 import { HELP, PARTS, parseOptions } from './options.ts';
 import type { Options } from './options.ts';
@@ -56,7 +57,7 @@ fixtures alone, through \`/mcp/servers/{server}\`, and on \`/mcp\` with qualifie
 SDK 1, "→ sse" the same over HTTP+SSE, "→ modern" a server on SDK 2 that speaks 2026-07-28 only, "→ both" one that speaks that and, with sessions, the earlier revisions, "→ both-pushed" the same where some tools
 can ask in the legacy era only and the modern one has no subscriptions, "→ default" one of both eras as the handler of SDK 2 makes it without options, whose legacy era keeps no sessions (directly it passes 25 of the 30 of 2025-11-25, since it can ask nobody there).
 The package of the suite does not ship the suite's own example servers; these have their shape. On the client side "our user
-alone" is the user of the run at the suite's own server, "gateway" the same user with the gateway between.
+alone" is the user of the run at the suite's own server, "gateway" the same user with the gateway between. The authorization server is visited by a program with a metadata document and a person who pastes a token.
 
 `;
 
@@ -151,6 +152,20 @@ function createSections(side: Side, only: string | undefined): Section[] {
     });
 }
 
+/** The section of the authorization server, without columns; undefined where another scenario is asked for. */
+function createAuthorizationSection(only: string | undefined): Section | undefined {
+  const where = 'its authorization server';
+  if (scenariosOf(AUTHORIZATION, 'server', only).length === 0) return undefined;
+  return {
+    side: 'server',
+    where,
+    requirements: AUTHORIZATION,
+    columns: [],
+    waiting: new Map(),
+    only,
+  };
+}
+
 async function runParts({ parts, scenario }: Options): Promise<Section[]> {
   const isWhole = parts.length === PARTS.length && scenario === undefined;
   const servers = createSections('server', scenario);
@@ -159,24 +174,30 @@ async function runParts({ parts, scenario }: Options): Promise<Section[]> {
     where: 'on `/mcp`, with qualified names',
   }));
   const clients = createSections('client', scenario);
+  const ofAuthorization = createAuthorizationSection(scenario);
   if (parts.includes('direct')) {
     for (const { requirements, columns } of servers) {
       columns.push(...(await testDirectly(requirements.revision, scenario)));
     }
     for (const section of clients) await testAsClient('our user alone', undefined, section);
   }
-  if (parts.includes('server') || parts.includes('client')) {
+  if (parts.some(part => part !== 'direct')) {
     const gateway = await startGateway();
     try {
       if (parts.includes('server')) await testThroughGateway(gateway, { own: servers, all: onAll });
       if (parts.includes('client')) {
         for (const section of clients) await testAsClient('gateway', gateway, section, isWhole);
       }
+      if (parts.includes('authorization') && ofAuthorization) {
+        const outcomes = await testAuthorization(gateway, makeFolder('authorization'));
+        ofAuthorization.columns.push({ title: 'gateway', outcomes });
+      }
     } finally {
       await gateway.close();
     }
   }
-  return [...servers, ...onAll, ...clients].filter(({ columns }) => columns.length > 0);
+  const all = [...servers, ...onAll, ...clients, ...(ofAuthorization ? [ofAuthorization] : [])];
+  return all.filter(({ columns }) => columns.length > 0);
 }
 
 async function main(): Promise<number> {

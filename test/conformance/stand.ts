@@ -89,20 +89,24 @@ export async function addUpstream(gateway: Gateway, upstream: UpstreamName): Pro
     CONNECT_TIMEOUT_MS,
   );
   if (status !== 'CONNECTED') throw new Error(`${name} is ${status}: ${error ?? ''}`);
-  const narrow = await createNarrowToken(gateway, name);
+  // It sees this server only.
+  const narrow = await createToken(gateway, { name, servers: [name] });
   return {
     own: await startRelay(`${origin}/mcp/servers/${name}`, adminToken),
     all: await startRelay(`${origin}/mcp`, narrow, namingOf(name)),
   };
 }
 
-/** A token that sees one server only. */
-async function createNarrowToken({ origin, adminToken }: Gateway, server: string): Promise<string> {
+/** A token of a member. @param body as `POST /api/v1/tokens` takes it */
+export async function createToken(
+  { origin, adminToken }: Gateway,
+  body: { name: string; servers?: string[] },
+): Promise<string> {
   const response = await fetch(`${origin}/api/v1/tokens`, {
     method: 'POST',
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: server, servers: [server] }),
+    body: JSON.stringify(body),
   });
-  if (!response.ok) throw new Error(`No token for ${server}: ${response.status}`);
+  if (!response.ok) throw new Error(`No token for ${body.name}: ${response.status}`);
   return ((await response.json()) as { token: string }).token;
 }

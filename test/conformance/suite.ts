@@ -35,7 +35,8 @@ interface Check {
 
 export const NOT_RUN: Outcome = { status: 'not run', succeeded: 0, warnings: [], failures: [] };
 
-const command = fileURLToPath(new URL('dist/index.js', SUITE));
+/** The suite's command. */
+export const command = fileURLToPath(new URL('dist/index.js', SUITE));
 
 /** Runs the suite until it ends or has taken too long. What it found is in the files it wrote. */
 async function run(
@@ -55,7 +56,7 @@ function toLine({ id, description, errorMessage }: Check): string {
 }
 
 /** What the checks in a folder say. */
-function readOutcome(folder: string): Outcome {
+export function readOutcome(folder: string): Outcome {
   let checks: Check[];
   try {
     checks = JSON.parse(readFileSync(join(folder, 'checks.json'), 'utf8')) as Check[];

@@ -12,7 +12,9 @@ import { addClient } from './client.ts';
 import { addCompletion } from './completion.ts';
 import { addDoctor } from './doctor.ts';
 import { addImport } from './import.ts';
+import { addInvite } from './invite.ts';
 import { addKeys } from './keys.ts';
+import { addOAuthClients } from './oauth-clients.ts';
 import { addResources } from './resources.ts';
 import { addSearch } from './search.ts';
 import { addServers } from './servers.ts';
@@ -39,8 +41,10 @@ export const COMMANDS: readonly AddCommand[] = [
   addTrace,
   addAudit,
   addToken,
+  addInvite,
   addClient,
   addResources,
+  addOAuthClients,
   addKeys,
   addImport,
   addBackup,

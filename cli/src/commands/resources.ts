@@ -14,7 +14,8 @@ import {
 } from '../resources/act.ts';
 import { shown } from '../gateway/api-command.ts';
 import { toOption } from '../resources/body.ts';
-import { editedFieldsOf, RESOURCES, type Field, type Resource } from '../resources/resources.ts';
+import { editedFieldsOf, type Field, type Resource } from '../resources/resource.ts';
+import { RESOURCES } from '../resources/resources.ts';
 
 const FROM = ['--from <file>', 'what else to say of it, as JSON; - for standard input'] as const;
 

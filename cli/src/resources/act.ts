@@ -8,7 +8,7 @@ import { readInput } from '../input.ts';
 import { visible } from '../output/table.ts';
 import { note, writeJson, writeTable } from '../terminal.ts';
 import { readBody, readFields, toText, type Body } from './body.ts';
-import { editedFieldsOf, type Field, type Resource } from './resources.ts';
+import { editedFieldsOf, type Field, type Resource } from './resource.ts';
 import { readSubject, toSubjectText, type Subject } from './subject.ts';
 
 /** Of a command; beside these, those of the fields. */

@@ -1,7 +1,7 @@
 /** The body of a request, made of options and of JSON that was given; and a record as text for people. Pure. */
 import { Option } from 'commander';
 import { EXIT, Failure } from '../failure.ts';
-import type { Field } from './resources.ts';
+import type { Field } from './resource.ts';
 
 export type Body = Record<string, unknown>;
 

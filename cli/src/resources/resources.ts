@@ -12,54 +12,12 @@ import type { ToolsetViewSchema } from '../../../src/access/toolsets/toolset-sch
 import type { SecretViewSchema } from '../../../src/credentials/secret-schema.ts';
 import type { ConnectorView } from '../../../src/servers/connectors/connector-schema.ts';
 import { kindOf } from '../configuration/kinds.ts';
-import type { Names } from '../configuration/names.ts';
-import type { Api, ServerRecord } from '../gateway/api.ts';
+import type { ServerRecord } from '../gateway/api.ts';
 import { findHeldNote } from '../gateway/approvals.ts';
 import type { TableLook } from '../terminal.ts';
+import { describe, text, type Field, type Resource } from './resource.ts';
+import { SIGN_IN_RESOURCES } from './sign-in-resources.ts';
 import { toSubjectText } from './subject.ts';
-
-/** A field that an option says. */
-export interface Field {
-  /** What the API calls it. */
-  field: string;
-  /** As commander takes them; what the option is called is up to them. */
-  flags: string;
-  about: string;
-  takes: 'text' | 'list' | 'flag' | 'subject';
-  choices?: readonly string[];
-}
-
-interface Described<View> {
-  /** The command. */
-  name: string;
-  noun: string;
-  /** What a summary calls them, where the command does not say it. */
-  called?: string;
-  path: string;
-  /** Member of a page that has the records. */
-  list: string;
-  /** What is said where there is none. */
-  none: string;
-  columns: readonly (readonly [heading: string, cell: (view: View, names: Names) => string])[];
-  /**
-   * How one is written: `records` are made by one request and edited by another, `named` ones have a name that is given to each;
-   * a `value` is put under its name and never shown; `elsewhere`: by commands of their own; `derived` ones are not written.
-   */
-  written: 'records' | 'named' | 'value' | 'elsewhere' | 'derived';
-  fields: readonly Field[];
-  /** How a list is written, and what is said below it. */
-  look?: TableLook;
-  beside?(api: Api, views: readonly View[]): Promise<string | undefined>;
-  /** What `show` says beside the record itself. */
-  whatElse?(api: Pick<Api, 'list'>, name: string): Promise<object>;
-  /** What stands for one of them in examples, command lines that make one, and what an edit may say. */
-  example: { id: string; new?: readonly string[]; edit?: string; json?: string };
-  /** What goes with one that is removed. */
-  removal?: string;
-}
-export type Resource = Described<object>;
-
-const describe = <View>(described: Described<View>): Resource => described as unknown as Resource;
 
 /** What the file of configuration says of the kind. */
 const ofKind = (kind: Parameters<typeof kindOf>[0]) => {
@@ -70,12 +28,6 @@ const ofKind = (kind: Parameters<typeof kindOf>[0]) => {
 const [RULES, PRINCIPALS] = [ofKind('rule'), ofKind('principal')];
 const STATES: TableLook = { hasStates: true };
 
-const text = (field: string, flags: string, about: string): Field => ({
-  field,
-  flags,
-  about,
-  takes: 'text',
-});
 const list = (field: string, flags: string, about: string): Field => ({
   field,
   flags,
@@ -198,6 +150,7 @@ reached; portico connect --enroll NAME --replace keeps them for another machine.
     },
     removal: 'Its tokens are revoked, and the rules for it alone are deleted.',
   }),
+  ...SIGN_IN_RESOURCES,
   describe<z.infer<typeof GroupViewSchema>>({
     name: 'groups',
     noun: 'group',
@@ -268,7 +221,3 @@ reached; portico connect --enroll NAME --replace keeps them for another machine.
     removal: 'One that a server refers to stays.',
   }),
 ];
-
-/** A name is given to a new one, and may be another later. */
-export const editedFieldsOf = ({ written, fields }: Resource): readonly Field[] =>
-  written === 'named' ? [text('name', '--name <name>', 'another name'), ...fields] : fields;

@@ -11,6 +11,7 @@
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { toCaller, type Caller } from '../policy/caller.ts';
 import { Lru } from '../../shared/util/lru.ts';
+import { onEitherSchema, type SchemaAge } from '../../shared/util/either-schema.ts';
 import { Turns } from '../../shared/util/turns.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
@@ -200,10 +201,11 @@ export class Snapshots {
     const before = this.#registry?.value;
     const hmacs = token === undefined ? [] : await keys.hmacs('token', token);
     const registry = before ? selectRegistryChanges(db, before) : selectRegistry(db);
-    const policy = [selectTokenByHmac(db, hmacs, now), ...registry];
     const ids = sessionId === undefined ? [] : this.#takeWanted(sessionId);
     const session = ids.length === 0 ? [] : [selectSessions(db, ids)];
-    const rows = await rowsOf(db, [...(token === undefined ? [] : policy), ...session]);
+    const policy = (age: SchemaAge) =>
+      token === undefined ? [] : [selectTokenByHmac(db, hmacs, now, age), ...registry];
+    const rows = await onEitherSchema(age => rowsOf(db, [...policy(age), ...session]));
     if (ids.length > 0) {
       const found = new Map(parseSessions(rows.pop() ?? []).map(known => [known.id, known]));
       for (const id of ids) this.#sessions.set(id, held(found.get(id), now));
@@ -247,7 +249,7 @@ export class Snapshots {
     const isSame = before && JSON.stringify(before) === JSON.stringify(token);
     this.#tokens.set(value, held(isSame ? before : token, loadedAt));
     if (token === SETUP_TOKEN || now - (token.lastUsedAt ?? 0) < TOUCH_MS) return;
-    waitUntil(touchToken(this.#options.db, token.id, now).run());
+    waitUntil(touchToken(this.#options.db, token, now).run());
   }
 
   async #isAdmin(hmacs: readonly string[]): Promise<boolean> {

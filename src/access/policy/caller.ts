@@ -5,13 +5,15 @@ import type { Token } from '../../shared/identity/token.ts';
 /** The caller of one request: always given as an argument, never looked up below the endpoints. */
 export interface Caller extends Actor {
   policy: Policy;
+  /** The URL that its token is for, with what is below it; null: every one. */
+  audience: string | null;
 }
 
 /** The caller whom a stored token stands for, under the rules there are. */
 export function toCaller(token: Token, state: AccessState): Caller {
-  const { principalId, id } = token;
+  const { principalId, id, audience } = token;
   const policy = createPolicy(holderOf(token), state);
-  return { principalId, tokenId: id, scopes: new Set(token.scopes), policy };
+  return { principalId, tokenId: id, scopes: new Set(token.scopes), policy, audience };
 }
 
 /** What of a token decisions depend on. */

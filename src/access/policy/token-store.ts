@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
+import type { SchemaAge } from '../../shared/util/either-schema.ts';
 import { jsonOf } from '../../records/record-schema.ts';
 import {
   boundScopes,
@@ -28,7 +29,9 @@ export const TokenRowSchema = z.object({
   expires_at: z.number().nullable(),
   last_used_at: z.number().nullable(),
   principal_groups: Names,
+  claimed_groups: jsonOf(z.array(z.array(z.string()))),
   principal_scopes: Scopes.nullable(),
+  audience: z.string().nullable(),
 });
 
 /** A row as a token. */
@@ -41,18 +44,30 @@ export const toToken = (row: z.infer<typeof TokenRowSchema>): Token => ({
   toolsets: row.toolsets,
   grantedScopes: row.scopes,
   scopes: boundScopes(row.scopes, row.principal_scopes),
-  groups: row.principal_groups,
+  groups: [...new Set([...row.principal_groups, ...row.claimed_groups.flat()])],
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   lastUsedAt: row.last_used_at,
+  audience: row.audience,
 });
+
+/** JSON list of the lists that the identities of a principal give it, of {@link TOKEN_SOURCE}; none is read where it has none. */
+const CLAIMED_GROUPS = `(SELECT json_group_array(json(groups)) FROM identities
+    WHERE principal_id = p.id AND expires_at > unixepoch('subsec') * 1000)`;
 
 const KeySchema = z.object({ hmac: z.string(), key_id: z.string().nullable() });
 
-/** What a token is made of, of {@link TOKEN_SOURCE}; a value that was rotated away stands for its token. */
-export const TOKEN_COLUMNS = `coalesce(t.former_of, t.id) AS id, t.principal_id, t.name, t.servers, t.tools, t.toolsets,
-    t.scopes, t.created_at, t.expires_at, p.groups AS principal_groups, p.scopes AS principal_scopes,
-    coalesce((SELECT last_used_at FROM tokens WHERE id = t.former_of), t.last_used_at) AS last_used_at`;
+const COMMON_COLUMNS = `t.principal_id, t.name, t.servers, t.tools, t.toolsets, t.scopes, t.created_at, t.expires_at,
+    p.groups AS principal_groups, p.scopes AS principal_scopes`;
+
+/** What a token is made of, of {@link TOKEN_SOURCE}; a value that was rotated away stands for its token, an access token for its grant. */
+export const TOKEN_COLUMNS: Readonly<Record<SchemaAge, string>> = {
+  this: `coalesce(t.grant_id, t.former_of, t.id) AS id, t.audience, ${COMMON_COLUMNS}, ${CLAIMED_GROUPS} AS claimed_groups,
+    coalesce((SELECT last_used_at FROM tokens WHERE id = t.former_of),
+      (SELECT last_used_at FROM oauth_grants WHERE id = t.grant_id), t.last_used_at) AS last_used_at`,
+  last: `coalesce(t.former_of, t.id) AS id, NULL AS audience, ${COMMON_COLUMNS}, '[]' AS claimed_groups,
+    coalesce((SELECT last_used_at FROM tokens WHERE id = t.former_of), t.last_used_at) AS last_used_at`,
+};
 export const TOKEN_SOURCE = 'FROM tokens AS t JOIN principals AS p ON p.id = t.principal_id';
 
 /** Shortest time between two writes of a token's last use, in milliseconds: each is a row for a call that comes seldom. */
@@ -66,11 +81,12 @@ export function selectTokenByHmac(
   db: D1Database,
   hmacs: readonly string[],
   now: number,
+  age: SchemaAge,
 ): D1PreparedStatement {
   const marks = hmacs.map(() => '?').join(', ');
   return db
     .prepare(
-      `SELECT ${TOKEN_COLUMNS}, t.hmac, t.key_id ${TOKEN_SOURCE}
+      `SELECT ${TOKEN_COLUMNS[age]}, t.hmac, t.key_id ${TOKEN_SOURCE}
        WHERE t.hmac IN (${marks}) AND (t.expires_at IS NULL OR t.expires_at > ?)`,
     )
     .bind(...hmacs, now);
@@ -95,11 +111,16 @@ export function moveToken(
     .bind(hmac, keyId, found.hmac);
 }
 
-/** Note that a token was used; writes nothing where that was noted less than `TOUCH_MS` ago. */
-export function touchToken(db: D1Database, id: string, now: number): D1PreparedStatement {
+/** Note that a token was used, or a grant; writes nothing where that was noted less than `TOUCH_MS` ago. */
+export function touchToken(
+  db: D1Database,
+  { id, audience }: Pick<Token, 'id' | 'audience'>,
+  now: number,
+): D1PreparedStatement {
+  const table = audience === null ? 'tokens' : 'oauth_grants';
   return db
     .prepare(
-      'UPDATE tokens SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at <= ?1 - ?3)',
+      `UPDATE ${table} SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at <= ?1 - ?3)`,
     )
     .bind(now, id, TOUCH_MS);
 }
@@ -150,7 +171,7 @@ export async function findTokenValue(db: D1Database, id: string): Promise<TokenV
 }
 
 /**
- * Give a token another value, over the one it has.
+ * Give a token another value, over the one it has. Who signed in by it, and what they allowed clients since, ends.
  * @param former where the value before goes on to work: the id of its row, and until when
  */
 export function rotateToken(
@@ -159,8 +180,17 @@ export function rotateToken(
   from: TokenValue,
   to: TokenValue,
   former: { id: string; expiresAt: number } | undefined,
+  age: SchemaAge,
 ): D1PreparedStatement[] {
+  const ending = age === 'this' ? ['DELETE FROM sign_ins', 'DELETE FROM oauth_grants'] : [];
   const statements = [
+    ...ending.map(sql =>
+      db
+        .prepare(
+          `${sql} WHERE token_id = ?1 AND EXISTS (SELECT 1 FROM tokens WHERE id = ?1 AND hmac = ?2)`,
+        )
+        .bind(id, from.hmac),
+    ),
     db
       .prepare(
         'DELETE FROM tokens WHERE former_of = ?1 AND EXISTS (SELECT 1 FROM tokens WHERE id = ?1 AND hmac = ?2)',

@@ -21,6 +21,8 @@ export const PrincipalSchema = z.object({
   updated_at: z.number().nullable(),
   /** How many tokens it has. */
   token_count: z.number(),
+  /** Groups that its identities give it, beside those given by hand. */
+  claimed_groups: jsonOf(z.array(z.string())),
 });
 export type Principal = z.infer<typeof PrincipalSchema>;
 
@@ -63,6 +65,9 @@ export const PrincipalViewSchema = z.object({
   id: z.string(),
   name: z.string(),
   groups: z.array(z.string()),
+  claimed_groups: z.array(z.string()).meta({
+    description: 'Groups that its identities give it beside these, as its provider said last',
+  }),
   scopes: z.array(ScopeSchema).nullable(),
   tokens: z.number().int().meta({ description: 'How many tokens it has' }),
   ...STAMP_VIEW,
@@ -70,6 +75,6 @@ export const PrincipalViewSchema = z.object({
 
 /** Project a principal to its API form. */
 export function toPrincipalView(principal: Principal): z.infer<typeof PrincipalViewSchema> {
-  const { id, name, groups, scopes, token_count: tokens } = principal;
-  return { id, name, groups, scopes, tokens, ...toStampView(principal) };
+  const { id, name, groups, claimed_groups, scopes, token_count: tokens } = principal;
+  return { id, name, groups, claimed_groups, scopes, tokens, ...toStampView(principal) };
 }

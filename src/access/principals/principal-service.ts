@@ -47,7 +47,7 @@ export function createPrincipals({ db, adminAudit, onAccessChanged }: AccessPort
         /** A new one has no tokens yet. Those of one that is edited obey within a second. */
         onChanged: verb => (verb === 'create' ? undefined : onAccessChanged()),
         make: (body: CreatePrincipal, _servers, stamp) =>
-          withUnique({ ...stamp, ...body, updated_at: null, token_count: 0 }),
+          withUnique({ ...stamp, ...body, updated_at: null, token_count: 0, claimed_groups: [] }),
         edit: (before, patch: UpdatePrincipal) => withUnique(patched(before, patch)),
         filter: ({ name, group }: PrincipalQuery) =>
           allOf(whereNamed(name), group === undefined ? ALWAYS : whenInGroup(group)),

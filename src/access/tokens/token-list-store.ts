@@ -1,14 +1,18 @@
 /** The `tokens` table as administrators read it; no row of a value that was rotated away stands for itself here. */
 import { z } from 'zod';
+import type { SchemaAge } from '../../shared/util/either-schema.ts';
 import type { ReadTable } from '../../records/record-store.ts';
 import { TOKEN_COLUMNS, TOKEN_SOURCE, TokenRowSchema, toToken } from '../policy/token-store.ts';
 import type { ShownToken } from './token-schema.ts';
 
+const toSource = (age: SchemaAge, more: string) => `(SELECT ${TOKEN_COLUMNS[age]},
+  (SELECT max(expires_at) FROM tokens WHERE former_of = t.id) AS former_expires_at
+  ${TOKEN_SOURCE} WHERE t.former_of IS NULL ${more})`;
+
 export const TOKENS: ReadTable<ShownToken> = {
   name: 'tokens',
-  source: `(SELECT ${TOKEN_COLUMNS},
-    (SELECT max(expires_at) FROM tokens WHERE former_of = t.id) AS former_expires_at
-    ${TOKEN_SOURCE} WHERE t.former_of IS NULL)`,
+  source: toSource('this', 'AND t.grant_id IS NULL'),
+  lastSource: toSource('last', ''),
   row: TokenRowSchema.extend({ former_expires_at: z.number().nullable() }).transform(row => ({
     ...toToken(row),
     formerExpiresAt: row.former_expires_at,

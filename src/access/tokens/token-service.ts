@@ -16,6 +16,7 @@ import {
   whereNamed,
 } from '../../records/record-store.ts';
 import { createReadRecords, requireRecord, type ReadRecords } from '../../records/records.ts';
+import { onEitherSchema } from '../../shared/util/either-schema.ts';
 import type { NamedServer } from '../../shared/util/name-pattern.ts';
 import type { Actor } from '../../shared/identity/principal.ts';
 import { PRINCIPALS } from '../principals/principal-store.ts';
@@ -102,6 +103,7 @@ export function createTokens({ db, adminAudit, keys, onAccessChanged }: TokenPor
           created_at: createdAt,
           updated_at: null,
           token_count: 1,
+          claimed_groups: [],
         };
         const isOwn = input.principal === undefined;
         const isDone = await commit({
@@ -137,11 +139,13 @@ export function createTokens({ db, adminAudit, keys, onAccessChanged }: TokenPor
           if (!from) continue;
           const former =
             graceMs > 0 ? { id: crypto.randomUUID(), expiresAt: now + graceMs } : undefined;
-          const isDone = await commit({
-            when: whenTokenValue(id, from),
-            statements: [...rotateToken(db, id, from, stored, former), sweepFormer(db, now)],
-            detail: { grace_seconds: graceMs / 1000 },
-          });
+          const isDone = await onEitherSchema(age =>
+            commit({
+              when: whenTokenValue(id, from),
+              statements: [...rotateToken(db, id, from, stored, former, age), sweepFormer(db, now)],
+              detail: { grace_seconds: graceMs / 1000 },
+            }),
+          );
           if (!isDone) continue;
           await onAccessChanged();
           return { token: await find(id), value };

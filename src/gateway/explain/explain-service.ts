@@ -91,11 +91,13 @@ export class ExplainService {
     }
     const principal = await findRecord(db, PRINCIPALS, whose.principal);
     if (!principal) throw new PorticoError('not_found', 'No such principal');
-    const { id: principalId, groups } = principal;
+    const { id: principalId } = principal;
+    const groups = [...new Set([...principal.groups, ...principal.claimed_groups])];
     const scopes = new Set(principal.scopes ?? MEMBER_SCOPES);
     const isAdmin = scopes.has('admin');
     const limits = { servers: null, tools: null, toolsets: null };
     const policy = createPolicy({ principalId, groups, isAdmin, ...limits }, state);
-    return { caller: { principalId, tokenId: '', scopes, policy }, groups, isExpired: false };
+    const caller = { principalId, tokenId: '', scopes, policy, audience: null };
+    return { caller, groups, isExpired: false };
   }
 }

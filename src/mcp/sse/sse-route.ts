@@ -15,7 +15,7 @@ import { checkOrigin } from '../../http/origin.ts';
 import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import { counted } from '../../shared/limits/stream-count.ts';
 import type { Snapshot } from '../../access/admission/snapshots.ts';
-import { admit, findViewer } from '../admit.ts';
+import { admit, findViewer, requireAudience } from '../admit.ts';
 import { parseEndpoint, type EndpointPart } from '../endpoint.ts';
 import type { Incoming } from '../incoming.ts';
 import { endSession, openStream as openSessionStream } from '../route.ts';
@@ -80,6 +80,7 @@ async function openStream(
   waitUntil: WaitUntil,
 ): Promise<Response> {
   const endpoint = parseEndpoint(url, part);
+  requireAudience(snapshot, endpoint);
   await findViewer(endpoint, snapshot, ports);
   const { caller } = snapshot;
   const { sealed, facts } = await ports.sessions.seal(caller);

@@ -31,4 +31,8 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0029_setup_codes.sql',
   '0030_record_owners.sql',
   '0031_owners_of_deleted.sql',
+  '0032_oauth.sql',
+  '0033_sign_ins.sql',
+  '0034_used_assertions.sql',
+  '0035_identities.sql',
 ];

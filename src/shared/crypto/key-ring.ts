@@ -9,7 +9,17 @@ import { aesOpen, aesSeal, IV_BYTES, type Key } from './aes.ts';
 
 /** `credential` is what servers' headers were sealed for before there were envelopes. */
 export type Purpose =
-  'token' | 'session' | 'credential' | 'state' | 'task' | 'envelope' | 'audit' | 'device' | 'cache';
+  | 'token'
+  | 'session'
+  | 'credential'
+  | 'state'
+  | 'task'
+  | 'envelope'
+  | 'audit'
+  | 'device'
+  | 'cache'
+  | 'oauth'
+  | 'sign-in';
 
 export interface KeyRing {
   /** Id of the key that seals. */

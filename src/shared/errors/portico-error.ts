@@ -15,6 +15,8 @@ export interface ErrorExtras {
   data?: Record<string, unknown>;
   /** Field by field problems, for 422. */
   fields?: FieldProblem[];
+  /** Scopes that would do, for who is refused for want of one. */
+  scopes?: readonly string[];
   /** Seconds after which trying again may help. */
   retryAfterSeconds?: number;
 }

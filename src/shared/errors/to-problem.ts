@@ -33,13 +33,14 @@ export function toProblemResponse(error: PorticoError): Response {
   });
 }
 
-/** Headers an error brings along: the challenge of a 401, `Retry-After`. */
+/** The header in which the scopes that would do come to who writes the challenge (`oauth/challenge.ts`); no client sees it. */
+export const SCOPE_HEADER = 'portico-scope';
+
+/** Headers an error brings along: the scopes that are missing, `Retry-After`. */
 export function toErrorHeaders(error: PorticoError): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (error.code === 'unauthorized') {
-    headers['www-authenticate'] =
-      'Bearer realm="portico", error="invalid_token", error_description="Send a valid token"';
-  }
+  const { scopes } = error.extras;
+  if (scopes) headers[SCOPE_HEADER] = scopes.join(' ');
   if (error.extras.retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(error.extras.retryAfterSeconds);
   }

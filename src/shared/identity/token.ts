@@ -40,6 +40,8 @@ export interface Token extends StoredToken {
   groups: string[];
   /** To the minute. */
   lastUsedAt: number | null;
+  /** Of an access token: the URL it is for, with what is below it; its id is that of its grant. Null: a token for every URL. */
+  audience: string | null;
 }
 
 /**

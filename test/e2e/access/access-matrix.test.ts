@@ -1,5 +1,6 @@
 /** Six people, two hundred tools, every door: what one may not use does not exist, in bodies, headers, counts and cursors. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { letIn } from '../support/let-in.ts';
 import { listAllTools, open, textOf } from '../support/raw-client.ts';
 import type { Era, RawClient } from '../support/raw-client.ts';
 import { RENAMED, SERVERS, startTeam, TOOL_NAMES } from '../support/team.ts';
@@ -10,9 +11,18 @@ const NAMES = ['anybody', 'one server', 'some tools', 'intern', 'reader', 'triag
 const eras: Era[] = ['legacy', 'modern'];
 const SEPARATORS = ['.', ':', '__', '/'];
 
+/** Each by a token of its own, and by what it let a program have. */
+const WAYS = ['a token', 'a sign-in'] as const;
+const CASES = WAYS.flatMap(way => NAMES.map(name => ({ way, name })));
+
 let team: Team;
+const letInAs = new Map<string, Person>();
 beforeAll(async () => {
   team = await startTeam();
+  for (const person of team.people) {
+    const token = await letIn(team.gateway.origin, person.token);
+    letInAs.set(person.name, { ...person, token });
+  }
 });
 afterAll(() => team?.stop());
 
@@ -32,9 +42,11 @@ async function callsOf(server: ServerName): Promise<number> {
     .reduce((sum, [, count]) => sum + count, 0);
 }
 
-describe.each(NAMES)('%s', { timeout: 300_000 }, name => {
+describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
+  const caller = () => (way === 'a token' ? personOf(name) : (letInAs.get(name) ?? personOf('')));
+
   it.each(eras)('[ACC-3] [MCP-9] lists just what may be used, page by page: %s', async era => {
-    const person = personOf(name);
+    const person = caller();
     const wanted = SERVERS.flatMap(server =>
       TOOL_NAMES.filter(tool => person.mayUse(server, tool)).map(tool => `${server}.${tool}`),
     );
@@ -50,7 +62,7 @@ describe.each(NAMES)('%s', { timeout: 300_000 }, name => {
   });
 
   it.each(eras)('[ACC-3] [MCP-9] calls just what is listed, by every name: %s', async era => {
-    const person = personOf(name);
+    const person = caller();
     const client = await connect(person, era);
     const direct = new Map<ServerName, RawClient>();
     for (const server of SERVERS) {
@@ -87,7 +99,7 @@ describe.each(NAMES)('%s', { timeout: 300_000 }, name => {
   });
 
   it('[ACC-3] [REG-7] calls just the same over REST, by either name', async () => {
-    const person = personOf(name);
+    const person = caller();
     const call = (body: object) =>
       team.gateway.api('POST', '/api/v1/tools/call', body, person.token);
     const unknown = seen(await call({ name: `alpha.${NOBODYS}` }), `alpha.${NOBODYS}`);
@@ -109,7 +121,7 @@ describe.each(NAMES)('%s', { timeout: 300_000 }, name => {
   });
 
   it.each(eras)('[ACC-3] [MCP-4] sees prompts and resources where it may: %s', async era => {
-    const person = personOf(name);
+    const person = caller();
     const client = await connect(person, era);
     for (const [method, member, key] of [
       ['prompts/list', 'prompts', 'name'],
@@ -155,7 +167,7 @@ describe.each(NAMES)('%s', { timeout: 300_000 }, name => {
   });
 
   it('[ACC-3] [MCP-3] is told of no capability, server or toolset that is not there for it', async () => {
-    const person = personOf(name);
+    const person = caller();
     const legacy = await connect(person, 'legacy');
     const modern = await connect(person, 'modern');
     const discovered = (await modern.request('server/discover', {}, 1)).message.result;
@@ -180,7 +192,7 @@ describe.each(NAMES)('%s', { timeout: 300_000 }, name => {
   });
 
   it.each(eras)('[ACC-4] uses of a toolset what it may use anyway: %s', async era => {
-    const person = personOf(name);
+    const person = caller();
     const client = await connect(person, era, '/mcp/toolsets/triage');
     const triage = personOf('triage');
     const wanted = SERVERS.flatMap(server =>

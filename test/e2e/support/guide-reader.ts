@@ -133,6 +133,8 @@ export class GuideReader {
       HOME: this.#folder,
       // Each command is a process: its code is compiled once for all of them.
       NODE_COMPILE_CACHE: join(this.#folder, 'compiled'),
+      // Wrangler remembers an account there, which would be that of another run.
+      WRANGLER_CACHE_DIR: join(this.#folder, 'wrangler'),
       npm_config_update_notifier: 'false',
     };
   }

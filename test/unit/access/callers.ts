@@ -20,5 +20,6 @@ export function createCaller(
 ): Caller {
   const holder = createHolder(more);
   const policy = createPolicy(holder, state);
-  return { principalId: holder.principalId, tokenId: 't', scopes: new Set(scopes), policy };
+  const { principalId } = holder;
+  return { principalId, tokenId: 't', scopes: new Set(scopes), policy, audience: null };
 }

@@ -24,6 +24,7 @@ const token: ShownToken = {
   createdAt: NOW,
   expiresAt: NOW + DAY,
   lastUsedAt: NOW + 1000,
+  audience: null,
   formerExpiresAt: NOW + 5000,
 };
 

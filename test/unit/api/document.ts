@@ -39,7 +39,12 @@ export interface OpenApi {
 }
 
 const config = { maxBodyBytes: 1_000_000, mode: 'production', allowedOrigins: [] };
-const caller = { principalId: 'p', tokenId: 't', scopes: new Set(['admin']) };
+const caller = {
+  principalId: 'p',
+  tokenId: 't',
+  scopes: new Set(['admin']),
+  audience: null,
+};
 const snapshots = { load: () => Promise.resolve({ caller, servers: [] }) };
 const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} };
 

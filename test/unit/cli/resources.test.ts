@@ -2,7 +2,8 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { readBody, readFields, toOption, toText } from '../../../cli/src/resources/body.ts';
-import { editedFieldsOf, RESOURCES } from '../../../cli/src/resources/resources.ts';
+import { editedFieldsOf } from '../../../cli/src/resources/resource.ts';
+import { RESOURCES } from '../../../cli/src/resources/resources.ts';
 import { readSubject, toSubjectText } from '../../../cli/src/resources/subject.ts';
 
 /** What a command line says of a record. */

@@ -28,7 +28,7 @@ export function checkSql(source: SourceFile): string[] {
 }
 
 const HAS_BINDINGS = new Set<string | undefined>(['objects', 'compose', 'index']);
-const KNOWS_HONO = new Set<string | undefined>(['app', 'api', 'mcp']);
+const KNOWS_HONO = new Set<string | undefined>(['app', 'api', 'mcp', 'pages']);
 
 /** KV is read and written in `*-kv.ts` only. `bindings` are the names of the KV namespaces. */
 export function checkKv(source: SourceFile, bindings: readonly string[]): string[] {

@@ -104,6 +104,7 @@ function makeWorld(random: Random): World {
     createdAt: 0,
     expiresAt: null,
     lastUsedAt: null,
+    audience: null,
   };
   return {
     servers,
@@ -125,7 +126,11 @@ async function reallyDo(world: World, caller: Caller, { server, tool, toolset }:
       return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
     },
   });
-  const endpoint = { path: '/mcp', ...(toolset ? { toolsetName: toolset.name } : {}) };
+  const endpoint = {
+    origin: 'https://portico.example.com',
+    path: '/mcp',
+    ...(toolset ? { toolsetName: toolset.name } : {}),
+  };
   const seen = restrictToCaller(caller, { servers: world.servers });
   const view = { caller, visible: seen };
   const viewer = viewerOf(endpoint, view, { nameStyle: 'dot', tools: 'all' });

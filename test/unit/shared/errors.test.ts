@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PorticoError, toPorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { ERROR_CODES, errorEntry } from '../../../src/shared/errors/table.ts';
 import { toRpcErrorResponse, toRpcErrorText } from '../../../src/shared/errors/to-json-rpc.ts';
+import { withChallenge } from '../../../src/oauth/challenge.ts';
 import { toProblem, toProblemResponse } from '../../../src/shared/errors/to-problem.ts';
 import { REASON_META_KEY, toToolResultText } from '../../../src/shared/errors/to-tool-result.ts';
 
@@ -142,8 +143,11 @@ describe('to problem', () => {
   });
 
   it('[ACC-1] challenges where a credential is missing, and only there', () => {
+    const url = new URL('https://portico.example.com/mcp');
     for (const code of ERROR_CODES) {
-      const challenge = toProblemResponse(new PorticoError(code)).headers.get('www-authenticate');
+      const refused = toProblemResponse(new PorticoError(code));
+      const answer = withChallenge(new Request(url), url, refused);
+      const challenge = answer.headers.get('www-authenticate');
       expect(challenge?.startsWith('Bearer ') ?? false).toBe(code === 'unauthorized');
     }
   });

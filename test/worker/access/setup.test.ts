@@ -110,7 +110,7 @@ describe('/setup', () => {
     for (const [, path] of html.matchAll(/(?:src|href)="(\/[^"]+)"/g)) {
       expect([path, (await portico.fetch(path ?? '')).status]).toEqual([path, 200]);
     }
-    expect((await portico.fetch('/setup/setup-code.ts')).status).toBe(404);
+    expect((await portico.fetch('/pages/setup-code.ts')).status).toBe(404);
     expect((await portico.fetch('/setup', { method: 'PUT' })).status).toBe(405);
     const code = await storeCode();
     const foreign = await redeem(code, 'Ada', { origin: 'https://elsewhere.example.com' });

@@ -14,8 +14,12 @@ const TOKEN = createTokenValue();
 const FACTS = { id: 'row', principalId: 'p', protocolVersion: '2025-11-25' };
 const alpha = createRecord('alpha');
 const servers = [alpha, createRecord('beta')];
-const ALL: Endpoint = { path: '/mcp' };
-const ONE: Endpoint = { path: '/mcp/servers/alpha', serverName: 'alpha' };
+const ALL: Endpoint = { origin: 'http://127.0.0.1:8787', path: '/mcp' };
+const ONE: Endpoint = {
+  origin: 'http://127.0.0.1:8787',
+  path: '/mcp/servers/alpha',
+  serverName: 'alpha',
+};
 const waitUntil = () => {};
 
 /** Ports over these snapshots by token; what is asked of them is noted. */
@@ -132,11 +136,11 @@ describe('an endpoint', () => {
     const hidden = createCaller({ servers: ['id-beta'] });
     const none = createCaller({}, ['tools:read'], denying('*'));
     for (const { scope } of [
-      scoped({ path: '/x', serverName: 'none' }),
+      scoped({ ...ALL, path: '/x', serverName: 'none' }),
       scoped(ONE, hidden),
       scoped(ONE, none),
       scoped(ONE, whole.caller, []),
-      scoped({ path: '/y', toolsetName: 'none' }),
+      scoped({ ...ALL, path: '/y', toolsetName: 'none' }),
     ]) {
       await expect(scope).rejects.toMatchObject(NO_SUCH);
     }

@@ -3,8 +3,10 @@ import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
 import { writeSuggestions } from '../../../src/search/skills/suggestion-store.ts';
 import { itemsOf, listApprovals } from './approvals.ts';
+import { createBrowser } from './browser.ts';
 import { enrol } from './fake-machine.ts';
 import { FakeServer, serve, toolOf } from './fake-server.ts';
+import { connect, createClient } from './oauth-client.ts';
 import { createToken, register, registerConnected, type Portico } from './portico.ts';
 
 export interface Trial {
@@ -32,6 +34,34 @@ const madeBy = (path: string, body: () => object) => async (portico: Portico) =>
   return (await response.json<{ id: string }>()).id;
 };
 const principal = madeBy('/api/v1/principals', () => ({ name: 'subject' }));
+const inviting = async (portico: Portico) => ({ principal: await principal(portico) });
+const invitation = async (portico: Portico): Promise<string> => {
+  const body = await inviting(portico);
+  return madeBy('/api/v1/invitations', () => body)(portico);
+};
+/** A browser in which somebody is signed in. */
+async function signIn(portico: Portico): Promise<string> {
+  const { id: tokenId, token: value } = await createToken(portico);
+  await createBrowser(portico).post('/sign-in', { code: value });
+  const found = env.DB.prepare('SELECT id FROM sign_ins WHERE token_id = ?').bind(tokenId);
+  return (await found.first<{ id: string }>())?.id ?? '';
+}
+const provider = madeBy('/api/v1/sign-in-providers', () => ({
+  name: `subject-${(made += 1)}`,
+  issuer: `https://login-${made}.example.com`,
+  client_id: 'portico',
+}));
+/** Somebody who once came by a provider. */
+async function identity(portico: Portico): Promise<string> {
+  const id = crypto.randomUUID();
+  await env.DB.prepare(
+    `INSERT INTO identities (id, issuer, subject, provider_id, principal_id, name, groups, created_at, signed_in_at, expires_at)
+     VALUES (?1, 'https://login.example.com', ?1, 'p', ?2, 'subject', '[]', 0, 0, 0)`,
+  )
+    .bind(id, await principal(portico))
+    .run();
+  return id;
+}
 const rule = madeBy('/api/v1/access/rules', () => ({
   effect: 'deny',
   subject: { kind: 'group', name: 'nobody' },
@@ -45,6 +75,10 @@ async function cacheRule(portico: Portico): Promise<string> {
 const toolset = madeBy('/api/v1/toolsets', () => ({
   name: `subject-${(made += 1)}`,
   include: ['*.get_*'],
+}));
+const oauthClient = madeBy('/api/v1/oauth/clients', () => ({
+  name: 'subject',
+  redirect_uris: ['https://app.example.com/callback'],
 }));
 const skill = madeBy('/api/v1/skills', () => ({ name: `Subject ${(made += 1)}` }));
 /** A suggestion that waits, of a tool of a server. */
@@ -67,6 +101,14 @@ async function withTool(portico: Portico, isCorrected: boolean): Promise<string>
 }
 const connector = async (portico: Portico): Promise<string> =>
   (await enrol(portico, `subject-${(made += 1)}`)).id;
+/** A grant of a person to a program. */
+async function grant(portico: Portico): Promise<string> {
+  const clientId = await createClient();
+  await connect(portico, clientId, (await createToken(portico)).token);
+  const answer = await portico.api('GET', `/api/v1/grants?client=${clientId}`);
+  const { grants } = await answer.json<{ grants: { id: string }[] }>();
+  return grants[0]?.id ?? '';
+}
 const token = async (portico: Portico): Promise<string> => (await createToken(portico)).id;
 
 /** What decides on the tool of a server that holds it. */
@@ -102,6 +144,16 @@ export const TRIALS: Record<string, Trial> = {
   'POST /api/v1/tokens': {},
   'POST /api/v1/tokens/{id}/rotate': { subject: token },
   'DELETE /api/v1/tokens/{id}': { subject: token },
+  'POST /api/v1/invitations': { makeBody: inviting },
+  'DELETE /api/v1/invitations/{id}': { subject: invitation },
+  'DELETE /api/v1/sign-ins/{id}': { subject: signIn },
+  'DELETE /api/v1/grants/{id}': { subject: grant },
+  'POST /api/v1/oauth/clients': {},
+  'DELETE /api/v1/oauth/clients/{id}': { subject: oauthClient },
+  'POST /api/v1/sign-in-providers': {},
+  'PATCH /api/v1/sign-in-providers/{id}': { subject: provider },
+  'DELETE /api/v1/sign-in-providers/{id}': { subject: provider },
+  'DELETE /api/v1/identities/{id}': { subject: identity },
   'POST /api/v1/principals': {},
   'PATCH /api/v1/principals/{id}': { subject: principal },
   'DELETE /api/v1/principals/{id}': { subject: principal },

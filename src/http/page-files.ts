@@ -2,7 +2,7 @@
  * Pages for people, from our own files and nothing from anywhere else: their headers, and the files they are made of. A page holds no
  * secret; refuses whatever is not one of its files.
  */
-import { checkOrigin, type OriginPolicy } from '../http/origin.ts';
+import { checkOrigin, type OriginPolicy } from './origin.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
 
@@ -17,6 +17,8 @@ export interface PagePorts {
 /** What a page may do beyond this: nothing inline, no frame, nothing of another origin. */
 export interface PagePolicy {
   formAction: 'none' | 'self';
+  /** What a form may lead to by a redirect, as the policy writes it: an origin or a scheme. */
+  leadsTo?: string | undefined;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -27,14 +29,14 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Headers of a page or one of its files. */
-export function pageHeaders(extension: string, { formAction }: PagePolicy): Headers {
+export function pageHeaders(extension: string, { formAction, leadsTo }: PagePolicy): Headers {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
     "connect-src 'self'",
-    `form-action '${formAction}'`,
+    `form-action '${formAction}'${leadsTo === undefined ? '' : ` ${leadsTo}`}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];
@@ -42,7 +44,7 @@ export function pageHeaders(extension: string, { formAction }: PagePolicy): Head
     'content-type': TYPES[extension] ?? 'application/octet-stream',
     'content-security-policy': policy.join('; '),
     'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
+    'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
     'cache-control': 'public, max-age=300',
   });

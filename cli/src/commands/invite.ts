@@ -1,0 +1,47 @@
+/** `portico invite`: a link by which a principal signs in with a browser, once. It is printed this once. */
+import type { Command } from 'commander';
+import type { InvitationViewSchema } from '../../../src/sign-in/invitation-schema.ts';
+import type { z } from 'zod';
+import { kindOf } from '../configuration/kinds.ts';
+import type { Named } from '../configuration/names.ts';
+import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
+import { findRecord } from '../gateway/api.ts';
+import { INVITATIONS } from '../resources/sign-in-resources.ts';
+import { note, writeJson, writeOut } from '../terminal.ts';
+import { readExpiry } from './token.ts';
+
+interface InviteOptions extends Options {
+  expires: string;
+}
+
+type Issued = z.infer<typeof InvitationViewSchema> & { code: string; path: string };
+
+const HELP = `
+It is used up by signing in, and lasts from ten minutes to a week.
+
+Examples:
+  portico invite Ada
+  portico invite Ada --expires 3d`;
+
+/** Adds `invite`. */
+export function addInvite(program: Command): void {
+  const command = program
+    .command('invite <principal>')
+    .summary('make a link by which somebody signs in')
+    .description('Make a link by which a principal, by name or id, signs in with a browser once.')
+    .option('--expires <when>', 'from now on like 12h, or a time like 2027-01-31T00:00Z', '24h')
+    .addHelpText('after', HELP);
+  shown(command).action(invite);
+}
+
+async function invite(name: string, options: InviteOptions): Promise<void> {
+  const api = apiOf(options);
+  const { noun, path, list } = kindOf('principal');
+  const { id } = findRecord(noun, name, await api.list<Named>(path, list));
+  const now = Date.now();
+  const seconds = Math.round((Date.parse(readExpiry(options.expires, now)) - now) / 1000);
+  const made = await api.post<Issued>(INVITATIONS, { principal: id, valid_seconds: seconds });
+  if (options.json) return writeJson(made);
+  await writeOut(`${api.origin}${made.path}\n`);
+  note(`'${made.principal_name}' can sign in with it once, until ${made.expires_at}`);
+}

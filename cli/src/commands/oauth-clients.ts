@@ -1,0 +1,67 @@
+/** `portico oauth-clients`: programs that ask people to be let in; beside what all records have, add. A secret is printed this once. */
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { ClientViewSchema } from '../../../src/oauth/clients/client-schema.ts';
+import { again } from '../again.ts';
+import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
+import { describe } from '../resources/resource.ts';
+import { note, writeJson, writeOut } from '../terminal.ts';
+import { addResource } from './resources.ts';
+
+type View = z.infer<typeof ClientViewSchema>;
+
+interface AddOptions extends Options {
+  redirect: string[];
+  public?: boolean;
+}
+
+const OAUTH_CLIENT = describe<View>({
+  name: 'oauth-clients',
+  noun: 'oauth-client',
+  called: 'programs that people sign in to',
+  path: '/api/v1/oauth/clients',
+  list: 'clients',
+  none: 'no clients yet; most come by themselves, others by portico oauth-clients add NAME',
+  columns: [
+    ['NAME', ({ name }) => name],
+    ['ID', ({ id }) => id],
+    ['KIND', ({ kind }) => kind],
+    ['USED', ({ last_used_at: used }) => used?.slice(0, 10) ?? 'never'],
+  ],
+  written: 'elsewhere',
+  fields: [],
+  example: { id: 'Reports' },
+  removal: 'What people allowed it ends with it, at once. Most can come again and ask anew.',
+});
+
+const HELP = `
+For a program that neither has a document of its own nor registers itself, which
+most do. Its id and secret are what the program asks for.
+
+Examples:
+  portico oauth-clients add Reports --redirect https://reports.example.com/cb
+  portico oauth-clients add Desk --redirect http://127.0.0.1/callback --public`;
+
+/** Adds `oauth-clients`. */
+export function addOAuthClients(program: Command): void {
+  const add = addResource(program, OAUTH_CLIENT)
+    .command('add <name>')
+    .description('Make a client, and print its id and its secret, this once.')
+    .requiredOption('--redirect <uri>', 'where people are sent back; again for another', again)
+    .option('--public', 'without a secret, for a program that cannot keep one')
+    .addHelpText('after', HELP);
+  shown(add).action(addClient);
+}
+
+async function addClient(name: string, options: AddOptions): Promise<void> {
+  const { redirect: uris, public: isPublic = false } = options;
+  const body = { name, redirect_uris: uris, public: isPublic };
+  const made = await apiOf(options).post<View & { client_secret: string | null }>(
+    OAUTH_CLIENT.path,
+    body,
+  );
+  if (options.json) return writeJson(made);
+  const { id, client_secret: secret } = made;
+  await writeOut(`client_id=${id}\n${secret === null ? '' : `client_secret=${secret}\n`}`);
+  note(`client '${made.name}' is made${secret === null ? '' : '; its secret is not shown again'}`);
+}

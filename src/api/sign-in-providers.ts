@@ -1,0 +1,112 @@
+/** `/api/v1/sign-in-providers` and `/api/v1/identities`: where people sign in, and who they are there. */
+import {
+  IdentityQuerySchema,
+  IdentityViewSchema,
+  toIdentityView,
+} from '../sign-in/identities/identity-schema.ts';
+import {
+  CreateProviderSchema,
+  ProviderQuerySchema,
+  ProviderViewSchema,
+  toProviderView,
+  UpdateProviderSchema,
+} from '../sign-in/providers/providers-schema.ts';
+import type { Api, ApiPorts } from './frame.ts';
+import { registerEdits, registerList, registerOne, registerRecords } from './records.ts';
+
+const created = {
+  name: 'Acme',
+  issuer: 'https://login.example.com',
+  client_id: 'portico',
+  client_secret: 'ACME_SIGN_IN',
+  groups_claim: 'groups',
+  group_map: { 'Platform Team': 'platform' },
+  required_claims: { groups: ['Employees'] },
+  creates_principals: true,
+};
+
+const provider = {
+  path: '/api/v1/sign-in-providers',
+  tag: 'principals',
+  name: 'SignInProvider',
+  noun: 'provider',
+  phrase: 'a provider by which people sign in',
+  key: 'provider, or its name',
+  view: ProviderViewSchema.meta({ id: 'SignInProvider' }),
+  example: {
+    id: '4d5e6f70-8192-4a3b-9c4d-5e6f708192a3',
+    ...created,
+    kind: 'oidc',
+    scopes: ['profile', 'email'],
+    max_age_seconds: 604_800,
+    revision: 1,
+    created_at: '2026-11-02T09:00:00.000Z',
+    updated_at: '2026-11-02T09:00:00.000Z',
+  },
+  toView: toProviderView,
+  delete: {
+    description: 'Its identities end, and with them the sign-ins and clients that came of them.',
+  },
+  create: {
+    schema: CreateProviderSchema.meta({ id: 'CreateSignInProvider' }),
+    example: created,
+    description: 'It answers to `/sign-in/callback` of the gateway, which has to be set up there.',
+  },
+  list: {
+    operationId: 'listSignInProviders',
+    summary: 'List the providers by which people sign in',
+    description: 'In the order of their names, page by page.',
+    key: 'sign_in_providers',
+    page: 'SignInProviderPage',
+    query: ProviderQuerySchema,
+  },
+};
+
+const patch = {
+  schema: UpdateProviderSchema.meta({ id: 'UpdateSignInProvider' }),
+  example: { group_map: { 'Platform Team': 'platform', Finance: 'finance' } },
+  description: 'What is absent stays. It counts from the next sign-in on.',
+  problems: ['conflict'] as const,
+};
+
+const identity = {
+  path: '/api/v1/identities',
+  tag: 'principals',
+  name: 'Identity',
+  noun: 'identity',
+  phrase: 'an identity',
+  view: IdentityViewSchema.meta({ id: 'Identity' }),
+  example: {
+    id: '8e9fa0b1-c2d3-4e4f-8a5b-6c7d8e9fa0b1',
+    name: 'Ada',
+    email: 'ada@example.com',
+    principal: '2f6d8c1a-93f4-4b51-8a5e-6a0a4a9b7c11',
+    provider: provider.example.id,
+    issuer: created.issuer,
+    subject: '00u1a2b3c4',
+    groups: ['platform'],
+    created_at: '2026-11-02T09:00:00.000Z',
+    signed_in_at: '2026-11-02T09:00:00.000Z',
+    expires_at: '2026-11-09T09:00:00.000Z',
+  },
+  toView: toIdentityView,
+  delete: {
+    description: 'The sign-ins and clients that came of it end; its principal stays.',
+  },
+};
+
+const listed = {
+  operationId: 'listIdentities',
+  summary: 'List identities',
+  key: 'identities',
+  page: 'IdentityPage',
+  query: IdentityQuerySchema,
+};
+
+/** Add the routes. */
+export function registerSignInProviders(api: Api, { providers, identities }: ApiPorts): void {
+  registerRecords(api, provider, providers);
+  registerEdits(api, provider, patch, providers);
+  registerList(api, identity, listed, identities);
+  registerOne(api, identity, identities);
+}

@@ -1,0 +1,174 @@
+/**
+ * What happens at `/authorize` behind the page: a client's request is checked, a person who is signed in is asked once, and the client
+ * gets a code. A person hands on what it has itself and no more.
+ */
+import type { AdminAudit } from '../audit/admin-audit.ts';
+import { randomBytes, toBase64Url } from '../shared/crypto/base64url.ts';
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
+import { toOwnActor } from '../shared/identity/principal.ts';
+import { boundScopes, type Scope } from '../shared/identity/token.ts';
+import type { SignedIn } from '../sign-in/signed-in.ts';
+import {
+  findReturn,
+  parseAuthorization,
+  toReturnUrl,
+  type AuthorizationRequest,
+} from './authorization-request.ts';
+import type { OAuthClient, OAuthClients } from './clients/client.ts';
+import { describeRedirect, matchesRedirect } from './clients/redirects.ts';
+import { insertRequest, isAllowedBefore, keepConsent, takeRequest } from './consent-store.ts';
+import { createOpaque, toKept } from './grants/grant.ts';
+import { insertGrant, limitGrants, sweepGrants, whenSignedIn } from './grants/grant-store.ts';
+import { OAuthError, toOAuthError } from './oauth-error.ts';
+
+export interface AuthorizationPorts {
+  db: D1Database;
+  keys: KeyRing;
+  adminAudit: AdminAudit;
+  clients: OAuthClients;
+  now(): number;
+}
+
+/** What the page does next: go to a URL, or ask the signedIn. */
+export type NextStep =
+  | { kind: 'return'; url: string; redirectUri: string }
+  | { kind: 'ask'; handle: string; client: OAuthClient; request: AuthorizationRequest };
+
+export class Authorizations {
+  readonly #ports: AuthorizationPorts;
+
+  constructor(ports: AuthorizationPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Check who asks, before anybody is signed in. What else is wrong the client is told after that: anybody can register a client, and our
+   * address must not lead strangers to it (RFC 9700 §4.11.2).
+   * @throws OAuthError that the person is told and the client is not
+   */
+  async checkClient(query: URLSearchParams, issuer: string): Promise<void> {
+    await this.#parse(query, issuer);
+  }
+
+  /**
+   * What is to be done for a person who is signed in.
+   * @throws OAuthError that the person is told and the client is not
+   */
+  async next(query: URLSearchParams, issuer: string, signedIn: SignedIn): Promise<NextStep> {
+    const found = await this.#parse(query, issuer);
+    if ('url' in found) return { kind: 'return', ...found };
+    const { client } = found;
+    const scopes = within(found.request.scopes, signedIn);
+    const request = { ...found.request, scopes };
+    if (scopes.length === 0) {
+      const description = 'This person may not hand on any of these scopes';
+      return refused(request, issuer, new OAuthError('access_denied', description));
+    }
+    const { db, keys, now } = this.#ports;
+    const isWeb = describeRedirect(request.redirectUri).kind === 'web';
+    if (isWeb && (await isAllowedBefore(db, signedIn.principalId, request))) {
+      return this.#allow(client, request, issuer, signedIn);
+    }
+    const handle = toBase64Url(randomBytes(32));
+    const [hmac = ''] = await keys.hmacs('oauth', `request:${handle}`);
+    await db.batch(insertRequest(db, hmac, signedIn.id, request, now()));
+    return { kind: 'ask', handle, client, request };
+  }
+
+  /**
+   * The person's decision about a question it was asked; each counts once.
+   * @throws OAuthError where the question is not this person's, was answered or is too old
+   */
+  async decide(
+    handle: string,
+    isAllowed: boolean,
+    issuer: string,
+    signedIn: SignedIn,
+  ): Promise<NextStep> {
+    const { db, keys, clients, now } = this.#ports;
+    const hmacs = await keys.hmacs('oauth', `request:${handle.slice(0, 100)}`);
+    const request = await takeRequest(db, hmacs, signedIn.id, now());
+    if (!request) {
+      throw new OAuthError('invalid_request', 'This page is too old; go back to your program');
+    }
+    if (!isAllowed) {
+      return refused(request, issuer, new OAuthError('access_denied', 'It was not allowed'));
+    }
+    const client = await clients.find(request.clientId);
+    if (!client || !matchesRedirect(client.redirectUris, request.redirectUri)) {
+      throw new OAuthError('invalid_client', 'The client is gone');
+    }
+    return this.#allow(client, request, issuer, signedIn);
+  }
+
+  async #parse(
+    query: URLSearchParams,
+    issuer: string,
+  ): Promise<
+    { client: OAuthClient; request: AuthorizationRequest } | { url: string; redirectUri: string }
+  > {
+    const [clientId, ...more] = query.getAll('client_id');
+    if (clientId === undefined || more.length > 0) {
+      throw new OAuthError('invalid_request', 'client_id must be there once');
+    }
+    const client = await this.#ports.clients.find(clientId);
+    if (!client) {
+      throw new OAuthError(
+        'invalid_client',
+        'This client is not known; remove the connection in your program and add it again',
+      );
+    }
+    const returnTo = findReturn(query, client, matchesRedirect);
+    try {
+      return { client, request: parseAuthorization(query, client, returnTo, issuer) };
+    } catch (thrown) {
+      return refused(returnTo, issuer, toOAuthError(thrown));
+    }
+  }
+
+  /** Make the grant and its code. */
+  async #allow(
+    client: OAuthClient,
+    given: AuthorizationRequest,
+    issuer: string,
+    signedIn: SignedIn,
+  ): Promise<NextStep> {
+    const { db, keys, adminAudit, now: clock } = this.#ports;
+    const request = { ...given, scopes: within(given.scopes, signedIn) };
+    const [id, now, code] = [crypto.randomUUID(), clock(), createOpaque('code')];
+    const [hmac = ''] = await keys.hmacs('oauth', toKept('code', code));
+    const { principalId, id: tokenId } = signedIn;
+    const actor = toOwnActor(principalId, tokenId);
+    const { audience, scopes } = request;
+    const act = { action: 'grant.create', subject: id };
+    await adminAudit.perform(actor, 'admin', act, async commit => {
+      const isDone = await commit({
+        when: whenSignedIn(signedIn),
+        statements: [
+          insertGrant(db, { id, name: client.name, now }, request, signedIn, hmac),
+          keepConsent(db, principalId, request, id, now),
+          limitGrants(db, principalId, client.id),
+          sweepGrants(db, now),
+        ],
+        detail: { name: client.name, client: client.id, audience, scopes },
+      });
+      if (!isDone) throw new OAuthError('access_denied', 'You are not signed in any more');
+    });
+    const { redirectUri } = request;
+    return { kind: 'return', url: toReturnUrl(request, issuer, { code }), redirectUri };
+  }
+}
+
+/** The scopes that a person may hand on. */
+const within = (asked: readonly Scope[], { scopes }: SignedIn): Scope[] =>
+  boundScopes(asked, [...scopes]);
+
+const refused = (
+  returnTo: { redirectUri: string; state: string | null },
+  issuer: string,
+  { code, message }: OAuthError,
+) => ({
+  kind: 'return' as const,
+  url: toReturnUrl(returnTo, issuer, { error: code, error_description: message }),
+  redirectUri: returnTo.redirectUri,
+});

@@ -1,0 +1,39 @@
+/**
+ * Challenges (RFC 6750 §3, RFC 9728 §5.1): what a refused request is told, so that a client knows where to get a token and for which
+ * scopes. Where no credential came there is no error in it.
+ */
+import { SCOPE_HEADER } from '../shared/errors/to-problem.ts';
+import { MEMBER_SCOPES } from '../shared/identity/token.ts';
+import { toResourcePath } from './audience.ts';
+
+const METADATA = '/.well-known/oauth-protected-resource';
+
+/** Where the metadata of the resource at a URL is. */
+export function metadataUrlOf({ origin, pathname }: { origin: string; pathname: string }): string {
+  if (pathname === '/messages') return `${origin}${METADATA}/sse`;
+  if (pathname.startsWith('/api/')) return `${origin}${METADATA}/api/v1`;
+  return `${origin}${METADATA}${toResourcePath(pathname) ?? ''}`;
+}
+
+/** The same response; a refusal for want of a credential or a scope with its challenge. */
+export function withChallenge(request: Request, url: URL, response: Response): Response {
+  const { status } = response;
+  if (status !== 401 && status !== 403) return response;
+  const scope = response.headers.get(SCOPE_HEADER);
+  if (status === 403 && scope === null) return response;
+  const parts = [
+    ...errorOf(request, status),
+    `scope="${scope ?? MEMBER_SCOPES.join(' ')}"`,
+    `resource_metadata="${metadataUrlOf(url)}"`,
+  ];
+  const challenged = new Response(response.body, response);
+  challenged.headers.delete(SCOPE_HEADER);
+  challenged.headers.set('www-authenticate', `Bearer ${parts.join(', ')}`);
+  return challenged;
+}
+
+function errorOf(request: Request, status: number): string[] {
+  if (status === 403) return ['error="insufficient_scope"'];
+  const isSent = request.headers.has('authorization');
+  return isSent ? ['error="invalid_token"', 'error_description="Send a valid token"'] : [];
+}

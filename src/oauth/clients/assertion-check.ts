@@ -1,0 +1,77 @@
+/** Takes the signed assertion of a client: its keys are read from where it says, and remembered by the isolate for a while. */
+import { sha256Hex } from '../../shared/crypto/base64url.ts';
+import { KeySets } from '../../shared/crypto/key-sets.ts';
+import {
+  isSignedBy,
+  keysFor,
+  parseKeys,
+  type SigningKey,
+} from '../../shared/crypto/signing-keys.ts';
+import { OAuthError } from '../oauth-error.ts';
+import { useAssertion } from './assertion-store.ts';
+import { checkClaims, onceKeyOf, refused, type ClientAssertion } from './client-assertion.ts';
+import type { ClientWithKeys } from './client-document.ts';
+import type { DocumentReader } from './document-reader.ts';
+
+export interface AssertionCheckPorts {
+  db: D1Database;
+  reader: DocumentReader;
+  now(): number;
+}
+
+const MAX_REMEMBERED = 100;
+const MAX_BYTES = 65_536;
+
+export class AssertionCheck {
+  readonly #ports: AssertionCheckPorts;
+  readonly #sets: KeySets;
+
+  constructor(ports: AssertionCheckPorts) {
+    this.#ports = ports;
+    this.#sets = new KeySets(MAX_REMEMBERED, ports.now);
+  }
+
+  /**
+   * Take an assertion, this once.
+   * @param clientId as it is named beside it
+   * @throws OAuthError `invalid_client`, `temporarily_unavailable`
+   */
+  async take(
+    client: ClientWithKeys,
+    assertion: ClientAssertion,
+    clientId: string | undefined,
+    issuer: string,
+  ): Promise<void> {
+    const { db, now } = this.#ports;
+    const until = checkClaims(assertion, clientId, issuer, now());
+    const { signed, signature, header } = assertion;
+    const keys = await this.#keysOf(client, assertion);
+    const checks = await Promise.all(
+      keys.map(key => isSignedBy(key, header.alg, signed, signature)),
+    );
+    if (!checks.includes(true)) throw refused('has no signature of the client');
+    const hash = await sha256Hex(onceKeyOf(assertion));
+    if (!(await useAssertion(db, hash, until, now()))) throw refused('was used before');
+  }
+
+  async #keysOf(client: ClientWithKeys, { header }: ClientAssertion): Promise<SigningKey[]> {
+    const { jwksUri, jwks } = client;
+    if (jwks !== null) return keysFor(parseKeys(jwks) ?? [], header.alg, header.kid);
+    if (jwksUri === null) throw refused('cannot be checked: the client has no keys');
+    return this.#sets.find(jwksUri, header, async () => {
+      const { value: keys, freshUntil } = await this.#ports.reader.read({
+        url: jwksUri,
+        maxBytes: MAX_BYTES,
+        what: 'The key set of the client',
+        parse: toKeys,
+      });
+      return { keys, freshUntil };
+    });
+  }
+}
+
+function toKeys(text: string): SigningKey[] {
+  const found = parseKeys(text);
+  if (found) return found;
+  throw new OAuthError('invalid_client', 'The key set of the client is none');
+}

@@ -1,0 +1,57 @@
+/**
+ * Who asks at `/token` and `/revoke`. A client uses one of the methods it may; one that has a secret or keys, and says that it uses them,
+ * is not believed without.
+ */
+import type { KeyRing } from '../../shared/crypto/key-ring.ts';
+import { OAuthError } from '../oauth-error.ts';
+import type { AssertionCheck } from './assertion-check.ts';
+import { parseAssertion } from './client-assertion.ts';
+import { readClientCredentials, type ClientCredentials } from './client-credentials.ts';
+import { toSecretHmacs } from './client-secret.ts';
+import { moveSecret, type StoredClient } from './client-store.ts';
+
+export interface AuthenticationPorts {
+  db: D1Database;
+  keys: KeyRing;
+  assertions: AssertionCheck;
+  find(clientId: string): Promise<StoredClient | undefined>;
+}
+
+export class ClientAuthentication {
+  readonly #ports: AuthenticationPorts;
+
+  constructor(ports: AuthenticationPorts) {
+    this.#ports = ports;
+  }
+
+  /** @throws OAuthError `invalid_request`, `invalid_client`, `temporarily_unavailable` */
+  async of(headers: Headers, form: URLSearchParams, issuer: string): Promise<StoredClient> {
+    const shown = readClientCredentials(headers, form);
+    if (shown.method !== 'private_key_jwt') {
+      const client = await this.#find(shown.clientId, shown.method);
+      if (shown.method !== 'none') await this.#checkSecret(client, shown.secret);
+      return client;
+    }
+    const assertion = parseAssertion(shown.assertion);
+    const client = await this.#find(assertion.claims.sub, shown.method);
+    await this.#ports.assertions.take(client, assertion, shown.clientId, issuer);
+    return client;
+  }
+
+  async #find(id: string, method: ClientCredentials['method']): Promise<StoredClient> {
+    const client = await this.#ports.find(id);
+    if (!client) throw new OAuthError('invalid_client', 'There is no such client');
+    if (client.authMethods.includes(method)) return client;
+    throw new OAuthError('invalid_client', `The client may not use ${method}`);
+  }
+
+  /** A secret that is stored under another key of the ring moves to the active one. */
+  async #checkSecret(client: StoredClient, secret: string): Promise<void> {
+    const { db, keys } = this.#ports;
+    const hmacs = await toSecretHmacs(keys, secret);
+    // Compared are HMACs: how long that takes tells nothing of the secret.
+    const at = client.secretHmac === null ? -1 : hmacs.indexOf(client.secretHmac);
+    if (at < 0) throw new OAuthError('invalid_client', 'The secret of the client is not right');
+    if (at > 0) await moveSecret(db, client, hmacs[0] ?? '', keys.active).run();
+  }
+}

@@ -1,0 +1,79 @@
+/** What a client shows of itself at `/token` and `/revoke` (RFC 6749 §2.3, RFC 7521 §4.2): one way, and what goes with it. Pure. */
+import { STRICT } from '../../http/read-text.ts';
+import { OAuthError } from '../oauth-error.ts';
+
+export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const MAX_HEADER_CHARS = 4_096;
+
+export type ClientCredentials =
+  | { method: 'none'; clientId: string }
+  | { method: 'client_secret_basic' | 'client_secret_post'; clientId: string; secret: string }
+  /** The id, where it is named beside the assertion. */
+  | { method: 'private_key_jwt'; clientId: string | undefined; assertion: string };
+
+const PARAMETERS = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'];
+
+/** @throws OAuthError `invalid_request` where a parameter is there twice or there are two ways, `invalid_client` where there is none */
+export function readClientCredentials(headers: Headers, form: URLSearchParams): ClientCredentials {
+  const [clientId, secret, assertion, type] = PARAMETERS.map(name => one(form, name));
+  const basic = readBasic(headers.get('authorization'));
+  const ways = [basic, secret, assertion ?? type].filter(way => way !== undefined);
+  if (ways.length > 1) {
+    throw new OAuthError('invalid_request', 'Use one way of client authentication');
+  }
+  if (basic) {
+    if (clientId !== undefined && clientId !== basic.clientId) {
+      throw new OAuthError('invalid_request', 'client_id is another than in the header');
+    }
+    return { method: 'client_secret_basic', ...basic };
+  }
+  if (assertion !== undefined || type !== undefined) {
+    if (assertion === undefined || type !== ASSERTION_TYPE) {
+      throw new OAuthError('invalid_client', 'client_assertion_type is not known here');
+    }
+    return { method: 'private_key_jwt', clientId, assertion };
+  }
+  if (clientId === undefined) throw new OAuthError('invalid_client', 'client_id is missing');
+  return secret === undefined
+    ? { method: 'none', clientId }
+    : { method: 'client_secret_post', clientId, secret };
+}
+
+/** A parameter that is empty is as one that is missing (RFC 6749 §3.2). */
+function one(form: URLSearchParams, name: string): string | undefined {
+  const values = form.getAll(name);
+  if (values.length > 1) throw new OAuthError('invalid_request', `${name} is there twice`);
+  return values[0] === '' ? undefined : values[0];
+}
+
+/** Of another scheme, the header is not about the client. */
+function readBasic(header: string | null): { clientId: string; secret: string } | undefined {
+  if (header === null || !/^basic /i.test(header)) return undefined;
+  const text = header.length > MAX_HEADER_CHARS ? undefined : decode(header.slice(6).trim());
+  const colon = text?.indexOf(':') ?? -1;
+  if (text === undefined || colon < 1) {
+    throw new OAuthError('invalid_client', 'The Authorization header is not valid');
+  }
+  const [clientId, secret] = [text.slice(0, colon), text.slice(colon + 1)].map(fromForm);
+  if (clientId === undefined || secret === undefined || secret === '') {
+    throw new OAuthError('invalid_client', 'The Authorization header is not valid');
+  }
+  return { clientId, secret };
+}
+
+function decode(base64: string): string | undefined {
+  try {
+    return STRICT.decode(Uint8Array.from(atob(base64), character => character.charCodeAt(0)));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Form-decoded (RFC 6749 §2.3.1). */
+function fromForm(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}

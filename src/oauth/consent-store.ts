@@ -1,0 +1,92 @@
+/** The `oauth_requests` and `oauth_consents` tables: what a person is asked to allow, and what it allowed before. */
+import { z } from 'zod';
+import { jsonOf } from '../records/record-schema.ts';
+import { ScopeSchema } from '../shared/identity/token.ts';
+import type { AuthorizationRequest } from './authorization-request.ts';
+import { AuthorizationRequestSchema } from './authorization-request.ts';
+
+/** How long a page with a question is good, in milliseconds, and how many of one sign-in may be open. */
+const REQUEST_MS = 600_000;
+const MAX_OPEN = 20;
+
+/** Keep a question; of too many the oldest are forgotten. */
+export function insertRequest(
+  db: D1Database,
+  hmac: string,
+  signInId: string,
+  request: AuthorizationRequest,
+  now: number,
+): D1PreparedStatement[] {
+  return [
+    db
+      .prepare(
+        `DELETE FROM oauth_requests WHERE expires_at <= ?1 OR hmac IN (
+           SELECT hmac FROM oauth_requests WHERE sign_in_id = ?2 ORDER BY expires_at DESC LIMIT -1 OFFSET ${MAX_OPEN - 1})`,
+      )
+      .bind(now, signInId),
+    db
+      .prepare(
+        'INSERT INTO oauth_requests (hmac, sign_in_id, request, expires_at) VALUES (?, ?, ?, ?)',
+      )
+      .bind(hmac, signInId, JSON.stringify(request), now + REQUEST_MS),
+  ];
+}
+
+const RequestRowSchema = z.object({ request: jsonOf(AuthorizationRequestSchema) });
+
+/** Take a question away: who gets it may answer it, once. */
+export async function takeRequest(
+  db: D1Database,
+  hmacs: readonly string[],
+  signInId: string,
+  now: number,
+): Promise<AuthorizationRequest | undefined> {
+  const row = await db
+    .prepare(
+      `DELETE FROM oauth_requests WHERE hmac IN (${hmacs.map(() => '?').join(', ')}) AND sign_in_id = ? AND expires_at > ?
+       RETURNING request`,
+    )
+    .bind(...hmacs, signInId, now)
+    .first();
+  return row === null ? undefined : RequestRowSchema.parse(row).request;
+}
+
+const ConsentRowSchema = z.object({
+  scopes: jsonOf(z.array(ScopeSchema)),
+  redirect_uri: z.string(),
+});
+
+/** Whether a person allowed this client the same before, with the same redirect. */
+export async function isAllowedBefore(
+  db: D1Database,
+  principalId: string,
+  { clientId, audience, scopes, redirectUri }: AuthorizationRequest,
+): Promise<boolean> {
+  const row = await db
+    .prepare(
+      'SELECT scopes, redirect_uri FROM oauth_consents WHERE principal_id = ? AND client_id = ? AND audience = ?',
+    )
+    .bind(principalId, clientId, audience)
+    .first();
+  if (row === null) return false;
+  const allowed = ConsentRowSchema.parse(row);
+  return (
+    allowed.redirect_uri === redirectUri && scopes.every(scope => allowed.scopes.includes(scope))
+  );
+}
+
+/** Remember what a person allowed, where the grant was made. */
+export function keepConsent(
+  db: D1Database,
+  principalId: string,
+  { clientId, audience, scopes, redirectUri }: AuthorizationRequest,
+  grantId: string,
+  now: number,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT OR REPLACE INTO oauth_consents (principal_id, client_id, audience, scopes, redirect_uri, created_at)
+       SELECT ?, ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM oauth_grants WHERE id = ?)`,
+    )
+    .bind(principalId, clientId, audience, JSON.stringify(scopes), redirectUri, now, grantId);
+}

@@ -1,0 +1,26 @@
+/** The authorization server: clients, what people grant them, the tokens they get. */
+import type { AdminAudit } from '../audit/admin-audit.ts';
+import { Authorizations } from './authorizations.ts';
+import { createClientRecords } from './clients/client-service.ts';
+import { createOAuthClients, type OAuthClientsDeps } from './clients/create-clients.ts';
+import { createGrants } from './grants/grant-service.ts';
+import type { OAuthPorts } from './endpoints.ts';
+
+export interface OAuthDeps extends OAuthClientsDeps {
+  adminAudit: AdminAudit;
+  /** Tells that access changed. */
+  onAccessChanged(): Promise<void>;
+}
+
+export function createOAuth(deps: OAuthDeps) {
+  const { db, keys, adminAudit, onAccessChanged, now } = deps;
+  const clients = createOAuthClients(deps);
+  const { register } = clients;
+  const oauth: OAuthPorts = { db, keys, adminAudit, onAccessChanged, clients, register, now };
+  return {
+    oauth,
+    authorizations: new Authorizations({ db, keys, adminAudit, clients, now }),
+    grants: createGrants({ db, adminAudit, onAccessChanged }),
+    clientRecords: createClientRecords({ db, adminAudit, onAccessChanged, keys, now }),
+  };
+}

@@ -1,0 +1,66 @@
+/**
+ * What programs ask the authorization server: metadata, tokens, registration, revocation. Pages of every origin may ask too (no cookie is
+ * looked at here), since a client may be one.
+ */
+import { toPorticoError, PorticoError } from '../shared/errors/portico-error.ts';
+import { toProblemResponse } from '../shared/errors/to-problem.ts';
+import { findMetadata, PATHS } from './metadata.ts';
+import { handleRevoke, handleToken, type TokenPorts } from './token-endpoint.ts';
+
+export interface OAuthPorts extends TokenPorts {
+  /** Answer a client that registers itself (RFC 7591). */
+  register(request: Request): Promise<Response>;
+}
+
+const WELL_KNOWN = '/.well-known/';
+const POSTED: ReadonlySet<string> = new Set([PATHS.token, PATHS.register, PATHS.revoke]);
+
+/** Whether a path is one of these. */
+export const isOAuthPath = (path: string): boolean =>
+  path.startsWith(WELL_KNOWN) || POSTED.has(path);
+
+/** Answer a request for one of these paths. */
+export async function handleOAuth(
+  request: Request,
+  url: URL,
+  ports: OAuthPorts,
+): Promise<Response> {
+  const methods = POSTED.has(url.pathname) ? ['POST'] : ['GET', 'HEAD'];
+  if (request.method === 'OPTIONS') return preflight(methods);
+  const response = methods.includes(request.method)
+    ? await answer(request, url, ports)
+    : refuse(new PorticoError('method_not_allowed'), { allow: methods.join(', ') });
+  response.headers.set('access-control-allow-origin', '*');
+  return response;
+}
+
+async function answer(request: Request, url: URL, ports: OAuthPorts): Promise<Response> {
+  const { pathname, origin } = url;
+  try {
+    if (pathname === PATHS.token) return await handleToken(request, origin, ports);
+    if (pathname === PATHS.revoke) return await handleRevoke(request, origin, ports);
+    if (pathname === PATHS.register) return await ports.register(request);
+  } catch (thrown) {
+    return refuse(toPorticoError(thrown));
+  }
+  const document = findMetadata(url);
+  if (!document) return refuse(new PorticoError('not_found', 'No such document'));
+  return Response.json(document, { headers: { 'cache-control': 'public, max-age=300' } });
+}
+
+function refuse(error: PorticoError, headers: Record<string, string> = {}): Response {
+  const response = toProblemResponse(error);
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+  return response;
+}
+
+const preflight = (methods: readonly string[]): Response =>
+  new Response(null, {
+    status: 204,
+    headers: {
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': methods.join(', '),
+      'access-control-allow-headers': 'authorization, content-type, mcp-protocol-version',
+      'access-control-max-age': '600',
+    },
+  });

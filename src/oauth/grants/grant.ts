@@ -1,0 +1,68 @@
+/** A grant: what a person allowed a client. Its tokens are made here, and what is given out for them. */
+import { z } from 'zod';
+import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
+import { jsonOf } from '../../records/record-schema.ts';
+import { ScopeSchema } from '../../shared/identity/token.ts';
+
+/** How long what a grant gives out is good for, in milliseconds. */
+export const LIFE = {
+  code: 120_000,
+  access: 3_600_000,
+  refresh: 30 * 86_400_000,
+  /** For so long a refresh token that was used goes on to give the successor. */
+  grace: 60_000,
+} as const;
+
+const Names = jsonOf(z.array(z.string())).nullable();
+
+/** A row of `oauth_grants`; times in milliseconds since the epoch. */
+export const GrantRowSchema = z.object({
+  id: z.string(),
+  client_id: z.string(),
+  name: z.string(),
+  principal_id: z.string(),
+  token_id: z.string().nullable(),
+  identity_id: z.string().nullable(),
+  audience: z.string(),
+  scopes: jsonOf(z.array(ScopeSchema)),
+  servers: Names,
+  tools: Names,
+  toolsets: Names,
+  code_challenge: z.string().nullable(),
+  redirect_uri: z.string().nullable(),
+  code_expires_at: z.number().nullable(),
+  redeemed_at: z.number().nullable(),
+  answer_sealed: z.string().nullable(),
+  answer_until: z.number().nullable(),
+  created_at: z.number(),
+  expires_at: z.number(),
+  ends_at: z.number().nullable(),
+  last_used_at: z.number().nullable(),
+});
+export type Grant = z.infer<typeof GrantRowSchema>;
+
+/** What `/token` answers (RFC 6749 §5.1). */
+export interface TokenAnswer {
+  access_token: string;
+  token_type: 'Bearer';
+  expires_in: number;
+  refresh_token: string;
+  scope: string;
+}
+
+type Opaque = 'code' | 'refresh';
+
+/** A code or a refresh token: 256 random bits behind a prefix that secret scanners can find. */
+export const createOpaque = (kind: Opaque): string =>
+  `portico_${kind}_${toBase64Url(randomBytes(32))}`;
+
+/** What is kept of one: the text whose HMAC it is. */
+export const toKept = (kind: Opaque, value: string): string => `${kind}:${value}`;
+
+/** Whether a text can be one at all. */
+export const isOpaque = (kind: Opaque, value: string): boolean =>
+  value.length === `portico_${kind}_`.length + 43 && value.startsWith(`portico_${kind}_`);
+
+/** Until when a grant is good that is used now. */
+export const expiryOf = ({ ends_at: endsAt }: Pick<Grant, 'ends_at'>, now: number): number =>
+  Math.min(now + LIFE.refresh, endsAt ?? Infinity);

@@ -1,0 +1,50 @@
+/** Errors of the authorization server, in the words of RFC 6749 §4.1.2.1 and §5.2, RFC 7591 §3.2.2 and RFC 8707 §2. */
+const STATUS = {
+  invalid_request: 400,
+  invalid_client: 401,
+  invalid_grant: 400,
+  invalid_scope: 400,
+  invalid_target: 400,
+  unauthorized_client: 400,
+  unsupported_grant_type: 400,
+  unsupported_response_type: 400,
+  access_denied: 403,
+  invalid_redirect_uri: 400,
+  invalid_client_metadata: 400,
+  server_error: 500,
+  temporarily_unavailable: 503,
+  slow_down: 429,
+} as const;
+
+export type OAuthErrorCode = keyof typeof STATUS;
+
+export class OAuthError extends Error {
+  readonly code: OAuthErrorCode;
+
+  /** @param description for people: printable ASCII without `"` and `\`, and never a secret */
+  constructor(code: OAuthErrorCode, description: string) {
+    super(description);
+    this.code = code;
+  }
+
+  get status(): number {
+    return STATUS[this.code];
+  }
+}
+
+/** What nobody foresaw is trouble of our own, which passes: a client answers `invalid_grant` with a new sign-in. */
+export const toOAuthError = (thrown: unknown): OAuthError =>
+  thrown instanceof OAuthError
+    ? thrown
+    : new OAuthError('temporarily_unavailable', 'Something went wrong here; try again');
+
+/** The answer of an endpoint that programs ask: JSON, kept by nobody. */
+export function toOAuthErrorResponse(error: OAuthError, isBasic = false): Response {
+  const headers: Record<string, string> = { 'cache-control': 'no-store' };
+  if (error.status === 401 && isBasic) headers['www-authenticate'] = 'Basic realm="portico"';
+  if (error.status === 503 || error.status === 429) headers['retry-after'] = '2';
+  return Response.json(
+    { error: error.code, error_description: error.message },
+    { status: error.status, headers },
+  );
+}

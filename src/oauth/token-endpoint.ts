@@ -1,0 +1,165 @@
+/**
+ * `/token` and `/revoke` (RFC 6749 §4.1.3 and §6, RFC 7009): programs ask here. What is wrong with what they send is told in the words of
+ * the standard; trouble of our own never looks as if their grant were gone, since a client answers that with a new sign-in.
+ */
+import { readForm } from '../http/read-form.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { OAuthClient, OAuthClients } from './clients/client.ts';
+import { coversAudience, parseAudience } from './audience.ts';
+import { isOpaque, toKept, type Grant, type TokenAnswer } from './grants/grant.ts';
+import { endGrant, issueForCode, issueForRefresh, type IssuePorts } from './grants/issue.ts';
+import { deleteAccessToken, findByCode, findByRefresh } from './grants/grant-store.ts';
+import type { GRANT_TYPES } from './metadata.ts';
+import { isTokenForm, ScopeSchema } from '../shared/identity/token.ts';
+import { OAuthError, toOAuthError, toOAuthErrorResponse } from './oauth-error.ts';
+import { isVerifierOf } from './pkce.ts';
+
+export interface TokenPorts extends IssuePorts {
+  clients: OAuthClients;
+}
+
+const MAX_BODY_BYTES = 16_384;
+const NO_STORE = { 'cache-control': 'no-store', pragma: 'no-cache' };
+
+/** Answer a request for tokens. @param origin of the gateway */
+export function handleToken(
+  request: Request,
+  origin: string,
+  ports: TokenPorts,
+): Promise<Response> {
+  return answer(request, async form => {
+    const type = form.get('grant_type') ?? '';
+    if (type === '') throw new OAuthError('invalid_request', 'grant_type is missing');
+    const use = USES.get(type);
+    if (!use)
+      throw new OAuthError('unsupported_grant_type', `Use ${[...USES.keys()].join(' or ')}`);
+    const client = await ports.clients.authenticate(request.headers, form, origin);
+    // Before anything is given out: a client that fails here asks again, and loses nothing.
+    await ports.clients.touch(client, ports.now());
+    const given = await use(form, client, origin, ports);
+    return Response.json(given, { headers: NO_STORE });
+  });
+}
+
+/** Answer a request to revoke a token: done, or there was none. */
+export function handleRevoke(
+  request: Request,
+  origin: string,
+  ports: TokenPorts,
+): Promise<Response> {
+  return answer(request, async form => {
+    const client = await ports.clients.authenticate(request.headers, form, origin);
+    const token = form.get('token');
+    if (token === null) throw new OAuthError('invalid_request', 'token is missing');
+    await revoke(token, client, ports);
+    return new Response(null, { status: 200, headers: NO_STORE });
+  });
+}
+
+async function answer(
+  request: Request,
+  work: (form: URLSearchParams) => Promise<Response>,
+): Promise<Response> {
+  const isBasic = /^basic /i.test(request.headers.get('authorization') ?? '');
+  try {
+    return await work(await readParameters(request));
+  } catch (thrown) {
+    return toOAuthErrorResponse(toOAuthError(thrown), isBasic);
+  }
+}
+
+/** @throws OAuthError `invalid_request` */
+async function readParameters(request: Request): Promise<URLSearchParams> {
+  let form: URLSearchParams;
+  try {
+    form = await readForm(request, MAX_BODY_BYTES);
+  } catch (thrown) {
+    if (!(thrown instanceof PorticoError)) throw thrown;
+    throw new OAuthError('invalid_request', thrown.message);
+  }
+  const names = [...form.keys()];
+  const twice = names.find((name, at) => name !== 'resource' && names.indexOf(name) !== at);
+  if (twice !== undefined) throw new OAuthError('invalid_request', 'A parameter is there twice');
+  return form;
+}
+
+async function useCode(
+  form: URLSearchParams,
+  client: OAuthClient,
+  origin: string,
+  ports: TokenPorts,
+): Promise<TokenAnswer> {
+  const { db, keys } = ports;
+  const code = form.get('code') ?? '';
+  const isCode = isOpaque('code', code);
+  const grant = isCode
+    ? await findByCode(db, await keys.hmacs('oauth', toKept('code', code)))
+    : undefined;
+  if (grant?.client_id !== client.id) throw unknown('code');
+  const redirect = form.get('redirect_uri');
+  if (redirect !== null && redirect !== grant.redirect_uri) {
+    throw new OAuthError('invalid_grant', 'The redirect_uri is another than before');
+  }
+  if (!(await isVerifierOf(grant.code_challenge ?? '', form.get('code_verifier') ?? ''))) {
+    throw new OAuthError('invalid_grant', 'The code_verifier is not that of the code_challenge');
+  }
+  requireAudience(form, grant, origin);
+  return issueForCode(grant, ports);
+}
+
+async function useRefresh(
+  form: URLSearchParams,
+  client: OAuthClient,
+  origin: string,
+  ports: TokenPorts,
+): Promise<TokenAnswer> {
+  const grant = await findRefreshed(form.get('refresh_token') ?? '', ports);
+  if (grant?.client_id !== client.id) throw unknown('refresh_token');
+  requireAudience(form, grant, origin);
+  const asked = (form.get('scope') ?? '').split(' ').filter(scope => scope !== '');
+  const known = ScopeSchema.options.filter(scope => asked.includes(scope));
+  if (!known.every(scope => grant.scopes.includes(scope))) {
+    throw new OAuthError('invalid_scope', 'More scopes than were allowed; sign in again');
+  }
+  return issueForRefresh(grant, ports);
+}
+
+async function findRefreshed(token: string, { db, keys }: TokenPorts) {
+  if (!isOpaque('refresh', token)) return undefined;
+  return findByRefresh(db, await keys.hmacs('oauth', toKept('refresh', token)));
+}
+
+const unknown = (what: string) =>
+  new OAuthError('invalid_grant', `The ${what} is not known to this client; sign in again`);
+
+/** A client may name the resource again, or one below it; the token is for what was allowed. @throws OAuthError `invalid_target` */
+function requireAudience(form: URLSearchParams, { audience }: Grant, origin: string): void {
+  const asked = form.getAll('resource');
+  if (asked.length === 0) return;
+  if (coversAudience(audience, parseAudience(asked, origin))) return;
+  throw new OAuthError('invalid_target', `The grant is for ${audience}`);
+}
+
+async function revoke(token: string, client: OAuthClient, ports: TokenPorts): Promise<void> {
+  const { db, keys, onAccessChanged } = ports;
+  if (isTokenForm(token)) {
+    const hmacs = await keys.hmacs('token', token);
+    const { meta } = await deleteAccessToken(db, hmacs, client.id).run();
+    if (meta.changes > 0) await onAccessChanged();
+    return;
+  }
+  const grant = await findRefreshed(token, ports);
+  if (grant?.client_id === client.id) await endGrant(grant, 'revoked_by_client', ports);
+}
+
+/** What is given for each grant type; the metadata names the same. */
+type Use = (
+  form: URLSearchParams,
+  client: OAuthClient,
+  origin: string,
+  ports: TokenPorts,
+) => Promise<TokenAnswer>;
+const USES: ReadonlyMap<string, Use> = new Map<(typeof GRANT_TYPES)[number], Use>([
+  ['authorization_code', useCode],
+  ['refresh_token', useRefresh],
+]);

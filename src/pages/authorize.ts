@@ -1,0 +1,157 @@
+/**
+ * `/authorize`: a program asks a person who is signed in to be allowed in (OAuth 2.1 §4.1). The page says who asks, where the answer goes
+ * and what it allows; what a program says of itself is shown as that. Each page is answered once, by the person it was made for.
+ */
+import { html } from 'hono/html';
+import { answerPage, type PagePorts } from '../http/page-files.ts';
+import { readForm } from '../http/read-form.ts';
+import type { Authorizations, NextStep } from '../oauth/authorizations.ts';
+import type { OAuthClient } from '../oauth/clients/client.ts';
+import { describeRedirect } from '../oauth/clients/redirects.ts';
+import { OAuthError } from '../oauth/oauth-error.ts';
+import type { Scope } from '../shared/identity/token.ts';
+import type { SignedIn, SignIns } from '../sign-in/signed-in.ts';
+import { redirect, requireOwnPage, toPage, type Html } from './page.ts';
+import { toSignInPath } from './sign-in-views.ts';
+
+export interface AuthorizePorts extends PagePorts {
+  authorizations: Pick<Authorizations, 'checkClient' | 'next' | 'decide'>;
+  signIns: SignIns;
+}
+
+const MAX_FORM_BYTES = 2_000;
+/** Longest address of a request that is read, in characters. */
+const MAX_QUERY_CHARS = 8_000;
+
+const SCOPES: Readonly<Record<Scope, string>> = {
+  'tools:read': 'See the tools, resources and prompts that you may use',
+  'tools:call': 'Use them in your name',
+  'servers:read': 'See how servers are set up',
+  'servers:write': 'Add, change and remove servers',
+  'secrets:write': 'Set the secrets of servers',
+  admin: 'Administer everything: members, tokens, rules and servers',
+};
+
+/** Answer a request for the page, or with a decision. */
+export function handleAuthorize(
+  request: Request,
+  url: URL,
+  ports: AuthorizePorts,
+): Promise<Response> {
+  return answerPage(request, url, ports, ['GET', 'POST'], async () => {
+    try {
+      return request.method === 'POST'
+        ? await takeDecision(request, url, ports)
+        : await showQuestion(request, url, ports);
+    } catch (thrown) {
+      if (!(thrown instanceof OAuthError)) throw thrown;
+      return toPage(showProblem(thrown.message), { title: 'Portico', status: thrown.status });
+    }
+  });
+}
+
+async function showQuestion(
+  request: Request,
+  url: URL,
+  { authorizations, signIns }: AuthorizePorts,
+): Promise<Response> {
+  if (url.search.length > MAX_QUERY_CHARS) {
+    throw new OAuthError('invalid_request', 'The address is too long');
+  }
+  const signedIn = await signIns.of(request, url);
+  if (signedIn) {
+    return answerStep(await authorizations.next(url.searchParams, url.origin, signedIn), signedIn);
+  }
+  await authorizations.checkClient(url.searchParams, url.origin);
+  return redirect(toSignInPath(url.pathname + url.search));
+}
+
+async function takeDecision(
+  request: Request,
+  url: URL,
+  { authorizations, signIns }: AuthorizePorts,
+): Promise<Response> {
+  requireOwnPage(request, url);
+  const signedIn = await signIns.of(request, url);
+  if (!signedIn) throw new OAuthError('access_denied', 'You are not signed in any more');
+  const form = await readForm(request, MAX_FORM_BYTES);
+  const handle = form.get('handle') ?? '';
+  const isAllowed = form.get('decision') === 'allow';
+  return answerStep(await authorizations.decide(handle, isAllowed, url.origin, signedIn), signedIn);
+}
+
+function answerStep(step: NextStep, signedIn: SignedIn): Promise<Response> | Response {
+  if (step.kind === 'ask') {
+    const leadsTo = sourceOf(step.request.redirectUri);
+    return toPage(askToAllow(step, signedIn), { title: `Allow ${step.client.name}?`, leadsTo });
+  }
+  return canBeSource(step.redirectUri) ? redirect(step.url) : toPage(...leaving(step.url));
+}
+
+/** A policy has no words for an address in brackets, so the page before it could not lead there. */
+const canBeSource = (uri: string): boolean => !/^https?:\/\/\[/.test(uri);
+
+/** Where a redirect leads, as a content security policy writes it. */
+function sourceOf(uri: string): string | undefined {
+  if (!canBeSource(uri)) return undefined;
+  const { protocol, origin } = new URL(uri);
+  return protocol === 'https:' || protocol === 'http:' ? origin : protocol;
+}
+
+const leaving = (url: string): Parameters<typeof toPage> => [
+  html`<h1>Allowed</h1>
+    <p><a href="${url}">Go back to your program</a></p>`,
+  { title: 'Portico', refresh: url },
+];
+
+const showProblem = (message: string): Html => html`
+  <h1>This did not work</h1>
+  <p role="alert">${message}</p>
+`;
+
+function askToAllow(
+  { client, request, handle }: Extract<NextStep, { kind: 'ask' }>,
+  signedIn: SignedIn,
+): Html {
+  return html`
+    <h1>Allow <strong>${client.name}</strong> to use this gateway as you?</h1>
+    <dl>
+      <dt>Who asks</dt>
+      <dd>${whoAsks(client)}</dd>
+      <dt>Where the answer goes</dt>
+      <dd>${whereTo(request.redirectUri)}</dd>
+      <dt>Which gateway</dt>
+      <dd><code>${request.audience}</code></dd>
+      <dt>It may</dt>
+      <dd>
+        <ul>
+          ${request.scopes.map(scope => html`<li>${SCOPES[scope]}</li>`)}
+        </ul>
+      </dd>
+    </dl>
+    <form method="post" action="/authorize">
+      <input type="hidden" name="handle" value="${handle}" />
+      <button type="submit" name="decision" value="allow">Allow</button>
+      <button type="submit" name="decision" value="deny" class="second">Do not allow</button>
+    </form>
+    <form method="post" action="/sign-out" class="aside">
+      <p>You are signed in as ${signedIn.name}.</p>
+      <button type="submit" class="link">Sign out</button>
+    </form>
+  `;
+}
+
+/** The name is what a program says of itself; a document shows the domain that it is of. */
+function whoAsks({ kind, id, name }: OAuthClient): Html {
+  if (kind === 'document') return html`${name}, a program of <strong>${new URL(id).host}</strong>`;
+  if (kind === 'manual') return html`${name}, which an administrator of this gateway added`;
+  return html`a program that calls itself ${name}; <strong>nobody checked that</strong>`;
+}
+
+function whereTo(uri: string): Html {
+  const { kind, host } = describeRedirect(uri);
+  if (kind === 'web') return html`<strong>${host}</strong>`;
+  if (kind === 'app') return html`the app on this device that opens <strong>${host}</strong> links`;
+  return html`a program on this computer (<strong>${host}</strong>).
+    <span class="warning">Allow it only if you have just started it yourself.</span>`;
+}

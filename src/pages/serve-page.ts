@@ -1,0 +1,23 @@
+/** Paths of the pages for people. */
+import { answerPage } from '../http/page-files.ts';
+import { handleAuthorize, type AuthorizePorts } from './authorize.ts';
+import { isPageFile, servePageFile } from './page.ts';
+import { handleSetup, isSetupPath, type SetupPorts } from './setup.ts';
+import { handleSignIn, isSignInPath, type SignInPagePorts } from './sign-in.ts';
+
+export type PagesPorts = AuthorizePorts & SetupPorts & SignInPagePorts;
+
+/** The answer of a page; undefined where the path is of none. */
+export function servePage(
+  request: Request,
+  url: URL,
+  ports: PagesPorts,
+): Promise<Response> | undefined {
+  const { pathname } = url;
+  if (pathname === '/authorize') return handleAuthorize(request, url, ports);
+  if (isSignInPath(pathname)) return handleSignIn(request, url, ports);
+  if (isSetupPath(pathname)) return handleSetup(request, url, ports);
+  if (!isPageFile(pathname)) return undefined;
+  const read = () => servePageFile(pathname, ports.asset);
+  return answerPage(request, url, ports, ['GET', 'HEAD'], read);
+}

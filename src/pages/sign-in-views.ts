@@ -1,0 +1,85 @@
+/** What the pages for signing in show, and how they lead on. */
+import { html } from 'hono/html';
+import type { SignedIn } from '../sign-in/signed-in.ts';
+import { toPage, type Html } from './page.ts';
+
+/** A provider as a page names it. */
+export interface Named {
+  id: string;
+  name: string;
+}
+
+/** A path of these pages, for one who goes on to another. */
+export const withReturn = (path: string, to: string | undefined, more: object = {}): string => {
+  const query = new URLSearchParams({ ...more, ...(to === undefined ? {} : { return: to }) });
+  return query.size === 0 ? path : `${path}?${String(query)}`;
+};
+
+/** The page to sign in, for one who goes on to a path. */
+export const toSignInPath = (path: string | undefined): string => withReturn('/sign-in', path);
+
+/** The page that asks who somebody is. */
+export const toFormPage = (
+  status: number,
+  path: string | undefined,
+  providers: readonly Named[],
+  problem = '',
+): Promise<Response> =>
+  toPage(askWho(path, providers, problem), {
+    title: 'Sign in to Portico',
+    status,
+    script: 'code.mjs',
+  });
+
+/** The page that says who is signed in, and leads on by itself. */
+export async function toSignedInPage(who: SignedIn, path: string | undefined): Promise<Response> {
+  const page = await toPage(showWho(who, path), { title: 'Signed in to Portico' });
+  if (path !== undefined) page.headers.set('refresh', `0; url=${path}`);
+  return page;
+}
+
+const askWho = (
+  path: string | undefined,
+  providers: readonly Named[],
+  problem: string,
+): Html => html`
+  <h1>Sign in to Portico</h1>
+  <p id="problem" role="alert">${problem}</p>
+  ${providers.map(
+    ({ id, name }) =>
+      html`<p>
+        <a class="button" href="${withReturn('/sign-in/start', path, { provider: id })}"
+          >Sign in with ${name}</a
+        >
+      </p>`,
+  )}
+  <p>
+    Paste a token of yours, or the code of an invitation. Your browser stays signed in for twelve
+    hours; what you paste is not kept in it.
+  </p>
+  <form method="post" action="/sign-in" autocomplete="off">
+    <input type="hidden" name="return" value="${path ?? ''}" />
+    <label for="code">Token or invitation</label>
+    <input
+      id="code"
+      name="code"
+      type="password"
+      required
+      autofocus
+      spellcheck="false"
+      autocomplete="off"
+      aria-describedby="problem"
+    />
+    <button type="submit">Sign in</button>
+  </form>
+`;
+
+const showWho = ({ name }: SignedIn, path: string | undefined): Html => html`
+  <h1>You are signed in</h1>
+  <p>This browser is signed in as <strong>${name}</strong>.</p>
+  ${path === undefined ? '' : html`<p><a href="${path}">Go on</a></p>`}
+  <form method="post" action="/sign-out">
+    <input type="hidden" name="return" value="${path ?? ''}" />
+    <button type="submit">Sign out</button>
+  </form>
+`;

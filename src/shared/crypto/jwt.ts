@@ -1,0 +1,41 @@
+/** Signed tokens of others (JWS compact form, RFC 7515 §7.1; JWT, RFC 7519), taken apart and not yet believed. Pure. */
+import { z } from 'zod';
+import { isObject, type JsonObject } from '../protocol.ts';
+import { fromBase64Url } from './base64url.ts';
+import { ALGORITHMS } from './signing-keys.ts';
+
+/** What a header says of keys beside `kid` is not looked at; one that wants something that must be understood is refused. */
+const HeaderSchema = z.looseObject({
+  alg: z.enum(ALGORITHMS),
+  kid: z.string().max(500).optional(),
+  crit: z.undefined().optional(),
+});
+
+export interface Jwt {
+  header: z.infer<typeof HeaderSchema>;
+  claims: JsonObject;
+  /** What is signed. */
+  signed: string;
+  signature: Uint8Array;
+}
+
+/** The parts of a token, or undefined where the text is none. */
+export function parseJwt(text: string, maxChars: number): Jwt | undefined {
+  const [head = '', body = '', tail = '', ...more] = text.length > maxChars ? [] : text.split('.');
+  const header = HeaderSchema.safeParse(toJson(head));
+  const claims = toJson(body);
+  const signature = fromBase64Url(tail);
+  if (!header.success || !isObject(claims) || !signature || more.length > 0) return undefined;
+  return { header: header.data, claims, signed: `${head}.${body}`, signature };
+}
+
+function toJson(part: string): unknown {
+  const bytes = fromBase64Url(part);
+  try {
+    return (
+      bytes && JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
+    );
+  } catch {
+    return undefined;
+  }
+}

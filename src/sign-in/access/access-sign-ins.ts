@@ -1,0 +1,69 @@
+/**
+ * Signing in by Cloudflare Access in front of the gateway. Its header counts only where a provider of that kind is set up, and is checked on
+ * every host: a host that Access does not guard takes requests of anybody, with any header.
+ */
+import { createGuardedFetch } from '../../http/guarded-fetch.ts';
+import { parseJwt } from '../../shared/crypto/jwt.ts';
+import { KeySets, type ReadKeys } from '../../shared/crypto/key-sets.ts';
+import { isSignedBy, parseKeys } from '../../shared/crypto/signing-keys.ts';
+import { signInProven, type IdentityPorts } from '../identities/identity-sign-ins.ts';
+import { refused } from '../make-sign-in.ts';
+import { listProviders } from '../providers/providers-store.ts';
+import { isCookieSafe } from '../sign-in-cookie.ts';
+import { readAccessClaims } from './access-claims.ts';
+
+export interface AccessPorts extends IdentityPorts {
+  allowsLoopback: boolean;
+}
+
+const HEADER = 'cf-access-jwt-assertion';
+const MAX_CHARS = 16_384;
+const MAX_BYTES = 65_536;
+const READ_MS = 5_000;
+const MAX_TEAMS = 20;
+/** Keys are read anew after that, in milliseconds. */
+const FRESH_MS = 3_600_000;
+
+const INVALID = 'Cloudflare Access did not say who you are; sign in there anew';
+
+export class AccessSignIns {
+  readonly #ports: AccessPorts;
+  readonly #keys = new KeySets(MAX_TEAMS, () => Date.now());
+
+  constructor(ports: AccessPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Sign in whom Access let through.
+   * @returns the value of the cookie; undefined where the request did not come through Access, or nobody signs in by it
+   * @throws PorticoError `forbidden`, `credential_unavailable`
+   */
+  async by({ headers }: Request, url: URL): Promise<string | undefined> {
+    const assertion = headers.get(HEADER);
+    if (assertion === null || !isCookieSafe(url)) return undefined;
+    const providers = await listProviders(this.#ports.db, 'access');
+    if (providers.length === 0) return undefined;
+    const jwt = parseJwt(assertion, MAX_CHARS);
+    const provider = providers.find(({ issuer }) => issuer === jwt?.claims['iss']);
+    if (!jwt || !provider || jwt.header.alg !== 'RS256') throw refused(INVALID);
+    const proven = readAccessClaims(jwt.claims, provider, Date.now());
+    if (!proven) throw refused(INVALID);
+    const { issuer } = provider;
+    const keys = await this.#keys.find(issuer, jwt.header, () => this.#read(issuer));
+    const checks = await Promise.all(
+      keys.map(key => isSignedBy(key, 'RS256', jwt.signed, jwt.signature)),
+    );
+    if (!checks.includes(true)) throw refused(INVALID);
+    return signInProven(this.#ports, provider, proven);
+  }
+
+  async #read(issuer: string): Promise<ReadKeys> {
+    const signal = AbortSignal.timeout(READ_MS);
+    const fetch = createGuardedFetch(this.#ports.allowsLoopback, signal, MAX_BYTES);
+    const response = await fetch(`${issuer.replace(/\/$/, '')}/cdn-cgi/access/certs`);
+    const keys = response.status === 200 ? parseKeys(await response.text()) : undefined;
+    if (!keys) throw refused('Cloudflare Access does not show its keys; try later');
+    return { keys, freshUntil: Date.now() + FRESH_MS };
+  }
+}

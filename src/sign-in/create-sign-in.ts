@@ -1,0 +1,50 @@
+/** Sign-in: who is signed in with a browser, the ways to sign in, and what administrators see and end of it. */
+import { whereEqual } from '../records/record-store.ts';
+import { createReadRecords, type ReadRecords } from '../records/records.ts';
+import { AccessSignIns } from './access/access-sign-ins.ts';
+import { BrowserSignIns, type BrowserPorts } from './browser-sign-ins.ts';
+import type { Identity, IdentityQuery } from './identities/identity-schema.ts';
+import { IDENTITIES } from './identities/identity-store.ts';
+import type { OfPrincipal } from './invitation-schema.ts';
+import { createInvitations } from './invitation-service.ts';
+import { createProviders } from './providers/providers-service.ts';
+import { ProviderSignIns, type ProviderSignInPorts } from './providers/by-providers.ts';
+import type { SignIn } from './sign-in-schema.ts';
+import { SIGN_INS } from './sign-in-store.ts';
+
+/** Sign-ins as administrators see them. One that is deleted ends at once. */
+export type SignInRecords = ReadRecords<SignIn, OfPrincipal>;
+/** Identities as administrators see them. With one that is deleted ends what came of it. */
+export type Identities = ReadRecords<Identity, IdentityQuery>;
+
+export function createSignIn(deps: BrowserPorts & ProviderSignInPorts) {
+  const signInRecords: SignInRecords = createReadRecords(deps, {
+    table: SIGN_INS,
+    noun: 'sign_in',
+    missing: 'No such sign-in',
+    filter: ({ principal }: OfPrincipal) => whereEqual({ principal_id: principal }),
+    toDeletionDetail: ({ principal_id: principal }) => ({ principal }),
+  });
+  const identities: Identities = createReadRecords(deps, {
+    table: IDENTITIES,
+    noun: 'identity',
+    missing: 'No such identity',
+    filter: ({ principal, provider }: IdentityQuery) =>
+      whereEqual({ principal_id: principal, provider_id: provider }),
+    toDeletionDetail: ({ issuer, subject, principal_id: principal }) => ({
+      issuer,
+      subject,
+      principal,
+    }),
+    onChanged: () => deps.onAccessChanged(),
+  });
+  return {
+    signIns: new BrowserSignIns(deps),
+    signInRecords,
+    invitations: createInvitations(deps),
+    providers: createProviders(deps),
+    providerSignIns: new ProviderSignIns(deps),
+    accessSignIns: new AccessSignIns(deps),
+    identities,
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * A sign-in with GitHub, which gives no ID token: the code is exchanged with PKCE, and GitHub's API is asked who that is. The subject is
+ * the number of the account, since its name can change hands. Source: docs.github.com, authorizing OAuth apps; REST API, users and teams.
+ */
+import * as oauth from 'oauth4webapi';
+import { z } from 'zod';
+import { createGuardedFetch } from '../../http/guarded-fetch.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { Proven } from '../identities/claims.ts';
+import type { Pending } from '../oidc/pending.ts';
+import type { Provider } from '../providers/providers-schema.ts';
+
+/** What GitHub calls itself as an authorization server. */
+export const GITHUB_ISSUER = 'https://github.com/login/oauth';
+const SERVER: oauth.AuthorizationServer = {
+  issuer: GITHUB_ISSUER,
+  authorization_endpoint: `${GITHUB_ISSUER}/authorize`,
+  token_endpoint: `${GITHUB_ISSUER}/access_token`,
+};
+/** Where a secret of an app is sent to. */
+export const GITHUB_ORIGIN = new URL(GITHUB_ISSUER).origin;
+const API = 'https://api.github.com';
+/** Longest time of all requests of one sign-in, in milliseconds. */
+const STEP_MS = 15_000;
+const MAX_BYTES = 1_048_576;
+
+const UserSchema = z.looseObject({
+  id: z.number().int().positive(),
+  login: z.string(),
+  name: z.string().nullish(),
+  email: z.string().nullish(),
+});
+const OrgsSchema = z.array(z.looseObject({ login: z.string() }));
+const TeamsSchema = z.array(
+  z.looseObject({ slug: z.string(), organization: z.looseObject({ login: z.string() }) }),
+);
+
+/** Where a browser goes to sign in; organizations and teams are asked for where a claim of them is read. */
+export async function toGithubUrl(
+  { client_id: clientId, settings }: Provider,
+  { state, verifier, redirectUri }: Pending,
+): Promise<URL> {
+  const url = new URL(SERVER.authorization_endpoint ?? '');
+  url.search = String(
+    new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      response_type: 'code',
+      scope: readsOrgs(settings) ? 'read:user read:org' : 'read:user',
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state,
+    }),
+  );
+  return url;
+}
+
+const readsOrgs = ({ groups_claim: groups, required_claims: required }: Provider['settings']) =>
+  [groups, ...Object.keys(required)].some(claim => claim === 'orgs' || claim === 'teams');
+
+/**
+ * Who somebody is, by GitHub's answer.
+ * @param url that the browser came back to
+ * @param secret of the app
+ * @throws PorticoError `forbidden` where anything of it does not fit, `credential_unavailable`
+ */
+export async function readGithubAnswer(
+  provider: Provider,
+  secret: string,
+  url: URL,
+  { state, verifier, redirectUri }: Pending,
+): Promise<Proven> {
+  const fetch = createGuardedFetch(false, AbortSignal.timeout(STEP_MS), MAX_BYTES);
+  const client = { client_id: provider.client_id };
+  try {
+    const response = await oauth.authorizationCodeGrantRequest(
+      SERVER,
+      client,
+      oauth.ClientSecretPost(secret),
+      oauth.validateAuthResponse(SERVER, client, url, state),
+      redirectUri,
+      verifier,
+      {
+        [oauth.customFetch]: (to, { method, headers, body }) =>
+          fetch(to, { method, headers, ...(body ? { body } : {}) }),
+      },
+    );
+    const answer = await oauth.processAuthorizationCodeResponse(SERVER, client, response);
+    return await whoIs(answer.access_token, readsOrgs(provider.settings), fetch);
+  } catch (error) {
+    if (!(error instanceof PorticoError)) {
+      throw new PorticoError('forbidden', `${provider.name} did not sign you in; begin anew`);
+    }
+    throw new PorticoError(
+      'credential_unavailable',
+      `${provider.name} cannot be reached; try later`,
+    );
+  }
+}
+
+/** @throws Error where an answer is not as expected */
+async function whoIs(token: string, withOrgs: boolean, fetch: typeof globalThis.fetch) {
+  const ask = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
+    const response = await fetch(`${API}${path}`, {
+      headers: {
+        accept: 'application/vnd.github+json',
+        authorization: `Bearer ${token}`,
+        'user-agent': 'portico',
+        'x-github-api-version': '2022-11-28',
+      },
+    });
+    if (response.status !== 200) throw new Error('GitHub refused');
+    return schema.parse(await response.json());
+  };
+  const [user, orgs, teams] = await Promise.all([
+    ask('/user', UserSchema),
+    withOrgs ? ask('/user/orgs?per_page=100', OrgsSchema) : [],
+    withOrgs ? ask('/user/teams?per_page=100', TeamsSchema) : [],
+  ]);
+  const claims = {
+    login: user.login,
+    ...(user.name ? { name: user.name } : {}),
+    ...(user.email ? { email: user.email } : {}),
+    orgs: orgs.map(({ login }) => login),
+    teams: teams.map(({ slug, organization: { login } }) => `${login}/${slug}`),
+  };
+  return { issuer: GITHUB_ISSUER, subject: String(user.id), claims };
+}

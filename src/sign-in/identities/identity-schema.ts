@@ -1,0 +1,66 @@
+/** Who people are at providers: what is stored of it, and what the API shows. */
+import { z } from 'zod';
+import { jsonOf } from '../../records/record-schema.ts';
+
+/** A row of `identities`; times in milliseconds since the epoch. */
+export const IdentitySchema = z.object({
+  id: z.string(),
+  issuer: z.string(),
+  subject: z.string(),
+  provider_id: z.string(),
+  principal_id: z.string(),
+  /** As the provider called it at the last sign-in; for people to read. */
+  name: z.string(),
+  email: z.string().nullable(),
+  /** What the provider's map made of its claim at the last sign-in. */
+  groups: jsonOf(z.array(z.string())),
+  created_at: z.number(),
+  signed_in_at: z.number(),
+  /** From then on it counts for nothing, until its next sign-in. */
+  expires_at: z.number(),
+});
+export type Identity = z.infer<typeof IdentitySchema>;
+
+/** Which are listed. */
+export const IdentityQuerySchema = z.strictObject({
+  principal: z.string().min(1).max(100).optional().meta({
+    description: 'Only those of the principal with this id',
+  }),
+  provider: z.string().min(1).max(100).optional().meta({
+    description: 'Only those of the provider with this id',
+  }),
+});
+export type IdentityQuery = z.infer<typeof IdentityQuerySchema>;
+
+const time = z.iso.datetime();
+
+export const IdentityViewSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  email: z.string().nullable().meta({ description: 'To read; it decides nothing' }),
+  principal: z.string().meta({ description: 'Id of the principal it signs in' }),
+  provider: z.string().meta({ description: 'Id of the provider' }),
+  issuer: z.string(),
+  subject: z.string(),
+  groups: z.array(z.string()).meta({ description: 'Of the last sign-in, by the provider’s map' }),
+  created_at: time,
+  signed_in_at: time,
+  expires_at: time,
+});
+
+const toTime = (at: number) => new Date(at).toISOString();
+
+/** Project an identity to its API form. */
+export const toIdentityView = (identity: Identity): z.infer<typeof IdentityViewSchema> => ({
+  id: identity.id,
+  name: identity.name,
+  email: identity.email,
+  principal: identity.principal_id,
+  provider: identity.provider_id,
+  issuer: identity.issuer,
+  subject: identity.subject,
+  groups: identity.groups,
+  created_at: toTime(identity.created_at),
+  signed_in_at: toTime(identity.signed_in_at),
+  expires_at: toTime(identity.expires_at),
+});

@@ -1,0 +1,36 @@
+/** The `identities` table. Reads return parsed rows; writes return statements. */
+import type { Condition } from '../../audit/audit-store.ts';
+import type { RecordTable } from '../../records/record-store.ts';
+import { IdentitySchema, type Identity } from './identity-schema.ts';
+
+export const IDENTITIES: RecordTable<Identity> = { name: 'identities', row: IdentitySchema };
+
+/** Who a provider says somebody is. */
+export type Who = Pick<Identity, 'provider_id' | 'issuer' | 'subject'>;
+
+/** The identity of somebody, or undefined. */
+export async function findIdentity(db: D1Database, who: Who): Promise<Identity | undefined> {
+  const found = await db
+    .prepare('SELECT * FROM identities WHERE issuer = ? AND subject = ? AND provider_id = ?')
+    .bind(who.issuer, who.subject, who.provider_id)
+    .first();
+  return found === null ? undefined : IdentitySchema.parse(found);
+}
+
+/** Nobody has this identity yet, and its provider is there. */
+export const whenNew = ({ provider_id: providerId, issuer, subject }: Who): Condition => ({
+  sql: `NOT EXISTS (SELECT 1 FROM identities WHERE issuer = ? AND subject = ?)
+    AND EXISTS (SELECT 1 FROM sign_in_providers WHERE id = ?)`,
+  params: [issuer, subject, providerId],
+});
+
+/** Write what the provider says of somebody now. */
+export const renewIdentity = (
+  db: D1Database,
+  { id, name, email, groups, signed_in_at: at, expires_at: until }: Identity,
+): D1PreparedStatement =>
+  db
+    .prepare(
+      'UPDATE identities SET name = ?, email = ?, groups = ?, signed_in_at = ?, expires_at = ? WHERE id = ?',
+    )
+    .bind(name, email, JSON.stringify(groups), at, until, id);

@@ -1,0 +1,57 @@
+/** Makes a sign-in of what somebody came by, with its audit row; one batch with what is used up or renewed by it. */
+import type { AdminAudit } from '../audit/admin-audit.ts';
+import type { Condition } from '../audit/audit-store.ts';
+import { insertRecord } from '../records/record-store.ts';
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { toOwnActor } from '../shared/identity/principal.ts';
+import type { JsonObject } from '../shared/protocol.ts';
+import { createCookieValue, SIGN_IN_MS } from './sign-in-cookie.ts';
+import type { SignIn } from './sign-in-schema.ts';
+import { SIGN_INS, sweepSignIns } from './sign-in-store.ts';
+
+export interface SignInPorts {
+  db: D1Database;
+  keys: KeyRing;
+  adminAudit: AdminAudit;
+}
+
+/** What a sign-in came by. */
+export interface Way extends Pick<SignIn, 'principal_id' | 'token_id' | 'identity_id'> {
+  /** What must still be true of it. */
+  when: Condition;
+  /** In the place of the token, in audit rows. */
+  asToken: string;
+  detail: JsonObject;
+  /** What is written after it, in one batch. */
+  andThen?: readonly D1PreparedStatement[];
+}
+
+export const refused = (detail: string) => new PorticoError('forbidden', detail);
+export const NOBODY =
+  'This signs nobody in: it is unknown, was used, has expired, or is no token of a person';
+
+/** @returns the value of the cookie @throws PorticoError `forbidden` where what it came by is not there any more */
+export async function makeSignIn(
+  { db, keys, adminAudit }: SignInPorts,
+  { when, asToken, detail, andThen = [], ...way }: Way,
+): Promise<string> {
+  const [id, value, now] = [crypto.randomUUID(), createCookieValue(), Date.now()];
+  const [hmac = ''] = await keys.hmacs('sign-in', value);
+  const times = { created_at: now, expires_at: now + SIGN_IN_MS };
+  const row: SignIn = { ...way, id, principal_name: '', ...times };
+  const act = { action: 'sign_in.create', subject: id };
+  await adminAudit.perform(toOwnActor(way.principal_id, asToken), 'admin', act, async commit => {
+    const isDone = await commit({
+      when,
+      statements: [
+        insertRecord(db, SIGN_INS, row, when, { hmac }),
+        ...andThen,
+        ...sweepSignIns(db, way.principal_id, now),
+      ],
+      detail: { ...detail, principal: way.principal_id },
+    });
+    if (!isDone) throw refused(NOBODY);
+  });
+  return value;
+}

@@ -1,0 +1,78 @@
+/** Providers by which people sign in: what their bodies mean. The end of a provider is the end of its identities, and of what came of them. */
+import { ALWAYS } from '../../audit/admin-audit.ts';
+import { decideAddress } from '../../http/address-policy.ts';
+import { patched } from '../../records/record-schema.ts';
+import {
+  createEditedRecords,
+  type EditedRecords,
+  type RecordPorts,
+} from '../../records/records.ts';
+import { fieldProblem } from '../../shared/errors/field-problems.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { GITHUB_ISSUER } from '../github/github-client.ts';
+import type { CreateProvider, Provider, UpdateProvider } from './providers-schema.ts';
+import { MAX_PROVIDERS, PROVIDERS } from './providers-store.ts';
+
+export interface ProviderPorts extends RecordPorts {
+  allowsLoopback: boolean;
+  /** Who may use what was changed. */
+  onAccessChanged(): Promise<void>;
+}
+
+export type Providers = EditedRecords<Provider, CreateProvider, object, UpdateProvider>;
+
+/** Issuers at which everybody has an account: there nobody gets a principal for being somebody. */
+const OF_EVERYBODY: ReadonlySet<string> = new Set(['https://accounts.google.com', GITHUB_ISSUER]);
+
+/** @throws PorticoError `validation_failed` where everybody could come */
+function checked(provider: Provider): Provider {
+  const { issuer, settings } = provider;
+  const isOpen = settings.creates_principals && Object.keys(settings.required_claims).length === 0;
+  if (!isOpen || !OF_EVERYBODY.has(issuer.replace(/\/$/, ''))) return provider;
+  throw fieldProblem('required_claims', 'say who may come: everybody has an account there');
+}
+
+export function createProviders({
+  allowsLoopback,
+  onAccessChanged,
+  ...ports
+}: ProviderPorts): Providers {
+  return createEditedRecords(ports, {
+    table: PROVIDERS,
+    noun: 'sign_in_provider',
+    missing: 'No such provider',
+    filter: () => ALWAYS,
+    onChanged: verb => (verb === 'delete' ? onAccessChanged() : undefined),
+
+    make(body: CreateProvider, _servers, stamp) {
+      const { name, kind, issuer, client_id, client_secret, ...settings } = body;
+      const isGithub = kind === 'github';
+      if (isGithub !== (issuer === GITHUB_ISSUER)) {
+        throw fieldProblem('issuer', `${GITHUB_ISSUER} goes with the kind github`);
+      }
+      if (isGithub && client_secret === null)
+        throw fieldProblem('client_secret', 'GitHub wants it');
+      const address = decideAddress(issuer, allowsLoopback);
+      if (!address.allowed) throw fieldProblem('issuer', address.reason);
+      return checked({ ...stamp, name, kind, issuer, client_id, client_secret, settings });
+    },
+
+    edit(before, { name, client_id, client_secret, ...settings }: UpdateProvider) {
+      const edited = patched(before, { name, client_id, client_secret });
+      return checked({ ...edited, settings: patched(before.settings, settings) });
+    },
+
+    whyNot: () =>
+      new PorticoError(
+        'conflict',
+        `A provider has this name or issuer already, or there are ${MAX_PROVIDERS}`,
+      ),
+    toDetail: ({ name, kind, issuer, client_id, settings }) => ({
+      name,
+      kind,
+      issuer,
+      client_id,
+      ...settings,
+    }),
+  });
+}

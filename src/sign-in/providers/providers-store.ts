@@ -1,0 +1,36 @@
+/** The `sign_in_providers` table: what must be true for its rows. */
+import type { Condition } from '../../audit/audit-store.ts';
+import type { EditedTable } from '../../records/record-store.ts';
+import { ProviderSchema, type Provider } from './providers-schema.ts';
+
+/** Most providers: each is a button of the sign-in page. */
+export const MAX_PROVIDERS = 20;
+
+/** Its name and issuer are free, and there is room for it. */
+const whenPossible = ({ id, name, issuer }: Provider): Condition => ({
+  sql: `NOT EXISTS (SELECT 1 FROM sign_in_providers WHERE (name = ? COLLATE NOCASE OR issuer = ?) AND id <> ?)
+    AND (SELECT count(*) FROM sign_in_providers WHERE id <> ?) < ${MAX_PROVIDERS}`,
+  params: [name, issuer, id, id],
+});
+
+export const PROVIDERS: EditedTable<Provider> = {
+  name: 'sign_in_providers',
+  row: ProviderSchema,
+  isByName: true,
+  hasNameAsKey: true,
+  edited: ['name', 'client_id', 'client_secret', 'settings', 'updated_at'],
+  whenPossible,
+  whenEditable: whenPossible,
+};
+
+/** Those of Cloudflare Access, or all others, in the order of their names. */
+export async function listProviders(
+  db: D1Database,
+  which: 'access' | 'others',
+): Promise<Provider[]> {
+  const { results } = await db
+    .prepare("SELECT * FROM sign_in_providers WHERE (kind = 'access') = ? ORDER BY name")
+    .bind(Number(which === 'access'))
+    .all();
+  return results.map(row => ProviderSchema.parse(row));
+}

@@ -1,0 +1,13 @@
+/** Where somebody goes on after signing in: a page of our own that asked for it, and never anywhere else. Pure. */
+
+const MAX_CHARS = 8_000;
+
+/** The path of a page of ours, or undefined where the text is none. @param url of the request */
+export function toReturnPath(text: string | null, { origin }: URL): string | undefined {
+  if (text === null || text.length > MAX_CHARS || !text.startsWith('/')) return undefined;
+  const url = URL.parse(text, origin);
+  if (url?.origin !== origin) return undefined;
+  const { pathname, search } = url;
+  const isOurs = pathname === '/authorize' || pathname.startsWith('/connect/');
+  return isOurs ? `${pathname}${search}` : undefined;
+}

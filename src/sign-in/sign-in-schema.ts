@@ -1,0 +1,40 @@
+/** Browsers in which somebody is signed in: what is stored of them, and what the API shows. */
+import { z } from 'zod';
+
+/** A row of `sign_ins`; times in milliseconds since the epoch. */
+export const SignInSchema = z.object({
+  id: z.string(),
+  principal_id: z.string(),
+  /** Name of the principal. */
+  principal_name: z.string(),
+  /** The token it was done with; else null. */
+  token_id: z.string().nullable(),
+  /** The identity it was done with; else null. */
+  identity_id: z.string().nullable(),
+  created_at: z.number(),
+  expires_at: z.number(),
+});
+export type SignIn = z.infer<typeof SignInSchema>;
+
+export const SignInViewSchema = z.object({
+  id: z.string(),
+  principal: z.string().meta({ description: 'Id of the principal who is signed in' }),
+  principal_name: z.string(),
+  by: z.enum(['token', 'invitation', 'identity']).meta({ description: 'What it was done with' }),
+  token: z.string().nullable().meta({ description: 'Id of the token it was done with' }),
+  identity: z.string().nullable().meta({ description: 'Id of the identity it was done with' }),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime(),
+});
+
+/** Project a sign-in to its API form. */
+export const toSignInView = (signIn: SignIn): z.infer<typeof SignInViewSchema> => ({
+  id: signIn.id,
+  principal: signIn.principal_id,
+  principal_name: signIn.principal_name,
+  by: signIn.token_id ? 'token' : signIn.identity_id ? 'identity' : 'invitation',
+  token: signIn.token_id,
+  identity: signIn.identity_id,
+  created_at: new Date(signIn.created_at).toISOString(),
+  expires_at: new Date(signIn.expires_at).toISOString(),
+});

@@ -1,0 +1,116 @@
+/** The `sign_ins` table. Of a cookie only the HMAC is stored. Reads return parsed rows; writes return statements. */
+import { z } from 'zod';
+import { jsonOf } from '../records/record-schema.ts';
+import type { RecordTable } from '../records/record-store.ts';
+import { boundScopes, MEMBER_SCOPES, ScopeSchema } from '../shared/identity/token.ts';
+import { SignInSchema, type SignIn } from './sign-in-schema.ts';
+import type { SignedIn } from './signed-in.ts';
+
+/** Most browsers in which one principal is signed in; beyond them the oldest ends. */
+const MAX_OF_PRINCIPAL = 50;
+
+export const SIGN_INS: RecordTable<SignIn> = {
+  name: 'sign_ins',
+  source: `(SELECT s.*, p.name AS principal_name FROM sign_ins AS s JOIN principals AS p ON p.id = s.principal_id
+    WHERE s.expires_at > unixepoch('subsec') * 1000)`,
+  row: SignInSchema,
+  computed: ['principal_name'],
+};
+
+const Names = jsonOf(z.array(z.string())).nullable();
+const Scopes = jsonOf(z.array(ScopeSchema)).nullable();
+
+const SignedInRowSchema = z.object({
+  id: z.string(),
+  principal_id: z.string(),
+  name: z.string(),
+  principal_scopes: Scopes,
+  token_id: z.string().nullable(),
+  identity_id: z.string().nullable(),
+  scopes: Scopes,
+  servers: Names,
+  tools: Names,
+  toolsets: Names,
+  grants_until: z.number().nullable(),
+});
+
+/**
+ * Who is signed in by a cookie with one of these HMACs, with what the principal and the token are now.
+ * @param now milliseconds since the epoch
+ */
+export async function findSignedIn(
+  db: D1Database,
+  hmacs: readonly string[],
+  now: number,
+): Promise<SignedIn | undefined> {
+  const found = await db
+    .prepare(
+      `SELECT s.id, s.principal_id, p.name, p.scopes AS principal_scopes, s.token_id, s.identity_id,
+         t.scopes, t.servers, t.tools, t.toolsets, coalesce(t.expires_at, i.expires_at) AS grants_until
+       FROM sign_ins AS s JOIN principals AS p ON p.id = s.principal_id LEFT JOIN tokens AS t ON t.id = s.token_id
+         LEFT JOIN identities AS i ON i.id = s.identity_id
+       WHERE s.hmac IN (${hmacs.map(() => '?').join(', ')}) AND s.expires_at > ?
+         AND (s.token_id IS NULL OR (t.id IS NOT NULL AND coalesce(t.expires_at, s.expires_at) > ?))
+         AND (s.identity_id IS NULL OR i.expires_at > ?)`,
+    )
+    .bind(...hmacs, now, now, now)
+    .first();
+  if (found === null) return undefined;
+  const row = SignedInRowSchema.parse(found);
+  return {
+    id: row.id,
+    principalId: row.principal_id,
+    name: row.name,
+    scopes: boundScopes(row.scopes ?? row.principal_scopes ?? MEMBER_SCOPES, row.principal_scopes),
+    servers: row.servers,
+    tools: row.tools,
+    toolsets: row.toolsets,
+    tokenId: row.token_id,
+    identityId: row.identity_id,
+    grantsUntil: row.grants_until,
+  };
+}
+
+const TokenSchema = z.object({
+  id: z.string(),
+  principal_id: z.string(),
+  hmac: z.string(),
+  name: z.string(),
+});
+
+/**
+ * The token that has one of these HMACs now and may sign somebody in: none that came of a grant, was rotated away or has expired.
+ * @param now milliseconds since the epoch
+ */
+export async function findSigningToken(
+  db: D1Database,
+  hmacs: readonly string[],
+  now: number,
+): Promise<z.infer<typeof TokenSchema> | undefined> {
+  const found = await db
+    .prepare(
+      `SELECT t.id, t.principal_id, t.hmac, p.name FROM tokens AS t JOIN principals AS p ON p.id = t.principal_id
+       WHERE t.hmac IN (${hmacs.map(() => '?').join(', ')}) AND t.grant_id IS NULL AND t.former_of IS NULL
+         AND (t.expires_at IS NULL OR t.expires_at > ?)`,
+    )
+    .bind(...hmacs, now)
+    .first();
+  return found === null ? undefined : TokenSchema.parse(found);
+}
+
+/** Delete what has expired, and of a principal's the oldest of too many. */
+export function sweepSignIns(
+  db: D1Database,
+  principalId: string,
+  now: number,
+): D1PreparedStatement[] {
+  return [
+    db.prepare('DELETE FROM sign_ins WHERE expires_at <= ?').bind(now),
+    db
+      .prepare(
+        `DELETE FROM sign_ins WHERE id IN (SELECT id FROM sign_ins WHERE principal_id = ?
+         ORDER BY created_at DESC, id LIMIT -1 OFFSET ?)`,
+      )
+      .bind(principalId, MAX_OF_PRINCIPAL),
+  ];
+}

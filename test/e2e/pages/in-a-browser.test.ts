@@ -1,0 +1,124 @@
+/** A person signs in and lets a program in, in a real browser: with and without scripts, by the keyboard alone. */
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startBrowser } from '../support/browser.ts';
+import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
+import { open } from '../support/raw-client.ts';
+import { startSigningProgram } from '../support/signing-program.ts';
+
+let gateway: Gateway;
+let browser: Browser;
+let token: string;
+
+beforeAll(async () => {
+  [gateway, browser] = await Promise.all([startGateway({ env: QUIET }), startBrowser()]);
+  token = (await gateway.createToken({ name: 'Ada' })).token;
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+/** Where pictures of the pages go, for who wants to look at them. */
+const PICTURES = process.env['PORTICO_TEST_PICTURES'];
+const picture = (page: Page, name: string): Promise<unknown> =>
+  PICTURES === undefined
+    ? Promise.resolve()
+    : page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
+
+/** What a person would call what has the focus; it runs in the page. */
+const FOCUSED_LABEL =
+  'document.activeElement.labels?.[0]?.textContent ?? document.activeElement.textContent';
+
+/** Presses Tab until what has the focus is called so. */
+async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let presses = 0; presses < 20; presses += 1) {
+    const focused = page.locator(':focus');
+    if ((await focused.count()) === 1) {
+      const label = await page.evaluate<string>(FOCUSED_LABEL);
+      if (name.test(label.trim())) return;
+    }
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`Nothing that is called ${name} gets the focus`);
+}
+
+const lists = async (accessToken: string): Promise<number> => {
+  const client = await open('modern', { url: `${gateway.origin}/mcp`, token: accessToken });
+  return (await client.request('tools/list')).status;
+};
+
+describe.each([true, false])('with scripts: %s', javaScriptEnabled => {
+  it.each(['127.0.0.1', 'localhost', '[::1]'])(
+    '[ACC-5] [ACC-7] a person lets a program in that waits at %s, by the keyboard',
+    async host => {
+      const program = await startSigningProgram(gateway.origin, host);
+      const context = await browser.newContext({ javaScriptEnabled });
+      try {
+        const page = await context.newPage();
+        const problems: string[] = [];
+        page.on('console', message => {
+          if (message.type() === 'error') problems.push(message.text());
+        });
+        await page.goto(program.authorizeUrl.href);
+        await picture(page, `sign-in-${javaScriptEnabled}`);
+        await tabTo(page, /token|code/i);
+        await page.keyboard.type(token);
+        await page.keyboard.press('Enter');
+        await page.waitForURL(/\/authorize\?/);
+        await picture(page, `allow-${javaScriptEnabled}`);
+        expect(await page.locator('h1').textContent()).toContain('Test program');
+        await tabTo(page, /^Allow$/);
+        await page.keyboard.press('Enter');
+        await page.waitForURL(/\/callback\?/);
+        expect(await page.locator('h1').textContent()).toBe('Back in the program');
+        expect(await lists(await program.accessToken)).toBe(200);
+        expect(problems).toEqual([]);
+      } finally {
+        await context.close();
+        await program.stop();
+      }
+    },
+  );
+});
+
+it('[ACC-5] a person who does not allow it goes back with nothing', async () => {
+  const program = await startSigningProgram(gateway.origin);
+  const context = await browser.newContext();
+  const outcome = program.accessToken.catch((error: Error) => error);
+  try {
+    const page = await context.newPage();
+    await page.goto(program.authorizeUrl.href);
+    await page.getByLabel(/token/i).fill(token);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Do not allow' }).click();
+    await page.waitForURL(/error=access_denied/);
+    expect(await outcome).toBeInstanceOf(Error);
+  } finally {
+    await context.close();
+    await program.stop();
+  }
+});
+
+it('[ACC-7] the page is dark where the system is, and fits a phone', async () => {
+  const context = await browser.newContext({
+    colorScheme: 'dark',
+    viewport: { width: 360, height: 640 },
+  });
+  const program = await startSigningProgram(gateway.origin);
+  try {
+    const page = await context.newPage();
+    await page.goto(program.authorizeUrl.href);
+    await page.getByLabel(/token/i).fill(token);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Allow', exact: true }).waitFor();
+    await picture(page, 'allow-phone');
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(width).toBeLessThanOrEqual(360);
+  } finally {
+    await context.close();
+    await program.stop();
+  }
+});

@@ -1,0 +1,42 @@
+/** What a program gets whom a person let in: an access token for the whole gateway, in place of the token that the person has. */
+import { createHash, randomBytes } from 'node:crypto';
+import { Person } from '../../fixtures/person.ts';
+
+const REDIRECT = 'https://program.example.com/callback';
+
+async function post<T>(url: string, body: URLSearchParams | string): Promise<T> {
+  const headers = typeof body === 'string' ? { 'content-type': 'application/json' } : {};
+  const answer = await fetch(url, { method: 'POST', headers, body });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text}`);
+  return JSON.parse(text) as T;
+}
+
+/** @param token of a person, who pastes it to sign in */
+export async function letIn(origin: string, token: string): Promise<string> {
+  const metadata = { client_name: 'A program', redirect_uris: [REDIRECT] };
+  const registered = await post<{ client_id: string }>(
+    `${origin}/register`,
+    JSON.stringify({ ...metadata, token_endpoint_auth_method: 'none' }),
+  );
+  const client = { client_id: registered.client_id, redirect_uri: REDIRECT };
+  const verifier = randomBytes(32).toString('base64url');
+  const query = new URLSearchParams({
+    ...client,
+    response_type: 'code',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const answer = new URL(await new Person(token).allow(`${origin}/authorize?${query}`));
+  const code = answer.searchParams.get('code') ?? '';
+  const given = await post<{ access_token: string }>(
+    `${origin}/token`,
+    new URLSearchParams({
+      ...client,
+      grant_type: 'authorization_code',
+      code,
+      code_verifier: verifier,
+    }),
+  );
+  return given.access_token;
+}

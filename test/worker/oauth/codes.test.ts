@@ -1,0 +1,146 @@
+/** A code is used once, by whom it was made for; what it gives is good where it was asked for, within what the person has. */
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { createPortico, createToken, ORIGIN } from '../support/portico.ts';
+import {
+  allow,
+  askForTokens,
+  authorizePath,
+  connect,
+  createClient,
+  errorOf,
+  redeem,
+  refresh,
+  send,
+  signIn,
+  type TokenAnswer,
+} from '../support/oauth-client.ts';
+
+const portico = createPortico();
+
+describe('a code', () => {
+  const codeFor = async (clientId: string) => {
+    const { token } = await createToken(portico);
+    const browser = await signIn(portico, token);
+    return (await allow(browser, authorizePath(clientId))).get('code') ?? '';
+  };
+
+  it('[ACC-5] is for its client, verifier, redirect and resource', async () => {
+    const clientId = await createClient();
+    const other = await createClient();
+    const code = await codeFor(clientId);
+    const wrong: [string, Record<string, string>, string][] = [
+      [other, {}, 'invalid_grant'],
+      [clientId, { code_verifier: 'x'.repeat(43) }, 'invalid_grant'],
+      [clientId, { code_verifier: '' }, 'invalid_grant'],
+      [clientId, { redirect_uri: 'https://program.example.com/' }, 'invalid_grant'],
+      [clientId, { resource: ORIGIN }, 'invalid_target'],
+      [clientId, { code: `${code}x` }, 'invalid_grant'],
+    ];
+    for (const [client, more, error] of wrong) {
+      expect([more, ...(await errorOf(await redeem(portico, client, code, more)))]).toEqual([
+        more,
+        400,
+        error,
+      ]);
+    }
+    expect((await redeem(portico, clientId, code)).status).toBe(200);
+  });
+
+  it('[ACC-5] that is used twice ends the grant', async () => {
+    const clientId = await createClient();
+    const code = await codeFor(clientId);
+    const tokens = await (await redeem(portico, clientId, code)).json<TokenAnswer>();
+    expect(await errorOf(await redeem(portico, clientId, code))).toEqual([400, 'invalid_grant']);
+    expect((await send(portico, tokens.access_token)).status).toBe(401);
+    expect(await errorOf(await refresh(portico, clientId, tokens.refresh_token))).toEqual([
+      400,
+      'invalid_grant',
+    ]);
+    const row = await env.DB.prepare(
+      "SELECT count(*) AS n FROM audit_events WHERE action = 'grant.delete' AND detail LIKE '%code_used_twice%'",
+    ).first<{ n: number }>();
+    expect(row?.n).toBeGreaterThan(0);
+  });
+
+  it('[ACC-5] is used once, of ten at the same moment', async () => {
+    const clientId = await createClient();
+    const code = await codeFor(clientId);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => redeem(portico, clientId, code)),
+    );
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+    const { n } = (await env.DB.prepare(
+      'SELECT count(*) AS n FROM oauth_grants WHERE client_id = ?',
+    )
+      .bind(clientId)
+      .first<{ n: number }>()) ?? { n: -1 };
+    expect(n).toBe(0);
+  });
+});
+
+describe('what a program sends', () => {
+  it.each<[string, Record<string, string>, string, number]>([
+    ['no grant type', {}, 'invalid_request', 400],
+    ['another grant type', { grant_type: 'password' }, 'unsupported_grant_type', 400],
+    ['an unknown client', { grant_type: 'refresh_token', client_id: 'x' }, 'invalid_client', 401],
+  ])(
+    '[ACC-5] with %s is refused in the words of the standard',
+    async (_what, fields, error, status) => {
+      expect(await errorOf(await askForTokens(portico, fields))).toEqual([status, error]);
+    },
+  );
+
+  it('[ACC-5] is a form, once each, of a bounded length', async () => {
+    const post = (type: string, body: string) =>
+      portico.fetch('/token', { method: 'POST', headers: { 'content-type': type }, body });
+    const form = 'application/x-www-form-urlencoded';
+    expect(await errorOf(await post('application/json', '{}'))).toEqual([400, 'invalid_request']);
+    expect(await errorOf(await post(form, 'grant_type=a&grant_type=b'))).toEqual([
+      400,
+      'invalid_request',
+    ]);
+    expect(await errorOf(await post(form, `code=${'x'.repeat(20_000)}`))).toEqual([
+      400,
+      'invalid_request',
+    ]);
+    expect((await portico.fetch('/token')).status).toBe(405);
+  });
+});
+
+describe('an access token', () => {
+  it('[ACC-5] is good at its URL and below it, on the borders of path parts', async () => {
+    const { token } = await createToken(portico);
+    const clientId = await createClient();
+    const at = async (resource: string | undefined) =>
+      (await connect(portico, clientId, token, { resource })).access_token;
+    const status = async (access: string, path: string) =>
+      (await send(portico, access, 'tools/list', {}, path)).status;
+    const [all, mcp, one] = [
+      await at(undefined),
+      await at(`${ORIGIN}/mcp/`),
+      await at(`${ORIGIN}/mcp/servers/one`),
+    ];
+    expect(await status(all, '/mcp')).toBe(200);
+    expect(await status(mcp, '/mcp')).toBe(200);
+    expect(await status(mcp, '/mcp/servers/one')).toBe(404);
+    expect(await status(one, '/mcp/servers/one')).toBe(404);
+    expect(await status(one, '/mcp')).toBe(401);
+    expect(await status(one, '/mcp/servers/one2')).toBe(401);
+    const rest = (access: string) =>
+      portico.api('GET', '/api/v1/token', undefined, { token: access });
+    expect([(await rest(all)).status, (await rest(mcp)).status]).toEqual([200, 401]);
+  });
+
+  it('[ACC-9] has the limits of the token by which the person was signed in', async () => {
+    const { token, id } = await createToken(portico, { tools: ['*.get_*'] });
+    const clientId = await createClient();
+    await connect(portico, clientId, token);
+    const row = await env.DB.prepare(
+      'SELECT tools FROM tokens WHERE grant_id IS NOT NULL AND grant_id IN (SELECT id FROM oauth_grants WHERE token_id = ?)',
+    )
+      .bind(id)
+      .first<{ tools: string }>();
+    expect(row?.tools).toBe('["*.get_*"]');
+  });
+});

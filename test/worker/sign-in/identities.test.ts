@@ -1,0 +1,117 @@
+/** An identity counts until its time is over: for the groups of its principal, and for who signed in by it. */
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { createBrowser } from '../support/browser.ts';
+import { createPortico, createToken, register } from '../support/portico.ts';
+
+const portico = createPortico();
+
+interface Explained {
+  groups: string[];
+}
+
+const later = () => Date.now() + 3_600_000;
+const statement = (sql: string, ...values: unknown[]) => env.DB.prepare(sql).bind(...values);
+
+/** An identity of a token's principal, and an invitation's browser that is moved to it. */
+async function addIdentity(principal: string, groups: string[]): Promise<string> {
+  const id = crypto.randomUUID();
+  await statement(
+    `INSERT INTO identities (id, issuer, subject, provider_id, principal_id, name, groups, created_at, signed_in_at, expires_at)
+     VALUES (?1, 'https://login.example.com', ?1, 'p', ?2, 'Ada', ?3, 0, 0, ?4)`,
+    id,
+    principal,
+    JSON.stringify(groups),
+    later(),
+  ).run();
+  return id;
+}
+
+it('[ACC-7] [ACC-2] gives its groups beside those given by hand, as long as it counts', async () => {
+  const made = await portico.api('POST', '/api/v1/principals', { name: 'Ada', groups: ['hand'] });
+  const { id: principal } = await made.json<{ id: string }>();
+  const { id: token } = await createToken(portico, { principal });
+  const { id: server } = await register(portico, 'explained', { auto_connect: false });
+  const groupsOf = async (whose: object) => {
+    const asked = { ...whose, server, tool: 'x' };
+    const answer = await portico.api('POST', '/api/v1/access/explain', asked);
+    expect(answer.status).toBe(200);
+    return (await answer.json<Explained>()).groups.toSorted();
+  };
+  const view = async () =>
+    (await portico.api('GET', `/api/v1/principals/${principal}`)).json<object>();
+  const members = async (group: string) => {
+    const answer = await portico.api('GET', `/api/v1/principals?group=${group}`);
+    return (await answer.json<{ total: number }>()).total;
+  };
+  const identity = await addIdentity(principal, ['claimed', 'hand']);
+  expect(await groupsOf({ token })).toEqual(['claimed', 'hand']);
+  expect(await groupsOf({ principal })).toEqual(['claimed', 'hand']);
+  expect(await view()).toMatchObject({ groups: ['hand'], claimed_groups: ['claimed', 'hand'] });
+  expect([await members('claimed'), await members('hand')]).toEqual([1, 1]);
+  const groups = await (await portico.api('GET', '/api/v1/groups')).json<object>();
+  expect(groups).toMatchObject({
+    groups: [
+      { name: 'claimed', members: 1 },
+      { name: 'hand', members: 1 },
+    ],
+  });
+  await portico.api('PATCH', `/api/v1/principals/${principal}`, { groups: [] });
+  expect(await groupsOf({ token })).toEqual(['claimed', 'hand']);
+  await statement('UPDATE identities SET expires_at = ? WHERE id = ?', Date.now(), identity).run();
+  expect([await groupsOf({ token }), await groupsOf({ principal })]).toEqual([[], []]);
+  expect(await view()).toMatchObject({ claimed_groups: [] });
+  expect(await members('claimed')).toBe(0);
+});
+
+it('[ACC-7] ends who signed in by it when its time is over, or it is deleted, and their grants', async () => {
+  const made = await portico.api('POST', '/api/v1/principals', { name: 'Bo' });
+  const { id: principal } = await made.json<{ id: string }>();
+  const identities = [await addIdentity(principal, []), await addIdentity(principal, [])];
+  const browsers = await Promise.all(
+    identities.map(async identity => {
+      const invited = await portico.api('POST', '/api/v1/invitations', { principal });
+      const { id, code } = await invited.json<{ id: string; code: string }>();
+      const browser = createBrowser(portico);
+      expect((await browser.post('/sign-in', { code })).status).toBe(303);
+      const row = await statement(
+        "SELECT subject FROM audit_events WHERE token_id = ? AND action = 'sign_in.create'",
+        id,
+      ).first<{ subject: string }>();
+      await statement(
+        'UPDATE sign_ins SET identity_id = ? WHERE id = ?',
+        identity,
+        row?.subject,
+      ).run();
+      await statement(
+        `INSERT INTO oauth_grants (id, client_id, name, principal_id, identity_id, audience, scopes, created_at, expires_at)
+         VALUES (?1, 'c', 'c', ?2, ?1, 'https://x', '[]', 0, 9000000000000000)`,
+        identity,
+        principal,
+      ).run();
+      return browser;
+    }),
+  );
+  const seen = () =>
+    Promise.all(
+      browsers.map(async browser =>
+        (await (await browser.get('/sign-in')).text()).includes('<strong>Bo</strong>'),
+      ),
+    );
+  expect(await seen()).toEqual([true, true]);
+  await statement(
+    'UPDATE identities SET expires_at = ? WHERE id = ?',
+    Date.now(),
+    identities[0],
+  ).run();
+  expect(await seen()).toEqual([false, true]);
+  const deleted = await portico.api('DELETE', `/api/v1/identities/${identities[1]}`);
+  expect([deleted.status, await seen()]).toEqual([204, [false, false]]);
+  const until = later();
+  await statement('UPDATE identities SET expires_at = ? WHERE id = ?', until, identities[0]).run();
+  const left = await statement(
+    'SELECT id, ends_at FROM oauth_grants WHERE principal_id = ?',
+    principal,
+  ).all();
+  expect(left.results).toEqual([{ id: identities[0], ends_at: until }]);
+});
