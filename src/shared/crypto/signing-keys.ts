@@ -106,6 +106,10 @@ export async function isSignedBy(
       false,
       ['verify'],
     );
+    // A signature is as long as its modulus (RFC 8017 §8.1.2); OpenSSL takes one without its leading zeros too.
+    const { modulusLength } = made.algorithm as { modulusLength?: number };
+    if (modulusLength !== undefined && signature.length !== Math.ceil(modulusLength / 8))
+      return false;
     const how = { ...imported, hash: 'SHA-256', saltLength: 32 };
     return await crypto.subtle.verify(how, made, signature, new TextEncoder().encode(signed));
   } catch {

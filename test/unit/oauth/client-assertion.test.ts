@@ -151,6 +151,18 @@ describe('keys of a client', () => {
     }
   });
 
+  it('[ACC-5] no signature without its leading zeros', async () => {
+    const { jwk, sign } = await pairOf('PS256');
+    const [key] = keysFor(setOf(jwk), 'PS256', undefined);
+    let signature = await sign('text');
+    // Each has one with a chance of 1 in 256 at least, since a salt is random.
+    for (let count = 0; signature[0] !== 0 && count < 10_000; count++)
+      signature = await sign('text');
+    if (!key || signature[0] !== 0) throw new Error('no signature that begins with a zero');
+    expect(await isSignedBy(key, 'PS256', 'text', signature)).toBe(true);
+    expect(await isSignedBy(key, 'PS256', 'text', signature.slice(1))).toBe(false);
+  });
+
   it('[ACC-5] that are weak, symmetric, private, broken or for something else are not used', async () => {
     const { jwk } = await pairOf('RS256');
     const { jwk: weak } = await pairOf('RS256', { modulusLength: 1024 });
