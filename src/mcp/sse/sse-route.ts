@@ -39,7 +39,7 @@ export async function handleSse(
   const takesMessages = url.pathname === MESSAGES;
   try {
     checkOrigin(url, request.headers.get('origin'), ports.config);
-    const snapshot = await snapshotOf(request, ports, waitUntil);
+    const snapshot = await snapshotOf(request.headers.get('authorization'), ports, waitUntil);
     if (!takesMessages && request.method === 'GET') {
       return await openStream(request, url, part, snapshot, ports, waitUntil);
     }
@@ -60,13 +60,14 @@ const toRefusal = (thrown: unknown) => toRpcErrorResponse(toPorticoError(thrown)
 
 /** @throws PorticoError `unauthorized` */
 async function snapshotOf(
-  request: Request,
+  authorization: string | null,
   { snapshots }: McpPorts,
   waitUntil: WaitUntil,
+  maxAgeMs?: number,
 ): Promise<Snapshot> {
-  const token = parseBearer(request.headers.get('authorization'));
+  const token = parseBearer(authorization);
   const snapshot =
-    token === undefined ? undefined : await snapshots.load(token, undefined, waitUntil);
+    token === undefined ? undefined : await snapshots.load(token, undefined, waitUntil, maxAgeMs);
   if (!snapshot) throw new PorticoError('unauthorized');
   return snapshot;
 }
@@ -105,8 +106,10 @@ async function openStream(
       bytes.release();
     },
     bytes,
-    isAllowed: async () =>
-      (await snapshotOf(request, ports, waitUntil)).caller.principalId === caller.principalId,
+    isOwn: async (authorization, maxAgeMs) => {
+      const found = (await snapshotOf(authorization, ports, waitUntil, maxAgeMs)).caller;
+      return found.principalId === caller.principalId && found.tokenId === caller.tokenId;
+    },
     waitUntil,
     authorization: request.headers.get('authorization') ?? '',
     serveMessage(incoming, text) {

@@ -11,6 +11,7 @@ import { readEvents, toSseText } from '../../http/sse-events.ts';
 import { isObject, isRequestId, type RequestId } from '../../shared/protocol.ts';
 import type { Incoming } from '../incoming.ts';
 import { FrameReader } from '../../sessions/stream-frames.ts';
+import { underId } from './under-id.ts';
 
 export interface SseTerms {
   /** Where the client is to send its messages. */
@@ -24,8 +25,11 @@ export interface SseTerms {
   bytes: Pick<RequestBytes, 'take' | 'give' | 'retain' | 'stalledMs'>;
   /** The `Authorization` header that opened the stream. */
   authorization: string;
-  /** Whether the caller may still use the stream. */
-  isAllowed(): Promise<boolean>;
+  /**
+   * Whether a credential is that of the stream: the token that opened it, or a newer one of the same grant.
+   * @param maxAgeMs how long ago that may have been read
+   */
+  isOwn(authorization: string, maxAgeMs?: number): Promise<boolean>;
   /** Runs work that outlives the stream. */
   waitUntil: WaitUntil;
   /** Serves a message, as Streamable HTTP does. */
@@ -44,6 +48,8 @@ const HEADERS = {
 /** Characters that wait for a slow client before it has to take some of them. */
 const MAX_WAITING_CHARS = 8_388_608;
 const MAX_EVENT_CHARS = 67_108_864;
+/** Until a session hears of its end, the credential is looked up this often, in milliseconds; an isolate's streams share what is read. */
+const UNHEARD_MS = 400;
 
 /** @param socket brings the client's messages; not yet accepted */
 export function sseResponse(socket: WebSocket, terms: SseTerms): Response {
@@ -68,6 +74,9 @@ class SseSession {
   readonly #calls = new Map<RequestId, AbortController>();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #timer: ReturnType<typeof setInterval> | null = null;
+  #unheard: ReturnType<typeof setInterval> | null = null;
+  /** The newest credential that is the stream's own. */
+  #authorization: string;
   #sessionId: string | undefined;
   /** What waits for the client, how much that is, and what is being written of its first. */
   readonly #waiting: string[] = [];
@@ -81,6 +90,7 @@ class SseSession {
   constructor(socket: WebSocket, terms: SseTerms) {
     this.#socket = socket;
     this.#terms = terms;
+    this.#authorization = terms.authorization;
     this.#stall = new StallTimer(terms.bytes, () => this.end());
   }
 
@@ -99,6 +109,7 @@ class SseSession {
     this.#socket.accept();
     this.#write(toSseText(this.#terms.endpoint, 'endpoint'));
     this.#timer = setInterval(() => void this.#keepAlive(), this.#terms.keepAliveMs);
+    this.#unheard = setInterval(() => void this.#endUnlessOwn(UNHEARD_MS), UNHEARD_MS);
   }
 
   /** The stream is over, and with it the session and all its calls. */
@@ -112,6 +123,7 @@ class SseSession {
     this.#waitingChars = 0;
     this.#changed();
     clearInterval(this.#timer);
+    clearInterval(this.#unheard);
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.close(1000, 'gone');
     for (const call of this.#calls.values()) call.abort();
     try {
@@ -130,9 +142,21 @@ class SseSession {
   }
 
   async #keepAlive(): Promise<void> {
-    const isAllowed = await this.#terms.isAllowed().catch(() => false);
-    if (!isAllowed) this.end();
-    else if (this.#waiting.length === 0) this.#write(': keep-alive\n\n');
+    await this.#endUnlessOwn();
+    if (this.#waiting.length === 0) this.#write(': keep-alive\n\n');
+  }
+
+  async #endUnlessOwn(maxAgeMs?: number): Promise<void> {
+    const asked = this.#authorization;
+    const isOwn = await this.#terms.isOwn(asked, maxAgeMs).catch(() => false);
+    if (!isOwn && asked === this.#authorization) this.end();
+  }
+
+  /** A program got a new token by its grant: the stream goes on with that one. */
+  async #renew(authorization: string): Promise<void> {
+    if (authorization === this.#authorization) return;
+    if (await this.#terms.isOwn(authorization).catch(() => false))
+      this.#authorization = authorization;
   }
 
   /** @param authorization of the POST that brought the message */
@@ -146,6 +170,7 @@ class SseSession {
     const call = new AbortController();
     if (isRequestId(id) && typeof method === 'string') this.#calls.set(id, call);
     try {
+      await this.#renew(authorization);
       const incoming = this.#incoming(call.signal, authorization);
       const response = await this.#terms.serveMessage(incoming, text);
       const opened = response.headers.get('mcp-session-id');
@@ -154,7 +179,7 @@ class SseSession {
       await this.#forward(response, call.signal, isAnswered, isRequestId(id) ? id : null);
       const isGone = response.status === 401 || response.status === 404;
       // What another token may not do is no end of this one's stream.
-      if (isGone && authorization === this.#terms.authorization) this.end();
+      if (isGone && authorization === this.#authorization) this.end();
       if (opened !== null && this.#sessionId === undefined) await this.#listen(opened);
     } finally {
       if (isRequestId(id) && this.#calls.get(id) === call) this.#calls.delete(id);
@@ -165,9 +190,15 @@ class SseSession {
   async #listen(sessionId: string): Promise<void> {
     this.#sessionId = sessionId;
     const { signal } = this.#over;
+    const authorization = this.#authorization;
     const stream = await this.#terms.openStream(this.#incoming(signal));
-    // It ends where the session does, or its token.
-    void this.#forward(stream, signal).finally(() => this.end());
+    clearInterval(this.#unheard);
+    // It ends where the session does, or its token: with a newer one it goes on.
+    const goOn = () =>
+      authorization === this.#authorization ? this.end() : this.#listen(sessionId);
+    void this.#forward(stream, signal)
+      .then(goOn)
+      .catch(() => this.end());
   }
 
   /** What was answered, message by message; nothing where the call was cancelled. */
@@ -200,8 +231,8 @@ class SseSession {
     }
   }
 
-  /** @param authorization that of the message; that which opened the stream where it has none */
-  #incoming(signal: AbortSignal, authorization = this.#terms.authorization): Incoming {
+  /** @param authorization that of the message; that of the stream where it has none */
+  #incoming(signal: AbortSignal, authorization = this.#authorization): Incoming {
     const headers = new Headers({ authorization, accept: 'application/json, text/event-stream' });
     if (this.#sessionId !== undefined) headers.set('mcp-session-id', this.#sessionId);
     return { headers, signal };
@@ -261,12 +292,4 @@ class SseSession {
     this.#onChange = Promise.withResolvers<void>();
     resolve();
   }
-}
-
-const NO_ID = '{"jsonrpc":"2.0","id":null,';
-
-/** A refusal under the id of its request, also where the request was refused before it was read: a stream has no other way to tell. */
-function underId(text: string, id: RequestId | null): string {
-  if (id === null || !text.startsWith(NO_ID)) return text;
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${text.slice(NO_ID.length)}`;
 }

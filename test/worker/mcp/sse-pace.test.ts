@@ -42,7 +42,7 @@ function crowded(stalledMs = 60_000, type = 'application/json') {
     },
     bytes: held,
     authorization: '',
-    isAllowed: () => Promise.resolve(true),
+    isOwn: () => Promise.resolve(true),
     waitUntil: () => {},
     serveMessage: (_incoming, text) => {
       const { id } = JSON.parse(text) as { id: string };

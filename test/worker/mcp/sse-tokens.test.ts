@@ -1,5 +1,12 @@
 /** HTTP+SSE: a message acts with the token it was posted with, whoever opened the stream that answers it. */
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  askForTokens,
+  connect as allowProgram,
+  createClient,
+  refresh,
+  type TokenAnswer,
+} from '../support/oauth-client.ts';
 import { createPerson, rowsOf, type Person } from '../support/call-rows.ts';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import {
@@ -37,7 +44,7 @@ interface Client {
   answerTo(id: number): Promise<RpcAnswer>;
 }
 
-async function connect({ token }: Person, path = '/sse'): Promise<Client> {
+async function connect({ token }: Pick<Person, 'token'>, path = '/sse'): Promise<Client> {
   const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
   const stream = readStream(await portico.fetch(path, { headers }));
   await vi.waitFor(() => expect(stream.events).toHaveLength(1), PATIENT);
@@ -151,5 +158,64 @@ describe('a message on a stream that another token opened', () => {
     expect(refused.status).toBe(404);
     expect(open.of('tools/call')).toEqual([]);
     await client.stream.close();
+  });
+});
+
+describe('a stream', () => {
+  const ended = (stream: OpenStream) =>
+    vi.waitFor(() => expect(stream.ended()).toBe(true), { timeout: 1_000, interval: 20 });
+  /** A program opens a stream and a session by the token that a person's grant gave it. */
+  async function allowed() {
+    const clientId = await createClient();
+    const scope = { resource: undefined };
+    const first = await allowProgram(portico, clientId, wide.token, scope);
+    return { clientId, first, client: await connect({ token: first.access_token }) };
+  }
+  const initialize = async (client: Client, token: string) => {
+    const params = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'a', version: '1' },
+    };
+    await client.post(legacy('initialize', params, 1), token);
+    expect((await client.answerTo(1)).result).toBeDefined();
+  };
+
+  it('[MCP-2] [ACC-1] on which nothing was said ends within a second of its token', async () => {
+    const { token, id } = await tokenOf(wide, {});
+    const { stream } = await connect({ token });
+    expect((await portico.api('DELETE', `/api/v1/tokens/${id}`)).status).toBe(204);
+    await ended(stream);
+  });
+
+  it('[MCP-2] [ACC-5] goes on with a newer token of the same grant, and ends with the grant', async () => {
+    const { clientId, first, client } = await allowed();
+    await initialize(client, first.access_token);
+    const second = await (
+      await refresh(portico, clientId, first.refresh_token)
+    ).json<TokenAnswer>();
+    await client.post(legacy('tools/list', {}, 2), second.access_token);
+    expect(namesOf(await client.answerTo(2))).toContain('open.echo');
+    const over = { client_id: clientId, token: first.access_token };
+    expect((await askForTokens(portico, over, '/revoke')).status).toBe(200);
+    expect((await client.post(legacy('ping', {}, 3), first.access_token)).status).toBe(401);
+    // Longer than the end of a token takes to be known: what was opened with the first is over.
+    await new Promise(resolve => setTimeout(resolve, 1_500));
+    await client.post(call('open.echo', 4), second.access_token);
+    expect((await client.answerTo(4)).result?.content).toHaveLength(1);
+    expect(client.stream.ended()).toBe(false);
+    const listed = await portico.api('GET', `/api/v1/grants?client=${clientId}`);
+    const [grant] = (await listed.json<{ grants: { id: string }[] }>()).grants;
+    expect((await portico.api('DELETE', `/api/v1/grants/${grant?.id}`)).status).toBe(204);
+    await ended(client.stream);
+  });
+
+  it('[MCP-2] [ACC-5] that nobody speaks on with a newer token ends with the one that opened it', async () => {
+    const { clientId, first, client } = await allowed();
+    await initialize(client, first.access_token);
+    await refresh(portico, clientId, first.refresh_token);
+    await askForTokens(portico, { client_id: clientId, token: first.access_token }, '/revoke');
+    await ended(client.stream);
+    expect(client.stream.ended()).toBe(true);
   });
 });
