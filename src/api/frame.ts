@@ -39,7 +39,9 @@ import type { SuggestionService } from '../search/skills/suggestion-service.ts';
 import type { SkillsOf } from '../servers/registry/tool-skills.ts';
 import type { SecretService } from '../credentials/secret-service.ts';
 import type { Invitations } from '../sign-in/invitation-service.ts';
-import type { Identities, SignInRecords } from '../sign-in/create-sign-in.ts';
+import type { SignInRecords } from '../sign-in/create-sign-in.ts';
+import type { Identities } from '../sign-in/identities/identity-service.ts';
+
 import type { Providers } from '../sign-in/providers/providers-service.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 

@@ -1,5 +1,6 @@
 /** `/api/v1/sign-in-providers` and `/api/v1/identities`: where people sign in, and who they are there. */
 import {
+  CreateIdentitySchema,
   IdentityQuerySchema,
   IdentityViewSchema,
   toIdentityView,
@@ -12,7 +13,7 @@ import {
   UpdateProviderSchema,
 } from '../sign-in/providers/providers-schema.ts';
 import type { Api, ApiPorts } from './frame.ts';
-import { registerEdits, registerList, registerOne, registerRecords } from './records.ts';
+import { registerEdits, registerRecords } from './records.ts';
 
 const created = {
   name: 'Acme',
@@ -93,20 +94,28 @@ const identity = {
   delete: {
     description: 'The sign-ins and clients that came of it end; its principal stays.',
   },
-};
-
-const listed = {
-  operationId: 'listIdentities',
-  summary: 'List identities',
-  key: 'identities',
-  page: 'IdentityPage',
-  query: IdentityQuerySchema,
+  create: {
+    schema: CreateIdentitySchema.meta({ id: 'CreateIdentity' }),
+    example: {
+      provider: provider.example.id,
+      subject: '00u1a2b3c4',
+      principal: '2f6d8c1a-93f4-4b51-8a5e-6a0a4a9b7c11',
+    },
+    change: { email: null, groups: [], signed_in_at: null },
+    description: 'Whoever the provider says this is signs in as that principal.',
+  },
+  list: {
+    operationId: 'listIdentities',
+    summary: 'List identities',
+    key: 'identities',
+    page: 'IdentityPage',
+    query: IdentityQuerySchema,
+  },
 };
 
 /** Add the routes. */
 export function registerSignInProviders(api: Api, { providers, identities }: ApiPorts): void {
   registerRecords(api, provider, providers);
   registerEdits(api, provider, patch, providers);
-  registerList(api, identity, listed, identities);
-  registerOne(api, identity, identities);
+  registerRecords(api, identity, identities);
 }

@@ -3,8 +3,7 @@ import { whereEqual } from '../records/record-store.ts';
 import { createReadRecords, type ReadRecords } from '../records/records.ts';
 import { AccessSignIns } from './access/access-sign-ins.ts';
 import { BrowserSignIns, type BrowserPorts } from './browser-sign-ins.ts';
-import type { Identity, IdentityQuery } from './identities/identity-schema.ts';
-import { IDENTITIES } from './identities/identity-store.ts';
+import { createIdentities } from './identities/identity-service.ts';
 import type { OfPrincipal } from './invitation-schema.ts';
 import { createInvitations } from './invitation-service.ts';
 import { createProviders } from './providers/providers-service.ts';
@@ -14,8 +13,6 @@ import { SIGN_INS } from './sign-in-store.ts';
 
 /** Sign-ins as administrators see them. One that is deleted ends at once. */
 export type SignInRecords = ReadRecords<SignIn, OfPrincipal>;
-/** Identities as administrators see them. With one that is deleted ends what came of it. */
-export type Identities = ReadRecords<Identity, IdentityQuery>;
 
 export function createSignIn(deps: BrowserPorts & ProviderSignInPorts) {
   const signInRecords: SignInRecords = createReadRecords(deps, {
@@ -25,19 +22,6 @@ export function createSignIn(deps: BrowserPorts & ProviderSignInPorts) {
     filter: ({ principal }: OfPrincipal) => whereEqual({ principal_id: principal }),
     toDeletionDetail: ({ principal_id: principal }) => ({ principal }),
   });
-  const identities: Identities = createReadRecords(deps, {
-    table: IDENTITIES,
-    noun: 'identity',
-    missing: 'No such identity',
-    filter: ({ principal, provider }: IdentityQuery) =>
-      whereEqual({ principal_id: principal, provider_id: provider }),
-    toDeletionDetail: ({ issuer, subject, principal_id: principal }) => ({
-      issuer,
-      subject,
-      principal,
-    }),
-    onChanged: () => deps.onAccessChanged(),
-  });
   return {
     signIns: new BrowserSignIns(deps),
     signInRecords,
@@ -45,6 +29,6 @@ export function createSignIn(deps: BrowserPorts & ProviderSignInPorts) {
     providers: createProviders(deps),
     providerSignIns: new ProviderSignIns(deps),
     accessSignIns: new AccessSignIns(deps),
-    identities,
+    identities: createIdentities(deps),
   };
 }

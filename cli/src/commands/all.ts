@@ -11,6 +11,7 @@ import { addChat } from './chat.ts';
 import { addClient } from './client.ts';
 import { addCompletion } from './completion.ts';
 import { addDoctor } from './doctor.ts';
+import { addIdentities } from './identities.ts';
 import { addImport } from './import.ts';
 import { addInvite } from './invite.ts';
 import { addKeys } from './keys.ts';
@@ -44,6 +45,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addInvite,
   addClient,
   addResources,
+  addIdentities,
   addOAuthClients,
   addKeys,
   addImport,

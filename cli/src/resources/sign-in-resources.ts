@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import type { InvitationViewSchema } from '../../../src/sign-in/invitation-schema.ts';
 import type { GrantViewSchema } from '../../../src/oauth/grants/grant-schema.ts';
 import type { SignInViewSchema } from '../../../src/sign-in/sign-in-schema.ts';
-import type { IdentityViewSchema } from '../../../src/sign-in/identities/identity-schema.ts';
 import type { ProviderViewSchema } from '../../../src/sign-in/providers/providers-schema.ts';
 import { describe, text, type Resource } from './resource.ts';
 
@@ -78,25 +77,6 @@ export const SIGN_IN_RESOURCES: readonly Resource[] = [
       json: '{"required_claims": {}}',
     },
     removal: 'Who came by it is signed out; the principals stay.',
-  }),
-  describe<z.infer<typeof IdentityViewSchema>>({
-    name: 'identities',
-    noun: 'identity',
-    called: 'who people are at providers',
-    path: '/api/v1/identities',
-    list: 'identities',
-    none: 'nobody signed in by a provider yet',
-    columns: [
-      ['NAME', ({ name }) => name],
-      ['ID', ({ id }) => id],
-      ['EMAIL', ({ email }) => email ?? ''],
-      ['GROUPS', ({ groups }) => groups.join(' ')],
-      ['LAST SIGN-IN', ({ signed_in_at: at }) => at],
-    ],
-    written: 'elsewhere',
-    fields: [],
-    example: { id: 'Ada' },
-    removal: 'Who came by it is signed out, also clients; the principal stays.',
   }),
   describe<z.infer<typeof GrantViewSchema>>({
     name: 'grants',

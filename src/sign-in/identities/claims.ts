@@ -1,6 +1,7 @@
 /** What a provider says of a person, and what that means here. Pure. Claims are text of others: what is not as expected counts for nothing. */
 import { isObject } from '../../shared/protocol.ts';
 import type { Provider } from '../providers/providers-schema.ts';
+import { MAX_SUBJECT_CHARS } from './identity-schema.ts';
 
 /** A person at a provider, as the provider proved it. */
 export interface Proven {
@@ -12,7 +13,6 @@ export interface Proven {
 type Settings = Provider['settings'];
 
 const MAX_VALUES = 2_000;
-const MAX_SUBJECT_CHARS = 500;
 const MAX_NAME_CHARS = 100;
 
 /** Whether a subject can be kept. */

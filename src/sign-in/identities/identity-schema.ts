@@ -2,6 +2,9 @@
 import { z } from 'zod';
 import { jsonOf } from '../../records/record-schema.ts';
 
+/** Longest subject that is kept. */
+export const MAX_SUBJECT_CHARS = 500;
+
 /** A row of `identities`; times in milliseconds since the epoch. */
 export const IdentitySchema = z.object({
   id: z.string(),
@@ -15,11 +18,26 @@ export const IdentitySchema = z.object({
   /** What the provider's map made of its claim at the last sign-in. */
   groups: jsonOf(z.array(z.string())),
   created_at: z.number(),
+  /** 0: not yet; an administrator made it. */
   signed_in_at: z.number(),
   /** From then on it counts for nothing, until its next sign-in. */
   expires_at: z.number(),
 });
 export type Identity = z.infer<typeof IdentitySchema>;
+
+/** Body of `POST /api/v1/identities`: somebody at a provider is this principal, before they ever came. */
+export const CreateIdentitySchema = z.strictObject({
+  provider: z.string().min(1).max(100).meta({ description: 'Id of the provider, or its name' }),
+  subject: z.string().min(1).max(MAX_SUBJECT_CHARS).meta({
+    description: 'What the provider calls them in `sub`; at GitHub the number of the account',
+  }),
+  principal: z
+    .string()
+    .min(1)
+    .max(100)
+    .meta({ description: 'Id of the principal they sign in as' }),
+});
+export type CreateIdentity = z.infer<typeof CreateIdentitySchema>;
 
 /** Which are listed. */
 export const IdentityQuerySchema = z.strictObject({
@@ -44,7 +62,7 @@ export const IdentityViewSchema = z.object({
   subject: z.string(),
   groups: z.array(z.string()).meta({ description: 'Of the last sign-in, by the provider’s map' }),
   created_at: time,
-  signed_in_at: time,
+  signed_in_at: time.nullable().meta({ description: 'null: they have not come yet' }),
   expires_at: time,
 });
 
@@ -61,6 +79,6 @@ export const toIdentityView = (identity: Identity): z.infer<typeof IdentityViewS
   subject: identity.subject,
   groups: identity.groups,
   created_at: toTime(identity.created_at),
-  signed_in_at: toTime(identity.signed_in_at),
+  signed_in_at: identity.signed_in_at === 0 ? null : toTime(identity.signed_in_at),
   expires_at: toTime(identity.expires_at),
 });

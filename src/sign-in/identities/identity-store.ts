@@ -1,9 +1,7 @@
 /** The `identities` table. Reads return parsed rows; writes return statements. */
 import type { Condition } from '../../audit/audit-store.ts';
-import type { RecordTable } from '../../records/record-store.ts';
+import { allOf, type RecordTable } from '../../records/record-store.ts';
 import { IdentitySchema, type Identity } from './identity-schema.ts';
-
-export const IDENTITIES: RecordTable<Identity> = { name: 'identities', row: IdentitySchema };
 
 /** Who a provider says somebody is. */
 export type Who = Pick<Identity, 'provider_id' | 'issuer' | 'subject'>;
@@ -23,6 +21,16 @@ export const whenNew = ({ provider_id: providerId, issuer, subject }: Who): Cond
     AND EXISTS (SELECT 1 FROM sign_in_providers WHERE id = ?)`,
   params: [issuer, subject, providerId],
 });
+
+export const IDENTITIES: RecordTable<Identity> = {
+  name: 'identities',
+  row: IdentitySchema,
+  whenPossible: identity =>
+    allOf(whenNew(identity), {
+      sql: 'EXISTS (SELECT 1 FROM principals WHERE id = ?)',
+      params: [identity.principal_id],
+    }),
+};
 
 /** Write what the provider says of somebody now. */
 export const renewIdentity = (

@@ -78,6 +78,7 @@ export const DECISIONS: Record<string, Decision> = {
   'PATCH /api/v1/sign-in-providers/{id}': 'refused',
   'DELETE /api/v1/sign-in-providers/{id}': 'refused',
   'GET /api/v1/identities': 'refused',
+  'POST /api/v1/identities': 'refused',
   'GET /api/v1/identities/{id}': 'refused',
   'DELETE /api/v1/identities/{id}': 'refused',
   'GET /api/v1/sign-ins': 'refused',

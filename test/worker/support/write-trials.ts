@@ -153,6 +153,13 @@ export const TRIALS: Record<string, Trial> = {
   'POST /api/v1/sign-in-providers': {},
   'PATCH /api/v1/sign-in-providers/{id}': { subject: provider },
   'DELETE /api/v1/sign-in-providers/{id}': { subject: provider },
+  'POST /api/v1/identities': {
+    makeBody: async portico => ({
+      provider: await provider(portico),
+      principal: await principal(portico),
+      subject: 'ada',
+    }),
+  },
   'DELETE /api/v1/identities/{id}': { subject: identity },
   'POST /api/v1/principals': {},
   'PATCH /api/v1/principals/{id}': { subject: principal },

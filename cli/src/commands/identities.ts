@@ -1,0 +1,68 @@
+/** `portico identities`: who people are at the providers by which they sign in; beside what all records have, add. */
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { IdentityViewSchema } from '../../../src/sign-in/identities/identity-schema.ts';
+import { kindOf } from '../configuration/kinds.ts';
+import type { Named } from '../configuration/names.ts';
+import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
+import { findRecord } from '../gateway/api.ts';
+import { describe } from '../resources/resource.ts';
+import { note, writeJson, writeOut } from '../terminal.ts';
+import { addResource } from './resources.ts';
+
+type View = z.infer<typeof IdentityViewSchema>;
+
+interface AddOptions extends Options {
+  provider: string;
+  subject: string;
+}
+
+const IDENTITY = describe<View>({
+  name: 'identities',
+  noun: 'identity',
+  called: 'who people are at providers',
+  path: '/api/v1/identities',
+  list: 'identities',
+  none: 'nobody signed in by a provider yet',
+  columns: [
+    ['NAME', ({ name }) => name],
+    ['ID', ({ id }) => id],
+    ['EMAIL', ({ email }) => email ?? ''],
+    ['GROUPS', ({ groups }) => groups.join(' ')],
+    ['LAST SIGN-IN', ({ signed_in_at: at }) => at ?? 'never'],
+  ],
+  written: 'elsewhere',
+  fields: [],
+  example: { id: 'Ada' },
+  removal: 'Who came by it is signed out, also clients; the principal stays.',
+});
+
+const HELP = `
+They sign in as that principal from then on, with what the provider's groups
+give. The subject is what the provider calls them in 'sub'; at GitHub it is the
+number of the account, and no address.
+
+Example:
+  portico identities add Ada --provider Acme --subject 00u1a2b3c4`;
+
+/** Adds `identities`. */
+export function addIdentities(program: Command): void {
+  const add = addResource(program, IDENTITY)
+    .command('add <principal>')
+    .description('Say who a principal, by name or id, is at a provider.')
+    .requiredOption('--provider <name>', 'name or id of the provider')
+    .requiredOption('--subject <text>', 'what the provider calls them')
+    .addHelpText('after', HELP);
+  shown(add).action(addIdentity);
+}
+
+async function addIdentity(name: string, options: AddOptions): Promise<void> {
+  const api = apiOf(options);
+  const { noun, path, list } = kindOf('principal');
+  const { id: principal } = findRecord(noun, name, await api.list<Named>(path, list));
+  const { provider, subject } = options;
+  const made = await api.post<View>(IDENTITY.path, { provider, subject, principal });
+  if (options.json) return writeJson(made);
+  await writeOut(`${made.id}\n`);
+  note(`'${made.name}' can sign in by ${provider}`);
+}
