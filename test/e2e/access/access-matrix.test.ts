@@ -1,36 +1,23 @@
 /** Six people, two hundred tools, every door: what one may not use does not exist, in bodies, headers, counts and cursors. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { letIn } from '../support/let-in.ts';
 import { listAllTools, open, textOf } from '../support/raw-client.ts';
 import type { Era, RawClient } from '../support/raw-client.ts';
 import { RENAMED, SERVERS, startTeam, TOOL_NAMES } from '../support/team.ts';
 import type { Person, ServerName, Team } from '../support/team.ts';
 import { forEachTool, NOBODYS, seen } from '../support/team-sources.ts';
+import { CASES, letTeamIn, type PersonOf } from '../support/ways-in.ts';
 
-const NAMES = ['anybody', 'one server', 'some tools', 'intern', 'reader', 'triage'];
 const eras: Era[] = ['legacy', 'modern'];
 const SEPARATORS = ['.', ':', '__', '/'];
 
-/** Each by a token of its own, and by what it let a program have. */
-const WAYS = ['a token', 'a sign-in'] as const;
-const CASES = WAYS.flatMap(way => NAMES.map(name => ({ way, name })));
-
 let team: Team;
-const letInAs = new Map<string, Person>();
+let personOf: PersonOf;
 beforeAll(async () => {
   team = await startTeam();
-  for (const person of team.people) {
-    const token = await letIn(team.gateway.origin, person.token);
-    letInAs.set(person.name, { ...person, token });
-  }
+  personOf = await letTeamIn(team);
 });
 afterAll(() => team?.stop());
 
-const personOf = (name: string): Person => {
-  const person = team.people.find(candidate => candidate.name === name);
-  if (!person) throw new Error(`No person ${name}`);
-  return person;
-};
 const connect = (person: Person, era: Era, path = '/mcp') =>
   open(era, { url: `${team.gateway.origin}${path}`, token: person.token });
 
@@ -43,7 +30,7 @@ async function callsOf(server: ServerName): Promise<number> {
 }
 
 describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
-  const caller = () => (way === 'a token' ? personOf(name) : (letInAs.get(name) ?? personOf('')));
+  const caller = () => personOf(name, way);
 
   it.each(eras)('[ACC-3] [MCP-9] lists just what may be used, page by page: %s', async era => {
     const person = caller();
