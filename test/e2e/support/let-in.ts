@@ -12,31 +12,42 @@ async function post<T>(url: string, body: URLSearchParams | string): Promise<T> 
   return JSON.parse(text) as T;
 }
 
+/** A program that registered itself, and lets itself be let in again and again. */
+interface LetIn {
+  clientId: string;
+  /** Another grant, and what it gives. */
+  again(): Promise<{ access_token: string; refresh_token: string }>;
+}
+
 /** @param token of a person, who pastes it to sign in */
-export async function letIn(origin: string, token: string): Promise<string> {
+export async function letInWith(origin: string, token: string): Promise<LetIn> {
   const metadata = { client_name: 'A program', redirect_uris: [REDIRECT] };
   const registered = await post<{ client_id: string }>(
     `${origin}/register`,
     JSON.stringify({ ...metadata, token_endpoint_auth_method: 'none' }),
   );
   const client = { client_id: registered.client_id, redirect_uri: REDIRECT };
-  const verifier = randomBytes(32).toString('base64url');
-  const query = new URLSearchParams({
-    ...client,
-    response_type: 'code',
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-    code_challenge_method: 'S256',
-  });
-  const answer = new URL(await new Person(token).allow(`${origin}/authorize?${query}`));
-  const code = answer.searchParams.get('code') ?? '';
-  const given = await post<{ access_token: string }>(
-    `${origin}/token`,
-    new URLSearchParams({
+  const person = new Person(token);
+  const again = async () => {
+    const verifier = randomBytes(32).toString('base64url');
+    const query = new URLSearchParams({
       ...client,
-      grant_type: 'authorization_code',
-      code,
-      code_verifier: verifier,
-    }),
-  );
-  return given.access_token;
+      response_type: 'code',
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    });
+    const answer = new URL(await person.allow(`${origin}/authorize?${query}`));
+    const code = answer.searchParams.get('code') ?? '';
+    const fields = { ...client, grant_type: 'authorization_code', code, code_verifier: verifier };
+    return post<Awaited<ReturnType<LetIn['again']>>>(
+      `${origin}/token`,
+      new URLSearchParams(fields),
+    );
+  };
+  return { clientId: client.client_id, again };
+}
+
+/** The access token that a program gets once. @param token of a person, who pastes it to sign in */
+export async function letIn(origin: string, token: string): Promise<string> {
+  return (await (await letInWith(origin, token)).again()).access_token;
 }
