@@ -5,6 +5,7 @@ import { createClientRecords } from './clients/client-service.ts';
 import { createOAuthClients, type OAuthClientsDeps } from './clients/create-clients.ts';
 import { createGrants } from './grants/grant-service.ts';
 import type { OAuthPorts } from './endpoints.ts';
+import { Refusals } from './refusals.ts';
 
 export interface OAuthDeps extends OAuthClientsDeps {
   adminAudit: AdminAudit;
@@ -16,7 +17,9 @@ export function createOAuth(deps: OAuthDeps) {
   const { db, keys, adminAudit, onAccessChanged, now } = deps;
   const clients = createOAuthClients(deps);
   const { register } = clients;
-  const oauth: OAuthPorts = { db, keys, adminAudit, onAccessChanged, clients, register, now };
+  const refusals = new Refusals(adminAudit, now);
+  const ports = { db, keys, adminAudit, onAccessChanged, clients, now };
+  const oauth: OAuthPorts = { ...ports, register, refusals };
   return {
     oauth,
     authorizations: new Authorizations({ db, keys, adminAudit, clients, now }),

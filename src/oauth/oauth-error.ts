@@ -20,6 +20,8 @@ export type OAuthErrorCode = keyof typeof STATUS;
 
 export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
+  /** The client that is refused, where it is a known one. */
+  clientId: string | undefined;
 
   /** @param description for people: printable ASCII without `"` and `\`, and never a secret */
   constructor(code: OAuthErrorCode, description: string) {
@@ -29,6 +31,16 @@ export class OAuthError extends Error {
 
   get status(): number {
     return STATUS[this.code];
+  }
+}
+
+/** Do something for a known client; a refusal of it names the client. */
+export async function forClient<T>(clientId: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (thrown instanceof OAuthError) thrown.clientId = clientId;
+    throw thrown;
   }
 }
 

@@ -11,11 +11,13 @@ import { endGrant, issueForCode, issueForRefresh, type IssuePorts } from './gran
 import { deleteAccessToken, findByCode, findByRefresh } from './grants/grant-store.ts';
 import type { GRANT_TYPES } from './metadata.ts';
 import { isTokenForm, ScopeSchema } from '../shared/identity/token.ts';
-import { OAuthError, toOAuthError, toOAuthErrorResponse } from './oauth-error.ts';
+import { forClient, OAuthError, toOAuthError, toOAuthErrorResponse } from './oauth-error.ts';
 import { isVerifierOf } from './pkce.ts';
+import type { Refusals } from './refusals.ts';
 
 export interface TokenPorts extends IssuePorts {
   clients: OAuthClients;
+  refusals: Refusals;
 }
 
 const MAX_BODY_BYTES = 16_384;
@@ -27,7 +29,7 @@ export function handleToken(
   origin: string,
   ports: TokenPorts,
 ): Promise<Response> {
-  return answer(request, async form => {
+  return answer(request, ports, async form => {
     const type = form.get('grant_type') ?? '';
     if (type === '') throw new OAuthError('invalid_request', 'grant_type is missing');
     const use = USES.get(type);
@@ -36,7 +38,7 @@ export function handleToken(
     const client = await ports.clients.authenticate(request.headers, form, origin);
     // Before anything is given out: a client that fails here asks again, and loses nothing.
     await ports.clients.touch(client, ports.now());
-    const given = await use(form, client, origin, ports);
+    const given = await forClient(client.id, () => use(form, client, origin, ports));
     return Response.json(given, { headers: NO_STORE });
   });
 }
@@ -47,7 +49,7 @@ export function handleRevoke(
   origin: string,
   ports: TokenPorts,
 ): Promise<Response> {
-  return answer(request, async form => {
+  return answer(request, ports, async form => {
     const client = await ports.clients.authenticate(request.headers, form, origin);
     const token = form.get('token');
     if (token === null) throw new OAuthError('invalid_request', 'token is missing');
@@ -58,13 +60,16 @@ export function handleRevoke(
 
 async function answer(
   request: Request,
+  { refusals }: Pick<TokenPorts, 'refusals'>,
   work: (form: URLSearchParams) => Promise<Response>,
 ): Promise<Response> {
   const isBasic = /^basic /i.test(request.headers.get('authorization') ?? '');
   try {
     return await work(await readParameters(request));
   } catch (thrown) {
-    return toOAuthErrorResponse(toOAuthError(thrown), isBasic);
+    const error = toOAuthError(thrown);
+    await refusals.note(error);
+    return toOAuthErrorResponse(error, isBasic);
   }
 }
 

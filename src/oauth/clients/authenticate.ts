@@ -3,7 +3,7 @@
  * is not believed without.
  */
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
-import { OAuthError } from '../oauth-error.ts';
+import { forClient, OAuthError } from '../oauth-error.ts';
 import type { AssertionCheck } from './assertion-check.ts';
 import { parseAssertion } from './client-assertion.ts';
 import { readClientCredentials, type ClientCredentials } from './client-credentials.ts';
@@ -28,21 +28,26 @@ export class ClientAuthentication {
   async of(headers: Headers, form: URLSearchParams, issuer: string): Promise<StoredClient> {
     const shown = readClientCredentials(headers, form);
     if (shown.method !== 'private_key_jwt') {
-      const client = await this.#find(shown.clientId, shown.method);
-      if (shown.method !== 'none') await this.#checkSecret(client, shown.secret);
-      return client;
+      const client = await this.#find(shown.clientId);
+      return forClient(client.id, async () => {
+        requireMethod(client, shown.method);
+        if (shown.method !== 'none') await this.#checkSecret(client, shown.secret);
+        return client;
+      });
     }
     const assertion = parseAssertion(shown.assertion);
-    const client = await this.#find(assertion.claims.sub, shown.method);
-    await this.#ports.assertions.take(client, assertion, shown.clientId, issuer);
-    return client;
+    const client = await this.#find(assertion.claims.sub);
+    return forClient(client.id, async () => {
+      requireMethod(client, shown.method);
+      await this.#ports.assertions.take(client, assertion, shown.clientId, issuer);
+      return client;
+    });
   }
 
-  async #find(id: string, method: ClientCredentials['method']): Promise<StoredClient> {
+  async #find(id: string): Promise<StoredClient> {
     const client = await this.#ports.find(id);
     if (!client) throw new OAuthError('invalid_client', 'There is no such client');
-    if (client.authMethods.includes(method)) return client;
-    throw new OAuthError('invalid_client', `The client may not use ${method}`);
+    return client;
   }
 
   /** A secret that is stored under another key of the ring moves to the active one. */
@@ -54,4 +59,9 @@ export class ClientAuthentication {
     if (at < 0) throw new OAuthError('invalid_client', 'The secret of the client is not right');
     if (at > 0) await moveSecret(db, client, hmacs[0] ?? '', keys.active).run();
   }
+}
+
+function requireMethod({ authMethods }: StoredClient, method: ClientCredentials['method']): void {
+  if (authMethods.includes(method)) return;
+  throw new OAuthError('invalid_client', `The client may not use ${method}`);
 }

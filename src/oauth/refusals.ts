@@ -1,0 +1,59 @@
+/**
+ * What known clients are refused at `/token` and `/revoke`, in the audit: a wrong secret, code, verifier or audience. Strangers may ask
+ * there too, so there is a row for each client and kind of refusal once a minute at most, and so many for all of them together; each
+ * isolate counts for itself.
+ */
+import type { AdminAudit } from '../audit/admin-audit.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { toOwnActor } from '../shared/identity/principal.ts';
+import type { OAuthError, OAuthErrorCode } from './oauth-error.ts';
+
+/** In milliseconds. */
+const WINDOW_MS = 60_000;
+const MAX_IN_WINDOW = 30;
+const MAX_ID_CHARS = 300;
+
+/** What is told, by what the client is told. What passes, and what is badly written, is not. */
+const ACTIONS = new Map<OAuthErrorCode, string>([
+  ['invalid_client', 'client.authenticate'],
+  ['unauthorized_client', 'client.authenticate'],
+  ['invalid_grant', 'grant.use'],
+  ['invalid_target', 'grant.use'],
+  ['invalid_scope', 'grant.use'],
+]);
+
+export class Refusals {
+  readonly #adminAudit: AdminAudit;
+  readonly #now: () => number;
+  #windowAt = Number.NEGATIVE_INFINITY;
+  readonly #told = new Set<string>();
+
+  constructor(adminAudit: AdminAudit, now: () => number) {
+    this.#adminAudit = adminAudit;
+    this.#now = now;
+  }
+
+  /** Write the row of a refusal, where it is one to be told and there is room. Never fails. */
+  async note(refusal: OAuthError): Promise<void> {
+    const action = ACTIONS.get(refusal.code);
+    if (refusal.clientId === undefined || action === undefined) return;
+    const client = refusal.clientId.slice(0, MAX_ID_CHARS);
+    if (!this.#hasRoom(`${action} ${client}`)) return;
+    const act = { action, subject: client };
+    const refused = new PorticoError('forbidden', refusal.message);
+    await this.#adminAudit
+      .perform(toOwnActor(client, client), 'admin', act, () => Promise.reject(refused))
+      .catch(() => {});
+  }
+
+  #hasRoom(key: string): boolean {
+    const now = this.#now();
+    if (now - this.#windowAt >= WINDOW_MS) {
+      this.#windowAt = now;
+      this.#told.clear();
+    }
+    if (this.#told.has(key) || this.#told.size >= MAX_IN_WINDOW) return false;
+    this.#told.add(key);
+    return true;
+  }
+}
