@@ -22,7 +22,14 @@ export interface ProviderPorts extends RecordPorts {
 export type Providers = EditedRecords<Provider, CreateProvider, object, UpdateProvider>;
 
 /** Issuers at which everybody has an account: there nobody gets a principal for being somebody. */
-const OF_EVERYBODY: ReadonlySet<string> = new Set(['https://accounts.google.com', GITHUB_ISSUER]);
+const OF_EVERYBODY: ReadonlySet<string> = new Set([
+  GITHUB_ISSUER,
+  'https://accounts.google.com',
+  'https://appleid.apple.com',
+  'https://gitlab.com',
+  // Accounts of no organization, at Microsoft.
+  'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
+]);
 
 /** @throws PorticoError `validation_failed` where everybody could come */
 function checked(provider: Provider): Provider {

@@ -115,3 +115,23 @@ it('[ACC-7] ends who signed in by it when its time is over, or it is deleted, an
   ).all();
   expect(left.results).toEqual([{ id: identities[0], ends_at: until }]);
 });
+
+it.each([
+  'https://accounts.google.com',
+  'https://accounts.google.com/',
+  'https://gitlab.com',
+  'https://appleid.apple.com',
+  'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
+])('[ACC-7] %s, at which everybody has an account, lets nobody in for having one', async issuer => {
+  const add = async (more: object) => {
+    const name = crypto.randomUUID();
+    const body = { name, issuer, client_id: 'portico', creates_principals: true, ...more };
+    const answer = await portico.api('POST', '/api/v1/sign-in-providers', body);
+    const { id } = await answer.json<{ id?: string }>();
+    if (id) await portico.api('DELETE', `/api/v1/sign-in-providers/${id}`);
+    return answer.status;
+  };
+  expect(await add({})).toBe(422);
+  expect(await add({ creates_principals: false })).toBe(201);
+  expect(await add({ required_claims: { hd: ['acme.com'] } })).toBe(201);
+});
