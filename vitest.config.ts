@@ -36,6 +36,7 @@ const AT_ONCE = 2;
 const TIMED = [
   'access/access',
   'access/access-signs',
+  'oauth/ended-grants',
   'api/api',
   'cli/load',
   'cli/crowd',

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Person } from '../../fixtures/person.ts';
 import { endChild } from '../../fixtures/start-fixture.ts';
 import type { Step, Tokens } from '../../fixtures/refreshing-program.ts';
 import { createRandom, drawn, SEED } from '../../unit/seeded.ts';
@@ -37,7 +38,7 @@ const ask = (path: string, fields: Record<string, string>) =>
 it(`[ACC-5] in ${STORIES} stories (seed ${SEED}) of refreshes, uses and revocations`, async () => {
   const random = createRandom();
   const file = join(folder, 'tokens.json');
-  const { clientId, again } = await letInWith(gateway.origin, member);
+  const { clientId, again } = await letInWith(gateway.origin, new Person(member));
   const refresh = (token: string) =>
     ask('/token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: token });
   const use = async ({ access_token: token }: Tokens) =>

@@ -19,15 +19,14 @@ interface LetIn {
   again(): Promise<{ access_token: string; refresh_token: string }>;
 }
 
-/** @param token of a person, who pastes it to sign in */
-export async function letInWith(origin: string, token: string): Promise<LetIn> {
+/** A program that `person` lets in. */
+export async function letInWith(origin: string, person: Person): Promise<LetIn> {
   const metadata = { client_name: 'A program', redirect_uris: [REDIRECT] };
   const registered = await post<{ client_id: string }>(
     `${origin}/register`,
     JSON.stringify({ ...metadata, token_endpoint_auth_method: 'none' }),
   );
   const client = { client_id: registered.client_id, redirect_uri: REDIRECT };
-  const person = new Person(token);
   const again = async () => {
     const verifier = randomBytes(32).toString('base64url');
     const query = new URLSearchParams({
@@ -49,5 +48,5 @@ export async function letInWith(origin: string, token: string): Promise<LetIn> {
 
 /** The access token that a program gets once. @param token of a person, who pastes it to sign in */
 export async function letIn(origin: string, token: string): Promise<string> {
-  return (await (await letInWith(origin, token)).again()).access_token;
+  return (await (await letInWith(origin, new Person(token))).again()).access_token;
 }
