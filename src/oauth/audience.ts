@@ -45,3 +45,16 @@ export function coversUrl(
 /** Whether all that a second audience covers is covered by the first. */
 export const coversAudience = (wide: string, narrow: string): boolean =>
   narrow === wide || narrow.startsWith(`${wide}/`);
+
+/**
+ * A client may name the resource again where it asks for tokens, or one below it; they are for what was allowed.
+ * @throws OAuthError `invalid_target`
+ */
+export function requireAudience(
+  asked: readonly string[],
+  { audience }: { audience: string },
+  origin: string,
+): void {
+  if (asked.length === 0 || coversAudience(audience, parseAudience(asked, origin))) return;
+  throw new OAuthError('invalid_target', `The grant is for ${audience}`);
+}

@@ -2,13 +2,11 @@
  * What happens at `/authorize` behind the page: a client's request is checked, a person who is signed in is asked once, and the client
  * gets a code. A person hands on what it has itself and no more.
  */
-import type { AdminAudit } from '../audit/admin-audit.ts';
 import { randomBytes, toBase64Url } from '../shared/crypto/base64url.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
-import { toOwnActor } from '../shared/identity/principal.ts';
-import { boundScopes, type Scope } from '../shared/identity/token.ts';
 import type { SignedIn } from '../sign-in/signed-in.ts';
 import {
+  AuthorizationRequestSchema,
   findReturn,
   parseAuthorization,
   toReturnUrl,
@@ -18,15 +16,12 @@ import type { OAuthClient, OAuthClients } from './clients/client.ts';
 import { describeRedirect, matchesRedirect } from './clients/redirects.ts';
 import { insertRequest, isAllowedBefore, keepConsent, takeRequest } from './consent-store.ts';
 import { createOpaque, toKept } from './grants/grant.ts';
-import { insertGrant, limitGrants, sweepGrants, whenSignedIn } from './grants/grant-store.ts';
+import { makeGrant, within, type MakeGrantPorts } from './grants/make-grant.ts';
 import { OAuthError, toOAuthError } from './oauth-error.ts';
 
-export interface AuthorizationPorts {
-  db: D1Database;
+export interface AuthorizationPorts extends MakeGrantPorts {
   keys: KeyRing;
-  adminAudit: AdminAudit;
   clients: OAuthClients;
-  now(): number;
 }
 
 /** What the page does next: go to a URL, or ask the signedIn. */
@@ -87,7 +82,7 @@ export class Authorizations {
   ): Promise<NextStep> {
     const { db, keys, clients, now } = this.#ports;
     const hmacs = await keys.hmacs('oauth', `request:${handle.slice(0, 100)}`);
-    const request = await takeRequest(db, hmacs, signedIn.id, now());
+    const request = await takeRequest(db, hmacs, signedIn.id, now(), AuthorizationRequestSchema);
     if (!request) {
       throw new OAuthError('invalid_request', 'This page is too old; go back to your program');
     }
@@ -133,35 +128,20 @@ export class Authorizations {
     issuer: string,
     signedIn: SignedIn,
   ): Promise<NextStep> {
-    const { db, keys, adminAudit, now: clock } = this.#ports;
+    const { db, keys } = this.#ports;
     const request = { ...given, scopes: within(given.scopes, signedIn) };
-    const [id, now, code] = [crypto.randomUUID(), clock(), createOpaque('code')];
-    const [hmac = ''] = await keys.hmacs('oauth', toKept('code', code));
-    const { principalId, id: tokenId } = signedIn;
-    const actor = toOwnActor(principalId, tokenId);
-    const { audience, scopes } = request;
-    const act = { action: 'grant.create', subject: id };
-    await adminAudit.perform(actor, 'admin', act, async commit => {
-      const isDone = await commit({
-        when: whenSignedIn(signedIn),
-        statements: [
-          insertGrant(db, { id, name: client.name, now }, request, signedIn, hmac),
-          keepConsent(db, principalId, request, id, now),
-          limitGrants(db, principalId, client.id),
-          sweepGrants(db, now),
-        ],
-        detail: { name: client.name, client: client.id, audience, scopes },
-      });
-      if (!isDone) throw new OAuthError('access_denied', 'You are not signed in any more');
+    const code = createOpaque('code');
+    const [codeHmac = ''] = await keys.hmacs('oauth', toKept('code', code));
+    await makeGrant(this.#ports, signedIn, {
+      name: client.name,
+      granted: request,
+      codeHmac,
+      andThen: (id, now) => [keepConsent(db, signedIn.principalId, request, id, now)],
     });
     const { redirectUri } = request;
     return { kind: 'return', url: toReturnUrl(request, issuer, { code }), redirectUri };
   }
 }
-
-/** The scopes that a person may hand on. */
-const within = (asked: readonly Scope[], { scopes }: SignedIn): Scope[] =>
-  boundScopes(asked, [...scopes]);
 
 const refused = (
   returnTo: { redirectUri: string; state: string | null },

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { jsonOf } from '../records/record-schema.ts';
 import { ScopeSchema } from '../shared/identity/token.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
-import { AuthorizationRequestSchema } from './authorization-request.ts';
 
 /** How long a page with a question is good, in milliseconds, and how many of one sign-in may be open. */
 const REQUEST_MS = 600_000;
@@ -14,7 +13,7 @@ export function insertRequest(
   db: D1Database,
   hmac: string,
   signInId: string,
-  request: AuthorizationRequest,
+  request: object,
   now: number,
 ): D1PreparedStatement[] {
   return [
@@ -32,15 +31,14 @@ export function insertRequest(
   ];
 }
 
-const RequestRowSchema = z.object({ request: jsonOf(AuthorizationRequestSchema) });
-
-/** Take a question away: who gets it may answer it, once. */
-export async function takeRequest(
+/** Take a question away: who gets it may answer it, once. @param schema of what is asked, which the kind of handle decides */
+export async function takeRequest<T>(
   db: D1Database,
   hmacs: readonly string[],
   signInId: string,
   now: number,
-): Promise<AuthorizationRequest | undefined> {
+  schema: z.ZodType<T>,
+): Promise<T | undefined> {
   const row = await db
     .prepare(
       `DELETE FROM oauth_requests WHERE hmac IN (${hmacs.map(() => '?').join(', ')}) AND sign_in_id = ? AND expires_at > ?
@@ -48,7 +46,7 @@ export async function takeRequest(
     )
     .bind(...hmacs, signInId, now)
     .first();
-  return row === null ? undefined : RequestRowSchema.parse(row).request;
+  return row === null ? undefined : z.object({ request: jsonOf(schema) }).parse(row).request;
 }
 
 const ConsentRowSchema = z.object({

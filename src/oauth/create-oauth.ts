@@ -3,6 +3,8 @@ import type { AdminAudit } from '../audit/admin-audit.ts';
 import { Authorizations } from './authorizations.ts';
 import { createClientRecords } from './clients/client-service.ts';
 import { createOAuthClients, type OAuthClientsDeps } from './clients/create-clients.ts';
+import { DeviceAuthorizations } from './devices/device-endpoint.ts';
+import { DeviceQuestions } from './devices/device-questions.ts';
 import { createGrants } from './grants/grant-service.ts';
 import type { OAuthPorts } from './endpoints.ts';
 import { Refusals } from './refusals.ts';
@@ -18,11 +20,12 @@ export function createOAuth(deps: OAuthDeps) {
   const clients = createOAuthClients(deps);
   const { register } = clients;
   const refusals = new Refusals(adminAudit, now);
-  const ports = { db, keys, adminAudit, onAccessChanged, clients, now };
-  const oauth: OAuthPorts = { ...ports, register, refusals };
+  const ports = { db, keys, adminAudit, onAccessChanged, clients, refusals, now };
+  const oauth: OAuthPorts = { ...ports, register, devices: new DeviceAuthorizations(ports) };
   return {
     oauth,
     authorizations: new Authorizations({ db, keys, adminAudit, clients, now }),
+    deviceQuestions: new DeviceQuestions({ db, keys, adminAudit, clients, now }),
     grants: createGrants({ db, adminAudit, onAccessChanged }),
     clientRecords: createClientRecords({ db, adminAudit, onAccessChanged, keys, now }),
   };

@@ -1,19 +1,26 @@
 /**
- * What programs ask the authorization server: metadata, tokens, registration, revocation. Pages of every origin may ask too (no cookie is
+ * What programs ask the authorization server: metadata, tokens, registration, revocation, codes to show. Pages of every origin may ask too (no cookie is
  * looked at here), since a client may be one.
  */
 import { toPorticoError, PorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
+import type { DeviceAuthorizations } from './devices/device-endpoint.ts';
 import { findMetadata, PATHS } from './metadata.ts';
 import { handleRevoke, handleToken, type TokenPorts } from './token-endpoint.ts';
 
 export interface OAuthPorts extends TokenPorts {
   /** Answer a client that registers itself (RFC 7591). */
   register(request: Request): Promise<Response>;
+  devices: Pick<DeviceAuthorizations, 'answer'>;
 }
 
 const WELL_KNOWN = '/.well-known/';
-const POSTED: ReadonlySet<string> = new Set([PATHS.token, PATHS.register, PATHS.revoke]);
+const POSTED: ReadonlySet<string> = new Set([
+  PATHS.token,
+  PATHS.register,
+  PATHS.revoke,
+  PATHS.deviceAuthorization,
+]);
 
 /** Whether a path is one of these. */
 export const isOAuthPath = (path: string): boolean =>
@@ -39,6 +46,7 @@ async function answer(request: Request, url: URL, ports: OAuthPorts): Promise<Re
   try {
     if (pathname === PATHS.token) return await handleToken(request, origin, ports);
     if (pathname === PATHS.revoke) return await handleRevoke(request, origin, ports);
+    if (pathname === PATHS.deviceAuthorization) return await ports.devices.answer(request, origin);
     if (pathname === PATHS.register) return await ports.register(request);
   } catch (thrown) {
     return refuse(toPorticoError(thrown));

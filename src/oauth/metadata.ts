@@ -1,10 +1,10 @@
 /**
- * Metadata of the authorization server (RFC 8414) and of each URL that clients connect to (RFC 9728). It is made of the request's origin
+ * Metadata of the authorization server (RFC 8414, RFC 8628 §4) and of each URL that clients connect to (RFC 9728). It is made of the request's origin
  * alone, so that it says nothing of which servers there are. The issuer is the origin; the endpoints of 2025-03-26 are where that
  * revision expects them.
  */
 import { ScopeSchema, MEMBER_SCOPES } from '../shared/identity/token.ts';
-import { AUTH_METHODS } from './clients/client.ts';
+import { AUTH_METHODS, DEVICE_GRANT } from './clients/client.ts';
 import { ALGORITHMS } from '../shared/crypto/signing-keys.ts';
 import { toResourcePath } from './audience.ts';
 
@@ -16,9 +16,12 @@ export const PATHS = {
   token: '/token',
   register: '/register',
   revoke: '/revoke',
+  deviceAuthorization: '/device_authorization',
+  /** The page on which somebody types the code that a program shows. */
+  device: '/device',
 } as const;
 
-export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
+export const GRANT_TYPES = ['authorization_code', 'refresh_token', DEVICE_GRANT] as const;
 
 /** The document at a well-known path, or undefined where there is none. */
 export function findMetadata({ origin, pathname }: URL): object | undefined {
@@ -35,6 +38,7 @@ function serverMetadata(issuer: string): object {
     token_endpoint: issuer + PATHS.token,
     registration_endpoint: issuer + PATHS.register,
     revocation_endpoint: issuer + PATHS.revoke,
+    device_authorization_endpoint: issuer + PATHS.deviceAuthorization,
     scopes_supported: ScopeSchema.options,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],

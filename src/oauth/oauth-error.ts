@@ -1,4 +1,4 @@
-/** Errors of the authorization server, in the words of RFC 6749 §4.1.2.1 and §5.2, RFC 7591 §3.2.2 and RFC 8707 §2. */
+/** Errors of the authorization server, in the words of RFC 6749 §4.1.2.1 and §5.2, RFC 7591 §3.2.2, RFC 8707 §2 and RFC 8628 §3.5. */
 const STATUS = {
   invalid_request: 400,
   invalid_client: 401,
@@ -14,23 +14,26 @@ const STATUS = {
   server_error: 500,
   temporarily_unavailable: 503,
   slow_down: 429,
+  authorization_pending: 400,
+  expired_token: 400,
 } as const;
 
 export type OAuthErrorCode = keyof typeof STATUS;
 
 export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
+  readonly status: number;
   /** The client that is refused, where it is a known one. */
   clientId: string | undefined;
 
-  /** @param description for people: printable ASCII without `"` and `\`, and never a secret */
-  constructor(code: OAuthErrorCode, description: string) {
+  /**
+   * @param description for people: printable ASCII without `"` and `\`, and never a secret
+   * @param status where it is another than usual
+   */
+  constructor(code: OAuthErrorCode, description: string, status: number = STATUS[code]) {
     super(description);
     this.code = code;
-  }
-
-  get status(): number {
-    return STATUS[this.code];
+    this.status = status;
   }
 }
 

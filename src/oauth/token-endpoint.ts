@@ -1,17 +1,17 @@
 /**
- * `/token` and `/revoke` (RFC 6749 §4.1.3 and §6, RFC 7009): programs ask here. What is wrong with what they send is told in the words of
- * the standard; trouble of our own never looks as if their grant were gone, since a client answers that with a new sign-in.
+ * `/token` and `/revoke` (RFC 6749 §4.1.3 and §6, RFC 8628 §3.4, RFC 7009): programs ask here. What is wrong with what they send is told
+ * in the words of the standard; trouble of our own never looks as if their grant were gone, since a client answers that with a new sign-in.
  */
-import { readForm } from '../http/read-form.ts';
-import { PorticoError } from '../shared/errors/portico-error.ts';
-import type { OAuthClient, OAuthClients } from './clients/client.ts';
-import { coversAudience, parseAudience } from './audience.ts';
-import { isOpaque, toKept, type Grant, type TokenAnswer } from './grants/grant.ts';
+import { answerForm, NO_STORE } from './answer-form.ts';
+import { requireAudience } from './audience.ts';
+import { DEVICE_GRANT, type OAuthClient, type OAuthClients } from './clients/client.ts';
+import { useDeviceCode } from './devices/use-device-code.ts';
+import { isOpaque, toKept, type TokenAnswer } from './grants/grant.ts';
 import { endGrant, issueForCode, issueForRefresh, type IssuePorts } from './grants/issue.ts';
 import { deleteAccessToken, findByCode, findByRefresh } from './grants/grant-store.ts';
 import type { GRANT_TYPES } from './metadata.ts';
 import { isTokenForm, ScopeSchema } from '../shared/identity/token.ts';
-import { forClient, OAuthError, toOAuthError, toOAuthErrorResponse } from './oauth-error.ts';
+import { forClient, OAuthError } from './oauth-error.ts';
 import { isVerifierOf } from './pkce.ts';
 import type { Refusals } from './refusals.ts';
 
@@ -20,16 +20,13 @@ export interface TokenPorts extends IssuePorts {
   refusals: Refusals;
 }
 
-const MAX_BODY_BYTES = 16_384;
-const NO_STORE = { 'cache-control': 'no-store', pragma: 'no-cache' };
-
 /** Answer a request for tokens. @param origin of the gateway */
 export function handleToken(
   request: Request,
   origin: string,
   ports: TokenPorts,
 ): Promise<Response> {
-  return answer(request, ports, async form => {
+  return answerForm(request, ports, async form => {
     const type = form.get('grant_type') ?? '';
     if (type === '') throw new OAuthError('invalid_request', 'grant_type is missing');
     const use = USES.get(type);
@@ -49,43 +46,13 @@ export function handleRevoke(
   origin: string,
   ports: TokenPorts,
 ): Promise<Response> {
-  return answer(request, ports, async form => {
+  return answerForm(request, ports, async form => {
     const client = await ports.clients.authenticate(request.headers, form, origin);
     const token = form.get('token');
     if (token === null) throw new OAuthError('invalid_request', 'token is missing');
     await revoke(token, client, ports);
     return new Response(null, { status: 200, headers: NO_STORE });
   });
-}
-
-async function answer(
-  request: Request,
-  { refusals }: Pick<TokenPorts, 'refusals'>,
-  work: (form: URLSearchParams) => Promise<Response>,
-): Promise<Response> {
-  const isBasic = /^basic /i.test(request.headers.get('authorization') ?? '');
-  try {
-    return await work(await readParameters(request));
-  } catch (thrown) {
-    const error = toOAuthError(thrown);
-    await refusals.note(error);
-    return toOAuthErrorResponse(error, isBasic);
-  }
-}
-
-/** @throws OAuthError `invalid_request` */
-async function readParameters(request: Request): Promise<URLSearchParams> {
-  let form: URLSearchParams;
-  try {
-    form = await readForm(request, MAX_BODY_BYTES);
-  } catch (thrown) {
-    if (!(thrown instanceof PorticoError)) throw thrown;
-    throw new OAuthError('invalid_request', thrown.message);
-  }
-  const names = [...form.keys()];
-  const twice = names.find((name, at) => name !== 'resource' && names.indexOf(name) !== at);
-  if (twice !== undefined) throw new OAuthError('invalid_request', 'A parameter is there twice');
-  return form;
 }
 
 async function useCode(
@@ -100,15 +67,15 @@ async function useCode(
   const grant = isCode
     ? await findByCode(db, await keys.hmacs('oauth', toKept('code', code)))
     : undefined;
-  if (grant?.client_id !== client.id) throw unknown('code');
+  if (grant?.client_id !== client.id || grant.code_challenge === null) throw unknown('code');
   const redirect = form.get('redirect_uri');
   if (redirect !== null && redirect !== grant.redirect_uri) {
     throw new OAuthError('invalid_grant', 'The redirect_uri is another than before');
   }
-  if (!(await isVerifierOf(grant.code_challenge ?? '', form.get('code_verifier') ?? ''))) {
+  if (!(await isVerifierOf(grant.code_challenge, form.get('code_verifier') ?? ''))) {
     throw new OAuthError('invalid_grant', 'The code_verifier is not that of the code_challenge');
   }
-  requireAudience(form, grant, origin);
+  requireAudience(form.getAll('resource'), grant, origin);
   return issueForCode(grant, ports);
 }
 
@@ -120,7 +87,7 @@ async function useRefresh(
 ): Promise<TokenAnswer> {
   const grant = await findRefreshed(form.get('refresh_token') ?? '', ports);
   if (grant?.client_id !== client.id) throw unknown('refresh_token');
-  requireAudience(form, grant, origin);
+  requireAudience(form.getAll('resource'), grant, origin);
   const asked = (form.get('scope') ?? '').split(' ').filter(scope => scope !== '');
   const known = ScopeSchema.options.filter(scope => asked.includes(scope));
   if (!known.every(scope => grant.scopes.includes(scope))) {
@@ -136,14 +103,6 @@ async function findRefreshed(token: string, { db, keys }: TokenPorts) {
 
 const unknown = (what: string) =>
   new OAuthError('invalid_grant', `The ${what} is not known to this client; sign in again`);
-
-/** A client may name the resource again, or one below it; the token is for what was allowed. @throws OAuthError `invalid_target` */
-function requireAudience(form: URLSearchParams, { audience }: Grant, origin: string): void {
-  const asked = form.getAll('resource');
-  if (asked.length === 0) return;
-  if (coversAudience(audience, parseAudience(asked, origin))) return;
-  throw new OAuthError('invalid_target', `The grant is for ${audience}`);
-}
 
 async function revoke(token: string, client: OAuthClient, ports: TokenPorts): Promise<void> {
   const { db, keys, onAccessChanged } = ports;
@@ -167,4 +126,5 @@ type Use = (
 const USES: ReadonlyMap<string, Use> = new Map<(typeof GRANT_TYPES)[number], Use>([
   ['authorization_code', useCode],
   ['refresh_token', useRefresh],
+  [DEVICE_GRANT, useDeviceCode],
 ]);

@@ -6,11 +6,10 @@ import { html } from 'hono/html';
 import { answerPage, type PagePorts } from '../http/page-files.ts';
 import { readForm } from '../http/read-form.ts';
 import type { Authorizations, NextStep } from '../oauth/authorizations.ts';
-import type { OAuthClient } from '../oauth/clients/client.ts';
 import { describeRedirect } from '../oauth/clients/redirects.ts';
 import { OAuthError } from '../oauth/oauth-error.ts';
-import type { Scope } from '../shared/identity/token.ts';
 import type { SignedIn, SignIns } from '../sign-in/signed-in.ts';
+import { listScopes, showProblem, showSignedIn, whoAsks } from './consent-views.ts';
 import { redirect, requireOwnPage, toPage, type Html } from './page.ts';
 import { toSignInPath } from './sign-in-views.ts';
 
@@ -22,15 +21,6 @@ export interface AuthorizePorts extends PagePorts {
 const MAX_FORM_BYTES = 2_000;
 /** Longest address of a request that is read, in characters. */
 const MAX_QUERY_CHARS = 8_000;
-
-const SCOPES: Readonly<Record<Scope, string>> = {
-  'tools:read': 'See the tools, resources and prompts that you may use',
-  'tools:call': 'Use them in your name',
-  'servers:read': 'See how servers are set up',
-  'servers:write': 'Add, change and remove servers',
-  'secrets:write': 'Set the secrets of servers',
-  admin: 'Administer everything: members, tokens, rules and servers',
-};
 
 /** Answer a request for the page, or with a decision. */
 export function handleAuthorize(
@@ -104,11 +94,6 @@ const leaving = (url: string): Parameters<typeof toPage> => [
   { title: 'Portico', refresh: url },
 ];
 
-const showProblem = (message: string): Html => html`
-  <h1>This did not work</h1>
-  <p role="alert">${message}</p>
-`;
-
 function askToAllow(
   { client, request, handle }: Extract<NextStep, { kind: 'ask' }>,
   signedIn: SignedIn,
@@ -123,29 +108,15 @@ function askToAllow(
       <dt>Which gateway</dt>
       <dd><code>${request.audience}</code></dd>
       <dt>It may</dt>
-      <dd>
-        <ul>
-          ${request.scopes.map(scope => html`<li>${SCOPES[scope]}</li>`)}
-        </ul>
-      </dd>
+      <dd>${listScopes(request.scopes)}</dd>
     </dl>
     <form method="post" action="/authorize">
       <input type="hidden" name="handle" value="${handle}" />
       <button type="submit" name="decision" value="allow">Allow</button>
       <button type="submit" name="decision" value="deny" class="second">Do not allow</button>
     </form>
-    <form method="post" action="/sign-out" class="aside">
-      <p>You are signed in as ${signedIn.name}.</p>
-      <button type="submit" class="link">Sign out</button>
-    </form>
+    ${showSignedIn(signedIn)}
   `;
-}
-
-/** The name is what a program says of itself; a document shows the domain that it is of. */
-function whoAsks({ kind, id, name }: OAuthClient): Html {
-  if (kind === 'document') return html`${name}, a program of <strong>${new URL(id).host}</strong>`;
-  if (kind === 'manual') return html`${name}, which an administrator of this gateway added`;
-  return html`a program that calls itself ${name}; <strong>nobody checked that</strong>`;
 }
 
 function whereTo(uri: string): Html {

@@ -1,11 +1,12 @@
 /** Paths of the pages for people. */
 import { answerPage } from '../http/page-files.ts';
 import { handleAuthorize, type AuthorizePorts } from './authorize.ts';
+import { handleDevice, type DevicePagePorts } from './device.ts';
 import { isPageFile, servePageFile } from './page.ts';
 import { handleSetup, isSetupPath, type SetupPorts } from './setup.ts';
 import { handleSignIn, isSignInPath, type SignInPagePorts } from './sign-in.ts';
 
-export type PagesPorts = AuthorizePorts & SetupPorts & SignInPagePorts;
+export type PagesPorts = AuthorizePorts & DevicePagePorts & SetupPorts & SignInPagePorts;
 
 /** The answer of a page; undefined where the path is of none. */
 export function servePage(
@@ -15,6 +16,7 @@ export function servePage(
 ): Promise<Response> | undefined {
   const { pathname } = url;
   if (pathname === '/authorize') return handleAuthorize(request, url, ports);
+  if (pathname === '/device') return handleDevice(request, url, ports);
   if (isSignInPath(pathname)) return handleSignIn(request, url, ports);
   if (isSetupPath(pathname)) return handleSetup(request, url, ports);
   if (!isPageFile(pathname)) return undefined;

@@ -1,6 +1,7 @@
 /** Where somebody goes on after signing in: a page of our own that asked for it, and never anywhere else. Pure. */
 
 const MAX_CHARS = 8_000;
+const PAGES = new Set(['/authorize', '/device']);
 
 /** The path of a page of ours, or undefined where the text is none. @param url of the request */
 export function toReturnPath(text: string | null, { origin }: URL): string | undefined {
@@ -8,6 +9,6 @@ export function toReturnPath(text: string | null, { origin }: URL): string | und
   const url = URL.parse(text, origin);
   if (url?.origin !== origin) return undefined;
   const { pathname, search } = url;
-  const isOurs = pathname === '/authorize' || pathname.startsWith('/connect/');
+  const isOurs = PAGES.has(pathname) || pathname.startsWith('/connect/');
   return isOurs ? `${pathname}${search}` : undefined;
 }

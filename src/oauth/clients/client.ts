@@ -1,6 +1,9 @@
 /** Clients that may ask for tokens, and the interface by which the rest of the authorization server knows them. */
 import { z } from 'zod';
 
+/** The grant type of programs that show a code (RFC 8628 §3.4). */
+export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
 /** How a client shows at `/token` that it is itself. */
 export const AUTH_METHODS = [
   'none',

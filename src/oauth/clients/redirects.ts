@@ -68,3 +68,7 @@ export function describeRedirect(uri: string): RedirectPlace {
   if (scheme.toLowerCase() === 'https') return { kind: 'web', host: new URL(uri).host };
   return { kind: 'app', host: `${scheme.toLowerCase()}:` };
 }
+
+/** Whether each of these goes to the person's own machine. @param uris each is allowed */
+export const areLoopback = (uris: readonly string[]): boolean =>
+  uris.every(uri => LOOPBACK.test(uri));

@@ -2,10 +2,9 @@
  * `POST /register`: clients register themselves, without a credential, as most that have no document do. So a flood of them must cost
  * little and lock out nobody: an address may register so many a minute, and of those that were never used the oldest make room.
  */
-import { refill, type Bucket, type Limit } from '../../audit/limits/token-bucket.ts';
 import { BodyTooLarge, readText } from '../../http/read-text.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
-import { Lru } from '../../shared/util/lru.ts';
+import { AddressBuckets } from '../address-buckets.ts';
 import { OAuthError, toOAuthErrorResponse } from '../oauth-error.ts';
 import { createClientId, createClientSecret } from './client-secret.ts';
 import { insertClient, sweepClients } from './client-store.ts';
@@ -18,16 +17,10 @@ export interface RegisterPorts {
 }
 
 const MAX_BODY_BYTES = 16_384;
-const MAX_ADDRESSES = 1_000;
-/** Of one address; and of all those together that the platform does not tell apart, as on one machine. */
-const OF_ADDRESS: Limit = { perMinute: 30, burst: 30 };
-const OF_UNKNOWN: Limit = { perMinute: 300, burst: 300 };
-/** What one site has of IPv6 addresses. */
-const IPV6_GROUPS = 4;
 
 export class Registrations {
   readonly #ports: RegisterPorts;
-  readonly #buckets = new Lru<string, Bucket>(MAX_ADDRESSES);
+  readonly #buckets = new AddressBuckets();
 
   constructor(ports: RegisterPorts) {
     this.#ports = ports;
@@ -52,7 +45,9 @@ export class Registrations {
       return Response.json({ error: 'invalid_request' }, { status: 405, headers });
     }
     const { db, keys, now } = this.#ports;
-    this.#take(request.headers.get('cf-connecting-ip'));
+    if (!this.#buckets.take(request, now())) {
+      throw new OAuthError('slow_down', 'Too many registrations; try again later');
+    }
     const registration = parseRegistration(await readBody(request));
     const at = now();
     const id = createClientId();
@@ -77,22 +72,7 @@ export class Registrations {
       headers: { 'cache-control': 'no-store' },
     });
   }
-
-  /** Count a registration of an address. @throws OAuthError `slow_down` */
-  #take(address: string | null): void {
-    const [key, limit] = address === null ? ['', OF_UNKNOWN] : [siteOf(address), OF_ADDRESS];
-    const now = this.#ports.now();
-    const { tokens, countedTo } = refill(this.#buckets.get(key), limit, now) ?? {
-      tokens: limit.burst,
-      countedTo: now,
-    };
-    if (tokens < 1) throw new OAuthError('slow_down', 'Too many registrations; try again later');
-    this.#buckets.set(key, { tokens: tokens - 1, countedTo });
-  }
 }
-
-const siteOf = (address: string): string =>
-  address.includes(':') ? address.split(':').slice(0, IPV6_GROUPS).join(':') : address;
 
 /** @throws OAuthError `invalid_client_metadata` */
 async function readBody(request: Request): Promise<string> {

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
 import type { SignedIn } from '../../sign-in/signed-in.ts';
-import type { AuthorizationRequest } from '../authorization-request.ts';
+import type { Scope } from '../../shared/identity/token.ts';
 import { GrantRowSchema, LIFE, type Grant } from './grant.ts';
 
 const GRANT = `g.id, g.client_id, g.name, g.principal_id, g.token_id, g.identity_id, g.audience, g.scopes, g.servers, g.tools, g.toolsets,
@@ -27,15 +27,24 @@ export const whenSignedIn = ({ id, principalId }: SignedIn): Condition => ({
   params: [id, principalId],
 });
 
-/** Make a grant with a code, where the person is still signed in. */
+/** What a person allows. What goes with a code is null for a program on a machine without a browser, whose code is another. */
+export interface Granted {
+  clientId: string;
+  audience: string;
+  scopes: readonly Scope[];
+  challenge: string | null;
+  redirectUri: string | null;
+}
+
+/** Make a grant with a code, where that is possible still. */
 export function insertGrant(
   db: D1Database,
   { id, name, now }: { id: string; name: string; now: number },
-  request: AuthorizationRequest,
+  granted: Granted,
   signedIn: SignedIn,
   codeHmac: string,
+  when: Condition,
 ): D1PreparedStatement {
-  const when = whenSignedIn(signedIn);
   const expiresAt = Math.min(now + LIFE.code, signedIn.grantsUntil ?? Infinity);
   return db
     .prepare(
@@ -45,19 +54,19 @@ export function insertGrant(
     )
     .bind(
       id,
-      request.clientId,
+      granted.clientId,
       name,
       signedIn.principalId,
       signedIn.tokenId,
       signedIn.identityId,
-      request.audience,
-      JSON.stringify(request.scopes),
+      granted.audience,
+      JSON.stringify(granted.scopes),
       toList(signedIn.servers),
       toList(signedIn.tools),
       toList(signedIn.toolsets),
       codeHmac,
-      request.challenge,
-      request.redirectUri,
+      granted.challenge,
+      granted.redirectUri,
       expiresAt,
       now,
       expiresAt,

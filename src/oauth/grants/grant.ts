@@ -50,9 +50,9 @@ export interface TokenAnswer {
   scope: string;
 }
 
-type Opaque = 'code' | 'refresh';
+type Opaque = 'code' | 'refresh' | 'device_code';
 
-/** A code or a refresh token: 256 random bits behind a prefix that secret scanners can find. */
+/** A code, a refresh token or a device code: 256 random bits behind a prefix that secret scanners can find. */
 export const createOpaque = (kind: Opaque): string =>
   `portico_${kind}_${toBase64Url(randomBytes(32))}`;
 

@@ -5,7 +5,10 @@ import {
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
   discovery,
+  dynamicClientRegistration,
+  initiateDeviceAuthorization,
   None,
+  pollDeviceAuthorizationGrant,
   randomPKCECodeVerifier,
   randomState,
   refreshTokenGrant,
@@ -93,5 +96,53 @@ describe('openid-client', () => {
     const own = await modern(token, '/mcp/servers/rich');
     expect(textOf(await own.call('echo', { message: 'here' }))).toBe('Echo: here');
     expect((await (await modern(token)).request('tools/list')).status).toBe(401);
+  });
+
+  describe('with a code that it shows', () => {
+    let device: Configuration;
+    beforeAll(async () => {
+      device = await dynamicClientRegistration(
+        new URL(stand.gateway.origin),
+        {
+          client_name: 'A headless program',
+          redirect_uris: [REDIRECT],
+          grant_types: [
+            'authorization_code',
+            'refresh_token',
+            'urn:ietf:params:oauth:grant-type:device_code',
+          ],
+          token_endpoint_auth_method: 'none',
+        },
+        None(),
+        { algorithm: 'oauth2', execute: [allowInsecureRequests] },
+      );
+    });
+    const begin = () =>
+      initiateDeviceAuthorization(device, {
+        scope: 'tools:read tools:call',
+        resource: `${stand.gateway.origin}/mcp`,
+      });
+
+    it('[ACC-5] [ACC-7] is let in, calls and refreshes', async () => {
+      const shown = await begin();
+      // As fast as the server lets it: what is told to wait for is the server's word.
+      const polling = pollDeviceAuthorizationGrant(device, { ...shown, interval: 1 });
+      const said = await stand.person.decideDevice(shown.verification_uri_complete ?? '');
+      expect(said).toContain('A headless program');
+      const first = await polling;
+      const client = await modern(first.access_token);
+      expect(textOf(await client.call('rich.echo', { message: 'in' }))).toBe('Echo: in');
+      const second = await refreshTokenGrant(device, first.refresh_token ?? '');
+      const again = await modern(second.access_token);
+      expect(textOf(await again.call('rich.echo', { message: 'again' }))).toBe('Echo: again');
+    });
+
+    it('[ACC-5] is told that it was refused', async () => {
+      const shown = await begin();
+      const polling = pollDeviceAuthorizationGrant(device, { ...shown, interval: 1 });
+      const outcome = polling.catch((error: unknown) => error);
+      await stand.person.decideDevice(shown.verification_uri_complete ?? '', 'deny');
+      expect(await outcome).toSatisfy(refused('access_denied'));
+    });
   });
 });

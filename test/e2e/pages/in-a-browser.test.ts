@@ -84,6 +84,71 @@ describe.each([true, false])('with scripts: %s', javaScriptEnabled => {
   );
 });
 
+/** A program that shows a code. @returns the address with the code, and what it is told when it asks again */
+async function startDevice() {
+  const post = async (path: string, body: URLSearchParams | string) => {
+    const type =
+      typeof body === 'string' ? 'application/json' : 'application/x-www-form-urlencoded';
+    const headers = { 'content-type': type };
+    const answer = await fetch(gateway.origin + path, { method: 'POST', headers, body });
+    return (await answer.json()) as Record<string, string>;
+  };
+  const { client_id: id = '' } = await post(
+    '/register',
+    JSON.stringify({
+      client_name: 'Headless program',
+      redirect_uris: ['http://127.0.0.1/callback'],
+      token_endpoint_auth_method: 'none',
+    }),
+  );
+  const client = new URLSearchParams({ client_id: id });
+  const shown = await post('/device_authorization', client);
+  const grant = 'urn:ietf:params:oauth:grant-type:device_code';
+  const asking = { client_id: id, grant_type: grant, device_code: shown['device_code'] ?? '' };
+  return {
+    code: shown['user_code'] ?? '',
+    address: shown['verification_uri_complete'] ?? '',
+    ask: () => post('/token', new URLSearchParams(asking)),
+  };
+}
+
+it.each([true, false])(
+  '[ACC-5] [ACC-7] with scripts: %s, a person lets a program in that shows a code, by the keyboard',
+  async javaScriptEnabled => {
+    const program = await startDevice();
+    const context = await browser.newContext({ javaScriptEnabled });
+    try {
+      const page = await context.newPage();
+      const problems: string[] = [];
+      page.on('console', message => {
+        if (message.type() === 'error') problems.push(message.text());
+      });
+      await page.goto(program.address);
+      await tabTo(page, /token|code/i);
+      await page.keyboard.type(token);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/device\?/);
+      await picture(page, `device-${javaScriptEnabled}`);
+      expect(await page.getByLabel('Code').inputValue()).toBe(program.code);
+      expect(await program.ask()).toMatchObject({ error: 'authorization_pending' });
+      await tabTo(page, /^Go on$/);
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Do not allow' }).waitFor();
+      await picture(page, `device-allow-${javaScriptEnabled}`);
+      expect(await page.locator('h1').textContent()).toContain('Headless program');
+      expect(await page.locator('main').textContent()).toContain(program.code);
+      await tabTo(page, /^Allow$/);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Allowed' }).waitFor();
+      await picture(page, `device-allowed-${javaScriptEnabled}`);
+      expect(await lists((await program.ask())['access_token'] ?? '')).toBe(200);
+      expect(problems).toEqual([]);
+    } finally {
+      await context.close();
+    }
+  },
+);
+
 it('[ACC-5] a person who does not allow it goes back with nothing', async () => {
   const program = await startSigningProgram(gateway.origin);
   const context = await browser.newContext();

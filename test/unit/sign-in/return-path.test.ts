@@ -7,6 +7,7 @@ const url = new URL('https://portico.example.com/sign-in');
 describe('the way back', () => {
   it.each([
     ['/authorize?client_id=a&state=%2F', '/authorize?client_id=a&state=%2F'],
+    ['/device?user_code=BCDF-GHJK', '/device?user_code=BCDF-GHJK'],
     ['/connect/github', '/connect/github'],
     ['/connect/github?x=1#part', '/connect/github?x=1'],
     ['/authorize?next=//evil.example', '/authorize?next=//evil.example'],

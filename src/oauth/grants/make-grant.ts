@@ -1,0 +1,70 @@
+/** Makes a grant of what a person allowed, with its audit row: what they have themselves and no more. */
+import { ALWAYS, type AdminAudit } from '../../audit/admin-audit.ts';
+import type { Condition } from '../../audit/audit-store.ts';
+import { allOf } from '../../records/record-store.ts';
+import { toOwnActor } from '../../shared/identity/principal.ts';
+import { boundScopes, type Scope } from '../../shared/identity/token.ts';
+import type { JsonObject } from '../../shared/protocol.ts';
+import type { SignedIn } from '../../sign-in/signed-in.ts';
+import { OAuthError } from '../oauth-error.ts';
+import {
+  insertGrant,
+  limitGrants,
+  sweepGrants,
+  whenSignedIn,
+  type Granted,
+} from './grant-store.ts';
+
+export interface MakeGrantPorts {
+  db: D1Database;
+  adminAudit: AdminAudit;
+  now(): number;
+}
+
+export interface NewGrant {
+  /** What the client calls itself. */
+  name: string;
+  granted: Granted;
+  /** HMAC of the code by which the client gets its tokens. */
+  codeHmac: string;
+  /** What must be true beside that the person is signed in still. */
+  alsoWhen?: Condition;
+  /** Told where one of both is not. */
+  refusal?: string;
+  /** More for the audit row. */
+  detail?: JsonObject;
+  /** What is written with the grant. @param id of the grant, which is there where it could be made */
+  andThen(id: string, now: number): readonly D1PreparedStatement[];
+}
+
+/** The scopes that a person may hand on. */
+export const within = (asked: readonly Scope[], { scopes }: SignedIn): Scope[] =>
+  boundScopes(asked, [...scopes]);
+
+/** @throws OAuthError `access_denied` where it cannot be made any more; PorticoError */
+export async function makeGrant(
+  { db, adminAudit, now: clock }: MakeGrantPorts,
+  signedIn: SignedIn,
+  grant: NewGrant,
+): Promise<void> {
+  const { name, granted, codeHmac, alsoWhen = ALWAYS, detail, andThen } = grant;
+  const [id, now] = [crypto.randomUUID(), clock()];
+  const { principalId, id: signInId } = signedIn;
+  const { clientId: client, audience, scopes } = granted;
+  const when = allOf(whenSignedIn(signedIn), alsoWhen);
+  const act = { action: 'grant.create', subject: id };
+  await adminAudit.perform(toOwnActor(principalId, signInId), 'admin', act, async commit => {
+    const isDone = await commit({
+      when,
+      statements: [
+        insertGrant(db, { id, name, now }, granted, signedIn, codeHmac, when),
+        ...andThen(id, now),
+        limitGrants(db, principalId, client),
+        sweepGrants(db, now),
+      ],
+      detail: { name, client, audience, scopes: [...scopes], ...detail },
+    });
+    if (isDone) return;
+    throw new OAuthError('access_denied', grant.refusal ?? 'You are not signed in any more');
+  });
+}
