@@ -72,7 +72,9 @@ export function createApp(ports: AppPorts): App {
   };
   const challenging: Served = {
     async fetch(request, url, context) {
-      return withChallenge(request, url, await routes.fetch(request, url, context));
+      const response = await routes.fetch(request, url, context);
+      // What programs show there is no bearer token; it has challenges of its own.
+      return isOAuthPath(url.pathname) ? response : withChallenge(request, url, response);
     },
   };
   const withCors = createCors(ports.config, challenging);

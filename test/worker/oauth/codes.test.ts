@@ -91,6 +91,25 @@ describe('what a program sends', () => {
     },
   );
 
+  it('[ACC-5] is challenged in its own scheme, and never for a bearer token', async () => {
+    const ask = async (path: string, authorization?: string) => {
+      const answer = await portico.fetch(path, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          ...(authorization === undefined ? {} : { authorization }),
+        },
+        body: 'grant_type=refresh_token&token=x&client_id=nobody',
+      });
+      return [path, answer.status, answer.headers.get('www-authenticate')];
+    };
+    for (const path of ['/token', '/revoke', '/device_authorization']) {
+      expect(await ask(path)).toEqual([path, 401, null]);
+      const basic = `Basic ${btoa('nobody:wrong')}`;
+      expect(await ask(path, basic)).toEqual([path, 401, 'Basic realm="portico"']);
+    }
+  });
+
   it('[ACC-5] is a form, once each, of a bounded length', async () => {
     const post = (type: string, body: string) =>
       portico.fetch('/token', { method: 'POST', headers: { 'content-type': type }, body });
