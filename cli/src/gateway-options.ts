@@ -1,10 +1,13 @@
 /**
- * Which gateway a command speaks to, and as whom: from options, else from the environment. A token is only ever sent over
- * https or to this machine.
+ * Which gateway a command speaks to, and as whom: from options, else from the environment, else by the login that is kept for that gateway.
+ * A token is only ever sent over https or to this machine.
  */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { EXIT, Failure } from './failure.ts';
+import { hasLogin, listLogins, toLoginFolder } from './login/login-store.ts';
+import { storedToken } from './login/stored-token.ts';
+import { namedToken, type TokenSource } from './login/token-source.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8787';
 /** The endpoints of MCP; anything else is no URL of a gateway. */
@@ -27,19 +30,48 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface Target {
   /** As it was given: an origin, or an endpoint of MCP. */
   url: URL;
-  token: string;
+  token: TokenSource;
 }
 
-/** @throws Failure where the gateway or the token is not named rightly */
+/** @throws Failure where the gateway or the token is not named rightly, and nobody signed in to it */
 export function readTarget(options: GatewayOptions, env: Environment = process.env): Target {
-  return { url: readGatewayUrl(options, env), token: requireToken(options, env) };
+  const { url, token } = findTarget(options, env);
+  if (token) return { url, token };
+  throw new Failure(
+    `a token is needed; run portico login ${url.origin}, put one in PORTICO_TOKEN or name its --token-file`,
+    EXIT.usage,
+  );
+}
+
+/**
+ * The same where a token may be missing. Who names neither a gateway nor a token means the one gateway that they signed in to, if it is one;
+ * so a token that is named goes nowhere else because of a login.
+ * @throws Failure where the gateway or the token is not named rightly
+ */
+export function findTarget(
+  options: GatewayOptions,
+  env: Environment,
+): { url: URL; token: TokenSource | undefined } {
+  const named = readToken(options, env);
+  if (named !== undefined) return { url: readGatewayUrl(options, env), token: namedToken(named) };
+  const url = readLoginUrl(options, env);
+  const folder = toLoginFolder(env);
+  const token = hasLogin(folder, url.origin) ? storedToken(folder, url.origin) : undefined;
+  return { url, token };
+}
+
+/** URL of the gateway that is named, else of the only one signed in to. @throws as `readGatewayUrl` */
+export function readLoginUrl({ url }: GatewayOptions, env: Environment): URL {
+  const isNamed = url !== undefined || Boolean(env['PORTICO_URL']);
+  const [only, ...others] = isNamed ? [] : listLogins(toLoginFolder(env));
+  return readGatewayUrl({ url: url ?? (others.length > 0 ? undefined : only) }, env);
 }
 
 /** Adds `--url`, `--token` and `--token-file` to a command. */
 export function addGatewayOptions(command: Command): Command {
   return command
     .option('--url <url>', `the gateway, or PORTICO_URL (default ${DEFAULT_URL})`)
-    .option('--token-file <file>', 'file that holds the token')
+    .option('--token-file <file>', 'file that holds the token; without any, see portico login')
     .option(
       '--token <token>',
       'the token; better in PORTICO_TOKEN or a file: others can read this',
@@ -98,16 +130,6 @@ export function readToken(options: GatewayOptions, env: Environment): string | u
     throw new Failure('the token holds characters that no token has', EXIT.usage);
   }
   return text;
-}
-
-/** @throws Failure where no token is named, or what `readToken` throws */
-export function requireToken(options: GatewayOptions, env: Environment): string {
-  const token = readToken(options, env);
-  if (token !== undefined) return token;
-  throw new Failure(
-    'a token is needed; put it in PORTICO_TOKEN or name its --token-file',
-    EXIT.usage,
-  );
 }
 
 function readTokenFile(path: string): string {

@@ -57,6 +57,11 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+/** Show people what is under way, on one line that the next takes the place of; an empty one takes it away. Nothing but a terminal gets it. */
+export function noteProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${text}`);
+}
+
 /** Columns of the terminal that data goes to; undefined where it goes elsewhere. */
 export function outputColumns(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns : undefined;

@@ -1,6 +1,6 @@
 /** Where the token for a host comes from, and what becomes of the one that it had. */
 import { EXIT, Failure } from '../failure.ts';
-import { readTarget } from '../gateway-options.ts';
+import { readTarget, readToken } from '../gateway-options.ts';
 import { Api } from '../gateway/api.ts';
 import type { ApiOptions } from '../gateway/api-command.ts';
 import { note } from '../terminal.ts';
@@ -19,6 +19,10 @@ import type { Place } from './place.ts';
 /** What stands in a file that others read, in place of a token: each of them sets it. */
 export const SHARED_TOKEN = '${PORTICO_CLIENT_TOKEN}';
 
+/** A login has tokens of an hour; what stands in a file is not renewed. */
+const NO_LASTING =
+  'a login cannot be given to a client; let the client sign in by itself, or name a token of yours';
+
 export interface Giver {
   /** Whether the host has a token that works and is no more than a member's. */
   isGood: boolean;
@@ -35,15 +39,17 @@ export async function findGiver(
   options: ApiOptions & { principal?: string },
 ): Promise<Giver> {
   if (place.isShared) return giving(SHARED_TOKEN, true);
-  const { url, token: given } = readTarget(options);
-  const api = new Api(url, given);
+  const { url, token: source } = readTarget(options);
+  const api = new Api(url, source);
   const asker = await readOwnToken(api);
   checkAsker(asker, url.origin);
   const has = isOf(place, url) ? place.found?.token : undefined;
   const own = has === undefined ? undefined : await readOwnToken(new Api(url, has));
   const isGood = own !== undefined && isMember(own);
   if (!isAdmin(asker)) {
-    if (options.principal === undefined) return giving(given, isGood);
+    const given = readToken(options, process.env);
+    if (options.principal === undefined && given !== undefined) return giving(given, isGood);
+    if (options.principal === undefined) throw new Failure(NO_LASTING, EXIT.usage);
     throw new Failure('--principal is for who may make tokens', EXIT.denied);
   }
   const { id } = place.host;

@@ -1,6 +1,6 @@
 /** `portico client remove`: takes the server out of the configuration of a host, and the token back that was made for it. */
 import { EXIT, Failure } from '../failure.ts';
-import { readGatewayUrl, readToken } from '../gateway-options.ts';
+import { findTarget } from '../gateway-options.ts';
 import { Api } from '../gateway/api.ts';
 import type { ApiOptions } from '../gateway/api-command.ts';
 import { note, writeJson, writeOut } from '../terminal.ts';
@@ -27,7 +27,7 @@ export async function runRemove(id: string, options: RemoveOptions): Promise<voi
   if (!found) throw new Failure(`${host.title} has no '${name}' in ${file}`, EXIT.notFound);
   const edited = whole(file, () => withoutServer(host.entry, text, name));
   const changes = changesOf(found, undefined);
-  const named = readGatewayUrl(options, process.env);
+  const { url: named } = findTarget(options, process.env);
   const told = { client: host.id, file, name };
   if (!options.json) await writeOut([file, ...changes].map(line => `${line}\n`).join(''));
   if (options.dryRun) {
@@ -58,7 +58,7 @@ async function takeBack(place: Place, named: URL, options: RemoveOptions): Promi
   try {
     const own = await readOwnToken(new Api(url, token));
     if (!own) return left('its token works no more');
-    const given = readToken(options, process.env);
+    const { token: given } = findTarget({ ...options, url: named.href }, process.env);
     const admin = new Api(url, given);
     const asker = given === undefined ? undefined : await readOwnToken(admin);
     if (!asker || !isAdmin(asker)) {

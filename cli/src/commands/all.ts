@@ -15,6 +15,7 @@ import { addIdentities } from './identities.ts';
 import { addImport } from './import.ts';
 import { addInvite } from './invite.ts';
 import { addKeys } from './keys.ts';
+import { addLogin } from './login.ts';
 import { addOAuthClients } from './oauth-clients.ts';
 import { addResources } from './resources.ts';
 import { addSearch } from './search.ts';
@@ -41,6 +42,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addChat,
   addTrace,
   addAudit,
+  addLogin,
   addToken,
   addInvite,
   addClient,

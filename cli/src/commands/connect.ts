@@ -13,7 +13,7 @@ import type { View } from '../connect/view.ts';
 import { watchConfig } from '../connect/watch-config.ts';
 import { createView } from '../connect/view-of-terminal.ts';
 import { EXIT, Failure } from '../failure.ts';
-import { readGatewayUrl, readToken, requireToken } from '../gateway-options.ts';
+import { readGatewayUrl, readTarget, readToken } from '../gateway-options.ts';
 
 const HELP = `
 The file is an mcp.json of any client. Its programs are run; what has a URL is
@@ -128,8 +128,9 @@ async function findToken(options: ConnectOptions, origin: string, view: View): P
   const { tokenFile, enroll, replace = false } = options;
   const path = toTokenPath(env);
   if (enroll !== undefined) {
-    const admin = requireToken(options, env);
-    const { stored, isNew } = await enrolOnce(path, origin, admin, enroll, replace);
+    const { token: admin } = readTarget({ ...options, url: origin }, env);
+
+    const { stored, isNew } = await enrolOnce(path, origin, await admin.get(), enroll, replace);
     if (isNew) view.note(`enrolled as ${stored.name}; the token of this machine is in ${path}`);
     return stored.token;
   }

@@ -12,8 +12,8 @@ import { failed, skipped, type Finding } from '../doctor/finding.ts';
 import { Failure } from '../failure.ts';
 import {
   addGatewayOptions,
-  readGatewayUrl,
-  readToken,
+  findTarget,
+  readLoginUrl,
   type GatewayOptions,
 } from '../gateway-options.ts';
 import { visible } from '../output/table.ts';
@@ -61,17 +61,17 @@ async function runDoctor(options: Options): Promise<void> {
 /** The gateway that is named, and the token for it; what is not named rightly is a finding too. */
 async function checkTarget(options: Options): Promise<Finding[]> {
   const { env } = process;
-  let url: URL;
   try {
-    url = readGatewayUrl(options, env);
+    readLoginUrl(options, env);
   } catch (error) {
     const advice = 'see --url and PORTICO_URL';
     return [failed('gateway', reason(error), advice), skipped('token', 'no gateway is named')];
   }
   try {
-    return await checkGateway(url, readToken(options, env), Date.now);
+    const target = findTarget(options, env);
+    return await checkGateway(target.url, target.token, Date.now);
   } catch (error) {
-    return [failed('token', reason(error), 'see PORTICO_TOKEN and --token-file')];
+    return [failed('token', reason(error), 'see PORTICO_TOKEN, --token-file and portico login')];
   }
 }
 

@@ -2,8 +2,7 @@
 import type { Command } from 'commander';
 import {
   addGatewayOptions,
-  readGatewayUrl,
-  requireToken,
+  readTarget,
   toMcpUrl,
   type GatewayOptions,
 } from '../gateway-options.ts';
@@ -17,6 +16,7 @@ A host starts it as it starts any server:
     "args": ["stdio", "--url", "https://portico.example.com/mcp"],
     "env": {"PORTICO_TOKEN": "portico_…"}}}}
 
+Where no token is named it uses the one of portico login, and renews it.
 The URL may be /mcp, /mcp/servers/{server} or /mcp/toolsets/{toolset};
 ?names=underscore writes names that every host takes. Speaks whatever revision
 of the protocol the host speaks.
@@ -36,8 +36,8 @@ export function addStdio(program: Command): void {
 }
 
 async function runStdio(options: GatewayOptions): Promise<void> {
-  const url = toMcpUrl(readGatewayUrl(options, process.env));
-  await serveStdio(url, requireToken(options, process.env), 'portico stdio');
+  const { url, token } = readTarget(options);
+  await serveStdio(toMcpUrl(url), token, 'portico stdio');
   // What a host did not take by now it never will.
   process.exit(0);
 }

@@ -2,6 +2,7 @@
 import { IMPLEMENTATION, isObject } from '../../../src/shared/protocol.ts';
 import { Api, SERVERS, TOKENS, type ServerRecord } from '../gateway/api.ts';
 import { listApprovals, toHeldText, type Approval } from '../gateway/approvals.ts';
+import type { TokenSource } from '../login/token-source.ts';
 import { checkKeys } from './check-keys.ts';
 import { checkModel } from './check-model.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
@@ -24,7 +25,7 @@ const PROBES: readonly (readonly [scope: string, path: string])[] = [
  */
 export async function checkGateway(
   url: URL,
-  token: string | undefined,
+  token: TokenSource | undefined,
   now: () => number,
 ): Promise<Finding[]> {
   const api = new Api(url, token);
@@ -85,9 +86,9 @@ function checkClock(date: string | null, now: number): Finding {
   return failed('clock', detail, 'set the clock of this machine by a time server');
 }
 
-async function checkToken(api: Api, token: string | undefined): Promise<Finding[]> {
+async function checkToken(api: Api, token: TokenSource | undefined): Promise<Finding[]> {
   if (token === undefined) {
-    const advice = 'put it in PORTICO_TOKEN or name its --token-file';
+    const advice = 'run portico login, put one in PORTICO_TOKEN or name its --token-file';
     return [failed('token', 'none is named', advice), skipped('servers', 'a token is needed')];
   }
   const scopes: string[] = [];

@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readEvents, type SseEvent } from '../../../src/http/sse-events.ts';
 import { EXIT, Failure } from '../failure.ts';
+import { sendWithToken, toSource, type TokenSource } from '../login/token-source.ts';
 import { reasonOf } from '../stdio/refusal.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -60,11 +61,11 @@ class Busy extends Failure {}
 
 export class Api {
   readonly #origin: string;
-  readonly #token: string | undefined;
+  readonly #token: TokenSource | undefined;
 
-  constructor(url: URL, token: string | undefined) {
+  constructor(url: URL, token: string | TokenSource | undefined) {
     this.#origin = url.origin;
-    this.#token = token;
+    this.#token = token === undefined ? undefined : toSource(token);
   }
 
   get origin(): string {
@@ -79,19 +80,23 @@ export class Api {
     signal: AbortSignal = AbortSignal.timeout(TIMEOUT_MS),
     headers: Record<string, string> = {},
   ): Promise<Response> {
-    try {
-      return await fetch(`${this.#origin}${path}`, {
+    const ask = (credential: Record<string, string>) =>
+      fetch(`${this.#origin}${path}`, {
         method,
         redirect: 'manual',
         signal,
         headers: {
           ...headers,
-          ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
+          ...credential,
           ...(text === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(text === undefined ? {} : { body: text }),
       });
+    try {
+      if (!this.#token) return await ask({});
+      return await sendWithToken(this.#token, authorization => ask({ authorization }));
     } catch (error) {
+      if (error instanceof Failure) throw error;
       if (signal.reason instanceof Failure) throw signal.reason;
       const hint = 'is it running, and is --url right? see portico doctor';
       throw new Unanswered(`${this.#origin} cannot be reached (${reasonOf(error)}); ${hint}`);

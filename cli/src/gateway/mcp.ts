@@ -11,6 +11,7 @@ import {
   type JsonObject,
 } from '../../../src/shared/protocol.ts';
 import { EXIT, Failure } from '../failure.ts';
+import type { TokenSource } from '../login/token-source.ts';
 import { Delivery } from '../stdio/delivery.ts';
 import { GatewayEndpoint, readMessages, readRefusal } from '../stdio/source.ts';
 import { parseMessage, type HostRequest } from '../stdio/message.ts';
@@ -52,7 +53,7 @@ export class Mcp {
   readonly #capabilities: JsonObject;
 
   /** @param capabilities what whoever runs it can do when a server asks */
-  constructor(endpoint: URL, token: string, capabilities: JsonObject = {}) {
+  constructor(endpoint: URL, token: string | TokenSource, capabilities: JsonObject = {}) {
     this.#capabilities = capabilities;
     this.#gatewayEndpoint = new GatewayEndpoint(endpoint, token);
     this.#delivery = new Delivery(

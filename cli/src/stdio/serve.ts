@@ -1,4 +1,5 @@
 /** The stdio adapter at work: what a host says on standard input goes to a gateway, what that says to standard output. */
+import type { TokenSource } from '../login/token-source.ts';
 import { note, watchOutput, writeOut } from '../terminal.ts';
 import { GatewayEndpoint } from './source.ts';
 import { readLines } from './lines.ts';
@@ -14,7 +15,11 @@ const GRACE_MS = 5_000;
  * @param url endpoint of the gateway
  * @param who begins the lines for people
  */
-export async function serveStdio(url: URL, token: string, who: string): Promise<void> {
+export async function serveStdio(
+  url: URL,
+  token: string | TokenSource,
+  who: string,
+): Promise<void> {
   const say = (text: string) => note(`${who}: ${text}`);
   const relay = new Relay({
     gatewayEndpoint: new GatewayEndpoint(url, token),

@@ -4,6 +4,7 @@
  */
 import { BodyTooLarge, readText } from '../../../src/http/read-text.ts';
 import { EventTooLarge, readEvents, type SseParser } from '../../../src/http/sse-events.ts';
+import { sendWithToken, toSource, type TokenSource } from '../login/token-source.ts';
 import { RelayError } from './refusal.ts';
 
 /** Longest message that is passed to the host, in characters. */
@@ -12,11 +13,11 @@ const MAX_REFUSAL_BYTES = 1_048_576;
 
 export class GatewayEndpoint {
   readonly #url: URL;
-  readonly #token: string;
+  readonly #token: TokenSource;
 
-  constructor(url: URL, token: string) {
+  constructor(url: URL, token: string | TokenSource) {
     this.#url = url;
-    this.#token = token;
+    this.#token = toSource(token);
   }
 
   get origin(): string {
@@ -45,8 +46,10 @@ export class GatewayEndpoint {
   }
 
   async #send(init: RequestInit & { headers: Record<string, string> }): Promise<Response> {
-    const headers = { ...init.headers, authorization: `Bearer ${this.#token}` };
-    const response = await fetch(this.#url, { ...init, headers, redirect: 'manual' });
+    const response = await sendWithToken(this.#token, authorization => {
+      const headers = { ...init.headers, authorization };
+      return fetch(this.#url, { ...init, headers, redirect: 'manual' });
+    });
     if (response.status < 300 || response.status > 399) return response;
     await response.body?.cancel();
     throw new RelayError('the gateway redirects, which is not followed; use the URL it leads to');

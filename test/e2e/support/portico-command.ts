@@ -88,10 +88,15 @@ export interface Host {
 const hosts = new Set<ChildProcess>();
 afterAll(() => Promise.all([...hosts].map(child => endChild(child, 'SIGKILL'))));
 
-/** Starts `portico stdio`. */
-export function startStdio(url: string, token: string, args: readonly string[] = []): Host {
+/** Starts `portico stdio`. @param token empty: none is named @param env more of it */
+export function startStdio(
+  url: string,
+  token: string,
+  args: readonly string[] = [],
+  env: Environment = {},
+): Host {
   const child = spawn(process.execPath, [MAIN, 'stdio', ...args], {
-    env: environment({ PORTICO_URL: url, PORTICO_TOKEN: token }),
+    env: environment({ PORTICO_URL: url, PORTICO_TOKEN: token, ...env }),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   hosts.add(child);

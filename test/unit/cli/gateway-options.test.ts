@@ -2,13 +2,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   readGatewayUrl,
+  readTarget,
   readToken,
-  requireToken,
   toMcpUrl,
+  type GatewayOptions,
 } from '../../../cli/src/gateway-options.ts';
+import { toLoginFolder, writeLogin } from '../../../cli/src/login/login-store.ts';
 
 describe('the URL', () => {
   it.each([
@@ -61,6 +63,50 @@ describe('the token', () => {
   );
 
   it('[CLI-2] [CLI-4] is asked for where there is none', () => {
-    expect(() => requireToken({}, { PORTICO_TOKEN: ' ' })).toThrow(/PORTICO_TOKEN/);
+    const env = { HOME: '/nowhere', PORTICO_TOKEN: ' ' };
+    expect(() => readTarget({}, env)).toThrow(/portico login .*PORTICO_TOKEN/);
+  });
+});
+
+describe('a login', () => {
+  const [one, other] = ['https://one.example', 'https://other.example'];
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'portico-login-'));
+  });
+  afterEach(() => rmSync(home, { recursive: true }));
+  const env = (more: Record<string, string> = {}) => ({ XDG_CONFIG_HOME: home, ...more });
+  const login = (origin: string) =>
+    writeLogin(toLoginFolder(env()), origin, {
+      client_id: 'client',
+      token_endpoint: `${origin}/token`,
+      revocation_endpoint: `${origin}/revoke`,
+      access_token: `access-${origin}`,
+      refresh_token: 'refresh',
+      expires_at: Date.now() + 3_600_000,
+    });
+
+  it('[CLI-4] [ACC-7] is used at its gateway, after option and environment', async () => {
+    await login(one);
+    const at = async (options: GatewayOptions, more?: Record<string, string>) => {
+      const { url, token } = readTarget(options, env(more));
+      return [url.origin, await token.get()];
+    };
+    expect(await at({ url: `${one}/mcp` })).toEqual([one, `access-${one}`]);
+    expect(await at({}, { PORTICO_URL: one })).toEqual([one, `access-${one}`]);
+    expect(await at({ url: one, token: 'a' }, { PORTICO_TOKEN: 'b' })).toEqual([one, 'a']);
+    expect(await at({ url: one }, { PORTICO_TOKEN: 'b' })).toEqual([one, 'b']);
+    expect(() => readTarget({ url: other }, env())).toThrow(`portico login ${other}`);
+  });
+
+  it('[CLI-4] says which gateway is meant, where neither one nor a token is named', async () => {
+    await login(one);
+    expect(readTarget({}, env()).url.origin).toBe(one);
+    const named = readTarget({ token: 'a' }, env());
+    expect(named.url.origin).toBe('http://127.0.0.1:8787');
+    const set = readTarget({}, env({ PORTICO_TOKEN: 'a' }));
+    expect(set.url.origin).toBe('http://127.0.0.1:8787');
+    await login(other);
+    expect(() => readTarget({}, env())).toThrow('portico login http://127.0.0.1:8787');
   });
 });

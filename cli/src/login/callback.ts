@@ -1,0 +1,85 @@
+/**
+ * Waits on loopback for the browser that comes back from the gateway (RFC 8252 §7.3). Whoever asks there without the right `state` is told
+ * that this is nothing, and is waited past.
+ */
+import { createServer, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { CALLBACK_PATH } from './authorization-server.ts';
+
+/** What came, and what the page is to say then. */
+export interface Arrival {
+  query: URLSearchParams;
+  show(title: string, text: string): Promise<void>;
+}
+
+export interface Callback {
+  redirectUri: string;
+  /** The browser that came with the state. */
+  arrival: Promise<Arrival>;
+  close(): Promise<void>;
+}
+
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  connection: 'close',
+};
+
+const pageOf = (title: string, text: string): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8" />
+<meta name="viewport" content="width=device-width, initial-scale=1" />
+<title>${title}</title>
+<link rel="icon" href="data:," />
+<style>
+  :root { color-scheme: light dark; }
+  body { max-width: 34rem; margin: 15vh auto 0; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+</style>
+<h1>${title}</h1>
+<p>${text}</p>
+</html>
+`;
+
+async function answer(
+  response: ServerResponse,
+  status: number,
+  title: string,
+  text: string,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  response.once('close', resolve);
+  response.writeHead(status, HEADERS).end(pageOf(title, text));
+  await promise;
+}
+
+/** Listen. @param state that the browser has to bring */
+export async function listenForCallback(state: string): Promise<Callback> {
+  const { promise: arrival, resolve: arrive } = Promise.withResolvers<Arrival>();
+  const server = createServer((request, response) => {
+    const url = URL.parse(request.url ?? '', 'http://127.0.0.1');
+    const isOurs = url?.pathname === CALLBACK_PATH && request.method === 'GET';
+    const query = url?.searchParams ?? new URLSearchParams();
+    if (!isOurs || query.getAll('state').join() !== state) {
+      void answer(response, 404, 'Nothing is here', 'This page belongs to no sign-in.');
+      return;
+    }
+    arrive({ query, show: (title, text) => answer(response, 200, title, text) });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    redirectUri: `http://127.0.0.1:${port}${CALLBACK_PATH}`,
+    arrival,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/** Signs in by a browser on another machine: shows a code to type there, and asks until somebody allowed it (RFC 8628). */
+import { setTimeout as pause } from 'node:timers/promises';
+import * as oauth from 'oauth4webapi';
+import { Failure } from '../failure.ts';
+import { visible } from '../output/table.ts';
+import { note, noteProgress } from '../terminal.ts';
+import {
+  askedOf,
+  during,
+  isTrouble,
+  optionsFor,
+  toLogin,
+  type AuthorizationServer,
+} from './authorization-server.ts';
+import type { Login } from './login-store.ts';
+
+/** Where the gateway says nothing of it, in seconds. */
+const INTERVAL_S = 5;
+/** What `slow_down` adds (RFC 8628 §3.5), in seconds. */
+const SLOWER_S = 5;
+/** Longest time between two polls of a gateway that is in trouble, in seconds. */
+const MAX_INTERVAL_S = 60;
+
+/** @param signal ends it; its reason is thrown @throws Failure */
+export async function loginByDevice(
+  server: AuthorizationServer,
+  clientId: string,
+  signal: AbortSignal,
+): Promise<Login> {
+  const { origin, as } = server;
+  if (as.device_authorization_endpoint === undefined) {
+    throw new Failure(`${origin} gives out no codes; sign in by a browser of this machine`);
+  }
+  const client = { client_id: clientId };
+  const shown = await during(origin, async () => {
+    const answer = await oauth.deviceAuthorizationRequest(
+      as,
+      client,
+      oauth.None(),
+      askedOf(server),
+      optionsFor(origin, signal),
+    );
+    return oauth.processDeviceAuthorizationResponse(as, client, answer);
+  });
+  showCode(shown);
+  const given = await during(origin, () => poll(server, client, shown, signal));
+  return toLogin(server, clientId, given);
+}
+
+function showCode(shown: oauth.DeviceAuthorizationResponse): void {
+  note('Open this page in a browser, on any machine:');
+  note(`\n    ${visible(shown.verification_uri)}\n`);
+  note('and type this code there:');
+  note(`\n    ${[...visible(shown.user_code)].join(' ')}\n`);
+  if (shown.verification_uri_complete !== undefined) {
+    note(`Or open ${visible(shown.verification_uri_complete)}, which has it typed.`);
+  }
+}
+
+async function poll(
+  { origin, as }: AuthorizationServer,
+  client: oauth.Client,
+  {
+    device_code: code,
+    expires_in: life,
+    interval: asked = INTERVAL_S,
+  }: oauth.DeviceAuthorizationResponse,
+  signal: AbortSignal,
+): Promise<oauth.TokenEndpointResponse> {
+  const until = Date.now() + life * 1000;
+  let seconds = asked;
+  try {
+    while (Date.now() < until) {
+      const left = Math.ceil((until - Date.now()) / 60_000);
+      noteProgress(`Waiting; the code is good for ${left} min more. Ctrl-C ends this.`);
+      await pause(seconds * 1000, undefined, { signal });
+      try {
+        const options = optionsFor(origin, signal);
+        const answer = await oauth.deviceCodeGrantRequest(as, client, oauth.None(), code, options);
+        return await oauth.processDeviceCodeResponse(as, client, answer);
+      } catch (error) {
+        signal.throwIfAborted();
+        seconds = nextInterval(error, seconds);
+      }
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    noteProgress('');
+  }
+  throw expired();
+}
+
+/** When to ask again, in seconds. @throws what cannot pass */
+function nextInterval(error: unknown, seconds: number): number {
+  if (error instanceof oauth.ResponseBodyError) {
+    if (error.error === 'authorization_pending') return seconds;
+    if (error.error === 'slow_down') return seconds + SLOWER_S;
+    if (error.error === 'expired_token') throw expired();
+  }
+  // The network, or the gateway, is in trouble: it is asked more and more seldom.
+  const mayPass = isTrouble(error) || error instanceof TypeError || error instanceof DOMException;
+  if (!mayPass) throw error;
+  return Math.min(seconds * 2, MAX_INTERVAL_S);
+}
+
+const expired = () => new Failure('the code has expired; run portico login again');
