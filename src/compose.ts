@@ -103,6 +103,8 @@ export function compose(env: Env): AppPorts {
   });
   const agents = createAgents({ ...base, gateway: calls.gateway, models, tracer, now });
 
+  const signIn = createSignIn({ ...base, adminToken, allowsLoopback, onAccessChanged });
+
   return {
     config,
     bytes,
@@ -116,8 +118,8 @@ export function compose(env: Env): AppPorts {
     audit,
     owners: createOwners(base),
     ...access,
-    ...createSignIn({ ...base, adminToken, allowsLoopback, onAccessChanged }),
-    ...createOAuth({ ...base, onAccessChanged, now }),
+    ...signIn,
+    ...createOAuth({ ...base, asserted: signIn.asserted, onAccessChanged, now }),
     ...credentials,
     ...servers,
     ...sessions,

@@ -39,6 +39,7 @@ const provider = {
     ...created,
     kind: 'oidc',
     scopes: ['profile', 'email'],
+    takes_assertions: false,
     max_age_seconds: 604_800,
     revision: 1,
     created_at: '2026-11-02T09:00:00.000Z',
@@ -66,7 +67,8 @@ const provider = {
 const patch = {
   schema: UpdateProviderSchema.meta({ id: 'UpdateSignInProvider' }),
   example: { group_map: { 'Platform Team': 'platform', Finance: 'finance' } },
-  description: 'What is absent stays. It counts from the next sign-in on.',
+  description:
+    'What is absent stays. It counts from the next sign-in on; what came of assertions ends at once where they are taken no more.',
   problems: ['conflict'] as const,
 };
 

@@ -1,5 +1,7 @@
 /** The authorization server: clients, what people grant them, the tokens they get. */
 import type { AdminAudit } from '../audit/admin-audit.ts';
+import type { AssertedIdentities } from '../sign-in/identities/asserted-identities.ts';
+import { IssuerKeys } from './assertions/issuer-keys.ts';
 import { Authorizations } from './authorizations.ts';
 import { createClientRecords } from './clients/client-service.ts';
 import { createOAuthClients, type OAuthClientsDeps } from './clients/create-clients.ts';
@@ -11,17 +13,21 @@ import { Refusals } from './refusals.ts';
 
 export interface OAuthDeps extends OAuthClientsDeps {
   adminAudit: AdminAudit;
+  asserted: AssertedIdentities;
   /** Tells that access changed. */
   onAccessChanged(): Promise<void>;
 }
 
 export function createOAuth(deps: OAuthDeps) {
-  const { db, keys, adminAudit, onAccessChanged, now } = deps;
+  const { db, keys, adminAudit, onAccessChanged, now, asserted, config } = deps;
   const clients = createOAuthClients(deps);
   const { register } = clients;
   const refusals = new Refusals(adminAudit, now);
+  const issuerKeys = new IssuerKeys(config.allowsLoopback, now);
   const ports = { db, keys, adminAudit, onAccessChanged, clients, refusals, now };
-  const oauth: OAuthPorts = { ...ports, register, devices: new DeviceAuthorizations(ports) };
+  const assertions = { asserted, issuerKeys };
+  const devices = new DeviceAuthorizations(ports);
+  const oauth: OAuthPorts = { ...ports, ...assertions, register, devices };
   return {
     oauth,
     authorizations: new Authorizations({ db, keys, adminAudit, clients, now }),

@@ -21,7 +21,14 @@ export const PATHS = {
   device: '/device',
 } as const;
 
-export const GRANT_TYPES = ['authorization_code', 'refresh_token', DEVICE_GRANT] as const;
+export const GRANT_TYPES = [
+  'authorization_code',
+  'refresh_token',
+  DEVICE_GRANT,
+  'urn:ietf:params:oauth:grant-type:jwt-bearer',
+] as const;
+/** That last one is for ID-JAG only (draft-ietf-oauth-identity-assertion-authz-grant §7.2); whose are taken is told to nobody. */
+const GRANT_PROFILES = ['urn:ietf:params:oauth:grant-profile:id-jag'];
 
 /** The document at a well-known path, or undefined where there is none. */
 export function findMetadata({ origin, pathname }: URL): object | undefined {
@@ -43,6 +50,7 @@ function serverMetadata(issuer: string): object {
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: GRANT_TYPES,
+    authorization_grant_profiles_supported: GRANT_PROFILES,
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: AUTH_METHODS,
     token_endpoint_auth_signing_alg_values_supported: ALGORITHMS,

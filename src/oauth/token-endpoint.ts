@@ -3,11 +3,17 @@
  * in the words of the standard; trouble of our own never looks as if their grant were gone, since a client answers that with a new sign-in.
  */
 import { answerForm, NO_STORE } from './answer-form.ts';
+import { useIdentityAssertion, type AssertionPorts } from './assertions/use-identity-assertion.ts';
 import { requireAudience } from './audience.ts';
-import { DEVICE_GRANT, type OAuthClient, type OAuthClients } from './clients/client.ts';
+import {
+  DEVICE_GRANT,
+  type AuthenticatedClient,
+  type OAuthClient,
+  type OAuthClients,
+} from './clients/client.ts';
 import { useDeviceCode } from './devices/use-device-code.ts';
 import { isOpaque, toKept, type TokenAnswer } from './grants/grant.ts';
-import { endGrant, issueForCode, issueForRefresh, type IssuePorts } from './grants/issue.ts';
+import { endGrant, issueForCode, issueForRefresh } from './grants/issue.ts';
 import { deleteAccessToken, findByCode, findByRefresh } from './grants/grant-store.ts';
 import type { GRANT_TYPES } from './metadata.ts';
 import { isTokenForm, ScopeSchema } from '../shared/identity/token.ts';
@@ -15,7 +21,7 @@ import { forClient, OAuthError } from './oauth-error.ts';
 import { isVerifierOf } from './pkce.ts';
 import type { Refusals } from './refusals.ts';
 
-export interface TokenPorts extends IssuePorts {
+export interface TokenPorts extends AssertionPorts {
   clients: OAuthClients;
   refusals: Refusals;
 }
@@ -119,7 +125,7 @@ async function revoke(token: string, client: OAuthClient, ports: TokenPorts): Pr
 /** What is given for each grant type; the metadata names the same. */
 type Use = (
   form: URLSearchParams,
-  client: OAuthClient,
+  client: AuthenticatedClient,
   origin: string,
   ports: TokenPorts,
 ) => Promise<TokenAnswer>;
@@ -127,4 +133,5 @@ const USES: ReadonlyMap<string, Use> = new Map<(typeof GRANT_TYPES)[number], Use
   ['authorization_code', useCode],
   ['refresh_token', useRefresh],
   [DEVICE_GRANT, useDeviceCode],
+  ['urn:ietf:params:oauth:grant-type:jwt-bearer', useIdentityAssertion],
 ]);

@@ -73,6 +73,8 @@ export type EditedKind<T extends StoredRecord, Created, Query, Patch> = RecordKi
   table: EditedTable<T>;
   /** The record that a patch makes of the one before. @throws PorticoError `validation_failed` */
   edit(before: T, patch: Patch, servers: Servers): T | Promise<T>;
+  /** What is written behind an edit; it says itself what must be true for it, since it runs also where the edit was not possible. */
+  withEdit?(record: T): readonly D1PreparedStatement[];
   /** What the audit tells of an edit, where that is not what it tells of the record. */
   toEditDetail?(record: T, patch: Patch): JsonObject;
 };
@@ -218,7 +220,7 @@ export function createEditedRecords<T extends StoredRecord, Created, Query, Patc
           const record = { ...edited, updated_at: Date.now() };
           const isDone = await commit({
             when: whenUnchanged(table, record),
-            statements: [updateRecord(db, table, record)],
+            statements: [updateRecord(db, table, record), ...(kind.withEdit?.(record) ?? [])],
             detail: kind.toEditDetail?.(record, patch) ?? kind.toDetail(record),
           });
           if (!isDone && table.whenEditable && (await find()).revision === before.revision) {

@@ -3,6 +3,7 @@ import { whereEqual } from '../records/record-store.ts';
 import { createReadRecords, type ReadRecords } from '../records/records.ts';
 import { AccessSignIns } from './access/access-sign-ins.ts';
 import { BrowserSignIns, type BrowserPorts } from './browser-sign-ins.ts';
+import { createAssertedIdentities } from './identities/asserted-identities.ts';
 import { createIdentities } from './identities/identity-service.ts';
 import type { OfPrincipal } from './invitation-schema.ts';
 import { createInvitations } from './invitation-service.ts';
@@ -30,5 +31,6 @@ export function createSignIn(deps: BrowserPorts & ProviderSignInPorts) {
     providerSignIns: new ProviderSignIns(deps),
     accessSignIns: new AccessSignIns(deps),
     identities: createIdentities(deps),
+    asserted: createAssertedIdentities(deps),
   };
 }

@@ -69,6 +69,12 @@ export const SIGN_IN_RESOURCES: readonly Resource[] = [
         about: 'who was never here gets a principal',
         takes: 'flag',
       },
+      {
+        field: 'takes_assertions',
+        flags: '--takes-assertions',
+        about: 'what it signs for clients counts as a sign-in',
+        takes: 'flag',
+      },
     ],
     example: {
       id: 'Acme',

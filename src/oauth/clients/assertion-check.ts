@@ -1,12 +1,8 @@
 /** Takes the signed assertion of a client: its keys are read from where it says, and remembered by the isolate for a while. */
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { KeySets } from '../../shared/crypto/key-sets.ts';
-import {
-  isSignedBy,
-  keysFor,
-  parseKeys,
-  type SigningKey,
-} from '../../shared/crypto/signing-keys.ts';
+import { isSignedByOne } from '../../shared/crypto/jwt.ts';
+import { keysFor, parseKeys, type SigningKey } from '../../shared/crypto/signing-keys.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { useAssertion } from './assertion-store.ts';
 import { checkClaims, onceKeyOf, refused, type ClientAssertion } from './client-assertion.ts';
@@ -44,12 +40,8 @@ export class AssertionCheck {
   ): Promise<void> {
     const { db, now } = this.#ports;
     const until = checkClaims(assertion, clientId, issuer, now());
-    const { signed, signature, header } = assertion;
     const keys = await this.#keysOf(client, assertion);
-    const checks = await Promise.all(
-      keys.map(key => isSignedBy(key, header.alg, signed, signature)),
-    );
-    if (!checks.includes(true)) throw refused('has no signature of the client');
+    if (!(await isSignedByOne(assertion, keys))) throw refused('has no signature of the client');
     const hash = await sha256Hex(onceKeyOf(assertion));
     if (!(await useAssertion(db, hash, until, now()))) throw refused('was used before');
   }

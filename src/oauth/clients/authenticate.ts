@@ -5,6 +5,7 @@
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { forClient, OAuthError } from '../oauth-error.ts';
 import type { AssertionCheck } from './assertion-check.ts';
+import type { AuthenticatedClient } from './client.ts';
 import { parseAssertion } from './client-assertion.ts';
 import { readClientCredentials, type ClientCredentials } from './client-credentials.ts';
 import { toSecretHmacs } from './client-secret.ts';
@@ -25,8 +26,12 @@ export class ClientAuthentication {
   }
 
   /** @throws OAuthError `invalid_request`, `invalid_client`, `temporarily_unavailable` */
-  async of(headers: Headers, form: URLSearchParams, issuer: string): Promise<StoredClient> {
+  async of(headers: Headers, form: URLSearchParams, issuer: string): Promise<AuthenticatedClient> {
     const shown = readClientCredentials(headers, form);
+    return { ...(await this.#check(shown, issuer)), method: shown.method };
+  }
+
+  async #check(shown: ClientCredentials, issuer: string): Promise<StoredClient> {
     if (shown.method !== 'private_key_jwt') {
       const client = await this.#find(shown.clientId);
       return forClient(client.id, async () => {

@@ -4,12 +4,10 @@
  */
 import { z } from 'zod';
 import { parseJwt, type Jwt } from '../../shared/crypto/jwt.ts';
+import { usableUntil, whyNotNow } from '../assertion-times.ts';
 import { OAuthError } from '../oauth-error.ts';
 
 const MAX_CHARS = 8_192;
-const SKEW_S = 60;
-/** Longest time that an assertion may be good for, in seconds. */
-const MAX_LIFE_S = 300;
 
 const time = z.number().finite();
 const ClaimsSchema = z.looseObject({
@@ -45,19 +43,15 @@ export function checkClaims(
   issuer: string,
   now: number,
 ): number {
-  const { iss, sub, aud, exp, nbf, iat } = claims;
-  const seconds = now / 1000;
+  const { iss, sub, aud } = claims;
   if (iss !== sub || (clientId !== undefined && clientId !== sub)) {
     throw refused('is of another client');
   }
   const ours = [issuer, `${issuer.replace(/\/$/, '')}/token`];
   if (![aud].flat().every(one => ours.includes(one))) throw refused('is for somebody else');
-  if (exp <= seconds - SKEW_S) throw refused('has expired');
-  if (exp > seconds + MAX_LIFE_S + SKEW_S) throw refused(`is good for more than ${MAX_LIFE_S} s`);
-  if ([nbf, iat].some(at => at !== undefined && at > seconds + SKEW_S)) {
-    throw refused('is of the future');
-  }
-  return (exp + SKEW_S) * 1000;
+  const problem = whyNotNow(claims, now);
+  if (problem !== undefined) throw refused(problem);
+  return usableUntil(claims);
 }
 
 /** What no two assertions of a client have in common. */

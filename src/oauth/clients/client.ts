@@ -25,6 +25,9 @@ export interface OAuthClient {
   authMethods: readonly AuthMethod[];
 }
 
+/** A client that showed who it is, and how. */
+export type AuthenticatedClient = OAuthClient & { method: AuthMethod };
+
 export interface OAuthClients {
   /**
    * The client of an id; undefined where there is none.
@@ -36,7 +39,11 @@ export interface OAuthClients {
    * @param issuer our own issuer, the audience of an assertion; `{issuer}/token` is another
    * @throws OAuthError `invalid_request`, `invalid_client`, `temporarily_unavailable`
    */
-  authenticate(headers: Headers, form: URLSearchParams, issuer: string): Promise<OAuthClient>;
+  authenticate(
+    headers: Headers,
+    form: URLSearchParams,
+    issuer: string,
+  ): Promise<AuthenticatedClient>;
   /** Note that it was used: a registered one that nobody uses is forgotten. */
   touch(client: OAuthClient, now: number): Promise<void>;
 }

@@ -20,6 +20,7 @@ const RefreshRowSchema = GrantRowSchema.extend({
 export type Refreshed = z.infer<typeof RefreshRowSchema>;
 
 const toList = (items: readonly string[] | null) => (items === null ? null : JSON.stringify(items));
+const marks = (items: readonly unknown[]) => items.map(() => '?').join(', ');
 
 /** The person is still signed in, and still is somebody. */
 export const whenSignedIn = ({ id, principalId }: SignedIn): Condition => ({
@@ -36,46 +37,28 @@ export interface Granted {
   redirectUri: string | null;
 }
 
-/** Make a grant with a code, where that is possible still. */
-export function insertGrant(
-  db: D1Database,
-  { id, name, now }: { id: string; name: string; now: number },
-  granted: Granted,
-  signedIn: SignedIn,
-  codeHmac: string,
-  when: Condition,
-): D1PreparedStatement {
-  const expiresAt = Math.min(now + LIFE.code, signedIn.grantsUntil ?? Infinity);
-  return db
-    .prepare(
-      `INSERT INTO oauth_grants (id, client_id, name, principal_id, token_id, identity_id, audience, scopes, servers, tools, toolsets,
-         code_hmac, code_challenge, redirect_uri, code_expires_at, created_at, expires_at, ends_at)
-       SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ${when.sql}`,
-    )
-    .bind(
-      id,
-      granted.clientId,
-      name,
-      signedIn.principalId,
-      signedIn.tokenId,
-      signedIn.identityId,
-      granted.audience,
-      JSON.stringify(granted.scopes),
-      toList(signedIn.servers),
-      toList(signedIn.tools),
-      toList(signedIn.toolsets),
-      codeHmac,
-      granted.challenge,
-      granted.redirectUri,
-      expiresAt,
-      now,
-      expiresAt,
-      signedIn.grantsUntil,
-      ...when.params,
-    );
+/** A grant that is made. */
+export interface MadeGrant extends Omit<Grant, 'answer_sealed' | 'answer_until' | 'last_used_at'> {
+  /** Null: it came of an assertion. */
+  code_hmac: string | null;
 }
 
-const marks = (items: readonly unknown[]) => items.map(() => '?').join(', ');
+/** Make a grant, where that may be. */
+export function insertGrant(
+  db: D1Database,
+  grant: MadeGrant,
+  when: Condition,
+): D1PreparedStatement {
+  const { scopes, servers, tools, toolsets, ...rest } = grant;
+  const lists = { servers: toList(servers), tools: toList(tools), toolsets: toList(toolsets) };
+  const row = { ...rest, ...lists, scopes: JSON.stringify(scopes) };
+  const values = Object.values(row);
+  return db
+    .prepare(
+      `INSERT INTO oauth_grants (${Object.keys(row).join(', ')}) SELECT ${marks(values)} WHERE ${when.sql}`,
+    )
+    .bind(...values, ...when.params);
+}
 
 /** The grant of a code, whose HMAC is one of these; also one that was used or expired. */
 export async function findByCode(
@@ -174,18 +157,25 @@ function insertRefresh(
     .bind(refreshHmac, keyId, grantId, now, now + LIFE.refresh, sealed);
 }
 
-/** Insert the access token of a grant, where this answer is its last. */
+/** Insert the access token of a grant, where this answer is its last; null: where it has none. */
 export function insertAccessToken(
   db: D1Database,
-  grant: Grant,
-  { sealed, keyId, now, expiresAt }: KeptAnswer,
+  grant: Pick<Grant, 'id'>,
+  {
+    sealed,
+    keyId,
+    now,
+    expiresAt,
+  }: Pick<KeptAnswer, 'keyId' | 'now' | 'expiresAt'> & {
+    sealed: string | null;
+  },
   { id, hmac }: { id: string; hmac: string },
 ): D1PreparedStatement {
   return db
     .prepare(
       `INSERT INTO tokens (id, name, hmac, key_id, servers, tools, toolsets, scopes, created_at, expires_at, principal_id, grant_id, audience)
        SELECT ?, g.name, ?, ?, g.servers, g.tools, g.toolsets, g.scopes, ?, ?, g.principal_id, g.id, g.audience
-       FROM oauth_grants AS g JOIN principals AS p ON p.id = g.principal_id WHERE g.id = ? AND g.answer_sealed = ?`,
+       FROM oauth_grants AS g JOIN principals AS p ON p.id = g.principal_id WHERE g.id = ? AND g.answer_sealed IS ?`,
     )
     .bind(id, hmac, keyId, now, Math.min(now + LIFE.access, expiresAt), grant.id, sealed);
 }

@@ -46,8 +46,11 @@ export interface TokenAnswer {
   access_token: string;
   token_type: 'Bearer';
   expires_in: number;
-  refresh_token: string;
+  /** Absent where what came before is shown again instead. */
+  refresh_token?: string;
   scope: string;
+  /** What it is for, where the client did not say so itself. */
+  resource?: string;
 }
 
 type Opaque = 'code' | 'refresh' | 'device_code';

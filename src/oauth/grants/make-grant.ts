@@ -7,12 +7,14 @@ import { boundScopes, type Scope } from '../../shared/identity/token.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { SignedIn } from '../../sign-in/signed-in.ts';
 import { OAuthError } from '../oauth-error.ts';
+import { LIFE } from './grant.ts';
 import {
   insertGrant,
   limitGrants,
   sweepGrants,
   whenSignedIn,
   type Granted,
+  type MadeGrant,
 } from './grant-store.ts';
 
 export interface MakeGrantPorts {
@@ -47,7 +49,7 @@ export async function makeGrant(
   signedIn: SignedIn,
   grant: NewGrant,
 ): Promise<void> {
-  const { name, granted, codeHmac, alsoWhen = ALWAYS, detail, andThen } = grant;
+  const { name, granted, alsoWhen = ALWAYS, detail, andThen } = grant;
   const [id, now] = [crypto.randomUUID(), clock()];
   const { principalId, id: signInId } = signedIn;
   const { clientId: client, audience, scopes } = granted;
@@ -57,7 +59,7 @@ export async function makeGrant(
     const isDone = await commit({
       when,
       statements: [
-        insertGrant(db, { id, name, now }, granted, signedIn, codeHmac, when),
+        insertGrant(db, toRow(signedIn, grant, id, now), when),
         ...andThen(id, now),
         limitGrants(db, principalId, client),
         sweepGrants(db, now),
@@ -67,4 +69,35 @@ export async function makeGrant(
     if (isDone) return;
     throw new OAuthError('access_denied', grant.refusal ?? 'You are not signed in any more');
   });
+}
+
+/** What is written of it: it waits for its code. */
+function toRow(
+  signedIn: SignedIn,
+  { name, granted, codeHmac }: NewGrant,
+  id: string,
+  now: number,
+): MadeGrant {
+  const until = Math.min(now + LIFE.code, signedIn.grantsUntil ?? Infinity);
+  return {
+    id,
+    client_id: granted.clientId,
+    name,
+    principal_id: signedIn.principalId,
+    token_id: signedIn.tokenId,
+    identity_id: signedIn.identityId,
+    audience: granted.audience,
+    scopes: [...granted.scopes],
+    servers: signedIn.servers,
+    tools: signedIn.tools,
+    toolsets: signedIn.toolsets,
+    code_hmac: codeHmac,
+    code_challenge: granted.challenge,
+    redirect_uri: granted.redirectUri,
+    code_expires_at: until,
+    redeemed_at: null,
+    created_at: now,
+    expires_at: until,
+    ends_at: signedIn.grantsUntil,
+  };
 }

@@ -1,8 +1,8 @@
-/** Signed tokens of others (JWS compact form, RFC 7515 §7.1; JWT, RFC 7519), taken apart and not yet believed. Pure. */
+/** Signed tokens of others (JWS compact form, RFC 7515 §7.1; JWT, RFC 7519), taken apart and not yet believed. Pure but for the signature. */
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../protocol.ts';
 import { fromBase64Url } from './base64url.ts';
-import { ALGORITHMS } from './signing-keys.ts';
+import { ALGORITHMS, isSignedBy, type SigningKey } from './signing-keys.ts';
 
 /** What a header says of keys beside `kid` is not looked at; one that wants something that must be understood is refused. */
 const HeaderSchema = z.looseObject({
@@ -27,6 +27,15 @@ export function parseJwt(text: string, maxChars: number): Jwt | undefined {
   const signature = fromBase64Url(tail);
   if (!header.success || !isObject(claims) || !signature || more.length > 0) return undefined;
   return { header: header.data, claims, signed: `${head}.${body}`, signature };
+}
+
+/** Whether one of the keys made the signature. */
+export async function isSignedByOne(
+  { header, signed, signature }: Pick<Jwt, 'header' | 'signed' | 'signature'>,
+  keys: readonly SigningKey[],
+): Promise<boolean> {
+  const checks = await Promise.all(keys.map(key => isSignedBy(key, header.alg, signed, signature)));
+  return checks.includes(true);
 }
 
 function toJson(part: string): unknown {

@@ -3,9 +3,9 @@
  * every host: a host that Access does not guard takes requests of anybody, with any header.
  */
 import { createGuardedFetch } from '../../http/guarded-fetch.ts';
-import { parseJwt } from '../../shared/crypto/jwt.ts';
+import { isSignedByOne, parseJwt } from '../../shared/crypto/jwt.ts';
 import { KeySets, type ReadKeys } from '../../shared/crypto/key-sets.ts';
-import { isSignedBy, parseKeys } from '../../shared/crypto/signing-keys.ts';
+import { parseKeys } from '../../shared/crypto/signing-keys.ts';
 import { signInProven, type IdentityPorts } from '../identities/identity-sign-ins.ts';
 import { refused } from '../make-sign-in.ts';
 import { listProviders } from '../providers/providers-store.ts';
@@ -51,10 +51,7 @@ export class AccessSignIns {
     if (!proven) throw refused(INVALID);
     const { issuer } = provider;
     const keys = await this.#keys.find(issuer, jwt.header, () => this.#read(issuer));
-    const checks = await Promise.all(
-      keys.map(key => isSignedBy(key, 'RS256', jwt.signed, jwt.signature)),
-    );
-    if (!checks.includes(true)) throw refused(INVALID);
+    if (!(await isSignedByOne(jwt, keys))) throw refused(INVALID);
     return signInProven(this.#ports, provider, proven);
   }
 

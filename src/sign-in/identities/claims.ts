@@ -1,7 +1,7 @@
 /** What a provider says of a person, and what that means here. Pure. Claims are text of others: what is not as expected counts for nothing. */
 import { isObject } from '../../shared/protocol.ts';
 import type { Provider } from '../providers/providers-schema.ts';
-import { MAX_SUBJECT_CHARS } from './identity-schema.ts';
+import { MAX_SUBJECT_CHARS, type Identity } from './identity-schema.ts';
 
 /** A person at a provider, as the provider proved it. */
 export interface Proven {
@@ -19,9 +19,9 @@ const MAX_NAME_CHARS = 100;
 export const isSubject = (subject: unknown): subject is string =>
   typeof subject === 'string' && subject !== '' && subject.length <= MAX_SUBJECT_CHARS;
 
-/** The texts of a claim: of its very name, else at its path with dots. */
-function textsOf(claims: Proven['claims'], name: string): string[] {
-  const found = Object.hasOwn(claims, name)
+/** A claim: of its very name, else at its path with dots. */
+const claimOf = (claims: Proven['claims'], name: string): unknown =>
+  Object.hasOwn(claims, name)
     ? claims[name]
     : name
         .split('.')
@@ -29,6 +29,10 @@ function textsOf(claims: Proven['claims'], name: string): string[] {
           (at, part) => (isObject(at) && Object.hasOwn(at, part) ? at[part] : undefined),
           claims,
         );
+
+/** The texts of a claim. */
+function textsOf(claims: Proven['claims'], name: string): string[] {
+  const found = claimOf(claims, name);
   const all: unknown[] = Array.isArray(found) ? found.slice(0, MAX_VALUES) : [found];
   return all.filter(value => typeof value === 'string');
 }
@@ -49,13 +53,19 @@ export function groupsOf(
   return [...new Set(groups)].toSorted();
 }
 
-/** What to call somebody, and the address to show beside it; neither decides anything. */
-export function shownOf({ claims, subject }: Proven): { name: string; email: string | null } {
-  const [email = null] = textsOf(claims, 'email');
+/** Whether anything is said of groups: where none are read, there is nothing to say. */
+export const saysGroups = (claims: Proven['claims'], { groups_claim: claim }: Settings): boolean =>
+  claim === null || claimOf(claims, claim) !== undefined;
+
+type Shown = Pick<Identity, 'name' | 'email'>;
+
+/** What to call somebody, and the address to show beside it; neither decides anything. @param before where nothing is said */
+export function shownOf({ claims, subject }: Proven, before?: Shown): Shown {
+  const [email = before?.email ?? null] = textsOf(claims, 'email');
   const names = ['name', 'preferred_username', 'login', 'email'];
   const name = names.flatMap(each => textsOf(claims, each)).find(text => text.trim() !== '');
   return {
-    name: (name ?? subject).trim().slice(0, MAX_NAME_CHARS),
+    name: (name ?? before?.name ?? subject).trim().slice(0, MAX_NAME_CHARS),
     email: email && email.slice(0, 320),
   };
 }

@@ -1,4 +1,5 @@
 /** The `identities` table. Reads return parsed rows; writes return statements. */
+import { ALWAYS } from '../../audit/admin-audit.ts';
 import type { Condition } from '../../audit/audit-store.ts';
 import { allOf, type RecordTable } from '../../records/record-store.ts';
 import { IdentitySchema, type Identity } from './identity-schema.ts';
@@ -32,13 +33,15 @@ export const IDENTITIES: RecordTable<Identity> = {
     }),
 };
 
-/** Write what the provider says of somebody now. */
+/** Write what the provider says of somebody now. @param when what must be true for it */
 export const renewIdentity = (
   db: D1Database,
   { id, name, email, groups, signed_in_at: at, expires_at: until }: Identity,
+  when: Condition = ALWAYS,
 ): D1PreparedStatement =>
   db
     .prepare(
-      'UPDATE identities SET name = ?, email = ?, groups = ?, signed_in_at = ?, expires_at = ? WHERE id = ?',
+      `UPDATE identities SET name = ?, email = ?, groups = ?, signed_in_at = ?, expires_at = ?
+       WHERE id = ? AND ${when.sql}`,
     )
-    .bind(name, email, JSON.stringify(groups), at, until, id);
+    .bind(name, email, JSON.stringify(groups), at, until, id, ...when.params);

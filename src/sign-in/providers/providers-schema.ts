@@ -36,13 +36,20 @@ const fields = {
   creates_principals: z.boolean().meta({
     description: 'Whoever may come and was never here gets a principal',
   }),
+  takes_assertions: z.boolean().meta({
+    description: 'What it signs about somebody for a client (ID-JAG) is taken at `/token`',
+  }),
   max_age_seconds: z.number().int().min(3_600).max(7_776_000).meta({
     description: 'How long an identity counts after its last sign-in',
   }),
 };
 
 const { name: _name, client_id: _id, client_secret: _secret, ...settings } = fields;
-const SettingsSchema = z.object(settings);
+/** Rows of former versions lack what came later. */
+const SettingsSchema = z.object({
+  ...settings,
+  takes_assertions: fields.takes_assertions.default(false),
+});
 
 /** A row of `sign_in_providers`; times in milliseconds since the epoch. */
 export const ProviderSchema = z.object({
@@ -70,6 +77,7 @@ export const CreateProviderSchema = z.strictObject({
   group_map: fields.group_map.default({}),
   required_claims: fields.required_claims.default({}),
   creates_principals: fields.creates_principals.default(false),
+  takes_assertions: fields.takes_assertions.default(false),
   max_age_seconds: fields.max_age_seconds.default(604_800),
 });
 export type CreateProvider = z.infer<typeof CreateProviderSchema>;

@@ -11,7 +11,7 @@ import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { GITHUB_ISSUER } from '../github/github-client.ts';
 import type { CreateProvider, Provider, UpdateProvider } from './providers-schema.ts';
-import { MAX_PROVIDERS, PROVIDERS } from './providers-store.ts';
+import { endAsserted, MAX_PROVIDERS, PROVIDERS } from './providers-store.ts';
 
 export interface ProviderPorts extends RecordPorts {
   allowsLoopback: boolean;
@@ -31,9 +31,12 @@ const OF_EVERYBODY: ReadonlySet<string> = new Set([
   'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
 ]);
 
-/** @throws PorticoError `validation_failed` where everybody could come */
+/** @throws PorticoError `validation_failed` where everybody could come, or assertions cannot */
 function checked(provider: Provider): Provider {
-  const { issuer, settings } = provider;
+  const { issuer, kind, settings } = provider;
+  if (settings.takes_assertions && kind !== 'oidc') {
+    throw fieldProblem('takes_assertions', 'goes with the kind oidc');
+  }
   const isOpen = settings.creates_principals && Object.keys(settings.required_claims).length === 0;
   if (!isOpen || !OF_EVERYBODY.has(issuer.replace(/\/$/, ''))) return provider;
   throw fieldProblem('required_claims', 'say who may come: everybody has an account there');
@@ -49,7 +52,7 @@ export function createProviders({
     noun: 'sign_in_provider',
     missing: 'No such provider',
     filter: () => ALWAYS,
-    onChanged: verb => (verb === 'delete' ? onAccessChanged() : undefined),
+    onChanged: verb => (verb === 'create' ? undefined : onAccessChanged()),
 
     make(body: CreateProvider, _servers, stamp) {
       const { name, kind, issuer, client_id, client_secret, ...settings } = body;
@@ -68,6 +71,8 @@ export function createProviders({
       const edited = patched(before, { name, client_id, client_secret });
       return checked({ ...edited, settings: patched(before.settings, settings) });
     },
+
+    withEdit: ({ id }) => [endAsserted(ports.db, id)],
 
     whyNot: () =>
       new PorticoError(

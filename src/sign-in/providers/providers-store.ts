@@ -34,3 +34,30 @@ export async function listProviders(
     .all();
   return results.map(row => ProviderSchema.parse(row));
 }
+
+/** The OpenID provider with this issuer, where its assertions are taken. */
+export async function findAsserting(db: D1Database, issuer: string): Promise<Provider | undefined> {
+  const found = await db
+    .prepare("SELECT * FROM sign_in_providers WHERE issuer = ? AND kind = 'oidc'")
+    .bind(issuer)
+    .first();
+  const provider = found === null ? undefined : ProviderSchema.parse(found);
+  return provider?.settings.takes_assertions === true ? provider : undefined;
+}
+
+/** Its assertions are taken. */
+export const whenAsserting = (id: string): Condition => ({
+  sql: `EXISTS (SELECT 1 FROM sign_in_providers WHERE id = ? AND json_extract(settings, '$.takes_assertions') IS 1)`,
+  params: [id],
+});
+
+/** End what came of its assertions, where they are taken no more. Such grants never had a code. */
+export function endAsserted(db: D1Database, id: string): D1PreparedStatement {
+  const { sql, params } = whenAsserting(id);
+  return db
+    .prepare(
+      `DELETE FROM oauth_grants WHERE code_hmac IS NULL
+         AND identity_id IN (SELECT id FROM identities WHERE provider_id = ?) AND NOT ${sql}`,
+    )
+    .bind(id, ...params);
+}

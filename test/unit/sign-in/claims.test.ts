@@ -8,6 +8,7 @@ const settings = {
   group_map: { Staff: 'staff', 'On Call': 'on-call' },
   required_claims: {},
   creates_principals: true,
+  takes_assertions: false,
   max_age_seconds: 3_600,
 };
 

@@ -42,7 +42,7 @@ describe('a program that shows a code', () => {
     const metadata = await portico.fetch('/.well-known/oauth-authorization-server');
     expect(await metadata.json()).toMatchObject({
       device_authorization_endpoint: `${ORIGIN}/device_authorization`,
-      grant_types_supported: ['authorization_code', 'refresh_token', DEVICE_GRANT],
+      grant_types_supported: expect.arrayContaining([DEVICE_GRANT]),
     });
     const answer = await stand.begin({ resource: `${ORIGIN}/mcp` });
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);

@@ -1,0 +1,120 @@
+/**
+ * What an identity provider signs about somebody for one client: ID-JAG (draft-ietf-oauth-identity-assertion-authz-grant §3), a JWT for us
+ * alone, for the client that shows it, of now. What bounds it in ways that are not known here is refused, never left out. Pure.
+ */
+import { z } from 'zod';
+import { parseJwt, type Jwt } from '../../shared/crypto/jwt.ts';
+import { MEMBER_SCOPES, ScopeSchema, type Scope } from '../../shared/identity/token.ts';
+import type { Proven } from '../../sign-in/identities/claims.ts';
+import { usableUntil, whyNotNow } from '../assertion-times.ts';
+import { coversAudience, parseAudience } from '../audience.ts';
+import { parseScopes } from '../authorization-request.ts';
+import { OAuthError } from '../oauth-error.ts';
+
+const TYPE = 'oauth-id-jag+jwt';
+/** With the groups of somebody in it, and room beside it in a form. */
+const MAX_CHARS = 12_288;
+const MAX_RESOURCES = 20;
+
+const time = z.number().finite();
+const id = z.string().min(1).max(1_000);
+/** Keys it is bound to, rights beyond scopes, somebody who acts for another, a tenant of ours. */
+const NOT_HERE = ['cnf', 'authorization_details', 'act', 'aud_tenant'] as const;
+const ClaimsSchema = z.looseObject({
+  iss: id,
+  sub: id,
+  aud: z.union([z.string(), z.array(z.string()).length(1)]),
+  client_id: z.string().max(2_000),
+  jti: id,
+  exp: time,
+  iat: time,
+  nbf: time.optional(),
+  resource: z.union([z.string(), z.array(z.string()).min(1).max(MAX_RESOURCES)]).optional(),
+  scope: z.string().optional(),
+  tenant: id.optional(),
+});
+
+export type IdentityAssertion = Omit<Jwt, 'claims'> & { claims: z.infer<typeof ClaimsSchema> };
+
+export const refused = (what: string) => new OAuthError('invalid_grant', `The assertion ${what}`);
+
+/**
+ * An assertion that is for this client at this gateway, now; not yet believed.
+ * @param clientId of the client that showed who it is
+ * @param now milliseconds since the epoch
+ * @throws OAuthError `invalid_grant`
+ */
+export function parseIdentityAssertion(
+  text: string,
+  clientId: string,
+  issuer: string,
+  now: number,
+): IdentityAssertion {
+  const jwt = parseJwt(text, MAX_CHARS);
+  const parsed = ClaimsSchema.safeParse(jwt?.claims);
+  if (jwt?.header['typ'] !== TYPE || !parsed.success) throw refused('is no ID-JAG');
+  const claims = parsed.data;
+  if ([claims.aud].flat()[0] !== issuer) throw refused('is for somebody else');
+  if (claims.client_id !== clientId) throw refused('is for another client');
+  const bound = NOT_HERE.find(name => Object.hasOwn(claims, name));
+  if (bound !== undefined) throw refused(`has ${bound}, which is not known here`);
+  const problem = whyNotNow(claims, now);
+  if (problem !== undefined) throw refused(problem);
+  return { ...jwt, claims };
+}
+
+/** Who it is about. */
+export const provenBy = ({ claims }: IdentityAssertion): Proven => ({
+  issuer: claims.iss,
+  subject: claims.sub,
+  claims,
+});
+
+/** Until when it could be shown again, in milliseconds since the epoch, and what no two of an issuer have in common. */
+export const onceOf = ({ claims }: IdentityAssertion): { until: number; key: string } => ({
+  until: usableUntil(claims),
+  key: JSON.stringify(['id-jag', claims.iss, claims.jti]),
+});
+
+/**
+ * What the access token is for: the resource that the assertion names. Where it names none the client may, as at the other grants.
+ * @param asked values of `resource` in the request: the same, or one below it
+ * @throws OAuthError `invalid_grant`, `invalid_target`
+ */
+export function audienceOf(
+  { claims: { resource } }: IdentityAssertion,
+  asked: readonly string[],
+  origin: string,
+): string {
+  if (resource === undefined) return parseAudience(asked, origin);
+  const named = [resource].flat().map(one => ours(one, origin));
+  const [only = '', ...more] = named;
+  if (asked.length === 0 && more.length === 0) return only;
+  const wanted = parseAudience(asked, origin);
+  const found = named.find(each => coversAudience(each, wanted));
+  if (found === undefined) throw new OAuthError('invalid_target', 'The assertion names another');
+  return found;
+}
+
+function ours(resource: string, origin: string): string {
+  try {
+    return parseAudience([resource], origin);
+  } catch {
+    throw refused('names a resource that is not here');
+  }
+}
+
+/**
+ * The scopes that both the assertion and the request name; an assertion that names none is for those of a member.
+ * @param asked `scope` of the request; null: all that may be
+ * @throws OAuthError `invalid_grant`, `invalid_scope`
+ */
+export function scopesOf({ claims: { scope } }: IdentityAssertion, asked: string | null): Scope[] {
+  const said = scope?.split(' ');
+  const bound = said ? ScopeSchema.options.filter(each => said.includes(each)) : MEMBER_SCOPES;
+  if (bound.length === 0) throw refused('names no scope that is known here');
+  const wanted = asked ? parseScopes(asked) : bound;
+  const both = bound.filter(each => wanted.includes(each));
+  if (both.length === 0) throw new OAuthError('invalid_scope', 'The assertion names others');
+  return both;
+}

@@ -1,0 +1,70 @@
+/**
+ * The keys of identity providers: found by what an issuer says of itself (OpenID Connect Discovery 1.0 §4), read within the bounds of what
+ * clients have on the web, and remembered by the isolate for a while.
+ */
+import { z } from 'zod';
+import { isSignedByOne, type Jwt } from '../../shared/crypto/jwt.ts';
+import { KeySets, type ReadKeys } from '../../shared/crypto/key-sets.ts';
+import { parseKeys } from '../../shared/crypto/signing-keys.ts';
+import { DocumentReader } from '../clients/document-reader.ts';
+import { OAuthError } from '../oauth-error.ts';
+
+const MAX_ISSUERS = 20;
+const MAX_BYTES = 65_536;
+/** Longest use of keys without another look, in milliseconds. */
+const MAX_FRESH_MS = 3_600_000;
+
+const DiscoverySchema = z.looseObject({ issuer: z.string(), jwks_uri: z.string() });
+
+export class IssuerKeys {
+  readonly #sets: KeySets;
+  readonly #reader: DocumentReader;
+  readonly #now: () => number;
+
+  constructor(allowsLoopback: boolean, now: () => number) {
+    this.#sets = new KeySets(MAX_ISSUERS, now);
+    this.#reader = new DocumentReader(allowsLoopback, now);
+    this.#now = now;
+  }
+
+  /** Whether an issuer signed it. @throws OAuthError `temporarily_unavailable` where its keys cannot be had */
+  async haveSigned(issuer: string, jwt: Omit<Jwt, 'claims'>): Promise<boolean> {
+    return isSignedByOne(jwt, await this.#sets.find(issuer, jwt.header, () => this.#read(issuer)));
+  }
+
+  async #read(issuer: string): Promise<ReadKeys> {
+    try {
+      const { value: url } = await this.#reader.read({
+        url: `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+        maxBytes: MAX_BYTES,
+        what: 'What the issuer says of itself',
+        parse: text => toKeysUrl(text, issuer),
+      });
+      const { value: keys, freshUntil } = await this.#reader.read({
+        url,
+        maxBytes: MAX_BYTES,
+        what: 'The key set of the issuer',
+        parse: toKeys,
+      });
+      return { keys, freshUntil: Math.min(freshUntil, this.#now() + MAX_FRESH_MS) };
+    } catch {
+      // What is wrong there is no matter of the client's: its assertion may be right.
+      throw unavailable();
+    }
+  }
+}
+
+const unavailable = () =>
+  new OAuthError('temporarily_unavailable', 'The keys of the issuer cannot be had now; try again');
+
+function toKeysUrl(text: string, issuer: string): string {
+  const said = DiscoverySchema.parse(JSON.parse(text));
+  if (said.issuer !== issuer) throw unavailable();
+  return said.jwks_uri;
+}
+
+function toKeys(text: string) {
+  const found = parseKeys(text);
+  if (!found) throw unavailable();
+  return found;
+}
