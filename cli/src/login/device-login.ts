@@ -93,7 +93,7 @@ async function poll(
 }
 
 /** When to ask again, in seconds. @throws what cannot pass */
-function nextInterval(error: unknown, seconds: number): number {
+export function nextInterval(error: unknown, seconds: number): number {
   if (error instanceof oauth.ResponseBodyError) {
     if (error.error === 'authorization_pending') return seconds;
     if (error.error === 'slow_down') return seconds + SLOWER_S;
