@@ -14,7 +14,12 @@ import {
 import { useDeviceCode } from './devices/use-device-code.ts';
 import { isOpaque, toKept, type TokenAnswer } from './grants/grant.ts';
 import { endGrant, issueForCode, issueForRefresh } from './grants/issue.ts';
-import { deleteAccessToken, findByCode, findByRefresh } from './grants/grant-store.ts';
+import {
+  deleteAccessToken,
+  findAsserted,
+  findByCode,
+  findByRefresh,
+} from './grants/grant-store.ts';
 import type { GRANT_TYPES } from './metadata.ts';
 import { isTokenForm, ScopeSchema } from '../shared/identity/token.ts';
 import { forClient, OAuthError } from './oauth-error.ts';
@@ -114,6 +119,8 @@ async function revoke(token: string, client: OAuthClient, ports: TokenPorts): Pr
   const { db, keys, onAccessChanged } = ports;
   if (isTokenForm(token)) {
     const hmacs = await keys.hmacs('token', token);
+    const asserted = await findAsserted(db, hmacs, client.id);
+    if (asserted) return endGrant(asserted, 'revoked_by_client', ports);
     const { meta } = await deleteAccessToken(db, hmacs, client.id).run();
     if (meta.changes > 0) await onAccessChanged();
     return;

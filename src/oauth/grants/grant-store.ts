@@ -199,6 +199,22 @@ export function sweepGrants(db: D1Database, now: number): D1PreparedStatement {
     .bind(now);
 }
 
+/** The grant of a client that has but one access token, with one of these HMACs: it came of an assertion. */
+export async function findAsserted(
+  db: D1Database,
+  hmacs: readonly string[],
+  clientId: string,
+): Promise<Grant | undefined> {
+  const row = await db
+    .prepare(
+      `SELECT ${GRANT} FROM tokens AS t JOIN oauth_grants AS g ON g.id = t.grant_id
+       WHERE t.hmac IN (${marks(hmacs)}) AND g.client_id = ? AND g.code_hmac IS NULL`,
+    )
+    .bind(...hmacs, clientId)
+    .first();
+  return row === null ? undefined : GrantRowSchema.parse(row);
+}
+
 /** Delete the access token with one of these HMACs, of a grant of this client. */
 export function deleteAccessToken(
   db: D1Database,

@@ -1,7 +1,8 @@
 /** Who may show assertions (ID-JAG), and whose are taken. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { createAssertionIssuer } from '../../fixtures/assertion-issuer.ts';
+import { ASSERTION_TYPE } from '../../../src/oauth/clients/client-credentials.ts';
+import { createAssertionIssuer, type Changed } from '../../fixtures/assertion-issuer.ts';
 import {
   GRANT_TYPE,
   ISSUER,
@@ -12,7 +13,7 @@ import {
 } from '../support/assertion-stand.ts';
 import type { FakeUpstream } from '../support/fake-upstreams.ts';
 import { createClient, errorOf, send } from '../support/oauth-client.ts';
-import { createPortico } from '../support/portico.ts';
+import { createPortico, ORIGIN } from '../support/portico.ts';
 
 const stand = setUpAssertions();
 
@@ -37,6 +38,36 @@ describe('the client', () => {
     expect(await left()).toEqual(NOTHING);
     expect(stand.seen).toEqual([]);
     expect((await stand.show(text)).status).toBe(200);
+  });
+
+  it('[ACC-7] [SEC-5] has a document, and signs with a key of it; with nothing it is refused', async () => {
+    await stand.setUp();
+    const id = 'https://app.example.com/client.json';
+    const own = await createAssertionIssuer(id);
+    const document = {
+      client_id: id,
+      client_name: 'App',
+      redirect_uris: ['https://app.example.com/cb'],
+      token_endpoint_auth_method: 'private_key_jwt',
+      token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+      jwks: own.jwks,
+    };
+    stand.serve({}, { 'https://app.example.com': () => Response.json(document) });
+    const about = await stand.assertion({ claims: { client_id: id } });
+    const bare = await stand.show(about, {}, { client_id: id });
+    expect(await errorOf(bare)).toEqual([400, 'unauthorized_client']);
+    const signed = async (changed: Changed = {}) => ({
+      client_assertion_type: ASSERTION_TYPE,
+      client_assertion: await own.sign({ sub: id, aud: ORIGIN }, changed),
+    });
+    const forged = await signed({ key: stand.others.privateKey });
+    expect(await errorOf(await stand.show(about, {}, forged))).toEqual([401, 'invalid_client']);
+    // What a client signs about itself is nothing that a provider signed.
+    const itself = await own.sign({ sub: 'ada', aud: ORIGIN, client_id: id });
+    const asIssuer = await stand.show(itself, {}, await signed());
+    expect(await errorOf(asIssuer)).toEqual([400, 'invalid_grant']);
+    expect(await left()).toEqual(NOTHING);
+    expect((await stand.show(about, {}, await signed())).status).toBe(200);
   });
 
   it('[ACC-7] shows it in a header as well', async () => {

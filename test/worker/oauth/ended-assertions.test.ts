@@ -48,6 +48,22 @@ describe('its end', () => {
     expect((await stand.show(await stand.assertion())).ok).toBe(false);
   });
 
+  it('[ACC-7] comes by the client itself, and by no other', async () => {
+    await stand.setUp();
+    const { access_token: token } = await stand.give();
+    const revoke = (who: object) =>
+      stand.portico.fetch('/revoke', {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: String(new URLSearchParams({ token, ...who })),
+      });
+    expect((await revoke(await stand.addClient('Other'))).status).toBe(200);
+    expect((await send(stand.portico, token)).status).toBe(200);
+    expect((await revoke(stand.client)).status).toBe(200);
+    expect((await send(stand.portico, token)).status).toBe(401);
+    expect(await left()).toMatchObject({ grants: 0, tokens: 0 });
+  });
+
   it('[ACC-7] is not that of other edits, nor of grants that people made', async () => {
     await stand.setUp();
     const { access_token: token } = await stand.give();

@@ -40,13 +40,17 @@ export class AssertionStand {
   /** What the provider was asked for. */
   seen: string[] = [];
 
-  /** The provider as it is on the web; what a path has instead. */
-  serve(instead: Record<string, FakeUpstream> = {}): void {
+  /** The provider as it is on the web; what a path has instead, and what other origins have. */
+  serve(
+    instead: Record<string, FakeUpstream> = {},
+    others: Record<string, FakeUpstream> = {},
+  ): void {
     const answers: Record<string, unknown> = {
       '/.well-known/openid-configuration': this.idp.metadata,
       '/keys': this.idp.jwks,
     };
     this.seen = fakeUpstreams({
+      ...others,
       [ISSUER]: request => {
         const { pathname } = new URL(request.url);
         return instead[pathname]?.(request) ?? Response.json(answers[pathname] ?? {});
@@ -88,7 +92,7 @@ export class AssertionStand {
   show(
     text: string,
     more: Record<string, string> = {},
-    who: Partial<Secret> = this.client,
+    who: Partial<Secret> | Record<string, string> = this.client,
   ): Promise<Response> {
     const fields = { grant_type: GRANT_TYPE, assertion: text, ...who, ...more };
     return this.portico.fetch('/token', {
