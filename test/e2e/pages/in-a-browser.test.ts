@@ -1,9 +1,9 @@
 /** A person signs in and lets a program in, in a real browser: with and without scripts, by the keyboard alone. */
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
+import { picture, tabTo } from '../support/keyboard.ts';
 import { open } from '../support/raw-client.ts';
 import { startSigningProgram } from '../support/signing-program.ts';
 
@@ -20,30 +20,6 @@ afterAll(async () => {
   await browser?.close();
   await gateway?.stop();
 });
-
-/** Where pictures of the pages go, for who wants to look at them. */
-const PICTURES = process.env['PORTICO_TEST_PICTURES'];
-const picture = (page: Page, name: string): Promise<unknown> =>
-  PICTURES === undefined
-    ? Promise.resolve()
-    : page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
-
-/** What a person would call what has the focus; it runs in the page. */
-const FOCUSED_LABEL =
-  'document.activeElement.labels?.[0]?.textContent ?? document.activeElement.textContent';
-
-/** Presses Tab until what has the focus is called so. */
-async function tabTo(page: Page, name: RegExp): Promise<void> {
-  for (let presses = 0; presses < 20; presses += 1) {
-    const focused = page.locator(':focus');
-    if ((await focused.count()) === 1) {
-      const label = await page.evaluate<string>(FOCUSED_LABEL);
-      if (name.test(label.trim())) return;
-    }
-    await page.keyboard.press('Tab');
-  }
-  throw new Error(`Nothing that is called ${name} gets the focus`);
-}
 
 const lists = async (accessToken: string): Promise<number> => {
   const client = await open('modern', { url: `${gateway.origin}/mcp`, token: accessToken });

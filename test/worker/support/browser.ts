@@ -1,17 +1,24 @@
-/** A browser, as far as signing in needs one: it keeps the cookie, and says which page a form comes from. */
+/** A browser, as far as signing in needs one: it keeps cookies, and says which page a form comes from. */
 import { ORIGIN, type Portico } from './portico.ts';
 
 export interface Browser {
+  /** Those it keeps, as it sends them. */
   cookie: string;
   get(path: string): Promise<Response>;
   post(path: string, fields: Record<string, string>, headers?: HeadersInit): Promise<Response>;
 }
 
 /** @param origin of the gateway, as the browser asks for it */
-export function createBrowser(portico: Portico): Browser {
+export function createBrowser(portico: Portico, origin: string = ORIGIN): Browser {
   const keep = (response: Response): Response => {
-    const [pair = ''] = (response.headers.get('set-cookie') ?? '').split(';');
-    if (pair !== '') browser.cookie = pair.endsWith('=') ? '' : pair;
+    const kept = new Map(browser.cookie.split('; ').map(pair => [nameOf(pair), pair]));
+    kept.delete('');
+    for (const header of response.headers.getSetCookie()) {
+      const [pair = ''] = header.split(';');
+      if (pair.endsWith('=')) kept.delete(nameOf(pair));
+      else kept.set(nameOf(pair), pair);
+    }
+    browser.cookie = [...kept.values()].join('; ');
     return response;
   };
   const browser: Browser = {
@@ -23,7 +30,7 @@ export function createBrowser(portico: Portico): Browser {
           method: 'POST',
           headers: {
             'content-type': 'application/x-www-form-urlencoded',
-            origin: ORIGIN,
+            origin,
             cookie: browser.cookie,
             ...headers,
           },
@@ -33,3 +40,5 @@ export function createBrowser(portico: Portico): Browser {
   };
   return browser;
 }
+
+const nameOf = (pair: string): string => pair.slice(0, Math.max(pair.indexOf('='), 0));

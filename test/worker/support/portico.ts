@@ -68,9 +68,10 @@ export async function settleAll(): Promise<void> {
   await Promise.race([Promise.allSettled(left), scheduler.wait(SETTLE_MS)]);
 }
 
-/** @param settings replace bindings and settings of the Worker, not of its objects */
+/** @param settings replace bindings and settings of the Worker, not of its objects @param origin as which it is asked */
 export function createPortico(
   settings: Partial<Env> & Record<`PORTICO_${string}`, string> = {},
+  origin: string = ORIGIN,
 ): Portico {
   const own: Env = { ...env, ...settings };
   const contexts: ExecutionContext[] = [];
@@ -78,7 +79,7 @@ export function createPortico(
     const context = createExecutionContext();
     contexts.push(context);
     const request = new Request<unknown, IncomingRequestCfProperties>(
-      `${ORIGIN}${path}`,
+      `${origin}${path}`,
       init as RequestInit<IncomingRequestCfProperties>,
     );
     return worker.fetch(request, own, context);
