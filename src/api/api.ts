@@ -32,6 +32,7 @@ import { registerKeys } from './keys.ts';
 import { registerModel } from './model.ts';
 import { registerOAuthClients } from './oauth-clients.ts';
 import { registerOwners } from './owners.ts';
+import { registerPasskeys } from './passkeys.ts';
 import { registerPrincipals } from './principals.ts';
 import { deferOf } from './request-context.ts';
 import { registerSearch, SEARCH_PATH } from './search.ts';
@@ -112,6 +113,7 @@ export function createApi(ports: ApiPorts): Api {
   registerTokens(api, ports);
   registerInvitations(api, ports);
   registerSignIns(api, ports);
+  registerPasskeys(api, ports);
   registerGrants(api, ports);
   registerOAuthClients(api, ports);
   registerSignInProviders(api, ports);

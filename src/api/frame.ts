@@ -42,6 +42,7 @@ import type { Invitations } from '../sign-in/invitation-service.ts';
 import type { SignInRecords } from '../sign-in/create-sign-in.ts';
 import type { Identities } from '../sign-in/identities/identity-service.ts';
 
+import type { PasskeyRecords } from '../sign-in/passkeys/passkey-records.ts';
 import type { Providers } from '../sign-in/providers/providers-service.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 
@@ -67,6 +68,7 @@ export interface ApiPorts {
   clientRecords: ClientRecords;
   providers: Providers;
   identities: Identities;
+  passkeyRecords: PasskeyRecords;
   explanations: ExplainService;
   rules: Rules;
   cacheRules: CacheRules;

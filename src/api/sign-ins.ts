@@ -18,6 +18,7 @@ const resource = {
     by: 'token',
     token: '5a1f0a52-7a0e-4f0e-8f0b-6f3c2d1e0a99',
     identity: null,
+    passkey: null,
     created_at: '2026-11-02T09:00:00.000Z',
     expires_at: '2026-11-02T21:00:00.000Z',
   },

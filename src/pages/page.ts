@@ -8,7 +8,7 @@ import { PorticoError } from '../shared/errors/portico-error.ts';
 
 export type Html = ReturnType<typeof html>;
 
-const FILES = new Set(['page.css', 'code.mjs']);
+const FILES = new Set(['page.css', 'code.mjs', 'passkeys.mjs']);
 const FOLDER = '/pages/';
 
 /** Whether a path is of a file of these pages. */
@@ -23,8 +23,8 @@ export function servePageFile(path: string, asset: FindAsset): Promise<Response>
 export interface PageOptions {
   title: string;
   status?: number;
-  /** Name of a script that helps, of the files. */
-  script?: 'code.mjs';
+  /** Names of scripts that help, of the files. */
+  scripts?: readonly ('code.mjs' | 'passkeys.mjs')[];
   /** Origins that a form of the page may lead to, beside our own: browsers count the redirect after it too. */
   leadsTo?: string | undefined;
   /** Where the page goes by itself at once. */
@@ -34,7 +34,7 @@ export interface PageOptions {
 /** A page of one card, kept by nobody. */
 export async function toPage(
   main: Html,
-  { title, status = 200, script, leadsTo, refresh }: PageOptions,
+  { title, status = 200, scripts = [], leadsTo, refresh }: PageOptions,
 ): Promise<Response> {
   const page = html`<!doctype html>
     <html lang="en">
@@ -45,7 +45,7 @@ export async function toPage(
         ${refresh ? html`<meta http-equiv="refresh" content="0;url=${refresh}" />` : ''}
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/pages/page.css" />
-        ${script ? html`<script src="/pages/${script}" type="module"></script>` : ''}
+        ${scripts.map(name => html`<script src="/pages/${name}" type="module"></script>`)}
       </head>
       <body>
         <main>${await main}</main>

@@ -3,10 +3,15 @@ import { answerPage } from '../http/page-files.ts';
 import { handleAuthorize, type AuthorizePorts } from './authorize.ts';
 import { handleDevice, type DevicePagePorts } from './device.ts';
 import { isPageFile, servePageFile } from './page.ts';
+import { handlePasskeys, isPasskeyPath, type PasskeyPagePorts } from './passkeys.ts';
 import { handleSetup, isSetupPath, type SetupPorts } from './setup.ts';
 import { handleSignIn, isSignInPath, type SignInPagePorts } from './sign-in.ts';
 
-export type PagesPorts = AuthorizePorts & DevicePagePorts & SetupPorts & SignInPagePorts;
+export type PagesPorts = AuthorizePorts &
+  DevicePagePorts &
+  SetupPorts &
+  SignInPagePorts &
+  PasskeyPagePorts;
 
 /** The answer of a page; undefined where the path is of none. */
 export function servePage(
@@ -18,6 +23,7 @@ export function servePage(
   if (pathname === '/authorize') return handleAuthorize(request, url, ports);
   if (pathname === '/device') return handleDevice(request, url, ports);
   if (isSignInPath(pathname)) return handleSignIn(request, url, ports);
+  if (isPasskeyPath(pathname)) return handlePasskeys(request, url, ports);
   if (isSetupPath(pathname)) return handleSetup(request, url, ports);
   if (!isPageFile(pathname)) return undefined;
   const read = () => servePageFile(pathname, ports.asset);

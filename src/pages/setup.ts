@@ -40,7 +40,7 @@ export function handleSetup(request: Request, url: URL, ports: SetupPorts): Prom
 }
 
 const toSetupPage = (status: number, main: Html) =>
-  toPage(main, { title: 'Set up Portico', status, script: 'code.mjs' });
+  toPage(main, { title: 'Set up Portico', status, scripts: ['code.mjs'] });
 
 const askForCode = (problem = ''): Html => html`
   <h1>Set up Portico</h1>

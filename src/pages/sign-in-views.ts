@@ -2,11 +2,18 @@
 import { html } from 'hono/html';
 import type { SignedIn } from '../sign-in/signed-in.ts';
 import { toPage, type Html } from './page.ts';
+import { PASSKEY_PATHS, passkeyForm } from './passkey-views.ts';
 
 /** A provider as a page names it. */
 export interface Named {
   id: string;
   name: string;
+}
+
+/** How one can sign in beside pasting something. */
+export interface Ways {
+  providers: readonly Named[];
+  hasPasskeys: boolean;
 }
 
 /** A path of these pages, for one who goes on to another. */
@@ -22,25 +29,29 @@ export const toSignInPath = (path: string | undefined): string => withReturn('/s
 export const toFormPage = (
   status: number,
   path: string | undefined,
-  providers: readonly Named[],
+  ways: Ways,
   problem = '',
 ): Promise<Response> =>
-  toPage(askWho(path, providers, problem), {
+  toPage(askWho(path, ways, problem), {
     title: 'Sign in to Portico',
     status,
-    script: 'code.mjs',
+    scripts: ['code.mjs', 'passkeys.mjs'],
   });
 
 /** The page that says who is signed in, and leads on by itself. */
-export async function toSignedInPage(who: SignedIn, path: string | undefined): Promise<Response> {
-  const page = await toPage(showWho(who, path), { title: 'Signed in to Portico' });
+export async function toSignedInPage(
+  who: SignedIn,
+  path: string | undefined,
+  hasPasskeys: boolean,
+): Promise<Response> {
+  const page = await toPage(showWho(who, path, hasPasskeys), { title: 'Signed in to Portico' });
   if (path !== undefined) page.headers.set('refresh', `0; url=${path}`);
   return page;
 }
 
 const askWho = (
   path: string | undefined,
-  providers: readonly Named[],
+  { providers, hasPasskeys }: Ways,
   problem: string,
 ): Html => html`
   <h1>Sign in to Portico</h1>
@@ -53,6 +64,7 @@ const askWho = (
         >
       </p>`,
   )}
+  ${hasPasskeys ? passkeyForm(path) : ''}
   <p>
     Paste a token of yours, or the code of an invitation. Your browser stays signed in for twelve
     hours; what you paste is not kept in it.
@@ -74,10 +86,11 @@ const askWho = (
   </form>
 `;
 
-const showWho = ({ name }: SignedIn, path: string | undefined): Html => html`
+const showWho = ({ name }: SignedIn, path: string | undefined, hasPasskeys: boolean): Html => html`
   <h1>You are signed in</h1>
   <p>This browser is signed in as <strong>${name}</strong>.</p>
   ${path === undefined ? '' : html`<p><a href="${path}">Go on</a></p>`}
+  ${hasPasskeys ? html`<p><a href="${PASSKEY_PATHS.page}">Your passkeys</a></p>` : ''}
   <form method="post" action="/sign-out">
     <input type="hidden" name="return" value="${path ?? ''}" />
     <button type="submit">Sign out</button>

@@ -11,6 +11,7 @@ import { toPorticoError } from '../shared/errors/portico-error.ts';
 import type { AccessSignIns } from '../sign-in/access/access-sign-ins.ts';
 import type { BrowserSignIns } from '../sign-in/browser-sign-ins.ts';
 import { readPendingCookie, toPendingCookie } from '../sign-in/oidc/pending.ts';
+import { canHavePasskeys } from '../sign-in/passkeys/passkeys.ts';
 import { CALLBACK_PATH, type ProviderSignIns } from '../sign-in/providers/by-providers.ts';
 import { toReturnPath } from '../sign-in/return-path.ts';
 import { toSetCookie } from '../sign-in/sign-in-cookie.ts';
@@ -49,29 +50,41 @@ export function handleSignIn(
 }
 
 /** The form again, with what is wrong. */
-async function toProblemPage(
+export async function toProblemPage(
   thrown: unknown,
   path: string | undefined,
-  { providerSignIns }: SignInPagePorts,
+  url: URL,
+  ports: SignInPagePorts,
 ): Promise<Response> {
-  const error = toPorticoError(thrown);
-  return toFormPage(error.entry.status, path, await providerSignIns.list(), error.message);
+  const { entry, message } = toPorticoError(thrown);
+  return toForm(entry.status, path, url, ports, message);
+}
+
+async function toForm(
+  status: number,
+  path: string | undefined,
+  url: URL,
+  { providerSignIns }: SignInPagePorts,
+  problem = '',
+): Promise<Response> {
+  const ways = { providers: await providerSignIns.list(), hasPasskeys: canHavePasskeys(url) };
+  return toFormPage(status, path, ways, problem);
 }
 
 async function answerSignIn(request: Request, url: URL, ports: SignInPagePorts) {
   if (request.method === 'POST') return signIn(request, url, ports);
   const path = toReturnPath(url.searchParams.get('return'), url);
   const who = await ports.signIns.of(request, url);
-  if (who) return toSignedInPage(who, path);
+  if (who) return toSignedInPage(who, path, canHavePasskeys(url));
   try {
     const value = await ports.accessSignIns.by(request, url);
     const known = value && (await ports.signIns.ofCookie(value));
-    if (!known) return await toFormPage(200, path, await ports.providerSignIns.list());
-    const page = await toSignedInPage(known, path);
+    if (!known) return await toForm(200, path, url, ports);
+    const page = await toSignedInPage(known, path, canHavePasskeys(url));
     page.headers.append('set-cookie', toSetCookie(url, value));
     return page;
   } catch (thrown) {
-    return toProblemPage(thrown, path, ports);
+    return toProblemPage(thrown, path, url, ports);
   }
 }
 
@@ -83,7 +96,7 @@ async function signIn(request: Request, url: URL, ports: SignInPagePorts): Promi
     const value = await ports.signIns.by((form.get('code') ?? '').trim(), url);
     return redirect(toSignInPath(path), toSetCookie(url, value));
   } catch (thrown) {
-    return toProblemPage(thrown, path, ports);
+    return toProblemPage(thrown, path, url, ports);
   }
 }
 
@@ -103,7 +116,7 @@ async function leave(_request: Request, url: URL, ports: SignInPagePorts): Promi
     const { location, pending } = await ports.providerSignIns.begin(id, url, path);
     return redirect(location.href, toPendingCookie(url, pending));
   } catch (thrown) {
-    return toProblemPage(thrown, path, ports);
+    return toProblemPage(thrown, path, url, ports);
   }
 }
 
@@ -114,7 +127,7 @@ async function comeBack(request: Request, url: URL, ports: SignInPagePorts): Pro
     const { value, returnPath } = await ports.providerSignIns.finish(url, sealed);
     return redirect(toSignInPath(returnPath), toSetCookie(url, value), toPendingCookie(url));
   } catch (thrown) {
-    const page = await toProblemPage(thrown, undefined, ports);
+    const page = await toProblemPage(thrown, undefined, url, ports);
     page.headers.append('set-cookie', toPendingCookie(url));
     return page;
   }

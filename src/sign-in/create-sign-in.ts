@@ -9,6 +9,8 @@ import type { OfPrincipal } from './invitation-schema.ts';
 import { createInvitations } from './invitation-service.ts';
 import { createProviders } from './providers/providers-service.ts';
 import { ProviderSignIns, type ProviderSignInPorts } from './providers/by-providers.ts';
+import { createPasskeyRecords } from './passkeys/passkey-records.ts';
+import { Passkeys } from './passkeys/passkeys.ts';
 import type { SignIn } from './sign-in-schema.ts';
 import { SIGN_INS } from './sign-in-store.ts';
 
@@ -32,5 +34,7 @@ export function createSignIn(deps: BrowserPorts & ProviderSignInPorts) {
     accessSignIns: new AccessSignIns(deps),
     identities: createIdentities(deps),
     asserted: createAssertedIdentities(deps),
+    passkeys: new Passkeys(deps),
+    passkeyRecords: createPasskeyRecords(deps),
   };
 }

@@ -17,7 +17,10 @@ export interface SignInPorts {
 }
 
 /** What a sign-in came by. */
-export interface Way extends Pick<SignIn, 'principal_id' | 'token_id' | 'identity_id'> {
+export interface Way
+  extends
+    Pick<SignIn, 'principal_id' | 'token_id' | 'identity_id'>,
+    Partial<Pick<SignIn, 'passkey_id'>> {
   /** What must still be true of it. */
   when: Condition;
   /** In the place of the token, in audit rows. */
@@ -29,7 +32,7 @@ export interface Way extends Pick<SignIn, 'principal_id' | 'token_id' | 'identit
 
 export const refused = (detail: string) => new PorticoError('forbidden', detail);
 export const NOBODY =
-  'This signs nobody in: it is unknown, was used, has expired, or is no token of a person';
+  'This signs nobody in: it is unknown, was used, has expired, or is of no person';
 
 /** @returns the value of the cookie @throws PorticoError `forbidden` where what it came by is not there any more */
 export async function makeSignIn(
@@ -39,7 +42,7 @@ export async function makeSignIn(
   const [id, value, now] = [crypto.randomUUID(), createCookieValue(), Date.now()];
   const [hmac = ''] = await keys.hmacs('sign-in', value);
   const times = { created_at: now, expires_at: now + SIGN_IN_MS };
-  const row: SignIn = { ...way, id, principal_name: '', ...times };
+  const row: SignIn = { passkey_id: null, ...way, id, principal_name: '', ...times };
   const act = { action: 'sign_in.create', subject: id };
   await adminAudit.perform(toOwnActor(way.principal_id, asToken), 'admin', act, async commit => {
     const isDone = await commit({

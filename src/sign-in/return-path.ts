@@ -1,7 +1,7 @@
 /** Where somebody goes on after signing in: a page of our own that asked for it, and never anywhere else. Pure. */
 
 const MAX_CHARS = 8_000;
-const PAGES = new Set(['/authorize', '/device']);
+const PAGES = new Set(['/authorize', '/device', '/sign-in/passkeys']);
 
 /** The path of a page of ours, or undefined where the text is none. @param url of the request */
 export function toReturnPath(text: string | null, { origin }: URL): string | undefined {

@@ -11,6 +11,8 @@ export const SignInSchema = z.object({
   token_id: z.string().nullable(),
   /** The identity it was done with; else null. */
   identity_id: z.string().nullable(),
+  /** The passkey that brought back that token or identity; else null. */
+  passkey_id: z.string().nullable(),
   created_at: z.number(),
   expires_at: z.number(),
 });
@@ -20,21 +22,31 @@ export const SignInViewSchema = z.object({
   id: z.string(),
   principal: z.string().meta({ description: 'Id of the principal who is signed in' }),
   principal_name: z.string(),
-  by: z.enum(['token', 'invitation', 'identity']).meta({ description: 'What it was done with' }),
+  by: z
+    .enum(['token', 'invitation', 'identity', 'passkey'])
+    .meta({ description: 'What it was done with' }),
   token: z.string().nullable().meta({ description: 'Id of the token it was done with' }),
   identity: z.string().nullable().meta({ description: 'Id of the identity it was done with' }),
+  passkey: z.string().nullable().meta({ description: 'Id of the passkey it was done with' }),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
 });
+
+function wayOf({ passkey_id: passkey, token_id: token, identity_id: identity }: SignIn) {
+  if (passkey) return 'passkey';
+  if (token) return 'token';
+  return identity ? 'identity' : 'invitation';
+}
 
 /** Project a sign-in to its API form. */
 export const toSignInView = (signIn: SignIn): z.infer<typeof SignInViewSchema> => ({
   id: signIn.id,
   principal: signIn.principal_id,
   principal_name: signIn.principal_name,
-  by: signIn.token_id ? 'token' : signIn.identity_id ? 'identity' : 'invitation',
+  by: wayOf(signIn),
   token: signIn.token_id,
   identity: signIn.identity_id,
+  passkey: signIn.passkey_id,
   created_at: new Date(signIn.created_at).toISOString(),
   expires_at: new Date(signIn.expires_at).toISOString(),
 });

@@ -27,6 +27,7 @@ const SignedInRowSchema = z.object({
   principal_scopes: Scopes,
   token_id: z.string().nullable(),
   identity_id: z.string().nullable(),
+  passkey_id: z.string().nullable(),
   scopes: Scopes,
   servers: Names,
   tools: Names,
@@ -45,7 +46,7 @@ export async function findSignedIn(
 ): Promise<SignedIn | undefined> {
   const found = await db
     .prepare(
-      `SELECT s.id, s.principal_id, p.name, p.scopes AS principal_scopes, s.token_id, s.identity_id,
+      `SELECT s.id, s.principal_id, p.name, p.scopes AS principal_scopes, s.token_id, s.identity_id, s.passkey_id,
          t.scopes, t.servers, t.tools, t.toolsets, coalesce(t.expires_at, i.expires_at) AS grants_until
        FROM sign_ins AS s JOIN principals AS p ON p.id = s.principal_id LEFT JOIN tokens AS t ON t.id = s.token_id
          LEFT JOIN identities AS i ON i.id = s.identity_id
@@ -67,6 +68,7 @@ export async function findSignedIn(
     toolsets: row.toolsets,
     tokenId: row.token_id,
     identityId: row.identity_id,
+    passkeyId: row.passkey_id,
     grantsUntil: row.grants_until,
   };
 }

@@ -17,6 +17,8 @@ export interface SignedIn {
   tokenId: string | null;
   /** The identity it signed in by, whose end is its end; null where it came by something else. */
   identityId: string | null;
+  /** The passkey that brought these back, whose end is its end too; else null. */
+  passkeyId: string | null;
   /** What it hands on ends then at the latest, in milliseconds since the epoch; null: no such end. */
   grantsUntil: number | null;
 }

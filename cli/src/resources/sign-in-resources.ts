@@ -4,6 +4,7 @@ import type { InvitationViewSchema } from '../../../src/sign-in/invitation-schem
 import type { GrantViewSchema } from '../../../src/oauth/grants/grant-schema.ts';
 import type { SignInViewSchema } from '../../../src/sign-in/sign-in-schema.ts';
 import type { ProviderViewSchema } from '../../../src/sign-in/providers/providers-schema.ts';
+import type { PasskeyViewSchema } from '../../../src/sign-in/passkeys/passkey-schema.ts';
 import { describe, text, type Resource } from './resource.ts';
 
 /** Where the API has invitations; they are made by `portico invite`. */
@@ -83,6 +84,24 @@ export const SIGN_IN_RESOURCES: readonly Resource[] = [
       json: '{"required_claims": {}}',
     },
     removal: 'Who came by it is signed out; the principals stay.',
+  }),
+  describe<z.infer<typeof PasskeyViewSchema>>({
+    name: 'passkeys',
+    noun: 'passkey',
+    called: 'the passkeys by which people sign in',
+    path: '/api/v1/passkeys',
+    list: 'passkeys',
+    none: 'nobody has a passkey yet',
+    columns: [
+      ['ID', ({ id }) => id],
+      ['NAME', ({ name }) => name],
+      ['PRINCIPAL', ({ principal_name: name }) => name],
+      ['USED', ({ last_used_at: used }) => used?.slice(0, 10) ?? 'never'],
+    ],
+    written: 'elsewhere',
+    fields: [],
+    example: { id: 'ID' },
+    removal: 'Who came by it is signed out, also clients; the principal stays.',
   }),
   describe<z.infer<typeof GrantViewSchema>>({
     name: 'grants',

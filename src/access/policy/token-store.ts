@@ -182,7 +182,10 @@ export function rotateToken(
   former: { id: string; expiresAt: number } | undefined,
   age: SchemaAge,
 ): D1PreparedStatement[] {
-  const ending = age === 'this' ? ['DELETE FROM sign_ins', 'DELETE FROM oauth_grants'] : [];
+  const ending =
+    age === 'this'
+      ? ['DELETE FROM sign_ins', 'DELETE FROM oauth_grants', 'DELETE FROM passkeys']
+      : [];
   const statements = [
     ...ending.map(sql =>
       db

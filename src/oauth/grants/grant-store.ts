@@ -41,6 +41,8 @@ export interface Granted {
 export interface MadeGrant extends Omit<Grant, 'answer_sealed' | 'answer_until' | 'last_used_at'> {
   /** Null: it came of an assertion. */
   code_hmac: string | null;
+  /** The passkey that brought back the token or identity of the person; else null. */
+  passkey_id: string | null;
 }
 
 /** Make a grant, where that may be. */

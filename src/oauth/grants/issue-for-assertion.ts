@@ -100,6 +100,7 @@ function toGrant(
     principal_id: identity.principal_id,
     token_id: null,
     identity_id: identity.id,
+    passkey_id: null,
     audience,
     scopes,
     servers: null,

@@ -86,6 +86,7 @@ function toRow(
     principal_id: signedIn.principalId,
     token_id: signedIn.tokenId,
     identity_id: signedIn.identityId,
+    passkey_id: signedIn.passkeyId,
     audience: granted.audience,
     scopes: [...granted.scopes],
     servers: signedIn.servers,

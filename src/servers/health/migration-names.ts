@@ -35,5 +35,6 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0033_sign_ins.sql',
   '0034_used_assertions.sql',
   '0035_identities.sql',
+  '0036_passkeys.sql',
   '0037_devices.sql',
 ];

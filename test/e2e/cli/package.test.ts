@@ -75,7 +75,8 @@ describe('the package', () => {
     const names = [...(await readFile(licences, 'utf8')).matchAll(/^([@\w/-]+) \d+\.\d+\.\d+$/gm)];
     const told = names.map(([, name]) => name);
     expect(told).toEqual(expect.arrayContaining(['hono', 'oauth4webapi', 'zod']));
-    expect(new Set(told).size).toBe(told.length);
+    // One may be there in two versions, each with its own.
+    expect(new Set(names.map(([line]) => line)).size).toBe(told.length);
     const modules = await readdir(join(installed, 'node_modules'));
     const packages = modules.filter(name => !name.startsWith('.'));
     expect(packages.toSorted()).toEqual([...DEPENDENCIES, 'portico-cli'].toSorted());

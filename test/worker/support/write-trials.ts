@@ -51,6 +51,17 @@ const provider = madeBy('/api/v1/sign-in-providers', () => ({
   issuer: `https://login-${made}.example.com`,
   client_id: 'portico',
 }));
+/** A passkey of somebody. */
+async function passkey(portico: Portico): Promise<string> {
+  const id = crypto.randomUUID();
+  await env.DB.prepare(
+    `INSERT INTO passkeys (id, credential_id, principal_id, name, public_key, counter, transports, challenged_at, created_at)
+     VALUES (?1, ?1, ?2, 'subject', '', 0, '[]', 0, 0)`,
+  )
+    .bind(id, await principal(portico))
+    .run();
+  return id;
+}
 /** Somebody who once came by a provider. */
 async function identity(portico: Portico): Promise<string> {
   const id = crypto.randomUUID();
@@ -161,6 +172,7 @@ export const TRIALS: Record<string, Trial> = {
     }),
   },
   'DELETE /api/v1/identities/{id}': { subject: identity },
+  'DELETE /api/v1/passkeys/{id}': { subject: passkey },
   'POST /api/v1/principals': {},
   'PATCH /api/v1/principals/{id}': { subject: principal },
   'DELETE /api/v1/principals/{id}': { subject: principal },

@@ -1,0 +1,82 @@
+/** The `passkeys` table. Reads return parsed rows; writes return statements. */
+import type { Condition } from '../../audit/audit-store.ts';
+import type { RecordTable } from '../../records/record-store.ts';
+import type { SignedIn } from '../signed-in.ts';
+import { MAX_PASSKEYS, PasskeySchema, type Passkey } from './passkey-schema.ts';
+
+const SHOWN = `(SELECT k.*, p.name AS principal_name FROM passkeys AS k JOIN principals AS p ON p.id = k.principal_id)`;
+
+export const PASSKEYS: RecordTable<Passkey> = {
+  name: 'passkeys',
+  source: SHOWN,
+  row: PasskeySchema,
+  computed: ['principal_name'],
+};
+
+/** Its owner is still signed in, nobody has registered it, and there is room for it. */
+export const whenNew = (
+  { credential_id: credentialId }: Passkey,
+  { id, principalId }: SignedIn,
+): Condition => ({
+  sql: `EXISTS (SELECT 1 FROM sign_ins WHERE id = ? AND principal_id = ?)
+    AND NOT EXISTS (SELECT 1 FROM passkeys WHERE credential_id = ?)
+    AND (SELECT count(*) FROM passkeys WHERE principal_id = ?) < ${MAX_PASSKEYS}`,
+  params: [id, principalId, credentialId, principalId],
+});
+
+/** The passkey that an authenticator calls so. */
+export async function findByCredential(
+  db: D1Database,
+  credentialId: string,
+): Promise<Passkey | undefined> {
+  const found = await db
+    .prepare(`SELECT * FROM ${SHOWN} WHERE credential_id = ?`)
+    .bind(credentialId)
+    .first();
+  return found === null ? undefined : PasskeySchema.parse(found);
+}
+
+/** All passkeys of a principal, the oldest first. */
+export async function listOfPrincipal(db: D1Database, principalId: string): Promise<Passkey[]> {
+  const { results } = await db
+    .prepare(`SELECT * FROM ${SHOWN} WHERE principal_id = ? ORDER BY created_at, id`)
+    .bind(principalId)
+    .all();
+  return results.map(row => PasskeySchema.parse(row));
+}
+
+/** What a passkey said when it signed somebody in. */
+export interface Use {
+  /** When its challenge was made, and now; milliseconds since the epoch. */
+  challengedAt: number;
+  now: number;
+  counter: number;
+}
+
+/**
+ * It may sign in by this answer: what it was registered by still counts, it answered no challenge of this time or later, and its counter
+ * goes up where it counts.
+ */
+export const whenUsable = ({ id }: Passkey, { challengedAt, counter, now }: Use): Condition => ({
+  sql: `EXISTS (SELECT 1 FROM passkeys AS k LEFT JOIN tokens AS t ON t.id = k.token_id LEFT JOIN identities AS i ON i.id = k.identity_id
+    WHERE k.id = ? AND k.challenged_at < ? AND (k.counter < ? OR (k.counter = 0 AND ? = 0))
+      AND (k.token_id IS NULL OR (t.id IS NOT NULL AND coalesce(t.expires_at > ?, 1)))
+      AND (k.identity_id IS NULL OR i.expires_at > ?))`,
+  params: [id, challengedAt, counter, counter, now, now],
+});
+
+/** Note that it signed in, where it may. */
+export function noteUse(db: D1Database, passkey: Passkey, use: Use): D1PreparedStatement {
+  const when = whenUsable(passkey, use);
+  return db
+    .prepare(
+      `UPDATE passkeys SET counter = ?, challenged_at = ?, last_used_at = ? WHERE id = ? AND ${when.sql}`,
+    )
+    .bind(use.counter, use.challengedAt, use.now, passkey.id, ...when.params);
+}
+
+/** It is there, and this principal's. */
+export const whenOf = (id: string, principalId: string): Condition => ({
+  sql: 'EXISTS (SELECT 1 FROM passkeys WHERE id = ? AND principal_id = ?)',
+  params: [id, principalId],
+});

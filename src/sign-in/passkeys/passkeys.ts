@@ -1,0 +1,203 @@
+/**
+ * Passkeys of people: registered by who is signed in, and signed in by after that. A passkey holds no rights: it names what its owner was
+ * signed in by when it was registered, so that limits, scopes and the end of that are its own too.
+ *
+ * An answer signs in once: each that counts is to a younger challenge than the one before, written in the batch of its sign-in. The
+ * counter of authenticators alone would not do, since passkeys that are on several devices have none.
+ */
+import { insertRecord, deleteRecord } from '../../records/record-store.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { toOwnActor } from '../../shared/identity/principal.ts';
+import { makeSignIn, NOBODY, refused, type SignInPorts } from '../make-sign-in.ts';
+import { isCookieSafe } from '../sign-in-cookie.ts';
+import type { SignedIn } from '../signed-in.ts';
+import { CHALLENGE_MS, makeChallenge, openChallenge } from './passkey-challenge.ts';
+import {
+  ALGORITHMS,
+  checkAddition,
+  checkAssertion,
+  parseAssertion,
+  toUserHandle,
+} from './passkey-check.ts';
+import { MAX_NAME_CHARS, MAX_PASSKEYS, type Passkey } from './passkey-schema.ts';
+import {
+  findByCredential,
+  listOfPrincipal,
+  noteUse,
+  PASSKEYS,
+  whenNew,
+  whenOf,
+  whenUsable,
+} from './passkey-store.ts';
+
+export interface PasskeyPorts extends SignInPorts {
+  /** Who may use what was changed. */
+  onAccessChanged(): Promise<void>;
+}
+
+/** What a browser is asked, as JSON for `PublicKeyCredential`, and the cookie that goes with it. */
+export interface Asked {
+  options: object;
+  sealed: string;
+}
+
+/** Whether a host can have passkeys: they are of a name, never of an address (WebAuthn §5.1.3). */
+export const canHavePasskeys = (url: URL): boolean =>
+  isCookieSafe(url) && !url.hostname.startsWith('[') && !/^[\d.]+$/.test(url.hostname);
+
+const NOT_HERE = 'Passkeys need https and a host with a name';
+const NOT_ADDED = 'This passkey cannot be added: begin anew';
+
+export class Passkeys {
+  readonly #ports: PasskeyPorts;
+
+  constructor(ports: PasskeyPorts) {
+    this.#ports = ports;
+  }
+
+  /** Begin to sign in. Nobody is named, so that nothing tells who has a passkey. @throws PorticoError `forbidden` */
+  async askForOne(url: URL): Promise<Asked> {
+    if (!canHavePasskeys(url)) throw refused(NOT_HERE);
+    const { challenge, sealed } = await makeChallenge(this.#ports.keys, 'sign-in', Date.now());
+    const options = {
+      challenge,
+      rpId: url.hostname,
+      timeout: CHALLENGE_MS,
+      userVerification: 'required',
+      allowCredentials: [],
+    };
+    return { options, sealed };
+  }
+
+  /**
+   * Sign in by the answer of a browser.
+   * @param sealed what it kept
+   * @param text JSON of the answer
+   * @returns the value of the cookie
+   * @throws PorticoError `forbidden`, the same for whatever does not fit
+   */
+  async signIn(url: URL, sealed: string | undefined, text: string): Promise<string> {
+    const { db, keys } = this.#ports;
+    const now = Date.now();
+    const made = canHavePasskeys(url)
+      ? await openChallenge(keys, sealed, 'sign-in', now)
+      : undefined;
+    const answer = made && parseAssertion(text);
+    const passkey = answer && (await findByCredential(db, answer.id));
+    if (!passkey) throw refused(NOBODY);
+    const counter = await checkAssertion(answer, passkey, { challenge: made.challenge, url });
+    if (counter === undefined) throw refused(NOBODY);
+    const { id, principal_id, token_id, identity_id } = passkey;
+    const use = { challengedAt: made.madeAt, counter, now };
+    return makeSignIn(this.#ports, {
+      principal_id,
+      token_id,
+      identity_id,
+      passkey_id: id,
+      when: whenUsable(passkey, use),
+      asToken: token_id ?? id,
+      detail: { by: 'passkey', passkey: id },
+      andThen: [noteUse(db, passkey, use)],
+    });
+  }
+
+  /** The passkeys of who is signed in, the oldest first. */
+  listOf({ principalId }: SignedIn): Promise<Passkey[]> {
+    return listOfPrincipal(this.#ports.db, principalId);
+  }
+
+  /** Begin to add one. @throws PorticoError `forbidden`, `conflict` where there are too many */
+  async askForNew(url: URL, signedIn: SignedIn): Promise<Asked> {
+    if (!canHavePasskeys(url)) throw refused(NOT_HERE);
+    const known = await this.listOf(signedIn);
+    if (known.length >= MAX_PASSKEYS) throw tooMany();
+    const { principalId, name } = signedIn;
+    const { keys } = this.#ports;
+    const { challenge, sealed } = await makeChallenge(keys, `add ${signedIn.id}`, Date.now());
+    const options = {
+      challenge,
+      rp: { id: url.hostname, name: 'Portico' },
+      user: { id: toUserHandle(principalId), name, displayName: name },
+      pubKeyCredParams: ALGORITHMS.map(alg => ({ type: 'public-key', alg })),
+      timeout: CHALLENGE_MS,
+      attestation: 'none',
+      authenticatorSelection: {
+        residentKey: 'required',
+        requireResidentKey: true,
+        userVerification: 'required',
+      },
+      excludeCredentials: known.map(({ credential_id: id, transports }) => ({
+        type: 'public-key',
+        id,
+        transports,
+      })),
+    };
+    return { options, sealed };
+  }
+
+  /**
+   * Add the one that a browser made.
+   * @param sealed what it kept
+   * @throws PorticoError `forbidden`, the same for whatever does not fit; `conflict` where there are too many
+   */
+  async add(
+    url: URL,
+    signedIn: SignedIn,
+    sealed: string | undefined,
+    { name, answer }: { name: string; answer: string },
+  ): Promise<void> {
+    const { db, keys, adminAudit } = this.#ports;
+    const { id: signInId, principalId, tokenId, identityId } = signedIn;
+    const now = Date.now();
+    const made = await openChallenge(keys, sealed, `add ${signInId}`, now);
+    const credential = made && (await checkAddition(answer, { challenge: made.challenge, url }));
+    if (!credential || !canHavePasskeys(url)) throw refused(NOT_ADDED);
+    const passkey: Passkey = {
+      ...credential,
+      id: crypto.randomUUID(),
+      principal_id: principalId,
+      principal_name: signedIn.name,
+      token_id: tokenId,
+      identity_id: identityId,
+      name: name.trim().slice(0, MAX_NAME_CHARS) || 'Passkey',
+      challenged_at: 0,
+      created_at: now,
+      last_used_at: null,
+    };
+    const act = { action: 'passkey.create', subject: passkey.id };
+    const when = whenNew(passkey, signedIn);
+    await adminAudit.perform(this.#actorOf(signedIn), 'admin', act, async commit => {
+      const isDone = await commit({
+        when,
+        statements: [insertRecord(db, PASSKEYS, passkey, when)],
+        detail: { name: passkey.name, principal: principalId },
+      });
+      if (isDone) return;
+      throw (await this.listOf(signedIn)).length >= MAX_PASSKEYS ? tooMany() : refused(NOT_ADDED);
+    });
+  }
+
+  /** Delete one of who is signed in; what came of it ends. @throws PorticoError `not_found` */
+  async remove(signedIn: SignedIn, id: string): Promise<void> {
+    const { db, adminAudit, onAccessChanged } = this.#ports;
+    const { principalId } = signedIn;
+    const found = (await this.listOf(signedIn)).find(passkey => passkey.id === id);
+    if (!found) throw new PorticoError('not_found', 'No such passkey');
+    const act = { action: 'passkey.delete', subject: id };
+    await adminAudit.perform(this.#actorOf(signedIn), 'admin', act, commit =>
+      commit({
+        when: whenOf(id, principalId),
+        statements: deleteRecord(db, PASSKEYS, id),
+        detail: { name: found.name, principal: principalId },
+      }),
+    );
+    await onAccessChanged();
+  }
+
+  #actorOf({ id, principalId, tokenId }: SignedIn) {
+    return toOwnActor(principalId, tokenId ?? id);
+  }
+}
+
+const tooMany = () =>
+  new PorticoError('conflict', `There are ${MAX_PASSKEYS} passkeys already; remove one first`);
