@@ -4,8 +4,9 @@
  */
 import { OAuth2Server } from 'oauth2-mock-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuthenticator } from '../../fixtures/authenticator.ts';
 import { Person } from '../../fixtures/person.ts';
-import { createCookieBrowser } from '../support/cookie-browser.ts';
+import { createCookieBrowser, type CookieBrowser } from '../support/cookie-browser.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 import { letInWith } from '../support/let-in.ts';
 import { headersFor, modernHeaders, open, requestBody } from '../support/raw-client.ts';
@@ -52,11 +53,28 @@ async function byToken(): Promise<Access> {
   return letIn(new Person(token), id);
 }
 
+const cookieOf = ({ cookies }: CookieBrowser, host: string) =>
+  [...(cookies.get(host) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
+
 async function byProvider(): Promise<Access> {
   const browser = createCookieBrowser();
   await browser.open(`${gateway.origin}/sign-in/start?provider=${provider}`);
-  const cookies = [...(browser.cookies.get('127.0.0.1') ?? [])];
-  return letIn(new Person('', cookies.map(([name, value]) => `${name}=${value}`).join('; ')), '');
+  return letIn(new Person('', cookieOf(browser, '127.0.0.1')), '');
+}
+
+async function byPasskey(): Promise<Access> {
+  const { id, token } = await gateway.createToken({ name: 'Ada' });
+  const pages = `${gateway.origin.replace('127.0.0.1', 'localhost')}/sign-in`;
+  const { origin } = new URL(pages);
+  const [browser, authenticator] = [createCookieBrowser(), await createAuthenticator()];
+  const asked = async (path: string) =>
+    JSON.parse((await browser.open(`${pages}/${path}/start`, {})).text) as { challenge: string };
+  await browser.open(pages, { code: token });
+  const added = await authenticator.add(await asked('passkeys'), origin);
+  await browser.open(`${pages}/passkeys`, { answer: added });
+  const answer = await authenticator.signIn(await asked('passkey'), origin);
+  await browser.open(`${pages}/passkey`, { answer });
+  return letIn(new Person('', cookieOf(browser, 'localhost')), id);
 }
 
 async function letIn(person: Person, tokenId: string): Promise<Access> {
@@ -101,6 +119,12 @@ const ENDS: Record<string, End> = {
   'the principal': {
     signIn: byToken,
     end: async access => remove(`/api/v1/principals/${(await grantOf(access))['principal']}`),
+    told: GONE,
+  },
+  'the passkey': {
+    signIn: byPasskey,
+    end: async () =>
+      remove(`/api/v1/passkeys/${(await first('/api/v1/passkeys', 'passkeys'))['id']}`),
     told: GONE,
   },
   'the identity': {

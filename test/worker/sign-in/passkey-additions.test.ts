@@ -9,7 +9,7 @@ import {
   createAuthenticator,
   type Authenticator,
   type Wrong,
-} from '../support/authenticator.ts';
+} from '../../fixtures/authenticator.ts';
 import type { Browser } from '../support/browser.ts';
 import {
   addPasskey,

@@ -1,7 +1,11 @@
 /** A passkey's answer that is wrong in one thing signs nobody in, and nothing tells why. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { createAuthenticator, type Authenticator, type Wrong } from '../support/authenticator.ts';
+import {
+  createAuthenticator,
+  type Authenticator,
+  type Wrong,
+} from '../../fixtures/authenticator.ts';
 import type { Browser } from '../support/browser.ts';
 import {
   ask,

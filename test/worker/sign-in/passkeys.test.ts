@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { errorOf, refresh, send } from '../support/oauth-client.ts';
-import { createAuthenticator, type Authenticator } from '../support/authenticator.ts';
+import { createAuthenticator, type Authenticator } from '../../fixtures/authenticator.ts';
 import { createBrowser, type Browser } from '../support/browser.ts';
 import {
   addPasskey,

@@ -1,5 +1,5 @@
 /** Statements of authenticators about themselves that hold: by the new key itself, and by a certificate that is made here (X.509, DER). */
-import { cborBytes, cborMap, cborText, type Authenticator } from './authenticator.ts';
+import { cborBytes, cborMap, cborText, type Authenticator } from '../../fixtures/authenticator.ts';
 
 type Bytes = ArrayLike<number>;
 /** Makes a statement about what is signed. */

@@ -1,6 +1,10 @@
 /** People with passkeys: a browser at a host that can have some, and the way through its forms. */
 import { expect } from 'vitest';
-import { createAuthenticator, type Authenticator, type Wrong } from './authenticator.ts';
+import {
+  createAuthenticator,
+  type Authenticator,
+  type Wrong,
+} from '../../fixtures/authenticator.ts';
 import { createBrowser, type Browser } from './browser.ts';
 import { allow, authorizePath, createClient, redeem, type TokenAnswer } from './oauth-client.ts';
 import { createPortico, type Portico } from './portico.ts';

@@ -1,5 +1,5 @@
 /** Answers of authenticators that are wrong in one thing, and whether they are all refused with the same words. */
-import type { Wrong } from './authenticator.ts';
+import type { Wrong } from '../../fixtures/authenticator.ts';
 
 /** What is wrong in one that signs in as in one that adds a passkey. */
 export const WRONG: readonly [string, Wrong][] = [
