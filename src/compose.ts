@@ -59,7 +59,12 @@ export function compose(env: Env): AppPorts {
 
   const credentials = createCredentials({ ...base, allowsLoopback });
   const models = modelsOf(env, config.model, keys);
-  const servers = createServers({ ...base, ...objects, secrets: credentials.secrets });
+  const servers = createServers({
+    ...base,
+    ...objects,
+    onAccessChanged,
+    secrets: credentials.secrets,
+  });
   const accessTokens = new RemoteAccessTokens(monitors.of);
   const endpoints = createUpstreamEndpoints(connectors, keys, config, accessTokens);
   const sessions = createSessions({ db, keys, clients, servers: serverObjects, endpoints, config });
@@ -103,7 +108,13 @@ export function compose(env: Env): AppPorts {
   });
   const agents = createAgents({ ...base, gateway: calls.gateway, models, tracer, now });
 
-  const signIn = createSignIn({ ...base, adminToken, allowsLoopback, onAccessChanged });
+  const signIn = createSignIn({
+    ...base,
+    adminToken,
+    allowsLoopback,
+    onAccessChanged,
+    registry: () => access.snapshots.registry(),
+  });
 
   return {
     config,

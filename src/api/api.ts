@@ -25,6 +25,7 @@ import { registerConnectors, SELF_PATH } from './connectors.ts';
 import { registerDocument } from './document.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
 import { countBytes } from './in-flight.ts';
+import { registerAccounts } from './accounts.ts';
 import { registerGrants } from './grants.ts';
 import { registerHealth } from './health.ts';
 import { registerInvitations } from './invitations.ts';
@@ -115,6 +116,7 @@ export function createApi(ports: ApiPorts): Api {
   registerSignIns(api, ports);
   registerPasskeys(api, ports);
   registerGrants(api, ports);
+  registerAccounts(api, ports);
   registerOAuthClients(api, ports);
   registerSignInProviders(api, ports);
   registerAccessRules(api, ports);

@@ -44,6 +44,7 @@ import type { Identities } from '../sign-in/identities/identity-service.ts';
 
 import type { PasskeyRecords } from '../sign-in/passkeys/passkey-records.ts';
 import type { Providers } from '../sign-in/providers/providers-service.ts';
+import type { Accounts } from '../servers/accounts/account-service.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 
 export interface ApiPorts {
@@ -65,6 +66,7 @@ export interface ApiPorts {
   invitations: Invitations;
   signInRecords: SignInRecords;
   grants: Grants;
+  accounts: Accounts;
   clientRecords: ClientRecords;
   providers: Providers;
   identities: Identities;
@@ -108,6 +110,9 @@ export const ProblemSchema = z
       .looseObject({ id: z.string(), name: z.string(), status: z.string() })
       .optional()
       .meta({ description: 'The server a call was meant for, where its state is the problem' }),
+    connect_url: z.string().optional().meta({
+      description: 'Page on which the account that is missing is connected',
+    }),
   })
   .meta({ description: 'What went wrong; `code` is stable' });
 

@@ -30,8 +30,24 @@ const report = createRoute({
       example: {
         active: 'k2',
         keys: [
-          { id: 'k1', in_ring: true, secrets: 40, servers: 2, access_tokens: 0, tokens: 3 },
-          { id: 'k2', in_ring: true, secrets: 960, servers: 8, access_tokens: 1, tokens: 9 },
+          {
+            id: 'k1',
+            in_ring: true,
+            secrets: 40,
+            servers: 2,
+            access_tokens: 0,
+            accounts: 0,
+            tokens: 3,
+          },
+          {
+            id: 'k2',
+            in_ring: true,
+            secrets: 960,
+            servers: 8,
+            access_tokens: 1,
+            accounts: 5,
+            tokens: 9,
+          },
         ],
         remaining: 42,
         tokens_remaining: 3,

@@ -16,10 +16,11 @@ export const deferOf =
 /** What a call needs of the request it is made for: it ends with it. */
 export function callContextOf(
   context: Context<ApiEnv>,
-): Pick<CallContext, 'signal' | 'owner' | 'waitUntil' | 'bytes'> {
+): Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes'> {
   const { principalId } = context.var.snapshot.caller;
   return {
     signal: context.req.raw.signal,
+    origin: new URL(context.req.url).origin,
     owner: serverId => principalOwner(principalId, serverId),
     waitUntil: deferOf(context),
     bytes: context.var.bytes,

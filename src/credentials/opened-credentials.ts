@@ -73,7 +73,7 @@ export class OpenedCredentials {
       headers[name.toLowerCase()] = await fill(text);
     }
     if (auth?.type === 'bearer') headers['authorization'] = `Bearer ${await fill(auth.token)}`;
-    const key = credentialKey(credential);
+    const key = credentialKey(owner);
     const hidden = [...values.values(), ...hiddenInHeaders(headers)];
     if (auth?.type !== 'client_credentials') return { headers, key, hidden };
     hidden.push(...(await this.#hiddenInGrant(auth, credential.secrets)));
@@ -120,15 +120,15 @@ export class OpenedCredentials {
   }
 
   async #part<T extends Headers | Auth>(
-    { id, url }: CredentialOwner,
+    { id, url, account }: CredentialOwner,
     field: string,
     sealed: string,
     open: (keys: KeyRing, owner: Owner, sealed: string) => Promise<T | undefined>,
   ): Promise<T> {
-    const key = `${field} ${id} ${new URL(url).origin} ${sealed}`;
+    const key = `${field} ${account ?? id} ${new URL(url).origin} ${sealed}`;
     const known = this.#parts.get(key) as T | undefined;
     if (known) return known;
-    const part = await open(this.#keys, { id, url }, sealed);
+    const part = await open(this.#keys, { id, url, account }, sealed);
     if (part === undefined) throw unavailable('The stored credential cannot be opened');
     this.#parts.set(key, part);
     return part;
@@ -175,8 +175,13 @@ export function accessTokenPlace({ id, url }: Owner): Place {
 }
 
 /** Names a credential as it is configured now; says nothing of its values. */
-function credentialKey({ revision, secrets }: Credential): string {
-  return [revision, ...secrets.map(({ name, revision: of }) => `${name}@${of}`)].join(' ');
+function credentialKey({ account, credential }: CredentialOwner): string {
+  const { revision, secrets } = credential;
+  return [
+    ...(account === undefined ? [] : [account]),
+    revision,
+    ...secrets.map(({ name, revision: of }) => `${name}@${of}`),
+  ].join(' ');
 }
 
 const unavailable = (detail: string) => new PorticoError('credential_unavailable', detail);

@@ -36,6 +36,7 @@ export const KeysViewSchema = z.object({
       secrets: z.number().int(),
       servers: z.number().int(),
       access_tokens: z.number().int(),
+      accounts: z.number().int(),
       tokens: z.number().int(),
     }),
   ),

@@ -8,7 +8,7 @@ import { onEitherSchema, type SchemaAge } from '../shared/util/either-schema.ts'
 import type { Place } from '../shared/crypto/envelope.ts';
 
 /** Kinds of sealed records, in the order of rotation. */
-export const SEALED_KINDS = ['secret', 'headers', 'auth', 'access_token'] as const;
+export const SEALED_KINDS = ['secret', 'headers', 'auth', 'access_token', 'account'] as const;
 export type SealedKind = (typeof SEALED_KINDS)[number];
 
 /** A sealed text and where it lies. */
@@ -30,6 +30,10 @@ interface Column {
   bound: string;
 }
 
+/** The schema of the last release knows no accounts. */
+const kindsOf = (age: SchemaAge) =>
+  SEALED_KINDS.filter(kind => age === 'this' || kind !== 'account');
+
 const COLUMNS: Readonly<Record<SealedKind, Column>> = {
   secret: { table: 'secrets', key: 'name', column: 'sealed', bound: "'' AS url, origins" },
   headers: { table: 'servers', key: 'id', column: 'headers_sealed', bound: "url, '[]' AS origins" },
@@ -40,6 +44,12 @@ const COLUMNS: Readonly<Record<SealedKind, Column>> = {
     column: 'sealed',
     bound: `coalesce((SELECT url FROM servers WHERE id = access_tokens.server_id), '') AS url,
       '[]' AS origins`,
+  },
+  account: {
+    table: 'accounts',
+    key: 'id',
+    column: 'auth_sealed',
+    bound: `coalesce((SELECT url FROM servers WHERE id = accounts.server_id), '') AS url, '[]' AS origins`,
   },
 };
 
@@ -59,27 +69,28 @@ export async function findStale(
   limit: number,
 ): Promise<SealedRecord[]> {
   const { table, key, column, bound } = COLUMNS[kind];
-  const { results } = await db
+  const found = db
     .prepare(
       `SELECT ${key} AS id, ${column} AS sealed, ${bound} FROM ${table}
        WHERE ${key} > ? AND substr(${column}, 1, ?) <> ? ORDER BY ${key} LIMIT ?`,
     )
-    .bind(after, activePrefix.length, activePrefix, limit)
-    .all();
-  return results.map(row => toRecord(kind, row));
+    .bind(after, activePrefix.length, activePrefix, limit);
+  const rows = await onEitherSchema(async age =>
+    kindsOf(age).includes(kind) ? (await found.all()).results : [],
+  );
+  return rows.map(row => toRecord(kind, row));
 }
 
 /** One envelope of each kind, of those that there are; one read. */
 export async function findSealed(db: D1Database): Promise<SealedRecord[]> {
-  const found = await db.batch(
-    SEALED_KINDS.map(kind => {
-      const { table, key, column, bound } = COLUMNS[kind];
-      return db.prepare(
-        `SELECT ${key} AS id, ${column} AS sealed, ${bound} FROM ${table}
-         WHERE substr(${column}, 1, 2) = '1:' LIMIT 1`,
-      );
-    }),
-  );
+  const one = (kind: SealedKind) => {
+    const { table, key, column, bound } = COLUMNS[kind];
+    return db.prepare(
+      `SELECT ${key} AS id, ${column} AS sealed, ${bound} FROM ${table}
+       WHERE substr(${column}, 1, 2) = '1:' LIMIT 1`,
+    );
+  };
+  const found = await onEitherSchema(age => db.batch(kindsOf(age).map(one)));
   return SEALED_KINDS.flatMap((kind, i) =>
     (found[i]?.results ?? []).map(row => toRecord(kind, row)),
   );
@@ -96,6 +107,7 @@ const originsOf = (text: string) => z.array(z.string()).parse(JSON.parse(text)).
 function placeOf(kind: SealedKind, id: string, origin: string): Place {
   if (kind === 'secret') return { kind, id, field: 'value', origin };
   if (kind === 'access_token') return { kind, id, field: 'token', origin };
+  if (kind === 'account') return { kind, id, field: 'auth', origin };
   return { kind: 'server', id, field: kind, origin };
 }
 
@@ -132,26 +144,28 @@ const keyIdOf = (column: string) => {
  * @param now tokens that have expired at that time are not counted, since nothing depends on their key
  */
 export async function countByKey(db: D1Database, now: number): Promise<KeyCount[]> {
-  const sealed = SEALED_KINDS.map(kind => {
+  const sealedOf = (kind: SealedKind) => {
     const { table, column } = COLUMNS[kind];
     const id = `${keyIdOf(column)} || CASE WHEN substr(${column}, 1, 2) = '1:' THEN '' ELSE '*' END`;
     return `SELECT '${kind}' AS kind, ${id} AS key_id, count(*) AS n FROM ${table}
       WHERE ${column} IS NOT NULL GROUP BY 2`;
-  });
+  };
   const clients = 'UNION ALL SELECT key_id FROM oauth_clients WHERE secret_hmac IS NOT NULL';
   const tokens = (
     age: SchemaAge,
   ) => `SELECT 'token' AS kind, coalesce(key_id, '') AS key_id, count(*) AS n
     FROM (SELECT key_id FROM tokens WHERE expires_at IS NULL OR expires_at > ?
       UNION ALL SELECT key_id FROM connectors ${age === 'this' ? clients : ''}) GROUP BY 2`;
-  const { results } = await onEitherSchema(age =>
-    db
-      .prepare([...sealed, tokens(age)].join(' UNION ALL '))
-      .bind(now)
-      .all(),
+  const found = await onEitherSchema(age =>
+    db.batch([
+      db.prepare(kindsOf(age).map(sealedOf).join(' UNION ALL ')),
+      db.prepare(tokens(age)).bind(now),
+    ]),
   );
-  return results.map(row => {
-    const { kind, key_id: keyId, n: count } = CountSchema.parse(row);
-    return { kind: z.enum([...SEALED_KINDS, 'token']).parse(kind), keyId, count };
-  });
+  return found
+    .flatMap(({ results }) => results)
+    .map(row => {
+      const { kind, key_id: keyId, n: count } = CountSchema.parse(row);
+      return { kind: z.enum([...SEALED_KINDS, 'token']).parse(kind), keyId, count };
+    });
 }

@@ -14,11 +14,16 @@ export type SealedField = 'headers' | 'auth';
 export interface Owner {
   id: string;
   url: string;
+  /** Id of the account that it is, where it is a principal's own. */
+  account?: string | undefined;
 }
 
 /** What a field of a server is bound to. */
-export function credentialPlace({ id, url }: Owner, field: SealedField): Place {
-  return { kind: 'server', id, field, origin: new URL(url).origin };
+export function credentialPlace({ id, url, account }: Owner, field: SealedField): Place {
+  const { origin } = new URL(url);
+  return account === undefined
+    ? { kind: 'server', id, field, origin }
+    : { kind: 'account', id: account, field, origin };
 }
 
 /** Seal headers or `auth` for storage. */

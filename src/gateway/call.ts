@@ -16,7 +16,7 @@ import { toOutbound } from './outbound.ts';
 import { withLogLevel } from './results/log-filter.ts';
 import { resultChanges } from './results/to-result.ts';
 import { withoutUpdates } from './results/updates.ts';
-import { failingAs, toServerFailure } from './server-failure.ts';
+import { failingAs, toServerFailure, withConnectUrl } from './server-failure.ts';
 import type { CallLedger } from './call-log/call-ledger.ts';
 import type { CachedRequestPorts } from './cache/cached-call.ts';
 import { answerFromCache } from './steps/cache.ts';
@@ -84,7 +84,7 @@ export function createCall(ports: CallPorts): Gateway['request'] {
         const heard = withLogLevel(withoutUpdates(server, sent, context), request.logLevel);
         return failingAs(server, heard);
       } catch (thrown) {
-        throw toServerFailure(server, thrown);
+        throw toServerFailure(server, withConnectUrl(server, thrown, context.origin));
       }
     };
     // A result of before, or the call itself.

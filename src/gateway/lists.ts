@@ -18,6 +18,8 @@ import type { Subscription } from '../shared/events.ts';
 import type { Era } from '../shared/protocol.ts';
 import { sha256Hex } from '../shared/crypto/base64url.ts';
 import { Lru } from '../shared/util/lru.ts';
+import { keepsSessions } from '../servers/registry/keeps-sessions.ts';
+import { isOfAccounts } from '../servers/registry/own-account.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import { isOffered } from '../servers/registry/status.ts';
 import type { AdvertisedCapabilities } from './gateway.ts';
@@ -150,6 +152,10 @@ export function createLists(ports: ListPorts): Lists {
       const { server, name } = await find(viewer, { kind: 'resource', name: uri });
       if (!canSubscribe(await catalogOf(viewer.visible, server))) {
         throw new PorticoError('method_not_found', `${server.name} offers no subscriptions`);
+      }
+      if (isOfAccounts(server) && !keepsSessions(server)) {
+        // Others hear of such a server by an account that is not theirs.
+        throw new PorticoError('method_not_found', `${server.name} tells accounts nothing`);
       }
       const qualifier = viewer.naming.kind === 'qualified' ? { qualifier: server.name } : {};
       return { serverId: server.id, uri: name, as: uri, ...qualifier };

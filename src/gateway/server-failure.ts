@@ -15,6 +15,19 @@ export class ServerFailure extends Error {
   }
 }
 
+/** Who lacks an account of their own is told where to connect one. @param origin of the gateway, as the caller asks it */
+export function withConnectUrl(
+  { name }: Server,
+  thrown: unknown,
+  origin: string | undefined,
+): unknown {
+  if (!(thrown instanceof PorticoError) || thrown.code !== 'account_required') return thrown;
+  if (origin === undefined) return thrown;
+  const url = `${origin}/connect/${encodeURIComponent(name)}`;
+  const detail = `${thrown.message}. Connect it at ${url} and try again`;
+  return new PorticoError('account_required', detail, { data: { connect_url: url } });
+}
+
 /** A thrown value with the server at fault, where a server is. */
 export function toServerFailure(server: Server, thrown: unknown): unknown {
   return thrown instanceof PorticoError && thrown.entry.toolResult

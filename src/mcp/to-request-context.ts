@@ -45,6 +45,7 @@ export function toRequestContext(
     chats: ports.chats,
     context: {
       signal: incoming.signal,
+      origin: admitted.endpoint.origin,
       timers: new RequestTimers(),
       owner,
       copies: admitted.snapshot.session?.copies,

@@ -12,7 +12,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { createUpstreamEndpoints } from './upstream-endpoints.ts';
 import { configOf } from '../config.ts';
 import type { LogLevel, RequestId } from '../shared/protocol.ts';
-import { findServer } from '../servers/registry/server-store.ts';
+import { findServerOf } from '../servers/accounts/reached-servers.ts';
 import { createKeyRing } from '../shared/crypto/key-ring.ts';
 import { RemoteAccessTokens } from '../credentials/oauth/remote-access-tokens.ts';
 import type { Acquired, UpstreamSession } from '../upstream/session/acquire-session.ts';
@@ -281,7 +281,7 @@ export class ClientSession extends DurableObject<Env> {
         storage: this.ctx.storage,
         claims: this.#claims,
         endpoints: this.#endpoints,
-        findServer: serverId => findServer(this.env.DB, serverId),
+        findServer: serverId => findServerOf(this.env.DB, serverId, this.ctx.id.name ?? ''),
         onNone: (serverId, sessionId) => this.#noteNoStream(serverId, sessionId),
         own: this.#hearing,
         isOpen: () => this.#streams.isOpen,

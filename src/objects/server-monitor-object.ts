@@ -12,7 +12,7 @@ import type { CallReport } from '../servers/health/call-report.ts';
 import { PendingCalls } from '../gateway/health/draining.ts';
 import { MonitorHealth, type History } from '../servers/health/monitor-health.ts';
 import { modelsOf } from '../models/create-models.ts';
-import { findServer } from '../servers/registry/server-store.ts';
+import { findMonitoredServer } from '../servers/accounts/reached-servers.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import { Pinning } from '../monitor/approve-tools.ts';
 import { isOffered } from '../servers/registry/status.ts';
@@ -121,7 +121,7 @@ export class ServerMonitor extends DurableObject<Env> {
    */
   #obey(serverId: string): Promise<Server | undefined> {
     const result = this.#reading.then(async () => {
-      const server = await findServer(this.env.DB, serverId);
+      const server = await findMonitoredServer(this.env.DB, serverId);
       if (server) await this.#noteRow(server);
       else await this.#remove(serverId);
       return server;
@@ -179,7 +179,8 @@ export class ServerMonitor extends DurableObject<Env> {
   /** An object wants to hear of a resource. @returns why the server does not tell, if so */
   async subscribe(owner: string, uri: string): Promise<WatchFailure | undefined> {
     const serverId = await this.ctx.storage.get<string>('serverId');
-    const server = serverId === undefined ? undefined : await findServer(this.env.DB, serverId);
+    const server =
+      serverId === undefined ? undefined : await findMonitoredServer(this.env.DB, serverId);
     return this.#listeners.subscribe(server, owner, uri);
   }
 
@@ -190,13 +191,13 @@ export class ServerMonitor extends DurableObject<Env> {
 
   /** An access token for the server, where it is reached with client credentials. */
   async accessToken(serverId: string): Promise<AccessTokenReply> {
-    const server = await findServer(this.env.DB, serverId);
+    const server = await findMonitoredServer(this.env.DB, serverId);
     return server ? this.#tokens.answer(server) : { failure: 'The server is gone' };
   }
 
   /** The server refused an access token. */
   async refuseAccessToken(serverId: string, serial: number): Promise<void> {
-    const server = await findServer(this.env.DB, serverId);
+    const server = await findMonitoredServer(this.env.DB, serverId);
     if (server) await this.#tokens.refuse(server, serial);
   }
 

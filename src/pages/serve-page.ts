@@ -1,6 +1,7 @@
 /** Paths of the pages for people. */
 import { answerPage } from '../http/page-files.ts';
 import { handleAuthorize, type AuthorizePorts } from './authorize.ts';
+import { handleConnect, isConnectPath, type ConnectPagePorts } from './connect.ts';
 import { handleDevice, type DevicePagePorts } from './device.ts';
 import { isPageFile, servePageFile } from './page.ts';
 import { handlePasskeys, isPasskeyPath, type PasskeyPagePorts } from './passkeys.ts';
@@ -8,10 +9,11 @@ import { handleSetup, isSetupPath, type SetupPorts } from './setup.ts';
 import { handleSignIn, isSignInPath, type SignInPagePorts } from './sign-in.ts';
 
 export type PagesPorts = AuthorizePorts &
+  ConnectPagePorts &
   DevicePagePorts &
+  PasskeyPagePorts &
   SetupPorts &
-  SignInPagePorts &
-  PasskeyPagePorts;
+  SignInPagePorts;
 
 /** The answer of a page; undefined where the path is of none. */
 export function servePage(
@@ -24,6 +26,7 @@ export function servePage(
   if (pathname === '/device') return handleDevice(request, url, ports);
   if (isSignInPath(pathname)) return handleSignIn(request, url, ports);
   if (isPasskeyPath(pathname)) return handlePasskeys(request, url, ports);
+  if (isConnectPath(pathname)) return handleConnect(request, url, ports);
   if (isSetupPath(pathname)) return handleSetup(request, url, ports);
   if (!isPageFile(pathname)) return undefined;
   const read = () => servePageFile(pathname, ports.asset);

@@ -2,6 +2,7 @@
 import type { AdminAudit } from '../audit/admin-audit.ts';
 import type { SecretService } from '../credentials/secret-service.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
+import { createAccounts } from './accounts/account-service.ts';
 import { ApprovalService } from './approvals/approval-service.ts';
 import { createCacheRules } from './cache-rules/cache-rule-service.ts';
 import { createConnectorServers } from './connectors/connector-servers.ts';
@@ -17,6 +18,8 @@ export interface ServersDeps {
   adminAudit: AdminAudit;
   secrets: SecretService;
   config: { allowsLoopback: boolean; connectorServers: number };
+  /** Tells that access changed. */
+  onAccessChanged(): Promise<void>;
   /** The registry that this isolate remembers is too old. */
   invalidateRegistry(): void;
   /** The objects that look after the servers. */
@@ -31,6 +34,7 @@ export function createServers({ secrets, config, monitors, lines, ...deps }: Ser
   const servers = new ServerService({ ...deps, allowsLoopback, monitors });
   return {
     servers,
+    accounts: createAccounts({ ...deps, monitors }),
     approvals: new ApprovalService({ db, adminAudit, discover: id => monitors.wake(id) }),
     health: new HealthService({ db, history: monitors.history }),
     readiness: createReadiness(deps),

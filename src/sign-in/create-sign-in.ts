@@ -12,12 +12,13 @@ import { ProviderSignIns, type ProviderSignInPorts } from './providers/by-provid
 import { createPasskeyRecords } from './passkeys/passkey-records.ts';
 import { Passkeys } from './passkeys/passkeys.ts';
 import type { SignIn } from './sign-in-schema.ts';
+import { createReachableServers, type ReachablePorts } from './reachable-servers.ts';
 import { SIGN_INS } from './sign-in-store.ts';
 
 /** Sign-ins as administrators see them. One that is deleted ends at once. */
 export type SignInRecords = ReadRecords<SignIn, OfPrincipal>;
 
-export function createSignIn(deps: BrowserPorts & ProviderSignInPorts) {
+export function createSignIn(deps: BrowserPorts & ProviderSignInPorts & ReachablePorts) {
   const signInRecords: SignInRecords = createReadRecords(deps, {
     table: SIGN_INS,
     noun: 'sign_in',
@@ -27,6 +28,7 @@ export function createSignIn(deps: BrowserPorts & ProviderSignInPorts) {
   });
   return {
     signIns: new BrowserSignIns(deps),
+    reachableServers: createReachableServers(deps),
     signInRecords,
     invitations: createInvitations(deps),
     providers: createProviders(deps),

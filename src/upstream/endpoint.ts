@@ -105,6 +105,7 @@ export class UpstreamEndpoints {
   }
 
   async #addressOf(server: Server): Promise<Address> {
+    if (server.needsAccount) throw new PorticoError('account_required');
     if (server.transportType === 'STDIO') {
       // Who it is on that machine is its connector's matter; no credential of ours goes there.
       const { id: serverId, name, url } = server;

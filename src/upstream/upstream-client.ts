@@ -80,7 +80,11 @@ export interface UpstreamsOptions {
 class NoSession extends Error {}
 
 /** How a call may end without a doubt about its server. */
-const BLAMELESS: ReadonlySet<ErrorCode> = new Set(['upstream_timeout', 'upstream_no_room']);
+const BLAMELESS: ReadonlySet<ErrorCode> = new Set([
+  'upstream_timeout',
+  'upstream_no_room',
+  'account_required',
+]);
 
 export class Upstreams {
   readonly #options: UpstreamsOptions;
@@ -103,6 +107,7 @@ export class Upstreams {
     context: CallContext,
   ): Promise<CallReply> {
     const { verdict } = server;
+    if (server.needsAccount) throw new PorticoError('account_required');
     if (!verdict) throw new PorticoError('upstream_unreachable');
     const { throughObject, endpoints, requestRecheck } = this.#options;
     context.onDispatch?.();
@@ -113,7 +118,8 @@ export class Upstreams {
       }
       endpoint = await endpoints.of(server);
       return await this.#dispatch(endpoint, verdict, request, name, context);
-    } catch (error) {
+    } catch (thrown) {
+      const error = ofAccount(server, thrown);
       if (error instanceof PorticoError && !BLAMELESS.has(error.code)) {
         context.waitUntil(requestRecheck(server.id));
         const isRefused = error.code === 'upstream_auth' && endpoint;
@@ -258,6 +264,14 @@ export class Upstreams {
     }
     return send(attempt, protocol, maxAnswerBytes, listener);
   }
+}
+
+/** A server that refuses an account of the caller's own is not at fault, nor is what the deployment has for it. */
+function ofAccount({ account }: Server, thrown: unknown): unknown {
+  const isRefused = thrown instanceof PorticoError && thrown.code === 'upstream_auth';
+  return isRefused && account !== undefined
+    ? new PorticoError('account_required', 'The server refuses your account')
+    : thrown;
 }
 
 /**

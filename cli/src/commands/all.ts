@@ -1,5 +1,6 @@
 /** Every command, in the order of the help. */
 import type { Command } from 'commander';
+import { addAccounts } from './accounts.ts';
 import { addApply } from './apply.ts';
 import { addApprovals } from './approvals.ts';
 import { addAudit } from './audit.ts';
@@ -43,6 +44,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addTrace,
   addAudit,
   addLogin,
+  addAccounts,
   addToken,
   addInvite,
   addClient,

@@ -94,9 +94,12 @@ async function show(report: KeysView, { json }: Options): Promise<void> {
   const rows = keys.map(key => [
     key.id,
     key.id === active ? 'active' : key.in_ring ? 'opens' : 'missing',
-    ...[key.secrets, key.servers, key.access_tokens, key.tokens].map(String),
+    ...[key.secrets, key.servers, key.access_tokens, key.accounts, key.tokens].map(String),
   ]);
-  await writeTable(['ID', 'STATE', 'SECRETS', 'SERVERS', 'ACCESS TOKENS', 'TOKENS'], rows);
+  await writeTable(
+    ['ID', 'STATE', 'SECRETS', 'SERVERS', 'ACCESS TOKENS', 'ACCOUNTS', 'TOKENS'],
+    rows,
+  );
   const former = keys.filter(({ id, in_ring: isThere }) => isThere && id !== active);
   const tokens = former.reduce((sum, key) => sum + key.tokens, 0);
   if (tokens > 0) {

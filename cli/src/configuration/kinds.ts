@@ -144,6 +144,7 @@ export const KINDS: readonly Kind[] = [
         health_check_url: view.health_check_url,
         health_check: orAbsent(view.health_check),
         tool_approval: view.tool_approval,
+        accounts: view.accounts,
       });
     },
   }),

@@ -13,6 +13,7 @@ import { toCaller, type Caller } from '../policy/caller.ts';
 import { Lru } from '../../shared/util/lru.ts';
 import { onEitherSchema, type SchemaAge } from '../../shared/util/either-schema.ts';
 import { Turns } from '../../shared/util/turns.ts';
+import { withAccounts } from '../../servers/registry/own-account.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { parseSessions, selectSessions, type Session } from './session-store.ts';
@@ -106,6 +107,12 @@ export class Snapshots {
     this.#tokens.clear();
   }
 
+  /** The registry of this moment, for whoever asks without a token. */
+  async registry(): Promise<Registry> {
+    const { db, posture } = this.#options;
+    return toRegistry(await rowsOf(db, selectRegistry(db)), posture);
+  }
+
   /** A session was just opened here: its first request need not look it up. */
   holdSession(session: Session): void {
     this.#sessions.set(session.id, held(session, session.createdAt));
@@ -178,7 +185,8 @@ export class Snapshots {
     const known = this.#tokens.get(token)?.value;
     const registry = this.#registry?.value;
     if (!known || !registry || (known.expiresAt ?? Infinity) <= Date.now()) return undefined;
-    const { servers, access } = registry;
+    const { access } = registry;
+    const servers = withAccounts(registry.servers, known.accounts);
     const caller = this.#callerOf(known, access);
     const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId)?.value;
     const snapshot = { caller, servers, access };

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
 import type { SchemaAge } from '../../shared/util/either-schema.ts';
 import { jsonOf } from '../../records/record-schema.ts';
+import { HeldAccountSchema } from '../../shared/identity/account.ts';
 import {
   boundScopes,
   ScopeSchema,
@@ -32,6 +33,8 @@ export const TokenRowSchema = z.object({
   claimed_groups: jsonOf(z.array(z.array(z.string()))),
   principal_scopes: Scopes.nullable(),
   audience: z.string().nullable(),
+  /** Only where the token is to be used. */
+  accounts: jsonOf(z.array(HeldAccountSchema)).optional(),
 });
 
 /** A row as a token. */
@@ -49,6 +52,7 @@ export const toToken = (row: z.infer<typeof TokenRowSchema>): Token => ({
   expiresAt: row.expires_at,
   lastUsedAt: row.last_used_at,
   audience: row.audience,
+  accounts: row.accounts ?? [],
 });
 
 /** JSON list of the lists that the identities of a principal give it, of {@link TOKEN_SOURCE}; none is read where it has none. */
@@ -59,6 +63,13 @@ const KeySchema = z.object({ hmac: z.string(), key_id: z.string().nullable() });
 
 const COMMON_COLUMNS = `t.principal_id, t.name, t.servers, t.tools, t.toolsets, t.scopes, t.created_at, t.expires_at,
     p.groups AS principal_groups, p.scopes AS principal_scopes`;
+
+/** JSON list of the accounts that a principal has at servers. */
+const ACCOUNTS: Readonly<Record<SchemaAge, string>> = {
+  this: `(SELECT json_group_array(json_object('id', id, 'serverId', server_id, 'sealed', auth_sealed, 'revision', revision))
+    FROM accounts WHERE principal_id = p.id)`,
+  last: "'[]'",
+};
 
 /** What a token is made of, of {@link TOKEN_SOURCE}; a value that was rotated away stands for its token, an access token for its grant. */
 export const TOKEN_COLUMNS: Readonly<Record<SchemaAge, string>> = {
@@ -86,7 +97,7 @@ export function selectTokenByHmac(
   const marks = hmacs.map(() => '?').join(', ');
   return db
     .prepare(
-      `SELECT ${TOKEN_COLUMNS[age]}, t.hmac, t.key_id ${TOKEN_SOURCE}
+      `SELECT ${TOKEN_COLUMNS[age]}, ${ACCOUNTS[age]} AS accounts, t.hmac, t.key_id ${TOKEN_SOURCE}
        WHERE t.hmac IN (${marks}) AND (t.expires_at IS NULL OR t.expires_at > ?)`,
     )
     .bind(...hmacs, now);

@@ -6,6 +6,7 @@ import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { canonicalJson } from '../../shared/json/canonical-json.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
+import { isOfAccounts } from '../../servers/registry/own-account.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { CacheRule } from '../../servers/cache-rules/cache-rule.ts';
 import { CACHE_META } from './cache-control.ts';
@@ -33,7 +34,8 @@ const OF_THE_WAY = new Set([CACHE_META, 'progressToken', 'traceparent', 'tracest
 const OF_THE_PROTOCOL = 'io.modelcontextprotocol/';
 
 /** Whether the calls of a server can differ by who makes them: one that keeps a session for each client may know them apart. */
-const isOneForAll = ({ verdict }: Server): boolean => verdict !== null && !verdict.sessionful;
+const isOneForAll = (server: Server): boolean =>
+  server.verdict !== null && !server.verdict.sessionful && !isOfAccounts(server);
 
 export async function toCacheKey(call: CachedCall): Promise<CacheKey> {
   const { rule, server, tool, params, capabilities, principalId } = call;
@@ -45,7 +47,11 @@ export async function toCacheKey(call: CachedCall): Promise<CacheKey> {
     [rule.id, rule.revision],
     // An edit, another connection, another credential, another definition: none finds what was kept before.
     [server.id, server.revision, server.generation, server.catalogHash, server.verdict?.era],
-    [credential.revision, ...credential.secrets.map(({ name, revision }) => [name, revision])],
+    [
+      server.account,
+      credential.revision,
+      ...credential.secrets.map(({ name, revision }) => [name, revision]),
+    ],
     tool,
     canonicalJson(params.get('arguments') ?? '{}'),
     canonicalJson(fromRawMembers(restOf(params))),

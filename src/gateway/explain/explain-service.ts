@@ -5,13 +5,12 @@ import { approvalId } from '../../servers/approvals/definition.ts';
 import { findApprovals } from '../../servers/approvals/approval-list-store.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { explainCase, type CasePorts, type Explained } from './explain-case.ts';
-import { createPolicy, type AccessState } from '../../access/policy/policy.ts';
+import type { AccessState } from '../../access/policy/policy.ts';
 import { requireScope, SETUP_TOKEN } from '../../shared/identity/principal.ts';
-import { PRINCIPALS } from '../../access/principals/principal-store.ts';
+import { findCaller } from '../../access/principals/principal-caller.ts';
 import { findRecord } from '../../records/record-store.ts';
 import { findNamed } from '../../servers/server-names.ts';
 import { isExpired } from '../../access/tokens/token-schema.ts';
-import { MEMBER_SCOPES } from '../../shared/identity/token.ts';
 import { TOKENS } from '../../access/tokens/token-list-store.ts';
 
 /** Whose right is asked for: a token's, or that of a principal with a token without limits. */
@@ -89,15 +88,8 @@ export class ExplainService {
       const { groups } = token;
       return { caller: toCaller(token, state), groups, isExpired: isExpired(token, now()) };
     }
-    const principal = await findRecord(db, PRINCIPALS, whose.principal);
-    if (!principal) throw new PorticoError('not_found', 'No such principal');
-    const { id: principalId } = principal;
-    const groups = [...new Set([...principal.groups, ...principal.claimed_groups])];
-    const scopes = new Set(principal.scopes ?? MEMBER_SCOPES);
-    const isAdmin = scopes.has('admin');
-    const limits = { servers: null, tools: null, toolsets: null };
-    const policy = createPolicy({ principalId, groups, isAdmin, ...limits }, state);
-    const caller = { principalId, tokenId: '', scopes, policy, audience: null };
-    return { caller, groups, isExpired: false };
+    const found = await findCaller(db, whose.principal, state);
+    if (!found) throw new PorticoError('not_found', 'No such principal');
+    return { ...found, isExpired: false };
   }
 }

@@ -73,7 +73,7 @@ async function registerOne(
     scopes: new Set(['servers:write']),
   };
   try {
-    const input = { name, description, auto_connect: true };
+    const input = { name, description, auto_connect: true, accounts: 'shared' } as const;
     const server = await servers.createOnConnector(actor, { connectorId, server: name }, input);
     return { name, id: server.id, registered_as: server.name, problem: null };
   } catch (thrown) {

@@ -37,4 +37,5 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0035_identities.sql',
   '0036_passkeys.sql',
   '0037_devices.sql',
+  '0038_accounts.sql',
 ];

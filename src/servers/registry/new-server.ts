@@ -23,6 +23,7 @@ export function toNewServer(
     healthSettings: input.health_check ?? {},
     autoConnect: input.auto_connect,
     toolApproval: input.tool_approval ?? null,
+    accounts: input.accounts,
     status: input.auto_connect ? 'CONNECTING' : 'DISCONNECTED',
     lastError: null,
     verdict: null,

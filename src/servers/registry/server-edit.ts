@@ -37,6 +37,7 @@ export async function applyUpdate(
       patch.health_check === undefined ? before.healthSettings : (patch.health_check ?? {}),
     autoConnect: patch.auto_connect ?? before.autoConnect,
     toolApproval: patch.tool_approval === undefined ? before.toolApproval : patch.tool_approval,
+    accounts: patch.accounts ?? before.accounts,
     updatedAt: Date.now(),
   };
   const isMoved =

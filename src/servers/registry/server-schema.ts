@@ -7,6 +7,7 @@ import {
   HeadersSchema,
   type Credential,
 } from '../../credentials/credential-schema.ts';
+import { AccountModeSchema, type AccountMode } from '../../shared/identity/account.ts';
 import type { CacheRule } from '../cache-rules/cache-rule.ts';
 import { ToolApprovalSchema, type ToolApproval } from './approval.ts';
 import { parsePlace } from './connector-place.ts';
@@ -57,6 +58,12 @@ export interface Server {
   disconnectedAt: number | null;
   /** While its circuit is open: when it is tried again. Until that went well no call is sent. */
   circuitRetryAt: number | null;
+  /** Whose account calls use. */
+  accounts: AccountMode;
+  /** Id of the caller's own account, which the credential is of (`own-account.ts`). */
+  account?: string;
+  /** The caller has to have an account of its own, and has none. */
+  needsAccount?: true;
   /** How its tools are approved; null as the deployment has it. */
   toolApproval: ToolApproval | null;
   /** Another one after each write of its approvals; null before the first. */
@@ -98,6 +105,11 @@ const ApprovalSchema = ToolApprovalSchema.meta({
     'How its tools are approved: `first` those of the first discovery, `hold` none, `trust` all as they come; the others are held',
 });
 
+const AccountsSchema = AccountModeSchema.meta({
+  description:
+    'Whose account calls use: `shared` the one given here, `per_principal` that of each principal, `both` its own where it has one',
+});
+
 /** Body of `POST /api/v1/aggregator/servers` (PRD AG-US1). */
 export const CreateServerSchema = z.strictObject({
   name: NameSchema,
@@ -112,6 +124,7 @@ export const CreateServerSchema = z.strictObject({
   health_check_url: AddressSchema.optional(),
   health_check: HealthSettingsSchema.optional(),
   tool_approval: ApprovalSchema.optional(),
+  accounts: AccountsSchema.default('shared'),
 });
 
 export type CreateServer = z.infer<typeof CreateServerSchema>;
@@ -175,6 +188,7 @@ export const UpdateServerSchema = z.strictObject({
   health_check_url: AddressSchema.nullable().optional(),
   health_check: HealthSettingsSchema.nullable().optional(),
   tool_approval: ApprovalSchema.nullable().optional(),
+  accounts: AccountsSchema.optional(),
 });
 
 export type UpdateServer = z.infer<typeof UpdateServerSchema>;
@@ -197,6 +211,7 @@ export const ServerViewSchema = z.object({
   health_check_url: z.string().nullable(),
   health_check: HealthSettingsSchema,
   tool_approval: ToolApprovalSchema.nullable(),
+  accounts: AccountModeSchema,
   tool_count: z.number().int(),
   held_tools: z.number().int().meta({ description: 'Tools that wait for an approval' }),
   last_error: z.string().nullable(),
@@ -229,6 +244,7 @@ export function toServerView(server: Server): ServerView {
     health_check_url: server.healthCheckUrl,
     health_check: server.healthSettings,
     tool_approval: server.toolApproval,
+    accounts: server.accounts,
     tool_count: isOffered(server.status) ? server.toolCount : 0,
     held_tools: server.heldTools,
     last_error: server.lastError,

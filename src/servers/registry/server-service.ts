@@ -31,6 +31,7 @@ import {
 import { toPlaceUrl, type ConnectorPlace } from './connector-place.ts';
 import type { CreateServer, CreateStdioServer, Server, UpdateServer } from './server-schema.ts';
 import {
+  accountsChange,
   deleteServer,
   findServer,
   insertServer,
@@ -108,7 +109,10 @@ export class ServerService {
       if (server.autoConnect) await this.#ports.monitors.expect(id, inMs);
       const isDone = await commit({
         when: whenPossible(server),
-        statements: [insertServer(this.#ports.db, server)],
+        statements: [
+          insertServer(this.#ports.db, server),
+          ...accountsChange(this.#ports.db, server, 'shared'),
+        ],
         detail: { name: server.name, transport_type: server.transportType },
       });
       if (!isDone) {
@@ -181,7 +185,7 @@ export class ServerService {
         const { server, isMoved } = await applyUpdate(this.#ports.keys, before, patch);
         const isDone = await commit({
           when: whenUnchanged(server),
-          statements: [updateServer(this.#ports.db, server, isMoved)],
+          statements: updateServer(this.#ports.db, server, isMoved, before.accounts),
           detail: { fields: changedFields(patch) },
         });
         if (isDone) {

@@ -16,6 +16,7 @@ import {
   toCredential,
 } from '../../credentials/credential-store.ts';
 import { parseRulesOfServer, RULES_OF_SERVER } from '../cache-rules/cache-rule-store.ts';
+import { AccountModeSchema, type AccountMode } from '../../shared/identity/account.ts';
 import { ToolApprovalSchema } from './approval.ts';
 import { HealthSettingsSchema, NetworkTransportSchema, type Server } from './server-schema.ts';
 import { parsePlace } from './connector-place.ts';
@@ -54,6 +55,8 @@ const RowSchema = z
     tool_approval: ToolApprovalSchema.nullable(),
     pins_stamp: z.string().nullable(),
     held_tools: z.number(),
+    // The schema of the last release has none.
+    accounts: AccountModeSchema.default('shared'),
     skills_revision: z.number(),
     taxonomy_revision: z.number(),
     cache_rules: z.string(),
@@ -82,6 +85,7 @@ const RowSchema = z
     toolApproval: row.tool_approval,
     approvalsStamp: row.pins_stamp,
     heldTools: row.held_tools,
+    accounts: row.accounts,
     skillsRevision: row.skills_revision,
     taxonomyRevision: row.taxonomy_revision,
     cacheRules: parseRulesOfServer(row.cache_rules),
@@ -179,19 +183,38 @@ export function whenStatus(id: string, statuses: readonly ServerStatus[]): Condi
 }
 
 /**
+ * Writes whose account calls use, over the revision the record was read at; nothing where that is as before, since the schema of the last
+ * release has no column for it.
+ */
+export function accountsChange(
+  db: D1Database,
+  server: Server,
+  before: AccountMode,
+): D1PreparedStatement[] {
+  const { id, revision, accounts } = server;
+  if (accounts === before) return [];
+  const update = db
+    .prepare(`UPDATE servers SET accounts = ? WHERE id = ? AND revision = ? AND ${IS_POSSIBLE}`)
+    .bind(accounts, id, revision, ...possibleParams(server));
+  return [update];
+}
+
+/**
  * Write an edit over the revision it was made of.
+ * @param before whose account calls used
  * @param isMoved it is reached otherwise now: what was negotiated is void, and unless it is disconnected it connects anew
  */
 export function updateServer(
   db: D1Database,
   server: Server,
   isMoved: boolean,
-): D1PreparedStatement {
+  before: AccountMode,
+): D1PreparedStatement[] {
   const moved = isMoved
     ? `, generation = generation + 1, verdict = NULL, last_error = NULL, circuit_retry_at = NULL,
        status = CASE status WHEN 'DISCONNECTED' THEN status ELSE 'CONNECTING' END`
     : '';
-  return db
+  const update = db
     .prepare(
       `UPDATE servers SET name = ?, description = ?, transport_type = ?, url = ?, health_check_url = ?,
          health_settings = ?, auto_connect = ?, tool_approval = ?, updated_at = ?, ${CREDENTIAL_UPDATE},
@@ -212,6 +235,7 @@ export function updateServer(
       server.revision,
       ...possibleParams(server),
     );
+  return [...accountsChange(db, server, before), update];
 }
 
 /** Begin to connect a server that is not there. */

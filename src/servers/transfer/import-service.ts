@@ -158,12 +158,13 @@ const ignore = () => undefined;
 
 /** An edit that makes a server what the file says; what the file is silent on stays. */
 function toPatch(input: CreateServer, existing: Server): UpdateServer {
-  const { name: _, description, auto_connect, ...rest } = input;
+  const { name: _, description, auto_connect, accounts, ...rest } = input;
   return {
     ...rest,
     ...(description === '' ? {} : { description }),
     // Only a file that switches a server off says anything of this.
     auto_connect: auto_connect && existing.autoConnect,
+    ...(accounts === 'shared' ? {} : { accounts }),
   };
 }
 

@@ -52,6 +52,7 @@ function toRecord(server: Server): { record: CreateServer; fields: string[] }[] 
       ...(shownAuth ? { auth: shownAuth } : {}),
     },
     auto_connect: server.autoConnect,
+    accounts: server.accounts,
     ...(server.toolApproval === null ? {} : { tool_approval: server.toolApproval }),
     ...(server.healthCheckUrl === null ? {} : { health_check_url: server.healthCheckUrl }),
     ...(Object.keys(server.healthSettings).length > 0

@@ -87,6 +87,7 @@ const table = {
   upstream_truncated: upstream(502, 5022, 'The answer of the server was cut off'),
   upstream_no_response: upstream(502, 5023, 'The server ended its answer without a response'),
   upstream_auth: upstream(502, 5024, 'The server wants a valid credential'),
+  account_required: upstream(403, 4032, 'The server wants an account of your own'),
   credential_unavailable: upstream(502, 5050, 'The stored credential of the server cannot be used'),
   upstream_scope: upstream(502, 5025, 'The server forbids the request'),
   upstream_session: upstream(502, 5026, 'The server does not keep its session'),

@@ -9,6 +9,7 @@ export interface Problem {
   detail: string;
   errors?: { field: string; message: string }[];
   server?: unknown;
+  connect_url?: unknown;
 }
 
 /** Project an error to a problem document. */
@@ -22,6 +23,7 @@ export function toProblem(error: PorticoError): Problem {
     detail: error.message,
     ...(fields ? { errors: fields } : {}),
     ...(data?.['server'] ? { server: data['server'] } : {}),
+    ...(data?.['connect_url'] ? { connect_url: data['connect_url'] } : {}),
   };
 }
 

@@ -44,6 +44,7 @@ export const SETUP_TOKEN: Token = {
   expiresAt: null,
   lastUsedAt: null,
   audience: null,
+  accounts: [],
 };
 
 /** Whether a caller holds a scope; `admin` holds all. */

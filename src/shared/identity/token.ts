@@ -1,6 +1,7 @@
 /** Bearer tokens: their form, their scopes, what a stored one is. */
 import { z } from 'zod';
 import { randomBytes, toBase64Url } from '../crypto/base64url.ts';
+import type { HeldAccount } from './account.ts';
 
 export const ScopeSchema = z.enum([
   'tools:read',
@@ -40,6 +41,8 @@ export interface Token extends StoredToken {
   groups: string[];
   /** To the minute. */
   lastUsedAt: number | null;
+  /** Accounts of its principal at servers. */
+  accounts: readonly HeldAccount[];
   /** Of an access token: the URL it is for, with what is below it; its id is that of its grant. Null: a token for every URL. */
   audience: string | null;
 }

@@ -14,6 +14,8 @@ export interface CallContext {
   owner(serverId: string): string;
   /** Copies of the client's sessions at servers, as its own session's row has them; absent where it has none. */
   copies?: string | undefined;
+  /** Of the gateway, as the client asks it; absent where nobody is to be sent there. */
+  origin?: string | undefined;
   /** Runs work that outlives the response. */
   waitUntil: WaitUntil;
   /** What of the client's capabilities concerns questions; empty where it cannot be asked. */

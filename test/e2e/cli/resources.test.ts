@@ -205,7 +205,7 @@ it('[OPS-8] [SEC-1] keys are shown by their ids, and never themselves', async ()
   await says(`secrets set COUNTED --origin ${ORIGIN}`, { input: SECRET });
   const { out } = await portico('keys');
   expect(out).toMatch(
-    /^ID +STATE +SECRETS +SERVERS +ACCESS TOKENS +TOKENS\nk1 +active +1 +0 +0 +\d+\n$/,
+    /^ID +STATE +SECRETS +SERVERS +ACCESS TOKENS +ACCOUNTS +TOKENS\nk1 +active +1 +0 +0 +0 +\d+\n$/,
   );
   const report = { active: 'k1', remaining: 0, keys: [{ id: 'k1', in_ring: true, secrets: 1 }] };
   expect(await json('keys')).toMatchObject(report);

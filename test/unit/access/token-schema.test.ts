@@ -25,6 +25,7 @@ const token: ShownToken = {
   expiresAt: NOW + DAY,
   lastUsedAt: NOW + 1000,
   audience: null,
+  accounts: [],
   formerExpiresAt: NOW + 5000,
 };
 

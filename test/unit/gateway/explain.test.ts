@@ -105,6 +105,7 @@ function makeWorld(random: Random): World {
     expiresAt: null,
     lastUsedAt: null,
     audience: null,
+    accounts: [],
   };
   return {
     servers,

@@ -31,6 +31,7 @@ export function createRecord(name: string, more: Partial<Server> = {}): Server {
     disconnectedAt: null,
     circuitRetryAt: null,
     toolApproval: null,
+    accounts: 'shared',
     approvalsStamp: 'stamp',
     heldTools: 0,
     skillsRevision: 0,

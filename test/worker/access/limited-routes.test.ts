@@ -58,6 +58,11 @@ beforeAll(async () => {
   const scopes = ScopeSchema.options;
   limited = (await createToken(portico, { servers: ['own'], scopes })).token;
   partial = (await createToken(portico, { tools: ['own.open_*'], scopes })).token;
+  // Whoever has the tokens has accounts at both.
+  await env.DB.prepare(
+    `INSERT INTO accounts (id, principal_id, server_id, auth_sealed, created_at, updated_at)
+     SELECT lower(hex(randomblob(16))), p.id, s.id, 'x', 0, 0 FROM principals AS p, servers AS s`,
+  ).run();
   const [approval] = (await listApprovals(portico, hidden.id, 'any')).approvals;
   subjects = { 'GET /api/v1/approvals/{id}': approval?.id ?? '' };
 });

@@ -132,7 +132,8 @@ describe('rotation', () => {
     const before = await findServer(env.DB, id);
     if (!before) throw new Error('The server is not there');
     await rotateAll();
-    await updateServer(env.DB, { ...before, description: 'late' }, false).run();
+    const edited = { ...before, description: 'late' };
+    await env.DB.batch(updateServer(env.DB, edited, false, before.accounts));
     expect(await report()).toMatchObject({ remaining: 0 });
     const after = await findServer(env.DB, id);
     expect(after).toMatchObject({ description: 'late', revision: 2 });

@@ -73,6 +73,16 @@ async function identity(portico: Portico): Promise<string> {
     .run();
   return id;
 }
+/** What somebody connected at a server. */
+async function account(portico: Portico): Promise<string> {
+  const id = crypto.randomUUID();
+  await env.DB.prepare(
+    `INSERT INTO accounts (id, principal_id, server_id, auth_sealed, created_at, updated_at) VALUES (?, ?, ?, '1:k1.x', 0, 0)`,
+  )
+    .bind(id, await principal(portico), await server(portico))
+    .run();
+  return id;
+}
 const rule = madeBy('/api/v1/access/rules', () => ({
   effect: 'deny',
   subject: { kind: 'group', name: 'nobody' },
@@ -164,6 +174,7 @@ export const TRIALS: Record<string, Trial> = {
   'POST /api/v1/sign-in-providers': {},
   'PATCH /api/v1/sign-in-providers/{id}': { subject: provider },
   'DELETE /api/v1/sign-in-providers/{id}': { subject: provider },
+  'DELETE /api/v1/accounts/{id}': { subject: account },
   'POST /api/v1/identities': {
     makeBody: async portico => ({
       provider: await provider(portico),

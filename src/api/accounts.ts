@@ -1,0 +1,69 @@
+/** `/api/v1/accounts`: the accounts that people have at servers, for their own calls. */
+import type { Caller } from '../access/policy/caller.ts';
+import {
+  AccountQuerySchema,
+  AccountViewSchema,
+  ConnectAccountSchema,
+  toAccountView,
+  type AccountQuery,
+} from '../servers/accounts/account-schema.ts';
+import { restrictToCaller } from '../gateway/steps/restrict.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import type { Api, ApiPorts } from './frame.ts';
+import { registerCreate, registerList, registerOne } from './records.ts';
+
+const resource = {
+  path: '/api/v1/accounts',
+  tag: 'principals',
+  name: 'Account',
+  noun: 'account',
+  phrase: 'an account at a server',
+  scopes: { read: 'tools:call', write: 'tools:call' },
+  view: AccountViewSchema.meta({ id: 'Account' }),
+  example: {
+    id: '9fa0b1c2-d3e4-4f5a-8b6c-7d8e9fa0b1c2',
+    principal: '2f6d8c1a-93f4-4b51-8a5e-6a0a4a9b7c11',
+    principal_name: 'Ada',
+    server: '6a7b8c9d-0e1f-4a2b-8c3d-4e5f6a7b8c9d',
+    server_name: 'github',
+    created_at: '2026-11-02T09:00:00.000Z',
+    updated_at: '2026-11-02T09:00:00.000Z',
+  },
+  toView: toAccountView,
+  delete: { description: 'Calls of that principal carry it no longer.' },
+} as const;
+
+const connected = {
+  schema: ConnectAccountSchema.meta({ id: 'ConnectAccount' }),
+  example: { server: 'github', token: 'TOKEN-OF-GITHUB' },
+  summary: 'Connect an account of your own',
+  description:
+    'Your calls to the server carry it from now on. Connecting again gives the account another token.',
+  problems: ['not_found', 'busy'] as const,
+};
+
+const listed = {
+  operationId: 'listAccounts',
+  summary: 'List accounts',
+  description: 'Your own, newest first, page by page; those of all for administrators.',
+  key: 'accounts',
+  page: 'AccountPage',
+  query: AccountQuerySchema,
+};
+
+/** The servers of a registry that a caller may use. */
+const visibleTo = (caller: Caller, servers: readonly Server[]) =>
+  restrictToCaller(caller, { servers }).servers;
+
+/** Add the routes. */
+export function registerAccounts(api: Api, { accounts }: ApiPorts): void {
+  registerCreate(api, resource, connected, async (body, { caller, servers }) => ({
+    record: await accounts.connect(caller, body, visibleTo(caller, servers)),
+  }));
+  registerList(api, resource, listed, {
+    ...accounts,
+    list: (caller: Caller, query: AccountQuery, servers: readonly Server[], limit, after) =>
+      accounts.list(caller, query, visibleTo(caller, servers), limit, after),
+  });
+  registerOne(api, resource, accounts);
+}

@@ -1,0 +1,130 @@
+/** Accounts: people connect their own at a server, see them and end them; administrators see and end those of all. */
+import { ALWAYS, type AdminAudit } from '../../audit/admin-audit.ts';
+import { escapeReferences } from '../../credentials/references.ts';
+import { sealCredential } from '../../credentials/sealed-credential.ts';
+import { allOf, findRecord, whereEqual } from '../../records/record-store.ts';
+import { createReadRecords, type ReadRecords } from '../../records/records.ts';
+import type { KeyRing } from '../../shared/crypto/key-ring.ts';
+import { fieldProblem } from '../../shared/errors/field-problems.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { hasLimits, hasScope, type Actor } from '../../shared/identity/principal.ts';
+import { findNamed } from '../server-names.ts';
+import type { Server } from '../registry/server-schema.ts';
+import type { Account, AccountQuery } from './account-schema.ts';
+import {
+  ACCOUNTS,
+  findAccountId,
+  whenConnectable,
+  whereAmong,
+  writeAccount,
+} from './account-store.ts';
+
+export interface AccountPorts {
+  db: D1Database;
+  keys: KeyRing;
+  adminAudit: AdminAudit;
+  monitors: { follow(serverId: string): Promise<unknown> };
+  /** Who may use what was changed. */
+  onAccessChanged(): Promise<void>;
+}
+
+/** Lists are given the servers that the caller may use: of others its own accounts are not shown either. */
+export interface Accounts extends ReadRecords<Account, AccountQuery> {
+  /**
+   * Connect the caller's own account at a server, or give it another token.
+   * @param visible the servers that the caller may use
+   * @throws PorticoError `forbidden`, `validation_failed`, `busy`
+   */
+  connect(
+    caller: Actor,
+    given: { server: string; token: string },
+    visible: readonly Server[],
+  ): Promise<Account>;
+}
+
+/** Which are listed, and at which servers where that is bounded. */
+type Asked = AccountQuery & { within?: readonly { id: string }[] };
+
+const SCOPES = { read: 'tools:call', write: 'tools:call' } as const;
+
+export function createAccounts(ports: AccountPorts): Accounts {
+  const { db, keys, adminAudit, monitors, onAccessChanged } = ports;
+  const changed = async (serverId: string) => {
+    await onAccessChanged();
+    // The first account may be what its catalog is read by.
+    await monitors.follow(serverId).catch(() => {});
+  };
+  const kind = {
+    table: ACCOUNTS,
+    noun: 'account',
+    missing: 'No such account',
+    scopes: SCOPES,
+    filter: ({ server, principal, within }: Asked) =>
+      allOf(
+        whereEqual({ server_id: server, principal_id: principal }),
+        within ? whereAmong('server_id', within) : ALWAYS,
+      ),
+    toDeletionDetail: ({ server_id: server, principal_id: principal }: Account) => ({
+      server,
+      principal,
+    }),
+    onChanged: (_verb: unknown, { server_id: serverId }: Account) => changed(serverId),
+  };
+  const records = createReadRecords<Account, Asked>(ports, kind);
+  /** Who sees and ends those of everybody. */
+  const seesAll = (caller: Actor) => hasScope(caller, 'admin') && !hasLimits(caller);
+  const mayTouch = (caller: Actor, { principal_id: id }: Account) =>
+    id === caller.principalId || seesAll(caller);
+
+  return {
+    list: (caller, query, visible, ...more) =>
+      records.list(
+        caller,
+        seesAll(caller) ? query : { ...query, principal: caller.principalId, within: visible },
+        visible,
+        ...more,
+      ),
+
+    async get(caller, id) {
+      const account = await records.get(caller, id);
+      if (!mayTouch(caller, account)) throw new PorticoError('not_found', kind.missing);
+      return account;
+    },
+
+    async delete(caller, id) {
+      const account = await findRecord(db, ACCOUNTS, id);
+      // Refused as one that is not there, by the act itself.
+      await records.delete(caller, account && !mayTouch(caller, account) ? '' : id);
+    },
+
+    connect(caller, { server: key, token }, visible) {
+      const act = { action: 'account.connect', subject: key };
+      return adminAudit.perform(caller, SCOPES.write, act, async commit => {
+        const server = findNamed(key, visible);
+        if (!server) throw new PorticoError('not_found', 'No such server');
+        if (server.accounts === 'shared' || server.transportType === 'STDIO') {
+          throw fieldProblem('server', 'it takes no accounts of its users');
+        }
+        const { principalId } = caller;
+        const known = await findAccountId(db, principalId, server.id);
+        const id = known ?? crypto.randomUUID();
+        const owner = { id: server.id, url: server.url, account: id };
+        // A reference to a secret of the deployment is none of the person's to make.
+        const auth = { type: 'bearer', token: escapeReferences(token) } as const;
+        const sealed = await sealCredential(keys, owner, 'auth', auth);
+        const written = { id, principalId, serverId: server.id, sealed, now: Date.now() };
+        const isKnown = known !== undefined;
+        const when = whenConnectable(written, isKnown);
+        const isDone = await commit({
+          when,
+          statements: [writeAccount(db, written, isKnown, when)],
+          detail: { server: server.id, account: id },
+        });
+        const account = isDone ? await findRecord(db, ACCOUNTS, id) : undefined;
+        if (!account) throw new PorticoError('busy', 'It was changed meanwhile; try again');
+        await changed(server.id);
+        return account;
+      });
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** The `accounts` table. Reads return parsed rows; writes return statements. */
+import { z } from 'zod';
+import type { Condition } from '../../audit/audit-store.ts';
+import type { ReadTable } from '../../records/record-store.ts';
+import { HeldAccountSchema, type HeldAccount } from '../../shared/identity/account.ts';
+import { AccountSchema, type Account } from './account-schema.ts';
+
+export const ACCOUNTS: ReadTable<Account> = {
+  name: 'accounts',
+  source: `(SELECT a.id, a.principal_id, p.name AS principal_name, a.server_id, s.name AS server_name, a.revision, a.created_at,
+      a.updated_at
+    FROM accounts AS a JOIN principals AS p ON p.id = a.principal_id JOIN servers AS s ON s.id = a.server_id)`,
+  row: AccountSchema,
+};
+
+/** The column has the id of one of these. */
+export const whereAmong = (column: string, records: readonly { id: string }[]): Condition => ({
+  sql: `${column} IN (SELECT value FROM json_each(?))`,
+  params: [JSON.stringify(records.map(({ id }) => id))],
+});
+
+const FoundSchema = z.object({ id: z.string() });
+
+/** Id of the account that a principal has at a server; undefined where it has none. */
+export async function findAccountId(
+  db: D1Database,
+  principalId: string,
+  serverId: string,
+): Promise<string | undefined> {
+  const found = await db
+    .prepare('SELECT id FROM accounts WHERE principal_id = ? AND server_id = ?')
+    .bind(principalId, serverId)
+    .first();
+  return found === null ? undefined : FoundSchema.parse(found).id;
+}
+
+/** How an account is written. */
+export interface Written {
+  id: string;
+  principalId: string;
+  serverId: string;
+  sealed: string;
+  now: number;
+}
+
+/** Principal and server are there, and the account is, or is not yet. */
+export const whenConnectable = (
+  { id, principalId, serverId }: Written,
+  isKnown: boolean,
+): Condition => ({
+  sql: `EXISTS (SELECT 1 FROM principals WHERE id = ?) AND EXISTS (SELECT 1 FROM servers WHERE id = ?)
+    AND ${isKnown ? '' : 'NOT '}EXISTS (SELECT 1 FROM accounts WHERE ${isKnown ? 'id = ?' : 'principal_id = ? AND server_id = ?'})`,
+  params: [principalId, serverId, ...(isKnown ? [id] : [principalId, serverId])],
+});
+
+/** Make an account, or give it another credential. */
+export function writeAccount(
+  db: D1Database,
+  { id, principalId, serverId, sealed, now }: Written,
+  isKnown: boolean,
+  when: Condition,
+): D1PreparedStatement {
+  return isKnown
+    ? db
+        .prepare(
+          'UPDATE accounts SET auth_sealed = ?, revision = revision + 1, updated_at = ? WHERE id = ?',
+        )
+        .bind(sealed, now, id)
+    : db
+        .prepare(
+          `INSERT INTO accounts (id, principal_id, server_id, auth_sealed, created_at, updated_at)
+           SELECT ?, ?, ?, ?, ?, ? WHERE ${when.sql}`,
+        )
+        .bind(id, principalId, serverId, sealed, now, now, ...when.params);
+}
+
+const HELD = `SELECT id, server_id AS serverId, auth_sealed AS sealed, revision FROM accounts`;
+const toHeld = (row: unknown): HeldAccount | undefined =>
+  row === null ? undefined : HeldAccountSchema.parse(row);
+
+/** The account of whoever's object this is: of a principal, or of the principal of a session. */
+export async function findAccountOf(
+  db: D1Database,
+  serverId: string,
+  whose: { principalId: string } | { sessionId: string },
+): Promise<HeldAccount | undefined> {
+  const [principal, id] =
+    'principalId' in whose
+      ? ['?', whose.principalId]
+      : ['(SELECT principal_id FROM sessions WHERE id = ?)', whose.sessionId];
+  const statement = db.prepare(`${HELD} WHERE server_id = ? AND principal_id = ${principal}`);
+  return toHeld(await statement.bind(serverId, id).first());
+}
+
+/** The account that was connected first at a server: its catalog is read by it where the deployment has no credential. */
+export async function findFirstAccount(
+  db: D1Database,
+  serverId: string,
+): Promise<HeldAccount | undefined> {
+  const statement = db.prepare(`${HELD} WHERE server_id = ? ORDER BY created_at, id LIMIT 1`);
+  return toHeld(await statement.bind(serverId).first());
+}

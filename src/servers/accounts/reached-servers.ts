@@ -1,0 +1,36 @@
+/** Servers as objects find them, which are handed no record: with the account of whoever the object is of, or as a monitor looks at one. */
+import { sessionOf } from '../../shared/identity/object-owners.ts';
+import { withAccount } from '../registry/own-account.ts';
+import type { Server } from '../registry/server-schema.ts';
+import { findServer } from '../registry/server-store.ts';
+import { findAccountOf, findFirstAccount } from './account-store.ts';
+
+/** A server as the client reaches it whose object this is. @param owner name of the object */
+export async function findServerOf(
+  db: D1Database,
+  serverId: string,
+  owner: string,
+): Promise<Server | undefined> {
+  const server = await findServer(db, serverId);
+  if (!server || server.accounts === 'shared') return server;
+  const sessionId = sessionOf(owner);
+  const [, principalId = ''] = owner.split(':');
+  const whose = sessionId === undefined ? { principalId } : { sessionId };
+  return withAccount(server, await findAccountOf(db, serverId, whose));
+}
+
+/**
+ * A server as its monitor reaches it: with what the deployment has for it, else with the account that was connected first. What a catalog
+ * holds is for everybody who may use the server.
+ */
+export async function findMonitoredServer(
+  db: D1Database,
+  serverId: string,
+): Promise<Server | undefined> {
+  const server = await findServer(db, serverId);
+  if (!server || server.accounts === 'shared') return server;
+  const { headersSealed, authSealed } = server.credential;
+  if (headersSealed !== null || authSealed !== null) return server;
+  const first = await findFirstAccount(db, serverId);
+  return first ? withAccount(server, first) : server;
+}

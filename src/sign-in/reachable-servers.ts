@@ -1,0 +1,24 @@
+/** The servers that somebody who is signed in with a browser may use, as the policy of their next call would have it. */
+import { findCaller } from '../access/principals/principal-caller.ts';
+import type { Registry } from '../access/admission/registry.ts';
+import { NOTHING } from '../access/policy/view.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import type { SignedIn } from './signed-in.ts';
+
+export interface ReachablePorts {
+  db: D1Database;
+  /** Servers and rules of this moment. */
+  registry(): Promise<Registry>;
+}
+
+export type ReachableServers = (signedIn: SignedIn) => Promise<readonly Server[]>;
+
+export const createReachableServers =
+  ({ db, registry }: ReachablePorts): ReachableServers =>
+  async signedIn => {
+    const { servers, access } = await registry();
+    const { principalId, servers: only, tools, toolsets } = signedIn;
+    const found = await findCaller(db, principalId, access, { servers: only, tools, toolsets });
+    const { policy } = found?.caller ?? {};
+    return policy ? servers.filter(server => policy.viewOf(server) !== NOTHING) : [];
+  };
