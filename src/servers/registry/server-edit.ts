@@ -47,9 +47,12 @@ export async function applyUpdate(
   return { server, isMoved };
 }
 
-/** A program stays where it is. @throws PorticoError `validation_failed` */
+/** A program stays where it is, and who it is. @throws PorticoError `validation_failed` */
 export function refuseMove({ transportType }: Server, patch: UpdateServer): void {
   if (transportType !== 'STDIO') return;
+  if (patch.accounts !== undefined && patch.accounts !== 'shared') {
+    throw fieldProblem('accounts', 'who a program is, is a matter of its connector');
+  }
   if (patch.transport_type === undefined && patch.connection_config === undefined) return;
   throw fieldProblem(
     patch.transport_type === undefined ? 'connection_config' : 'transport_type',

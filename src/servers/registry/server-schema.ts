@@ -143,6 +143,9 @@ const ProgramConfigSchema = z.looseObject({
 export const CreateStdioServerSchema = z.strictObject({
   ...CreateServerSchema.omit({ health_check_url: true }).shape,
   transport_type: z.literal('STDIO'),
+  accounts: z
+    .literal('shared', { error: 'who a program is, is a matter of its connector' })
+    .default('shared'),
   connection_config: ProgramConfigSchema.refine(({ command }) => command === undefined, {
     path: ['command'],
     error: NO_CONNECTOR,

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createRandom, drawn, SEED } from '../../unit/seeded.ts';
 import { createPerson, type Person } from '../support/call-rows.ts';
+import { enrol } from '../support/fake-machine.ts';
 import { FakeServer, resultOf, serve, toolOf } from '../support/fake-server.ts';
 import {
   createPortico,
@@ -204,6 +205,26 @@ describe('accounts', () => {
     await portico.api('PATCH', `${SERVERS}/${ids.plain}`, { accounts: 'shared' });
     expect((await connect(ada, 'plain', 'x')).status).toBe(422);
     await portico.api('PATCH', `${SERVERS}/${ids.plain}`, { accounts: 'per_principal' });
+  });
+
+  it('[UP-4] are not for programs, who are whom their connector lets them be', async () => {
+    const { id: connector } = await enrol(portico, 'laptop');
+    const body = {
+      name: 'program',
+      transport_type: 'STDIO',
+      connection_config: { connector, server: 'program' },
+    };
+    const refused = await portico.api('POST', SERVERS, { ...body, accounts: 'both' });
+    expect([refused.status, await refused.text()]).toEqual([
+      422,
+      expect.stringContaining('matter of its connector'),
+    ]);
+    const made = await (await portico.api('POST', SERVERS, body)).json<{ id: string }>();
+    const edited = await portico.api('PATCH', `${SERVERS}/${made.id}`, { accounts: 'both' });
+    expect([edited.status, await edited.text()]).toEqual([
+      422,
+      expect.stringContaining('matter of its connector'),
+    ]);
   });
 
   it('[UP-4] end with their principal, and with the origin that they were given for', async () => {
