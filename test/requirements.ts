@@ -57,10 +57,10 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['ACC-2', 'done', 'principals, groups, scopes, and the first admin token'],
   ['ACC-3', 'started', 'access rules, one decision for every way to a tool'],
   ['ACC-4', 'done', 'toolsets with their own names and URL'],
-  ['ACC-5', 'started', 'OAuth 2.1 for people who sign in with a browser'],
+  ['ACC-5', 'done', 'OAuth 2.1 for people who sign in with a browser'],
   ['ACC-6', 'done', 'exact rate limits, and a cheap shield before them'],
-  ['ACC-7', 'started', 'people sign in: invitation, OIDC, Access, passkeys'],
-  ['ACC-8', 'planned', 'each principal its own account at a server'],
+  ['ACC-7', 'done', 'people sign in: invitation, OIDC, Access, passkeys, ID-JAG'],
+  ['ACC-8', 'started', 'each principal its own account at a server'],
   ['ACC-9', 'started', 'a narrowed token is narrow on every route'],
 
   // Safety

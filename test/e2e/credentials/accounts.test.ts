@@ -92,7 +92,7 @@ async function whoami(name: string, by: keyof typeof CLIENTS): Promise<string> {
   return (content as { text: string }[])[0]?.text ?? '';
 }
 
-it('[UP-4] [OPS-8] each calls under their own name, and whoever has no account is told where to connect one', async () => {
+it('[UP-4] [ACC-8] [OPS-8] each calls under their own name, and whoever has no account is told where to connect one', async () => {
   const before = await gateway.api('GET', `/api/v1/aggregator/servers/${serverId}`);
   expect(before.json['status']).not.toBe('CONNECTED');
   const made = await portico('Ada', 'connect github', 'token-of-ada-at-github\n');

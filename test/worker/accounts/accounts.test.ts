@@ -72,7 +72,7 @@ beforeEach(async () => {
 });
 
 describe.each(NAMES)('a server with accounts: %s', name => {
-  it('[UP-4] is called with the account of whoever calls', async () => {
+  it('[UP-4] [ACC-8] is called with the account of whoever calls', async () => {
     expect((await connect(ada, name, 'of-ada')).status).toBe(201);
     expect((await connect(bob, name, 'of-${bob}')).status).toBe(201);
     expect(await whom(ada, `${name}.whoami`)).toBe('Bearer of-ada');
@@ -82,7 +82,7 @@ describe.each(NAMES)('a server with accounts: %s', name => {
     expect(await whom(bob, `${name}.whoami`)).toBe('Bearer of-${bob}');
   });
 
-  it('[UP-4] is not called for who has none, who is told where to connect one', async () => {
+  it('[UP-4] [ACC-8] is not called for who has none, who is told where to connect one', async () => {
     await connect(ada, name, 'of-ada');
     const refused = await call(eve, `${name}.whoami`);
     expect([refused.isError, refused._meta?.['portico/reason']]).toEqual([
@@ -105,7 +105,7 @@ describe.each(NAMES)('a server with accounts: %s', name => {
     expect(KINDS[name].posts.filter(post => post.method !== 'initialize')).toEqual([]);
   });
 
-  it('[UP-4] goes by the session that was opened with the account, of a client with a session too', async () => {
+  it('[UP-4] [ACC-8] goes by the session that was opened with the account, of a client with a session too', async () => {
     await connect(ada, name, 'token-of-ada');
     await connect(bob, name, 'token-of-bob');
     const sessions = await Promise.all(
@@ -131,7 +131,7 @@ describe.each(NAMES)('a server with accounts: %s', name => {
     }
   });
 
-  it('[UP-4] ends with the account: its own calls are refused, those of others go on', async () => {
+  it('[UP-4] [ACC-8] ends with the account: its own calls are refused, those of others go on', async () => {
     const made = await (await connect(ada, name, 'token-of-ada')).json<{ id: string }>();
     await connect(bob, name, 'token-of-bob');
     expect(await whom(ada, `${name}.whoami`)).toBe('Bearer token-of-ada');
@@ -144,7 +144,7 @@ describe.each(NAMES)('a server with accounts: %s', name => {
     expect(await whom(bob, `${name}.whoami`)).toBe('Bearer token-of-bob');
   });
 
-  it('[UP-4] that refuses an account says so to its owner, and is not at fault', async () => {
+  it('[UP-4] [ACC-8] that refuses an account says so to its owner, and is not at fault', async () => {
     await connect(ada, name, 'token-of-ada');
     await connect(bob, name, 'token-of-bob');
     KINDS[name].outage = () => new Response('no', { status: 401 });
@@ -156,7 +156,7 @@ describe.each(NAMES)('a server with accounts: %s', name => {
   });
 });
 
-it('[UP-4] [LLM-5] a result of one is never another’s, whatever a rule of the cache says', async () => {
+it('[UP-4] [ACC-8] [LLM-5] a result of one is never another’s, whatever a rule of the cache says', async () => {
   const body = { server: ids.modern, tool: 'whoami', ttl_seconds: 60, public: true };
   const rule = await (
     await portico.api('POST', '/api/v1/cache/rules', body)
@@ -172,7 +172,7 @@ it('[UP-4] [LLM-5] a result of one is never another’s, whatever a rule of the 
 });
 
 describe('accounts', () => {
-  it('[UP-4] are seen by their owner and by administrators, without a credential', async () => {
+  it('[UP-4] [ACC-8] are seen by their owner and by administrators, without a credential', async () => {
     await connect(ada, 'modern', 'token-of-ada');
     await connect(bob, 'plain', 'token-of-bob');
     const listOf = async (as: { token?: string }) => {
@@ -192,7 +192,7 @@ describe('accounts', () => {
     ]);
   });
 
-  it('[UP-4] [ACC-3] are connected where one may call, at servers that take them', async () => {
+  it('[UP-4] [ACC-8] [ACC-3] are connected where one may call, at servers that take them', async () => {
     const narrow = await createPerson(portico, { servers: ['plain'] });
     const hidden = await connect(narrow, 'modern', 'x');
     const unknown = await connect(narrow, 'nothing', 'x');
@@ -207,7 +207,7 @@ describe('accounts', () => {
     await portico.api('PATCH', `${SERVERS}/${ids.plain}`, { accounts: 'per_principal' });
   });
 
-  it('[UP-4] are not for programs, who are whom their connector lets them be', async () => {
+  it('[UP-4] [ACC-8] are not for programs, who are whom their connector lets them be', async () => {
     const { id: connector } = await enrol(portico, 'laptop');
     const body = {
       name: 'program',
@@ -227,7 +227,7 @@ describe('accounts', () => {
     ]);
   });
 
-  it('[UP-4] end with their principal, and with the origin that they were given for', async () => {
+  it('[UP-4] [ACC-8] end with their principal, and with the origin that they were given for', async () => {
     const rows = async () =>
       (await env.DB.prepare('SELECT principal_id FROM accounts').all()).results.length;
     await connect(ada, 'modern', 'token-of-ada');
@@ -244,7 +244,7 @@ describe('accounts', () => {
     await whenServer(portico, ids.modern, ({ status }) => status === 'CONNECTED');
   });
 
-  it('[UP-4] of both kinds: own where there is one, else the deployment’s', async () => {
+  it('[UP-4] [ACC-8] of both kinds: own where there is one, else the deployment’s', async () => {
     const patch = (body: object) => portico.api('PATCH', `${SERVERS}/${ids.plain}`, body);
     const auth = { type: 'bearer', token: 'token-of-all' };
     expect((await patch({ accounts: 'both', connection_config: { auth } })).status).toBe(200);
@@ -258,7 +258,7 @@ describe('accounts', () => {
 });
 
 const CALLS = drawn(2_000);
-it(`[UP-4] in ${CALLS} calls (seed ${SEED}) of five people, accounts changing meanwhile, nobody’s token is on another’s call`, async () => {
+it(`[UP-4] [ACC-8] in ${CALLS} calls (seed ${SEED}) of five people, accounts changing meanwhile, nobody’s token is on another’s call`, async () => {
   const random = createRandom();
   const people = [ada, bob, eve, await createPerson(portico), await createPerson(portico)];
   const serials = new Map<string, number>();

@@ -30,7 +30,7 @@ beforeEach(async () => {
   bob = await createPerson(portico, { name: 'Bob' });
 });
 
-it('[UP-4] takes a token of who is signed in, and shows it to nobody', async () => {
+it('[UP-4] [ACC-8] takes a token of who is signed in, and shows it to nobody', async () => {
   const browser = await signIn(portico, ada.token);
   const page = await (await browser.get('/connect/github')).text();
   expect(page).toContain('Connect your account at github');
@@ -45,13 +45,13 @@ it('[UP-4] takes a token of who is signed in, and shows it to nobody', async () 
   expect(await rows()).toEqual([ada.principalId]);
 });
 
-it('[UP-4] of somebody else binds nothing to them: the link carries nobody’s name', async () => {
+it('[UP-4] [ACC-8] of somebody else binds nothing to them: the link carries nobody’s name', async () => {
   const browser = await signIn(portico, bob.token);
   await browser.post('/connect/github', { token: 'token-of-bob' });
   expect(await rows()).toEqual([bob.principalId]);
 });
 
-it('[UP-4] wants a sign-in first, and a page of the gateway', async () => {
+it('[UP-4] [ACC-8] wants a sign-in first, and a page of the gateway', async () => {
   const stranger = createBrowser(portico);
   const asked = await stranger.get('/connect/github');
   expect([asked.status, asked.headers.get('location')]).toEqual([
@@ -71,7 +71,7 @@ it('[UP-4] wants a sign-in first, and a page of the gateway', async () => {
   expect(await rows()).toEqual([]);
 });
 
-it('[UP-4] [ACC-3] knows no server that one may not use, or that takes no accounts', async () => {
+it('[UP-4] [ACC-8] [ACC-3] knows no server that one may not use, or that takes no accounts', async () => {
   const narrow = await createPerson(portico, { servers: ['other'] });
   const browser = await signIn(portico, narrow.token);
   const hidden = await browser.get('/connect/github');

@@ -63,7 +63,7 @@ async function subscribe({ token }: Person, uri: string): Promise<RpcAnswer> {
   return response.json<RpcAnswer>();
 }
 
-it('[UP-4] [MCP-4] is subscribed to in the session of the caller’s own account', async () => {
+it('[UP-4] [ACC-8] [MCP-4] is subscribed to in the session of the caller’s own account', async () => {
   expect((await subscribe(ada, 'keeping+note://a')).error).toBeUndefined();
   const own = seen.filter(([method]) => ['initialize', 'resources/subscribe'].includes(method));
   expect(own).toEqual([
@@ -75,7 +75,7 @@ it('[UP-4] [MCP-4] is subscribed to in the session of the caller’s own account
   expect(seen.filter(([method]) => method === 'resources/subscribe')).toEqual([]);
 });
 
-it('[UP-4] [MCP-4] is not heard of by an account that is not the caller’s', async () => {
+it('[UP-4] [ACC-8] [MCP-4] is not heard of by an account that is not the caller’s', async () => {
   const refused = await subscribe(ada, 'modern+note://a');
   expect(refused.error?.message).toContain('modern tells accounts nothing');
   const stream = await openListen(portico, { resourceSubscriptions: ['modern+note://a'] }, ada);
