@@ -22,6 +22,25 @@ export async function readInput(path: string): Promise<string> {
   }
 }
 
+/**
+ * The value of a secret: of an environment variable, or what comes on standard input.
+ * @throws Failure where there is no value, which is never part of a message
+ */
+export async function readValue(variable: string | undefined): Promise<string> {
+  if (variable !== undefined) {
+    const value = process.env[variable];
+    if (value) return value;
+    throw new Failure(`the variable ${variable} is not set`, EXIT.usage);
+  }
+  if (process.stdin.isTTY) {
+    throw new Failure('give the value on standard input, or by --from-env NAME', EXIT.usage);
+  }
+  // Editors and echo end the last line, too.
+  const value = (await readInput('-')).replace(/\r?\n$/, '');
+  if (value !== '') return value;
+  throw new Failure('there is no value on standard input', EXIT.usage);
+}
+
 async function readAll(source: AsyncIterable<Uint8Array | string>): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;

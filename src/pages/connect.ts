@@ -13,7 +13,7 @@ import { findNamed } from '../servers/server-names.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import type { ReachableServers } from '../sign-in/reachable-servers.ts';
 import type { SignedIn, SignIns } from '../sign-in/signed-in.ts';
-import { redirect, requireOwnPage, toPage, type Html } from './page.ts';
+import { redirect, requireOwnPage, secretField, toPage, type Html } from './page.ts';
 import { toSignInPath } from './sign-in-views.ts';
 
 export interface ConnectPagePorts extends PagePorts {
@@ -111,17 +111,7 @@ const askForToken = (name: string, signedIn: SignedIn, problem: string): Html =>
     gateway carry it, nobody else’s do, and nobody is shown it again.
   </p>
   <form method="post" action="${PREFIX}${encodeURIComponent(name)}" autocomplete="off">
-    <label for="token">Token of ${name}</label>
-    <input
-      id="token"
-      name="token"
-      type="password"
-      required
-      autofocus
-      spellcheck="false"
-      autocomplete="off"
-      aria-describedby="problem"
-    />
+    ${secretField('token', `Token of ${name}`)}
     <button type="submit">Connect</button>
   </form>
   <p>You are not ${signedIn.name}? <a href="/sign-in">Sign in as somebody else</a> first.</p>

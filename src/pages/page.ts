@@ -56,6 +56,21 @@ export async function toPage(
   return new Response(String(await page), { status, headers });
 }
 
+/** The field of a form into which a secret is pasted; the problem of the page describes it. */
+export const secretField = (name: string, label: string): Html => html`
+  <label for="${name}">${label}</label>
+  <input
+    id="${name}"
+    name="${name}"
+    type="password"
+    required
+    autofocus
+    spellcheck="false"
+    autocomplete="off"
+    aria-describedby="problem"
+  />
+`;
+
 /**
  * Requires that a form was sent from a page of our own, where what it does depends on a cookie or makes one: browsers say where a form
  * comes from.

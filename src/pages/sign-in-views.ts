@@ -1,7 +1,7 @@
 /** What the pages for signing in show, and how they lead on. */
 import { html } from 'hono/html';
 import type { SignedIn } from '../sign-in/signed-in.ts';
-import { toPage, type Html } from './page.ts';
+import { secretField, toPage, type Html } from './page.ts';
 import { PASSKEY_PATHS, passkeyForm } from './passkey-views.ts';
 
 /** A provider as a page names it. */
@@ -71,17 +71,7 @@ const askWho = (
   </p>
   <form method="post" action="/sign-in" autocomplete="off">
     <input type="hidden" name="return" value="${path ?? ''}" />
-    <label for="code">Token or invitation</label>
-    <input
-      id="code"
-      name="code"
-      type="password"
-      required
-      autofocus
-      spellcheck="false"
-      autocomplete="off"
-      aria-describedby="problem"
-    />
+    ${secretField('code', 'Token or invitation')}
     <button type="submit">Sign in</button>
   </form>
 `;

@@ -2,9 +2,8 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { AccountViewSchema } from '../../../src/servers/accounts/account-schema.ts';
-import { EXIT, Failure } from '../failure.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
-import { readInput } from '../input.ts';
+import { readValue } from '../input.ts';
 import { describe } from '../resources/resource.ts';
 import { note, writeJson, writeOut } from '../terminal.ts';
 import { addResource } from './resources.ts';
@@ -54,13 +53,7 @@ export function addAccounts(program: Command): void {
 }
 
 async function connectAccount(server: string, options: ConnectOptions): Promise<void> {
-  const { fromEnv } = options;
-  const text = fromEnv === undefined ? await readInput('-') : (process.env[fromEnv] ?? '');
-  const token = text.trim();
-  if (token === '') {
-    const where = fromEnv === undefined ? 'standard input is' : `${fromEnv} is`;
-    throw new Failure(`${where} empty; give the token that the server gave you`, EXIT.usage);
-  }
+  const token = (await readValue(options.fromEnv)).trim();
   const made = await apiOf(options).post<View>(ACCOUNT.path, { server, token });
   if (options.json) return writeJson(made);
   await writeOut(`${made.id}\n`);

@@ -2,10 +2,8 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { IdentityViewSchema } from '../../../src/sign-in/identities/identity-schema.ts';
-import { kindOf } from '../configuration/kinds.ts';
-import type { Named } from '../configuration/names.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
-import { findRecord } from '../gateway/api.ts';
+import { findPrincipalId } from '../resources/act.ts';
 import { describe } from '../resources/resource.ts';
 import { note, writeJson, writeOut } from '../terminal.ts';
 import { addResource } from './resources.ts';
@@ -58,8 +56,7 @@ export function addIdentities(program: Command): void {
 
 async function addIdentity(name: string, options: AddOptions): Promise<void> {
   const api = apiOf(options);
-  const { noun, path, list } = kindOf('principal');
-  const { id: principal } = findRecord(noun, name, await api.list<Named>(path, list));
+  const principal = await findPrincipalId(api, name);
   const { provider, subject } = options;
   const made = await api.post<View>(IDENTITY.path, { provider, subject, principal });
   if (options.json) return writeJson(made);

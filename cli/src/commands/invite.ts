@@ -2,10 +2,8 @@
 import type { Command } from 'commander';
 import type { InvitationViewSchema } from '../../../src/sign-in/invitation-schema.ts';
 import type { z } from 'zod';
-import { kindOf } from '../configuration/kinds.ts';
-import type { Named } from '../configuration/names.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
-import { findRecord } from '../gateway/api.ts';
+import { findPrincipalId } from '../resources/act.ts';
 import { INVITATIONS } from '../resources/sign-in-resources.ts';
 import { note, writeJson, writeOut } from '../terminal.ts';
 import { readExpiry } from './token.ts';
@@ -36,8 +34,7 @@ export function addInvite(program: Command): void {
 
 async function invite(name: string, options: InviteOptions): Promise<void> {
   const api = apiOf(options);
-  const { noun, path, list } = kindOf('principal');
-  const { id } = findRecord(noun, name, await api.list<Named>(path, list));
+  const id = await findPrincipalId(api, name);
   const now = Date.now();
   const seconds = Math.round((Date.parse(readExpiry(options.expires, now)) - now) / 1000);
   const made = await api.post<Issued>(INVITATIONS, { principal: id, valid_seconds: seconds });

@@ -2,11 +2,11 @@
  * The device tokens of this machine, by the origin of their gateway: a file that only its owner may read
  * (`portico/connectors.json` below XDG_CONFIG_HOME or `~/.config`). It is replaced whole, and not read when others could.
  */
-import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { EXIT, Failure } from '../failure.ts';
+import { readPrivateFile, writePrivateFile } from '../private-file.ts';
 
 const FORMAT = /^portico_device_[A-Za-z0-9_-]{43}$/;
 const StoredSchema = z.object({ name: z.string(), token: z.string().regex(FORMAT) });
@@ -45,27 +45,12 @@ export async function findStoredToken(
 /** Keep a token; one of the same gateway is replaced. */
 export async function storeToken(path: string, origin: string, stored: StoredToken): Promise<void> {
   const all = { ...(await readAll(path)), [origin]: stored };
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const next = `${path}.${process.pid}.new`;
-  await writeFile(next, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 });
-  // An old file of this name would have kept its mode.
-  await chmod(next, 0o600);
-  await rename(next, path);
+  await writePrivateFile(path, all);
 }
 
 async function readAll(path: string): Promise<Record<string, StoredToken>> {
-  let text: string;
-  try {
-    const { mode } = await stat(path);
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      throw new Failure(`others may read ${path}; run \`chmod 600\` on it`);
-    }
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return {};
-    throw error instanceof Failure ? error : new Failure(`${path} cannot be read (${code})`);
-  }
+  const text = await readPrivateFile(path);
+  if (text === undefined) return {};
   try {
     return FileSchema.parse(JSON.parse(text));
   } catch {

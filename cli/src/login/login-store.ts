@@ -3,12 +3,12 @@
  * read. A file is replaced whole. Processes take no turns: the gateway gives all who refresh at once the same answer, so each may write it.
  */
 import { existsSync, readdirSync } from 'node:fs';
-import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { Failure } from '../failure.ts';
+import { readPrivateFile, writePrivateFile } from '../private-file.ts';
 
 const LoginSchema = z.object({
   /** What the gateway calls this command line. */
@@ -65,18 +65,8 @@ function decode(text: string): string {
 /** @throws Failure where the file is not right, or others may read it */
 export async function readLogin(folder: string, origin: string): Promise<Login | undefined> {
   const path = toPath(folder, origin);
-  let text: string;
-  try {
-    const { mode } = await stat(path);
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      throw new Failure(`others may read ${path}; run \`chmod 600\` on it`);
-    }
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    throw error instanceof Failure ? error : new Failure(`${path} cannot be read (${code})`);
-  }
+  const text = await readPrivateFile(path);
+  if (text === undefined) return undefined;
   try {
     return LoginSchema.parse(JSON.parse(text));
   } catch {
@@ -86,18 +76,9 @@ export async function readLogin(folder: string, origin: string): Promise<Login |
 
 /** Keep a login; one of the same gateway is replaced. @throws Failure */
 export async function writeLogin(folder: string, origin: string, login: Login): Promise<void> {
-  const path = toPath(folder, origin);
-  const next = `${path}.${randomUUID()}.new`;
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await chmod(folder, 0o700);
-    await writeFile(next, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-    await rename(next, path);
-  } catch (error) {
-    await rm(next, { force: true });
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Failure(`${path} cannot be written (${code ?? String(error)})`);
-  }
+  await writePrivateFile(toPath(folder, origin), login);
+  // One that was there before may have been open to others.
+  await chmod(folder, 0o700);
 }
 
 export const removeLogin = (folder: string, origin: string): Promise<void> =>

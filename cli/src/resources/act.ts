@@ -4,7 +4,7 @@ import { createNames, type Named, type Names } from '../configuration/names.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { apiOf, type ApiOptions } from '../gateway/api-command.ts';
 import { findRecord, ifStill, type Api } from '../gateway/api.ts';
-import { readInput } from '../input.ts';
+import { readInput, readValue } from '../input.ts';
 import { visible } from '../output/table.ts';
 import { note, writeJson, writeTable } from '../terminal.ts';
 import { readBody, readFields, toText, type Body } from './body.ts';
@@ -126,6 +126,10 @@ async function namesFor(api: Api, views: readonly View[]): Promise<Names> {
   return createNames(nobody, { ...nobody, principals });
 }
 
+/** Id of the principal with a name or an id. @throws Failure where there is none, or more than one */
+export const findPrincipalId = async (api: Api, name: string): Promise<string> =>
+  (await find(api, kindOf('principal'), name)).id;
+
 /** What `--from` holds, and over it what options say. */
 async function bodyOf(api: Api, fields: readonly Field[], options: Options): Promise<Body> {
   const { from } = options;
@@ -133,24 +137,8 @@ async function bodyOf(api: Api, fields: readonly Field[], options: Options): Pro
   const said = readFields(fields, options);
   const { subject } = said;
   if (typeof subject !== 'string') return { ...given, ...said };
-  const findPrincipal = async (name: string) => (await find(api, kindOf('principal'), name)).id;
+  const findPrincipal = (name: string) => findPrincipalId(api, name);
   return { ...given, ...said, subject: await readSubject(subject, findPrincipal) };
-}
-
-/** @throws Failure where there is no value, which is never part of a message */
-async function readValue(variable: string | undefined): Promise<string> {
-  if (variable !== undefined) {
-    const value = process.env[variable];
-    if (value) return value;
-    throw new Failure(`the variable ${variable} is not set`, EXIT.usage);
-  }
-  if (process.stdin.isTTY) {
-    throw new Failure('give the value on standard input, or by --from-env NAME', EXIT.usage);
-  }
-  // Editors and echo end the last line, too.
-  const value = (await readInput('-')).replace(/\r?\n$/, '');
-  if (value !== '') return value;
-  throw new Failure('there is no value on standard input', EXIT.usage);
 }
 
 async function tell(

@@ -1,5 +1,5 @@
 /** Servers as objects find them, which are handed no record: with the account of whoever the object is of, or as a monitor looks at one. */
-import { sessionOf } from '../../shared/identity/object-owners.ts';
+import { whoseObject } from '../../shared/identity/object-owners.ts';
 import { withAccount } from '../registry/own-account.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { findServer } from '../registry/server-store.ts';
@@ -13,10 +13,7 @@ export async function findServerOf(
 ): Promise<Server | undefined> {
   const server = await findServer(db, serverId);
   if (!server || server.accounts === 'shared') return server;
-  const sessionId = sessionOf(owner);
-  const [, principalId = ''] = owner.split(':');
-  const whose = sessionId === undefined ? { principalId } : { sessionId };
-  return withAccount(server, await findAccountOf(db, serverId, whose));
+  return withAccount(server, await findAccountOf(db, serverId, whoseObject(owner)));
 }
 
 /**

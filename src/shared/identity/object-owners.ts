@@ -16,6 +16,13 @@ export function sessionOf(owner: string): string | undefined {
   return owner.startsWith(prefix) ? owner.slice(prefix.length) : undefined;
 }
 
+/** Whose object it is: that of a session, or of a principal without one. */
+export function whoseObject(owner: string): { sessionId: string } | { principalId: string } {
+  const sessionId = sessionOf(owner);
+  const [, principalId = ''] = owner.split(':');
+  return sessionId === undefined ? { principalId } : { sessionId };
+}
+
 /**
  * Name of the object that holds what a principal without a session has at a server.
  * @param askable equal for clients that can be asked the same (`capabilitiesKey`)

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { problemsOf } from '../support/page-problems.ts';
 import { startBrowser } from '../support/browser.ts';
 import { createLoginMachine, logIn, type LoginMachine } from '../support/logging-in.ts';
 import { startSignInGateway, type SignInGateway } from '../support/signing-in.ts';
@@ -68,10 +69,7 @@ describe('with a browser', () => {
     const context = await browser.newContext();
     try {
       const page = await context.newPage();
-      const problems: string[] = [];
-      page.on('console', message => {
-        if (message.type() === 'error') problems.push(message.text());
-      });
+      const problems = problemsOf(page);
       await page.goto(address);
       await page.getByLabel(/token/i).fill(token);
       await page.keyboard.press('Enter');

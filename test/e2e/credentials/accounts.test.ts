@@ -132,5 +132,8 @@ it('[UP-4] [ACC-8] [OPS-8] each calls under their own name, and whoever has no a
   expect(await whoami('Ada', 'two')).toContain('account_required');
   expect(await whoami('Bob', 'one')).toBe('bob-gh');
   const empty = await portico('Ada', 'connect github', '');
-  expect([empty.code, empty.err]).toEqual([2, expect.stringContaining('standard input is empty')]);
+  expect([empty.code, empty.err]).toEqual([
+    2,
+    expect.stringContaining('no value on standard input'),
+  ]);
 });

@@ -1,6 +1,7 @@
 /** A person signs in and lets a program in, in a real browser: with and without scripts, by the keyboard alone. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { problemsOf } from '../support/page-problems.ts';
 import { startBrowser } from '../support/browser.ts';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
@@ -34,10 +35,7 @@ describe.each([true, false])('with scripts: %s', javaScriptEnabled => {
       const context = await browser.newContext({ javaScriptEnabled });
       try {
         const page = await context.newPage();
-        const problems: string[] = [];
-        page.on('console', message => {
-          if (message.type() === 'error') problems.push(message.text());
-        });
+        const problems = problemsOf(page);
         await page.goto(program.authorizeUrl.href);
         await picture(page, `sign-in-${javaScriptEnabled}`);
         await tabTo(page, /token|code/i);
@@ -95,10 +93,7 @@ it.each([true, false])(
     const context = await browser.newContext({ javaScriptEnabled });
     try {
       const page = await context.newPage();
-      const problems: string[] = [];
-      page.on('console', message => {
-        if (message.type() === 'error') problems.push(message.text());
-      });
+      const problems = problemsOf(page);
       await page.goto(program.address);
       await tabTo(page, /token|code/i);
       await page.keyboard.type(token);

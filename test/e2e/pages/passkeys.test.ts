@@ -1,6 +1,7 @@
 /** A person adds a passkey in a real browser, by the keyboard alone, and signs in by it, until it is removed. */
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { problemsOf } from '../support/page-problems.ts';
 import { startBrowser } from '../support/browser.ts';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
@@ -42,10 +43,7 @@ interface Device {
 async function openDevice(): Promise<Device> {
   const context = await browser.newContext();
   const page = await context.newPage();
-  const problems: string[] = [];
-  page.on('console', message => {
-    if (message.type() === 'error') problems.push(message.text());
-  });
+  const problems = problemsOf(page);
   const cdp = await context.newCDPSession(page);
   await cdp.send('WebAuthn.enable');
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {

@@ -9,6 +9,7 @@ import {
   LOOPBACK,
   type DeviceStand,
 } from '../support/devices.ts';
+import { pass } from '../support/clock.ts';
 import { createPortico, createToken, ORIGIN } from '../support/portico.ts';
 import { allow, askForTokens, authorizePath, errorOf, signIn } from '../support/oauth-client.ts';
 
@@ -21,11 +22,6 @@ beforeEach(async () => {
 afterEach(() => {
   vi.useRealTimers();
 });
-
-/** Let time pass for the gateway's clock. */
-function pass(ms: number): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
-}
 
 describe('codes of two kinds', () => {
   it('[ACC-5] are not taken for each other', async () => {

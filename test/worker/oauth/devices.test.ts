@@ -13,6 +13,7 @@ import {
   type DeviceStand,
   type Shown,
 } from '../support/devices.ts';
+import { pass } from '../support/clock.ts';
 import { createPortico, ORIGIN } from '../support/portico.ts';
 import { createClient, errorOf, refresh, send, type TokenAnswer } from '../support/oauth-client.ts';
 
@@ -25,11 +26,6 @@ beforeEach(async () => {
 afterEach(() => {
   vi.useRealTimers();
 });
-
-/** Let time pass for the gateway's clock. */
-function pass(ms: number): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
-}
 
 /** One poll in the time that is asked for. */
 async function pollLater(code: string): Promise<Response> {

@@ -5,6 +5,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createRandom, drawn, SEED } from '../../unit/seeded.ts';
+import { pass } from '../support/clock.ts';
 import { createPortico, createToken, type Portico } from '../support/portico.ts';
 import {
   allow,
@@ -34,11 +35,6 @@ const grantsOf = async (clientId: string) => {
 afterEach(() => {
   vi.useRealTimers();
 });
-
-/** Let time pass for the gateway's clock. */
-function pass(ms: number): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
-}
 
 describe('a refresh token', () => {
   it('[ACC-5] gives another one with an access token, within what was allowed', async () => {
