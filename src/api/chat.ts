@@ -145,6 +145,7 @@ export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
       ...callerViewOf(context.var.snapshot),
       source: 'rest',
       signal,
+      origin: new URL(context.req.url).origin,
       traceparent: context.req.header(TRACEPARENT),
       waitUntil: deferOf(context),
       async rights() {

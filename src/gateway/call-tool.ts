@@ -19,7 +19,7 @@ export interface ToolCall {
   args: string;
   source: Era | 'rest';
   cache?: CacheDirective | undefined;
-  context: Pick<CallContext, 'signal' | 'owner' | 'waitUntil' | 'bytes' | 'onDispatch'>;
+  context: Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes' | 'onDispatch'>;
 }
 
 export interface ToolAnswer {

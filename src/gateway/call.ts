@@ -19,6 +19,7 @@ import { withoutUpdates } from './results/updates.ts';
 import { failingAs, toServerFailure, withConnectUrl } from './server-failure.ts';
 import type { CallLedger } from './call-log/call-ledger.ts';
 import type { CachedRequestPorts } from './cache/cached-call.ts';
+import { orAskForAccount } from './steps/ask-for-account.ts';
 import { answerFromCache } from './steps/cache.ts';
 import { endWhenDrained, type OpenCallChannel } from './steps/end-when-drained.ts';
 import { recordOf, type CallRecord } from './steps/record.ts';
@@ -77,19 +78,23 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     const outbound = toOutbound(request, resolved, catalog.capabilities);
     // Its row and its limits; nothing has left before.
     await record.begin(resolved);
+    const told = { principalId: viewer.caller.principalId, origin: context.origin };
     const sendWith = async (params: RawObject) => {
       const mirrored = request.method === 'completion/complete' ? undefined : name;
       try {
         const sent = await send(server, { ...outbound, params }, mirrored, context);
         const heard = withLogLevel(withoutUpdates(server, sent, context), request.logLevel);
-        return failingAs(server, heard);
+        return failingAs(server, heard, told);
       } catch (thrown) {
-        throw toServerFailure(server, withConnectUrl(server, thrown, context.origin));
+        throw toServerFailure(server, withConnectUrl(server, thrown, told));
       }
     };
-    // A result of before, or the call itself.
+    // A result of before, or the call itself; or the question for an account, where one is lacking.
     const call = { caller: viewer.caller, request, context, resolved };
-    const { reply, isHit } = await answerFromCache(call, cache, () => sendWith(outbound.params));
+    const answers = asked.params.get('inputResponses');
+    const { reply, isHit } = await orAskForAccount({ request, answers, context, record }, () =>
+      answerFromCache(call, cache, () => sendWith(outbound.params)),
+    );
     const toResult = resultChanges(request, resolved, viewer.naming);
     const isOpen = await takesOtherTypes(request.params, catalog, catalogsOf(viewer));
     return {

@@ -1,5 +1,6 @@
 /** A request that was routed and failed on the way: which server it was, and why. */
 import { PorticoError } from '../shared/errors/portico-error.ts';
+import { SETUP_TOKEN } from '../shared/identity/principal.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import type { CallMessages, CallReply } from '../upstream/protocol/call.ts';
 
@@ -15,17 +16,34 @@ export class ServerFailure extends Error {
   }
 }
 
-/** Who lacks an account of their own is told where to connect one. @param origin of the gateway, as the caller asks it */
-export function withConnectUrl(
-  { name }: Server,
-  thrown: unknown,
-  origin: string | undefined,
-): unknown {
+/** Who calls, and the origin of the gateway as they ask it; absent where nobody is to be sent there. */
+export interface Told {
+  principalId: string;
+  origin: string | undefined;
+}
+
+/** Who lacks an account of their own is told where to connect one. */
+export function withConnectUrl({ name }: Server, thrown: unknown, told: Told): unknown {
   if (!(thrown instanceof PorticoError) || thrown.code !== 'account_required') return thrown;
+  const { principalId, origin } = told;
+  if (principalId === SETUP_TOKEN.principalId) {
+    const detail = `${thrown.message}; the token of the deployment has none, that of a principal may`;
+    return new PorticoError('account_required', detail);
+  }
   if (origin === undefined) return thrown;
   const url = `${origin}/connect/${encodeURIComponent(name)}`;
   const detail = `${thrown.message}. Connect it at ${url} and try again`;
   return new PorticoError('account_required', detail, { data: { connect_url: url } });
+}
+
+/** What people are told beside the link, where their client shows that by itself. */
+export const askText = ({ name }: Pick<Server, 'name'>): string =>
+  `Connect your account at ${name} on this page, then go on`;
+
+/** Where an account is to be connected that a failure is about; undefined where it is about none. */
+export function linkOf({ code, extras }: PorticoError): string | undefined {
+  const url = code === 'account_required' ? extras.data?.['connect_url'] : undefined;
+  return typeof url === 'string' ? url : undefined;
 }
 
 /** A thrown value with the server at fault, where a server is. */
@@ -35,15 +53,19 @@ export function toServerFailure(server: Server, thrown: unknown): unknown {
     : thrown;
 }
 
-/** A reply whose messages, where they break off, tell which server it was. */
-export function failingAs(server: Server, reply: CallReply): CallReply {
-  return 'response' in reply ? reply : { messages: naming(server, reply.messages) };
+/** A reply whose messages, where they break off, tell which server it was. @param told of whom a call is */
+export function failingAs(server: Server, reply: CallReply, told?: Told): CallReply {
+  return 'response' in reply ? reply : { messages: naming(server, reply.messages, told) };
 }
 
-async function* naming(server: Server, messages: CallMessages): CallMessages {
+async function* naming(
+  server: Server,
+  messages: CallMessages,
+  told: Told | undefined,
+): CallMessages {
   try {
     yield* messages;
   } catch (thrown) {
-    throw toServerFailure(server, thrown);
+    throw toServerFailure(server, told ? withConnectUrl(server, thrown, told) : thrown);
   }
 }

@@ -41,6 +41,10 @@ export function fillsForms({ elicitation }: JsonObject): boolean {
   return Object.keys(elicitation).length === 0 || elicitation['form'] !== undefined;
 }
 
+/** Whether it opens links, so that people can be sent to a page. */
+export const opensLinks = ({ elicitation }: JsonObject): boolean =>
+  isObject(elicitation) && isObject(elicitation['url']);
+
 /** A short text that is equal for clients that can be asked the same; '' for those that cannot. */
 export function capabilitiesKey(capabilities: JsonObject): string {
   return Object.keys(capabilities).length === 0 ? '' : JSON.stringify(sorted(capabilities));

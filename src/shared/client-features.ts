@@ -3,7 +3,7 @@
  * declares that has them. Pure. Source: MCP 2025-11-25, lifecycle, Capability Negotiation.
  */
 import { isObject, type JsonObject } from './protocol.ts';
-import { fillsForms } from './client-capabilities.ts';
+import { fillsForms, opensLinks } from './client-capabilities.ts';
 
 export type ClientFeature =
   'roots' | 'sampling' | 'sampling.tools' | 'elicitation.form' | 'elicitation.url';
@@ -42,13 +42,13 @@ export function declaring(features: readonly ClientFeature[]): JsonObject {
 
 /** The features of a client that declared these capabilities. */
 export function featuresOf(capabilities: JsonObject): ClientFeature[] {
-  const { roots, sampling, elicitation } = capabilities;
+  const { roots, sampling } = capabilities;
   const has: Readonly<Record<ClientFeature, boolean>> = {
     roots: isObject(roots),
     sampling: isObject(sampling),
     'sampling.tools': isObject(sampling) && isObject(sampling['tools']),
     'elicitation.form': fillsForms(capabilities),
-    'elicitation.url': isObject(elicitation) && isObject(elicitation['url']),
+    'elicitation.url': opensLinks(capabilities),
   };
   return CLIENT_FEATURES.filter(feature => has[feature]);
 }

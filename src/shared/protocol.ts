@@ -63,6 +63,8 @@ export const RPC = {
   internalError: -32603,
   /** Legacy era only; the modern one uses invalidParams. */
   legacyResourceNotFound: -32002,
+  /** Of 2025-11-25 only. */
+  urlElicitationRequired: -32042,
   headerMismatch: -32020,
   missingClientCapability: -32021,
   unsupportedProtocolVersion: -32022,

@@ -33,6 +33,8 @@ export interface Asker extends CallerView {
   rights(): Promise<CallerView | undefined>;
   /** Aborts when it goes away. */
   signal: AbortSignal;
+  /** Of the gateway, as it asks it. */
+  origin: string | undefined;
   /** Of the trace it is part of, where it has one (W3C Trace Context). */
   traceparent: string | undefined;
   /** Runs work that outlives the response. */
@@ -83,7 +85,7 @@ export async function findShown(
     const item = items.get(own);
     if (item) byName.set(name, item);
   }
-  const { source, waitUntil } = asker;
+  const { source, origin, waitUntil } = asker;
   const owner = (serverId: string) => principalOwner(caller.principalId, serverId);
   return {
     tools: tools.length === 0 ? undefined : exported,
@@ -91,7 +93,7 @@ export async function findShown(
     run: (calls, watch, signal) =>
       runCalls(
         calls,
-        { gateway, viewer, source, context: { signal, owner, waitUntil }, tools: byName },
+        { gateway, viewer, source, context: { signal, origin, owner, waitUntil }, tools: byName },
         { onEnd: ({ id }, result) => watch(id, result) },
       ),
   };

@@ -5,6 +5,7 @@
  * Source: MCP 2026-07-28, Multi Round-Trip Requests, server requirements.
  */
 import type { Viewer, VisibleServers } from '../viewer.ts';
+import { asksForAccount, withoutAccountAnswer } from './ask-for-account.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
@@ -55,7 +56,9 @@ export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): 
     if (!('result' in response)) return response;
     const members = rawMembers(response.result);
     const state = members.get('requestState');
-    const plain = JSON.stringify({ state, server: server.id, until: Date.now() + lifetimeMs });
+    const until = Date.now() + lifetimeMs;
+    const own = asksForAccount(given) ? true : undefined;
+    const plain = JSON.stringify({ state, server: server.id, until, own });
     members.set('requestState', JSON.stringify(await keys.seal('state', plain, bound)));
     return { ...response, result: fromRawMembers(members) };
   }
@@ -79,7 +82,7 @@ export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): 
     if (!isForVisible || Number(held['until']) < Date.now()) {
       throw new PorticoError('invalid_params', 'params.requestState is not valid for this request');
     }
-    const copy = new Map(params);
+    const copy = new Map(held['own'] === true ? withoutAccountAnswer(params) : params);
     if (typeof held['state'] === 'string') copy.set('requestState', held['state']);
     else copy.delete('requestState');
     return copy;

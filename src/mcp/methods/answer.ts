@@ -46,7 +46,7 @@ export async function answerRequest(
     if (thrown instanceof PorticoError && refusedWithStatus.has(thrown.code)) {
       return toRpcErrorResponse(thrown, id, era);
     }
-    return thrownResponse(thrown, { id, method, era });
+    return thrownResponse(thrown, { id, method, era, client: requestContext });
   }
 }
 

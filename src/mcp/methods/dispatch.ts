@@ -145,7 +145,7 @@ async function relay(
   const header = readHeader ? { readHeader } : {};
   const from = { source: era, version, ...header };
   const relayed = { method, reference, params, logLevel, tasks, cache, ...from };
-  const asked = { id: request.id, method, era, tasks };
+  const asked = { id: request.id, method, era, tasks, client: requestContext };
   // What is sent is raw: the call does not wait with a parsed copy of it in memory.
   delete request.params;
   requestContext.dropParsed?.();

@@ -141,6 +141,7 @@ class Round {
       visible: viewer.visible,
       source: this.#source,
       signal: AbortSignal.any([context.signal, this.#gone.signal]),
+      origin: context.origin,
       traceparent: traceparentOf(this.#request),
       waitUntil: work => context.waitUntil(work),
       async rights() {

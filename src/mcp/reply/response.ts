@@ -15,6 +15,7 @@ import type { RawResponse } from '../../upstream/protocol/message.ts';
 import { pacedResponse } from '../../http/paced-body.ts';
 import { sharedBytesResponse } from '../../http/shared-bytes.ts';
 import { STREAM_HEADERS, toStream } from './keep-alive-response.ts';
+import { linkRequiredText, type LinkClient } from './link-required.ts';
 import { asksForInput, type Relayable, relayTexts } from './relay-messages.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
@@ -72,6 +73,8 @@ export interface Asked {
   era: Era;
   /** The form of tasks the client takes; where absent, none. */
   tasks?: Era | undefined;
+  /** Whom a failure is told; where absent, one that takes no links. */
+  client?: LinkClient;
 }
 
 /** JSON text of an upstream's response for the client that asked. */
@@ -110,7 +113,10 @@ function isUnwantedTask(result: JsonObject, { method, tasks }: Asked): boolean {
 }
 
 /** A failure of a server: a tool result where a tool was called, else an error. */
-function failureText(error: PorticoError, { id, method, era }: Asked, server: string): string {
+function failureText(error: PorticoError, asked: Asked, server: string): string {
+  const { id, method, era, client } = asked;
+  const link = linkRequiredText(error, id, server, client);
+  if (link !== undefined) return link;
   if (method !== 'tools/call') {
     const named = new PorticoError(error.code, `${server}: ${error.message}`, error.extras);
     return toRpcErrorText(named, id, era);

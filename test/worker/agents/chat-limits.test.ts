@@ -51,6 +51,7 @@ const askerOf = (caller: Caller): Asker => ({
   visible: { servers: [] },
   source: 'rest',
   signal: new AbortController().signal,
+  origin: undefined,
   traceparent: undefined,
   rights: async () => ({ caller, visible: { servers: [] } }),
   waitUntil: () => undefined,

@@ -1,0 +1,100 @@
+/**
+ * Who lacks an account at a server is asked to connect one, where the client answers with its next round and can show a link: the call is
+ * answered with that question, and its next round tries again. Everybody else gets the failure, which names the link. Nothing waits here,
+ * and nothing is kept: whether an account is there by now is seen when the call comes again.
+ * Source: MCP 2026-07-28, Elicitation (URL mode) and Multi Round-Trip Requests.
+ */
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { opensLinks } from '../../shared/client-capabilities.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
+import { isObject, type JsonObject } from '../../shared/protocol.ts';
+import type { CallContext, CallMessages } from '../../upstream/protocol/call.ts';
+import type { RawResponse } from '../../upstream/protocol/message.ts';
+import type { CacheAnswer } from '../cache/cached-call.ts';
+import { isCall, type RelayedRequest } from '../gateway.ts';
+import { askText, linkOf, ServerFailure } from '../server-failure.ts';
+import type { CallRecord } from './record.ts';
+
+/** What the question is called among those of its round. */
+const KEY = 'connect_account';
+/** By this object, and by no equal one, is such a question told from those of servers. */
+const PARSED: JsonObject = Object.freeze({ resultType: 'input_required' });
+
+/** A call that may be answered with the question. */
+export interface AskingCall {
+  /** With the state that the server itself gave, where this is a later round. */
+  request: RelayedRequest;
+  /** What its client answered in this round, raw; absent in the first. */
+  answers: string | undefined;
+  context: CallContext;
+  record: CallRecord;
+}
+
+/** The answer of a call, or the question in its place. @throws what the call throws, where its client is not asked */
+export async function orAskForAccount(
+  call: AskingCall,
+  answer: () => Promise<CacheAnswer>,
+): Promise<CacheAnswer> {
+  if (!mayAsk(call)) return answer();
+  try {
+    const answered = await answer();
+    if ('response' in answered.reply) return answered;
+    return { ...answered, reply: { messages: asking(call, answered.reply.messages) } };
+  } catch (thrown) {
+    return { reply: { response: await questionFor(call, thrown) } };
+  }
+}
+
+async function* asking(call: AskingCall, messages: CallMessages): CallMessages {
+  try {
+    yield* messages;
+  } catch (thrown) {
+    yield await questionFor(call, thrown);
+  }
+}
+
+const mayAsk = ({ request, context }: AskingCall): boolean =>
+  context.questions === 'suspend' && opensLinks(context.capabilities) && isCall(request.method);
+
+/** @throws what it was given, where no account is lacking or the person does not want to connect one */
+async function questionFor(call: AskingCall, thrown: unknown): Promise<RawResponse> {
+  const url = thrown instanceof ServerFailure ? linkOf(thrown.reason) : undefined;
+  if (url === undefined || isDeclined(call.answers)) throw thrown;
+  const { server } = thrown as ServerFailure;
+  const told = await call.record.fail(thrown);
+  if (told !== thrown) throw told;
+  const params = { mode: 'url', message: askText(server), url };
+  const question = { method: 'elicitation/create', params };
+  const members: RawObject = new Map([
+    ['resultType', '"input_required"'],
+    ['inputRequests', JSON.stringify({ [KEY]: question })],
+  ]);
+  const state = call.request.params.get('requestState');
+  if (state !== undefined) members.set('requestState', state);
+  return { kind: 'response', result: fromRawMembers(members), parsed: PARSED };
+}
+
+/** Whether a response is the question. */
+export const asksForAccount = ({ parsed }: RawResponse): boolean => parsed === PARSED;
+
+/** Whether the person said no to it. */
+function isDeclined(answers: string | undefined): boolean {
+  const parsed: unknown = JSON.parse(answers ?? 'null');
+  const answer = isObject(parsed) ? parsed[KEY] : undefined;
+  return isObject(answer) && (answer['action'] === 'decline' || answer['action'] === 'cancel');
+}
+
+/** The params of the round after the question, without what only the gateway asked. @throws PorticoError `invalid_params` */
+export function withoutAccountAnswer(params: RawObject): RawObject {
+  const answers = params.get('inputResponses');
+  if (answers === undefined) return params;
+  if (!isObject(JSON.parse(answers))) {
+    throw new PorticoError('invalid_params', 'params.inputResponses must be an object');
+  }
+  const members = rawMembers(answers);
+  members.delete(KEY);
+  const copy = new Map(params);
+  if (members.size === 0) copy.delete('inputResponses');
+  else copy.set('inputResponses', fromRawMembers(members));
+  return copy;
+}

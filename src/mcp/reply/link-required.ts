@@ -1,0 +1,37 @@
+/**
+ * The error that sends a person to a page: for clients of 2025-11-25 that declared that they open links, and for nobody else, since others
+ * show its code and not its link. The modern era asks instead (`gateway/steps/ask-for-account.ts`).
+ * Source: MCP 2025-11-25, Elicitation, URL Elicitation Required Error.
+ */
+import { askText, linkOf } from '../../gateway/server-failure.ts';
+import { opensLinks } from '../../shared/client-capabilities.ts';
+import type { PorticoError } from '../../shared/errors/portico-error.ts';
+import { idText, LATEST_LEGACY_VERSION, RPC, type RequestId } from '../../shared/protocol.ts';
+import type { RequestContext } from '../request-context.ts';
+
+/** What is known of a client when it is to be shown a link. */
+export interface LinkClient {
+  context: Pick<RequestContext['context'], 'capabilities'>;
+  /** The revision of a legacy session. */
+  version?: string | undefined;
+}
+
+/** JSON text of the error; undefined where there is no link, or the client does not take it so. */
+export function linkRequiredText(
+  error: PorticoError,
+  id: RequestId,
+  server: string,
+  client: LinkClient | undefined,
+): string | undefined {
+  const url = linkOf(error);
+  if (url === undefined || client?.version !== LATEST_LEGACY_VERSION) return undefined;
+  if (!opensLinks(client.context.capabilities)) return undefined;
+  const elicitationId = crypto.randomUUID();
+  const elicitation = { mode: 'url', elicitationId, url, message: askText({ name: server }) };
+  const told = {
+    code: RPC.urlElicitationRequired,
+    message: `${server}: ${error.message}`,
+    data: { elicitations: [elicitation] },
+  };
+  return `{"jsonrpc":"2.0","id":${idText(id)},"error":${JSON.stringify(told)}}`;
+}

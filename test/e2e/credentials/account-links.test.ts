@@ -1,0 +1,156 @@
+/** Clients of both SDKs whose user lacks an account at a server: they show the link, the user connects it in a browser, and the call is made. */
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import {
+  Client as Client2,
+  StreamableHTTPClientTransport as Http2,
+} from '@modelcontextprotocol/client';
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { until } from '../../fixtures/start-fixture.ts';
+import { createCookieBrowser } from '../support/cookie-browser.ts';
+import { startGateway, type Gateway } from '../support/gateway.ts';
+import { MODERN_VERSION } from '../support/raw-client.ts';
+
+let notes: Server;
+let gateway: Gateway;
+
+/** Says by which token it was called. */
+async function startNotes(): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const token = /^Bearer (\S+-at-notes)$/.exec(request.headers.authorization ?? '')?.[1];
+    if (token === undefined) return void response.writeHead(401).end();
+    const mcp = new McpServer({ name: 'notes', version: '1.0.0' });
+    const text = token.toUpperCase();
+    mcp.registerTool('whoami', { description: 'Who calls' }, () => ({
+      content: [{ type: 'text', text }],
+    }));
+    mcp.registerPrompt('greet', { description: 'Greets' }, () => ({
+      messages: [{ role: 'user', content: { type: 'text', text } }],
+    }));
+    mcp.registerResource('me', 'note://me', {}, ({ href: uri }) => ({ contents: [{ uri, text }] }));
+    const transport = new StreamableHTTPServerTransport({});
+    await mcp.connect(transport as Transport);
+    await transport.handleRequest(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+beforeAll(async () => {
+  [notes, gateway] = await Promise.all([startNotes(), startGateway()]);
+  const url = `http://127.0.0.1:${(notes.address() as AddressInfo).port}/mcp`;
+  const body = {
+    name: 'notes',
+    transport_type: 'HTTP',
+    connection_config: { url },
+    accounts: 'per_principal',
+  };
+  const { json } = await gateway.api('POST', '/api/v1/aggregator/servers', body);
+  const { token } = await gateway.createToken({ name: 'First' });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  await fetch(`${gateway.origin}/api/v1/accounts`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ server: 'notes', token: 'first-at-notes' }),
+  });
+  await until('it is connected', 60_000, async () => {
+    const server = await gateway.api('GET', `/api/v1/aggregator/servers/${String(json['id'])}`);
+    return server.json['status'] === 'CONNECTED' || undefined;
+  });
+});
+afterAll(async () => {
+  await gateway?.stop();
+  notes?.close();
+});
+
+/** What the user of a client does with a link: opens it, signs in, pastes a token of the server. */
+async function followLink(link: string, ownToken: string, name: string): Promise<void> {
+  const browser = createCookieBrowser();
+  await browser.open(link);
+  await browser.open(`${gateway.origin}/sign-in`, { code: ownToken, return: '/connect/notes' });
+  const page = await browser.open(link, { token: `${name}-at-notes` });
+  expect(page.text).toContain('Connected');
+}
+
+const requestInit = (token: string) => ({
+  requestInit: { headers: { authorization: `Bearer ${token}` } },
+});
+const capabilities = { elicitation: { url: {} } };
+
+const ASKS = {
+  'a tool': (client: Client1 | Client2) => client.callTool({ name: 'notes.whoami', arguments: {} }),
+  'a prompt': (client: Client1 | Client2) => client.getPrompt({ name: 'notes.greet' }),
+  'a resource': (client: Client1 | Client2) => client.readResource({ uri: 'notes+note://me' }),
+};
+
+it.each(Object.entries(ASKS))(
+  '[ACC-8] [MCP-4] SDK 2 opens the link by its handler and gets the result: %s',
+  async (what, ask) => {
+    const name = `two-${what.slice(2)}`;
+    const { token } = await gateway.createToken({ name });
+    const client = new Client2(
+      { name: 'e2e', version: '1.0.0' },
+      { capabilities, versionNegotiation: { mode: { pin: MODERN_VERSION } } },
+    );
+    const shown: Record<string, unknown>[] = [];
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      shown.push({ ...params });
+      // The first time its user has not finished when the client goes on.
+      if (shown.length > 1) await followLink(String(shown[0]?.['url']), token, name);
+      return { action: 'accept' };
+    });
+    await client.connect(new Http2(new URL('/mcp', gateway.origin), requestInit(token)));
+    const result = await ask(client);
+    expect(JSON.stringify(result)).toContain(`${name}-at-notes`.toUpperCase());
+    expect(shown).toMatchObject(
+      [1, 2].map(() => ({ mode: 'url', url: `${gateway.origin}/connect/notes` })),
+    );
+    expect(JSON.stringify(shown)).not.toContain('elicitationId');
+    await client.close();
+  },
+);
+
+it('[ACC-8] SDK 2 whose user declines gets the failure, with the link', async () => {
+  const { token } = await gateway.createToken({ name: 'no' });
+  const client = new Client2(
+    { name: 'e2e', version: '1.0.0' },
+    { capabilities, versionNegotiation: { mode: { pin: MODERN_VERSION } } },
+  );
+  let asked = 0;
+  client.setRequestHandler('elicitation/create', () => {
+    asked += 1;
+    return { action: 'decline' };
+  });
+  await client.connect(new Http2(new URL('/mcp', gateway.origin), requestInit(token)));
+  const result = await ASKS['a tool'](client);
+  expect([asked, (result as { isError?: boolean }).isError]).toEqual([1, true]);
+  expect(JSON.stringify(result)).toContain(`${gateway.origin}/connect/notes`);
+  await client.close();
+});
+
+it.each(Object.entries(ASKS))(
+  '[ACC-8] SDK 1 catches the error that has the link, and gets the result when it asks again: %s',
+  async (what, ask) => {
+    const name = `one-${what.slice(2)}`;
+    const { token } = await gateway.createToken({ name });
+    const client = new Client1({ name: 'e2e', version: '1.0.0' }, { capabilities });
+    const transport = new Http1(new URL('/mcp', gateway.origin), requestInit(token));
+    await client.connect(transport as Transport);
+    const thrown: unknown = await ask(client).catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(UrlElicitationRequiredError);
+    const [elicitation, ...more] = (thrown as UrlElicitationRequiredError).elicitations;
+    expect(more).toEqual([]);
+    expect(elicitation).toMatchObject({ mode: 'url', url: `${gateway.origin}/connect/notes` });
+    await followLink(elicitation?.url ?? '', token, name);
+    expect(JSON.stringify(await ask(client))).toContain(`${name}-at-notes`.toUpperCase());
+    await client.close();
+  },
+);
