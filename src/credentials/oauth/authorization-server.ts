@@ -1,118 +1,100 @@
 /**
- * Finds the authorization server of an MCP server: its protected resource metadata (RFC 9728), where a challenge names it or
- * at the well-known places, then the authorization server's own (RFC 8414, OpenID Connect Discovery). Source: MCP 2026-07-28,
- * Authorization Server Discovery. Every address goes through the fetch that is given.
- *
- * Refuses metadata of another resource or issuer than was asked for.
+ * What authorization servers say of themselves (RFC 8414, OpenID Connect Discovery), at the places and in the order of MCP
+ * 2026-07-28, Authorization Server Discovery. Every address goes through the fetch that is given. Refuses metadata of another
+ * issuer than was asked for. Why: docs/decisions/0053-discovery.md.
  */
-import * as oauth from 'oauth4webapi';
+import type { AuthorizationServer } from 'oauth4webapi';
+import { z } from 'zod';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { MODERN_VERSION } from '../../shared/protocol.ts';
-import type { TokenEndpoint } from './grant-schema.ts';
+import { readObject, type Fetch } from './resource-metadata.ts';
 
-type Fetch = typeof globalThis.fetch;
-
-const RESOURCE_METADATA = /\bresource_metadata="([^"\\]{1,2048})"/i;
-const WELL_KNOWN_RESOURCE = '/.well-known/oauth-protected-resource';
-
-interface Resource {
-  resource: string;
-  issuer: URL;
-}
-
-/** @throws PorticoError `credential_unavailable` */
-export async function discoverServer(server: URL, fetch: Fetch): Promise<TokenEndpoint> {
-  const { resource, issuer } = await findResource(server, fetch);
-  const metadata = await findMetadata(issuer, fetch);
-  const { token_endpoint: url } = metadata;
-  if (url === undefined || !URL.canParse(url)) {
-    throw unavailable('The authorization server names no token endpoint');
+/** This authorization server will not do, and asking again does not help; another one may. */
+export class UnfitServer extends PorticoError {
+  constructor(detail: string) {
+    super('credential_unavailable', detail);
   }
-  const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-  const method = methods.includes('client_secret_basic')
-    ? 'basic'
-    : methods.includes('client_secret_post')
-      ? 'post'
-      : undefined;
-  if (!method) throw unavailable('The authorization server takes no client secret');
-  return { url, origin: new URL(url).origin, method, resource };
 }
 
-async function findResource(server: URL, fetch: Fetch): Promise<Resource> {
-  const path = server.pathname === '/' ? '' : server.pathname;
-  const named = await challengeOf(server, fetch);
-  const places = named
-    ? [named]
-    : [...new Set([path, ''])].map(end => `${server.origin}${WELL_KNOWN_RESOURCE}${end}`);
-  for (const place of places) {
-    const metadata = await readObject(place, fetch);
-    if (!metadata) continue;
-    const { resource, authorization_servers: servers } = metadata;
-    const issuer: unknown = Array.isArray(servers) ? servers[0] : undefined;
-    if (typeof resource !== 'string' || !isPartOf(server, resource)) {
-      throw unavailable('The metadata of the server is of another resource');
-    }
-    if (typeof issuer === 'string' && URL.canParse(issuer)) {
-      return { resource, issuer: new URL(issuer) };
-    }
-  }
-  throw unavailable('The server names no authorization server; set token_url');
-}
+const address = z.string().max(2_048).refine(URL.canParse).optional().catch(undefined);
+const names = z.array(z.string().max(256)).max(256).optional().catch(undefined);
+const flag = z.boolean().optional().catch(undefined);
 
-/** Where a server that is asked without a token says that its metadata is. */
-async function challengeOf(server: URL, fetch: Fetch): Promise<string | undefined> {
-  const response = await fetch(server.href, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': MODERN_VERSION,
-      'mcp-method': 'server/discover',
-    },
-    body: '{"jsonrpc":"2.0","id":1,"method":"server/discover"}',
-  });
-  if (response.status !== 401) return undefined;
-  const named = RESOURCE_METADATA.exec(response.headers.get('www-authenticate') ?? '')?.[1];
-  return named !== undefined && URL.canParse(named) ? named : undefined;
-}
+/** What is used of the metadata. A member of another shape counts as absent. */
+const MetadataSchema = z.object({
+  issuer: z.string(),
+  authorization_endpoint: address,
+  token_endpoint: address,
+  registration_endpoint: address,
+  revocation_endpoint: address,
+  scopes_supported: names,
+  token_endpoint_auth_methods_supported: names,
+  code_challenge_methods_supported: names,
+  authorization_response_iss_parameter_supported: flag,
+  client_id_metadata_document_supported: flag,
+});
 
-/** The resource is the server's address, or a part of it from the beginning. */
-function isPartOf(server: URL, resource: string): boolean {
-  if (!URL.canParse(resource)) return false;
-  const { origin, pathname, hash, search } = new URL(resource);
-  const folder = pathname.endsWith('/') ? pathname : `${pathname}/`;
-  const isInside = server.pathname === pathname || `${server.pathname}/`.startsWith(folder);
-  return (
-    origin === server.origin && isInside && hash === '' && ['', server.search].includes(search)
-  );
-}
+/** Whether two texts name one issuer. */
+export type IssuerComparison = (issuer: string, named: string) => boolean;
+/** As RFC 8414 §3.3 wants it, and as `iss` is compared later. */
+export const isExactly: IssuerComparison = (issuer, named) => issuer === named;
+/** As addresses: a slash at the end of an origin is no difference. For tokens without a browser, where no `iss` follows. */
+export const isSameAddress: IssuerComparison = (issuer, named) =>
+  URL.canParse(named) && new URL(issuer).href === new URL(named).href;
 
-async function findMetadata(issuer: URL, fetch: Fetch): Promise<oauth.AuthorizationServer> {
-  const path = issuer.pathname.replace(/\/$/, '');
-  const places = new Set([
-    `${issuer.origin}/.well-known/oauth-authorization-server${path}`,
-    `${issuer.origin}/.well-known/openid-configuration${path}`,
-    `${issuer.origin}${path}/.well-known/openid-configuration`,
-  ]);
-  for (const place of places) {
-    const response = await fetch(place, { headers: { accept: 'application/json' } });
-    if (response.status !== 200) continue;
-    return oauth.processDiscoveryResponse(issuer, response);
-  }
-  throw unavailable('The authorization server says nothing of itself; set token_url');
-}
-
-/** A JSON object at an address, or undefined where there is none. */
-async function readObject(
-  address: string,
+/**
+ * The first of the issuers that will do. One that cannot be reached or fails is no reason to go to the next: people would be
+ * sent to another authorization server whenever theirs is down.
+ * @param check throws UnfitServer for one that will not do
+ * @throws PorticoError `credential_unavailable`; UnfitServer with what was wrong with the first, where none will do
+ */
+export async function findServer<T>(
+  issuers: readonly string[],
   fetch: Fetch,
-): Promise<Record<string, unknown> | undefined> {
-  const response = await fetch(address, { headers: { accept: 'application/json' } });
-  if (response.status !== 200) return undefined;
-  const json: unknown = await response.json().catch(() => undefined);
-  return typeof json === 'object' && json !== null && !Array.isArray(json)
-    ? (json as Record<string, unknown>)
-    : undefined;
+  isSame: IssuerComparison,
+  check: (metadata: AuthorizationServer) => T,
+): Promise<T> {
+  let reason: UnfitServer | undefined;
+  for (const issuer of issuers) {
+    try {
+      return check(await readMetadata(issuer, fetch, isSame));
+    } catch (error) {
+      if (!(error instanceof UnfitServer)) throw error;
+      reason ??= error;
+    }
+  }
+  throw reason ?? new UnfitServer('The server names no authorization server');
 }
 
-const unavailable = (detail: string) => new PorticoError('credential_unavailable', detail);
+async function readMetadata(
+  issuer: string,
+  fetch: Fetch,
+  isSame: IssuerComparison,
+): Promise<AuthorizationServer> {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  const places = new Set([
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+    `${origin}/.well-known/openid-configuration${path}`,
+    `${origin}${path}/.well-known/openid-configuration`,
+  ]);
+  let fails = false;
+  for (const place of places) {
+    const answer = await readObject(place, fetch);
+    fails ||= (answer?.status ?? 0) >= 500;
+    if (!answer?.json) continue;
+    const { success, data } = MetadataSchema.safeParse(answer.json);
+    if (!success || !isSame(issuer, data.issuer)) {
+      throw new UnfitServer('The metadata of the authorization server is of another issuer');
+    }
+    return withoutGaps(data);
+  }
+  if (fails) {
+    throw new PorticoError('credential_unavailable', 'The authorization server fails at present');
+  }
+  throw new UnfitServer('The authorization server says nothing of itself');
+}
+
+const withoutGaps = (data: z.output<typeof MetadataSchema>): AuthorizationServer => ({
+  issuer: data.issuer,
+  ...Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined)),
+});

@@ -9,9 +9,10 @@
 import * as oauth from 'oauth4webapi';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { Granted, GrantRequest, TokenEndpoint } from './grant-schema.ts';
-import { discoverServer } from './authorization-server.ts';
 import { basicAuthentications } from './basic-authentication.ts';
 import { createGuardedFetch } from '../../http/guarded-fetch.ts';
+import { toResource } from './resource-metadata.ts';
+import { discoverTokenEndpoint } from './token-endpoint.ts';
 
 /** Longest time of all requests for one token, in milliseconds. */
 const GRANT_MS = 15_000;
@@ -37,9 +38,9 @@ export class ClientCredentials {
   async find(serverUrl: string, tokenUrl: string | undefined): Promise<TokenEndpoint> {
     if (tokenUrl !== undefined) {
       const { origin } = new URL(tokenUrl);
-      return { url: tokenUrl, origin, method: 'basic', resource: canonical(serverUrl) };
+      return { url: tokenUrl, origin, method: 'basic', resource: toResource(serverUrl) };
     }
-    return this.#guarded(fetch => discoverServer(new URL(serverUrl), fetch));
+    return this.#guarded(fetch => discoverTokenEndpoint(new URL(serverUrl), fetch));
   }
 
   /** @throws PorticoError `credential_unavailable` */
@@ -88,13 +89,6 @@ export class ClientCredentials {
       throw unavailable(reasonOf(error));
     }
   }
-}
-
-/** A server's address as a resource indicator (RFC 8707): no fragment, no slash for an empty path. */
-function canonical(serverUrl: string): string {
-  const url = new URL(serverUrl);
-  url.hash = '';
-  return url.pathname === '/' && url.search === '' ? url.origin : url.href;
 }
 
 /** Whether the authorization server did not know the client by what it was sent. */

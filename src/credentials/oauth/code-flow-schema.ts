@@ -4,6 +4,7 @@
  */
 import type { AuthorizationServer } from 'oauth4webapi';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { Challenge } from './challenge.ts';
 
 /** Who lets people into a server, as server and authorization server say of themselves. */
 export interface Authorizer {
@@ -14,6 +15,14 @@ export interface Authorizer {
   metadata: AuthorizationServer;
   /** What to ask for: of the challenge, else of the resource's metadata; undefined where neither names any. */
   scope: string | undefined;
+}
+
+/** What is known before a server is asked. */
+export interface FindOptions {
+  /** Of the 401 or 403 that led here; without it the server is asked. */
+  challenge?: Challenge;
+  /** The only issuer that will do: that of the administrator's own client. Used as well where the server names none. */
+  issuer?: string;
 }
 
 /** How a client shows its secret at the token endpoint. */
@@ -59,7 +68,7 @@ export interface IssuedTokens {
 
 /** The authorization server said no: to ask the same again does not help. */
 export class GrantRefused extends PorticoError {
-  /** The error's code, where it is one of the specification. */
+  /** The error's code, where it is one of the specification; else `other`, for which nothing that is kept need go. */
   readonly reason: string;
 
   constructor(reason: string, detail: string) {
@@ -71,7 +80,7 @@ export class GrantRefused extends PorticoError {
 /** Speaks with authorization servers. All throw PorticoError `credential_unavailable`, and GrantRefused where the answer is no. */
 export interface CodeFlowPort {
   /** Who lets people into a server. */
-  find(serverUrl: string): Promise<Authorizer>;
+  find(serverUrl: string, options?: FindOptions): Promise<Authorizer>;
   /** Make a client there. @param clientUri the gateway's own address */
   register(
     authorizer: Authorizer,

@@ -172,7 +172,7 @@ describe('metadata that', () => {
         authority.replaced.set(METADATA, json({ issuer: evil, token_endpoint: `${evil}/token` }));
         return undefined;
       },
-      'is not valid',
+      'of another issuer',
     ],
     [
       'names a private token endpoint',

@@ -1,0 +1,97 @@
+/**
+ * The gateway as a client of others' authorization servers: its client metadata document, and how it comes to a client at an issuer.
+ * Source: MCP 2026-07-28, Client Registration; draft-ietf-oauth-client-id-metadata-document-00. Pure.
+ */
+import type { AuthorizationServer } from 'oauth4webapi';
+import type { Authorizer, ClientMethod, UpstreamClient } from './code-flow-schema.ts';
+
+/** What the gateway calls itself on consent pages. */
+const NAME = 'Portico';
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** What every description of the gateway as a client says. */
+interface ClientDescription {
+  client_name: string;
+  /** The gateway's own address. */
+  client_uri: string;
+  redirect_uris: string[];
+  grant_types: string[];
+  response_types: string[];
+  application_type: 'web' | 'native';
+}
+
+/** What an authorization server reads at the address that is the client's id. */
+export interface ClientDocument extends ClientDescription {
+  client_id: string;
+  token_endpoint_auth_method: 'none';
+}
+
+/** @param redirectUri on loopback makes the client a native one, as the specification wants it */
+export function describeClient(clientUri: string, redirectUri: string): ClientDescription {
+  return {
+    client_name: NAME,
+    client_uri: clientUri,
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    application_type: LOOPBACK.has(new URL(redirectUri).hostname) ? 'native' : 'web',
+  };
+}
+
+/** @param given.clientId the document's own address; `given.origin` that of the gateway */
+export function toClientDocument({
+  clientId,
+  origin,
+  redirectUri,
+}: {
+  clientId: string;
+  origin: string;
+  redirectUri: string;
+}): ClientDocument {
+  return {
+    client_id: clientId,
+    ...describeClient(origin, redirectUri),
+    token_endpoint_auth_method: 'none',
+  };
+}
+
+/** Whether an authorization server takes a document's address as a client's id. */
+export const takesDocument = (metadata: AuthorizationServer): boolean =>
+  metadata['client_id_metadata_document_supported'] === true;
+
+/**
+ * How the gateway comes to a client there, in the order of the specification.
+ * @param has an administrator's own client; a document at an https address that everybody can read
+ * @returns undefined where only a client of one's own helps and there is none
+ */
+export function chooseClient(
+  { metadata }: Pick<Authorizer, 'metadata'>,
+  has: { given: boolean; document: boolean },
+): UpstreamClient['source'] | undefined {
+  if (has.given) return 'given';
+  if (has.document && takesDocument(metadata)) return 'document';
+  return metadata.registration_endpoint === undefined ? undefined : 'registered';
+}
+
+/**
+ * How a client shows its secret: by Basic where that is taken, else in the body. A client with a secret is the better one: what others
+ * get hold of is worth nothing without it.
+ * @returns undefined where the authorization server takes neither; `none` where it takes only that
+ */
+export function methodOf({
+  issuer,
+  token_endpoint_auth_methods_supported: methods,
+}: AuthorizationServer): ClientMethod | undefined {
+  if (methods === undefined) return isGithub(issuer) ? 'post' : 'basic';
+  if (methods.includes('client_secret_basic')) return 'basic';
+  if (methods.includes('client_secret_post')) return 'post';
+  return methods.includes('none') ? 'none' : undefined;
+}
+
+/** GitHub's metadata does not say how, and its documentation tells the body only. Source: docs.github.com, authorizing OAuth apps. */
+function isGithub(issuer: string): boolean {
+  const { hostname, pathname } = new URL(issuer);
+  return (
+    pathname === '/login/oauth' && (hostname === 'github.com' || hostname.endsWith('.ghe.com'))
+  );
+}

@@ -1,0 +1,146 @@
+/**
+ * Ten public servers as they describe themselves (`recorded-servers.ts`) through discovery: each gives the flow it should, and those
+ * that want a client of one's own say so.
+ */
+import { describe, expect, it, vi } from 'vitest';
+import { chooseClient, methodOf } from '../../../src/credentials/oauth/client-document.ts';
+import { CodeFlow } from '../../../src/credentials/oauth/code-flow.ts';
+import type { RecordedServer } from '../../fixtures/recorded-server.ts';
+import { RECORDED } from '../../fixtures/recorded-servers.ts';
+
+const REDIRECT = 'https://gateway.example.com/oauth/callback';
+const flow = new CodeFlow(false);
+const byName = (name: string) => {
+  const found = RECORDED.find(each => each.name === name);
+  if (!found) throw new Error(`no record of ${name}`);
+  return found;
+};
+
+/** The network as recorded; what is not, is a page that says so. */
+function replay(
+  { url, challenge, resource, server }: RecordedServer,
+  more: Readonly<Record<string, () => Response>> = {},
+): string[] {
+  const asked: string[] = [];
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async input => {
+    const address = String(input);
+    asked.push(address);
+    const answer = more[address];
+    if (answer) return answer();
+    if (address === new URL(url).href) {
+      if (challenge === undefined) return new Response('{}', { status: 200 });
+      return new Response('no', { status: 401, headers: { 'www-authenticate': challenge } });
+    }
+    if (address === resource.at) return Response.json(resource.document);
+    if (address === server.at) return Response.json(server.document);
+    return new Response('<html>', { status: 404, headers: { 'content-type': 'text/html' } });
+  });
+  return asked;
+}
+
+describe('a public server', () => {
+  it.each(RECORDED.map(each => [each.name, each.flow ?? "a client of one's own", each] as const))(
+    '[UP-4] %s gives %s',
+    async (_name, _flow, record) => {
+      const asked = replay(record);
+      const authorizer = await flow.find(record.url);
+      expect(authorizer.scope).toBe(record.scope);
+      expect(authorizer).toMatchObject({
+        issuer: (record.server.document as { issuer: string }).issuer,
+        resource: (record.resource.document as { resource: string }).resource,
+        metadata: record.server.document,
+      });
+      expect(chooseClient(authorizer, { given: false, document: true })).toBe(record.flow);
+      expect(chooseClient(authorizer, { given: true, document: true })).toBe('given');
+      // No address is guessed where one is told: the server, its metadata, that of its issuer.
+      expect(asked).toEqual([new URL(record.url).href, record.resource.at, record.server.at]);
+    },
+  );
+
+  it('[UP-4] Linear, Notion, Sentry, Atlassian and Hugging Face register a gateway that nobody can read, the others as before', async () => {
+    const flows: Record<string, string | undefined> = {};
+    for (const record of RECORDED) {
+      vi.restoreAllMocks();
+      replay(record);
+      const authorizer = await flow.find(record.url);
+      flows[record.name] = chooseClient(authorizer, { given: false, document: false });
+    }
+    const wantsOwn = new Set(['GitHub', 'Asana']);
+    for (const { name } of RECORDED) {
+      expect([name, flows[name]]).toEqual([name, wantsOwn.has(name) ? undefined : 'registered']);
+    }
+  });
+
+  it.each([
+    // GitHub says nothing and documents the body only.
+    ['GitHub', 'post'],
+    ['Asana', 'basic'],
+    ['Stripe', 'none'],
+    ['Figma', 'basic'],
+    ['Hugging Face', 'basic'],
+  ] as const)('[UP-4] %s is shown a secret by %s', async (name, method) => {
+    replay(byName(name));
+    expect(methodOf((await flow.find(byName(name).url)).metadata)).toBe(method);
+  });
+
+  it('[UP-4] GitHub sends its answer with 200, and a refusal is one all the same', async () => {
+    const record = byName('GitHub');
+    const token = 'https://github.com/login/oauth/access_token';
+    replay(record, {
+      [token]: () => Response.json({ error: 'bad_refresh_token', error_description: 'x' }),
+    });
+    const { issuer, resource } = await flow.find(record.url);
+    const place = { issuer, resource, tokenEndpoint: token, revocationEndpoint: undefined };
+    const client = {
+      clientId: 'Iv1.x',
+      clientSecret: 's',
+      method: 'post',
+      source: 'given',
+    } as const;
+    await expect(flow.refresh(place, client, 'ghr_x')).rejects.toMatchObject({
+      code: 'credential_unavailable',
+      reason: 'invalid_grant',
+    });
+  });
+
+  it('[UP-4] Figma does not register a client of a name that it does not know, and this is told', async () => {
+    const record = byName('Figma');
+    replay(record, {
+      'https://api.figma.com/v1/oauth/mcp/register': () =>
+        new Response('Forbidden', { status: 403 }),
+    });
+    const authorizer = await flow.find(record.url);
+    const given = { redirectUri: REDIRECT, clientUri: 'https://gateway.example.com' };
+    await expect(flow.register(authorizer, given)).rejects.toMatchObject({
+      reason: 'other',
+      message: 'The authorization server does not register this gateway',
+    });
+  });
+
+  it('[UP-4] [SEC-5] Box, whose server and authorization server write the issuer with and without a slash, is refused', async () => {
+    // Its server names `https://api.box.com/`, which calls itself without the slash (2026-09-21, EliteaAI/elitea-sdk, as above). No
+    // record has the server's own document: what stands here says no more than that.
+    replay({
+      ...byName('Stripe'),
+      url: 'https://mcp.box.com',
+      challenge: undefined,
+      resource: {
+        at: 'https://mcp.box.com/.well-known/oauth-protected-resource',
+        document: {
+          resource: 'https://mcp.box.com',
+          authorization_servers: ['https://api.box.com/'],
+        },
+      },
+      server: {
+        at: 'https://api.box.com/.well-known/oauth-authorization-server',
+        document: {
+          issuer: 'https://api.box.com',
+          authorization_endpoint: 'https://account.box.com/api/oauth2/authorize',
+          token_endpoint: 'https://api.box.com/oauth2/token',
+          code_challenge_methods_supported: ['S256'],
+        },
+      },
+    });
+    await expect(flow.find('https://mcp.box.com')).rejects.toThrow('of another issuer');
+  });
+});
