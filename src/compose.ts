@@ -66,7 +66,7 @@ export function compose(env: Env): AppPorts {
     secrets: credentials.secrets,
   });
   const accessTokens = new RemoteAccessTokens(monitors.of);
-  const endpoints = createUpstreamEndpoints(connectors, keys, config, accessTokens);
+  const endpoints = createUpstreamEndpoints(connectors, keys, config, accessTokens, clients);
   const sessions = createSessions({ db, keys, clients, servers: serverObjects, endpoints, config });
   const send = createUpstreams({
     endpoints,

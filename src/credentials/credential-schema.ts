@@ -38,7 +38,7 @@ export type Headers = z.infer<typeof HeadersSchema>;
 const TextSchema = z
   .string()
   .min(1)
-  .max(8192)
+  .max(16_384)
   .regex(/^[\x20-\x7e]+$/, 'use visible ASCII characters and spaces only');
 /** What is said of a token beside the client's secret; none of it is one. */
 const GRANT_SHAPE = {
@@ -58,6 +58,12 @@ const GRANT_SHAPE = {
   audience: z.string().min(1).max(2048).optional(),
 };
 
+/** An issuer is compared as it is written. */
+const IssuerSchema = z
+  .string()
+  .max(2048)
+  .refine(text => URL.canParse(text) && !/[?#]/.test(text), 'use a URL without query or fragment');
+
 /** Ways to authenticate beside static headers. Tokens, client ids and client secrets may refer to secrets. */
 export const AuthSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('bearer'), token: TextSchema }),
@@ -67,9 +73,20 @@ export const AuthSchema = z.discriminatedUnion('type', [
     client_secret: TextSchema,
     ...GRANT_SHAPE,
   }),
+  /** The client by which people connect accounts of their own; nothing is sent by it but where they sign in. */
+  z.strictObject({
+    type: z.literal('authorization_code'),
+    issuer: IssuerSchema,
+    client_id: TextSchema,
+    /** Absent: a public client. */
+    client_secret: TextSchema.optional(),
+    /** Absent: what the server asks for. */
+    scope: GRANT_SHAPE.scope,
+  }),
 ]);
 export type Auth = z.infer<typeof AuthSchema>;
 export type ClientCredentialsAuth = Extract<Auth, { type: 'client_credentials' }>;
+export type AuthorizationCodeAuth = Extract<Auth, { type: 'authorization_code' }>;
 
 /** What is shown of `auth`: its kind, references, and what is no secret. */
 export const AuthViewSchema = z.discriminatedUnion('type', [
@@ -79,6 +96,14 @@ export const AuthViewSchema = z.discriminatedUnion('type', [
     client_id: z.string().nullable(),
     client_secret: z.string().nullable(),
     ...GRANT_SHAPE,
+  }),
+  z.object({
+    type: z.literal('authorization_code'),
+    issuer: z.string(),
+    client_id: z.string().nullable(),
+    /** Absent: none was given. */
+    client_secret: z.string().nullable().optional(),
+    scope: GRANT_SHAPE.scope,
   }),
 ]);
 
@@ -159,13 +184,19 @@ export function usesOf(url: string, { headers, auth }: GivenCredential): Use[] {
     origin,
   }));
   if (!auth) return inHeaders;
-  const sentTo = auth.type === 'bearer' ? url : auth.token_url;
+  const sentTo = sentToOf(url, auth);
   const inAuth = secretTexts(auth).map(([name, text]) => ({
     field: `${path}.auth.${name}`,
     text,
     origin: sentTo === undefined ? undefined : new URL(sentTo).origin,
   }));
   return [...inHeaders, ...inAuth];
+}
+
+/** The address that the secrets of `auth` are sent to, where that is known before. */
+function sentToOf(url: string, auth: Auth): string | undefined {
+  if (auth.type === 'bearer') return url;
+  return auth.type === 'client_credentials' ? auth.token_url : undefined;
 }
 
 /** The view of a credential after a change. */
@@ -187,10 +218,13 @@ export function viewOf(before: CredentialView, { headers, auth }: GivenCredentia
 const viewHeaders = (headers: Headers) =>
   Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, showReferences(text)]));
 
-function viewAuth(auth: Auth): z.infer<typeof AuthViewSchema> {
+type AuthView = z.infer<typeof AuthViewSchema>;
+
+function viewAuth(auth: Auth): AuthView {
   if (auth.type === 'bearer') return { ...auth, token: showReferences(auth.token) };
   const { client_id: id, client_secret: secret } = auth;
-  return { ...auth, client_id: showReferences(id), client_secret: showReferences(secret) };
+  const shown = secret === undefined ? {} : { client_secret: showReferences(secret) };
+  return { ...auth, client_id: showReferences(id), ...shown } as AuthView;
 }
 
 /** The texts of `auth` that are secret or may refer to secrets, with their fields. */
@@ -198,7 +232,7 @@ function secretTexts(auth: Auth): (readonly [field: string, text: string])[] {
   if (auth.type === 'bearer') return [['token', auth.token]];
   return [
     ['client_id', auth.client_id],
-    ['client_secret', auth.client_secret],
+    ...(auth.client_secret === undefined ? [] : [['client_secret', auth.client_secret] as const]),
   ];
 }
 

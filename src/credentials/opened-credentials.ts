@@ -10,6 +10,7 @@ import { Lru } from '../shared/util/lru.ts';
 import type {
   AccessToken,
   Auth,
+  AuthorizationCodeAuth,
   ClientCredentialsAuth,
   Credential,
   Headers,
@@ -31,6 +32,8 @@ export interface OpenedCredential {
   hidden: readonly string[];
   /** With what an access token is fetched, where one is needed; its references are not filled yet. */
   grant?: ClientCredentialsAuth;
+  /** By which people connect accounts of their own; its references are not filled yet. */
+  client?: AuthorizationCodeAuth;
 }
 
 /** A registry record, as far as it is needed here. */
@@ -75,6 +78,7 @@ export class OpenedCredentials {
     if (auth?.type === 'bearer') headers['authorization'] = `Bearer ${await fill(auth.token)}`;
     const key = credentialKey(owner);
     const hidden = [...values.values(), ...hiddenInHeaders(headers)];
+    if (auth?.type === 'authorization_code') return { headers, key, hidden, client: auth };
     if (auth?.type !== 'client_credentials') return { headers, key, hidden };
     hidden.push(...(await this.#hiddenInGrant(auth, credential.secrets)));
     return { headers, key, hidden, grant: auth };
@@ -125,7 +129,7 @@ export class OpenedCredentials {
     sealed: string,
     open: (keys: KeyRing, owner: Owner, sealed: string) => Promise<T | undefined>,
   ): Promise<T> {
-    const key = `${field} ${account ?? id} ${new URL(url).origin} ${sealed}`;
+    const key = `${field} ${account?.id ?? id} ${new URL(url).origin} ${sealed}`;
     const known = this.#parts.get(key) as T | undefined;
     if (known) return known;
     const part = await open(this.#keys, { id, url, account }, sealed);
@@ -178,7 +182,7 @@ export function accessTokenPlace({ id, url }: Owner): Place {
 function credentialKey({ account, credential }: CredentialOwner): string {
   const { revision, secrets } = credential;
   return [
-    ...(account === undefined ? [] : [account]),
+    ...(account === undefined ? [] : [account.id]),
     revision,
     ...secrets.map(({ name, revision: of }) => `${name}@${of}`),
   ].join(' ');

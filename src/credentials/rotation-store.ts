@@ -8,7 +8,15 @@ import { onEitherSchema, type SchemaAge } from '../shared/util/either-schema.ts'
 import type { Place } from '../shared/crypto/envelope.ts';
 
 /** Kinds of sealed records, in the order of rotation. */
-export const SEALED_KINDS = ['secret', 'headers', 'auth', 'access_token', 'account'] as const;
+export const SEALED_KINDS = [
+  'secret',
+  'headers',
+  'auth',
+  'access_token',
+  'account',
+  'refresh_token',
+  'upstream_client',
+] as const;
 export type SealedKind = (typeof SEALED_KINDS)[number];
 
 /** A sealed text and where it lies. */
@@ -30,9 +38,12 @@ interface Column {
   bound: string;
 }
 
-/** The schema of the last release knows no accounts. */
+/** What the schema of the last release does not know. */
+const NEW_KINDS: ReadonlySet<SealedKind> = new Set(['account', 'refresh_token', 'upstream_client']);
 const kindsOf = (age: SchemaAge) =>
-  SEALED_KINDS.filter(kind => age === 'this' || kind !== 'account');
+  SEALED_KINDS.filter(kind => age === 'this' || !NEW_KINDS.has(kind));
+/** Most terms of one compound statement that D1 takes. */
+const MAX_TERMS = 5;
 
 const COLUMNS: Readonly<Record<SealedKind, Column>> = {
   secret: { table: 'secrets', key: 'name', column: 'sealed', bound: "'' AS url, origins" },
@@ -49,7 +60,21 @@ const COLUMNS: Readonly<Record<SealedKind, Column>> = {
     table: 'accounts',
     key: 'id',
     column: 'auth_sealed',
-    bound: `coalesce((SELECT url FROM servers WHERE id = accounts.server_id), '') AS url, '[]' AS origins`,
+    bound: `coalesce((SELECT url FROM servers WHERE id = accounts.server_id), '') AS url, '[]' AS origins,
+      principal_id || ' ' || server_id AS of`,
+  },
+  refresh_token: {
+    table: 'account_grants',
+    key: 'account_id',
+    column: 'refresh_sealed',
+    bound: `'' AS url, json_array(issuer, resource) AS origins,
+      (SELECT principal_id || ' ' || server_id FROM accounts WHERE id = account_id) AS of`,
+  },
+  upstream_client: {
+    table: 'upstream_clients',
+    key: 'id',
+    column: 'secret_sealed',
+    bound: `'' AS url, json_array(issuer) AS origins`,
   },
 };
 
@@ -58,6 +83,8 @@ const RowSchema = z.object({
   sealed: z.string(),
   url: z.string(),
   origins: z.string(),
+  /** What it is bound to in the place of the row's key. */
+  of: z.string().nullish(),
 });
 
 /** Records of a kind behind a row's key that are not envelopes under this key, in the order of the rows. */
@@ -72,7 +99,7 @@ export async function findStale(
   const found = db
     .prepare(
       `SELECT ${key} AS id, ${column} AS sealed, ${bound} FROM ${table}
-       WHERE ${key} > ? AND substr(${column}, 1, ?) <> ? ORDER BY ${key} LIMIT ?`,
+       WHERE ${key} > ? AND ${column} <> '' AND substr(${column}, 1, ?) <> ? ORDER BY ${key} LIMIT ?`,
     )
     .bind(after, activePrefix.length, activePrefix, limit);
   const rows = await onEitherSchema(async age =>
@@ -97,9 +124,9 @@ export async function findSealed(db: D1Database): Promise<SealedRecord[]> {
 }
 
 function toRecord(kind: SealedKind, row: unknown): SealedRecord {
-  const { origins, ...record } = RowSchema.parse(row);
+  const { origins, of, ...record } = RowSchema.parse(row);
   const origin = record.url === '' ? originsOf(origins) : new URL(record.url).origin;
-  return { ...record, kind, place: placeOf(kind, record.id, origin) };
+  return { ...record, kind, place: placeOf(kind, of ?? record.id, origin) };
 }
 
 const originsOf = (text: string) => z.array(z.string()).parse(JSON.parse(text)).join(' ');
@@ -108,6 +135,8 @@ function placeOf(kind: SealedKind, id: string, origin: string): Place {
   if (kind === 'secret') return { kind, id, field: 'value', origin };
   if (kind === 'access_token') return { kind, id, field: 'token', origin };
   if (kind === 'account') return { kind, id, field: 'auth', origin };
+  if (kind === 'refresh_token') return { kind: 'account', id, field: 'refresh', origin };
+  if (kind === 'upstream_client') return { kind, id, field: 'secret', origin };
   return { kind: 'server', id, field: kind, origin };
 }
 
@@ -139,6 +168,10 @@ const keyIdOf = (column: string) => {
   return `substr(${bare}, 1, instr(${bare}, '.') - 1)`;
 };
 
+/** Terms of compound statements, as many for each as may be. */
+const inTerms = (terms: readonly string[]): string[][] =>
+  terms.length === 0 ? [] : [terms.slice(0, MAX_TERMS), ...inTerms(terms.slice(MAX_TERMS))];
+
 /**
  * Counts by kind and key; the sealed form of before there were envelopes counts as another key, since it is rotated too.
  * @param now tokens that have expired at that time are not counted, since nothing depends on their key
@@ -148,7 +181,7 @@ export async function countByKey(db: D1Database, now: number): Promise<KeyCount[
     const { table, column } = COLUMNS[kind];
     const id = `${keyIdOf(column)} || CASE WHEN substr(${column}, 1, 2) = '1:' THEN '' ELSE '*' END`;
     return `SELECT '${kind}' AS kind, ${id} AS key_id, count(*) AS n FROM ${table}
-      WHERE ${column} IS NOT NULL GROUP BY 2`;
+      WHERE ${column} <> '' GROUP BY 2`;
   };
   const clients = 'UNION ALL SELECT key_id FROM oauth_clients WHERE secret_hmac IS NOT NULL';
   const tokens = (
@@ -158,7 +191,7 @@ export async function countByKey(db: D1Database, now: number): Promise<KeyCount[
       UNION ALL SELECT key_id FROM connectors ${age === 'this' ? clients : ''}) GROUP BY 2`;
   const found = await onEitherSchema(age =>
     db.batch([
-      db.prepare(kindsOf(age).map(sealedOf).join(' UNION ALL ')),
+      ...inTerms(kindsOf(age).map(sealedOf)).map(terms => db.prepare(terms.join(' UNION ALL '))),
       db.prepare(tokens(age)).bind(now),
     ]),
   );

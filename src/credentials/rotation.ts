@@ -61,7 +61,7 @@ export class Rotation {
           secrets: of(id, 'secret'),
           servers: of(id, 'headers', 'auth'),
           access_tokens: of(id, 'access_token'),
-          accounts: of(id, 'account'),
+          accounts: of(id, 'account', 'refresh_token', 'upstream_client'),
           tokens: of(id, 'token'),
         })),
       remaining: sum(counts, count => isSealed(count) && count.keyId !== keys.active),

@@ -10,20 +10,30 @@ import { escapeReferences } from './references.ts';
 /** Fields of a server that are sealed. */
 export type SealedField = 'headers' | 'auth';
 
+/** An account, and whose it is. */
+export interface AccountOwner {
+  id: string;
+  principalId: string;
+}
+
 /** Whose credential it is. */
 export interface Owner {
   id: string;
   url: string;
-  /** Id of the account that it is, where it is a principal's own. */
-  account?: string | undefined;
+  /** Where it is an account of a principal's own. */
+  account?: AccountOwner | undefined;
 }
+
+/** By what an account's secrets know whose they are. */
+export const accountPlaceId = (principalId: string, serverId: string): string =>
+  `${principalId} ${serverId}`;
 
 /** What a field of a server is bound to. */
 export function credentialPlace({ id, url, account }: Owner, field: SealedField): Place {
   const { origin } = new URL(url);
   return account === undefined
     ? { kind: 'server', id, field, origin }
-    : { kind: 'account', id: account, field, origin };
+    : { kind: 'account', id: accountPlaceId(account.principalId, id), field, origin };
 }
 
 /** Seal headers or `auth` for storage. */

@@ -16,6 +16,7 @@ export const HOST_SETTINGS = {
   PORTICO_PUBLIC_URL: z.string().default(''),
   PORTICO_NETWORK: z.enum(['public', 'loopback', 'private']).optional(),
   PORTICO_ALLOWED_ORIGINS: z.string().default(''),
+  PORTICO_CLIENT_DOCUMENT_URL: z.string().default(''),
 };
 const SettingsSchema = z.object(HOST_SETTINGS);
 
@@ -23,6 +24,8 @@ export interface HostSettings extends OriginPolicy {
   readonly network: Network;
   /** Servers may be on this machine, over plain http too. */
   readonly allowsLoopback: boolean;
+  /** Address of our client metadata document for authorization servers, where it is not on the gateway's own origin. */
+  readonly clientDocumentUrl: string | undefined;
 }
 
 const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
@@ -35,6 +38,13 @@ export function toPublicOrigin(text: string): string | undefined {
   const url = URL.parse(text);
   if (!url || (url.href !== `${url.origin}/` && url.href !== url.origin)) return undefined;
   return url.protocol === 'https:' || LOOPBACK.test(url.origin) ? url.origin : undefined;
+}
+
+/** Whether a text can name a client (Client ID Metadata Document): https, with a path, and nothing behind it. */
+function isDocumentUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || url.href !== text || url.protocol !== 'https:') return false;
+  return url.pathname !== '/' && url.search === '' && url.hash === '' && url.username === '';
 }
 
 /** @throws Error that names the setting that is not right */
@@ -50,6 +60,10 @@ export function toHostSettings(settings: z.infer<typeof SettingsSchema>): HostSe
   if (mode === 'local' && publicOrigin !== undefined) {
     throw new Error('Setting PORTICO_PUBLIC_URL: PORTICO_MODE=local has none');
   }
+  const { PORTICO_CLIENT_DOCUMENT_URL: documentUrl } = settings;
+  if (documentUrl !== '' && !isDocumentUrl(documentUrl)) {
+    throw new Error('Setting PORTICO_CLIENT_DOCUMENT_URL: must be https://HOST/PATH');
+  }
   const network = settings.PORTICO_NETWORK ?? (mode === 'local' ? 'private' : 'public');
   if (mode === 'production' && network !== 'public') {
     throw new Error('Setting PORTICO_NETWORK: on Cloudflare there is the public network only');
@@ -59,6 +73,7 @@ export function toHostSettings(settings: z.infer<typeof SettingsSchema>): HostSe
     publicOrigin,
     network,
     allowsLoopback: network !== 'public',
+    clientDocumentUrl: documentUrl === '' ? undefined : documentUrl,
     allowedOrigins: settings.PORTICO_ALLOWED_ORIGINS.split(',').filter(origin => origin !== ''),
   };
 }

@@ -1,5 +1,7 @@
 /** The authorization server: clients, what people grant them, the tokens they get. */
 import type { AdminAudit } from '../audit/admin-audit.ts';
+import { toClientDocument } from '../credentials/oauth/client-document.ts';
+import { CALLBACK_PATH, CLIENT_DOCUMENT_PATH } from '../servers/accounts/connecting.ts';
 import type { AssertedIdentities } from '../sign-in/identities/asserted-identities.ts';
 import { IssuerKeys } from './assertions/issuer-keys.ts';
 import { Authorizations } from './authorizations.ts';
@@ -14,6 +16,7 @@ import { Refusals } from './refusals.ts';
 export interface OAuthDeps extends OAuthClientsDeps {
   adminAudit: AdminAudit;
   asserted: AssertedIdentities;
+  config: OAuthClientsDeps['config'] & { clientDocumentUrl: string | undefined };
   /** Tells that access changed. */
   onAccessChanged(): Promise<void>;
 }
@@ -27,7 +30,18 @@ export function createOAuth(deps: OAuthDeps) {
   const ports = { db, keys, adminAudit, onAccessChanged, clients, refusals, now };
   const assertions = { asserted, issuerKeys };
   const devices = new DeviceAuthorizations(ports);
-  const oauth: OAuthPorts = { ...ports, ...assertions, register, devices };
+  const toDocument = (origin: string) => {
+    const clientId = config.clientDocumentUrl ?? origin + CLIENT_DOCUMENT_PATH;
+    const redirectUri = origin + CALLBACK_PATH;
+    return toClientDocument({ clientId, origin: new URL(clientId).origin, redirectUri });
+  };
+  const oauth: OAuthPorts = {
+    ...ports,
+    ...assertions,
+    register,
+    devices,
+    toClientDocument: toDocument,
+  };
   return {
     oauth,
     authorizations: new Authorizations({ db, keys, adminAudit, clients, now }),

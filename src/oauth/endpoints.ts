@@ -4,6 +4,7 @@
  */
 import { toPorticoError, PorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
+import { CLIENT_DOCUMENT_PATH } from '../servers/accounts/connecting.ts';
 import type { DeviceAuthorizations } from './devices/device-endpoint.ts';
 import { findMetadata, PATHS } from './metadata.ts';
 import { handleRevoke, handleToken, type TokenPorts } from './token-endpoint.ts';
@@ -12,6 +13,8 @@ export interface OAuthPorts extends TokenPorts {
   /** Answer a client that registers itself (RFC 7591). */
   register(request: Request): Promise<Response>;
   devices: Pick<DeviceAuthorizations, 'answer'>;
+  /** Our own client metadata document, for authorization servers of servers. */
+  toClientDocument(origin: string): object;
 }
 
 const WELL_KNOWN = '/.well-known/';
@@ -24,7 +27,7 @@ const POSTED: ReadonlySet<string> = new Set([
 
 /** Whether a path is one of these. */
 export const isOAuthPath = (path: string): boolean =>
-  path.startsWith(WELL_KNOWN) || POSTED.has(path);
+  path.startsWith(WELL_KNOWN) || path === CLIENT_DOCUMENT_PATH || POSTED.has(path);
 
 /** Answer a request for one of these paths. */
 export async function handleOAuth(
@@ -51,7 +54,8 @@ async function answer(request: Request, url: URL, ports: OAuthPorts): Promise<Re
   } catch (thrown) {
     return refuse(toPorticoError(thrown));
   }
-  const document = findMetadata(url);
+  const isOurs = pathname === CLIENT_DOCUMENT_PATH;
+  const document = isOurs ? ports.toClientDocument(origin) : findMetadata(url);
   if (!document) return refuse(new PorticoError('not_found', 'No such document'));
   return Response.json(document, { headers: { 'cache-control': 'public, max-age=300' } });
 }

@@ -1,17 +1,18 @@
 /**
- * ClientSession: the state of one client that must outlive a request. Owns the sessions this client
- * has at legacy upstreams, and the few calls an object must make itself (`object-calls.ts`); all
- * other calls the Worker makes. Keyed by `session:{id}` for a legacy client and
- * `principal:{id}:{server}` for callers without a session.
+ * ClientSession: the state of one client that must outlive a request. Owns the sessions this client has at legacy upstreams, the few calls an
+ * object must make itself (`object-calls.ts`; all others the Worker makes), and the tokens of its account. Keyed by `session:{id}` for a
+ * legacy client and `principal:{id}:{server}` for callers without a session.
  *
- * Invariants: an upstream session is stored before it is used; an object nobody used for the idle
- * time deletes itself; the methods are reachable only through the binding.
+ * Invariants: an upstream session is stored before it is used; an object nobody used for the idle time deletes itself; the methods are
+ * reachable only through the binding.
  */
 import { isSessionOwner } from '../shared/identity/object-owners.ts';
 import { DurableObject } from 'cloudflare:workers';
+import { accountTokensOf } from './account-tokens-of.ts';
 import { createUpstreamEndpoints } from './upstream-endpoints.ts';
 import { configOf } from '../config.ts';
 import type { LogLevel, RequestId } from '../shared/protocol.ts';
+import type { AccountTokenReply, Held } from '../servers/accounts/account-token-schema.ts';
 import { findServerOf } from '../servers/accounts/reached-servers.ts';
 import { createKeyRing } from '../shared/crypto/key-ring.ts';
 import { RemoteAccessTokens } from '../credentials/oauth/remote-access-tokens.ts';
@@ -20,6 +21,7 @@ import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import { ClientUpstreams } from '../upstream/session/client-upstreams.ts';
 import type { ObjectCall } from '../upstream/upstream-client.ts';
 import type { SessionSubscription } from '../upstream/session/session-subscriptions.ts';
+import { StoredSessions } from '../sessions/stored-sessions.ts';
 import type { EndedSession } from '../sessions/client-object.ts';
 import { CallListeners } from '../sessions/call-listeners.ts';
 import { CancelledCalls } from '../sessions/cancellations.ts';
@@ -35,10 +37,8 @@ import { UseClock } from '../sessions/use-clock.ts';
 
 /** Longest time one caller may take to open an upstream session. */
 const CLAIM_LIMIT_MS = 15_000;
-/** Streams of sessions in which something is subscribed to are looked after this often, in milliseconds. */
+/** Streams of sessions with subscriptions are looked after this often, in milliseconds. */
 const KEEP_MS = 60_000;
-
-const storageKey = (serverId: string) => `upstream/${serverId}`;
 
 export class ClientSession extends DurableObject<Env> {
   readonly #claims = new UpstreamClaims(CLAIM_LIMIT_MS);
@@ -48,7 +48,10 @@ export class ClientSession extends DurableObject<Env> {
     createKeyRing(this.env.PORTICO_KEYS),
     this.#config,
     new RemoteAccessTokens(id => this.env.SERVER_MONITOR.getByName(id)),
+    this.env.CLIENT_SESSION,
   );
+  readonly #accounts = accountTokensOf(this.env, work => this.ctx.waitUntil(work));
+  readonly #stored = new StoredSessions(this.ctx.storage);
   readonly #clock = new UseClock(this.ctx.storage, this.#config.sessionIdleMs, KEEP_MS);
   readonly #hearing = this.#createHearing();
   readonly #upstreams = this.#createUpstreams();
@@ -74,7 +77,7 @@ export class ClientSession extends DurableObject<Env> {
   async acquire(serverId: string, credentialKey: string): Promise<Acquired> {
     await this.#clock.touch();
     for (;;) {
-      const session = await this.ctx.storage.get<UpstreamSession>(storageKey(serverId));
+      const session = await this.#stored.find(serverId);
       if (session?.credentialKey === credentialKey) return { session };
       const claim = await this.#claims.claim(serverId);
       if (claim !== undefined) return { claim };
@@ -85,7 +88,7 @@ export class ClientSession extends DurableObject<Env> {
   async settle(serverId: string, claim: string, session?: UpstreamSession): Promise<boolean> {
     if (!this.#claims.holds(serverId, claim)) return false;
     if (session) {
-      await this.ctx.storage.put(storageKey(serverId), session);
+      await this.#stored.keep(serverId, session);
       await this.#hearing.hear(serverId, session);
     }
     return this.#claims.settle(serverId, claim);
@@ -93,8 +96,7 @@ export class ClientSession extends DurableObject<Env> {
 
   /** The upstream forgot this session; a newer one stays. */
   async forget(serverId: string, sessionId: string): Promise<void> {
-    const stored = await this.ctx.storage.get<UpstreamSession>(storageKey(serverId));
-    if (stored?.sessionId === sessionId) await this.ctx.storage.delete(storageKey(serverId));
+    await this.#stored.forget(serverId, sessionId);
     this.#upstreams.forget(serverId, sessionId);
   }
 
@@ -107,6 +109,16 @@ export class ClientSession extends DurableObject<Env> {
   /** An object no longer wants to hear of a resource in the session that this client has. */
   async unsubscribeInSession(unwanted: Omit<SessionSubscription, 'capabilities'>): Promise<void> {
     await this.#upstreams.subscriptions.unsubscribe(unwanted);
+  }
+
+  /** A token of the principal's account at the server whose object this is. It is not lost where whoever asks is gone. */
+  accountToken(held: Held): Promise<AccountTokenReply> {
+    return this.#accounts.answer(held);
+  }
+
+  /** The server wants more of that account than it may. */
+  wantScope(accountId: string, scope: string): Promise<void> {
+    return this.#accounts.want(accountId, scope);
   }
 
   /** The client wants other log messages: what is open now obeys at once, all else with its next call. */
@@ -213,7 +225,7 @@ export class ClientSession extends DurableObject<Env> {
 
   /** The client ended its session: forget everything. Returns what to end at the upstreams. */
   async end(): Promise<EndedSession[]> {
-    const stored = await this.#storedSessions();
+    const stored = await this.#stored.all();
     this.#upstreams.close();
     await this.#streams.end();
     await this.ctx.storage.deleteAlarm();
@@ -235,12 +247,6 @@ export class ClientSession extends DurableObject<Env> {
     return this.#hearing.isThere && !this.#upstreams.subscriptions.isForOthers;
   }
 
-  async #storedSessions(): Promise<EndedSession[]> {
-    const prefix = storageKey('');
-    const stored = await this.ctx.storage.list<UpstreamSession>({ prefix });
-    return [...stored].map(([key, session]) => ({ serverId: key.slice(prefix.length), session }));
-  }
-
   /** Nobody here wants to hear of these resources any more. */
   async #unsubscribe(owner: string, resources: readonly Subscription[]): Promise<void> {
     const { SERVER_MONITOR: monitors, CLIENT_SESSION: clients } = this.env;
@@ -254,20 +260,14 @@ export class ClientSession extends DurableObject<Env> {
     );
   }
 
-  /** A server offers no notification stream in a session. */
-  async #noteNoStream(serverId: string, sessionId: string): Promise<void> {
-    const stored = await this.ctx.storage.get<UpstreamSession>(storageKey(serverId));
-    if (stored?.sessionId !== sessionId) return;
-    await this.ctx.storage.put(storageKey(serverId), { ...stored, hasNoStream: true });
-  }
-
   #createHearing(): OwnStreamHearing {
     return new OwnStreamHearing(this.ctx, {
-      sessions: () => this.#storedSessions(),
+      sessions: () => this.#stored.all(),
       onMessage: ({ serverId, session }, message) =>
         this.#upstreams.standing.take(serverId, session, message),
       onState: ({ serverId, session }, state) => {
-        if (state === 'none') this.ctx.waitUntil(this.#noteNoStream(serverId, session.sessionId));
+        if (state === 'none')
+          this.ctx.waitUntil(this.#stored.noteNoStream(serverId, session.sessionId));
       },
       onChange: () => this.#upstreams.standing.changeHands(),
     });
@@ -282,7 +282,7 @@ export class ClientSession extends DurableObject<Env> {
         claims: this.#claims,
         endpoints: this.#endpoints,
         findServer: serverId => findServerOf(this.env.DB, serverId, this.ctx.id.name ?? ''),
-        onNone: (serverId, sessionId) => this.#noteNoStream(serverId, sessionId),
+        onNone: (serverId, sessionId) => this.#stored.noteNoStream(serverId, sessionId),
         own: this.#hearing,
         isOpen: () => this.#streams.isOpen,
         tell: (owner, change) =>

@@ -56,6 +56,7 @@ export class ServerMonitor extends DurableObject<Env> {
     this.#keys,
     this.#config,
     this.#tokens,
+    this.env.CLIENT_SESSION,
   );
   readonly #notifier = new ChangeNotifier({
     storage: this.ctx.storage,

@@ -3,6 +3,10 @@ import type { Config } from '../config.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import { bytesOfIsolate } from '../shared/limits/bytes-in-flight.ts';
 import type { AccessTokenSource } from '../credentials/oauth/grant-schema.ts';
+import {
+  RemoteAccountTokens,
+  type AccountTokenRemote,
+} from '../servers/accounts/remote-account-tokens.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import { UpstreamEndpoints } from '../upstream/endpoint.ts';
 import { createConnectorFetch } from '../upstream/connector/connector-fetch.ts';
@@ -12,6 +16,7 @@ export function createUpstreamEndpoints(
   keys: KeyRing,
   config: Pick<Config, 'allowsLoopback' | 'bytesInFlight'>,
   tokens: AccessTokenSource,
+  clients: ObjectsByName<AccountTokenRemote>,
 ): UpstreamEndpoints {
   const outboundFetch = createConnectorFetch(async connectorId => {
     const headers = { upgrade: 'websocket' };
@@ -22,5 +27,7 @@ export function createUpstreamEndpoints(
   });
   // All that is read for nobody's call: handshakes, lists.
   const openBytes = () => bytesOfIsolate(config.bytesInFlight).request('upstreams');
-  return new UpstreamEndpoints(keys, config.allowsLoopback, tokens, outboundFetch, openBytes);
+  const accounts = new RemoteAccountTokens(owner => clients.getByName(owner));
+  const { allowsLoopback } = config;
+  return new UpstreamEndpoints(keys, allowsLoopback, tokens, accounts, outboundFetch, openBytes);
 }

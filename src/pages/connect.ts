@@ -1,118 +1,134 @@
 /**
- * `/connect/{server}`: somebody connects an account of their own at a server, for their calls. The address carries no credential and signs
- * nobody in: whoever opens it connects an account to the principal that their own browser is signed in as, which the page names. What one
- * may not use does not exist. Works without a script.
+ * `/connect/{server}` and the page to which authorization servers send people back: somebody connects an account of their own at a server,
+ * for their calls. The address carries no credential and signs nobody in: whoever opens it connects an account to the principal that their
+ * own browser is signed in as, which the page names; only a form of that page makes them leave. What one may not use does not exist. Works
+ * without a script.
  */
 import { html } from 'hono/html';
 import { answerPage, type PagePorts } from '../http/page-files.ts';
 import { readForm } from '../http/read-form.ts';
 import type { Accounts } from '../servers/accounts/account-service.ts';
 import { ConnectAccountSchema } from '../servers/accounts/account-schema.ts';
+import { CALLBACK_PATH, type Connecting } from '../servers/accounts/connecting.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import { findNamed } from '../servers/server-names.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
+import type { Actor } from '../shared/identity/principal.ts';
 import type { ReachableServers } from '../sign-in/reachable-servers.ts';
 import type { SignedIn, SignIns } from '../sign-in/signed-in.ts';
-import { redirect, requireOwnPage, secretField, toPage, type Html } from './page.ts';
+import {
+  CONNECT_PREFIX,
+  toConnectedPage,
+  toConnectPage,
+  toLeavingPage,
+  toNotConnectedPage,
+} from './connect-views.ts';
+import { redirect, requireOwnPage, toPage } from './page.ts';
 import { toSignInPath } from './sign-in-views.ts';
 
 export interface ConnectPagePorts extends PagePorts {
   signIns: SignIns;
   reachableServers: ReachableServers;
   accounts: Pick<Accounts, 'connect'>;
+  connecting: Pick<Connecting, 'begin' | 'finish'>;
 }
 
-const PREFIX = '/connect/';
 const MAX_FORM_BYTES = 10_000;
 
 /** Whether a path is of such a page. */
-export const isConnectPath = (path: string): boolean => path.startsWith(PREFIX);
+export const isConnectPath = (path: string): boolean =>
+  path.startsWith(CONNECT_PREFIX) || path === CALLBACK_PATH;
 
-/** Answer a request for the page, or with an account. */
+/** Answer a request for the page, with an account, or for the way back. */
 export function handleConnect(
   request: Request,
   url: URL,
   ports: ConnectPagePorts,
 ): Promise<Response> {
-  return answerPage(request, url, ports, ['GET', 'POST'], async () => {
-    const signedIn = await ports.signIns.of(request, url);
-    if (!signedIn) {
-      if (request.method === 'POST') throw new PorticoError('forbidden', 'Sign in first');
-      return redirect(toSignInPath(url.pathname));
-    }
-    const visible = await ports.reachableServers(signedIn);
-    const server = findNamed(nameIn(url), visible);
-    if (!server || server.accounts === 'shared') {
-      return toPage(html`<h1>There is no such server for you</h1>`, {
-        title: 'Portico',
-        status: 404,
-      });
-    }
-    return request.method === 'POST'
-      ? takeToken(request, url, server, signedIn, visible, ports)
-      : showForm(200, server, signedIn);
-  });
+  const isBack = url.pathname === CALLBACK_PATH;
+  return answerPage(request, url, ports, isBack ? ['GET'] : ['GET', 'POST'], () =>
+    isBack ? comeBack(request, url, ports) : answer(request, url, ports),
+  );
+}
+
+async function answer(request: Request, url: URL, ports: ConnectPagePorts): Promise<Response> {
+  const signedIn = await ports.signIns.of(request, url);
+  if (!signedIn) {
+    if (request.method === 'POST') throw new PorticoError('forbidden', 'Sign in first');
+    return redirect(toSignInPath(url.pathname));
+  }
+  const visible = await ports.reachableServers(signedIn);
+  const server = findNamed(nameIn(url), visible);
+  if (!server || server.accounts === 'shared') {
+    return toPage(html`<h1>There is no such server for you</h1>`, {
+      title: 'Portico',
+      status: 404,
+    });
+  }
+  if (request.method !== 'POST') return toConnectPage(200, server.name, signedIn);
+  requireOwnPage(request, url);
+  const form = await readForm(request, MAX_FORM_BYTES);
+  try {
+    if (form.get('how') === 'sign-in') return await leave(url, server, signedIn, ports);
+    return await takeToken(form, server, signedIn, visible, ports);
+  } catch (thrown) {
+    const { entry, message } = toPorticoError(thrown);
+    return toConnectPage(entry.status, server.name, signedIn, message);
+  }
 }
 
 function nameIn({ pathname }: URL): string {
   try {
-    return decodeURIComponent(pathname.slice(PREFIX.length));
+    return decodeURIComponent(pathname.slice(CONNECT_PREFIX.length));
   } catch {
     return '';
   }
 }
 
+const actorOf = ({ id, principalId, tokenId, scopes }: SignedIn): Actor => ({
+  principalId,
+  tokenId: tokenId ?? id,
+  scopes: new Set(scopes),
+});
+
+const leaverOf = ({ id, principalId }: SignedIn) => ({ principalId, signInId: id });
+
+/** To the server's authorization server. */
+async function leave(
+  { origin }: URL,
+  server: Server,
+  signedIn: SignedIn,
+  { connecting }: ConnectPagePorts,
+): Promise<Response> {
+  const location = await connecting.begin(leaverOf(signedIn), server, origin);
+  return toLeavingPage(server.name, location);
+}
+
+/** From there. */
+async function comeBack(request: Request, url: URL, ports: ConnectPagePorts): Promise<Response> {
+  const signedIn = await ports.signIns.of(request, url);
+  if (!signedIn) return toNotConnectedPage(403, 'Nobody is signed in with this browser any more');
+  try {
+    const visible = await ports.reachableServers(signedIn);
+    const actor = actorOf(signedIn);
+    const server = await ports.connecting.finish(actor, leaverOf(signedIn), url, visible);
+    return await toConnectedPage(server.name, signedIn);
+  } catch (thrown) {
+    const { entry, message } = toPorticoError(thrown);
+    return toNotConnectedPage(entry.status, message);
+  }
+}
+
 async function takeToken(
-  request: Request,
-  url: URL,
+  form: URLSearchParams,
   server: Server,
   signedIn: SignedIn,
   visible: readonly Server[],
   { accounts }: ConnectPagePorts,
 ): Promise<Response> {
-  requireOwnPage(request, url);
-  const form = await readForm(request, MAX_FORM_BYTES);
-  const { id, principalId, tokenId, scopes } = signedIn;
-  const given = ConnectAccountSchema.safeParse({
-    server: server.id,
-    token: (form.get('token') ?? '').trim(),
-  });
-  if (!given.success) return showForm(422, server, signedIn, 'This is no token');
-  try {
-    const actor = { principalId, tokenId: tokenId ?? id, scopes: new Set(scopes) };
-    await accounts.connect(actor, given.data, visible);
-  } catch (thrown) {
-    const error = toPorticoError(thrown);
-    return showForm(error.entry.status, server, signedIn, error.message);
-  }
-  return toPage(
-    html`<h1>Connected</h1>
-      <p>
-        Calls of <strong>${signedIn.name}</strong> to <strong>${server.name}</strong> use this
-        account from now on. Go back to your program and try again.
-      </p>`,
-    { title: 'Connected' },
-  );
+  const token = (form.get('token') ?? '').trim();
+  const given = ConnectAccountSchema.safeParse({ server: server.id, token });
+  if (!given.success) return toConnectPage(422, server.name, signedIn, 'This is no token');
+  await accounts.connect(actorOf(signedIn), given.data, visible);
+  return toConnectedPage(server.name, signedIn);
 }
-
-const showForm = (
-  status: number,
-  { name }: Server,
-  signedIn: SignedIn,
-  problem = '',
-): Promise<Response> =>
-  toPage(askForToken(name, signedIn, problem), { title: `Connect ${name}`, status });
-
-const askForToken = (name: string, signedIn: SignedIn, problem: string): Html => html`
-  <h1>Connect your account at ${name}</h1>
-  <p id="problem" role="alert">${problem}</p>
-  <p>
-    Paste a token that ${name} gave you. Calls of <strong>${signedIn.name}</strong> through this
-    gateway carry it, nobody else’s do, and nobody is shown it again.
-  </p>
-  <form method="post" action="${PREFIX}${encodeURIComponent(name)}" autocomplete="off">
-    ${secretField('token', `Token of ${name}`)}
-    <button type="submit">Connect</button>
-  </form>
-  <p>You are not ${signedIn.name}? <a href="/sign-in">Sign in as somebody else</a> first.</p>
-`;

@@ -2,7 +2,11 @@
 import type { AdminAudit } from '../audit/admin-audit.ts';
 import type { SecretService } from '../credentials/secret-service.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
-import { createAccounts } from './accounts/account-service.ts';
+import { CodeFlow } from '../credentials/oauth/code-flow.ts';
+import { createAccounts, createOnConnected } from './accounts/account-service.ts';
+import { Connecting } from './accounts/connecting.ts';
+import { revokeAccount } from './accounts/revoke-account.ts';
+import { UpstreamClients } from './accounts/upstream-clients.ts';
 import { ApprovalService } from './approvals/approval-service.ts';
 import { createCacheRules } from './cache-rules/cache-rule-service.ts';
 import { createConnectorServers } from './connectors/connector-servers.ts';
@@ -17,7 +21,11 @@ export interface ServersDeps {
   keys: KeyRing;
   adminAudit: AdminAudit;
   secrets: SecretService;
-  config: { allowsLoopback: boolean; connectorServers: number };
+  config: {
+    allowsLoopback: boolean;
+    connectorServers: number;
+    clientDocumentUrl: string | undefined;
+  };
   /** Tells that access changed. */
   onAccessChanged(): Promise<void>;
   /** The registry that this isolate remembers is too old. */
@@ -29,12 +37,20 @@ export interface ServersDeps {
 }
 
 export function createServers({ secrets, config, monitors, lines, ...deps }: ServersDeps) {
-  const { db, adminAudit } = deps;
-  const { allowsLoopback, connectorServers: maxServers } = config;
+  const { db, keys, adminAudit, onAccessChanged } = deps;
+  const { allowsLoopback, connectorServers: maxServers, clientDocumentUrl } = config;
+  const flow = new CodeFlow(allowsLoopback);
+  const clients = new UpstreamClients({ db, keys, flow });
+  const onConnected = createOnConnected({ onAccessChanged, monitors });
   const servers = new ServerService({ ...deps, allowsLoopback, monitors });
   return {
     servers,
-    accounts: createAccounts({ ...deps, monitors }),
+    accounts: createAccounts({
+      ...deps,
+      onConnected,
+      revoke: account => revokeAccount({ db, keys, flow, clients }, account),
+    }),
+    connecting: new Connecting({ ...deps, flow, clients, clientDocumentUrl, onConnected }),
     approvals: new ApprovalService({ db, adminAudit, discover: id => monitors.wake(id) }),
     health: new HealthService({ db, history: monitors.history }),
     readiness: createReadiness(deps),

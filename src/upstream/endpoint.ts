@@ -4,6 +4,7 @@ import type { Needle } from '../shared/redaction/byte-replacer.ts';
 import { Lru } from '../shared/util/lru.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import { parsePlace } from '../servers/registry/connector-place.ts';
+import type { RemoteAccountTokens } from '../servers/accounts/remote-account-tokens.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import type { AccessTokenSource } from '../credentials/oauth/grant-schema.ts';
 import { hiddenInToken } from '../credentials/hidden-parts.ts';
@@ -44,6 +45,12 @@ export function addressOf({
   return address;
 }
 
+/** Where tokens of accounts are to be had (`servers/accounts/remote-account-tokens.ts`). */
+export type AccountTokenSource = Pick<
+  RemoteAccountTokens,
+  'newest' | 'isFresh' | 'current' | 'refuse' | 'want'
+>;
+
 /** Credentials whose forms are remembered. */
 const MAX_NEEDLES = 1_000;
 
@@ -52,6 +59,7 @@ export class UpstreamEndpoints {
   readonly #credentials: OpenedCredentials;
   readonly #allowsLoopback: boolean;
   readonly #tokens: AccessTokenSource;
+  readonly #accounts: AccountTokenSource;
   readonly #connectors: ConnectorFetch;
   readonly #openBytes: () => RequestBytes;
   readonly #known = new WeakMap<Server, UpstreamEndpoint>();
@@ -61,12 +69,14 @@ export class UpstreamEndpoints {
     keys: KeyRing,
     allowsLoopback: boolean,
     tokens: AccessTokenSource,
+    accounts: AccountTokenSource,
     connectors: ConnectorFetch,
     openBytes: () => RequestBytes,
   ) {
     this.#credentials = new OpenedCredentials(keys);
     this.#allowsLoopback = allowsLoopback;
     this.#tokens = tokens;
+    this.#accounts = accounts;
     this.#connectors = connectors;
     this.#openBytes = openBytes;
   }
@@ -76,13 +86,17 @@ export class UpstreamEndpoints {
    * @throws PorticoError where the address is not allowed or the credential cannot be used
    */
   of(server: Server): UpstreamEndpoint | Promise<UpstreamEndpoint> {
-    return this.#known.get(server) ?? this.#find(server);
+    const newest = this.#accounts.newest(server);
+    const known = this.#known.get(newest);
+    return known && this.#accounts.isFresh(newest) ? known : this.#find(newest);
   }
 
-  async #find(server: Server): Promise<UpstreamEndpoint> {
+  async #find(newest: Server): Promise<UpstreamEndpoint> {
+    const server = await this.#accounts.current(newest);
     const address = await this.#addressOf(server);
     const endpoint = this.visible(address);
-    if (address.tokenSerial === undefined) this.#known.set(server, endpoint);
+    const isOfRecord = server.account !== undefined || address.tokenSerial === undefined;
+    if (isOfRecord) this.#known.set(server, endpoint);
     return endpoint;
   }
 
@@ -105,7 +119,7 @@ export class UpstreamEndpoints {
   }
 
   async #addressOf(server: Server): Promise<Address> {
-    if (server.needsAccount) throw new PorticoError('account_required');
+    refuseWithout(server);
     if (server.transportType === 'STDIO') {
       // Who it is on that machine is its connector's matter; no credential of ours goes there.
       const { id: serverId, name, url } = server;
@@ -117,7 +131,11 @@ export class UpstreamEndpoints {
     const { id: serverId, name, url } = server;
     const credentialKey = `${url} ${opened.key}`;
     const { headers, hidden } = opened;
-    if (!opened.grant) return { serverId, name, url, headers, hidden, credentialKey };
+    if (!opened.grant) {
+      const serial = server.account?.serial ?? undefined;
+      const ofToken = serial === undefined ? {} : { tokenSerial: serial };
+      return { serverId, name, url, headers, hidden, credentialKey, ...ofToken };
+    }
     const token = await this.#tokens.of(server, opened);
     const text = await this.#credentials.openToken(server, token);
     return {
@@ -133,8 +151,32 @@ export class UpstreamEndpoints {
 
   /** The server refused what was sent; an access token is replaced, in the background. */
   async refuse(server: Server, { tokenSerial }: UpstreamEndpoint): Promise<void> {
-    if (tokenSerial !== undefined) await this.#tokens.refuse(server, tokenSerial);
+    if (tokenSerial === undefined) return;
+    if (server.account) await this.renewed(server, { tokenSerial }).catch(() => {});
+    else await this.#tokens.refuse(server, tokenSerial);
   }
+
+  /**
+   * The server refused the token of an account. @returns whether there is another one, which it has not seen
+   * @throws PorticoError `account_required`, `credential_unavailable`
+   */
+  async renewed(
+    server: Server,
+    { tokenSerial }: Pick<UpstreamEndpoint, 'tokenSerial'>,
+  ): Promise<boolean> {
+    return tokenSerial !== undefined && this.#accounts.refuse(server, tokenSerial);
+  }
+
+  /** The server wants more of an account than it may; its owner is asked for that at the next sign-in. */
+  want(server: Server, scope: string): Promise<void> {
+    return this.#accounts.want(server, scope);
+  }
+}
+
+/** @throws PorticoError `account_required` where the caller has to have an account, and has none that works */
+export function refuseWithout({ needsAccount, account }: Server): void {
+  if (!needsAccount) return;
+  throw new PorticoError('account_required', account && 'Your account there has ended');
 }
 
 /** Give whoever holds an upstream endpoint the newest access token; all else of it stays the same. */

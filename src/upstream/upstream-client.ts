@@ -13,9 +13,10 @@ import type { CallContext, CallMessages, CallReply } from './protocol/call.ts';
 import { hasProgressToken, isAboutTasks, isRound, maySuspend, needsObject } from './call-traits.ts';
 import { createHttpChannel } from './session/channel.ts';
 import { createDeadline } from '../http/deadline.ts';
-import type { UpstreamEndpoint, UpstreamEndpoints } from './endpoint.ts';
+import { refuseWithout, type UpstreamEndpoint, type UpstreamEndpoints } from './endpoint.ts';
 import type { CallListener } from './streams/call-listener.ts';
 import { SessionForgotten } from './exchange.ts';
+import { byOwnAccount } from './own-account.ts';
 import { LogLevels } from './session/log-levels.ts';
 import type { RawResponse } from './protocol/message.ts';
 import { progressTokenIn } from './protocol/progress-token.ts';
@@ -107,7 +108,7 @@ export class Upstreams {
     context: CallContext,
   ): Promise<CallReply> {
     const { verdict } = server;
-    if (server.needsAccount) throw new PorticoError('account_required');
+    refuseWithout(server);
     if (!verdict) throw new PorticoError('upstream_unreachable');
     const { throughObject, endpoints, requestRecheck } = this.#options;
     context.onDispatch?.();
@@ -117,9 +118,11 @@ export class Upstreams {
         return { messages: await throughObject({ server, request, name }, cuttable(context)) };
       }
       endpoint = await endpoints.of(server);
-      return await this.#dispatch(endpoint, verdict, request, name, context);
-    } catch (thrown) {
-      const error = ofAccount(server, thrown);
+      const sendTo = (to: UpstreamEndpoint) =>
+        this.#dispatch(to, verdict, request, name, context);
+      if (!server.account) return await sendTo(endpoint);
+      return await byOwnAccount(endpoints, server, endpoint, context.waitUntil, sendTo);
+    } catch (error) {
       if (error instanceof PorticoError && !BLAMELESS.has(error.code)) {
         context.waitUntil(requestRecheck(server.id));
         const isRefused = error.code === 'upstream_auth' && endpoint;
@@ -264,14 +267,6 @@ export class Upstreams {
     }
     return send(attempt, protocol, maxAnswerBytes, listener);
   }
-}
-
-/** A server that refuses an account of the caller's own is not at fault, nor is what the deployment has for it. */
-function ofAccount({ account }: Server, thrown: unknown): unknown {
-  const isRefused = thrown instanceof PorticoError && thrown.code === 'upstream_auth';
-  return isRefused && account !== undefined
-    ? new PorticoError('account_required', 'The server refuses your account')
-    : thrown;
 }
 
 /**

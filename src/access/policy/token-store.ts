@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
 import type { SchemaAge } from '../../shared/util/either-schema.ts';
 import { jsonOf } from '../../records/record-schema.ts';
-import { HeldAccountSchema } from '../../shared/identity/account.ts';
+import { HELD_ACCOUNT_SQL, HeldAccountSchema } from '../../shared/identity/account.ts';
 import {
   boundScopes,
   ScopeSchema,
@@ -66,8 +66,8 @@ const COMMON_COLUMNS = `t.principal_id, t.name, t.servers, t.tools, t.toolsets, 
 
 /** JSON list of the accounts that a principal has at servers. */
 const ACCOUNTS: Readonly<Record<SchemaAge, string>> = {
-  this: `(SELECT json_group_array(json_object('id', id, 'serverId', server_id, 'sealed', auth_sealed, 'revision', revision))
-    FROM accounts WHERE principal_id = p.id)`,
+  this: `(SELECT json_group_array(${HELD_ACCOUNT_SQL})
+    FROM accounts AS a LEFT JOIN account_grants AS g ON g.account_id = a.id WHERE a.principal_id = p.id)`,
   last: "'[]'",
 };
 

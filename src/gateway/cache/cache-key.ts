@@ -48,7 +48,7 @@ export async function toCacheKey(call: CachedCall): Promise<CacheKey> {
     // An edit, another connection, another credential, another definition: none finds what was kept before.
     [server.id, server.revision, server.generation, server.catalogHash, server.verdict?.era],
     [
-      server.account,
+      server.account?.id,
       credential.revision,
       ...credential.secrets.map(({ name, revision }) => [name, revision]),
     ],

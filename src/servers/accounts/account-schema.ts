@@ -11,6 +11,12 @@ export const AccountSchema = z.object({
   revision: z.number(),
   created_at: z.number(),
   updated_at: z.number(),
+  /** Where its owner signed in; null where a token was pasted. */
+  issuer: z.string().nullable(),
+  /** What it may do there, as the issuer said it. */
+  scope: z.string().nullable(),
+  /** Why its owner has to sign in again. */
+  ended: z.string().nullable(),
 });
 export type Account = z.infer<typeof AccountSchema>;
 
@@ -43,6 +49,13 @@ export const AccountViewSchema = z.object({
   principal_name: z.string(),
   server: z.string().meta({ description: 'Id of the server' }),
   server_name: z.string(),
+  issuer: z.string().nullable().meta({
+    description: 'Authorization server at which its owner signed in; null: a token was pasted',
+  }),
+  scope: z.string().nullable().meta({ description: 'What it may do there, if that was said' }),
+  needs_sign_in: z.string().nullable().meta({
+    description: 'Why its owner has to sign in again; null while it works',
+  }),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
@@ -54,6 +67,9 @@ export const toAccountView = (account: Account): z.infer<typeof AccountViewSchem
   principal_name: account.principal_name,
   server: account.server_id,
   server_name: account.server_name,
+  issuer: account.issuer,
+  scope: account.scope,
+  needs_sign_in: account.ended,
   created_at: new Date(account.created_at).toISOString(),
   updated_at: new Date(account.updated_at).toISOString(),
 });

@@ -8,6 +8,7 @@ import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { hasLimits, hasScope, type Actor } from '../../shared/identity/principal.ts';
+import { deleteGrant } from './grant-store.ts';
 import { findNamed } from '../server-names.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { Account, AccountQuery } from './account-schema.ts';
@@ -23,9 +24,10 @@ export interface AccountPorts {
   db: D1Database;
   keys: KeyRing;
   adminAudit: AdminAudit;
-  monitors: { follow(serverId: string): Promise<unknown> };
-  /** Who may use what was changed. */
-  onAccessChanged(): Promise<void>;
+  /** An account at this server is there, another one, or gone. */
+  onConnected(serverId: string): Promise<void>;
+  /** Revoke what an account holds at its issuer, as far as that goes. */
+  revoke(account: Account): Promise<void>;
 }
 
 /** Lists are given the servers that the caller may use: of others its own accounts are not shown either. */
@@ -47,13 +49,22 @@ type Asked = AccountQuery & { within?: readonly { id: string }[] };
 
 const SCOPES = { read: 'tools:call', write: 'tools:call' } as const;
 
-export function createAccounts(ports: AccountPorts): Accounts {
-  const { db, keys, adminAudit, monitors, onAccessChanged } = ports;
-  const changed = async (serverId: string) => {
+/** What follows where accounts change: other callers have others, and the first may be what the catalog is read by. */
+export const createOnConnected =
+  ({
+    onAccessChanged,
+    monitors,
+  }: {
+    onAccessChanged(): Promise<void>;
+    monitors: { follow(serverId: string): Promise<unknown> };
+  }) =>
+  async (serverId: string): Promise<void> => {
     await onAccessChanged();
-    // The first account may be what its catalog is read by.
     await monitors.follow(serverId).catch(() => {});
   };
+
+export function createAccounts(ports: AccountPorts): Accounts {
+  const { db, keys, adminAudit, revoke, onConnected } = ports;
   const kind = {
     table: ACCOUNTS,
     noun: 'account',
@@ -68,7 +79,8 @@ export function createAccounts(ports: AccountPorts): Accounts {
       server,
       principal,
     }),
-    onChanged: (_verb: unknown, { server_id: serverId }: Account) => changed(serverId),
+    onDeleting: revoke,
+    onChanged: (_verb: unknown, { server_id: serverId }: Account) => onConnected(serverId),
   };
   const records = createReadRecords<Account, Asked>(ports, kind);
   /** Who sees and ends those of everybody. */
@@ -108,7 +120,7 @@ export function createAccounts(ports: AccountPorts): Accounts {
         const { principalId } = caller;
         const known = await findAccountId(db, principalId, server.id);
         const id = known ?? crypto.randomUUID();
-        const owner = { id: server.id, url: server.url, account: id };
+        const owner = { id: server.id, url: server.url, account: { id, principalId } };
         // A reference to a secret of the deployment is none of the person's to make.
         const auth = { type: 'bearer', token: escapeReferences(token) } as const;
         const sealed = await sealCredential(keys, owner, 'auth', auth);
@@ -117,12 +129,12 @@ export function createAccounts(ports: AccountPorts): Accounts {
         const when = whenConnectable(written, isKnown);
         const isDone = await commit({
           when,
-          statements: [writeAccount(db, written, isKnown, when)],
+          statements: [writeAccount(db, written, isKnown, when), deleteGrant(db, id)],
           detail: { server: server.id, account: id },
         });
         const account = isDone ? await findRecord(db, ACCOUNTS, id) : undefined;
         if (!account) throw new PorticoError('busy', 'It was changed meanwhile; try again');
-        await changed(server.id);
+        await onConnected(server.id);
         return account;
       });
     },

@@ -2,14 +2,20 @@
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
 import type { ReadTable } from '../../records/record-store.ts';
-import { HeldAccountSchema, type HeldAccount } from '../../shared/identity/account.ts';
+import { jsonOf } from '../../records/record-schema.ts';
+import {
+  HELD_ACCOUNT_SQL,
+  HeldAccountSchema,
+  type HeldAccount,
+} from '../../shared/identity/account.ts';
 import { AccountSchema, type Account } from './account-schema.ts';
 
 export const ACCOUNTS: ReadTable<Account> = {
   name: 'accounts',
   source: `(SELECT a.id, a.principal_id, p.name AS principal_name, a.server_id, s.name AS server_name, a.revision, a.created_at,
-      a.updated_at
-    FROM accounts AS a JOIN principals AS p ON p.id = a.principal_id JOIN servers AS s ON s.id = a.server_id)`,
+      a.updated_at, g.issuer, g.scope, g.ended
+    FROM accounts AS a JOIN principals AS p ON p.id = a.principal_id JOIN servers AS s ON s.id = a.server_id
+    LEFT JOIN account_grants AS g ON g.account_id = a.id)`,
   row: AccountSchema,
 };
 
@@ -74,9 +80,11 @@ export function writeAccount(
         .bind(id, principalId, serverId, sealed, now, now, ...when.params);
 }
 
-const HELD = `SELECT id, server_id AS serverId, auth_sealed AS sealed, revision FROM accounts`;
+const HELD = `SELECT ${HELD_ACCOUNT_SQL} AS held
+  FROM accounts AS a LEFT JOIN account_grants AS g ON g.account_id = a.id`;
+const HeldRowSchema = z.object({ held: jsonOf(HeldAccountSchema) });
 const toHeld = (row: unknown): HeldAccount | undefined =>
-  row === null ? undefined : HeldAccountSchema.parse(row);
+  row === null ? undefined : HeldRowSchema.parse(row).held;
 
 /** The account of whoever's object this is: of a principal, or of the principal of a session. */
 export async function findAccountOf(
@@ -88,7 +96,7 @@ export async function findAccountOf(
     'principalId' in whose
       ? ['?', whose.principalId]
       : ['(SELECT principal_id FROM sessions WHERE id = ?)', whose.sessionId];
-  const statement = db.prepare(`${HELD} WHERE server_id = ? AND principal_id = ${principal}`);
+  const statement = db.prepare(`${HELD} WHERE a.server_id = ? AND a.principal_id = ${principal}`);
   return toHeld(await statement.bind(serverId, id).first());
 }
 
@@ -97,6 +105,8 @@ export async function findFirstAccount(
   db: D1Database,
   serverId: string,
 ): Promise<HeldAccount | undefined> {
-  const statement = db.prepare(`${HELD} WHERE server_id = ? ORDER BY created_at, id LIMIT 1`);
+  const statement = db.prepare(
+    `${HELD} WHERE a.server_id = ? AND g.ended IS NULL ORDER BY a.created_at, a.id LIMIT 1`,
+  );
   return toHeld(await statement.bind(serverId).first());
 }

@@ -26,8 +26,10 @@ export async function findMonitoredServer(
 ): Promise<Server | undefined> {
   const server = await findServer(db, serverId);
   if (!server || server.accounts === 'shared') return server;
-  const { headersSealed, authSealed } = server.credential;
-  if (headersSealed !== null || authSealed !== null) return server;
+  const { headersSealed, view } = server.credential;
+  // A client by which people sign in is no credential of the deployment's.
+  const isGiven = view.auth !== null && view.auth.type !== 'authorization_code';
+  if (headersSealed !== null || isGiven) return server;
   const first = await findFirstAccount(db, serverId);
   return first ? withAccount(server, first) : server;
 }

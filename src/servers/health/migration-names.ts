@@ -38,4 +38,5 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0036_passkeys.sql',
   '0037_devices.sql',
   '0038_accounts.sql',
+  '0039_account_grants.sql',
 ];

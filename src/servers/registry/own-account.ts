@@ -17,11 +17,7 @@ export function withAccount(server: Server, account: HeldAccount | undefined): S
   if (server.accounts === 'shared') return server;
   if (account) {
     const known = remembered(withOne, server, () => new WeakMap<HeldAccount, Server>());
-    return remembered(known, account, () => ({
-      ...server,
-      account: account.id,
-      credential: { ...NO_CREDENTIAL, authSealed: account.sealed, revision: account.revision },
-    }));
+    return remembered(known, account, () => ofAccount(server, account));
   }
   if (server.accounts === 'both') return server;
   return remembered(withNone, server, () => ({
@@ -29,6 +25,13 @@ export function withAccount(server: Server, account: HeldAccount | undefined): S
     needsAccount: true,
     credential: NO_CREDENTIAL,
   }));
+}
+
+function ofAccount(server: Server, account: HeldAccount): Server {
+  const { sealed, revision, ended } = account;
+  return ended === null
+    ? { ...server, account, credential: { ...NO_CREDENTIAL, authSealed: sealed, revision } }
+    : { ...server, account, needsAccount: true, credential: NO_CREDENTIAL };
 }
 
 /** All servers as one caller reaches them; the same list where no server has accounts. */

@@ -73,7 +73,7 @@ export function refuseBeyondLimits({ credential: { view } }: Server, patch: Upda
   const known = new Set([...view.secrets.headers, ...view.secrets.auth]);
   const texts = [...Object.values(headers ?? {}), ...Object.values(auth ?? {})];
   const isForeign = (text = '') => namesIn(text)?.every(name => known.has(name)) !== true;
-  const isGranted = auth?.type === 'client_credentials';
+  const isGranted = auth !== undefined && auth !== null && auth.type !== 'bearer';
   if (!isElsewhere && !isGranted && !texts.some(isForeign)) return;
   throw new PorticoError('forbidden', 'This needs a token without limits');
 }

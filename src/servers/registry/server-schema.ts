@@ -7,7 +7,11 @@ import {
   HeadersSchema,
   type Credential,
 } from '../../credentials/credential-schema.ts';
-import { AccountModeSchema, type AccountMode } from '../../shared/identity/account.ts';
+import {
+  AccountModeSchema,
+  type AccountMode,
+  type HeldAccount,
+} from '../../shared/identity/account.ts';
 import type { CacheRule } from '../cache-rules/cache-rule.ts';
 import { ToolApprovalSchema, type ToolApproval } from './approval.ts';
 import { parsePlace } from './connector-place.ts';
@@ -60,8 +64,8 @@ export interface Server {
   circuitRetryAt: number | null;
   /** Whose account calls use. */
   accounts: AccountMode;
-  /** Id of the caller's own account, which the credential is of (`own-account.ts`). */
-  account?: string;
+  /** The caller's own account, which the credential is of (`own-account.ts`). */
+  account?: HeldAccount;
   /** The caller has to have an account of its own, and has none. */
   needsAccount?: true;
   /** How its tools are approved; null as the deployment has it. */

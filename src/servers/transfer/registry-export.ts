@@ -72,6 +72,11 @@ function toAuth(auth: CredentialView['auth']): CreateServer['connection_config']
   if (auth.type === 'bearer') {
     return auth.token === null ? undefined : { ...auth, token: auth.token };
   }
+  if (auth.type === 'client_credentials') {
+    const { client_id, client_secret, ...rest } = auth;
+    if (client_id === null || client_secret === null) return undefined;
+    return { ...rest, client_id, client_secret };
+  }
   const { client_id, client_secret, ...rest } = auth;
   if (client_id === null || client_secret === null) return undefined;
   return { ...rest, client_id, client_secret };

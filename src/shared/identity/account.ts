@@ -8,10 +8,31 @@ export type AccountMode = z.infer<typeof AccountModeSchema>;
 /** An account as a call needs it. */
 export const HeldAccountSchema = z.object({
   id: z.string(),
+  principalId: z.string(),
   serverId: z.string(),
-  /** How it authenticates, in an envelope that is bound to the account and the server's origin. */
+  /** How it authenticates, in an envelope that is bound to principal, server and the server's origin; empty where it ended. */
   sealed: z.string(),
-  /** Counts its changes. */
+  /** Counts how often it was connected. */
   revision: z.number(),
+  /** Counts the tokens of an account that is renewed; null where a token was pasted. */
+  serial: z.number().nullable(),
+  /** Of such a token, in milliseconds since the epoch. */
+  issuedAt: z.number().nullable(),
+  expiresAt: z.number().nullable(),
+  /** Why its owner has to sign in again; null while it works. */
+  ended: z.string().nullable(),
 });
 export type HeldAccount = z.infer<typeof HeldAccountSchema>;
+
+/** A token that an account can be sent with, as its object hands it out. */
+export interface FreshToken {
+  sealed: string;
+  serial: number;
+  /** Milliseconds since the epoch. */
+  issuedAt: number;
+  expiresAt: number;
+}
+
+/** The JSON of {@link HeldAccountSchema}, of `accounts AS a LEFT JOIN account_grants AS g ON g.account_id = a.id`. */
+export const HELD_ACCOUNT_SQL = `json_object('id', a.id, 'principalId', a.principal_id, 'serverId', a.server_id, 'sealed', a.auth_sealed,
+    'revision', a.revision, 'serial', g.serial, 'issuedAt', g.issued_at, 'expiresAt', g.expires_at, 'ended', g.ended)`;

@@ -1,4 +1,5 @@
 /** What an HTTP status of an upstream other than 200 means for the request. Pure. */
+import { readChallenge } from '../../credentials/oauth/challenge.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { parseWithin } from '../../shared/json/json-bounds.ts';
 import type { RequestId } from '../../shared/protocol.ts';
@@ -10,6 +11,16 @@ const TRANSPORT_REFUSAL = -32000;
 
 /** What of an upstream endpoint says whether a credential was sent. */
 type Sender = Pick<UpstreamEndpoint, 'hidden'>;
+
+/** The stored credential may not do what was asked of the server, which says what it would have to allow. */
+export class ScopeWanted extends PorticoError {
+  readonly scope: string;
+
+  constructor(scope: string) {
+    super('upstream_scope', 'The stored credential lacks a permission');
+    this.scope = scope;
+  }
+}
 
 /** Of 401: a credential that was sent was refused, or none was. */
 export function authError(sender: Sender | undefined): PorticoError {
@@ -27,6 +38,8 @@ function scopeError(headers: Headers, sender: Sender | undefined): PorticoError 
   const challenge = headers.get('www-authenticate') ?? '';
   const isAboutCredential = /insufficient_scope/.test(challenge);
   if (isAboutCredential && (sender?.hidden.length ?? 0) > 0) {
+    const { scope } = readChallenge(challenge);
+    if (scope !== undefined) return new ScopeWanted(scope);
     return new PorticoError('upstream_scope', 'The stored credential lacks a permission');
   }
   return new PorticoError('upstream_scope', 'The server forbids the request (403)');

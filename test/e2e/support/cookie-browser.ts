@@ -12,7 +12,7 @@ export interface CookieBrowser {
   /** Go somewhere, and on as redirects say. */
   open(url: string, form?: Record<string, string>): Promise<Page>;
   /** Go to where a page leads by itself or by a redirect, without following it. */
-  peek(url: string): Promise<string>;
+  peek(url: string, form?: Record<string, string>): Promise<string>;
 }
 
 const MAX_HOPS = 12;
@@ -57,8 +57,8 @@ export function createCookieBrowser(): CookieBrowser {
       at = new URL(url).origin;
       return { url, status: response.status, text: await response.text() };
     },
-    async peek(url) {
-      const response = await ask(url);
+    async peek(url, form) {
+      const response = await ask(url, form);
       return new URL(response.headers.get('location') ?? '', url).href;
     },
   };

@@ -1,0 +1,204 @@
+/**
+ * Somebody connects an account by signing in at the server's authorization server, in two steps: leaving with a `state`, and coming back
+ * with a code. Source: MCP 2026-07-28, Authorization and Security Best Practices.
+ *
+ * Invariants: only who is signed in gets a `state`, for their own principal, in one browser; it is good once and for ten minutes; what comes
+ * back is bound to that principal, server and issuer or to nothing.
+ */
+import type { AdminAudit } from '../../audit/admin-audit.ts';
+import { GrantRefused, type CodeFlowPort } from '../../credentials/oauth/code-flow-schema.ts';
+import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
+import type { KeyRing } from '../../shared/crypto/key-ring.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { Actor } from '../../shared/identity/principal.ts';
+import type { Server } from '../registry/server-schema.ts';
+import { findAccountId, whenConnectable, writeAccount } from './account-store.ts';
+import { clientColumns, goesBeyond, unionOf, type Grant } from './grant-schema.ts';
+import { deleteOfOtherIssuers, findGrant, writeGrant } from './grant-store.ts';
+import { keepPending, takePending, type Pending } from './pending-connection.ts';
+import { sealIssued } from './sealed-tokens.ts';
+import type { UpstreamClients } from './upstream-clients.ts';
+
+export interface ConnectingPorts {
+  db: D1Database;
+  keys: KeyRing;
+  adminAudit: AdminAudit;
+  flow: Pick<CodeFlowPort, 'find' | 'toAuthorizationUrl' | 'exchange'>;
+  clients: Pick<UpstreamClients, 'choose' | 'forget'>;
+  /** Address of our client metadata document where it is not on the gateway's own origin. */
+  clientDocumentUrl: string | undefined;
+  /** An account at this server is there, or another one. */
+  onConnected(serverId: string): Promise<void>;
+}
+
+/** Where issuers send people back to. */
+export const CALLBACK_PATH = '/oauth/callback';
+/** Where our client metadata document is. */
+export const CLIENT_DOCUMENT_PATH = '/oauth/client-metadata.json';
+
+/** Whose browser it is. */
+export interface Leaver {
+  principalId: string;
+  /** Of the sign-in of this browser. */
+  signInId: string;
+}
+
+/** Sign-ins that ask for what was asked for before, after which it is no use to ask again: with the first one three. */
+const MAX_SAME = 2;
+const BEGIN_ANEW = 'This sign-in was not begun by you in this browser, or its time is over';
+
+export class Connecting {
+  readonly #ports: ConnectingPorts;
+
+  constructor(ports: ConnectingPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Where somebody goes to sign in for a server.
+   * @param server as the registry has it, which the principal may use
+   * @param origin of the gateway, as their browser asks it
+   * @throws PorticoError `credential_unavailable`, `forbidden`
+   */
+  async begin({ principalId, signInId }: Leaver, server: Server, origin: string): Promise<URL> {
+    const { db, keys, flow, clients } = this.#ports;
+    const accountId = await findAccountId(db, principalId, server.id);
+    const former = accountId === undefined ? undefined : await findGrant(db, accountId);
+    const asked = countAsked(former);
+    const { auth } = server.credential.view;
+    const isGiven = auth?.type === 'authorization_code';
+    const authorizer = await flow.find(server.url, isGiven ? { issuer: auth.issuer } : {});
+    const redirectUri = origin + CALLBACK_PATH;
+    const documentUrl = this.#documentUrl(origin);
+    const client = await clients.choose(server, authorizer, {
+      redirectUri,
+      clientUri: origin,
+      documentUrl,
+    });
+    const request = {
+      redirectUri,
+      scope: scopeToAsk(server, authorizer, former),
+      state: toBase64Url(randomBytes(32)),
+      verifier: toBase64Url(randomBytes(32)),
+    };
+    const location = await flow.toAuthorizationUrl(authorizer, client, request);
+    const pending = { signInId, serverUrl: server.url, authorizer, client, request, asked };
+    await keepPending(db, keys, { principalId, serverId: server.id }, pending);
+    return location;
+  }
+
+  /** Issuers read the document over TLS only. */
+  #documentUrl(origin: string): string | undefined {
+    const { clientDocumentUrl } = this.#ports;
+    if (clientDocumentUrl !== undefined) return clientDocumentUrl;
+    return origin.startsWith('https://') ? origin + CLIENT_DOCUMENT_PATH : undefined;
+  }
+
+  /**
+   * Connect the account that somebody comes back with.
+   * @param url that their browser came back to
+   * @param visible the servers that they may use, as the registry has them
+   * @returns the server
+   * @throws PorticoError `forbidden`, `not_found`, `credential_unavailable`, `busy`
+   */
+  finish(
+    caller: Actor,
+    { signInId }: Leaver,
+    url: URL,
+    visible: readonly Server[],
+  ): Promise<Server> {
+    const { db, keys, adminAudit } = this.#ports;
+    const { principalId } = caller;
+    const act = { action: 'account.connect', subject: principalId };
+    return adminAudit.perform(caller, 'tools:call', act, async commit => {
+      const taken = await takePending(db, keys, principalId, url.searchParams.get('state') ?? '');
+      if (taken?.pending.signInId !== signInId) throw new PorticoError('forbidden', BEGIN_ANEW);
+      const { serverId, pending } = taken;
+      const server = visible.find(({ id }) => id === serverId);
+      if (!server || server.accounts === 'shared' || server.url !== pending.serverUrl) {
+        throw new PorticoError('not_found', 'No such server');
+      }
+      const issued = await this.#exchange(pending, url);
+      const known = await findAccountId(db, principalId, serverId);
+      const isKnown = known !== undefined;
+      const id = known ?? crypto.randomUUID();
+      const former = isKnown ? await findGrant(db, id) : undefined;
+      const { authorizer, client, request } = pending;
+      const { issuer, resource, metadata } = authorizer;
+      const of = {
+        account_id: id,
+        principal_id: principalId,
+        server_id: serverId,
+        issuer,
+        resource,
+      };
+      const sealed = await sealIssued(keys, server, of, (former?.serial ?? 0) + 1, issued);
+      const { token } = sealed;
+      const written = { id, principalId, serverId, sealed: token.sealed, now: token.issuedAt };
+      const when = whenConnectable(written, isKnown);
+      const scope = sealed.scope ?? request.scope ?? null;
+      const grant = {
+        account_id: id,
+        issuer,
+        resource,
+        token_endpoint: metadata.token_endpoint ?? '',
+        revocation_endpoint: metadata.revocation_endpoint ?? null,
+        ...clientColumns(client),
+        scope,
+        asked_scope: request.scope ?? null,
+        asked: pending.asked,
+        refresh_sealed: sealed.refreshSealed,
+        serial: token.serial,
+        issued_at: token.issuedAt,
+        expires_at: token.expiresAt,
+      };
+      const isDone = await commit({
+        when,
+        statements: [
+          deleteOfOtherIssuers(db, serverId, grant),
+          writeAccount(db, written, isKnown, when),
+          writeGrant(db, grant),
+        ],
+        detail: { server: serverId, account: id, issuer, ...(scope === null ? {} : { scope }) },
+      });
+      if (!isDone) throw new PorticoError('busy', 'It was changed meanwhile; try again');
+      await this.#ports.onConnected(serverId);
+      return server;
+    });
+  }
+
+  /** A client that the issuer does not know is not used again. */
+  async #exchange({ authorizer, client, request }: Pending, url: URL) {
+    const { flow, clients } = this.#ports;
+    try {
+      return await flow.exchange(authorizer, client, request, url);
+    } catch (thrown) {
+      if (thrown instanceof GrantRefused && thrown.reason === 'invalid_client') {
+        await clients.forget({ issuer: authorizer.issuer, client_id: client.clientId });
+      }
+      throw thrown;
+    }
+  }
+}
+
+/** How often the same is asked for, with the sign-in that begins. @throws PorticoError `forbidden` where that is no use any more */
+function countAsked(former: Grant | undefined): number {
+  if (!former?.wanted_scope || goesBeyond(former.wanted_scope, former.asked_scope)) return 1;
+  if (former.asked < MAX_SAME) return former.asked + 1;
+  throw new PorticoError(
+    'forbidden',
+    `The server still wants “${former.wanted_scope}”, which you were asked for already; tell whoever runs it`,
+  );
+}
+
+/** What the server asks for, or what an administrator set, with all that was granted and is wanted. */
+function scopeToAsk(
+  server: Server,
+  { scope, issuer }: { scope: string | undefined; issuer: string },
+  former: Grant | undefined,
+): string | undefined {
+  const { auth } = server.credential.view;
+  const set = auth?.type === 'authorization_code' ? auth.scope : undefined;
+  const before = former?.issuer === issuer ? former : undefined;
+  return unionOf(set ?? scope, before?.scope, before?.wanted_scope);
+}

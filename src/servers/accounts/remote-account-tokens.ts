@@ -1,0 +1,112 @@
+/**
+ * Tokens of accounts as the isolates see them: the one that came with the caller's own record of a server, else the one its object answers
+ * with. What that answered is remembered until a record brings a newer one, so a warm call asks nobody. Accounts whose tokens were pasted
+ * pass as they are.
+ */
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { HeldAccount } from '../../shared/identity/account.ts';
+import { principalOwner } from '../../shared/identity/object-owners.ts';
+import { Lru } from '../../shared/util/lru.ts';
+import { withAccount } from '../registry/own-account.ts';
+import type { Server } from '../registry/server-schema.ts';
+import type { AccountTokenReply, Held } from './account-token-schema.ts';
+
+/** The object of a principal at a server. */
+export interface AccountTokenRemote {
+  accountToken(held: Held): Promise<AccountTokenReply>;
+  /** Note what the server wants of an account beyond what it may. */
+  wantScope(accountId: string, scope: string): Promise<void>;
+}
+
+/** Part of its lifetime after which a token is renewed, while it is used still. */
+const FRESH_PART = 0.8;
+/** A token is not sent that ends within this part of its lifetime, or this time, in milliseconds. */
+const LAST_PART = 0.02;
+const LAST_MS = 10_000;
+/** In between one isolate asks for a renewal this often at most, in milliseconds. */
+const ASK_GAP_MS = 10_000;
+const MAX_REMEMBERED = 1_000;
+
+interface Renewed extends HeldAccount {
+  serial: number;
+  issuedAt: number;
+  expiresAt: number;
+}
+
+const isRenewed = (account: HeldAccount): account is Renewed => account.expiresAt !== null;
+
+const lifetimeOf = ({ issuedAt, expiresAt }: Renewed) => expiresAt - issuedAt;
+const isDue = (account: Renewed, now: number) =>
+  now >= account.issuedAt + lifetimeOf(account) * FRESH_PART;
+const isOver = (account: Renewed, now: number) =>
+  now >= account.expiresAt - Math.min(LAST_MS, lifetimeOf(account) * LAST_PART);
+
+export class RemoteAccountTokens {
+  readonly #remote: (owner: string) => AccountTokenRemote;
+  readonly #answered = new Lru<string, Renewed>(MAX_REMEMBERED);
+  readonly #askedAt = new Lru<string, number>(MAX_REMEMBERED);
+
+  /** @param remote gives a client's object by its name */
+  constructor(remote: (owner: string) => AccountTokenRemote) {
+    this.#remote = remote;
+  }
+
+  /** The record with the newest token that is known here. The same arguments give the same record. */
+  newest(server: Server): Server {
+    const { account } = server;
+    if (!account || !isRenewed(account)) return server;
+    const answered = this.#answered.get(account.id);
+    const isNewer = answered?.revision === account.revision && answered.serial > account.serial;
+    return isNewer ? withAccount(server, answered) : server;
+  }
+
+  /** Whether a record can be sent as it is, without anything to be done. */
+  isFresh({ account }: Server): boolean {
+    return !account || !isRenewed(account) || !isDue(account, Date.now());
+  }
+
+  /**
+   * The record with a token that can be sent now.
+   * @throws PorticoError `account_required`, `credential_unavailable`
+   */
+  async current(server: Server): Promise<Server> {
+    const { account } = server;
+    const now = Date.now();
+    if (!account || !isRenewed(account) || !isDue(account, now)) return server;
+    if (isOver(account, now)) return this.#ask(server, account, false);
+    if (now - (this.#askedAt.get(account.id) ?? 0) < ASK_GAP_MS) return server;
+    this.#askedAt.set(account.id, now);
+    // The call does not wait for it, nor does it fail with it.
+    this.#ask(server, account, false).catch(() => {});
+    return server;
+  }
+
+  /**
+   * The server refused the token of a record. @returns whether there is another one
+   * @throws PorticoError `account_required`, `credential_unavailable`
+   */
+  async refuse(server: Server, serial: number): Promise<boolean> {
+    const { account } = server;
+    if (!account || !isRenewed(account)) return false;
+    const renewed = await this.#ask(server, { ...account, serial }, true);
+    return (renewed.account?.serial ?? 0) > serial;
+  }
+
+  /** The server wants more of an account than it may. */
+  async want({ account }: Server, scope: string): Promise<void> {
+    if (account && isRenewed(account)) await this.#objectOf(account).wantScope(account.id, scope);
+  }
+
+  async #ask(server: Server, account: Renewed, isRefused: boolean): Promise<Server> {
+    const { id: accountId, serial } = account;
+    const reply = await this.#objectOf(account).accountToken({ accountId, serial, isRefused });
+    if ('failure' in reply) throw new PorticoError(reply.code, reply.failure);
+    const renewed: Renewed = { ...account, ...reply.token };
+    this.#answered.set(accountId, renewed);
+    return withAccount(server, renewed);
+  }
+
+  #objectOf({ principalId, serverId }: HeldAccount): AccountTokenRemote {
+    return this.#remote(principalOwner(principalId, serverId));
+  }
+}

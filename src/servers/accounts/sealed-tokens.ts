@@ -1,0 +1,47 @@
+/** Tokens that an issuer gave, as an account keeps them: each sealed for its place. Pure but for the key ring. */
+import type { IssuedTokens } from '../../credentials/oauth/code-flow-schema.ts';
+import { escapeReferences } from '../../credentials/references.ts';
+import { sealCredential } from '../../credentials/sealed-credential.ts';
+import { sealEnvelope } from '../../shared/crypto/envelope.ts';
+import type { KeyRing } from '../../shared/crypto/key-ring.ts';
+import type { FreshToken } from '../../shared/identity/account.ts';
+import { refreshPlace, type Grant } from './grant-schema.ts';
+
+export interface SealedTokens {
+  token: FreshToken;
+  /** Null where there is nothing to renew it with. */
+  refreshSealed: string | null;
+  /** Undefined where the issuer did not say it. */
+  scope: string | undefined;
+}
+
+/** @param serial of the token among those of the account */
+export async function sealIssued(
+  keys: KeyRing,
+  server: { id: string; url: string },
+  account: Pick<Grant, 'account_id' | 'principal_id' | 'server_id' | 'issuer' | 'resource'>,
+  serial: number,
+  { accessToken, refreshToken, scope, lifetimeMs }: IssuedTokens,
+): Promise<SealedTokens> {
+  const owner = {
+    id: server.id,
+    url: server.url,
+    account: { id: account.account_id, principalId: account.principal_id },
+  };
+  // Nothing of an issuer's text refers to a secret of the deployment.
+  const auth = { type: 'bearer', token: escapeReferences(accessToken) } as const;
+  const issuedAt = Date.now();
+  return {
+    token: {
+      sealed: await sealCredential(keys, owner, 'auth', auth),
+      serial,
+      issuedAt,
+      expiresAt: issuedAt + lifetimeMs,
+    },
+    refreshSealed:
+      refreshToken === undefined
+        ? null
+        : await sealEnvelope(keys, refreshToken, refreshPlace(account)),
+    scope,
+  };
+}

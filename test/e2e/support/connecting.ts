@@ -1,0 +1,63 @@
+/** A person at a browser who connects an account at a server by signing in at its authorization server, whose own pages are gone through. */
+import { createCookieBrowser, type CookieBrowser } from './cookie-browser.ts';
+
+export const toText = (page: string): string => page.replaceAll(/\s+/g, ' ');
+
+export class ConnectingPerson {
+  readonly browser: CookieBrowser = createCookieBrowser();
+  readonly #origin: string;
+  readonly #token: string;
+
+  constructor(origin: string, token: string) {
+    this.#origin = origin;
+    this.#token = token;
+  }
+
+  async signIn(): Promise<void> {
+    await this.browser.open(`${this.#origin}/sign-in`);
+    await this.browser.open(`${this.#origin}/sign-in`, { code: this.#token });
+  }
+
+  /** Where the page of a server sends its browser to. */
+  async leave(server: string): Promise<URL> {
+    const path = `${this.#origin}/connect/${server}`;
+    await this.browser.open(path);
+    const { text } = await this.browser.open(path, { how: 'sign-in' });
+    const address = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(text)?.[1];
+    if (address === undefined) throw new Error(`It leads nowhere: ${toText(text)}`);
+    return new URL(address.replaceAll('&amp;', '&'));
+  }
+
+  /** Signs in there and agrees. @returns where that leads back to, which is not opened yet */
+  async agree(location: URL, login: string): Promise<string> {
+    let page = await this.browser.open(location.href);
+    const forms: Record<string, string>[] = [
+      { prompt: 'login', login, password: 'x' },
+      { prompt: 'consent' },
+    ];
+    for (const form of forms) {
+      const action = /action="([^"]+)"/.exec(page.text)?.[1];
+      if (action === undefined) break;
+      const next = new URL(action, page.url).href;
+      if (form['prompt'] === 'consent') return this.#follow(next, form);
+      page = await this.browser.open(next, form);
+    }
+    throw new Error(`Nothing to agree to: ${toText(page.text)}`);
+  }
+
+  /** Redirects up to the gateway's own page. */
+  async #follow(address: string, form: Record<string, string>): Promise<string> {
+    let at = await this.browser.peek(address, form);
+    for (let hops = 0; hops < 5 && !at.startsWith(`${this.#origin}/oauth/callback`); hops += 1) {
+      at = await this.browser.peek(at);
+    }
+    return at;
+  }
+
+  /** All of it. @returns what the gateway's page says */
+  async connect(server: string, login: string): Promise<string> {
+    await this.signIn();
+    const back = await this.agree(await this.leave(server), login);
+    return toText((await this.browser.open(back)).text);
+  }
+}
