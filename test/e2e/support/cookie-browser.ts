@@ -9,8 +9,8 @@ interface Page {
 export interface CookieBrowser {
   /** Cookies by host and name. */
   cookies: Map<string, Map<string, string>>;
-  /** Go somewhere, and on as redirects say. */
-  open(url: string, form?: Record<string, string>): Promise<Page>;
+  /** Go somewhere, and on as redirects say. @param stop beginning of addresses that are not opened: the way ends there */
+  open(url: string, form?: Record<string, string>, stop?: string): Promise<Page>;
   /** Go to where a page leads by itself or by a redirect, without following it. */
   peek(url: string, form?: Record<string, string>): Promise<string>;
 }
@@ -45,13 +45,16 @@ export function createCookieBrowser(): CookieBrowser {
 
   return {
     cookies,
-    async open(first, form) {
+    async open(first, form, stop) {
       let url = first;
       let response = await ask(url, form);
       for (let hops = 0; hops < MAX_HOPS; hops += 1) {
         const location = response.headers.get('location');
         if (location === null) break;
         url = new URL(location, url).href;
+        if (stop !== undefined && url.startsWith(stop)) {
+          return { url, status: response.status, text: '' };
+        }
         response = await ask(url);
       }
       at = new URL(url).origin;

@@ -37,6 +37,17 @@ describe('the address to sign in', () => {
     });
   });
 
+  it('[UP-4] [SEC-5] has each of these once, whatever an issuer put there', async () => {
+    const { authorizer } = await found('given-twice', {
+      authorization_endpoint:
+        'https://given-twice.example.net/a?state=x&redirect_uri=y&state=z#here',
+    });
+    const url = await flow.toAuthorizationUrl(authorizer, CLIENT, REQUEST);
+    expect(url.searchParams.getAll('state')).toEqual([REQUEST.state]);
+    expect(url.searchParams.getAll('redirect_uri')).toEqual([REDIRECT]);
+    expect(url.hash).toBe('');
+  });
+
   it('[UP-4] has no scope where none is asked for, and asks anew for what needs it', async () => {
     const { authorizer } = await found('scopeless');
     const without = await flow.toAuthorizationUrl(authorizer, CLIENT, {

@@ -86,6 +86,11 @@ describe('tokens', () => {
     ],
     ['an empty object', json({}), undefined],
     ['a list', json(['at']), undefined],
+    [
+      'a token with 400',
+      json({ access_token: 'at', token_type: 'bearer' }, { status: 400 }),
+      undefined,
+    ],
     ['a token of another type', json({ access_token: 'at', token_type: 'dpop' }), undefined],
     ['a token of no type', json({ access_token: 'at' }), undefined],
     ['a token of two lines', json({ access_token: 'a\nb', token_type: 'bearer' }), undefined],
@@ -135,6 +140,14 @@ describe('tokens', () => {
     expect(await failure(flow.refresh(placeOf(authorizer), CLIENT, 'rt-1'))).toEqual({
       reason: undefined,
       message: 'The authorization server did not answer in time',
+    });
+  });
+
+  it('[UP-4] are unavailable where the place to renew them is none', async () => {
+    const { authorizer } = await found('placeless');
+    const place = { ...placeOf(authorizer), tokenEndpoint: '' };
+    expect(await failure(flow.refresh(place, CLIENT, 'rt-1'))).toMatchObject({
+      message: 'The answer of the authorization server is not valid',
     });
   });
 

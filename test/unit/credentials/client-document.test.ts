@@ -1,0 +1,99 @@
+/** The gateway as a client: its metadata document, which of its clients it takes where, and how it shows a secret. */
+import { describe, expect, it } from 'vitest';
+import {
+  chooseClient,
+  describeClient,
+  methodOf,
+  toClientDocument,
+} from '../../../src/credentials/oauth/client-document.ts';
+
+const ORIGIN = 'https://gateway.example.com';
+const ISSUER = 'https://issuer.example.com';
+const SECRETS = /client_secret/;
+
+describe('the document', () => {
+  it('[UP-4] says what MCP 2026-07-28 and the draft ask for, and has no secret', () => {
+    const clientId = `${ORIGIN}/oauth/client-metadata.json`;
+    const document = toClientDocument({
+      clientId,
+      origin: ORIGIN,
+      redirectUri: `${ORIGIN}/oauth/callback`,
+    });
+    expect(document).toEqual({
+      client_id: clientId,
+      client_name: 'Portico',
+      client_uri: ORIGIN,
+      redirect_uris: [`${ORIGIN}/oauth/callback`],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      application_type: 'web',
+      token_endpoint_auth_method: 'none',
+    });
+    expect(JSON.stringify(document)).not.toMatch(SECRETS);
+  });
+
+  it.each([
+    ['http://localhost:8787/oauth/callback', 'native'],
+    ['http://127.0.0.1:8787/oauth/callback', 'native'],
+    ['http://[::1]:8787/oauth/callback', 'native'],
+    ['https://localhost.example.com/oauth/callback', 'web'],
+  ])('[UP-4] of a gateway at %s is of a %s application', (redirectUri, type) => {
+    expect(describeClient(ORIGIN, redirectUri).application_type).toBe(type);
+  });
+});
+
+describe('a client', () => {
+  const offers = {
+    document: { client_id_metadata_document_supported: true },
+    registration: { registration_endpoint: `${ISSUER}/register` },
+  };
+  it.each<[string, object, { given: boolean; document: boolean }, string | undefined]>([
+    [
+      'given',
+      { ...offers.document, ...offers.registration },
+      { given: true, document: true },
+      'given',
+    ],
+    ['given', {}, { given: true, document: false }, 'given'],
+    [
+      'document',
+      { ...offers.document, ...offers.registration },
+      { given: false, document: true },
+      'document',
+    ],
+    [
+      'registered',
+      { ...offers.document, ...offers.registration },
+      { given: false, document: false },
+      'registered',
+    ],
+    ['registered', offers.registration, { given: false, document: true }, 'registered'],
+    [
+      'registered',
+      { client_id_metadata_document_supported: 'true', ...offers.registration },
+      { given: false, document: true },
+      'registered',
+    ],
+    ['nobody', offers.document, { given: false, document: false }, undefined],
+    ['nobody', {}, { given: false, document: true }, undefined],
+  ])('[UP-4] is %s where %j is said and %j is there', (_what, said, has, source) => {
+    expect(chooseClient({ metadata: { issuer: ISSUER, ...said } }, has)).toBe(source);
+  });
+
+  it.each<[string, string[] | undefined, string | undefined]>([
+    [ISSUER, undefined, 'basic'],
+    [ISSUER, ['client_secret_post', 'client_secret_basic'], 'basic'],
+    [ISSUER, ['none', 'client_secret_post'], 'post'],
+    [ISSUER, ['none'], 'none'],
+    [ISSUER, ['private_key_jwt'], undefined],
+    [ISSUER, [], undefined],
+    ['https://github.com/login/oauth', undefined, 'post'],
+    ['https://octo.ghe.com/login/oauth', undefined, 'post'],
+    ['https://github.com/login/oauth', ['client_secret_basic'], 'basic'],
+    ['https://ghe.com.example.com/login/oauth', undefined, 'basic'],
+    ['https://github.com/other', undefined, 'basic'],
+  ])('[UP-4] of %s, which takes %j, is shown by %s', (issuer, methods, method) => {
+    const takes = methods && { token_endpoint_auth_methods_supported: methods };
+    expect(methodOf({ issuer, ...takes })).toBe(method);
+  });
+});
