@@ -4,7 +4,7 @@
  */
 import type { AuthorizationServer } from 'oauth4webapi';
 import { findServer, isExactly, UnfitServer } from './authorization-server.ts';
-import type { Authorizer, FindOptions } from './code-flow-schema.ts';
+import { OtherIssuer, type Authorizer, type FindOptions } from './code-flow-schema.ts';
 import { readResource, toResource, type Fetch, type NamedResource } from './resource-metadata.ts';
 
 const OFFLINE = 'offline_access';
@@ -33,7 +33,7 @@ function restrict(
 ): NamedResource {
   if (issuer === undefined) return named;
   if (isNamed && !named.issuers.includes(issuer)) {
-    throw new UnfitServer('The server names another authorization server than its client is of');
+    throw new OtherIssuer();
   }
   if (!URL.canParse(issuer)) throw new UnfitServer('The issuer that was set up is no address');
   return { ...named, issuers: [issuer] };

@@ -1,9 +1,9 @@
 /**
- * The gateway as a client of others' authorization servers: its client metadata document, and how it comes to a client at an issuer.
+ * The gateway as a client of others' authorization servers: its client metadata document, and how it shows a secret.
  * Source: MCP 2026-07-28, Client Registration; draft-ietf-oauth-client-id-metadata-document-00. Pure.
  */
 import type { AuthorizationServer } from 'oauth4webapi';
-import type { Authorizer, ClientMethod, UpstreamClient } from './code-flow-schema.ts';
+import type { ClientMethod } from './code-flow-schema.ts';
 
 /** What the gateway calls itself on consent pages. */
 const NAME = 'Portico';
@@ -58,20 +58,6 @@ export function toClientDocument({
 /** Whether an authorization server takes a document's address as a client's id. */
 export const takesDocument = (metadata: AuthorizationServer): boolean =>
   metadata['client_id_metadata_document_supported'] === true;
-
-/**
- * How the gateway comes to a client there, in the order of the specification.
- * @param has an administrator's own client; a document at an https address that everybody can read
- * @returns undefined where only a client of one's own helps and there is none
- */
-export function chooseClient(
-  { metadata }: Pick<Authorizer, 'metadata'>,
-  has: { given: boolean; document: boolean },
-): UpstreamClient['source'] | undefined {
-  if (has.given) return 'given';
-  if (has.document && takesDocument(metadata)) return 'document';
-  return metadata.registration_endpoint === undefined ? undefined : 'registered';
-}
 
 /**
  * How a client shows its secret: by Basic where that is taken, else in the body. A client with a secret is the better one: what others

@@ -77,9 +77,19 @@ export class GrantRefused extends PorticoError {
   }
 }
 
+/** A server names issuers, and not the one that was asked for. */
+export class OtherIssuer extends PorticoError {
+  constructor() {
+    super(
+      'credential_unavailable',
+      'The server names another authorization server than its client is of',
+    );
+  }
+}
+
 /** Speaks with authorization servers. All throw PorticoError `credential_unavailable`, and GrantRefused where the answer is no. */
 export interface CodeFlowPort {
-  /** Who lets people into a server. */
+  /** Who lets people into a server; OtherIssuer where `options.issuer` is not among those. */
   find(serverUrl: string, options?: FindOptions): Promise<Authorizer>;
   /** Make a client there. @param clientUri the gateway's own address */
   register(

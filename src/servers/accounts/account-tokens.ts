@@ -6,7 +6,11 @@
  * it is; an account ends only where the issuer itself said no, and nothing else deletes what renews it.
  */
 import type { AdminAudit } from '../../audit/admin-audit.ts';
-import { GrantRefused, type CodeFlowPort } from '../../credentials/oauth/code-flow-schema.ts';
+import {
+  GrantRefused,
+  OtherIssuer,
+  type CodeFlowPort,
+} from '../../credentials/oauth/code-flow-schema.ts';
 import { openEnvelope } from '../../shared/crypto/envelope.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
@@ -131,10 +135,13 @@ export class AccountTokens {
     return this.#failures === 0 ? 0 : Math.min(GAP_MS * 2 ** (this.#failures - 1), MAX_GAP_MS);
   }
 
-  /** Whether the server names another issuer now; one that says nothing names the same. */
+  /** Whether the server names other issuers now, and this one no more; one that says nothing names the same. */
   async #isElsewhere({ url }: Server, { issuer }: Grant): Promise<boolean> {
-    const found = await this.#ports.flow.find(url).catch(() => undefined);
-    return found !== undefined && found.issuer !== issuer;
+    const found = this.#ports.flow.find(url, { issuer });
+    return found.then(
+      () => false,
+      (thrown: unknown) => thrown instanceof OtherIssuer,
+    );
   }
 
   async #renew(server: Server, grant: Grant): Promise<FreshToken> {

@@ -1,9 +1,9 @@
-/** The gateway as a client: its metadata document, which of its clients it takes where, and how it shows a secret. */
+/** The gateway as a client: its metadata document, who takes it, and how it shows a secret. */
 import { describe, expect, it } from 'vitest';
 import {
-  chooseClient,
   describeClient,
   methodOf,
+  takesDocument,
   toClientDocument,
 } from '../../../src/credentials/oauth/client-document.ts';
 
@@ -43,41 +43,14 @@ describe('the document', () => {
 });
 
 describe('a client', () => {
-  const offers = {
-    document: { client_id_metadata_document_supported: true },
-    registration: { registration_endpoint: `${ISSUER}/register` },
-  };
-  it.each<[string, object, { given: boolean; document: boolean }, string | undefined]>([
-    [
-      'given',
-      { ...offers.document, ...offers.registration },
-      { given: true, document: true },
-      'given',
-    ],
-    ['given', {}, { given: true, document: false }, 'given'],
-    [
-      'document',
-      { ...offers.document, ...offers.registration },
-      { given: false, document: true },
-      'document',
-    ],
-    [
-      'registered',
-      { ...offers.document, ...offers.registration },
-      { given: false, document: false },
-      'registered',
-    ],
-    ['registered', offers.registration, { given: false, document: true }, 'registered'],
-    [
-      'registered',
-      { client_id_metadata_document_supported: 'true', ...offers.registration },
-      { given: false, document: true },
-      'registered',
-    ],
-    ['nobody', offers.document, { given: false, document: false }, undefined],
-    ['nobody', {}, { given: false, document: true }, undefined],
-  ])('[UP-4] is %s where %j is said and %j is there', (_what, said, has, source) => {
-    expect(chooseClient({ metadata: { issuer: ISSUER, ...said } }, has)).toBe(source);
+  it.each([
+    [true, true],
+    [false, false],
+    [undefined, false],
+    ['true', false],
+  ])('[UP-4] is a document where the issuer says %j: %j', (said, takes) => {
+    const metadata = { issuer: ISSUER, client_id_metadata_document_supported: said };
+    expect(takesDocument(metadata)).toBe(takes);
   });
 
   it.each<[string, string[] | undefined, string | undefined]>([

@@ -3,12 +3,15 @@
  * that want a client of one's own say so.
  */
 import { describe, expect, it, vi } from 'vitest';
-import { chooseClient, methodOf } from '../../../src/credentials/oauth/client-document.ts';
+import { methodOf, takesDocument } from '../../../src/credentials/oauth/client-document.ts';
 import { CodeFlow } from '../../../src/credentials/oauth/code-flow.ts';
 import type { RecordedServer } from '../../fixtures/recorded-server.ts';
 import { RECORDED } from '../../fixtures/recorded-servers.ts';
 
-const REDIRECT = 'https://gateway.example.com/oauth/callback';
+const GIVEN = {
+  redirectUri: 'https://gateway.example.com/oauth/callback',
+  clientUri: 'https://gateway.example.com',
+};
 const flow = new CodeFlow(false);
 const byName = (name: string) => {
   const found = RECORDED.find(each => each.name === name);
@@ -50,26 +53,33 @@ describe('a public server', () => {
         resource: (record.resource.document as { resource: string }).resource,
         metadata: record.server.document,
       });
-      expect(chooseClient(authorizer, { given: false, document: true })).toBe(record.flow);
-      expect(chooseClient(authorizer, { given: true, document: true })).toBe('given');
       // No address is guessed where one is told: the server, its metadata, that of its issuer.
       expect(asked).toEqual([new URL(record.url).href, record.resource.at, record.server.at]);
     },
   );
 
-  it('[UP-4] Linear, Notion, Sentry, Atlassian and Hugging Face register a gateway that nobody can read, the others as before', async () => {
-    const flows: Record<string, string | undefined> = {};
-    for (const record of RECORDED) {
-      vi.restoreAllMocks();
-      replay(record);
+  it.each(RECORDED)(
+    '[UP-4] $name registers a gateway whose document it does not take, or says that it does not',
+    async record => {
+      const { registration_endpoint: endpoint = 'none' } = record.server.document as Record<
+        string,
+        string
+      >;
+      const made = () => Response.json({ client_id: 'c', client_secret: 's' }, { status: 201 });
+      replay(record, { [endpoint]: made });
       const authorizer = await flow.find(record.url);
-      flows[record.name] = chooseClient(authorizer, { given: false, document: false });
-    }
-    const wantsOwn = new Set(['GitHub', 'Asana']);
-    for (const { name } of RECORDED) {
-      expect([name, flows[name]]).toEqual([name, wantsOwn.has(name) ? undefined : 'registered']);
-    }
-  });
+      const outcome = await flow.register(authorizer, GIVEN).then(
+        ({ source }) => source,
+        (error: Error) => error.message,
+      );
+      expect([takesDocument(authorizer.metadata) ? 'document' : undefined, outcome]).toEqual([
+        record.flow === 'document' ? 'document' : undefined,
+        record.flow === undefined
+          ? 'The authorization server registers no clients like this one'
+          : 'registered',
+      ]);
+    },
+  );
 
   it.each([
     // GitHub says nothing and documents the body only.
@@ -110,8 +120,7 @@ describe('a public server', () => {
         new Response('Forbidden', { status: 403 }),
     });
     const authorizer = await flow.find(record.url);
-    const given = { redirectUri: REDIRECT, clientUri: 'https://gateway.example.com' };
-    await expect(flow.register(authorizer, given)).rejects.toMatchObject({
+    await expect(flow.register(authorizer, GIVEN)).rejects.toMatchObject({
       reason: 'other',
       message: 'The authorization server does not register this gateway',
     });

@@ -1,6 +1,7 @@
 /** Who lets people into a server: the order of places, the issuer to the letter, PKCE, the scope, several authorization servers. */
 import { describe, expect, it } from 'vitest';
 import { CodeFlow } from '../../../src/credentials/oauth/code-flow.ts';
+import { OtherIssuer } from '../../../src/credentials/oauth/code-flow-schema.ts';
 import { OauthUpstream } from '../support/oauth-upstream.ts';
 
 const flow = new CodeFlow(false);
@@ -95,9 +96,7 @@ describe('the issuer', () => {
     };
     expect(await flow.find(at.url, { issuer: at.issuer })).toMatchObject({ issuer: at.issuer });
     at.resource = { resource: at.url, authorization_servers: ['https://other.example.com'] };
-    await expect(flow.find(at.url, { issuer: at.issuer })).rejects.toThrow(
-      'another authorization server',
-    );
+    await expect(flow.find(at.url, { issuer: at.issuer })).rejects.toBeInstanceOf(OtherIssuer);
     at.replaced.set(`${at.origin}${PROTECTED}/mcp`, missing);
     expect(await flow.find(at.url, { issuer: at.issuer })).toMatchObject({
       issuer: at.issuer,
