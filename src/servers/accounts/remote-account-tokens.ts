@@ -99,7 +99,8 @@ export class RemoteAccountTokens {
 
   async #ask(server: Server, account: Renewed, isRefused: boolean): Promise<Server> {
     const { id: accountId, serial } = account;
-    const reply = await this.#objectOf(account).accountToken({ accountId, serial, isRefused });
+    const held = { accountId, serial, isRefused };
+    const reply = await this.#objectOf(account).accountToken(held).catch(toFailure);
     if ('failure' in reply) throw new PorticoError(reply.code, reply.failure);
     const renewed: Renewed = { ...account, ...reply.token };
     this.#answered.set(accountId, renewed);
@@ -110,3 +111,9 @@ export class RemoteAccountTokens {
     return this.#remote(principalOwner(principalId, serverId));
   }
 }
+
+/** An object that ended while it was asked: nothing was sent to the server. */
+const toFailure = (): AccountTokenReply => ({
+  failure: 'The account could not be renewed; try again',
+  code: 'credential_unavailable',
+});

@@ -1,40 +1,45 @@
-/** Two people at one server behind `oidc-provider`, each under their own name, by every way in which a client can come to be. */
+/** Two people at servers behind `oidc-provider`, each under their own name: by every way in which a client can come to be, over renewals and a kill. */
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../fixtures/start-fixture.ts';
+import { createRandom, drawn, SEED } from '../../unit/seeded.ts';
+import { ConnectingPerson } from '../support/connecting.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 import { startOauthUpstream, type OauthUpstream } from '../support/oauth-upstream.ts';
-import { ConnectingPerson } from '../support/connecting.ts';
 
-const DOCUMENT = 'https://portico.example.com/oauth/client-metadata.json';
+const HOST = 'https://portico.example.com';
 const SECRET = 'a-client-secret-of-the-operator';
+const NAMES = ['ada', 'bob'];
+/** Lifetime of the tokens of one of the servers, in seconds. */
+const SHORT_S = 12;
+const WAIT_MS = 20_000;
+const random = createRandom();
 
 let gateway: Gateway;
 const upstreams: Record<string, OauthUpstream> = {};
 const tokens: Record<string, string> = {};
+const env = { PORTICO_CLIENT_DOCUMENT_URL: `${HOST}/oauth/client-metadata.json` };
 
 beforeAll(async () => {
-  gateway = await startGateway({ env: { PORTICO_CLIENT_DOCUMENT_URL: DOCUMENT } });
-  const documentAt = (address: string) =>
-    address.replace('https://portico.example.com', gateway.origin);
+  gateway = await startGateway({ env });
+  const documentAt = (address: string) => address.replace(HOST, gateway.origin);
   const own = {
     client_id: 'portico-by-hand',
     client_secret: SECRET,
     redirect_uris: [`${gateway.origin}/oauth/callback`],
     grant_types: ['authorization_code', 'refresh_token'],
   };
-  upstreams['registered'] = await startOauthUpstream();
-  upstreams['document'] = await startOauthUpstream({
-    takesDocuments: true,
-    registers: false,
-    documentAt,
-  });
-  upstreams['given'] = await startOauthUpstream({ registers: false, clients: [own] });
-  for (const [name, { url, issuer }] of Object.entries(upstreams)) {
-    const auth = {
-      type: 'authorization_code',
-      issuer,
-      client_id: own.client_id,
-      client_secret: SECRET,
-    };
+  const [registered, document, given, short] = await Promise.all([
+    startOauthUpstream(),
+    startOauthUpstream({ takesDocuments: true, registers: false, documentAt }),
+    startOauthUpstream({ registers: false, clients: [own] }),
+    startOauthUpstream({ accessTokenSeconds: SHORT_S }),
+  ]);
+  Object.assign(upstreams, { registered, document, given, short });
+  const { client_id } = own;
+  const { issuer } = given;
+  const auth = { type: 'authorization_code', issuer, client_id, client_secret: SECRET };
+  for (const [name, { url }] of Object.entries(upstreams)) {
     const answer = await gateway.api('POST', '/api/v1/aggregator/servers', {
       name,
       transport_type: 'HTTP',
@@ -43,7 +48,7 @@ beforeAll(async () => {
     });
     if (answer.status !== 201) throw new Error(answer.text);
   }
-  for (const name of ['ada', 'bob']) tokens[name] = (await gateway.createToken({ name })).token;
+  for (const name of NAMES) tokens[name] = (await gateway.createToken({ name })).token;
 });
 
 afterAll(async () => {
@@ -51,31 +56,81 @@ afterAll(async () => {
   await Promise.all(Object.values(upstreams).map(upstream => upstream.stop()));
 });
 
-const call = (server: string, name: string) =>
-  gateway.api(
-    'POST',
-    '/api/v1/tools/call',
-    { name: `${server}.whoami`, arguments: {} },
-    tokens[name],
+const call = async (server: string, name: string): Promise<string> => {
+  const body = { name: `${server}.whoami`, arguments: {} };
+  return (await gateway.api('POST', '/api/v1/tools/call', body, tokens[name])).text;
+};
+/** Who each of many calls at once was made as. */
+const callAll = (server: string, names: readonly string[]) =>
+  Promise.all(
+    names.map(async name => {
+      const text = await call(server, name);
+      return /"text":"(\w+)"/.exec(text)?.[1] ?? text;
+    }),
   );
+const connect = (server: string, name: string) =>
+  new ConnectingPerson(gateway.origin, tokens[name] ?? '').connect(server, name);
+/** Both have an account, and the catalog has been read with the first. */
+async function connectBoth(server: string): Promise<string[]> {
+  const pages = [];
+  for (const name of NAMES) pages.push(await connect(server, name));
+  await until('the tools of the server', WAIT_MS, async () =>
+    (await call(server, 'bob')).includes('"text":"bob"') ? true : undefined,
+  );
+  return pages;
+}
 
 describe.each(['registered', 'document', 'given'])('a client that is %s', server => {
-  it('[ACC-8] two people sign in, and each call is under its own name', async () => {
-    for (const name of ['ada', 'bob']) {
-      const person = new ConnectingPerson(gateway.origin, tokens[name] ?? '');
-      expect(await person.connect(server, name)).toContain(`Calls of <strong>${name}</strong>`);
+  it(`[UP-4] [ACC-8] each of many calls is under its own name, seed ${SEED}`, async () => {
+    const pages = await connectBoth(server);
+    expect(pages[0]).toContain('Calls of <strong>ada</strong>');
+    expect(pages[1]).toContain('Calls of <strong>bob</strong>');
+    for (let left = drawn(500); left > 0; left -= 100) {
+      const names = Array.from({ length: Math.min(left, 100) }, () => random.pick(NAMES));
+      expect(await callAll(server, names)).toEqual(names);
     }
+  });
+
+  it('[ACC-8] what one removes is revoked there', async () => {
     const { json } = await gateway.api('GET', '/api/v1/accounts', undefined, tokens['ada']);
-    expect(json['accounts']).toContainEqual(
-      expect.objectContaining({
-        server_name: server,
-        issuer: upstreams[server]?.issuer,
-        needs_sign_in: null,
-      }),
-    );
-    for (const name of ['ada', 'bob']) {
-      const answer = await call(server, name);
-      expect(answer.text).toContain(`"text":"${name}"`);
-    }
+    const { issuer, revoked } = upstreams[server] as OauthUpstream;
+    const accounts = json['accounts'] as { id: string; server_name: string; issuer: string }[];
+    const account = accounts.find(({ server_name: name }) => name === server);
+    expect(account).toMatchObject({ issuer, needs_sign_in: null });
+    const path = `/api/v1/accounts/${account?.id}`;
+    expect((await gateway.api('DELETE', path, undefined, tokens['ada'])).status).toBe(204);
+    expect(revoked()).toBe(1);
+    expect(await callAll(server, ['bob'])).toEqual(['bob']);
+    expect(await call(server, 'ada')).toContain(`${gateway.origin}/connect/${server}`);
+  });
+});
+
+describe('tokens that end', () => {
+  it('[ACC-8] 200 calls at the end of two tokens renew each once', async () => {
+    const { grants } = upstreams['short'] as OauthUpstream;
+    await connectBoth('short');
+    await setTimeout(SHORT_S * 1_000);
+    grants.length = 0;
+    const names = Array.from({ length: 200 }, (_, i) => NAMES[i % 2] ?? '');
+    expect(await callAll('short', names)).toEqual(names);
+    expect(grants).toEqual(['refresh_token', 'refresh_token']);
+  });
+
+  it('[ACC-8] a gateway that is killed while one is renewed loses no account', async () => {
+    const { grants, loseRenewals } = upstreams['short'] as OauthUpstream;
+    await setTimeout(SHORT_S * 1_000);
+    grants.length = 0;
+    loseRenewals(true);
+    const cut = call('short', 'ada').catch(() => 'cut');
+    await until('the renewal', WAIT_MS, async () => grants[0]);
+    const { data, port, adminToken } = gateway;
+    await gateway.kill();
+    expect(await cut).toBe('cut');
+    loseRenewals(false);
+    gateway = await startGateway({ env, data, port, adminToken });
+    expect(await call('short', 'ada')).toMatch(/account_required.*lost on the way/);
+    expect(await callAll('short', ['bob'])).toEqual(['bob']);
+    expect(await connect('short', 'ada')).toContain('Connected');
+    expect(await callAll('short', NAMES)).toEqual(NAMES);
   });
 });

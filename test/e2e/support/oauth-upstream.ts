@@ -27,16 +27,8 @@ export interface OauthUpstream {
   /** Tokens that were asked for, by grant type, in order. */
   grants: string[];
   revoked(): number;
-  /** The next answers to renewals are lost on the way, after they were given. */
-  loseRenewals(count: number): void;
-  /** What the authorization server answers instead of doing anything; undefined: nothing. */
-  failWith(status: number | undefined): void;
-  /** Who was called as by whom: the names that the server saw, in order. */
-  callers: string[];
-  /** The server takes none of the access tokens that it has seen any more. */
-  forgetTokens(): void;
-  /** Names another issuer in the server's metadata. */
-  moveTo(issuer: string): void;
+  /** Answers to renewals, which were given, never arrive. */
+  loseRenewals(isLost: boolean): void;
   stop(): Promise<void>;
 }
 
@@ -51,12 +43,7 @@ export async function startOauthUpstream(
   const issuer = `http://127.0.0.1:${issuerPort}`;
   const { accessTokenSeconds = 3_600, documentAt } = options;
   const grants: string[] = [];
-  const callers: string[] = [];
-  const refused = new Set<string>();
-  const seen = new Set<string>();
-  let lost = 0;
-  let failure: number | undefined;
-  let named = issuer;
+  let isLost = false;
   let revoked = 0;
   const provider = new Provider(issuer, {
     clients: options.clients ?? [],
@@ -89,16 +76,13 @@ export async function startOauthUpstream(
   provider.on('grant.success', (context: Context) => grants.push(context.oidc.params.grant_type));
   provider.on('grant.revoked', () => (revoked += 1));
   const authority = createServer((request, response) => {
-    const isToken = request.url === '/token';
-    if (isToken && failure !== undefined) return void response.writeHead(failure).end();
-    if (isToken) {
+    if (request.url === '/token') {
       const end = response.end.bind(response);
-      response.end = ((...given: Parameters<typeof end>) => {
-        if (lost === 0 || grants.at(-1) !== 'refresh_token') return end(...given);
-        lost -= 1;
-        response.destroy();
-        return response;
-      }) as typeof response.end;
+      // It was given: what is lost is the way back.
+      response.end = ((...given: Parameters<typeof end>) =>
+        isLost && grants.at(-1) === 'refresh_token'
+          ? response
+          : end(...given)) as typeof response.end;
     }
     provider.callback()(request, response);
   });
@@ -112,26 +96,23 @@ export async function startOauthUpstream(
       response.end(
         JSON.stringify({
           resource: url,
-          authorization_servers: [named],
+          authorization_servers: [issuer],
           scopes_supported: ['tickets'],
         }),
       );
       return;
     }
     const value = (request.headers.authorization ?? '').replace('Bearer ', '');
-    const token =
-      value === '' || refused.has(value) ? undefined : await provider.AccessToken.find(value);
+    const token = value === '' ? undefined : await provider.AccessToken.find(value);
     if (!token || token.isExpired) {
       const challenge = `Bearer resource_metadata="${origin}${PROTECTED}", scope="tickets"`;
       response.writeHead(401, { 'www-authenticate': challenge }).end();
       return;
     }
-    seen.add(value);
     const mcp = new McpServer({ name: 'tickets', version: '1.0.0' });
-    mcp.registerTool('whoami', { description: 'Who calls' }, () => {
-      callers.push(token.accountId);
-      return { content: [{ type: 'text', text: token.accountId }] };
-    });
+    mcp.registerTool('whoami', { description: 'Who calls' }, () => ({
+      content: [{ type: 'text', text: token.accountId }],
+    }));
     const transport = new StreamableHTTPServerTransport({});
     await mcp.connect(transport as Transport);
     await transport.handleRequest(request, response);
@@ -142,14 +123,8 @@ export async function startOauthUpstream(
     url,
     issuer,
     grants,
-    callers,
     revoked: () => revoked,
-    loseRenewals: count => (lost = count),
-    failWith: status => (failure = status),
-    forgetTokens() {
-      for (const value of seen) refused.add(value);
-    },
-    moveTo: other => (named = other),
+    loseRenewals: value => (isLost = value),
     stop: async () => {
       for (const each of [server, authority]) {
         each.closeAllConnections();

@@ -1,0 +1,152 @@
+/** An account is bound to who left to sign in, in the browser they left with, once, and at the issuer they left for. */
+import { env } from 'cloudflare:workers';
+import { beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { createBrowser } from '../support/browser.ts';
+import { createPerson, type Person } from '../support/call-rows.ts';
+import { pass } from '../support/clock.ts';
+import { signIn } from '../support/oauth-client.ts';
+import { createPortico, register, SERVERS, whenServer } from '../support/portico.ts';
+import {
+  accountRows,
+  comeBack,
+  IssuedServer,
+  leave,
+  serveIssued,
+  whoami,
+} from '../support/signed-in-accounts.ts';
+
+const portico = createPortico();
+const tickets = new IssuedServer('tickets');
+const notes = new IssuedServer('notes');
+const ids: Record<string, string> = {};
+const NOT_BEGUN = 'Not connected This sign-in was not begun by you in this browser';
+let ada: Person;
+let bob: Person;
+
+beforeAll(async () => {
+  serveIssued(tickets, notes);
+  for (const { name } of [tickets, notes]) {
+    ids[name] = (await register(portico, name, { accounts: 'per_principal' })).id;
+  }
+});
+beforeEach(async () => {
+  vi.useRealTimers();
+  serveIssued(tickets, notes);
+  for (const each of [tickets, notes]) each.issuerNamed = each.issuer.url;
+  await env.DB.prepare('DELETE FROM accounts').run();
+  await env.DB.prepare('DELETE FROM account_connections').run();
+  ada = await createPerson(portico, { name: 'Ada' });
+  bob = await createPerson(portico, { name: 'Bob' });
+});
+
+const connect = async ({ token }: Person, at: IssuedServer, login: string) => {
+  const browser = await signIn(portico, token);
+  return comeBack(browser, at.issuer.agree(await leave(browser, at.name), login));
+};
+
+it('[UP-4] [ACC-8] each signs in, and is called by the name they have there', async () => {
+  expect(await connect(ada, tickets, 'ada-there')).toMatch(/^200 .*Connected Calls of Ada/);
+  expect(await connect(bob, tickets, 'bob-there')).toMatch(/^200 .*Connected Calls of Bob/);
+  await whenServer(portico, ids['tickets'] ?? '', ({ status }) => status === 'CONNECTED');
+  expect(await whoami(portico, ada, 'tickets')).toBe('you are ada-there');
+  expect(await whoami(portico, bob, 'tickets')).toBe('you are bob-there');
+  expect(tickets.issuer.registered).toBe(1);
+  const asked = new URL(await leave(await signIn(portico, ada.token), 'tickets')).searchParams;
+  expect([asked.get('resource'), asked.get('scope')]).toEqual([`${tickets.origin}/mcp`, 'base']);
+});
+
+it('[ACC-8] a link of Ada that Bob opens makes Bob’s account, and nothing of Ada’s', async () => {
+  expect(await connect(bob, tickets, 'bob-there')).toContain('Calls of Bob');
+  const [row, ...more] = await accountRows();
+  expect([row?.principal, more]).toEqual([bob.principalId, []]);
+});
+
+it('[ACC-8] what Ada left for binds nothing where Bob comes back with it', async () => {
+  const browser = await signIn(portico, ada.token);
+  const back = tickets.issuer.agree(await leave(browser, 'tickets'), 'bob-there');
+  expect(await comeBack(await signIn(portico, bob.token), back)).toContain(NOT_BEGUN);
+  expect(await accountRows()).toEqual([]);
+  // It is Ada's still: nobody else can use it up.
+  expect(await comeBack(browser, back)).toContain('Calls of Ada');
+});
+
+it('[ACC-8] a state is good once', async () => {
+  const browser = await signIn(portico, ada.token);
+  const back = tickets.issuer.agree(await leave(browser, 'tickets'), 'ada-there');
+  expect(await comeBack(browser, back)).toContain('Connected');
+  const asked = tickets.issuer.asked.length;
+  expect(await comeBack(browser, back)).toMatch(/^403 /);
+  expect(tickets.issuer.asked.length).toBe(asked);
+});
+
+it('[ACC-8] another browser, and one that nobody is signed in with, bind nothing', async () => {
+  const back = tickets.issuer.agree(
+    await leave(await signIn(portico, ada.token), 'tickets'),
+    'ada-there',
+  );
+  expect(await comeBack(createBrowser(portico), back)).toMatch(/^403 .*Nobody is signed in/);
+  expect(await comeBack(await signIn(portico, ada.token), back)).toContain(NOT_BEGUN);
+  expect(await accountRows()).toEqual([]);
+});
+
+it('[ACC-8] a code of another issuer is sent to nobody', async () => {
+  const browser = await signIn(portico, ada.token);
+  const left = new URL(await leave(browser, 'tickets'));
+  const other = notes.issuer.agree(await leave(browser, 'notes'), 'ada-there');
+  other.searchParams.set('state', left.searchParams.get('state') ?? '');
+  const asked = [tickets.issuer.asked.length, notes.issuer.asked.length];
+  expect(await comeBack(browser, other)).toMatch(/^5\d\d .*Not connected/);
+  expect([tickets.issuer.asked.length, notes.issuer.asked.length]).toEqual(asked);
+  expect(await accountRows()).toEqual([]);
+});
+
+it('[ACC-8] after ten minutes, or where the server moved meanwhile, nothing is bound', async () => {
+  const browser = await signIn(portico, ada.token);
+  const back = tickets.issuer.agree(await leave(browser, 'tickets'), 'ada-there');
+  pass(600_001);
+  expect(await comeBack(browser, back)).toContain(NOT_BEGUN);
+  vi.useRealTimers();
+  const again = tickets.issuer.agree(await leave(browser, 'tickets'), 'ada-there');
+  const path = `${SERVERS}/${ids['tickets']}`;
+  const url = (end: string) => ({ connection_config: { url: tickets.origin + end } });
+  await portico.api('PATCH', path, url('/other'));
+  expect(await comeBack(browser, again)).toMatch(/^404 /);
+  await portico.api('PATCH', path, url('/mcp'));
+  expect(await accountRows()).toEqual([]);
+});
+
+it('[ACC-8] leaving wants a sign-in and a form of the page', async () => {
+  const stranger = createBrowser(portico);
+  expect((await stranger.post('/connect/tickets', { how: 'sign-in' })).status).toBe(403);
+  const browser = await signIn(portico, ada.token);
+  const foreign = { origin: 'https://evil.example' };
+  expect((await browser.post('/connect/tickets', { how: 'sign-in' }, foreign)).status).toBe(403);
+  const left = await env.DB.prepare('SELECT count(*) AS n FROM account_connections').first('n');
+  expect(left).toBe(0);
+});
+
+it('[ACC-8] who does not agree is told so, and keeps what they had', async () => {
+  expect(await connect(ada, tickets, 'ada-there')).toContain('Connected');
+  const browser = await signIn(portico, ada.token);
+  const left = new URL(await leave(browser, 'tickets')).searchParams;
+  const back = new URL(left.get('redirect_uri') ?? '');
+  const said = { error: 'access_denied', state: left.get('state') ?? '', iss: tickets.issuer.url };
+  back.search = String(new URLSearchParams(said));
+  const before = await accountRows();
+  expect(await comeBack(browser, back)).toMatch(/Not connected .*access_denied/);
+  expect([before.length, await accountRows()]).toEqual([1, before]);
+});
+
+it('[UP-4] [ACC-8] [SEC-1] nothing of it lies open in the database, nor is it shown', async () => {
+  await connect(ada, tickets, 'ada-there');
+  await leave(await signIn(portico, bob.token), 'tickets');
+  const tables = ['accounts', 'account_grants', 'account_connections', 'upstream_clients'];
+  const texts = await Promise.all(
+    tables.map(async table => (await env.DB.prepare(`SELECT * FROM ${table}`).all()).results),
+  );
+  const shown = await (await portico.api('GET', '/api/v1/accounts')).text();
+  const events = await env.DB.prepare('SELECT detail FROM audit_events').all();
+  const text = JSON.stringify([texts, shown, events.results]);
+  expect(text).toContain(tickets.issuer.url);
+  expect(text).not.toMatch(/access-\d|refresh-\d|"secret"|code-\d/);
+});
