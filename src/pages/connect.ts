@@ -91,7 +91,7 @@ const actorOf = ({ id, principalId, tokenId, scopes }: SignedIn): Actor => ({
   scopes: new Set(scopes),
 });
 
-const leaverOf = ({ id, principalId }: SignedIn) => ({ principalId, signInId: id });
+const atBrowser = (signedIn: SignedIn) => ({ actor: actorOf(signedIn), signInId: signedIn.id });
 
 /** To the server's authorization server. */
 async function leave(
@@ -100,7 +100,7 @@ async function leave(
   signedIn: SignedIn,
   { connecting }: ConnectPagePorts,
 ): Promise<Response> {
-  const location = await connecting.begin(leaverOf(signedIn), server, origin);
+  const location = await connecting.begin(atBrowser(signedIn), server, origin);
   return toLeavingPage(server.name, location);
 }
 
@@ -110,8 +110,7 @@ async function comeBack(request: Request, url: URL, ports: ConnectPagePorts): Pr
   if (!signedIn) return toNotConnectedPage(403, 'Nobody is signed in with this browser any more');
   try {
     const visible = await ports.reachableServers(signedIn);
-    const actor = actorOf(signedIn);
-    const server = await ports.connecting.finish(actor, leaverOf(signedIn), url, visible);
+    const server = await ports.connecting.finish(atBrowser(signedIn), url, visible);
     return await toConnectedPage(server.name, signedIn);
   } catch (thrown) {
     const { entry, message } = toPorticoError(thrown);

@@ -4,6 +4,7 @@ import type { Needle } from '../shared/redaction/byte-replacer.ts';
 import { Lru } from '../shared/util/lru.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import { parsePlace } from '../servers/registry/connector-place.ts';
+import { toEndText } from '../servers/accounts/grant-schema.ts';
 import type { RemoteAccountTokens } from '../servers/accounts/remote-account-tokens.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import type { AccessTokenSource } from '../credentials/oauth/grant-schema.ts';
@@ -176,7 +177,7 @@ export class UpstreamEndpoints {
 /** @throws PorticoError `account_required` where the caller has to have an account, and has none that works */
 export function refuseWithout({ needsAccount, account }: Server): void {
   if (!needsAccount) return;
-  throw new PorticoError('account_required', account && 'Your account there has ended');
+  throw new PorticoError('account_required', account?.ended ? toEndText(account.ended) : undefined);
 }
 
 /** Give whoever holds an upstream endpoint the newest access token; all else of it stays the same. */

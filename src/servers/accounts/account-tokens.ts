@@ -20,8 +20,8 @@ import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { findServer } from '../registry/server-store.ts';
 import {
-  END_REASONS,
   refreshPlace,
+  toEndText,
   tokenPlaceOf,
   type EndReason,
   type Grant,
@@ -213,10 +213,6 @@ const toToken = ({ auth_sealed, serial, issued_at, expires_at }: Grant): FreshTo
   expiresAt: expires_at,
 });
 
-const over = (reason: EndReason) =>
-  new PorticoError(
-    'account_required',
-    `Your account there has to be connected again. ${END_REASONS[reason]}`,
-  );
+const over = (reason: EndReason) => new PorticoError('account_required', toEndText(reason));
 const refused = () => new PorticoError('account_required', REFUSED);
 const unavailable = (detail: string) => new PorticoError('credential_unavailable', detail);

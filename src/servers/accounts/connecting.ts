@@ -10,7 +10,7 @@ import { GrantRefused, type CodeFlowPort } from '../../credentials/oauth/code-fl
 import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import type { Actor } from '../../shared/identity/principal.ts';
+import { requireScope, type Actor } from '../../shared/identity/principal.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { findAccountId, whenConnectable, writeAccount } from './account-store.ts';
 import { clientColumns, goesBeyond, unionOf, type Grant } from './grant-schema.ts';
@@ -36,15 +36,17 @@ export const CALLBACK_PATH = '/oauth/callback';
 /** Where our client metadata document is. */
 export const CLIENT_DOCUMENT_PATH = '/oauth/client-metadata.json';
 
-/** Whose browser it is. */
-export interface Leaver {
-  principalId: string;
+/** Somebody at a browser. */
+export interface AtBrowser {
+  actor: Actor;
   /** Of the sign-in of this browser. */
   signInId: string;
 }
 
 /** Sign-ins that ask for what was asked for before, after which it is no use to ask again: with the first one three. */
 const MAX_SAME = 2;
+/** Of who calls by an account. */
+const SCOPE = 'tools:call';
 const BEGIN_ANEW = 'This sign-in was not begun by you in this browser, or its time is over';
 
 export class Connecting {
@@ -60,7 +62,9 @@ export class Connecting {
    * @param origin of the gateway, as their browser asks it
    * @throws PorticoError `credential_unavailable`, `forbidden`
    */
-  async begin({ principalId, signInId }: Leaver, server: Server, origin: string): Promise<URL> {
+  async begin({ actor, signInId }: AtBrowser, server: Server, origin: string): Promise<URL> {
+    requireScope(actor, SCOPE);
+    const { principalId } = actor;
     const { db, keys, flow, clients } = this.#ports;
     const accountId = await findAccountId(db, principalId, server.id);
     const former = accountId === undefined ? undefined : await findGrant(db, accountId);
@@ -101,17 +105,17 @@ export class Connecting {
    * @returns the server
    * @throws PorticoError `forbidden`, `not_found`, `credential_unavailable`, `busy`
    */
-  finish(
-    caller: Actor,
-    { signInId }: Leaver,
+  async finish(
+    { actor, signInId }: AtBrowser,
     url: URL,
     visible: readonly Server[],
   ): Promise<Server> {
     const { db, keys, adminAudit } = this.#ports;
-    const { principalId } = caller;
-    const act = { action: 'account.connect', subject: principalId };
-    return adminAudit.perform(caller, 'tools:call', act, async commit => {
-      const taken = await takePending(db, keys, principalId, url.searchParams.get('state') ?? '');
+    const { principalId } = actor;
+    const state = url.searchParams.get('state') ?? '';
+    const taken = await takePending(db, keys, principalId, state);
+    const act = { action: 'account.connect', subject: taken?.serverId ?? principalId };
+    return adminAudit.perform(actor, SCOPE, act, async commit => {
       if (taken?.pending.signInId !== signInId) throw new PorticoError('forbidden', BEGIN_ANEW);
       const { serverId, pending } = taken;
       const server = visible.find(({ id }) => id === serverId);

@@ -5,7 +5,7 @@ import { accountPlaceId } from '../../credentials/sealed-credential.ts';
 import type { Place } from '../../shared/crypto/envelope.ts';
 
 /** Why an account ended that its owner did not end: what people and audit rows are told. */
-export const END_REASONS = {
+const END_REASONS = {
   /** The issuer takes its refresh token no more. */
   refused: 'The sign-in ended there',
   /** The same, after an answer of the issuer was lost on the way, and the new refresh token with it. */
@@ -18,6 +18,12 @@ export const END_REASONS = {
   client_gone: 'The client it was made for is gone',
 } as const;
 export type EndReason = keyof typeof END_REASONS;
+
+/** What the owner of an account is told that ended. @param reason one of these; another says nothing more */
+export function toEndText(reason: string): string {
+  const why = Object.entries(END_REASONS).find(([name]) => name === reason)?.[1];
+  return `Your account there has to be connected again${why === undefined ? '' : `. ${why}`}`;
+}
 
 export const GrantSchema = z.object({
   account_id: z.string(),

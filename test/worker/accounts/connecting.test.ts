@@ -115,12 +115,15 @@ it('[ACC-8] after ten minutes, or where the server moved meanwhile, nothing is b
   expect(await accountRows()).toEqual([]);
 });
 
-it('[ACC-8] leaving wants a sign-in and a form of the page', async () => {
+it('[ACC-8] leaving wants a sign-in, a form of the page, and who may call', async () => {
   const stranger = createBrowser(portico);
   expect((await stranger.post('/connect/tickets', { how: 'sign-in' })).status).toBe(403);
   const browser = await signIn(portico, ada.token);
   const foreign = { origin: 'https://evil.example' };
   expect((await browser.post('/connect/tickets', { how: 'sign-in' }, foreign)).status).toBe(403);
+  const reader = await createPerson(portico, { scopes: ['tools:read'] });
+  const reading = await signIn(portico, reader.token);
+  expect((await reading.post('/connect/tickets', { how: 'sign-in' })).status).toBe(403);
   const left = await env.DB.prepare('SELECT count(*) AS n FROM account_connections').first('n');
   expect(left).toBe(0);
 });

@@ -154,6 +154,8 @@ export class IssuedServer {
   issuerNamed: string;
   /** What a call needs beside a token. */
   wanted = '';
+  /** Requests that reached it. */
+  asked = 0;
   readonly server = new FakeServer({ era: 'modern', tools: [toolOf('whoami')] });
 
   readonly name: string;
@@ -179,6 +181,7 @@ export class IssuedServer {
   }
 
   readonly handle = (request: Request): Response | Promise<Response> => {
+    this.asked += 1;
     if (request.url === `${this.origin}/.well-known/oauth-protected-resource/mcp`) {
       return json({ resource: `${this.origin}/mcp`, authorization_servers: [this.issuerNamed] });
     }
