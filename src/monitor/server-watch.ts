@@ -5,8 +5,10 @@
  */
 import type { Server } from '../servers/registry/server-schema.ts';
 import { HeldWatch } from '../upstream/discovery/held-watch.ts';
-import type { UpstreamEndpoint } from '../upstream/endpoint.ts';
+import type { UpstreamEndpoints } from '../upstream/endpoint.ts';
+import { ScopeWanted } from '../upstream/protocol/status-error.ts';
 import { hasStreamOwners } from '../sessions/notifications/stream-store.ts';
+import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { PorticoError } from '../shared/errors/portico-error.ts';
 import { StoredWatch } from './watch-memory.ts';
 
@@ -14,7 +16,8 @@ import { StoredWatch } from './watch-memory.ts';
 const LISTENED_MS = 60_000;
 
 export interface ServerWatchPorts {
-  endpointOf(server: Server): Promise<UpstreamEndpoint>;
+  endpoints: Pick<UpstreamEndpoints, 'of' | 'refuse' | 'want'>;
+  waitUntil: WaitUntil;
   maxBytes: number;
   /** Whether change streams are held all the time. */
   isHeld: boolean;
@@ -22,8 +25,6 @@ export interface ServerWatchPorts {
   db: D1Database;
   /** The resources somebody is subscribed to. */
   uris(): Promise<readonly string[]>;
-  /** The server refused the access token of an endpoint: the next one is another. */
-  refuse(server: Server, refused: UpstreamEndpoint): void;
   onEvent(): void;
   onUpdated(serverId: string, uri: string, params: string): void;
 }
@@ -34,10 +35,10 @@ export class ServerWatch {
 
   constructor(ports: ServerWatchPorts) {
     this.#ports = ports;
-    const { endpointOf, maxBytes, storage, isHeld, uris, onEvent } = ports;
+    const { endpoints, maxBytes, storage, isHeld, uris, onEvent } = ports;
     const memory = new StoredWatch(storage);
     this.held = new HeldWatch({
-      endpointOf,
+      endpointOf: async server => endpoints.of(server),
       memory,
       optionsOf: ({ id, transportType, verdict }) => ({
         transport: transportType === 'SSE' ? 'sse' : 'http',
@@ -63,11 +64,13 @@ export class ServerWatch {
     return isPolled && (await hasStreamOwners(this.#ports.db)) ? LISTENED_MS : Infinity;
   }
 
-  /** The channel is no good; where the access token is refused, the next one is another. */
-  fail(server: Server, { code }: PorticoError): void {
-    const refused = code === 'upstream_auth' ? this.held.current?.endpoint : undefined;
+  /** The channel is no good. A token that is refused is replaced; what one lacks is asked for when its owner signs in again. */
+  fail(server: Server, error: PorticoError): void {
+    const { endpoints, waitUntil } = this.#ports;
+    const refused = error.code === 'upstream_auth' ? this.held.current?.endpoint : undefined;
     this.held.drop();
-    if (refused) this.#ports.refuse(server, refused);
+    if (refused) waitUntil(endpoints.refuse(server, refused));
+    if (error instanceof ScopeWanted) waitUntil(endpoints.want(server, error.scope));
   }
 
   /** A round is over: nothing stays open that is not wanted. */

@@ -225,13 +225,13 @@ export class ServerMonitor extends DurableObject<Env> {
 
   #createWatch(): ServerWatch {
     return new ServerWatch({
-      endpointOf: async server => this.#endpoints.of(server),
+      endpoints: this.#endpoints,
+      waitUntil: work => this.ctx.waitUntil(work),
       maxBytes: this.#config.maxAnswerBytes,
       isHeld: this.#config.holdsChangeStreams,
       storage: this.ctx.storage,
       db: this.env.DB,
       uris: () => this.#subscribers.uris(),
-      refuse: (server, refused) => this.ctx.waitUntil(this.#endpoints.refuse(server, refused)),
       onEvent: () => this.ctx.waitUntil(this.wake()),
       onUpdated: (id, uri, params) => this.ctx.waitUntil(this.#listeners.updated(id, uri, params)),
     });

@@ -22,7 +22,7 @@ export class OauthUpstream {
   readonly revoked: SeenRequest[] = [];
   readonly registered: unknown[] = [];
   /** Replaces the answer at an address. */
-  readonly replaced = new Map<string, () => Response | Promise<Response>>();
+  readonly replaced = new Map<string, (request: Request) => Response | Promise<Response>>();
   challenge = 'Bearer';
   resource: object;
   metadata: Record<string, unknown>;
@@ -62,7 +62,7 @@ export class OauthUpstream {
     }
     if (pathname === '/register') this.registered.push(await request.json());
     const replaced = this.replaced.get(url);
-    if (replaced) return replaced();
+    if (replaced) return replaced(request);
     if (url === `${this.origin}${PROTECTED}/mcp`) return Response.json(this.resource);
     if (url === at) return Response.json(this.metadata);
     if (pathname === '/token') {
