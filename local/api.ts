@@ -16,6 +16,7 @@ export interface NewServer {
   description?: string;
   transport_type: 'HTTP' | 'SSE';
   connection_config: { url: string; headers?: Record<string, string>; auth?: object };
+  accounts?: 'shared' | 'per_principal' | 'both';
 }
 
 interface ServerPage {

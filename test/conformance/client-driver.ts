@@ -6,6 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createApi } from '../../local/api.ts';
+import { callWithAccount } from './account.ts';
 import { CLIENT_CREDENTIALS } from './requirements.ts';
 import { DONE } from './suite.ts';
 import { connectUser } from './user.ts';
@@ -84,57 +85,89 @@ const scenarios: Record<string, (user: User) => Promise<void>> = {
   },
 };
 
-/** How the gateway signs in, where a scenario is about what it can do by itself. */
-function authOf(scenario: string): { auth?: object } {
-  if (scenario !== CLIENT_CREDENTIALS) return {};
-  const context = JSON.parse(readEnvironment('MCP_CONFORMANCE_CONTEXT')) as Record<string, string>;
-  const { client_id, client_secret } = context;
-  return { auth: { type: 'client_credentials', client_id, client_secret } };
+/** Scenarios at whose end the gateway refuses: it does not connect an account, or asks no more. */
+const REFUSED = new Set([
+  'auth/resource-mismatch',
+  'auth/scope-retry-limit',
+  'auth/iss-supported-missing',
+  'auth/iss-wrong-issuer',
+  'auth/iss-unexpected',
+  'auth/iss-normalized',
+  'auth/metadata-issuer-mismatch',
+]);
+
+const context = (): Record<string, string> =>
+  JSON.parse(readEnvironment('MCP_CONFORMANCE_CONTEXT')) as Record<string, string>;
+
+/** What an administrator says of how to get in: as the gateway itself, or with accounts, for which there may be a client already. */
+async function accessOf(scenario: string, url: string): Promise<{ auth?: object; own?: true }> {
+  if (!scenario.startsWith('auth/')) return {};
+  if (scenario === CLIENT_CREDENTIALS) {
+    const { client_id, client_secret } = context();
+    return { auth: { type: 'client_credentials', client_id, client_secret } };
+  }
+  if (scenario !== 'auth/pre-registration') return { own: true };
+  const { client_id, client_secret } = context();
+  const issuer = await issuerOf(new URL(url));
+  return { auth: { type: 'authorization_code', issuer, client_id, client_secret }, own: true };
 }
 
-/** Registers the suite's server with the gateway, lets `work` use it there, and unregisters it. */
-async function throughGateway(
-  origin: string,
-  url: string,
-  work: (endpoint: string, token: string) => Promise<void>,
-): Promise<void> {
-  const token = readEnvironment('PORTICO_CONFORMANCE_TOKEN');
-  const api = createApi(origin, token);
+/** Where an administrator registered the client, which the suite does not say. */
+async function issuerOf({ origin, pathname }: URL): Promise<string> {
+  const response = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`);
+  const { authorization_servers: issuers } = (await response.json()) as Record<string, string[]>;
+  return issuers?.[0] ?? '';
+}
+
+/** Registers the suite's server with the gateway, uses it as the scenario wants, and unregisters it. */
+async function throughGateway(origin: string, url: string, scenario: string, revision: string) {
+  const adminToken = readEnvironment('PORTICO_CONFORMANCE_TOKEN');
+  const api = createApi(origin, adminToken);
   const name = `suite-${randomUUID().slice(0, 8)}`;
-  const connection_config = { url, ...authOf(readEnvironment('MCP_CONFORMANCE_SCENARIO')) };
-  const connection = { transport_type: 'HTTP' as const, connection_config };
-  const record = await api.createServer({ name, ...connection });
+  const { auth, own } = await accessOf(scenario, url);
+  const server = await api.createServer({
+    name,
+    transport_type: 'HTTP',
+    connection_config: { url, ...(auth && { auth }) },
+    ...(own && { accounts: 'per_principal' }),
+  });
+  const era = LISTS_ALL.has(scenario) ? '2025-11-25' : revision;
+  const endpoint = `${origin}/mcp/servers/${name}`;
   try {
-    // A server that wants a sign-in says so at once; any other may take a second look.
-    const ends = readEnvironment('MCP_CONFORMANCE_SCENARIO').startsWith('auth/')
-      ? (['CONNECTED', 'ERROR'] as const)
-      : (['CONNECTED'] as const);
-    const { status, last_error: error } = await api.waitForServer(
-      record.id,
-      ends,
-      CONNECT_TIMEOUT_MS,
-    );
-    if (status !== 'CONNECTED') throw new Error(`The suite's server is ${status}: ${error ?? ''}`);
-    await work(`${origin}/mcp/servers/${name}`, token);
+    if (!own) {
+      const { status, last_error: error } = await api.waitForServer(
+        server.id,
+        ['CONNECTED'],
+        CONNECT_TIMEOUT_MS,
+      );
+      if (status !== 'CONNECTED')
+        throw new Error(`The suite's server is ${status}: ${error ?? ''}`);
+      return await use(endpoint, adminToken, era, scenario);
+    }
+    await api.waitForServer(server.id, ['CONNECTED', 'DEGRADED', 'ERROR'], CONNECT_TIMEOUT_MS);
+    const token = await api.createToken({ name, scopes: ['tools:read', 'tools:call'] });
+    const connect = () => connectUser(endpoint, token, era);
+    const isDone = await callWithAccount({ origin, api, server, token, connect });
+    if (isDone === REFUSED.has(scenario)) throw new Error(isDone ? 'It was let in' : 'It was not');
   } finally {
-    await api.deleteServer(record.id);
+    await api.deleteServer(server.id);
   }
+}
+
+/** A user who has no account of their own there. */
+async function use(endpoint: string, token: string, era: string, scenario: string): Promise<void> {
+  const user = await connectUser(endpoint, token, era);
+  await user.listTools();
+  await (scenarios[scenario] ?? named('test-tool'))(user);
+  await user.close();
 }
 
 async function drive(url: string): Promise<void> {
   const scenario = readEnvironment('MCP_CONFORMANCE_SCENARIO');
   const revision = readEnvironment('MCP_CONFORMANCE_PROTOCOL_VERSION');
   const origin = process.env['PORTICO_CONFORMANCE_ORIGIN'];
-  const act = scenarios[scenario] ?? named('test-tool');
-  const use = async (endpoint: string, token: string, era: string) => {
-    const user = await connectUser(endpoint, token, era);
-    await user.listTools();
-    await act(user);
-    await user.close();
-  };
-  if (origin === undefined) return use(url, 'none', revision);
-  const era = LISTS_ALL.has(scenario) ? '2025-11-25' : revision;
-  return throughGateway(origin, url, (endpoint, token) => use(endpoint, token, era));
+  if (origin === undefined) return use(url, 'none', revision, scenario);
+  return throughGateway(origin, url, scenario, revision);
 }
 
 try {

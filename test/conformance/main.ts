@@ -39,8 +39,9 @@ const DIRECT = {
 
 const LEGACY_ONLY: ReadonlySet<UpstreamName> = new Set(['legacy', 'sse']);
 
-/** What the user cannot do without the gateway. */
-const ALONE = new Map([[CLIENT_CREDENTIALS, 'the gateway signs in, its user does not']]);
+/** What the user cannot do without the gateway: all that is about getting in. */
+const isAboutAccess = (scenario: string) => scenario.startsWith('auth/');
+const GATEWAY_SIGNS_IN = 'the gateway signs in, its user does not';
 
 /** A question of the legacy era has no key of its own, so no gateway can find the one that the scenario wants. */
 const WITHOUT_KEYS = new Map([
@@ -53,11 +54,12 @@ const WITHOUT_KEYS = new Map([
 const DOCUMENT_HEAD = `# Conformance
 
 Written by \`npm run conformance\` (see CONTRIBUTING.md): the official suite, @modelcontextprotocol/conformance, against our
-fixtures alone, through \`/mcp/servers/{server}\`, and on \`/mcp\` with qualified names, which a relay makes of the suite's. The gateway has its default settings, but for the time of a call, which is eight seconds. A column "→ legacy" is the gateway in front of a server with sessions on
+fixtures alone, through \`/mcp/servers/{server}\`, and on \`/mcp\` with qualified names, which a relay makes of the suite's. The gateway has its default settings, but for the time of a call, which is eight seconds, and the address of its client metadata document, which is the one that the suite compares with. A column "→ legacy" is the gateway in front of a server with sessions on
 SDK 1, "→ sse" the same over HTTP+SSE, "→ modern" a server on SDK 2 that speaks 2026-07-28 only, "→ both" one that speaks that and, with sessions, the earlier revisions, "→ both-pushed" the same where some tools
 can ask in the legacy era only and the modern one has no subscriptions, "→ default" one of both eras as the handler of SDK 2 makes it without options, whose legacy era keeps no sessions (directly it passes 25 of the 30 of 2025-11-25, since it can ask nobody there).
 The package of the suite does not ship the suite's own example servers; these have their shape. On the client side "our user
-alone" is the user of the run at the suite's own server, "gateway" the same user with the gateway between. The authorization server is visited by a program with a metadata document and a person who pastes a token.
+alone" is the user of the run at the suite's own server, "gateway" the same user with the gateway between. Where that is about signing in, the server has accounts of its users: the user follows the link to connect one, in a browser that is
+signed in at the gateway, and calls again. The authorization server is visited by a program with a metadata document and a person who pastes a token.
 
 `;
 
@@ -104,21 +106,17 @@ async function testThroughGateway(gateway: Gateway, sections: ServerSections): P
   }
 }
 
-/**
- * Adds a column of the client side; a few scenarios at a time, since each has a server and a client of its own.
- * @param triesAll runs also what waits, to see whether it need not any more; slow, as each of these asks for a sign-in
- */
+/** Adds a column of the client side; a few scenarios at a time, since each has a server and a client of its own. */
 async function testAsClient(
   title: string,
   gateway: Gateway | undefined,
-  { requirements, columns, waiting, only }: Section,
-  triesAll = false,
+  { requirements, columns, only }: Section,
 ): Promise<void> {
   const { revision } = requirements;
   const outcomes = new Map<string, Outcome>();
-  const names = scenariosOf(requirements, 'client', only).filter(
-    name => (only !== undefined || triesAll || !waiting.has(name)) && (gateway || !ALONE.has(name)),
-  );
+  const all = scenariosOf(requirements, 'client', only);
+  const aboutAccess = all.filter(isAboutAccess);
+  const names = gateway ? [...all] : all.filter(name => !isAboutAccess(name));
   const testNext = async (): Promise<void> => {
     const scenario = names.shift();
     if (scenario === undefined) return;
@@ -136,20 +134,17 @@ async function testAsClient(
   columns.push({
     title,
     outcomes,
-    ...(gateway ? { demands: [CLIENT_CREDENTIALS] } : { cannot: ALONE }),
+    ...(gateway
+      ? { demands: [CLIENT_CREDENTIALS] }
+      : { cannot: new Map(aboutAccess.map(name => [name, GATEWAY_SIGNS_IN])) }),
   });
 }
 
-/** The sections of a side, without columns. What signs in with OAuth waits: the gateway cannot do that yet. */
+/** The sections of a side, without columns. */
 function createSections(side: Side, only: string | undefined): Section[] {
   return REVISIONS.map(readRequirements)
     .filter(requirements => scenariosOf(requirements, side, only).length > 0)
-    .map(requirements => {
-      const auth = scenariosOf(requirements, side, only).filter(name => name.startsWith('auth/'));
-      const signsIn = auth.filter(name => name !== CLIENT_CREDENTIALS);
-      const waiting = new Map(signsIn.map(name => [name, 'needs OAuth']));
-      return { side, requirements, columns: [], waiting, only };
-    });
+    .map(requirements => ({ side, requirements, columns: [], only }));
 }
 
 /** The section of the authorization server, without columns; undefined where another scenario is asked for. */
@@ -161,13 +156,11 @@ function createAuthorizationSection(only: string | undefined): Section | undefin
     where,
     requirements: AUTHORIZATION,
     columns: [],
-    waiting: new Map(),
     only,
   };
 }
 
 async function runParts({ parts, scenario }: Options): Promise<Section[]> {
-  const isWhole = parts.length === PARTS.length && scenario === undefined;
   const servers = createSections('server', scenario);
   const onAll = createSections('server', scenario).map(section => ({
     ...section,
@@ -186,7 +179,7 @@ async function runParts({ parts, scenario }: Options): Promise<Section[]> {
     try {
       if (parts.includes('server')) await testThroughGateway(gateway, { own: servers, all: onAll });
       if (parts.includes('client')) {
-        for (const section of clients) await testAsClient('gateway', gateway, section, isWhole);
+        for (const section of clients) await testAsClient('gateway', gateway, section);
       }
       if (parts.includes('authorization') && ofAuthorization) {
         const outcomes = await testAuthorization(gateway, makeFolder('authorization'));

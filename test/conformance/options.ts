@@ -22,7 +22,7 @@ export const HELP = `npm run conformance [-- options]
 Runs the official conformance suite of the protocol: against our fixtures and with our user alone, then through the
 gateway in front of the fixtures (as a server), then with the gateway in front of the suite's own servers (as a client), then against
 its authorization server. Loopback only; ends by itself. Prints a table, writes test/conformance/results/; a whole run also writes docs/conformance.md.
-Exits with 1 unless all required scenarios pass. What waits for something that is not built is named, and tried in a whole run only.
+Exits with 1 unless all required scenarios pass.
 
   --direct          only without the gateway: what a failure through it is measured against
   --server          only the gateway as a server

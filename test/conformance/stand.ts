@@ -15,8 +15,10 @@ import { startRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
 
 const CONNECT_TIMEOUT_MS = 15_000;
-/** The only setting that is not the default: short, so that a call which nobody answers does not hold up the run. */
+/** Short, so that a call which nobody answers does not hold up the run. With the next one all that is not the default. */
 const CALL_TIMEOUT_MS = 8_000;
+/** What the suite takes for the address of a client's metadata document; it reads none. Source: its scenario auth/basic-cimd. */
+const CLIENT_DOCUMENT = 'https://conformance-test.local/client-metadata.json';
 
 /** How each upstream is started: a fixture and what it is told. */
 const FIXTURES = {
@@ -48,6 +50,7 @@ export async function startGateway(): Promise<Gateway> {
     PORTICO_KEYS: keyRing,
     PORTICO_ADMIN_TOKEN: adminToken,
     PORTICO_CALL_TIMEOUT_MS: String(CALL_TIMEOUT_MS),
+    PORTICO_CLIENT_DOCUMENT_URL: CLIENT_DOCUMENT,
   };
   const host = await startHost({ files: await readSourceFiles(), dataDir, port: 0, env });
   return {

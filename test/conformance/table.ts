@@ -21,8 +21,6 @@ export interface Section {
   where?: string;
   requirements: Requirements;
   columns: Column[];
-  /** Scenarios of what is not built, with its name. A run says which of them pass all the same. */
-  waiting: ReadonlyMap<string, string>;
   /** Scenarios of this run; all that the revision names when undefined. */
   only: string | undefined;
 }
@@ -59,10 +57,8 @@ function count(section: Section, column: Column): string {
   return `${passed.length}/${required.length}`;
 }
 
-function mark(section: Section, column: Column, scenario: string): string {
-  const waiting = section.waiting.get(scenario);
+function mark(column: Column, scenario: string): string {
   const { status, warnings } = outcomeOf(column, scenario);
-  if (waiting !== undefined && status !== 'passed') return waiting;
   if (status !== 'passed' && column.cannot?.has(scenario)) return 'n/a';
   return warnings.length > 0 ? `${MARKS[status]} (${warnings.length} warned)` : MARKS[status];
 }
@@ -77,16 +73,27 @@ function toTable(rows: string[][]): string {
 
 function failuresOf(section: Section): string[] {
   const { columns } = section;
-  return [...requiredOf(section), ...notScoredOf(section)].flatMap(scenario =>
-    columns.flatMap(column => {
-      if (section.waiting.has(scenario) && section.only === undefined) return [];
-      return column.cannot?.has(scenario)
-        ? `- ${scenario}, ${column.title}: n/a, ${column.cannot.get(scenario)}`
-        : outcomeOf(column, scenario).failures.map(
-            failure => `- ${scenario}, ${column.title}: ${failure}`,
-          );
-    }),
+  const all = [...requiredOf(section), ...notScoredOf(section)];
+  const failures = all.flatMap(scenario =>
+    columns
+      .filter(({ cannot }) => !cannot?.has(scenario))
+      .flatMap(column =>
+        outcomeOf(column, scenario).failures.map(
+          failure => `- ${scenario}, ${column.title}: ${failure}`,
+        ),
+      ),
   );
+  return [...columns.flatMap(column => impossibleIn(column, all)), ...failures];
+}
+
+/** What a column cannot have, a line for each reason. */
+function impossibleIn({ title, cannot }: Column, all: readonly string[]): string[] {
+  const named = [...(cannot ?? [])].filter(([name]) => all.includes(name));
+  const reasons = new Set(named.map(([, reason]) => reason));
+  return [...reasons].map(reason => {
+    const names = named.filter(each => each[1] === reason).map(([name]) => name);
+    return `- ${names.join(', ')}, ${title}: n/a, ${reason}`;
+  });
 }
 
 /** A section as Markdown. */
@@ -95,7 +102,7 @@ export function toSectionText(section: Section): string {
   const role = side === 'server' ? 'The gateway as a server' : 'The gateway as a client';
   const row = (scenario: string, note: string) => [
     note === '' ? scenario : `${scenario} (not scored: ${note})`,
-    ...columns.map(column => mark(section, column, scenario)),
+    ...columns.map(column => mark(column, scenario)),
   ];
   const rows = [
     ['scenario', ...columns.map(column => column.title)],

@@ -15,8 +15,8 @@ export interface User {
   listTools(): Promise<{ name: string; inputSchema: unknown }[]>;
   listResources(): Promise<{ uri: string }[]>;
   listPrompts(): Promise<{ name: string }[]>;
-  /** Errors in the answer are the suite's to see; they are not thrown. */
-  callTool(name: string, given: Arguments): Promise<void>;
+  /** Errors are the suite's to see; they are not thrown. @returns the result as JSON, or what the error says */
+  callTool(name: string, given: Arguments): Promise<string>;
   readResource(uri: string): Promise<void>;
   getPrompt(name: string): Promise<void>;
   close(): Promise<void>;
@@ -57,8 +57,8 @@ async function connectModern(url: URL, headers: Record<string, string>): Promise
     listTools: async () => (await client.listTools()).tools,
     listResources: async () => (await client.listResources()).resources,
     listPrompts: async () => (await client.listPrompts()).prompts,
-    callTool: async (name, given) =>
-      void (await client.callTool({ name, arguments: given }, options).catch(() => undefined)),
+    callTool: (name, given) =>
+      client.callTool({ name, arguments: given }, options).then(JSON.stringify, String),
     readResource: async uri => void (await client.readResource({ uri })),
     getPrompt: async name => void (await client.getPrompt({ name })),
     close: () => client.close(),
@@ -77,10 +77,8 @@ async function connectLegacy(url: URL, headers: Record<string, string>): Promise
     listTools: async () => (await client.listTools()).tools,
     listResources: async () => (await client.listResources()).resources,
     listPrompts: async () => (await client.listPrompts()).prompts,
-    callTool: async (name, given) =>
-      void (await client
-        .callTool({ name, arguments: given }, undefined, options)
-        .catch(() => undefined)),
+    callTool: (name, given) =>
+      client.callTool({ name, arguments: given }, undefined, options).then(JSON.stringify, String),
     readResource: async uri => void (await client.readResource({ uri })),
     getPrompt: async name => void (await client.getPrompt({ name })),
     close: () => client.close(),

@@ -1,7 +1,13 @@
 /** A person at a browser who connects an account at a server by signing in at its authorization server, whose own pages are gone through. */
-import { createCookieBrowser, type CookieBrowser } from './cookie-browser.ts';
+import { createCookieBrowser, type CookieBrowser, type Page } from './cookie-browser.ts';
 
 export const toText = (page: string): string => page.replaceAll(/\s+/g, ' ');
+
+/** Where a page leads by itself. */
+function wayOn(page: string): URL | undefined {
+  const address = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(page)?.[1];
+  return address === undefined ? undefined : new URL(address.replaceAll('&amp;', '&'));
+}
 
 export class ConnectingPerson {
   readonly browser: CookieBrowser = createCookieBrowser();
@@ -20,12 +26,24 @@ export class ConnectingPerson {
 
   /** Where the page of a server sends its browser to. */
   async leave(server: string): Promise<URL> {
+    const { text } = await this.#ask(server);
+    const location = wayOn(text);
+    if (!location) throw new Error(`It leads nowhere: ${toText(text)}`);
+    return location;
+  }
+
+  /** The page of a server, whose button is pressed. @returns the page that follows */
+  async #ask(server: string): Promise<Page> {
     const path = `${this.#origin}/connect/${server}`;
     await this.browser.open(path);
-    const { text } = await this.browser.open(path, { how: 'sign-in' });
-    const address = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(text)?.[1];
-    if (address === undefined) throw new Error(`It leads nowhere: ${toText(text)}`);
-    return new URL(address.replaceAll('&amp;', '&'));
+    return this.browser.open(path, { how: 'sign-in' });
+  }
+
+  /** All of it, at an authorization server that asks nothing. @returns the last page: of the gateway, also where it does not let leave */
+  async connectAtOnce(server: string): Promise<Page> {
+    const page = await this.#ask(server);
+    const location = wayOn(page.text);
+    return location ? this.browser.open(location.href) : page;
   }
 
   /** Signs in there and agrees. @returns where that leads back to, which is not opened yet */

@@ -1,6 +1,6 @@
 /** A browser without a screen: it keeps cookies by host, follows redirects and links, and sends forms as pages have them. */
 
-interface Page {
+export interface Page {
   url: string;
   status: number;
   text: string;

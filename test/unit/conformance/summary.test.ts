@@ -1,4 +1,4 @@
-/** What a conformance run comes to: what failed fails it, what waits does not, and nothing is passed by not being run. */
+/** What a conformance run comes to: what failed fails it, and nothing is passed by not being run. */
 import { describe, expect, it } from 'vitest';
 import { summarize, toSummaryText } from '../../conformance/summary.ts';
 import type { Outcome } from '../../conformance/suite.ts';
@@ -24,36 +24,32 @@ function section(
       notScored: { client: new Map([['three', 'pending']]), server: new Map() },
     },
     columns: [{ title: 'gateway', outcomes: new Map(found) }],
-    waiting: new Map([['auth/two', 'needs OAuth']]),
     only: undefined,
     ...more,
   };
 }
 
+const passes = { one: 'passed', 'auth/two': 'passed' } as const;
+const columnWith = (more: Partial<Section['columns'][number]>): Partial<Section> => ({
+  columns: [{ title: 'gateway', outcomes: new Map([['one', outcome('passed')]]), ...more }],
+});
+
 describe('a conformance run', () => {
-  it.each<[string, Section, number, number, number]>([
-    ['all that is built passes', section({ one: 'passed' }), 1, 0, 1],
-    ['what waits was tried', section({ one: 'passed', 'auth/two': 'failed' }), 1, 0, 1],
-    ['what waits passes', section({ one: 'passed', 'auth/two': 'passed' }), 2, 0, 0],
-    ['what is not scored fails', section({ one: 'passed', three: 'failed' }), 1, 0, 1],
-    ['one fails', section({ one: 'failed' }), 0, 1, 1],
-    ['one is skipped', section({ one: 'skipped' }), 0, 1, 1],
-    ['one was not run', section({}), 0, 1, 1],
-    ['what waits is asked for by name', section({}, { only: 'auth/two' }), 0, 1, 0],
-  ])('%s', (_what, run, passed, failed, waiting) => {
-    const summary = summarize([run]);
-    const count = [...summary.waiting.values()].flat().length;
-    expect([summary.passed, summary.failed, count]).toEqual([passed, failed, waiting]);
+  it.each<[string, Section, number, number]>([
+    ['all passes', section(passes), 2, 0],
+    ['one that signs in fails', section({ ...passes, 'auth/two': 'failed' }), 1, 1],
+    ['what is not scored fails', section({ ...passes, three: 'failed' }), 2, 0],
+    ['one is skipped', section({ ...passes, one: 'skipped' }), 1, 1],
+    ['one was not run', section({ one: 'passed' }), 1, 1],
+    ['one cannot be had', section({}, columnWith({ cannot: new Map([['auth/two', '']]) })), 1, 0],
+    ['one is wanted besides', section({}, columnWith({ demands: ['three'] })), 1, 2],
+    ['one is asked for by name', section({}, { only: 'auth/two' }), 0, 1],
+  ])('[MCP-6] %s', (_what, run, passed, failed) => {
+    expect(summarize([run])).toEqual({ passed, failed });
   });
 
-  it('[MCP-6] names what waits and what need not, and counts in its last line', () => {
-    const waits = toSummaryText(summarize([section({ one: 'passed' })]));
-    expect(waits).toBe(
-      'needs OAuth: auth/two (2025-11-25)\nconformance: 1 passed, 0 failed, 1 wait',
-    );
-    const early = toSummaryText(summarize([section({ one: 'failed', 'auth/two': 'passed' })]));
-    expect(early).toBe(
-      'passes, and need not wait any more: auth/two (2025-11-25)\nconformance: 1 passed, 1 failed, 0 wait',
-    );
+  it('[MCP-6] counts in its last line', () => {
+    const text = toSummaryText(summarize([section({ one: 'passed' })]));
+    expect(text).toBe('conformance: 1 passed, 1 failed');
   });
 });

@@ -1,0 +1,53 @@
+/**
+ * A user who has an account at the suite's server: is told to connect it, signs in at the suite's authorization server with a browser,
+ * comes back and calls, and signs in again where that is wanted, until the call is done or the gateway says that it is of no use.
+ */
+import type { Api } from '../../local/api.ts';
+import { ConnectingPerson } from '../e2e/support/connecting.ts';
+import type { User } from './user.ts';
+
+/** More sign-ins than the gateway allows for one thing. */
+const MAX_SIGN_INS = 5;
+/** How long a list of tools is waited for, in milliseconds. A user who sees none connects once more. */
+const LIST_TIMEOUT_MS = 3_000;
+
+export interface AccountScene {
+  origin: string;
+  /** Of the administrator, who sees how the server is. */
+  api: Api;
+  server: { id: string; name: string };
+  /** The user's own. */
+  token: string;
+  /** The user's client, begun anew: a modern one remembers lists for a while. */
+  connect(): Promise<User>;
+}
+
+/** @returns whether the call was done; false where the gateway refused to connect, or to connect again */
+export async function callWithAccount(scene: AccountScene): Promise<boolean> {
+  const { origin, api, server, token } = scene;
+  const person = new ConnectingPerson(origin, token);
+  await person.signIn();
+  await useTools(scene);
+  for (let round = 0; round < MAX_SIGN_INS; round += 1) {
+    const { status } = await person.connectAtOnce(server.name);
+    if (status !== 200) return false;
+    await api.waitForServer(server.id, ['CONNECTED'], LIST_TIMEOUT_MS);
+    if (await useTools(scene)) return true;
+  }
+  throw new Error(`${MAX_SIGN_INS} sign-ins were not enough`);
+}
+
+/** Calls what is listed. @returns whether the server answered; else the user was told where to connect an account, or saw nothing */
+async function useTools({ origin, server, connect }: AccountScene): Promise<boolean> {
+  const user = await connect();
+  try {
+    const [tool] = await user.listTools();
+    if (!tool) return false;
+    const answer = await user.callTool(tool.name, {});
+    if (answer.includes('"text":"test"')) return true;
+    if (answer.includes(`${origin}/connect/${server.name}`)) return false;
+    throw new Error(`Nobody is told to connect: ${answer}`);
+  } finally {
+    await user.close();
+  }
+}
