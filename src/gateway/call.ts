@@ -17,6 +17,7 @@ import { withLogLevel } from './results/log-filter.ts';
 import { resultChanges } from './results/to-result.ts';
 import { withoutUpdates } from './results/updates.ts';
 import { failingAs, toServerFailure, withConnectUrl } from './server-failure.ts';
+import { callStandIn, isStandIn } from './stand-in.ts';
 import type { CallLedger } from './call-log/call-ledger.ts';
 import type { CachedRequestPorts } from './cache/cached-call.ts';
 import { orAskForAccount } from './steps/ask-for-account.ts';
@@ -93,7 +94,9 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     const call = { caller: viewer.caller, request, context, resolved };
     const answers = asked.params.get('inputResponses');
     const { reply, isHit } = await orAskForAccount({ request, answers, context, record }, () =>
-      answerFromCache(call, cache, () => sendWith(outbound.params)),
+      isStandIn(resolved.item)
+        ? Promise.resolve({ reply: { response: callStandIn(server, told) } })
+        : answerFromCache(call, cache, () => sendWith(outbound.params)),
     );
     const toResult = resultChanges(request, resolved, viewer.naming);
     const isOpen = await takesOtherTypes(request.params, catalog, catalogsOf(viewer));

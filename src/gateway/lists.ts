@@ -2,7 +2,7 @@
  * What a viewer finds: lists of what servers have, one item by its name, hits of a search, and what the servers can do. All of it comes
  * from catalogs; no server is asked. Knows nothing of HTTP, JSON-RPC or eras.
  */
-import type { FindTools, SearchRequest, SearchResult } from './search.ts';
+import type { FindTools, SearchHit, SearchRequest, SearchResult } from './search.ts';
 import type { ListedItem, Listing, Reference } from './listing.ts';
 import type { Naming, Viewer, VisibleServers } from './viewer.ts';
 import {
@@ -28,6 +28,7 @@ import { toQualifiedName } from '../shared/naming/qualified-name.ts';
 import { toQualifiedUri } from '../shared/naming/qualified-uri.ts';
 import { described } from './naming/renames.ts';
 import { resolve, type Resolved } from './resolve.ts';
+import { listedHash, listsStandIn, standInCatalog, standInScore } from './stand-in.ts';
 import { filterCatalog } from './visible-catalog.ts';
 
 export interface ListPorts {
@@ -87,8 +88,7 @@ export function createLists(ports: ListPorts): Lists {
     );
     // A catalog nobody has any more stands in as empty and must not be remembered.
     const isWhole = visible.servers.every(
-      ({ catalogHash, status }, i) =>
-        !isOffered(status) || (catalogHash ?? '') === catalogs[i]?.hash,
+      (server, i) => !isOffered(server.status) || listedHash(server) === catalogs[i]?.hash,
     );
     if (!isWhole) return { items, ttlMs: 0, isWhole };
     const ttls = catalogs.map(({ ttlMs }) => ttlMs[kind] ?? MAX_LIST_TTL_MS);
@@ -136,7 +136,7 @@ export function createLists(ports: ListPorts): Lists {
         if (!item) return [];
         return [{ ...presented(server, item, naming, 'tools'), server, score, skills }];
       });
-      return { hits, ...counts };
+      return withStandIns({ hits, ...counts }, visible, naming, request);
     },
 
     async advertise({ visible, naming }, tasks) {
@@ -164,8 +164,31 @@ export function createLists(ports: ListPorts): Lists {
 }
 
 function seenOf({ views, client }: VisibleServers, server: Server, catalog: Catalog): Catalog {
+  const standIn = standInCatalog(server);
+  if (standIn) return standIn;
   const own = suited(catalog, server.verdict?.era ?? 'legacy', client ?? PLAIN_CLIENT);
   return filterCatalog(views?.get(server.id), own);
+}
+
+/** The hits with the tools that stand in for those of servers whose catalogs nobody could read yet. */
+function withStandIns(
+  found: SearchResult,
+  { servers }: VisibleServers,
+  naming: Naming,
+  { query, limit, servers: only, skill }: SearchRequest,
+): SearchResult {
+  const isWanted = ({ id, name }: Server) => !only || only.includes(name) || only.includes(id);
+  const unread = servers.filter(server => listsStandIn(server) && isWanted(server));
+  if (unread.length === 0 || skill !== undefined) return found;
+  const more = unread.flatMap((server): SearchHit[] => {
+    const [item] = standInCatalog(server)?.tools.items ?? [];
+    const score = standInScore(server, query);
+    if (!item || score === 0) return [];
+    return [{ ...presented(server, item, naming, 'tools'), server, score, skills: undefined }];
+  });
+  const hits = [...found.hits, ...more].toSorted((a, b) => b.score - a.score).slice(0, limit);
+  const serversSearched = found.serversSearched + unread.length;
+  return { hits, serversSearched, toolsSearched: found.toolsSearched + unread.length };
 }
 
 /** An item as an endpoint presents it. */
@@ -189,8 +212,9 @@ const digests = new WeakMap<VisibleServers, string>();
 async function digestOf(visible: VisibleServers): Promise<string> {
   const known = digests.get(visible);
   if (known !== undefined) return known;
-  const facts = visible.servers.map(({ id, name, catalogHash, status, verdict }) => {
-    const hash = isOffered(status) ? catalogHash : '';
+  const facts = visible.servers.map(server => {
+    const { id, name, verdict } = server;
+    const hash = listedHash(server);
     return `${id} ${name} ${hash} ${verdict?.era} ${visible.views?.get(id)?.key ?? ''}`;
   });
   const digest = await sha256Hex(facts.join('\n'));

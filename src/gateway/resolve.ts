@@ -8,6 +8,7 @@ import type { Catalog, CatalogItem, Kind } from '../servers/catalog/catalog.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import { isOffered } from '../servers/registry/status.ts';
+import { standInTool } from './stand-in.ts';
 import { ownerOf } from './naming/bare-uri.ts';
 import { parseQualifiedName } from '../shared/naming/qualified-name.ts';
 import { parseQualifiedUri } from '../shared/naming/qualified-uri.ts';
@@ -77,7 +78,7 @@ async function resolveOwn(
   if (reference.kind === 'resource') {
     return mayRead(visible, server) ? { server, name: reference.name } : undefined;
   }
-  const item = await itemOf(server, reference, reference.name, ports);
+  const item = await itemOf(visible, server, reference, reference.name, ports);
   return item && { server, name: item.key, item };
 }
 
@@ -100,7 +101,7 @@ async function resolveName(
   let disconnected: Server | undefined;
   for (const guess of guesses) {
     const server = visible.servers.find(({ name }) => name === guess.server);
-    const item = server && (await itemOf(server, reference, guess.tool, ports));
+    const item = server && (await itemOf(visible, server, reference, guess.tool, ports));
     if (server && item) return { server, name: item.key, item };
     const { kind } = reference;
     const shown = mayShow(visible, server, { kind, name: guess.tool });
@@ -120,7 +121,7 @@ async function resolveRenamed(
   const server = origin && visible.servers.find(({ id }) => id === origin.serverId);
   if (!server) return undefined;
   const own = { kind: reference.kind, name: origin.tool };
-  const item = await itemOf(server, reference, origin.tool, ports);
+  const item = await itemOf(visible, server, reference, origin.tool, ports);
   if (item) return { server, name: item.key, item };
   const shown = mayShow(visible, server, own);
   // The name of what is hidden is like any other that is none.
@@ -160,13 +161,16 @@ async function resolveUri(
 }
 
 async function itemOf(
+  visible: VisibleServers,
   server: Server,
   { kind }: Reference,
   name: string,
   ports: ResolvePorts,
 ): Promise<CatalogItem | undefined> {
   const catalog = await ports.catalogOf(server);
-  return catalog[kind === 'tool' ? 'tools' : 'prompts'].byKey.get(name);
+  if (kind !== 'tool') return catalog.prompts.byKey.get(name);
+  const tool = catalog.tools.byKey.get(name);
+  return tool ?? standInTool(server, name, catalog, mayRead(visible, server));
 }
 
 function found(

@@ -10,6 +10,9 @@ import type { ListName, ChangeEvent } from '../shared/events.ts';
 import { listStreamOwners } from '../sessions/notifications/stream-store.ts';
 import { notifyOwners } from '../sessions/notifications/fan-out.ts';
 import { changedLists, listHashes, NO_LISTS, type ListHashes } from './changes.ts';
+import { STAND_IN } from '../gateway/stand-in.ts';
+import { isOffered, type ServerStatus } from '../servers/registry/status.ts';
+import type { AccountMode } from '../shared/identity/account.ts';
 import type { Kind } from '../servers/catalog/catalog.ts';
 
 const LISTS_KEY = 'lists';
@@ -45,6 +48,12 @@ export class ChangeNotifier {
   /** Note which lists a new catalog changes. */
   async note(items: Record<Kind, readonly string[]>): Promise<void> {
     await this.#noteHashes(await listHashes(items));
+  }
+
+  /** Note that a server was looked at and could not be read: of one of accounts a tool is listed that stands in. */
+  async noteUnread(accounts: AccountMode, status: ServerStatus): Promise<void> {
+    if (accounts !== 'per_principal' || !isOffered(status)) return;
+    await this.note({ tools: [STAND_IN], resources: [], resourceTemplates: [], prompts: [] });
   }
 
   async #noteHashes(after: ListHashes): Promise<void> {

@@ -230,7 +230,7 @@ export class CheckCycle {
 
   /** Record what was found, where it differs from the row; and the check itself. */
   async #write(server: Server, finding: Finding, found: Found | undefined): Promise<void> {
-    const { db, health, catalogs, defaults } = this.#ports;
+    const { db, health, catalogs, notifier, defaults } = this.#ports;
     const now = Date.now();
     const known = await health.of(server.generation);
     const { degradedErrorRate, failureThreshold } = settingsOf(server.healthSettings, defaults);
@@ -246,6 +246,7 @@ export class CheckCycle {
       threshold: failureThreshold,
       isImpaired: isHigh || missed !== null,
     });
+    if (!isDiscovered) await notifier.noteUnread(server.accounts, status);
     const trouble = finding.detail ?? missed?.detail ?? (isHigh ? ELEVATED : null);
     // What was never discovered is sent no calls that would have to be kept from it.
     const { retryAt } = known.circuit;

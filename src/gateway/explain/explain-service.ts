@@ -3,6 +3,7 @@ import { toCaller, type Caller } from '../../access/policy/caller.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { approvalId } from '../../servers/approvals/definition.ts';
 import { findApprovals } from '../../servers/approvals/approval-list-store.ts';
+import { ofNobody } from '../../servers/registry/own-account.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { explainCase, type CasePorts, type Explained } from './explain-case.ts';
 import type { AccessState } from '../../access/policy/policy.ts';
@@ -66,7 +67,7 @@ export class ExplainService {
       throw new PorticoError('not_found', 'No such toolset');
     const approvalState = await this.#approvalState(server.id, tool);
     const found = await explainCase(
-      { ...asked, server, tool, approvalState, toolset },
+      { ...asked, server: ofNobody(server), tool, approvalState, toolset },
       this.#ports,
     );
     return { ...found, server, principalId: asked.caller.principalId, groups: asked.groups };

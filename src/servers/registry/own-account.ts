@@ -54,6 +54,11 @@ export function withAccounts(
   });
 }
 
+/** The record as of no caller, for what is asked of servers and their tools alone. */
+export function ofNobody({ account: _its, needsAccount: _lack, ...server }: Server): Server {
+  return { ...server, accounts: 'shared' };
+}
+
 /** Whether the caller reaches a server by an account of its own, or would have to. */
 export const isOfAccounts = ({ account, needsAccount }: Server): boolean =>
   account !== undefined || needsAccount === true;

@@ -1,0 +1,96 @@
+/**
+ * The tool `connect`, which stands in for the tools of a server of accounts: nobody can list those before somebody has connected an
+ * account, and whoever has nothing to call never hears where to connect one. Whoever may use the server at all sees it, whichever of its
+ * tools they may use, since nobody knows these yet; it is no tool of the server, so rules on tools are not about it. It goes when the
+ * catalog comes, or the caller's account. Called it tells the caller like any call without an account. Pure.
+ */
+import { toServerFailure, withConnectUrl, type Told } from './server-failure.ts';
+import { parseCatalog, type Catalog, type CatalogItem } from '../servers/catalog/catalog.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
+import { isOffered } from '../servers/registry/status.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { RawResponse } from '../upstream/protocol/message.ts';
+
+/** Its name at the server. */
+export const STAND_IN = 'connect';
+
+const made = new WeakMap<Server, Catalog>();
+const items = new WeakSet<CatalogItem>();
+
+/** Whether it is all that the caller is listed of a server. */
+export const listsStandIn = ({ needsAccount, catalogHash, status }: Server): boolean =>
+  needsAccount === true && catalogHash === null && isOffered(status);
+
+/** What is listed of a server: the hash of its catalog, or what there is in its place. */
+export function listedHash(server: Server): string {
+  if (listsStandIn(server)) return STAND_IN;
+  return isOffered(server.status) ? (server.catalogHash ?? '') : '';
+}
+
+/** The catalog in the place of one that was never read; undefined where the server needs none. */
+export const standInCatalog = (server: Server): Catalog | undefined =>
+  listsStandIn(server) ? catalogWithIt(server) : undefined;
+
+/**
+ * The tool, for a call: whoever still has it in a list may call it when there is an account, or the catalog.
+ * @param seen what the caller sees of the catalog @param seesAll whether that is all of it
+ */
+export function standInTool(
+  server: Server,
+  name: string,
+  seen: Catalog,
+  seesAll: boolean,
+): CatalogItem | undefined {
+  const { accounts, needsAccount, catalogHash, status } = server;
+  const isOfAccounts = accounts === 'per_principal' || needsAccount === true;
+  if (name !== STAND_IN || !isOfAccounts || !isOffered(status)) return undefined;
+  // A server of which nothing is seen is no server.
+  const isSeen = catalogHash === null || seesAll || seen.tools.items.length > 0;
+  return isSeen ? catalogWithIt(server).tools.byKey.get(STAND_IN) : undefined;
+}
+
+export const isStandIn = (item: CatalogItem | undefined): boolean =>
+  item !== undefined && items.has(item);
+
+/** What a call of it is answered. @throws ServerFailure `account_required` where there is no account */
+export function callStandIn(server: Server, told: Told): RawResponse {
+  const { name, catalogHash } = server;
+  if (server.needsAccount) {
+    const required = new PorticoError('account_required');
+    throw toServerFailure(server, withConnectUrl(server, required, told));
+  }
+  const when = catalogHash === null ? 'Its tools will be listed soon' : 'Its tools are there';
+  const text = `Your account at ${name} is connected. ${when}: list the tools again.`;
+  const result = JSON.stringify({ content: [{ type: 'text', text }] });
+  return { kind: 'response', result, parsed: {} };
+}
+
+function catalogWithIt(server: Server): Catalog {
+  const known = made.get(server);
+  if (known) return known;
+  const { name } = server;
+  const tool = {
+    name: STAND_IN,
+    title: `Connect ${name}`,
+    description:
+      `${name} has tools that need an account of the user's own there, and none is connected yet. Call this to get a link, ` +
+      'show it to the user, and list the tools again when the user has connected the account.',
+    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+  };
+  const text = JSON.stringify({ tools: [tool], capabilities: { tools: { listChanged: true } } });
+  const catalog = parseCatalog(STAND_IN, text);
+  for (const item of catalog.tools.items) items.add(item);
+  made.set(server, catalog);
+  return catalog;
+}
+
+/** How well it fits a query, from 0 to 1: by the words of its server, of whose tools nothing is known. */
+export function standInScore({ name, description }: Server, query: string): number {
+  const own = wordsOf(`${name} ${description} connect account`);
+  const wanted = [...wordsOf(query)];
+  const found = wanted.filter(word => own.has(word));
+  return wanted.length === 0 ? 0 : found.length / wanted.length / 2;
+}
+
+const wordsOf = (text: string) => new Set(text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu));

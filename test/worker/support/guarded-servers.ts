@@ -1,0 +1,23 @@
+/** Servers of accounts that tell nothing to whom they do not know. */
+import { FakeServer, toolOf } from './fake-server.ts';
+import { fakeUpstreams } from './fake-upstreams.ts';
+import { register, whenServer, type Portico } from './portico.ts';
+
+const guarded: Record<string, (request: Request) => Response | Promise<Response>> = {};
+
+/** Registers one, with the tool `create_issue`, that knows the token `good` alone. @returns it and its id, once it was asked in vain */
+export async function registerGuarded(
+  portico: Portico,
+  name: string,
+  more: object,
+): Promise<[FakeServer, string]> {
+  const made = new FakeServer({ sessionful: false, tools: [toolOf('create_issue')] });
+  guarded[`https://${name}.example.com`] = request =>
+    request.headers.get('authorization') === 'Bearer good'
+      ? made.handle(request)
+      : new Response('who?', { status: 401 });
+  fakeUpstreams(guarded);
+  const { id } = await register(portico, name, more);
+  await whenServer(portico, id, ({ status }) => status === 'DEGRADED');
+  return [made, id];
+}
