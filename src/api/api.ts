@@ -3,7 +3,6 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
 import type { Context } from 'hono';
 import { OWNER_HEADER, parseOwnerHeader } from '../shared/identity/record-owner.ts';
-import { parseBearer } from '../shared/identity/token.ts';
 import type { Snapshot } from '../access/admission/snapshots.ts';
 import { parseDeviceToken } from '../servers/connectors/connector-schema.ts';
 import { fieldProblem } from '../shared/errors/field-problems.ts';
@@ -35,7 +34,7 @@ import { registerOAuthClients } from './oauth-clients.ts';
 import { registerOwners } from './owners.ts';
 import { registerPasskeys } from './passkeys.ts';
 import { registerPrincipals } from './principals.ts';
-import { deferOf } from './request-context.ts';
+import { credentialOf, deferOf } from './request-context.ts';
 import { registerSearch, SEARCH_PATH } from './search.ts';
 import { registerSecrets } from './secrets.ts';
 import { registerServers } from './servers.ts';
@@ -93,7 +92,7 @@ export function createApi(ports: ApiPorts): Api {
       context.set('connector', connector);
       return next();
     }
-    const token = parseBearer(req.header('authorization') ?? null);
+    const token = credentialOf(req.raw);
     const snapshot =
       token === undefined
         ? undefined

@@ -3,6 +3,7 @@ import { principalOwner } from '../shared/identity/object-owners.ts';
 import type { Context } from 'hono';
 import { parseBearer } from '../shared/identity/token.ts';
 import type { Snapshot, Snapshots } from '../access/admission/snapshots.ts';
+import { readCookie } from '../sign-in/sign-in-cookie.ts';
 import type { CallerView } from '../gateway/viewer.ts';
 import type { CallContext } from '../upstream/protocol/call.ts';
 import type { ApiEnv } from './frame.ts';
@@ -33,11 +34,25 @@ export const callerViewOf = ({ caller, servers }: Snapshot): CallerView => ({
   visible: { servers },
 });
 
-/** What the request's token may do by now; undefined where it is gone. */
+/**
+ * What a request shows of who asks: a bearer token, else, where a page of our own asks, the cookie of the browser. The browser says that it
+ * does: a page of any other origin can make it send the cookie, and neither that header nor, where something is done, our origin.
+ */
+export function credentialOf(request: Request): string | undefined {
+  const authorization = request.headers.get('authorization');
+  if (authorization !== null) return parseBearer(authorization);
+  const url = new URL(request.url);
+  const isReading = request.method === 'GET' || request.method === 'HEAD';
+  const isOwn = request.headers.get('sec-fetch-site') === 'same-origin';
+  const isFromPage = isOwn && (isReading || request.headers.get('origin') === url.origin);
+  return isFromPage ? readCookie(request, url) : undefined;
+}
+
+/** What who asks may do by now; undefined where that is nobody any more. */
 export async function snapshotNow(
   context: Context<ApiEnv>,
   snapshots: Snapshots,
 ): Promise<Snapshot | undefined> {
-  const token = parseBearer(context.req.header('authorization') ?? null);
+  const token = credentialOf(context.req.raw);
   return token === undefined ? undefined : snapshots.load(token, undefined, deferOf(context));
 }

@@ -20,7 +20,8 @@ import { parseSessions, selectSessions, type Session } from './session-store.ts'
 import { SETUP_TOKEN } from '../../shared/identity/principal.ts';
 import type { AccessState } from '../policy/policy.ts';
 import type { DefaultAccess } from '../policy/rule.ts';
-import type { Token } from '../../shared/identity/token.ts';
+import { isTokenForm, type Token } from '../../shared/identity/token.ts';
+import { selectSignedIn } from '../policy/signed-in-store.ts';
 import {
   moveToken,
   parseToken,
@@ -125,7 +126,7 @@ export class Snapshots {
 
   /**
    * The snapshot for one request, or undefined where the token stands for nobody.
-   * @param token text of token form
+   * @param token text of token form, or the value of the cookie of a browser in which somebody is signed in
    * @param sessionId id of a legacy session (opened, not sealed)
    * @param maxAgeMs oldest policy and registry to decide on, where that is less than usual
    * @param sessionAgeMs oldest row of the session to decide on
@@ -207,12 +208,16 @@ export class Snapshots {
     const { db, keys, posture } = this.#options;
     const changes = this.#changes;
     const before = this.#registry?.value;
-    const hmacs = token === undefined ? [] : await keys.hmacs('token', token);
+    const isSignIn = token !== undefined && !isTokenForm(token);
+    const hmacs =
+      token === undefined ? [] : await keys.hmacs(isSignIn ? 'sign-in' : 'token', token);
     const registry = before ? selectRegistryChanges(db, before) : selectRegistry(db);
     const ids = sessionId === undefined ? [] : this.#takeWanted(sessionId);
     const session = ids.length === 0 ? [] : [selectSessions(db, ids)];
     const policy = (age: SchemaAge) =>
-      token === undefined ? [] : [selectTokenByHmac(db, hmacs, now, age), ...registry];
+      token === undefined
+        ? []
+        : [(isSignIn ? selectSignedIn : selectTokenByHmac)(db, hmacs, now, age), ...registry];
     const rows = await onEitherSchema(age => rowsOf(db, [...policy(age), ...session]));
     if (ids.length > 0) {
       const found = new Map(parseSessions(rows.pop() ?? []).map(known => [known.id, known]));
@@ -224,8 +229,9 @@ export class Snapshots {
     const whole = after ?? toRegistry(await rowsOf(db, selectRegistry(db)), posture);
     const loadedAt = changes === this.#changes ? now : -Infinity;
     this.#holdRegistry(whole, loadedAt);
-    const found = (await this.#isAdmin(hmacs)) ? SETUP_TOKEN : parseToken(tokens);
-    const move = moveToken(db, tokens, hmacs[0] ?? '', keys.active);
+    const isAdmin = !isSignIn && (await this.#isAdmin(hmacs));
+    const found = isAdmin ? SETUP_TOKEN : parseToken(tokens);
+    const move = isSignIn ? undefined : moveToken(db, tokens, hmacs[0] ?? '', keys.active);
     if (move) waitUntil(move.run());
     this.#hold(token, found, { now, loadedAt }, waitUntil);
   }
@@ -256,7 +262,8 @@ export class Snapshots {
     const before = this.#tokens.get(value)?.value;
     const isSame = before && JSON.stringify(before) === JSON.stringify(token);
     this.#tokens.set(value, held(isSame ? before : token, loadedAt));
-    if (token === SETUP_TOKEN || now - (token.lastUsedAt ?? 0) < TOUCH_MS) return;
+    const isTouched = token !== SETUP_TOKEN && isTokenForm(value);
+    if (!isTouched || now - (token.lastUsedAt ?? 0) < TOUCH_MS) return;
     waitUntil(touchToken(this.#options.db, token, now).run());
   }
 

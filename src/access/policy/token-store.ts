@@ -56,7 +56,7 @@ export const toToken = (row: z.infer<typeof TokenRowSchema>): Token => ({
 });
 
 /** JSON list of the lists that the identities of a principal give it, of {@link TOKEN_SOURCE}; none is read where it has none. */
-const CLAIMED_GROUPS = `(SELECT json_group_array(json(groups)) FROM identities
+export const CLAIMED_GROUPS = `(SELECT json_group_array(json(groups)) FROM identities
     WHERE principal_id = p.id AND expires_at > unixepoch('subsec') * 1000)`;
 
 const KeySchema = z.object({ hmac: z.string(), key_id: z.string().nullable() });
@@ -65,7 +65,7 @@ const COMMON_COLUMNS = `t.principal_id, t.name, t.servers, t.tools, t.toolsets, 
     p.groups AS principal_groups, p.scopes AS principal_scopes`;
 
 /** JSON list of the accounts that a principal has at servers. */
-const ACCOUNTS: Readonly<Record<SchemaAge, string>> = {
+export const ACCOUNTS: Readonly<Record<SchemaAge, string>> = {
   this: `(SELECT json_group_array(${HELD_ACCOUNT_SQL})
     FROM accounts AS a LEFT JOIN account_grants AS g ON g.account_id = a.id WHERE a.principal_id = p.id)`,
   last: "'[]'",

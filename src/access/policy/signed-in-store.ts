@@ -1,0 +1,38 @@
+/**
+ * Who is signed in with a browser, as a token of theirs would be: what they signed in by bounds what they may do. Read beside tokens, by
+ * the HMAC of a cookie; written by the room `sign-in`. Reads return rows of {@link TokenRowSchema}.
+ */
+import type { SchemaAge } from '../../shared/util/either-schema.ts';
+import { MEMBER_SCOPES } from '../../shared/identity/token.ts';
+import { ACCOUNTS, CLAIMED_GROUPS } from './token-store.ts';
+
+/** The end of a sign-in, and of what it was by. */
+const EXPIRES =
+  'min(s.expires_at, coalesce(t.expires_at, s.expires_at), coalesce(i.expires_at, s.expires_at))';
+
+/**
+ * The sign-in with one of these HMACs, where it and what it was by are there still.
+ * @param now milliseconds since the epoch
+ */
+export function selectSignedIn(
+  db: D1Database,
+  hmacs: readonly string[],
+  now: number,
+  age: SchemaAge,
+): D1PreparedStatement {
+  // The schema of the last release signs nobody in.
+  if (age === 'last') return db.prepare('SELECT 1 WHERE 0');
+  const marks = hmacs.map(() => '?').join(', ');
+  return db
+    .prepare(
+      `SELECT coalesce(s.token_id, s.id) AS id, NULL AS audience, s.principal_id, p.name, t.servers, t.tools, t.toolsets,
+         coalesce(t.scopes, p.scopes, ?) AS scopes, s.created_at, ${EXPIRES} AS expires_at, NULL AS last_used_at,
+         p.groups AS principal_groups, p.scopes AS principal_scopes, ${CLAIMED_GROUPS} AS claimed_groups,
+         ${ACCOUNTS[age]} AS accounts
+       FROM sign_ins AS s JOIN principals AS p ON p.id = s.principal_id LEFT JOIN tokens AS t ON t.id = s.token_id
+         LEFT JOIN identities AS i ON i.id = s.identity_id
+       WHERE s.hmac IN (${marks}) AND ${EXPIRES} > ?
+         AND (s.token_id IS NULL OR t.id IS NOT NULL) AND (s.identity_id IS NULL OR i.id IS NOT NULL)`,
+    )
+    .bind(JSON.stringify(MEMBER_SCOPES), ...hmacs, now);
+}
