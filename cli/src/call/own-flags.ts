@@ -12,6 +12,8 @@ export interface CallFlags {
   help?: boolean | undefined;
   /** False: a cached result will not do. */
   cache?: boolean | undefined;
+  /** False: a page is shown, and not opened. */
+  browser?: boolean | undefined;
 }
 
 const WITH_VALUE = new Map<string, 'args' | 'argsFile'>([
@@ -37,6 +39,7 @@ export function splitFlags(
     else if (name === 'json' && given === undefined) own.json = true;
     else if (name === 'help' && given === undefined) own.help = true;
     else if (name === 'no-cache' && given === undefined) own.cache = false;
+    else if (name === 'no-browser' && given === undefined) own.browser = false;
     else if (key === undefined) rest.push(word);
     else {
       const value = given ?? words[at + 1];

@@ -13,11 +13,16 @@ const NOT_WHOLE = 'the answer of the model is not whole';
 
 export class View {
   readonly #isQuiet: boolean;
+  readonly #onPage: (text: string) => Promise<void>;
   #isLineOpen = false;
 
-  /** @param isQuiet the text is not shown: a program gets it whole */
-  constructor(isQuiet: boolean) {
+  /**
+   * @param isQuiet the text is not shown: a program gets it whole
+   * @param onPage told what a failed call says, which may be where to connect an account
+   */
+  constructor(isQuiet: boolean, onPage: (text: string) => Promise<void>) {
     this.#isQuiet = isQuiet;
+    this.#onPage = onPage;
   }
 
   async show(event: ChatEvent): Promise<void> {
@@ -30,7 +35,8 @@ export class View {
     if (event.type === 'call') return this.#line(colors.cyan('→'), toCallText(event.call));
     if (event.type !== 'result') return undefined;
     const mark = event.is_error ? colors.red('✗') : colors.green('←');
-    return this.#line(mark, `${event.name} ${event.preview}`);
+    await this.#line(mark, `${event.name} ${event.preview}`);
+    if (event.is_error) await this.#onPage(event.preview);
   }
 
   /** What comes next begins a line. */

@@ -1,10 +1,12 @@
 /** `portico ask`: say in words what is wanted; one call is planned, judged and made. Below it what may be asked for at all. */
 import type { Command } from 'commander';
+import { connectByPage, findPage, untilInterrupted } from '../accounts/account-page.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { addGatewayOptions } from '../gateway-options.ts';
+import type { Api } from '../gateway/api.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
 import { formatAsked, type Asked } from '../output/asked.ts';
-import { note, outputColumns, writeJson, writeOut, writeTable } from '../terminal.ts';
+import { isTerminal, note, outputColumns, writeJson, writeOut, writeTable } from '../terminal.ts';
 
 interface AskOptions extends Options {
   dryRun?: boolean;
@@ -85,11 +87,15 @@ export function addAsk(program: Command): void {
 }
 
 async function askFor(words: string[], options: AskOptions): Promise<void> {
-  const asked = await apiOf(options).post<Asked>('/api/v1/ask', {
-    request: words.join(' '),
-    ...(options.summary ? { summarize: true } : {}),
-    ...(options.dryRun ? { dry_run: true } : {}),
-  });
+  const api = apiOf(options);
+  const ask = () =>
+    api.post<Asked>('/api/v1/ask', {
+      request: words.join(' '),
+      ...(options.summary ? { summarize: true } : {}),
+      ...(options.dryRun ? { dry_run: true } : {}),
+    });
+  const first = await ask();
+  const asked = (await connectFor(first, api)) ? await ask() : first;
   if (options.json) await writeJson(asked);
   else {
     const { data, notes } = formatAsked(asked, outputColumns() !== undefined);
@@ -100,6 +106,20 @@ async function askFor(words: string[], options: AskOptions): Promise<void> {
   if (decision === 'refused') throw new Failure(`refused: ${message} (${reason})`, EXIT.refused);
   if (asked.error) throw new Failure(`${asked.error.message} (${asked.error.code})`);
   if (asked.result?.isError === true) throw new Failure('the tool says that it failed');
+}
+
+/** Where the call failed for want of an account, somebody at a terminal connects it. @returns whether one is there now */
+async function connectFor({ error }: Asked, api: Api): Promise<boolean> {
+  const isWanted = error?.code === 'account_required' && isTerminal();
+  const page = isWanted ? findPage(error.message, api.origin) : undefined;
+  if (!page) return false;
+  const { signal, release } = untilInterrupted();
+  try {
+    await connectByPage(api, page, { opens: true, signal });
+    return true;
+  } finally {
+    release();
+  }
 }
 
 async function allowTool(

@@ -1,6 +1,7 @@
 /** `portico call`: call one tool, its arguments as flags that its schema makes. Exit code 1 where the tool says it failed. */
 import type { Command } from 'commander';
 import { CACHE_META } from '../../../src/gateway/cache/cache-control.ts';
+import { connectByPage, findPage, type AccountPage } from '../accounts/account-page.ts';
 import { answerQuestions } from '../call/answer-requests.ts';
 import { describeTool } from '../call/describe.ts';
 import { splitFlags, type CallFlags } from '../call/own-flags.ts';
@@ -15,6 +16,7 @@ import {
   toFullListUrl,
   type GatewayOptions,
 } from '../gateway-options.ts';
+import { Api } from '../gateway/api.ts';
 import { findTool } from '../gateway/find-tool.ts';
 import { Mcp, type Answer } from '../gateway/mcp.ts';
 import { readInput } from '../input.ts';
@@ -35,7 +37,9 @@ Examples:
   portico call weather.forecast --args '{"place": {"city": "Riga"}}' --days 3
   echo '{"message": "hi"}' | portico call everything.echo --args-file - --json
 
-A tool that asks for input asks you, at a terminal; Ctrl-D leaves the question.`;
+A tool that asks for input asks you, at a terminal; Ctrl-D leaves the question.
+Where a server wants an account of your own there, a page opens to connect it,
+and the call is made when you have.`;
 
 /** Most rounds of questions that a call may ask. */
 const MAX_ROUNDS = 20;
@@ -52,6 +56,7 @@ export function addCall(program: Command): void {
     .option('--args <json>', 'arguments as JSON; flags are put into them')
     .option('--args-file <file>', 'the same from a file, or from standard input with -')
     .option('--json', 'print the whole result as JSON')
+    .option('--no-browser', 'show the page where an account is connected; open none')
     .option('--no-cache', 'have the call made, also where the gateway has its result cached')
     .passThroughOptions()
     .allowUnknownOption()
@@ -70,7 +75,7 @@ async function callTool(
   const schema = isObject(tool.inputSchema) ? tool.inputSchema : {};
   const parameters = readParameters(schema);
   const { own, rest } = splitFlags(words, flag => findParameter(parameters, flag) !== undefined);
-  const { args, argsFile, json, help, cache } = { ...options, ...own };
+  const { args, argsFile, json, help, cache, browser } = { ...options, ...own };
   if (help) return writeOut(describeTool(tool, outputColumns()));
   const given = await readArguments(args, argsFile);
   const tree = readFlags(rest, parameters, takesOthers(schema), given);
@@ -80,7 +85,12 @@ async function callTool(
   }
   const text = rest.length === 0 && given !== undefined ? given : toJsonText(tree);
   const meta = cache === false ? { [CACHE_META]: 'no-cache' } : {};
-  const { result, text: raw } = await send(mcp, tool.name, text, meta);
+  const { result, text: raw } = await send(mcp, tool.name, text, {
+    meta,
+    onPage: (page, signal) =>
+      connectByPage(new Api(url, token), page, { opens: browser !== false, signal }),
+    origin: url.origin,
+  });
   if (json) await writeOut(`${outputColumns() === undefined ? raw : toSafeJson(raw)}\n`);
   else {
     const shown = showResult(result, outputColumns() !== undefined);
@@ -90,8 +100,34 @@ async function callTool(
   if (result['isError'] === true) throw new Failure(`${tool.name} says that it failed`);
 }
 
+interface Sending {
+  meta: JsonObject;
+  /** Connects an account on a page of the gateway. */
+  onPage(page: AccountPage, signal: AbortSignal): Promise<unknown>;
+  /** Of the gateway. */
+  origin: string;
+}
+
+/** What the gateway calls its own question (`src/gateway/steps/ask-for-account.ts`). */
+const ACCOUNT_QUESTION = 'connect_account';
+
+/** The page where the gateway itself wants an account connected, where it asks for that and nothing else. */
+function pageAskedFor(requests: unknown, origin: string): AccountPage | undefined {
+  const [key, ...more] = isObject(requests) ? Object.keys(requests) : [];
+  if (key !== ACCOUNT_QUESTION || more.length > 0) return undefined;
+  const request = (requests as JsonObject)[key];
+  const params = isObject(request) ? request['params'] : undefined;
+  const url = isObject(params) ? params['url'] : undefined;
+  return typeof url === 'string' ? findPage(url, origin) : undefined;
+}
+
 /** The call, round by round as its server asks. */
-async function send(mcp: Mcp, name: string, text: string, meta: JsonObject): Promise<Answer> {
+async function send(
+  mcp: Mcp,
+  name: string,
+  text: string,
+  { meta, onPage, origin }: Sending,
+): Promise<Answer> {
   const hangUp = new AbortController();
   process.once('SIGINT', () => hangUp.abort(new Failure('cancelled', 130)));
   const options = { onNotification: showProgress, signal: hangUp.signal, meta };
@@ -106,9 +142,13 @@ async function send(mcp: Mcp, name: string, text: string, meta: JsonObject): Pro
     if (!isTerminal()) {
       throw new Failure(`${name} asks for input; call it at a terminal, or use an MCP client`);
     }
-    const responses = await withPrompter(prompter =>
-      answerQuestions(name, inputRequests, { ...prompter, tell: note }),
-    );
+    const page = pageAskedFor(inputRequests, origin);
+    if (page) await onPage(page, hangUp.signal);
+    const responses = page
+      ? { [ACCOUNT_QUESTION]: { action: 'accept' } }
+      : await withPrompter(prompter =>
+          answerQuestions(name, inputRequests, { ...prompter, tell: note }),
+        );
     params.set('inputResponses', JSON.stringify(responses));
     if (requestState !== undefined) params.set('requestState', JSON.stringify(requestState));
   }

@@ -1,5 +1,6 @@
 /** `portico chat`: speak with the gateway's language model, which calls the tools of the token. */
 import type { Command } from 'commander';
+import { pageShower } from '../accounts/account-page.ts';
 import { again } from '../again.ts';
 import { askPrompter, decideAll, nobody, type Decide } from '../chat/prompt.ts';
 import { readBeginning, readLimits, type ChatOptions } from '../chat/read-options.ts';
@@ -62,7 +63,8 @@ async function chat(message: string | undefined, options: Options): Promise<void
   const { url, token } = readTarget(options);
   const limits = readLimits(options);
   const begin = readBeginning(options);
-  const talk = new Talk(new Api(url, token), new View(options.json === true), options.resume);
+  const shown = new View(options.json === true, pageShower(url.origin));
+  const talk = new Talk(new Api(url, token), shown, options.resume);
   const send = (body: object) => talk.send({ ...body, ...(limits ? { limits } : {}) }, begin);
   const decide = toDecide(options);
   try {

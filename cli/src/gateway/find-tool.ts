@@ -5,6 +5,8 @@ import type { Tool } from './mcp.ts';
 
 /** What separates server and tool in a name, in every style. */
 const SEPARATOR = /\.|:|__|\//;
+/** What stands in for the tools of a server that wants an account first (`src/gateway/stand-in.ts`). */
+const STAND_IN = 'connect';
 /** How different a name may be to be proposed, in edits. */
 const NEAR = 3;
 
@@ -15,6 +17,16 @@ export function findTool(tools: readonly Tool[], wanted: string): Tool {
   const plain = toPlain(wanted);
   const [found, other] = tools.filter(({ name }) => toPlain(name) === plain);
   if (found && !other) return found;
+  const [server] = plain.split('.', 1);
+  const isOfServer = ({ name }: Tool) => toPlain(name).startsWith(`${server}.`);
+  const [only, ...others] = tools.filter(isOfServer);
+  if (only && others.length === 0 && toPlain(only.name) === `${server}.${STAND_IN}`) {
+    const how = `portico accounts connect ${server}`;
+    throw new Failure(
+      `${server} has no tools before you connect an account; ${how}`,
+      EXIT.notFound,
+    );
+  }
   const near = tools
     .map(({ name }) => ({ name, distance: distanceOf(name, wanted) }))
     .filter(({ name, distance }) => distance <= NEAR || name.endsWith(wanted))

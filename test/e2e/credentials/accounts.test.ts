@@ -96,7 +96,10 @@ it('[UP-4] [ACC-8] [OPS-8] each calls under their own name, and whoever has no a
   const before = await gateway.api('GET', `/api/v1/aggregator/servers/${serverId}`);
   expect(before.json['status']).not.toBe('CONNECTED');
   const made = await portico('Ada', 'connect github', 'token-of-ada-at-github\n');
-  expect([made.code, made.err]).toEqual([0, "calls of 'Ada' to github use this account\n"]);
+  expect([made.code, made.err]).toEqual([
+    0,
+    "connected; calls of 'Ada' to github use this account\n",
+  ]);
   // Its catalog is read by the first account.
   await until('it is connected', 60_000, async () => {
     const { json } = await gateway.api('GET', `/api/v1/aggregator/servers/${serverId}`);

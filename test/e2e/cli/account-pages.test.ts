@@ -1,0 +1,173 @@
+/** A person at a terminal who lacks an account at a server: a page opens, the command waits, and goes on when the account is there. */
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { readFile, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { until } from '../../fixtures/start-fixture.ts';
+import { startBrowser } from '../support/browser.ts';
+import { startGateway, type Gateway } from '../support/gateway.ts';
+import { createLoginMachine, type LoginMachine } from '../support/logging-in.ts';
+import { runPortico } from '../support/portico-command.ts';
+import { startTerminal } from '../support/terminal.ts';
+
+const SOON_MS = 60_000;
+const CTRL_C = '\u0003';
+let notes: Server;
+let gateway: Gateway;
+let browser: Browser;
+/** Its `xdg-open` notes the address. */
+let machine: LoginMachine;
+let serverId: string;
+let count = 0;
+let token: string;
+
+/** Says by which token it was called; tells strangers nothing. */
+async function startNotes(): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const known = /^Bearer (\S+-at-notes)$/.exec(request.headers.authorization ?? '')?.[1];
+    if (known === undefined) return void response.writeHead(401).end();
+    const mcp = new McpServer({ name: 'notes', version: '1.0.0' });
+    mcp.registerTool('whoami', { description: 'Who calls' }, () => ({
+      content: [{ type: 'text', text: `You are ${known.toUpperCase()}` }],
+    }));
+    const transport = new StreamableHTTPServerTransport({});
+    await mcp.connect(transport as Transport);
+    await transport.handleRequest(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+beforeAll(async () => {
+  [notes, gateway, browser, machine] = await Promise.all([
+    startNotes(),
+    startGateway(),
+    startBrowser(),
+    createLoginMachine('echo "$1" > "$HOME/opened"'),
+  ]);
+  const url = `http://127.0.0.1:${(notes.address() as AddressInfo).port}/mcp`;
+  const body = {
+    name: 'notes',
+    transport_type: 'HTTP',
+    connection_config: { url },
+    accounts: 'per_principal',
+  };
+  serverId = String((await gateway.api('POST', '/api/v1/aggregator/servers', body)).json['id']);
+  await whenServer('DEGRADED');
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+  notes?.close();
+  await machine?.remove();
+});
+beforeEach(async () => {
+  ({ token } = await gateway.createToken({ name: `person${(count += 1)}` }));
+  await rm(join(machine.env['HOME'] ?? '', 'opened'), { force: true });
+});
+
+const whenServer = (status: string) =>
+  until(`it is ${status}`, SOON_MS, async () => {
+    const { json } = await gateway.api('GET', `/api/v1/aggregator/servers/${serverId}`);
+    return json['status'] === status || undefined;
+  });
+const env = (more: Record<string, string> = machine.env) => ({
+  ...more,
+  PORTICO_URL: gateway.origin,
+  PORTICO_TOKEN: token,
+});
+const link = () => `${gateway.origin}/connect/notes`;
+const opened = () =>
+  until('the page is opened', SOON_MS, () =>
+    readFile(join(machine.env['HOME'] ?? '', 'opened'), 'utf8').then(
+      text => text.trim() || undefined,
+      () => undefined,
+    ),
+  );
+
+/** What the person does in a real browser: signs in, and pastes a token of the server. */
+async function connectInBrowser(url: string): Promise<void> {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(url);
+    await page.getByLabel(/token/i).fill(token);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: /connect your account/i }).waitFor();
+    await page.getByText('I have a token instead').click();
+    await page.getByLabel(/token of notes/i).fill(`token${count}-at-notes`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Connected' }).waitFor();
+  } finally {
+    await context.close();
+  }
+}
+
+it('[ACC-8] [CLI-4] accounts connect opens the page, waits and says that it is connected; a call before that says how', async () => {
+  const early = await runPortico(['call', 'notes.whoami'], { env: env() });
+  expect([early.code, early.err]).toEqual([
+    4,
+    expect.stringContaining('portico accounts connect notes'),
+  ]);
+  const standIn = await runPortico(['call', 'notes.connect'], { env: env() });
+  expect([standIn.code, standIn.out]).toEqual([1, expect.stringContaining(`${link()} `)]);
+
+  const terminal = startTerminal(['accounts', 'connect', 'notes'], env());
+  await terminal.see('on the page that opens');
+  await terminal.see(link());
+  await terminal.see('Waiting for your account');
+  expect(await opened()).toBe(link());
+  await connectInBrowser(link());
+  const { code, rest } = await terminal.end();
+  expect([code, rest]).toEqual([0, expect.stringContaining('connected; calls of')]);
+  await whenServer('CONNECTED');
+});
+
+it('[ACC-8] [CLI-4] a call opens the page, waits and is made', async () => {
+  const terminal = startTerminal(['call', 'notes.whoami'], env());
+  await terminal.see(link());
+  await terminal.see('Waiting for your account');
+  expect(await opened()).toBe(link());
+  await connectInBrowser(link());
+  await terminal.see(`You are TOKEN${count}-AT-NOTES`);
+  expect((await terminal.end()).code).toBe(0);
+});
+
+it('[ACC-8] [CLI-4] opens nothing where nobody would see it, or it is not to; ends with Ctrl-C at once', async () => {
+  const { DISPLAY: _display, ...bare } = machine.env as Record<string, string>;
+  for (const [words, given] of [
+    [['call', 'notes.whoami'], bare],
+    [['call', '--no-browser', 'notes.whoami'], machine.env],
+    [['accounts', 'connect', 'notes', '--no-browser'], machine.env],
+  ] as const) {
+    const terminal = startTerminal(words, env(given));
+    expect(await terminal.see(link())).toContain('on this page');
+    await terminal.see('Waiting for your account');
+    terminal.type(CTRL_C);
+    const { code, rest } = await terminal.end();
+    expect([code, rest]).toEqual([130, expect.stringContaining('cancelled')]);
+  }
+  await expect(readFile(join(machine.env['HOME'] ?? '', 'opened'))).rejects.toThrow('ENOENT');
+});
+
+it('[ACC-8] [CLI-4] a program is not kept waiting: the call fails, with the link', async () => {
+  const { code, out } = await runPortico(['call', 'notes.whoami'], { env: env() });
+  expect([code, out]).toEqual([1, expect.stringContaining(`${link()} `)]);
+});
+
+it('[ACC-8] [CLI-4] accounts connect waits for no server that is none, and for nobody', async () => {
+  const words = ['accounts', 'connect', 'nowhere', '--no-browser'];
+  const none = await runPortico(words, { env: env() });
+  expect([none.code, none.err]).toEqual([4, expect.stringContaining("no server 'nowhere'")]);
+  const nobody = await runPortico(['accounts', 'connect', 'notes', '--no-browser'], {
+    env: { ...env(), PORTICO_TOKEN: gateway.adminToken },
+  });
+  expect([nobody.code, nobody.err]).toEqual([3, expect.stringContaining('has no accounts')]);
+});

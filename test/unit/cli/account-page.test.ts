@@ -1,0 +1,61 @@
+/** Which pages the command line takes for those of its gateway, and what it says where a tool stands in for others. */
+import { describe, expect, it } from 'vitest';
+import { findPage, pageOf } from '../../../cli/src/accounts/account-page.ts';
+import { View } from '../../../cli/src/chat/view.ts';
+import { findTool } from '../../../cli/src/gateway/find-tool.ts';
+
+const ORIGIN = 'https://portico.example.com';
+
+describe('a page of the gateway', () => {
+  it('[ACC-8] [CLI-4] is found in what a failure says', () => {
+    const text = `github: The server wants an account of your own. Connect it at ${ORIGIN}/connect/github and try again (account_required).`;
+    expect(findPage(text, ORIGIN)).toEqual(pageOf(ORIGIN, 'github'));
+    expect(findPage(`see ${ORIGIN}/connect/a%20b`, ORIGIN)?.server).toBe('a b');
+  });
+
+  it.each([
+    'no address at all',
+    'https://evil.example.com/connect/github',
+    'http://portico.example.com/connect/github',
+    'https://portico.example.com.evil.example/connect/github',
+    'https://portico.example.com@evil.example/connect/github',
+    `${ORIGIN}:444/connect/github`,
+    `${ORIGIN}/other/github`,
+    `${ORIGIN}/connect/`,
+    `${ORIGIN}/connect/%E0%A4%A`,
+    `${ORIGIN}/connect/../sign-in`,
+  ])('[ACC-8] [SEC-5] is none elsewhere: %s', text => {
+    expect(findPage(text, ORIGIN)).toBeUndefined();
+  });
+
+  it('[ACC-8] [CLI-4] is told of by a failed call of a chat, and by no other', async () => {
+    const told: string[] = [];
+    const view = new View(true, async text => void told.push(text));
+    const result = { type: 'result', id: '1', name: 't', preview: 'a preview' } as const;
+    await view.show({ ...result, is_error: false });
+    await view.show({ ...result, is_error: true });
+    expect(told).toEqual(['a preview']);
+  });
+});
+
+describe('a tool that is not there', () => {
+  const tools = (...names: string[]) => names.map(name => ({ name }));
+
+  it.each(['github.create_issue', 'github__create_issue'])(
+    '[ACC-8] [CLI-4] %s of a server that wants an account first is told so',
+    wanted => {
+      for (const listed of ['github.connect', 'github__connect']) {
+        expect(() => findTool(tools(listed, 'other.connect'), wanted)).toThrow(
+          'portico accounts connect github',
+        );
+      }
+    },
+  );
+
+  it('[ACC-8] [CLI-4] of a server with tools of its own is not', () => {
+    expect(() => findTool(tools('vpn.connect', 'vpn.list'), 'vpn.remove')).toThrow(
+      'there is no tool',
+    );
+    expect(() => findTool(tools('vpn.connect'), 'github.remove')).toThrow('there is no tool');
+  });
+});
