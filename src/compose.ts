@@ -19,6 +19,7 @@ import { createIndexParts } from './search/index/index-kv.ts';
 import { createOwners } from './records/owners.ts';
 import { createSearch } from './search/create-search.ts';
 import { createEmbeddingSource } from './search/text/embedding-asset.ts';
+import { RemoteAccountLists } from './servers/accounts/remote-account-lists.ts';
 import type { Server } from './servers/registry/server-schema.ts';
 import { createServers } from './servers/create-servers.ts';
 import { createSessions } from './sessions/create-sessions.ts';
@@ -59,11 +60,13 @@ export function compose(env: Env): AppPorts {
 
   const credentials = createCredentials({ ...base, allowsLoopback });
   const models = modelsOf(env, config.model, keys);
+  const accountLists = new RemoteAccountLists(owner => clients.getByName(owner));
   const servers = createServers({
     ...base,
     ...objects,
     onAccessChanged,
     secrets: credentials.secrets,
+    accountLists,
   });
   const accessTokens = new RemoteAccessTokens(monitors.of);
   const endpoints = createUpstreamEndpoints(connectors, keys, config, accessTokens, clients);
@@ -100,6 +103,7 @@ export function compose(env: Env): AppPorts {
     catalogOf,
     catalogsOf,
     findTools,
+    onListed: listed => accountLists.listed(listed),
     send,
     endpoints,
     isOneMachine,

@@ -31,6 +31,8 @@ export interface GatewayDeps {
   catalogOf(server: Server): Catalog | Promise<Catalog>;
   catalogsOf(servers: readonly Server[]): Promise<Catalog[]>;
   findTools: FindTools;
+  /** Somebody lists what these servers have. */
+  onListed(servers: readonly Server[]): void;
   /** Puts a request to a server. */
   send: Send;
   endpoints: UpstreamEndpoints;
@@ -105,6 +107,7 @@ export function createGateway(deps: GatewayDeps) {
     catalogOf,
     catalogsOf: deps.catalogsOf,
     findTools: deps.findTools,
+    onListed: servers => deps.onListed(servers),
     taskIds: createTaskIds(keys),
     subscribeTasks: async (server, ids, hear, signal) =>
       subscribeTasks(await deps.endpoints.of(server), ids, hear, signal),

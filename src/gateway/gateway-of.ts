@@ -6,9 +6,13 @@ import { createLists, type ListPorts } from './lists.ts';
 import { noteRefusal } from './steps/record.ts';
 import { restrict } from './steps/restrict.ts';
 import { createTasks, type TaskPorts } from './steps/tasks.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
 import type { Viewer } from './viewer.ts';
 
-export interface GatewayPorts extends ListPorts, TaskPorts, Omit<CallPorts, 'lists' | 'tasks'> {}
+export interface GatewayPorts extends ListPorts, TaskPorts, Omit<CallPorts, 'lists' | 'tasks'> {
+  /** Somebody lists or searches what these servers have, as they reach them. Nothing waits for it. */
+  onListed(servers: readonly Server[]): void;
+}
 
 /** @param ports what the gateway reads and whom it calls */
 export function gatewayOf(ports: GatewayPorts): Gateway {
@@ -19,11 +23,16 @@ export function gatewayOf(ports: GatewayPorts): Gateway {
     requireScope(viewer.caller, 'tools:read');
     return restrict(viewer);
   };
+  const listing = (viewer: Viewer) => {
+    const seen = reading(viewer);
+    ports.onListed(seen.visible.servers);
+    return seen;
+  };
   return {
     visible: async viewer => lists.visible(restrict(viewer)),
-    list: async (viewer, kind) => lists.list(reading(viewer), kind),
+    list: async (viewer, kind) => lists.list(listing(viewer), kind),
     find: async (viewer, name) => lists.find(reading(viewer), name),
-    search: async (viewer, request) => lists.search(reading(viewer), request),
+    search: async (viewer, request) => lists.search(listing(viewer), request),
     advertise: async (viewer, form) => lists.advertise(restrict(viewer), form),
     subscription: async (viewer, uri) => lists.subscription(reading(viewer), uri),
     subscribeTasks: async (viewer, ids, hear, signal) =>

@@ -8,7 +8,7 @@
  */
 import { isSessionOwner } from '../shared/identity/object-owners.ts';
 import { DurableObject } from 'cloudflare:workers';
-import { accountTokensOf } from './account-tokens-of.ts';
+import { accountsOf } from './accounts-of.ts';
 import { createUpstreamEndpoints } from './upstream-endpoints.ts';
 import { configOf } from '../config.ts';
 import type { LogLevel, RequestId } from '../shared/protocol.ts';
@@ -50,7 +50,7 @@ export class ClientSession extends DurableObject<Env> {
     new RemoteAccessTokens(id => this.env.SERVER_MONITOR.getByName(id)),
     this.env.CLIENT_SESSION,
   );
-  readonly #accounts = accountTokensOf(this.env, work => this.ctx.waitUntil(work));
+  readonly #accounts = accountsOf(this.env, this.ctx, this.#endpoints);
   readonly #stored = new StoredSessions(this.ctx.storage);
   readonly #clock = new UseClock(this.ctx.storage, this.#config.sessionIdleMs, KEEP_MS);
   readonly #hearing = this.#createHearing();
@@ -113,12 +113,17 @@ export class ClientSession extends DurableObject<Env> {
 
   /** A token of the principal's account at the server whose object this is. It is not lost where whoever asks is gone. */
   accountToken(held: Held): Promise<AccountTokenReply> {
-    return this.#accounts.answer(held);
+    return this.#accounts.tokens.answer(held);
   }
 
   /** The server wants more of that account than it may. */
   wantScope(accountId: string, scope: string): Promise<void> {
-    return this.#accounts.want(accountId, scope);
+    return this.#accounts.tokens.want(accountId, scope);
+  }
+
+  /** Read which of the server's catalog the principal's account is not listed, where that is due; in the background. */
+  readOwnLists(serverId: string): void {
+    this.#accounts.lists.read(serverId);
   }
 
   /** The client wants other log messages: what is open now obeys at once, all else with its next call. */
@@ -147,13 +152,7 @@ export class ClientSession extends DurableObject<Env> {
     await this.#calls.answer(callId, key, answer);
   }
 
-  /**
-   * `/line`: a WebSocket on which a waiting call gets the answers to its questions. `/stream`: one
-   * that feeds an open stream of the client. `/relay`: one that brings an old client's messages.
-   * `/cancellation`: one on which a call that lasts hears that it was cancelled. `/ear`: one on which
-   * it hears what its server says on a notification stream. `/hearing`: one that brings what servers
-   * say in this client's sessions while it has a stream of its own.
-   */
+  /** WebSockets for the rest: what each path is for stands with whoever accepts it. */
   override fetch(request: Request): Response | Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === OwnStreamHearing.PATH) return this.#hearing.accept();

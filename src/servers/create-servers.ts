@@ -5,6 +5,7 @@ import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import { CodeFlow } from '../credentials/oauth/code-flow.ts';
 import { createAccounts, createOnConnected } from './accounts/account-service.ts';
 import { Connecting } from './accounts/connecting.ts';
+import type { RemoteAccountLists } from './accounts/remote-account-lists.ts';
 import { revokeAccount } from './accounts/revoke-account.ts';
 import { UpstreamClients } from './accounts/upstream-clients.ts';
 import { ApprovalService } from './approvals/approval-service.ts';
@@ -32,16 +33,18 @@ export interface ServersDeps {
   invalidateRegistry(): void;
   /** The objects that look after the servers. */
   monitors: MonitorPort & Pick<HealthPorts, 'history'> & { wake(serverId: string): Promise<void> };
+  /** Has the lists of accounts read. */
+  accountLists: Pick<RemoteAccountLists, 'read'>;
   /** The objects that hold the connections of machines. */
   lines: ConnectorPorts['lines'];
 }
 
 export function createServers({ secrets, config, monitors, lines, ...deps }: ServersDeps) {
-  const { db, keys, adminAudit, onAccessChanged } = deps;
+  const { db, keys, adminAudit } = deps;
   const { allowsLoopback, connectorServers: maxServers, clientDocumentUrl } = config;
   const flow = new CodeFlow(allowsLoopback);
   const clients = new UpstreamClients({ db, keys, flow });
-  const onConnected = createOnConnected({ onAccessChanged, monitors });
+  const onConnected = createOnConnected({ ...deps, monitors });
   const servers = new ServerService({ ...deps, allowsLoopback, monitors });
   return {
     servers,

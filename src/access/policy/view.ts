@@ -1,4 +1,5 @@
 /** What of one server a caller may see: a filter over its catalog, for lists and calls alike. Pure. */
+import type { Kind } from '../../servers/catalog/catalog.ts';
 import {
   EVERYTHING,
   matchesServer,
@@ -14,7 +15,11 @@ export interface View {
   readonly rest: boolean;
   /** Whether a tool is seen, by the server's own name of it. */
   tool(name: string, isReadOnly: boolean): boolean;
+  /** Whether something else that it lists is seen, where `rest` is; all of it where absent. */
+  other?(kind: OtherKind, key: string): boolean;
 }
+
+export type OtherKind = Exclude<Kind, 'tools'>;
 
 /** All of a server. */
 export const WHOLE: View = { key: '', rest: true, tool: () => true };
@@ -30,8 +35,14 @@ export function both(a: View, b: View): View {
     key: `(${a.key}&${b.key})`,
     rest: a.rest && b.rest,
     tool: (name, isReadOnly) => a.tool(name, isReadOnly) && b.tool(name, isReadOnly),
+    ...((a.other ?? b.other) && { other: (kind, key) => [a, b].every(seesOther(kind, key)) }),
   };
 }
+
+const seesOther =
+  (kind: OtherKind, key: string) =>
+  ({ other }: View): boolean =>
+    other?.(kind, key) ?? true;
 
 /** What one of them lets through. */
 export function either(views: readonly View[]): View {
@@ -44,6 +55,9 @@ export function either(views: readonly View[]): View {
     key: `(${some.map(({ key }) => key).join('|')})`,
     rest: some.some(({ rest }) => rest),
     tool: (name, isReadOnly) => some.some(view => view.tool(name, isReadOnly)),
+    ...(some.some(view => view.other) && {
+      other: (kind, key) => some.some(view => view.rest && seesOther(kind, key)(view)),
+    }),
   };
 }
 

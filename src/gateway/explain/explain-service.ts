@@ -1,6 +1,7 @@
 /** Why somebody may use a tool or not, for administrators: finds what the question is about and has the case explained. */
 import { toCaller, type Caller } from '../../access/policy/caller.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { findAccountOf } from '../../servers/accounts/account-store.ts';
 import { approvalId } from '../../servers/approvals/definition.ts';
 import { findApprovals } from '../../servers/approvals/approval-list-store.ts';
 import { ofNobody } from '../../servers/registry/own-account.ts';
@@ -67,10 +68,18 @@ export class ExplainService {
       throw new PorticoError('not_found', 'No such toolset');
     const approvalState = await this.#approvalState(server.id, tool);
     const found = await explainCase(
-      { ...asked, server: ofNobody(server), tool, approvalState, toolset },
+      { ...asked, server: await this.#as(asked.caller, server), tool, approvalState, toolset },
       this.#ports,
     );
     return { ...found, server, principalId: asked.caller.principalId, groups: asked.groups };
+  }
+
+  /** The record with what the account of whoever is asked about is listed there, and with nothing of whoever asks. */
+  async #as({ principalId }: Caller, server: Server): Promise<Server> {
+    const { db } = this.#ports;
+    const isShared = server.accounts === 'shared';
+    const account = isShared ? undefined : await findAccountOf(db, server.id, { principalId });
+    return { ...ofNobody(server), ...(account && { account }) };
   }
 
   async #approvalState(serverId: string, tool: string) {

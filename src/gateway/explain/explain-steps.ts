@@ -2,6 +2,7 @@
  * The steps that lead to a tool, each judged by itself, so that an administrator sees everything that stands in the way. Pure. What they
  * come to is not decided here: that is the gateway's trial of the very request.
  */
+import { viewOfAccount } from '../../access/policy/account-view.ts';
 import type { Caller } from '../../access/policy/caller.ts';
 import { type CatalogItem, isReadOnly } from '../../servers/catalog/catalog.ts';
 import { circuitStateOf } from '../../servers/health/circuit.ts';
@@ -22,6 +23,7 @@ export const STEPS = [
   'token_tools',
   'token_toolsets',
   'toolset',
+  'account',
   'server_status',
   'approval',
   'catalog',
@@ -42,6 +44,7 @@ export interface Case {
   caller: Caller;
   /** Whether the token has run out. */
   isExpired: boolean;
+  /** With the account that the principal has there, if it has one. */
   server: Server;
   tool: string;
   /** As the catalog has it, if it does. */
@@ -68,6 +71,7 @@ export function toSteps(given: Case, now: number): Step[] {
     scopeStep('scope_call', 'tools:call', 'Calling'),
     ...accessSteps(given),
     ...(toolset ? [toolsetStep(given, toolset)] : []),
+    ...(server.account ? [accountStep(given)] : []),
     step('server_status', isOffered(status), `The server is ${status}${error}`),
     approvalStep(given),
     catalogStep(given),
@@ -110,6 +114,14 @@ function toolsetStep({ caller, server, tool, item }: Case, toolset: Toolset): St
   const refusal = isUsable ? 'does not select the tool' : 'is not for this caller';
   const detail = `The toolset ${toolset.name} ${passes ? 'selects the tool' : refusal}`;
   return { step: 'toolset', passes, detail, ruleIds: [] };
+}
+
+function accountStep({ server, tool }: Case): Step {
+  const passes = viewOfAccount(server).tool(tool, false);
+  const detail = passes
+    ? 'Nothing says that the account there lacks it'
+    : 'The server does not list it to the account of the principal there';
+  return { step: 'account', passes, detail, ruleIds: [] };
 }
 
 function approvalStep({ item, approvalState }: Case): Step {

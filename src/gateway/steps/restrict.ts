@@ -1,9 +1,10 @@
 /**
- * What a caller may not see is taken out of its view, before anything is listed, looked up or called: so what is hidden is unknown, to
- * every function of the gateway alike.
+ * What a caller may not see is taken out of its view, and what its own account at a server does not have, before anything is listed,
+ * looked up or called: so what is hidden is unknown, to every function of the gateway alike.
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import type { Viewer, VisibleServers } from '../viewer.ts';
+import { viewOfAccount } from '../../access/policy/account-view.ts';
 import type { Policy } from '../../access/policy/policy.ts';
 import { both, NOTHING, WHOLE, type View } from '../../access/policy/view.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
@@ -33,7 +34,7 @@ function toNarrow(policy: Policy, visible: VisibleServers): VisibleServers {
   const views = new Map<string, View>();
   const servers = visible.servers.filter(server => {
     const given = visible.views?.get(server.id) ?? WHOLE;
-    const view = both(policy.viewOf(server), given);
+    const view = both(both(policy.viewOf(server), given), viewOfAccount(server));
     if (view !== WHOLE) views.set(server.id, view);
     return view !== NOTHING;
   });

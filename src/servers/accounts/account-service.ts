@@ -11,6 +11,7 @@ import { hasLimits, hasScope, type Actor } from '../../shared/identity/principal
 import { deleteGrant } from './grant-store.ts';
 import { findNamed } from '../server-names.ts';
 import type { Server } from '../registry/server-schema.ts';
+import type { RemoteAccountLists } from './remote-account-lists.ts';
 import type { Account, AccountQuery } from './account-schema.ts';
 import {
   ACCOUNTS,
@@ -24,8 +25,8 @@ export interface AccountPorts {
   db: D1Database;
   keys: KeyRing;
   adminAudit: AdminAudit;
-  /** An account at this server is there, another one, or gone. */
-  onConnected(serverId: string): Promise<void>;
+  /** A principal has an account at this server, another one, or none any more. */
+  onConnected(serverId: string, principalId: string): Promise<void>;
   /** Revoke what an account holds at its issuer, as far as that goes. */
   revoke(account: Account): Promise<void>;
 }
@@ -49,18 +50,21 @@ type Asked = AccountQuery & { within?: readonly { id: string }[] };
 
 const SCOPES = { read: 'tools:call', write: 'tools:call' } as const;
 
-/** What follows where accounts change: other callers have others, and the first may be what the catalog is read by. */
+/** What follows where accounts change: other callers have others, the first may be what the catalog is read by, and each has lists of its own. */
 export const createOnConnected =
   ({
     onAccessChanged,
     monitors,
+    accountLists,
   }: {
     onAccessChanged(): Promise<void>;
     monitors: { follow(serverId: string): Promise<unknown> };
+    accountLists: Pick<RemoteAccountLists, 'read'>;
   }) =>
-  async (serverId: string): Promise<void> => {
+  async (serverId: string, principalId: string): Promise<void> => {
     await onAccessChanged();
     await monitors.follow(serverId).catch(() => {});
+    await accountLists.read(principalId, serverId);
   };
 
 export function createAccounts(ports: AccountPorts): Accounts {
@@ -80,7 +84,8 @@ export function createAccounts(ports: AccountPorts): Accounts {
       principal,
     }),
     onDeleting: revoke,
-    onChanged: (_verb: unknown, { server_id: serverId }: Account) => onConnected(serverId),
+    onChanged: (_verb: unknown, { server_id, principal_id }: Account) =>
+      onConnected(server_id, principal_id),
   };
   const records = createReadRecords<Account, Asked>(ports, kind);
   /** Who sees and ends those of everybody. */
@@ -134,7 +139,7 @@ export function createAccounts(ports: AccountPorts): Accounts {
         });
         const account = isDone ? await findRecord(db, ACCOUNTS, id) : undefined;
         if (!account) throw new PorticoError('busy', 'It was changed meanwhile; try again');
-        await onConnected(server.id);
+        await onConnected(server.id, principalId);
         return account;
       });
     },

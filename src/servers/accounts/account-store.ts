@@ -69,7 +69,7 @@ export function writeAccount(
   return isKnown
     ? db
         .prepare(
-          'UPDATE accounts SET auth_sealed = ?, revision = revision + 1, updated_at = ? WHERE id = ?',
+          'UPDATE accounts SET auth_sealed = ?, revision = revision + 1, updated_at = ?, own_lists_of = NULL WHERE id = ?',
         )
         .bind(sealed, now, id)
     : db

@@ -27,8 +27,8 @@ export interface ConnectingPorts {
   clients: Pick<UpstreamClients, 'choose' | 'forget'>;
   /** Address of our client metadata document where it is not on the gateway's own origin. */
   clientDocumentUrl: string | undefined;
-  /** An account at this server is there, or another one. */
-  onConnected(serverId: string): Promise<void>;
+  /** A principal has an account at this server, or another one. */
+  onConnected(serverId: string, principalId: string): Promise<void>;
 }
 
 /** Where issuers send people back to. */
@@ -166,7 +166,7 @@ export class Connecting {
         detail: { server: serverId, account: id, issuer, ...(scope === null ? {} : { scope }) },
       });
       if (!isDone) throw new PorticoError('busy', 'It was changed meanwhile; try again');
-      await this.#ports.onConnected(serverId);
+      await this.#ports.onConnected(serverId, principalId);
       return server;
     });
   }

@@ -39,4 +39,5 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0037_devices.sql',
   '0038_accounts.sql',
   '0039_account_grants.sql',
+  '0040_account_lists.sql',
 ];

@@ -5,6 +5,17 @@ import { z } from 'zod';
 export const AccountModeSchema = z.enum(['shared', 'per_principal', 'both']);
 export type AccountMode = z.infer<typeof AccountModeSchema>;
 
+/** What an account's own list of a kind has of the shared one: all but some, or only some; whichever is shorter. Keys as servers write them. */
+export const OwnListSchema = z.union([
+  z.object({ lacks: z.array(z.string()) }),
+  z.object({ has: z.array(z.string()) }),
+]);
+export type OwnList = z.infer<typeof OwnListSchema>;
+
+/** The lists of an account that lack something of the shared catalog, by kind. */
+export const OwnListsSchema = z.record(z.string(), OwnListSchema);
+export type OwnLists = Readonly<Record<string, OwnList>>;
+
 /** An account as a call needs it. */
 export const HeldAccountSchema = z.object({
   id: z.string(),
@@ -21,6 +32,12 @@ export const HeldAccountSchema = z.object({
   expiresAt: z.number().nullable(),
   /** Why its owner has to sign in again; null while it works. */
   ended: z.string().nullable(),
+  /** Null where its own lists lack nothing, or were never read. */
+  lists: OwnListsSchema.nullable(),
+  /** Hash of the catalog that they were compared with; null where its credential is another one since. */
+  listsOf: z.string().nullable(),
+  /** When, in milliseconds since the epoch. */
+  listsAt: z.number().nullable(),
 });
 export type HeldAccount = z.infer<typeof HeldAccountSchema>;
 
@@ -35,4 +52,5 @@ export interface FreshToken {
 
 /** The JSON of {@link HeldAccountSchema}, of `accounts AS a LEFT JOIN account_grants AS g ON g.account_id = a.id`. */
 export const HELD_ACCOUNT_SQL = `json_object('id', a.id, 'principalId', a.principal_id, 'serverId', a.server_id, 'sealed', a.auth_sealed,
-    'revision', a.revision, 'serial', g.serial, 'issuedAt', g.issued_at, 'expiresAt', g.expires_at, 'ended', g.ended)`;
+    'revision', a.revision, 'serial', g.serial, 'issuedAt', g.issued_at, 'expiresAt', g.expires_at, 'ended', g.ended,
+    'lists', json(a.own_lists), 'listsOf', a.own_lists_of, 'listsAt', a.own_lists_at)`;

@@ -215,7 +215,8 @@ function isWithin({ items }: ClientView, others: readonly ClientView[]): boolean
 
 const keyText = (text: string): string => String((JSON.parse(text) as JsonObject)['name']);
 
-async function openSession(
+/** @throws PorticoError with an `upstream_*` code; whoever opens one ends it */
+export async function openSession(
   endpoint: UpstreamEndpoint,
   transport: Verdict['transport'],
   declared: JsonObject,

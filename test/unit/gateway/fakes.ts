@@ -72,6 +72,7 @@ export function createFakeGateway(ports: Partial<GatewayPorts> = {}): Gateway {
     catalogOf,
     catalogsOf: async servers => Promise.all(servers.map(of)),
     findTools: findNothing,
+    onListed: () => {},
     taskIds: createTaskIds(KEYS),
     subscribeTasks: () => Promise.resolve({ agreed: [], ended: Promise.resolve() }),
     ledger: undefined,

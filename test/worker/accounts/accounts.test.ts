@@ -102,7 +102,11 @@ describe.each(NAMES)('a server with accounts: %s', name => {
       code: 'account_required',
       connect_url: `${ORIGIN}/connect/${name}`,
     });
-    expect(KINDS[name].posts.filter(post => post.method !== 'initialize')).toEqual([]);
+    // Beside what reads the lists of accounts, each with its own token.
+    const others = KINDS[name].posts.filter(
+      ({ method, headers }) => method !== 'initialize' && !headers.has('authorization'),
+    );
+    expect(others).toEqual([]);
   });
 
   it('[UP-4] [ACC-8] goes by the session that was opened with the account, of a client with a session too', async () => {
@@ -126,7 +130,7 @@ describe.each(NAMES)('a server with accounts: %s', name => {
     expect(told).toEqual([a, b, a, b]);
     await connect(ada, name, 'newer-of-ada');
     expect(await asked(0, 9)).toBe('Bearer newer-of-ada');
-    for (const post of KINDS[name].posts) {
+    for (const post of KINDS[name].of('tools/call')) {
       expect([a, b, 'Bearer newer-of-ada', null]).toContain(post.headers.get('authorization'));
     }
   });

@@ -1,0 +1,52 @@
+/** Has the lists of accounts read that are due, each by the object of its principal at its server. Nobody waits for it. */
+import { principalOwner } from '../../shared/identity/object-owners.ts';
+import { Lru } from '../../shared/util/lru.ts';
+import type { Server } from '../registry/server-schema.ts';
+import { areListsDue } from './account-lists.ts';
+
+/** The object of a principal at a server. */
+export interface AccountListRemote {
+  /** Read the lists of the account, where they are due; answers before that is done. */
+  readOwnLists(serverId: string): Promise<void>;
+}
+
+/** One isolate asks this often at most for one account, in milliseconds. */
+const ASK_GAP_MS = 10_000;
+const MAX_REMEMBERED = 1_000;
+
+export class RemoteAccountLists {
+  readonly #remote: (owner: string) => AccountListRemote;
+  readonly #askedAt = new Lru<string, number>(MAX_REMEMBERED);
+  readonly #withAccounts = new WeakMap<readonly Server[], readonly Server[]>();
+
+  /** @param remote gives a client's object by its name */
+  constructor(remote: (owner: string) => AccountListRemote) {
+    this.#remote = remote;
+  }
+
+  /** Somebody lists what these servers have. @param servers as they reach them */
+  listed(servers: readonly Server[]): void {
+    let own = this.#withAccounts.get(servers);
+    if (!own) {
+      own = servers.filter(({ account }) => account !== undefined);
+      this.#withAccounts.set(servers, own);
+    }
+    if (own.length === 0) return;
+    const now = Date.now();
+    for (const server of own) {
+      if (!areListsDue(server, now)) continue;
+      const { account } = server;
+      const key = `${account.id} ${account.revision} ${server.catalogHash}`;
+      if (now - (this.#askedAt.get(key) ?? 0) < ASK_GAP_MS) continue;
+      this.#askedAt.set(key, now);
+      void this.read(account.principalId, server.id);
+    }
+  }
+
+  /** Have them read, if it can be had. */
+  async read(principalId: string, serverId: string): Promise<void> {
+    await this.#remote(principalOwner(principalId, serverId))
+      .readOwnLists(serverId)
+      .catch(() => {});
+  }
+}
