@@ -27,6 +27,7 @@ interface ServerPage {
 export interface Api {
   listServers(): Promise<ServerRecord[]>;
   createServer(server: NewServer): Promise<ServerRecord>;
+  getServer(id: string): Promise<ServerRecord>;
   deleteServer(id: string): Promise<void>;
   /** Whether the gateway takes a token: false only where it says that it does not. */
   isTokenKnown(token: string): Promise<boolean>;
@@ -66,6 +67,7 @@ export function createApi(origin: string, adminToken: string): Api {
         query = `?limit=500&cursor=${page.next_cursor}`;
       }
     },
+    getServer,
     createServer: async server => JSON.parse(await call('POST', SERVERS, server)) as ServerRecord,
     deleteServer: async id => void (await call('DELETE', `${SERVERS}/${id}`)),
     isTokenKnown: token =>

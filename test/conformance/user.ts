@@ -1,13 +1,7 @@
 /**
  * A user's client of the gateway for the client side of the suite: SDK 1 for the legacy revisions, SDK 2 for the modern
- * one. It accepts every form with the defaults of its schema, as a user does who presses Enter.
+ * one, of which only the one that is wanted is loaded. It accepts every form with the defaults of its schema, as a user does who presses Enter.
  */
-import { Client as ModernClient } from '@modelcontextprotocol/client';
-import { StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
-import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-
 type Arguments = Record<string, unknown>;
 
 export interface User {
@@ -41,7 +35,8 @@ function fillIn(params: object): Record<string, string | number | boolean> {
 const capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} };
 
 async function connectModern(url: URL, headers: Record<string, string>): Promise<User> {
-  const client = new ModernClient(identity, {
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const client = new Client(identity, {
     capabilities,
     versionNegotiation: { mode: 'auto' },
   });
@@ -49,7 +44,7 @@ async function connectModern(url: URL, headers: Record<string, string>): Promise
     action: 'accept',
     content: fillIn(params),
   }));
-  await client.connect(new ModernTransport(url, { requestInit: { headers } }));
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
   const version = client.getNegotiatedProtocolVersion();
   if (version !== MODERN_VERSION) throw new Error(`The user was given ${String(version)}`);
   const options = { timeout: CALL_TIMEOUT_MS };
@@ -66,12 +61,18 @@ async function connectModern(url: URL, headers: Record<string, string>): Promise
 }
 
 async function connectLegacy(url: URL, headers: Record<string, string>): Promise<User> {
-  const client = new LegacyClient(identity, { capabilities });
+  const [{ Client }, { StreamableHTTPClientTransport }, { ElicitRequestSchema }] =
+    await Promise.all([
+      import('@modelcontextprotocol/sdk/client/index.js'),
+      import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+      import('@modelcontextprotocol/sdk/types.js'),
+    ]);
+  const client = new Client(identity, { capabilities });
   client.setRequestHandler(ElicitRequestSchema, ({ params }) => ({
     action: 'accept',
     content: fillIn(params),
   }));
-  await client.connect(new LegacyTransport(url, { requestInit: { headers } }));
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
   const options = { timeout: CALL_TIMEOUT_MS };
   return {
     listTools: async () => (await client.listTools()).tools,
