@@ -4,7 +4,7 @@
  */
 import { scheduler } from 'node:timers/promises';
 import type { Api, ServerRecord } from '../../local/api.ts';
-import { ConnectingPerson } from '../e2e/support/connecting.ts';
+import { ConnectingPerson, toText } from '../e2e/support/connecting.ts';
 import type { User } from './user.ts';
 
 /** More sign-ins than the gateway allows for one thing. */
@@ -24,32 +24,33 @@ export interface AccountScene {
   connect(): Promise<User>;
 }
 
-/** @returns whether the call was done; false where the gateway refused to connect, or to connect again */
-export async function callWithAccount(scene: AccountScene): Promise<boolean> {
+/** @returns why the gateway refused to connect, or to connect again; undefined where the call was done */
+export async function callWithAccount(scene: AccountScene): Promise<string | undefined> {
   const { origin, api, server, token } = scene;
   const person = new ConnectingPerson(origin, token);
   await person.signIn();
-  await useTools(scene);
+  if ((await useTool(scene)) !== 'told') throw new Error('Nobody is told to connect');
   for (let round = 0; round < MAX_SIGN_INS; round += 1) {
     const before = await api.getServer(server.id);
-    const { status } = await person.connectAtOnce(server.name);
-    if (status !== 200) return false;
+    const { status, text } = await person.connectAtOnce(server.name);
+    if (status !== 200) return /role="alert">([^<]*)/.exec(text)?.[1] ?? toText(text);
     await whenLookedAt(api, before);
-    if (await useTools(scene)) return true;
+    if ((await useTool(scene)) === 'done') return undefined;
   }
   throw new Error(`${MAX_SIGN_INS} sign-ins were not enough`);
 }
 
-/** Calls what is listed. @returns whether the server answered; else the user was told where to connect an account, or saw nothing */
-async function useTools({ origin, server, connect }: AccountScene): Promise<boolean> {
+/** Calls the tool that is listed. @returns whether the server answered, the user was told where to connect, or there is no tool */
+async function useTool(scene: AccountScene): Promise<'done' | 'told' | 'none'> {
+  const { origin, server, connect } = scene;
   const user = await connect();
   try {
     const [tool] = await user.listTools();
-    if (!tool) return false;
+    if (!tool) return 'none';
     const answer = await user.callTool(tool.name, {});
-    if (answer.includes('"text":"test"')) return true;
-    if (answer.includes(`${origin}/connect/${server.name}`)) return false;
-    throw new Error(`Nobody is told to connect: ${answer}`);
+    if (answer.includes('"text":"test"')) return 'done';
+    if (answer.includes(`${origin}/connect/${server.name}`)) return 'told';
+    throw new Error(`The call failed: ${answer}`);
   } finally {
     await user.close();
   }

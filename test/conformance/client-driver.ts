@@ -147,8 +147,9 @@ async function throughGateway(origin: string, url: string, scenario: string, rev
     await api.waitForServer(server.id, ['CONNECTED', 'DEGRADED', 'ERROR'], CONNECT_TIMEOUT_MS);
     const token = await api.createToken({ name, scopes: ['tools:read', 'tools:call'] });
     const connect = () => connectUser(endpoint, token, era);
-    const isDone = await callWithAccount({ origin, api, server, token, connect });
-    if (isDone === REFUSED.has(scenario)) throw new Error(isDone ? 'It was let in' : 'It was not');
+    const refusal = await callWithAccount({ origin, api, server, token, connect });
+    const isRefused = refusal !== undefined;
+    if (isRefused !== REFUSED.has(scenario)) throw new Error(refusal ?? 'Nothing was refused');
   } finally {
     await api.deleteServer(server.id);
   }
