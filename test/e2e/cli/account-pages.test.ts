@@ -1,49 +1,26 @@
 /** A person at a terminal who lacks an account at a server: a page opens, the command waits, and goes on when the account is there. */
-import { createServer, type Server } from 'node:http';
-import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
 import { startBrowser } from '../support/browser.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 import { createLoginMachine, type LoginMachine } from '../support/logging-in.ts';
+import { registerNotes, startNotes, type NotesServer } from '../support/notes-server.ts';
 import { runPortico } from '../support/portico-command.ts';
 import { startTerminal } from '../support/terminal.ts';
 
 const SOON_MS = 60_000;
 const CTRL_C = '\u0003';
-let notes: Server;
+let notes: NotesServer;
 let gateway: Gateway;
 let browser: Browser;
 /** Its `xdg-open` notes the address. */
 let machine: LoginMachine;
-let serverId: string;
+let whenServer: (status: string) => Promise<unknown>;
 let count = 0;
 let token: string;
-
-/** Says by which token it was called; tells strangers nothing. */
-async function startNotes(): Promise<Server> {
-  const server = createServer(async (request, response) => {
-    const known = /^Bearer (\S+-at-notes)$/.exec(request.headers.authorization ?? '')?.[1];
-    if (known === undefined) return void response.writeHead(401).end();
-    const mcp = new McpServer({ name: 'notes', version: '1.0.0' });
-    mcp.registerTool('whoami', { description: 'Who calls' }, () => ({
-      content: [{ type: 'text', text: `You are ${known.toUpperCase()}` }],
-    }));
-    const transport = new StreamableHTTPServerTransport({});
-    await mcp.connect(transport as Transport);
-    await transport.handleRequest(request, response);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}
 
 beforeAll(async () => {
   [notes, gateway, browser, machine] = await Promise.all([
@@ -52,20 +29,13 @@ beforeAll(async () => {
     startBrowser(),
     createLoginMachine('echo "$1" > "$HOME/opened"'),
   ]);
-  const url = `http://127.0.0.1:${(notes.address() as AddressInfo).port}/mcp`;
-  const body = {
-    name: 'notes',
-    transport_type: 'HTTP',
-    connection_config: { url },
-    accounts: 'per_principal',
-  };
-  serverId = String((await gateway.api('POST', '/api/v1/aggregator/servers', body)).json['id']);
+  whenServer = await registerNotes(gateway, notes);
   await whenServer('DEGRADED');
 });
 afterAll(async () => {
   await browser?.close();
   await gateway?.stop();
-  notes?.close();
+  notes?.stop();
   await machine?.remove();
 });
 beforeEach(async () => {
@@ -73,11 +43,6 @@ beforeEach(async () => {
   await rm(join(machine.env['HOME'] ?? '', 'opened'), { force: true });
 });
 
-const whenServer = (status: string) =>
-  until(`it is ${status}`, SOON_MS, async () => {
-    const { json } = await gateway.api('GET', `/api/v1/aggregator/servers/${serverId}`);
-    return json['status'] === status || undefined;
-  });
 const env = (more: Record<string, string> = machine.env) => ({
   ...more,
   PORTICO_URL: gateway.origin,

@@ -1,74 +1,35 @@
 /** Clients of both SDKs whose user lacks an account at a server: they show the link, the user connects it in a browser, and the call is made. */
-import { createServer, type Server } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import {
   Client as Client2,
   StreamableHTTPClientTransport as Http2,
 } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { until } from '../../fixtures/start-fixture.ts';
 import { createCookieBrowser } from '../support/cookie-browser.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
+import {
+  connectNotes,
+  registerNotes,
+  startNotes,
+  type NotesServer,
+} from '../support/notes-server.ts';
 import { MODERN_VERSION } from '../support/raw-client.ts';
 
-let notes: Server;
+let notes: NotesServer;
 let gateway: Gateway;
-
-/** Says by which token it was called. */
-async function startNotes(): Promise<Server> {
-  const server = createServer(async (request, response) => {
-    const token = /^Bearer (\S+-at-notes)$/.exec(request.headers.authorization ?? '')?.[1];
-    if (token === undefined) return void response.writeHead(401).end();
-    const mcp = new McpServer({ name: 'notes', version: '1.0.0' });
-    const text = token.toUpperCase();
-    mcp.registerTool('whoami', { description: 'Who calls' }, () => ({
-      content: [{ type: 'text', text }],
-    }));
-    mcp.registerPrompt('greet', { description: 'Greets' }, () => ({
-      messages: [{ role: 'user', content: { type: 'text', text } }],
-    }));
-    mcp.registerResource('me', 'note://me', {}, ({ href: uri }) => ({ contents: [{ uri, text }] }));
-    const transport = new StreamableHTTPServerTransport({});
-    await mcp.connect(transport as Transport);
-    await transport.handleRequest(request, response);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}
 
 beforeAll(async () => {
   [notes, gateway] = await Promise.all([startNotes(), startGateway()]);
-  const url = `http://127.0.0.1:${(notes.address() as AddressInfo).port}/mcp`;
-  const body = {
-    name: 'notes',
-    transport_type: 'HTTP',
-    connection_config: { url },
-    accounts: 'per_principal',
-  };
-  const { json } = await gateway.api('POST', '/api/v1/aggregator/servers', body);
-  const { token } = await gateway.createToken({ name: 'First' });
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  await fetch(`${gateway.origin}/api/v1/accounts`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ server: 'notes', token: 'first-at-notes' }),
-  });
-  await until('it is connected', 60_000, async () => {
-    const server = await gateway.api('GET', `/api/v1/aggregator/servers/${String(json['id'])}`);
-    return server.json['status'] === 'CONNECTED' || undefined;
-  });
+  const whenStatus = await registerNotes(gateway, notes);
+  await connectNotes(gateway, (await gateway.createToken({ name: 'First' })).token, 'first');
+  await whenStatus('CONNECTED');
 });
 afterAll(async () => {
   await gateway?.stop();
-  notes?.close();
+  notes?.stop();
 });
 
 /** What the user of a client does with a link: opens it, signs in, pastes a token of the server. */
