@@ -39,6 +39,7 @@ export default defineConfig({
     '.portico',
     '.wrangler',
     'bench/results',
+    'console/src/generated',
   ],
   rules: {
     eqeqeq: 'error',

@@ -7,6 +7,8 @@ import { mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { buildConsole } from './console-assets.ts';
+
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const RENDERER = 'node_modules/swagger-ui-dist';
 const RENDERER_FILES = [
@@ -24,6 +26,7 @@ export function buildAssets(): string {
     [...listPages('docs'), ...RENDERER_FILES.map(name => join(RENDERER, name))],
     join(folder, 'docs'),
   );
+  buildConsole(join(folder, 'console'));
   for (const name of ['search', 'people']) copyAll(listPages(name), join(folder, name));
   return folder;
 }

@@ -6,6 +6,7 @@ import { SealedIds } from './admission/sealed-id.ts';
 import { Sessions, type SessionsOptions } from './admission/sessions.ts';
 import { Snapshots } from './admission/snapshots.ts';
 import type { AccessState } from './policy/policy.ts';
+import { createFindOwnPrincipal } from './principals/own-principal.ts';
 import { createPrincipals } from './principals/principal-service.ts';
 import { createRules } from './rules/rule-service.ts';
 import { SetupService } from './setup/setup-service.ts';
@@ -48,6 +49,7 @@ export function createAccess({ db, keys, adminAudit, config, ...deps }: AccessDe
     invalidateRegistry: () => snapshots.forgetServers(),
     sessions: new Sessions({ db, sealedIds: new SealedIds(keys), snapshots, config }),
     principals: createPrincipals(ports),
+    findOwnPrincipal: createFindOwnPrincipal(db),
     tokens: createTokens({ ...ports, keys }),
     rules: createRules(ports),
     toolsets: createToolsets(ports),

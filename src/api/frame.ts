@@ -4,6 +4,7 @@
  */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { z } from 'zod';
+import type { FindOwnPrincipal } from '../access/principals/own-principal.ts';
 import type { Principals } from '../access/principals/principal-service.ts';
 import type { Rules } from '../access/rules/rule-service.ts';
 import type { Snapshot, Snapshots } from '../access/admission/snapshots.ts';
@@ -61,6 +62,7 @@ export interface ApiPorts {
   /** The first migration that the database lacks. */
   missingMigration: { ask(): Promise<string | undefined> };
   principals: Principals;
+  findOwnPrincipal: FindOwnPrincipal;
   approvals: ApprovalService;
   tokens: Tokens;
   invitations: Invitations;

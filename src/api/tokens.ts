@@ -12,6 +12,7 @@ import {
   type ShownToken,
 } from '../access/tokens/token-schema.ts';
 import { ScopeSchema } from '../shared/identity/token.ts';
+import { hasLimits } from '../shared/identity/principal.ts';
 import type { NamedServer } from '../shared/util/name-pattern.ts';
 import {
   ACT_ERRORS,
@@ -111,7 +112,7 @@ const own = createRoute({
   operationId: 'getOwnToken',
   tags: ['tokens'],
   summary: 'Get the token that asks',
-  description: 'For every token, whatever it may do.',
+  description: 'For every token, whatever it may do, and for who is signed in with a browser.',
   responses: responsesOf(
     200,
     'Which token it is, and what it may do',
@@ -119,21 +120,29 @@ const own = createRoute({
       .object({
         id: z.string().meta({ description: 'As administrators see it' }),
         principal: z.string().meta({ description: 'Id of the principal whose token it is' }),
+        name: z.string().meta({ description: 'Name of the principal' }),
+        groups: z.array(z.string()),
         scopes: z.array(ScopeSchema),
+        limited: z.boolean().meta({
+          description: 'Whether it is limited to some servers, tools or toolsets',
+        }),
       })
       .meta({ id: 'OwnToken' }),
     {
       example: {
         id: resource.example.id,
         principal: resource.example.principal,
+        name: 'Ada',
+        groups: ['platform'],
         scopes: resource.example.scopes,
+        limited: false,
       },
     },
   ),
 });
 
 /** Add the routes. */
-export function registerTokens(api: Api, { tokens }: ApiPorts): void {
+export function registerTokens(api: Api, { tokens, findOwnPrincipal }: ApiPorts): void {
   const { toView } = resource;
   registerCreate(api, resource, created, async (body, { caller, servers }) => {
     const { token, value } = await tokens.create(caller, body, servers);
@@ -141,9 +150,12 @@ export function registerTokens(api: Api, { tokens }: ApiPorts): void {
   });
   registerList(api, resource, listed, tokens);
   registerOne(api, resource, tokens);
-  api.openapi(own, context => {
-    const { tokenId: id, principalId: principal, scopes } = context.var.snapshot.caller;
-    return context.json({ id, principal, scopes: [...scopes] }, 200);
+  api.openapi(own, async context => {
+    const { caller } = context.var.snapshot;
+    const { tokenId: id, principalId: principal, scopes } = caller;
+    const { name, groups } = await findOwnPrincipal(caller);
+    const limited = hasLimits(caller);
+    return context.json({ id, principal, name, groups, scopes: [...scopes], limited }, 200);
   });
   api.openapi(rotate, async context => {
     const { caller, servers } = context.var.snapshot;

@@ -26,6 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   mjs: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
 };
 
 /** Headers of a page or one of its files. */

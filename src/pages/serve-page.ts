@@ -1,6 +1,7 @@
 /** Paths of the pages for people. */
 import { answerPage } from '../http/page-files.ts';
 import { handleAuthorize, type AuthorizePorts } from './authorize.ts';
+import { handleConsole, isConsolePath, type ConsolePorts } from './console.ts';
 import { handleConnect, isConnectPath, type ConnectPagePorts } from './connect.ts';
 import { handleDevice, type DevicePagePorts } from './device.ts';
 import { isPageFile, servePageFile } from './page.ts';
@@ -9,6 +10,7 @@ import { handleSetup, isSetupPath, type SetupPorts } from './setup.ts';
 import { handleSignIn, isSignInPath, type SignInPagePorts } from './sign-in.ts';
 
 export type PagesPorts = AuthorizePorts &
+  ConsolePorts &
   ConnectPagePorts &
   DevicePagePorts &
   PasskeyPagePorts &
@@ -27,6 +29,7 @@ export function servePage(
   if (isSignInPath(pathname)) return handleSignIn(request, url, ports);
   if (isPasskeyPath(pathname)) return handlePasskeys(request, url, ports);
   if (isConnectPath(pathname)) return handleConnect(request, url, ports);
+  if (isConsolePath(pathname)) return handleConsole(request, url, ports);
   if (isSetupPath(pathname)) return handleSetup(request, url, ports);
   if (!isPageFile(pathname)) return undefined;
   const read = () => servePageFile(pathname, ports.asset);

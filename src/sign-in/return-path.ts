@@ -1,7 +1,8 @@
 /** Where somebody goes on after signing in: a page of our own that asked for it, and never anywhere else. Pure. */
 
 const MAX_CHARS = 8_000;
-const PAGES = new Set(['/authorize', '/device', '/sign-in/passkeys']);
+const PAGES = new Set(['/authorize', '/console', '/device', '/sign-in/passkeys']);
+const FOLDERS = ['/connect/', '/console/'];
 
 /** The path of a page of ours, or undefined where the text is none. @param url of the request */
 export function toReturnPath(text: string | null, { origin }: URL): string | undefined {
@@ -9,6 +10,6 @@ export function toReturnPath(text: string | null, { origin }: URL): string | und
   const url = URL.parse(text, origin);
   if (url?.origin !== origin) return undefined;
   const { pathname, search } = url;
-  const isOurs = PAGES.has(pathname) || pathname.startsWith('/connect/');
+  const isOurs = PAGES.has(pathname) || FOLDERS.some(folder => pathname.startsWith(folder));
   return isOurs ? `${pathname}${search}` : undefined;
 }

@@ -1,0 +1,15 @@
+/** Accounts at servers: one's own, and those of all for who administers. */
+import type { AccountPage } from '../generated/types.gen.ts';
+import { request } from './request.ts';
+import { LIVE_MS } from './servers.ts';
+
+export const accountsQuery = () => ({
+  queryKey: ['accounts'],
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    request<AccountPage>('accounts', { query: { limit: 200 }, signal }),
+  refetchInterval: LIVE_MS,
+});
+
+/** End an account. */
+export const endAccount = (id: string) =>
+  request<undefined>(`accounts/${encodeURIComponent(id)}`, { method: 'DELETE' });

@@ -1,0 +1,91 @@
+/**
+ * Requests to the gateway's REST API, as whoever is signed in with the browser. No credential is in the hands of a script, but for a token
+ * that somebody pasted into this tab: that is in memory, and gone with the page.
+ */
+
+/** What the gateway answered in place of what was asked for (RFC 9457). */
+export class ApiProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** By field of what was sent. */
+  readonly fields: readonly { field: string; message: string }[];
+
+  constructor(status: number, body: unknown) {
+    const { code, detail, errors } = (body ?? {}) as Partial<Record<string, unknown>>;
+    super(typeof detail === 'string' ? detail : `The gateway answered ${status}`);
+    this.name = 'ApiProblem';
+    this.status = status;
+    this.code = typeof code === 'string' ? code : '';
+    this.fields = Array.isArray(errors) ? (errors as { field: string; message: string }[]) : [];
+  }
+}
+
+/** The gateway was not reached at all. */
+export class Unreachable extends Error {
+  constructor() {
+    super('The gateway cannot be reached. Nothing was lost: try again when the network is back');
+  }
+}
+
+export interface Asked {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  query?: Record<string, string | number | boolean | undefined>;
+  body?: unknown;
+  /** Revision that is edited; another one meanwhile is refused. */
+  revision?: number;
+  signal?: AbortSignal;
+}
+
+let pasted: string | undefined;
+
+/** Use a token for this tab in place of a sign-in; undefined: none any more. */
+export function useToken(token: string | undefined): void {
+  pasted = token;
+}
+
+/** A token was pasted into this tab. */
+export const hasToken = (): boolean => pasted !== undefined;
+
+/**
+ * Ask the API.
+ * @param path below `/api/v1/`
+ * @throws ApiProblem, Unreachable
+ */
+export async function request<T>(path: string, asked: Asked = {}): Promise<T> {
+  const { method = 'GET', query = {}, body, revision, signal } = asked;
+  const url = new URL(`/api/v1/${path}`, location.origin);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') url.searchParams.set(name, String(value));
+  }
+  const headers = new Headers({ accept: 'application/json' });
+  if (pasted !== undefined) headers.set('authorization', `Bearer ${pasted}`);
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  if (revision !== undefined) headers.set('if-match', `"${revision}"`);
+  const answer = await send(url, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal ? { signal } : {}),
+  });
+  const text = await answer.text();
+  const json: unknown = text === '' ? undefined : parse(text);
+  if (!answer.ok) throw new ApiProblem(answer.status, json);
+  return json as T;
+}
+
+async function send(url: URL, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (thrown) {
+    if (init.signal?.aborted) throw thrown;
+    throw new Unreachable();
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

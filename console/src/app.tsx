@@ -1,0 +1,98 @@
+/** The shell: who is signed in, the views there are for them, and the one that the path names. */
+import { useQuery } from '@tanstack/preact-query';
+import { lazy, Suspense } from 'preact/compat';
+import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
+import { meQuery, type Me } from './api/me.ts';
+import { ApiProblem, hasToken } from './api/request.ts';
+import { Loading, Problem } from './parts/states.tsx';
+import { TokenForm } from './parts/token-form.tsx';
+import { VIEWS, type View } from './views.ts';
+
+const BASE = '/console';
+const asksForToken = () => new URLSearchParams(location.search).has('token');
+
+export function App() {
+  const me = useQuery(meQuery());
+  if (asksForToken() && !hasToken()) return <TokenForm onToken={() => void me.refetch()} />;
+  if (me.error instanceof ApiProblem && me.error.status === 401) return <SignedOut />;
+  if (me.error) return <Problem thrown={me.error} onRetry={() => void me.refetch()} />;
+  if (!me.data) return <Loading />;
+  return (
+    <Router base={BASE}>
+      <Shell me={me.data} />
+    </Router>
+  );
+}
+
+/** The sign-in ended: what was typed elsewhere on the page is kept until somebody goes on. */
+function SignedOut() {
+  const back = encodeURIComponent(location.pathname + location.search);
+  return (
+    <main class="card">
+      <h1>You are signed out</h1>
+      <p>
+        <a class="button" href={`/sign-in?return=${back}`}>
+          Sign in
+        </a>
+      </p>
+    </main>
+  );
+}
+
+const isFor = (me: Me) => (view: View) => view.needs === undefined || me.scopes.includes('admin');
+const lazyViews = new Map(VIEWS.map(view => [view.path, lazy(view.load)]));
+
+function Shell({ me }: { me: Me }) {
+  const views = VIEWS.filter(isFor(me));
+  return (
+    <div class="shell">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header>
+        <strong>Portico</strong>
+        <span class="who">{me.name}</span>
+        <form method="post" action="/sign-out">
+          <button class="quiet" type="submit">
+            Sign out
+          </button>
+        </form>
+      </header>
+      <nav aria-label="Views">
+        <ul>
+          {views.map(view => (
+            <li key={view.path}>
+              <NavLink view={view} />
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main id="main" tabIndex={-1}>
+        <Suspense fallback={<Loading />}>
+          <Switch>
+            {views.map(({ path }) => {
+              const Page = lazyViews.get(path);
+              return (
+                <Route key={path} path={path}>
+                  {Page ? <Page me={me} /> : null}
+                </Route>
+              );
+            })}
+            <Route>
+              <h1>There is no such view for you</h1>
+            </Route>
+          </Switch>
+        </Suspense>
+      </main>
+    </div>
+  );
+}
+
+function NavLink({ view: { path, name } }: { view: View }) {
+  const [at] = useLocation();
+  return (
+    <Link href={path} aria-current={at === path ? 'page' : undefined}>
+      {name}
+    </Link>
+  );
+}

@@ -1,0 +1,27 @@
+/** What a view shows while it has nothing to show: it waits, something went wrong, or there is nothing. */
+import type { ComponentChildren } from 'preact';
+
+export const Loading = () => (
+  <p class="loading" role="status">
+    Loading…
+  </p>
+);
+
+/** @param onRetry asks again */
+export function Problem({ thrown, onRetry }: { thrown: unknown; onRetry?: () => void }) {
+  const text = thrown instanceof Error ? thrown.message : 'Something went wrong';
+  return (
+    <div class="problem" role="alert">
+      <p>{text}</p>
+      {onRetry ? (
+        <button type="button" class="quiet" onClick={onRetry}>
+          Try again
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+export const Empty = ({ children }: { children: ComponentChildren }) => (
+  <p class="empty">{children}</p>
+);

@@ -1,0 +1,23 @@
+/** A time as people say it, with the whole of it for who points at it. */
+const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, ms: number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+];
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const whole = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** `3 minutes ago`. @param now milliseconds since the epoch */
+export function toRelative(at: string, now: number): string {
+  const apart = Date.parse(at) - now;
+  const step = STEPS.find(([, ms]) => Math.abs(apart) >= ms);
+  return step ? relative.format(Math.trunc(apart / step[1]), step[0]) : 'just now';
+}
+
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={whole.format(new Date(at))}>
+      {toRelative(at, Date.now())}
+    </time>
+  );
+}

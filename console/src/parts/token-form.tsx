@@ -1,0 +1,32 @@
+/** Somebody works with a token in this tab in place of a sign-in: the deployment's own, which signs nobody in. */
+import { useState } from 'preact/hooks';
+import { useToken } from '../api/request.ts';
+
+export function TokenForm({ onToken }: { onToken: () => void }) {
+  const [text, setText] = useState('');
+  return (
+    <main class="card">
+      <h1>Use a token in this tab</h1>
+      <p>It stays in this page and is gone when you leave it. Nobody is signed in by it.</p>
+      <form
+        autocomplete="off"
+        onSubmit={event => {
+          event.preventDefault();
+          useToken(text.trim());
+          onToken();
+        }}
+      >
+        <label for="token">Token</label>
+        <input
+          id="token"
+          type="password"
+          required
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <button type="submit">Use it</button>
+      </form>
+    </main>
+  );
+}

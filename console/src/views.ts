@@ -1,0 +1,22 @@
+/** The views there are, in the order of the navigation. Each is a script of its own, loaded when somebody looks at it. */
+import type { ComponentType } from 'preact';
+import type { Me } from './api/me.ts';
+
+/** What every view is given. */
+export interface ViewProps {
+  me: Me;
+}
+
+export interface View {
+  /** Below `/console`. */
+  path: string;
+  name: string;
+  /** Only who administers sees it. */
+  needs?: 'admin';
+  load(): Promise<{ default: ComponentType<ViewProps> }>;
+}
+
+export const VIEWS: readonly View[] = [
+  { path: '/', name: 'Overview', load: () => import('./views/overview.tsx') },
+  { path: '/accounts', name: 'Accounts', load: () => import('./views/accounts.tsx') },
+];

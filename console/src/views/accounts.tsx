@@ -1,0 +1,116 @@
+/** Accounts at servers: one's own to connect and end, and those of all for who administers. */
+import { useQuery, useQueryClient } from '@tanstack/preact-query';
+import { accountsQuery, endAccount } from '../api/accounts.ts';
+import { serversQuery } from '../api/servers.ts';
+import type { Account, Server } from '../generated/types.gen.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { Empty, Loading, Problem } from '../parts/states.tsx';
+import { Time } from '../parts/time.tsx';
+import type { ViewProps } from '../views.ts';
+
+export default function Accounts({ me }: ViewProps) {
+  const accounts = useQuery(accountsQuery());
+  const servers = useQuery(serversQuery());
+  const thrown = accounts.error ?? undefined;
+  if (thrown) return <Problem thrown={thrown} onRetry={() => void accounts.refetch()} />;
+  if (!accounts.data) return <Loading />;
+  const all = accounts.data.accounts;
+  const own = all.filter(({ principal }) => principal === me.principal);
+  const others = all.filter(({ principal }) => principal !== me.principal);
+  const taking = servers.data?.servers.filter(({ accounts: mode }) => mode !== 'shared') ?? [];
+  const missing = taking.filter(({ id }) => !own.some(({ server }) => server === id));
+  return (
+    <>
+      <h1>Accounts</h1>
+      <p>With what your calls are made at servers where everybody has an account of their own.</p>
+      {own.length + missing.length === 0 ? (
+        <Empty>No server that you may use takes accounts of its users.</Empty>
+      ) : (
+        <AccountTable accounts={own} missing={missing} />
+      )}
+      {others.length === 0 ? null : (
+        <>
+          <h2>Of others</h2>
+          <AccountTable accounts={others} showsWhose />
+        </>
+      )}
+    </>
+  );
+}
+
+interface TableProps {
+  accounts: readonly Account[];
+  missing?: readonly Server[];
+  showsWhose?: boolean;
+}
+
+function AccountTable({ accounts, missing = [], showsWhose = false }: TableProps) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          {showsWhose ? <th scope="col">Whose</th> : null}
+          <th scope="col">Server</th>
+          <th scope="col">State</th>
+          <th scope="col">Since</th>
+          <th scope="col">
+            <span class="hidden">What can be done</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {accounts.map(account => (
+          <AccountRow key={account.id} account={account} showsWhose={showsWhose} />
+        ))}
+        {missing.map(({ id, name }) => (
+          <tr key={id}>
+            <td>{name}</td>
+            <td>
+              <span class="badge">not connected</span>
+            </td>
+            <td />
+            <td>
+              <ConnectLink server={name} label="Connect" />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function AccountRow({ account, showsWhose }: { account: Account; showsWhose: boolean }) {
+  const cache = useQueryClient();
+  const { id, server_name: server, principal_name: whose, needs_sign_in: why } = account;
+  const end = async () => {
+    await endAccount(id);
+    await cache.invalidateQueries({ queryKey: ['accounts'] });
+  };
+  const says = `Calls of ${whose} to ${server} carry this account no longer, and what was granted is revoked there.`;
+  return (
+    <tr>
+      {showsWhose ? <td>{whose}</td> : null}
+      <td>{server}</td>
+      <td>
+        {why === null ? (
+          <span class="badge good">connected</span>
+        ) : (
+          <span class="badge bad">sign in again</span>
+        )}
+      </td>
+      <td>
+        <Time at={account.updated_at} />
+      </td>
+      <td class="actions">
+        {why === null || showsWhose ? null : <ConnectLink server={server} label="Connect again" />}
+        <Confirm label="Disconnect" says={says} act={end} />
+      </td>
+    </tr>
+  );
+}
+
+const ConnectLink = ({ server, label }: { server: string; label: string }) => (
+  <a class="button" href={`/connect/${encodeURIComponent(server)}`}>
+    {label}
+  </a>
+);

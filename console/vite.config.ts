@@ -1,0 +1,17 @@
+/** Builds the console: one page, its style, and a script for each view that is loaded when it is wanted. */
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  base: '/console/',
+  build: {
+    target: 'es2023',
+    assetsDir: 'assets',
+    assetsInlineLimit: 0,
+    emptyOutDir: true,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+});

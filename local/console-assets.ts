@@ -1,0 +1,70 @@
+/**
+ * Builds the console (`console/`) into the static files of the Worker, where what it is made of is not what it was made of before. Several
+ * starts at once build beside each other, and each puts its files in place by renaming: their names say what they hold.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const SOURCES = ['console', 'package-lock.json'];
+const VITE = join(ROOT, 'node_modules/vite/bin/vite.js');
+/** What the files were made of. */
+const STAMP = 'source.txt';
+
+/** Have the console in a folder, made of the sources as they are. */
+export function buildConsole(folder: string): void {
+  const source = hashOf(SOURCES.flatMap(filesOf));
+  const stamp = join(folder, STAMP);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === source) return;
+  const draft = join(ROOT, 'dist', `console-${process.pid}`);
+  try {
+    execFileSync(process.execPath, [VITE, 'build', join(ROOT, 'console'), '--outDir', draft], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    mkdirSync(join(folder, 'assets'), { recursive: true });
+    // The page last: it names the others.
+    const files = filesOf(relative(ROOT, draft)).map(file => relative(draft, file));
+    for (const file of files.toSorted((a, b) => rankOf(a) - rankOf(b))) {
+      renameSync(join(draft, file), join(folder, file));
+    }
+    const isOld = (name: string) => !files.includes(join('assets', name));
+    for (const name of readdirSync(join(folder, 'assets')).filter(isOld)) {
+      rmSync(join(folder, 'assets', name), { force: true });
+    }
+    writeFileSync(stamp, source);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+const rankOf = (file: string) => Number(file.endsWith('.html'));
+
+/** The files at a path of the project, without those that are made of others. */
+function filesOf(path: string): string[] {
+  const at = join(ROOT, path);
+  if (!statSync(at).isDirectory()) return [at];
+  const entries = readdirSync(at, { withFileTypes: true });
+  return entries
+    .filter(({ name }) => name !== 'node_modules' && name !== 'generated')
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap(({ name }) => filesOf(join(path, name)));
+}
+
+function hashOf(files: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const file of files)
+    hash.update(relative(ROOT, file)).update('\0').update(readFileSync(file));
+  return hash.digest('hex');
+}

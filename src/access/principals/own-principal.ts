@@ -1,0 +1,21 @@
+/** A caller's own principal, as it is told to itself: any caller may know that. */
+import { findRecord } from '../../records/record-store.ts';
+import { SETUP_TOKEN } from '../../shared/identity/principal.ts';
+import type { Caller } from '../policy/caller.ts';
+import { PRINCIPALS } from './principal-store.ts';
+
+export interface OwnPrincipal {
+  name: string;
+  groups: string[];
+}
+
+export type FindOwnPrincipal = (caller: Caller) => Promise<OwnPrincipal>;
+
+/** @returns what finds the principal of a caller; the token of the deployment goes by its id */
+export const createFindOwnPrincipal =
+  (db: D1Database): FindOwnPrincipal =>
+  async ({ principalId: id }) => {
+    const found = id === SETUP_TOKEN.principalId ? undefined : await findRecord(db, PRINCIPALS, id);
+    if (!found) return { name: id, groups: [] };
+    return { name: found.name, groups: [...new Set([...found.groups, ...found.claimed_groups])] };
+  };

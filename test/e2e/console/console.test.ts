@@ -1,0 +1,102 @@
+/** The console in a real browser against a real gateway: its main tasks, how it looks from 360 px up in both themes, and what axe finds. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startFixture, type Upstream } from '../../fixtures/start-fixture.ts';
+import { startBrowser } from '../support/browser.ts';
+import { openConsole } from '../support/console-page.ts';
+import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
+import { picture, tabTo } from '../support/keyboard.ts';
+import { startOauthUpstream, type OauthUpstream } from '../support/oauth-upstream.ts';
+
+let gateway: Gateway;
+let browser: Browser;
+let notes: Upstream;
+let tickets: OauthUpstream;
+let admin = '';
+
+beforeAll(async () => {
+  [gateway, browser, notes, tickets] = await Promise.all([
+    startGateway({ env: QUIET }),
+    startBrowser(),
+    startFixture('rich-modern'),
+    startOauthUpstream(),
+  ]);
+  await gateway.register('notes', `${notes.origin}/mcp`);
+  const server = { name: 'tickets', transport_type: 'HTTP', accounts: 'per_principal' };
+  const connection_config = { url: tickets.url };
+  await gateway.api('POST', '/api/v1/aggregator/servers', { ...server, connection_config });
+  const scopes = ['admin', 'tools:read', 'tools:call'];
+  admin = (await gateway.createToken({ name: 'Ada', scopes })).token;
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+  await tickets?.stop();
+});
+
+const VIEWS = ['', '/accounts'];
+
+describe.each(VIEWS)('the view at /console%s', path => {
+  it.each([
+    [360, 'light'],
+    [360, 'dark'],
+    [768, 'light'],
+    [1440, 'light'],
+    [1440, 'dark'],
+  ] as const)('[OPS-1] looks right at %i px, %s', async (width, theme) => {
+    const view = await openConsole(browser, gateway.origin, admin, `/console${path}`, {
+      width,
+      theme,
+    });
+    try {
+      await view.page.waitForSelector('table');
+      await picture(view.page, `console${path.replace('/', '-')}-${width}-${theme}`);
+      expect(await view.violations()).toEqual([]);
+      const overflow = 'document.documentElement.scrollWidth - innerWidth';
+      expect(await view.page.evaluate<number>(overflow)).toBeLessThanOrEqual(0);
+      expect(view.problems).toEqual([]);
+    } finally {
+      await view.close();
+    }
+  });
+});
+
+it('[OPS-1] shows the servers, and what one has', async () => {
+  const view = await openConsole(browser, gateway.origin, admin);
+  try {
+    const row = view.page.locator('tr', { hasText: 'notes' });
+    expect(await row.textContent()).toContain('connected');
+  } finally {
+    await view.close();
+  }
+});
+
+it('[OPS-1] [ACC-8] connects an account and ends it, by the keyboard', async () => {
+  const view = await openConsole(browser, gateway.origin, admin, '/console/accounts');
+  const { page } = view;
+  try {
+    await tabTo(page, /^Connect$/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/connect\/tickets$/);
+    await tabTo(page, /^Sign in at tickets$/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/interaction\//);
+    await page.fill('[name=login]', 'ada');
+    await page.fill('[name=password]', 'x');
+    await page.click('[type=submit]');
+    await page.waitForSelector('[name=prompt][value=consent]', { state: 'attached' });
+    await page.click('[type=submit]');
+    await page.waitForURL(/\/oauth\/callback\?/);
+    await page.goto(`${gateway.origin}/console/accounts`);
+    await page.waitForSelector('.badge.good');
+    await tabTo(page, /^Disconnect$/);
+    await page.keyboard.press('Enter');
+    expect(await page.locator('dialog[open]').textContent()).toContain('revoked there');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('text=not connected');
+    expect(tickets.revoked()).toBe(1);
+  } finally {
+    await view.close();
+  }
+});

@@ -1,0 +1,66 @@
+/** The console in a real browser, signed in, with what is wrong with it: errors, requests to others, and what axe finds. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { problemsOf } from './page-problems.ts';
+
+const AXE = fileURLToPath(new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url));
+const source = readFileSync(AXE, 'utf8');
+/** WCAG 2.2 AA, as axe has it. */
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+export interface ConsolePage {
+  page: Page;
+  /** Errors on the console, and requests to other origins. */
+  problems: string[];
+  /** What axe finds wrong with what is shown: the rule, and where. */
+  violations(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+interface Look {
+  width?: number;
+  theme?: 'light' | 'dark';
+}
+
+/** Somebody opens a view, is asked to sign in, and pastes a token. */
+export async function openConsole(
+  browser: Browser,
+  origin: string,
+  token: string,
+  path = '/console',
+  { width = 1440, theme = 'light' }: Look = {},
+): Promise<ConsolePage> {
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    colorScheme: theme,
+    // axe is put into the page by the test; the policy of the page lets nobody do that.
+    bypassCSP: true,
+  });
+  const page = await context.newPage();
+  const problems = problemsOf(page, origin);
+  page.on('request', request => {
+    const url = request.url();
+    if (!url.startsWith(origin) && !url.startsWith('data:')) problems.push(`asks ${url}`);
+  });
+  await page.goto(origin + path);
+  await page.fill('[name=code]', token);
+  await page.press('[name=code]', 'Enter');
+  await page.waitForURL(url => url.pathname.startsWith('/console'));
+  await page.waitForSelector('nav a');
+  return {
+    page,
+    problems,
+    async violations() {
+      await page.evaluate(source);
+      const run = `axe.run({ runOnly: ${JSON.stringify(TAGS)} })`;
+      const { violations } = await page.evaluate<{
+        violations: { id: string; nodes: { target: string[] }[] }[];
+      }>(run);
+      return violations.map(
+        ({ id, nodes }) => `${id}: ${nodes.map(node => node.target).join(' ')}`,
+      );
+    },
+    close: () => context.close(),
+  };
+}
