@@ -5,6 +5,7 @@ import { serversQuery } from '../api/servers.ts';
 import type { Account, Server } from '../generated/types.gen.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import type { ViewProps } from '../views.ts';
 
@@ -44,38 +45,30 @@ interface TableProps {
   showsWhose?: boolean;
 }
 
+const COLUMNS = ['Server', 'State', 'Since', { hidden: 'What can be done' }];
+
 function AccountTable({ accounts, missing = [], showsWhose = false }: TableProps) {
   return (
-    <table>
-      <thead>
-        <tr>
-          {showsWhose ? <th scope="col">Whose</th> : null}
-          <th scope="col">Server</th>
-          <th scope="col">State</th>
-          <th scope="col">Since</th>
-          <th scope="col">
-            <span class="hidden">What can be done</span>
-          </th>
+    <Table
+      label={showsWhose ? 'Accounts of others' : 'Accounts'}
+      columns={[...(showsWhose ? ['Whose'] : []), ...COLUMNS]}
+    >
+      {accounts.map(account => (
+        <AccountRow key={account.id} account={account} showsWhose={showsWhose} />
+      ))}
+      {missing.map(({ id, name }) => (
+        <tr key={id}>
+          <td>{name}</td>
+          <td>
+            <span class="badge">not connected</span>
+          </td>
+          <td />
+          <td>
+            <ConnectLink server={name} label="Connect" />
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {accounts.map(account => (
-          <AccountRow key={account.id} account={account} showsWhose={showsWhose} />
-        ))}
-        {missing.map(({ id, name }) => (
-          <tr key={id}>
-            <td>{name}</td>
-            <td>
-              <span class="badge">not connected</span>
-            </td>
-            <td />
-            <td>
-              <ConnectLink server={name} label="Connect" />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }
 

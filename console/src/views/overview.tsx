@@ -5,6 +5,7 @@ import { accountsQuery } from '../api/accounts.ts';
 import { serversQuery } from '../api/servers.ts';
 import type { Server } from '../generated/types.gen.ts';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
 import type { ViewProps } from '../views.ts';
 
 const KIND: Readonly<Record<string, string>> = { CONNECTED: 'good', ERROR: 'bad' };
@@ -39,32 +40,18 @@ function Servers({ servers }: { servers: readonly Server[] | undefined }) {
   if (!servers) return <Loading />;
   if (servers.length === 0) return <Empty>No server is registered yet.</Empty>;
   return (
-    <table>
-      <caption>Servers</caption>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">State</th>
-          <th scope="col">Tools</th>
-          <th scope="col">Held</th>
-          <th scope="col">Last error</th>
+    <Table label="Servers" columns={['Server', 'State', 'Tools', 'Held', 'Last error']}>
+      {servers.map(({ id, name, status, tool_count: tools, held_tools: held, last_error: why }) => (
+        <tr key={id}>
+          <th scope="row">{name}</th>
+          <td>
+            <span class={`badge ${KIND[status] ?? ''}`}>{status.toLowerCase()}</span>
+          </td>
+          <td>{tools}</td>
+          <td>{held}</td>
+          <td>{why ?? ''}</td>
         </tr>
-      </thead>
-      <tbody>
-        {servers.map(
-          ({ id, name, status, tool_count: tools, held_tools: held, last_error: why }) => (
-            <tr key={id}>
-              <th scope="row">{name}</th>
-              <td>
-                <span class={`badge ${KIND[status] ?? ''}`}>{status.toLowerCase()}</span>
-              </td>
-              <td>{tools}</td>
-              <td>{held}</td>
-              <td>{why ?? ''}</td>
-            </tr>
-          ),
-        )}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }
