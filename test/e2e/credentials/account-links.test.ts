@@ -2,6 +2,7 @@
 import {
   Client as Client2,
   StreamableHTTPClientTransport as Http2,
+  UrlElicitationRequiredError as LinkRequired2,
 } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -115,3 +116,26 @@ it.each(Object.entries(ASKS))(
     await client.close();
   },
 );
+
+it('[ACC-8] SDK 2 in a session of 2025-11-25 gets that error, and one that opens no links the address', async () => {
+  const { token } = await gateway.createToken({ name: 'session' });
+  const connect = async (declared: object) => {
+    const client = new Client2(
+      { name: 'e2e', version: '1.0.0' },
+      { capabilities: declared, versionNegotiation: { mode: 'legacy' } },
+    );
+    await client.connect(new Http2(new URL('/mcp', gateway.origin), requestInit(token)));
+    return client;
+  };
+  const [opening, plain] = [await connect(capabilities), await connect({})];
+  const thrown: unknown = await ASKS['a tool'](opening).catch((error: unknown) => error);
+  expect(thrown).toBeInstanceOf(LinkRequired2);
+  const [elicitation] = (thrown as LinkRequired2).elicitations;
+  expect(elicitation?.url).toBe(`${gateway.origin}/connect/notes`);
+  const told = await ASKS['a tool'](plain);
+  expect([(told as { isError?: boolean }).isError, JSON.stringify(told)]).toEqual([
+    true,
+    expect.stringContaining(`${gateway.origin}/connect/notes `),
+  ]);
+  await Promise.all([opening.close(), plain.close()]);
+});
