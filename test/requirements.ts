@@ -60,7 +60,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['ACC-5', 'done', 'OAuth 2.1 for people who sign in with a browser'],
   ['ACC-6', 'done', 'exact rate limits, and a cheap shield before them'],
   ['ACC-7', 'done', 'people sign in: invitation, OIDC, Access, passkeys, ID-JAG'],
-  ['ACC-8', 'started', 'each principal its own account at a server'],
+  ['ACC-8', 'done', 'each principal its own account at a server'],
   ['ACC-9', 'started', 'a narrowed token is narrow on every route'],
 
   // Safety

@@ -118,8 +118,7 @@ export class Upstreams {
         return { messages: await throughObject({ server, request, name }, cuttable(context)) };
       }
       endpoint = await endpoints.of(server);
-      const sendTo = (to: UpstreamEndpoint) =>
-        this.#dispatch(to, verdict, request, name, context);
+      const sendTo = (to: UpstreamEndpoint) => this.#dispatch(to, verdict, request, name, context);
       if (!server.account) return await sendTo(endpoint);
       return await byOwnAccount(endpoints, server, endpoint, context.waitUntil, sendTo);
     } catch (error) {
