@@ -18,6 +18,8 @@ const LISTENED_MS = 60_000;
 export interface ServerWatchPorts {
   endpoints: Pick<UpstreamEndpoints, 'of' | 'refuse' | 'want'>;
   waitUntil: WaitUntil;
+  /** A server refused what it was asked with. */
+  onRefused(server: Server): void;
   maxBytes: number;
   /** Whether change streams are held all the time. */
   isHeld: boolean;
@@ -66,9 +68,10 @@ export class ServerWatch {
 
   /** The channel is no good. A token that is refused is replaced; what one lacks is asked for when its owner signs in again. */
   fail(server: Server, error: PorticoError): void {
-    const { endpoints, waitUntil } = this.#ports;
+    const { endpoints, waitUntil, onRefused } = this.#ports;
     const refused = error.code === 'upstream_auth' ? this.held.current?.endpoint : undefined;
     this.held.drop();
+    if (error.code === 'upstream_auth') onRefused(server);
     if (refused) waitUntil(endpoints.refuse(server, refused));
     if (error instanceof ScopeWanted) waitUntil(endpoints.want(server, error.scope));
   }

@@ -1,7 +1,6 @@
 /**
- * ServerMonitor: one object per registered server, driven by its alarm. Negotiates once, discovers, writes the catalog
- * and the server's row, retries with jittered backoff, hears of changes where the server can tell, keeps its access
- * token. The only writer of that server's catalog and discovered state; no request waits for it but for a token.
+ * ServerMonitor: one object per server, driven by its alarm. Negotiates once, discovers, writes the catalog and the server's row, retries with
+ * backoff, hears of changes, keeps its access token. The only writer of these; no request waits for it but for a token.
  *
  * Invariants: a catalog is in KV before a row names it; one look runs at a time; a deleted server leaves no alarm and no stored value.
  */
@@ -12,7 +11,7 @@ import type { CallReport } from '../servers/health/call-report.ts';
 import { PendingCalls } from '../gateway/health/draining.ts';
 import { MonitorHealth, type History } from '../servers/health/monitor-health.ts';
 import { modelsOf } from '../models/create-models.ts';
-import { findMonitoredServer } from '../servers/accounts/reached-servers.ts';
+import { MonitoredServers } from '../servers/accounts/reached-servers.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import { Pinning } from '../monitor/approve-tools.ts';
 import { isOffered } from '../servers/registry/status.ts';
@@ -45,6 +44,7 @@ const TELL_MARGIN_MS = 50;
 
 export class ServerMonitor extends DurableObject<Env> {
   readonly #config = configOf(this.env);
+  readonly #servers = new MonitoredServers(this.env.DB);
   readonly #keys = createKeyRing(this.env.PORTICO_KEYS);
   readonly #tokens = new AccessTokens({
     records: createAccessTokenRecords(this.env.DB),
@@ -94,7 +94,7 @@ export class ServerMonitor extends DurableObject<Env> {
   #lookedAt = 0;
   #turn: Promise<unknown> = Promise.resolve();
   #reading: Promise<unknown> = Promise.resolve();
-  /** Counts how often the server was disconnected or deleted. */
+  /** How often the server was disconnected or deleted. */
   #takenDown = 0;
 
   /** A change of the server's row comes now: look at it in a while, even if nobody says that it came. */
@@ -122,7 +122,7 @@ export class ServerMonitor extends DurableObject<Env> {
    */
   #obey(serverId: string): Promise<Server | undefined> {
     const result = this.#reading.then(async () => {
-      const server = await findMonitoredServer(this.env.DB, serverId);
+      const server = await this.#servers.find(serverId);
       if (server) await this.#noteRow(server);
       else await this.#remove(serverId);
       return server;
@@ -180,8 +180,7 @@ export class ServerMonitor extends DurableObject<Env> {
   /** An object wants to hear of a resource. @returns why the server does not tell, if so */
   async subscribe(owner: string, uri: string): Promise<WatchFailure | undefined> {
     const serverId = await this.ctx.storage.get<string>('serverId');
-    const server =
-      serverId === undefined ? undefined : await findMonitoredServer(this.env.DB, serverId);
+    const server = serverId === undefined ? undefined : await this.#servers.find(serverId);
     return this.#listeners.subscribe(server, owner, uri);
   }
 
@@ -192,13 +191,13 @@ export class ServerMonitor extends DurableObject<Env> {
 
   /** An access token for the server, where it is reached with client credentials. */
   async accessToken(serverId: string): Promise<AccessTokenReply> {
-    const server = await findMonitoredServer(this.env.DB, serverId);
+    const server = await this.#servers.find(serverId);
     return server ? this.#tokens.answer(server) : { failure: 'The server is gone' };
   }
 
   /** The server refused an access token. */
   async refuseAccessToken(serverId: string, serial: number): Promise<void> {
-    const server = await findMonitoredServer(this.env.DB, serverId);
+    const server = await this.#servers.find(serverId);
     if (server) await this.#tokens.refuse(server, serial);
   }
 
@@ -232,6 +231,7 @@ export class ServerMonitor extends DurableObject<Env> {
       storage: this.ctx.storage,
       db: this.env.DB,
       uris: () => this.#subscribers.uris(),
+      onRefused: server => this.#servers.refuse(server),
       onEvent: () => this.ctx.waitUntil(this.wake()),
       onUpdated: (id, uri, params) => this.ctx.waitUntil(this.#listeners.updated(id, uri, params)),
     });

@@ -100,13 +100,15 @@ export async function findAccountOf(
   return toHeld(await statement.bind(serverId, id).first());
 }
 
-/** The account that was connected first at a server: its catalog is read by it where the deployment has no credential. */
+/** The account that was connected first at a server, of those that work. @param but ids of others than these */
 export async function findFirstAccount(
   db: D1Database,
   serverId: string,
+  but: readonly string[],
 ): Promise<HeldAccount | undefined> {
   const statement = db.prepare(
-    `${HELD} WHERE a.server_id = ? AND g.ended IS NULL ORDER BY a.created_at, a.id LIMIT 1`,
+    `${HELD} WHERE a.server_id = ? AND g.ended IS NULL AND a.id NOT IN (SELECT value FROM json_each(?))
+     ORDER BY a.created_at, a.id LIMIT 1`,
   );
-  return toHeld(await statement.bind(serverId).first());
+  return toHeld(await statement.bind(serverId, JSON.stringify(but)).first());
 }

@@ -1,0 +1,69 @@
+/** A server whose catalog is read with somebody's account is not down where that account is: the next one reads it. */
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { createPerson, type Person } from '../support/call-rows.ts';
+import { FakeServer, toolOf } from '../support/fake-server.ts';
+import { fakeUpstreams } from '../support/fake-upstreams.ts';
+import { createPortico, monitorOf, register, whenServer } from '../support/portico.ts';
+
+const portico = createPortico();
+const server = new FakeServer({ era: 'modern', tools: [toolOf('first')] });
+const refused = new Set<string>();
+let ada: Person;
+let bob: Person;
+let id = '';
+
+function serveGuarded(): void {
+  fakeUpstreams({
+    'https://notes.example.com': request => {
+      const token = request.headers.get('authorization') ?? '';
+      if (token === '' || refused.has(token)) return new Response('no', { status: 401 });
+      return server.handle(request);
+    },
+  });
+}
+const connect = ({ token }: Person, own: string) =>
+  portico.api('POST', '/api/v1/accounts', { server: 'notes', token: own }, { token });
+/** Once it has been looked at, with so many tools. @returns whether it is well then */
+async function isRead(tools: number): Promise<boolean> {
+  await monitorOf(id).wake();
+  const { status } = await whenServer(
+    portico,
+    id,
+    ({ status: now, tool_count: count, last_error: why }) =>
+      now === 'CONNECTED' && count === tools && why === null,
+  );
+  return status === 'CONNECTED';
+}
+
+beforeAll(async () => {
+  serveGuarded();
+  ada = await createPerson(portico, { name: 'Ada' });
+  bob = await createPerson(portico, { name: 'Bob' });
+  ({ id } = await register(portico, 'notes', {
+    accounts: 'per_principal',
+    tool_approval: 'trust',
+  }));
+  await connect(ada, 'of-ada');
+  await connect(bob, 'of-bob');
+  await isRead(1);
+});
+beforeEach(() => {
+  serveGuarded();
+});
+
+it('[UP-4] [ACC-8] where the server refuses the first account', async () => {
+  refused.add('Bearer of-ada');
+  server.tools = [toolOf('first'), toolOf('second')];
+  await monitorOf(id).wake();
+  await whenServer(portico, id, ({ last_error: why }) => why?.includes('upstream_auth') === true);
+  expect(await isRead(2)).toBe(true);
+});
+
+it('[UP-4] [ACC-8] where all were refused, and one works again', async () => {
+  refused.add('Bearer of-bob');
+  await monitorOf(id).wake();
+  await whenServer(portico, id, ({ last_error: why }) => why?.includes('upstream_auth') === true);
+  refused.delete('Bearer of-ada');
+  server.tools = [toolOf('first')];
+  expect(await isRead(1)).toBe(true);
+});
