@@ -27,7 +27,7 @@ let gateway: Gateway;
 let serverId = '';
 const tokens: Record<string, string> = {};
 
-/** Says who it was called by; whom it does not know it refuses. */
+/** Says who it was called by, and lets Ada do more; whom it does not know it refuses. */
 async function startGithub(): Promise<Server> {
   const server = createServer(async (request, response) => {
     const header = request.headers.authorization ?? '';
@@ -38,6 +38,11 @@ async function startGithub(): Promise<Server> {
     mcp.registerTool('whoami', { description: 'Who calls' }, () => ({
       content: [{ type: 'text', text: user }],
     }));
+    if (user === 'ada-gh') {
+      mcp.registerTool('drop', { description: 'Drops a repository' }, () => ({
+        content: [{ type: 'text', text: 'dropped' }],
+      }));
+    }
     const transport = new StreamableHTTPServerTransport({});
     await mcp.connect(transport as Transport);
     await transport.handleRequest(request, response);
@@ -139,4 +144,39 @@ it('[UP-4] [ACC-8] [OPS-8] each calls under their own name, and whoever has no a
     2,
     expect.stringContaining('no value on standard input'),
   ]);
+});
+
+it('[UP-4] [ACC-8] each is listed and can call what the server shows to their own account', async () => {
+  const listed = async (name: string, by: keyof typeof CLIENTS) => {
+    const client = await CLIENTS[by](tokens[name] ?? '');
+    const { tools } = await client.listTools();
+    const call = client.callTool({ name: 'github.drop', arguments: {} });
+    const answer = await call.then(
+      ({ content }) => (content as { text: string }[])[0]?.text ?? '',
+      (thrown: unknown) => String(thrown),
+    );
+    await client.close();
+    return { tools: tools.map(tool => tool.name).toSorted(), answer };
+  };
+  // From now on the catalog is read by who sees all.
+  const auth = { type: 'bearer', token: 'token-of-ada-at-github' };
+  const body = { connection_config: { auth }, tool_approval: 'trust' };
+  const path = `/api/v1/aggregator/servers/${serverId}`;
+  expect((await gateway.api('PATCH', path, body)).status).toBe(200);
+  const made = await portico('Ada', 'connect github', 'token-of-ada-at-github\n');
+  expect(made.code).toBe(0);
+  await until('the catalog is whole', 20_000, async () => {
+    const { tools } = await listed('Ada', 'two');
+    return tools.length === 2 || undefined;
+  });
+  for (const by of ['one', 'two'] as const) {
+    const bob = await until('the lists of his account are read', 20_000, async () => {
+      const found = await listed('Bob', by);
+      return found.tools.length === 1 ? found : undefined;
+    });
+    expect(bob.tools).toEqual(['github.whoami']);
+    expect(bob.answer).toMatch(/not found/i);
+    const ada = { tools: ['github.drop', 'github.whoami'], answer: 'dropped' };
+    expect(await listed('Ada', by)).toEqual(ada);
+  }
 });

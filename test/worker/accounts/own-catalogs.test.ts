@@ -170,12 +170,31 @@ it('[UP-4] [ACC-8] [MCP-6] their open streams hear when the account turns out to
     [ada, bob].map(({ token }) => openListen(portico, { toolsListChanged: true }, { token })),
   );
   KINDS.modern.own.set('of-bob', FEWER);
-  await connect(bob, 'modern', 'of-bob');
+  await env.DB.prepare('UPDATE accounts SET own_lists_of = NULL').run();
+  await vi.waitFor(async () => {
+    await keysOf(bob, 'modern');
+    expect(KINDS.modern.by('of-bob', 'tools/list')).toHaveLength(2);
+  }, PATIENT);
   const told = await streams[1]?.until(2);
   expect(told?.[1]?.method).toBe('notifications/tools/list_changed');
   expect(await keysOf(bob, 'modern')).toEqual(FEWER['tools/list']);
   expect(streams[0]?.messages()).toHaveLength(1);
   for (const stream of streams) await stream.close();
+});
+
+it('[UP-4] [ACC-8] an account that is connected anew has what it had until its lists are read anew', async () => {
+  const held = Promise.withResolvers<void>();
+  await withFewer('modern');
+  KINDS.modern.own.clear();
+  KINDS.modern.before = post => (tokenOf(post) === 'newer-of-bob' ? held.promise : undefined);
+  await connect(bob, 'modern', 'newer-of-bob');
+  await vi.waitFor(
+    () => expect(KINDS.modern.by('newer-of-bob', 'tools/list')).toHaveLength(1),
+    PATIENT,
+  );
+  expect(await keysOf(bob, 'modern')).toEqual(FEWER['tools/list']);
+  held.resolve();
+  await whenListed(bob, 'modern', ALL['tools/list']);
 });
 
 it('[UP-4] [ACC-8] another catalog is compared anew when its owner lists, and what is given to the account comes back', async () => {
@@ -198,7 +217,7 @@ it('[UP-4] [ACC-8] another catalog is compared anew when its owner lists, and wh
 it('[UP-4] [ACC-8] a read that fails changes nothing, is rested from, and delays no list', async () => {
   await withFewer('plain');
   KINDS.plain.own.clear();
-  KINDS.plain.failing = post =>
+  KINDS.plain.before = post =>
     tokenOf(post) === 'of-bob' ? new Response('no', { status: 500 }) : undefined;
   pass(16 * 60_000);
   const tried = KINDS.plain.by('of-bob', 'tools/list').length;
@@ -208,7 +227,7 @@ it('[UP-4] [ACC-8] a read that fails changes nothing, is rested from, and delays
   }, PATIENT);
   for (let i = 0; i < 5; i++) expect(await keysOf(bob, 'plain')).toEqual(FEWER['tools/list']);
   expect(KINDS.plain.by('of-bob', 'tools/list')).toHaveLength(tried + 1);
-  KINDS.plain.failing = undefined;
+  KINDS.plain.before = undefined;
   pass(60_000);
   await whenListed(bob, 'plain', ALL['tools/list']);
 });
@@ -224,5 +243,22 @@ it('[UP-4] [ACC-8] lists that are fresh are not read again, and a row is written
   expect(KINDS.sessions.by('of-bob', 'tools/list')).toHaveLength(read);
   expect(await row()).toEqual(before);
   // The session that was opened for it is ended.
-  await vi.waitFor(() => expect(KINDS.sessions.ended.length).toBeGreaterThan(0), PATIENT);
+  const [{ session } = { session: null }] = KINDS.sessions.by('of-bob', 'tools/list');
+  expect(session).toMatch(/^upstream-/);
+  await vi.waitFor(() => expect(KINDS.sessions.ended).toContain(session), PATIENT);
+});
+
+it('[UP-4] [ACC-8] what was read with a former credential is not kept for the account of now', async () => {
+  const held = Promise.withResolvers<void>();
+  KINDS.modern.own.set('of-carl', { 'tools/list': [] });
+  KINDS.modern.before = post => (tokenOf(post) === 'of-carl' ? held.promise : undefined);
+  await connect(bob, 'modern', 'of-carl');
+  await vi.waitFor(() => expect(KINDS.modern.by('of-carl', 'tools/list')).toHaveLength(1), PATIENT);
+  KINDS.modern.own.set('of-bob', FEWER);
+  await connect(bob, 'modern', 'of-bob');
+  expect(KINDS.modern.by('of-bob', 'tools/list')).toHaveLength(0);
+  held.resolve();
+  const { own_lists: lists } = await whenRead(bob, 'modern');
+  expect(lists).toContain('"tools":{"lacks":["drop"]}');
+  await whenListed(bob, 'modern', FEWER['tools/list']);
 });

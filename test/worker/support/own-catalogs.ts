@@ -45,8 +45,8 @@ export class OwnCatalogServer extends FakeServer {
   readonly shared = new Map<string, readonly string[]>(Object.entries(ALL));
   /** By token, then list: keys that are listed, where they are others. */
   readonly own = new Map<string, Partial<Record<ListMethod, readonly string[]>>>();
-  /** Answers the lists of a token, while set. */
-  failing: ((post: SeenPost) => Response | undefined) | undefined;
+  /** Answers lists, or holds them, while set. */
+  before: ((post: SeenPost) => Response | Promise<void> | undefined) | undefined;
 
   constructor(options: ConstructorParameters<typeof FakeServer>[0]) {
     super({ capabilities, ...options });
@@ -54,8 +54,8 @@ export class OwnCatalogServer extends FakeServer {
       options?.era === 'modern' ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : {};
     for (const method of Object.keys(MEMBERS) as ListMethod[]) {
       const [member] = MEMBERS[method];
-      this.answers.set(method, post => {
-        const failed = this.failing?.(post);
+      this.answers.set(method, async post => {
+        const failed = await this.before?.(post);
         if (failed) return failed;
         const keys = this.own.get(tokenOf(post))?.[method] ?? this.shared.get(method) ?? [];
         return resultOf(post, { ...base, [member]: keys.map(itemOf[method]) });
@@ -66,8 +66,9 @@ export class OwnCatalogServer extends FakeServer {
   /** All is well and the same for everybody. */
   reset(): void {
     this.own.clear();
-    this.failing = undefined;
+    this.before = undefined;
     this.posts.length = 0;
+    this.ended.length = 0;
   }
 
   /** Requests with a token. */
