@@ -1,4 +1,6 @@
 /** `/api/v1/accounts`: the accounts that people have at servers, for their own calls. */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
 import type { Caller } from '../access/policy/caller.ts';
 import {
   AccountQuerySchema,
@@ -9,7 +11,8 @@ import {
 } from '../servers/accounts/account-schema.ts';
 import { restrictToCaller } from '../gateway/steps/restrict.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
-import type { Api, ApiPorts } from './frame.ts';
+import { requireScope } from '../shared/identity/principal.ts';
+import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { registerCreate, registerList, registerOne } from './records.ts';
 
 const resource = {
@@ -54,6 +57,50 @@ const listed = {
   query: AccountQuerySchema,
 };
 
+const takers = createRoute({
+  method: 'get',
+  path: '/api/v1/account-servers',
+  operationId: 'listAccountServers',
+  tags: ['principals'],
+  summary: 'List the servers at which you can have an account',
+  description: 'Of those that you may use: the ones that take accounts of their users, and yours.',
+  ...needs('tools:call'),
+  responses: responsesOf(
+    200,
+    'The servers, by name',
+    z
+      .object({
+        servers: z.array(
+          z.object({
+            id: z.string(),
+            name: z.string(),
+            required: z.boolean().meta({
+              description: 'Whether your calls need one; else they go by that of the deployment',
+            }),
+            connected: z.boolean().meta({ description: 'Whether you have one that works' }),
+          }),
+        ),
+      })
+      .meta({ id: 'AccountServers' }),
+    {
+      errors: ['forbidden'],
+      example: {
+        servers: [
+          { id: resource.example.server, name: 'github', required: true, connected: false },
+        ],
+      },
+    },
+  ),
+});
+
+/** A server that takes accounts, as the caller reaches it. */
+const toTaker = ({ id, name, accounts, account, needsAccount }: Server) => ({
+  id,
+  name,
+  required: accounts === 'per_principal',
+  connected: account !== undefined && needsAccount !== true,
+});
+
 /** The servers of a registry that a caller may use. */
 const visibleTo = (caller: Caller, servers: readonly Server[]) =>
   restrictToCaller(caller, { servers }).servers;
@@ -69,4 +116,13 @@ export function registerAccounts(api: Api, { accounts }: ApiPorts): void {
       accounts.list(caller, query, visibleTo(caller, servers), limit, after),
   });
   registerOne(api, resource, accounts);
+  api.openapi(takers, context => {
+    const { caller, servers } = context.var.snapshot;
+    requireScope(caller, 'tools:call');
+    const found = visibleTo(caller, servers).filter(
+      ({ accounts: mode, transportType }) => mode !== 'shared' && transportType !== 'STDIO',
+    );
+    const byName = found.map(toTaker).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return context.json({ servers: byName }, 200);
+  });
 }

@@ -1,8 +1,7 @@
 /** Accounts at servers: one's own to connect and end, and those of all for who administers. */
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
-import { accountsQuery, endAccount } from '../api/accounts.ts';
-import { serversQuery } from '../api/servers.ts';
-import type { Account, Server } from '../generated/types.gen.ts';
+import { accountServersQuery, accountsQuery, endAccount } from '../api/accounts.ts';
+import type { Account, AccountServers } from '../generated/types.gen.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
@@ -11,14 +10,14 @@ import type { ViewProps } from '../views.ts';
 
 export default function Accounts({ me }: ViewProps) {
   const accounts = useQuery(accountsQuery());
-  const servers = useQuery(serversQuery());
+  const servers = useQuery(accountServersQuery());
   const thrown = accounts.error ?? undefined;
   if (thrown) return <Problem thrown={thrown} onRetry={() => void accounts.refetch()} />;
   if (!accounts.data) return <Loading />;
   const all = accounts.data.accounts;
   const own = all.filter(({ principal }) => principal === me.principal);
   const others = all.filter(({ principal }) => principal !== me.principal);
-  const taking = servers.data?.servers.filter(({ accounts: mode }) => mode !== 'shared') ?? [];
+  const taking = servers.data?.servers ?? [];
   const missing = taking.filter(({ id }) => !own.some(({ server }) => server === id));
   return (
     <>
@@ -41,7 +40,7 @@ export default function Accounts({ me }: ViewProps) {
 
 interface TableProps {
   accounts: readonly Account[];
-  missing?: readonly Server[];
+  missing?: AccountServers['servers'];
   showsWhose?: boolean;
 }
 
@@ -78,6 +77,7 @@ function AccountRow({ account, showsWhose }: { account: Account; showsWhose: boo
   const end = async () => {
     await endAccount(id);
     await cache.invalidateQueries({ queryKey: ['accounts'] });
+    await cache.invalidateQueries({ queryKey: ['account-servers'] });
   };
   const says = `Calls of ${whose} to ${server} carry this account no longer, and what was granted is revoked there.`;
   return (

@@ -1,9 +1,9 @@
 /** What an account may do grows as its server wants it, and nothing of an account is kept that is over. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import type { Person } from '../support/call-rows.ts';
+import { createPerson, type Person } from '../support/call-rows.ts';
 import { signIn } from '../support/oauth-client.ts';
-import { SERVERS } from '../support/portico.ts';
+import { register, SERVERS } from '../support/portico.ts';
 import { comeBack, leave, whoami } from '../support/signed-in-accounts.ts';
 import { useTwoAccounts } from '../support/two-accounts.ts';
 
@@ -99,4 +99,16 @@ describe('the vault is empty of what is over', () => {
     ]);
     expect(await left()).toBe('1 1 0');
   });
+});
+
+it('[ACC-8] [ACC-3] one is told at which servers one can have an account, of those one may use', async () => {
+  const listOf = async ({ token }: { token: string }) =>
+    (await portico.api('GET', '/api/v1/account-servers', undefined, { token })).json();
+  const known = { id: found.id, name: 'tickets', required: true };
+  expect(await listOf(ada)).toEqual({ servers: [{ ...known, connected: true }] });
+  const nobody = await createPerson(portico);
+  expect(await listOf(nobody)).toEqual({ servers: [{ ...known, connected: false }] });
+  await register(portico, 'elsewhere');
+  const narrow = await createPerson(portico, { servers: ['elsewhere'] });
+  expect(await listOf(narrow)).toEqual({ servers: [] });
 });

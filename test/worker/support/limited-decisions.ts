@@ -78,6 +78,7 @@ export const DECISIONS: Record<string, Decision> = {
   'PATCH /api/v1/sign-in-providers/{id}': 'refused',
   'DELETE /api/v1/sign-in-providers/{id}': 'refused',
   'GET /api/v1/accounts': 'listed',
+  'GET /api/v1/account-servers': 'listed',
   'POST /api/v1/accounts': 'bound',
   'GET /api/v1/accounts/{id}': 'bound',
   'DELETE /api/v1/accounts/{id}': 'bound',
