@@ -39,7 +39,10 @@ function SignedOut() {
   );
 }
 
-const isFor = (me: Me) => (view: View) => view.needs === undefined || me.scopes.includes('admin');
+const isFor =
+  ({ scopes }: Me) =>
+  ({ needs }: View) =>
+    needs === undefined || scopes.includes('admin') || scopes.includes(needs);
 const lazyViews = new Map(VIEWS.map(view => [view.path, lazy(view.load)]));
 
 function Shell({ me }: { me: Me }) {

@@ -11,12 +11,18 @@ export interface View {
   /** Below `/console`. */
   path: string;
   name: string;
-  /** Only who administers sees it. */
-  needs?: 'admin';
+  /** Only who administers, or has this scope, sees it. */
+  needs?: 'admin' | 'servers:read';
   load(): Promise<{ default: ComponentType<ViewProps> }>;
 }
 
 export const VIEWS: readonly View[] = [
   { path: '/', name: 'Overview', load: () => import('./views/overview.tsx') },
+  {
+    path: '/servers',
+    name: 'Servers',
+    needs: 'servers:read',
+    load: () => import('./views/servers.tsx'),
+  },
   { path: '/accounts', name: 'Accounts', load: () => import('./views/accounts.tsx') },
 ];

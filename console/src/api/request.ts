@@ -31,6 +31,8 @@ export interface Asked {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   query?: Record<string, string | number | boolean | undefined>;
   body?: unknown;
+  /** A body that is sent as it is, in place of `body`. */
+  text?: string;
   /** Revision that is edited; another one meanwhile is refused. */
   revision?: number;
   signal?: AbortSignal;
@@ -53,18 +55,19 @@ export const hasToken = (): boolean => pasted !== undefined;
  */
 export async function request<T>(path: string, asked: Asked = {}): Promise<T> {
   const { method = 'GET', query = {}, body, revision, signal } = asked;
+  const sent = asked.text ?? (body === undefined ? undefined : JSON.stringify(body));
   const url = new URL(`/api/v1/${path}`, location.origin);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== '') url.searchParams.set(name, String(value));
   }
   const headers = new Headers({ accept: 'application/json' });
   if (pasted !== undefined) headers.set('authorization', `Bearer ${pasted}`);
-  if (body !== undefined) headers.set('content-type', 'application/json');
-  if (revision !== undefined) headers.set('if-match', `"${revision}"`);
+  if (sent !== undefined) headers.set('content-type', 'application/json');
+  if (revision !== undefined) headers.set('if-match', `"r${revision}"`);
   const answer = await send(url, {
     method,
     headers,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(sent === undefined ? {} : { body: sent }),
     ...(signal ? { signal } : {}),
   });
   const text = await answer.text();

@@ -1,13 +1,151 @@
-/** Servers, as the registry has them. */
-import type { ServerPage } from '../generated/types.gen.ts';
+/** Servers, as the registry has them, and what is done with them. */
+import type {
+  ApprovalPage,
+  CreateServer,
+  HealthHistory,
+  Import,
+  Server,
+  ServerPage,
+  ToolsByServer,
+  UpdateServer,
+} from '../generated/types.gen.ts';
 import { request } from './request.ts';
 
 /** How often what changes by itself is asked for while somebody looks, in milliseconds. */
 export const LIVE_MS = 5_000;
+/** The same for a server that is being connected. */
+const CONNECTING_MS = 1_000;
+/** Servers of one page of the list. */
+const PAGE = 100;
+/** Checks that a plot has room for. */
+const CHECKS = 100;
+
+export type Status = Server['status'];
+export const STATUSES: readonly Status[] = [
+  'CONNECTED',
+  'DEGRADED',
+  'ERROR',
+  'CONNECTING',
+  'DISCONNECTED',
+];
+
+interface Asking {
+  signal: AbortSignal;
+}
 
 export const serversQuery = () => ({
   queryKey: ['servers'],
-  queryFn: ({ signal }: { signal: AbortSignal }) =>
+  queryFn: ({ signal }: Asking) =>
     request<ServerPage>('aggregator/servers', { query: { limit: 200 }, signal }),
   refetchInterval: LIVE_MS,
 });
+
+/** What the list is narrowed to; empty: nothing. */
+export interface ServerFilter {
+  name: string;
+  status: string;
+}
+
+/** The list page by page, for `useInfiniteQuery`. */
+export const serverListQuery = ({ name, status }: ServerFilter) => ({
+  queryKey: ['servers', 'list', name, status],
+  queryFn: ({ signal, pageParam }: Asking & { pageParam: string }) =>
+    request<ServerPage>('aggregator/servers', {
+      query: { limit: PAGE, name, status, cursor: pageParam },
+      signal,
+    }),
+  initialPageParam: '',
+  getNextPageParam: ({ next_cursor: next }: ServerPage) => next,
+  refetchInterval: LIVE_MS,
+});
+
+/** Those that something is wrong with, as many as one looks at. */
+export const brokenQuery = () => ({
+  queryKey: ['servers', 'broken'],
+  queryFn: async ({ signal }: Asking) => {
+    const pages = (['ERROR', 'DEGRADED'] as const).map(status =>
+      request<ServerPage>('aggregator/servers', { query: { limit: 5, status }, signal }),
+    );
+    const found = await Promise.all(pages);
+    const servers = found.flatMap(page => page.servers);
+    return { servers, total: found.reduce((sum, page) => sum + page.total, 0) };
+  },
+  refetchInterval: LIVE_MS,
+});
+
+/** How many servers are in each state. */
+export const serverCountsQuery = () => ({
+  queryKey: ['servers', 'counts'],
+  queryFn: async ({ signal }: Asking) => {
+    const counts = STATUSES.map(async status => {
+      const query = { limit: 1, status };
+      const { total } = await request<ServerPage>('aggregator/servers', { query, signal });
+      return [status, total] as const;
+    });
+    return Object.fromEntries(await Promise.all(counts)) as Record<Status, number>;
+  },
+  refetchInterval: LIVE_MS,
+});
+
+/** How many definitions wait for a decision. */
+export const heldQuery = () => ({
+  queryKey: ['approvals', 'held'],
+  queryFn: ({ signal }: Asking) =>
+    request<ApprovalPage>('approvals', { query: { limit: 1 }, signal }),
+  refetchInterval: LIVE_MS,
+});
+
+const pathOf = (id: string) => `aggregator/servers/${encodeURIComponent(id)}`;
+
+export const serverQuery = (id: string) => ({
+  queryKey: ['servers', 'one', id],
+  queryFn: ({ signal }: Asking) => request<Server>(pathOf(id), { signal }),
+  refetchInterval: ({ state }: { state: { data: Server | undefined } }) =>
+    state.data?.status === 'CONNECTING' ? CONNECTING_MS : LIVE_MS,
+});
+
+export const healthQuery = (id: string) => ({
+  queryKey: ['servers', 'health', id],
+  queryFn: ({ signal }: Asking) =>
+    request<HealthHistory>(`${pathOf(id)}/health`, { query: { limit: CHECKS }, signal }),
+  refetchInterval: LIVE_MS,
+});
+
+/** @param state whatever changes where the tools do: they are asked for anew then */
+export const serverToolsQuery = (id: string, state: string) => ({
+  queryKey: ['servers', 'tools', id, state],
+  queryFn: ({ signal }: Asking) =>
+    request<ToolsByServer>('tools', { query: { server: id }, signal }),
+});
+
+/** Read a server as it is now. */
+export const readServer = (id: string) => request<Server>(pathOf(id));
+
+export const createServer = (body: CreateServer) =>
+  request<Server>('aggregator/servers', { method: 'POST', body });
+
+/** Edit one. @throws ApiProblem 412 where it has another revision */
+export const updateServer = (id: string, body: UpdateServer, revision: number) =>
+  request<Server>(pathOf(id), { method: 'PATCH', body, revision });
+
+export const connectServer = (id: string) =>
+  request<unknown>(`${pathOf(id)}/connect`, { method: 'POST' });
+
+export const disconnectServer = (id: string) =>
+  request<unknown>(`${pathOf(id)}/disconnect`, { method: 'POST' });
+
+export const deleteServer = (id: string) => request<undefined>(pathOf(id), { method: 'DELETE' });
+
+/** What becomes of an entry whose name a server has. */
+export type OnConflict = 'skip' | 'update' | 'fail';
+
+/**
+ * Servers from the text of a file, as it is: it may have comments.
+ * @param isPlan tell what would be done, and do nothing
+ */
+export const importServers = (text: string, onConflict: OnConflict, isPlan: boolean) =>
+  request<Import>('aggregator/import', {
+    method: 'POST',
+    query: { dry_run: isPlan, on_conflict: onConflict },
+    text,
+  });

@@ -35,7 +35,7 @@ afterAll(async () => {
   await tickets?.stop();
 });
 
-const VIEWS = ['', '/accounts'];
+const VIEWS = ['', '/servers', '/accounts'];
 
 describe.each(VIEWS)('the view at /console%s', path => {
   it.each([

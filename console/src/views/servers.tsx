@@ -1,0 +1,132 @@
+/** Servers: the list, and what is open of it. All of that is in the address: `?server=ID`, `?add=one`, `?add=file`, `?name=…&status=…`. */
+import { useInfiniteQuery } from '@tanstack/preact-query';
+import { Link, useSearchParams } from 'wouter-preact';
+import { serverListQuery, STATUSES } from '../api/servers.ts';
+import type { Server } from '../generated/types.gen.ts';
+import { Empty, Loading, Problem } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
+import type { ViewProps } from '../views.ts';
+import { AddServer } from './servers/add.tsx';
+import { adviceFor } from './servers/advice.ts';
+import { ServerDetails } from './servers/details.tsx';
+import { ImportServers } from './servers/import.tsx';
+import { StatusBadge, STATUS_WORDS } from './servers/status.tsx';
+import './servers/servers.css';
+
+export default function Servers({ me }: ViewProps) {
+  const [search] = useSearchParams();
+  const mayWrite = me.scopes.some(scope => scope === 'admin' || scope === 'servers:write');
+  const id = search.get('server');
+  if (id !== null) return <ServerDetails key={id} id={id} me={me} mayWrite={mayWrite} />;
+  if (mayWrite && search.get('add') === 'one') return <AddServer />;
+  if (mayWrite && search.get('add') === 'file') return <ImportServers />;
+  return <List mayWrite={mayWrite} />;
+}
+
+function List({ mayWrite }: { mayWrite: boolean }) {
+  const [search, setSearch] = useSearchParams();
+  const name = search.get('name') ?? '';
+  const status = search.get('status') ?? '';
+  const list = useInfiniteQuery({
+    ...serverListQuery({ name, status }),
+    placeholderData: before => before,
+  });
+  const set = (key: string, value: string) =>
+    setSearch(
+      before => {
+        const next = new URLSearchParams(before);
+        if (value === '') next.delete(key);
+        else next.set(key, value);
+        return next;
+      },
+      { replace: true },
+    );
+  const servers = list.data?.pages.flatMap(page => page.servers) ?? [];
+  const total = list.data?.pages[0]?.total ?? 0;
+  const isFiltered = name !== '' || status !== '';
+  return (
+    <>
+      <h1>Servers</h1>
+      {mayWrite ? (
+        <p class="actions">
+          <Link class="button" href="/servers?add=one">
+            Add a server
+          </Link>
+          <Link class="button quiet" href="/servers?add=file">
+            Add from a file
+          </Link>
+        </p>
+      ) : null}
+      <form class="filters" role="search" onSubmit={event => event.preventDefault()}>
+        <label>
+          Name
+          <input
+            type="search"
+            value={name}
+            maxLength={63}
+            onInput={({ currentTarget }) => set('name', currentTarget.value)}
+          />
+        </label>
+        <label>
+          State
+          <select
+            value={status}
+            onChange={({ currentTarget }) => set('status', currentTarget.value)}
+          >
+            <option value="">Any</option>
+            {STATUSES.map(each => (
+              <option key={each} value={each}>
+                {STATUS_WORDS[each]}
+              </option>
+            ))}
+          </select>
+        </label>
+      </form>
+      {list.error ? <Problem thrown={list.error} onRetry={() => void list.refetch()} /> : null}
+      {list.data ? null : <Loading />}
+      {list.data && servers.length === 0 ? <None isFiltered={isFiltered} /> : null}
+      {servers.length > 0 ? (
+        <>
+          <p role="status" class="empty">
+            {servers.length} of {total}
+          </p>
+          <ServerTable servers={servers} />
+          {list.hasNextPage ? (
+            <button
+              type="button"
+              class="quiet"
+              disabled={list.isFetchingNextPage}
+              onClick={() => void list.fetchNextPage()}
+            >
+              Load more
+            </button>
+          ) : null}
+        </>
+      ) : null}
+    </>
+  );
+}
+
+const None = ({ isFiltered }: { isFiltered: boolean }) => (
+  <Empty>
+    {isFiltered ? 'No server is like that.' : 'No server is registered yet. Add the first one.'}
+  </Empty>
+);
+
+const ServerTable = ({ servers }: { servers: readonly Server[] }) => (
+  <Table label="Servers" columns={['Server', 'State', 'Tools', 'Held', 'What is wrong']}>
+    {servers.map(server => (
+      <tr key={server.id}>
+        <th scope="row">
+          <Link href={`/servers?server=${encodeURIComponent(server.id)}`}>{server.name}</Link>
+        </th>
+        <td>
+          <StatusBadge status={server.status} />
+        </td>
+        <td>{server.tool_count}</td>
+        <td>{server.held_tools}</td>
+        <td class="sentence">{adviceFor(server)?.says ?? ''}</td>
+      </tr>
+    ))}
+  </Table>
+);

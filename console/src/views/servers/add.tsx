@@ -1,0 +1,47 @@
+/** A server is added by its address; what comes of it is shown on its own page, as it happens. */
+import { useQueryClient } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { createServer } from '../../api/servers.ts';
+import { NEW, toCreate } from './form-values.ts';
+import { ServerForm } from './form.tsx';
+import { Heading } from './heading.tsx';
+
+export function AddServer() {
+  const cache = useQueryClient();
+  const [, go] = useLocation();
+  const [values, setValues] = useState(NEW);
+  const [isBusy, setBusy] = useState(false);
+  const [thrown, setThrown] = useState<unknown>();
+  async function send(): Promise<void> {
+    setBusy(true);
+    setThrown(undefined);
+    try {
+      const server = await createServer(toCreate(values));
+      cache.setQueryData(['servers', 'one', server.id], server);
+      void cache.invalidateQueries({ queryKey: ['servers'] });
+      go(`/servers?server=${encodeURIComponent(server.id)}`);
+    } catch (problem) {
+      setThrown(problem);
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <>
+      <Heading>Add a server</Heading>
+      <ServerForm
+        values={values}
+        onValues={setValues}
+        onSend={() => void send()}
+        isBusy={isBusy}
+        thrown={thrown}
+        label="Add it"
+      >
+        <Link class="button quiet" href="/servers">
+          Cancel
+        </Link>
+      </ServerForm>
+    </>
+  );
+}

@@ -1,0 +1,214 @@
+/** One server: what is of it now, what is wrong and what to do, its health over time, its tools, and what can be done with it. */
+import { useQuery, useQueryClient } from '@tanstack/preact-query';
+import type { RefObject } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import type { Me } from '../../api/me.ts';
+import { connectServer, deleteServer, disconnectServer, serverQuery } from '../../api/servers.ts';
+import type { Server } from '../../generated/types.gen.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { Loading, Problem } from '../../parts/states.tsx';
+import { Time } from '../../parts/time.tsx';
+import { VIEWS } from '../../views.ts';
+import { adviceFor } from './advice.ts';
+import { EditServer } from './edit.tsx';
+import { Health } from './health.tsx';
+import { Heading } from './heading.tsx';
+import { StatusBadge } from './status.tsx';
+import { ServerTools } from './tools.tsx';
+
+interface DetailsProps {
+  id: string;
+  me: Me;
+  mayWrite: boolean;
+}
+
+export function ServerDetails({ id, me, mayWrite }: DetailsProps) {
+  const found = useQuery(serverQuery(id));
+  const [isEdited, setEdited] = useState(false);
+  const editButton = useRef<HTMLButtonElement>(null);
+  const server = found.data;
+  const thrown = found.error ? (
+    <Problem thrown={found.error} onRetry={() => void found.refetch()} />
+  ) : null;
+  if (!server) return thrown ?? <Loading />;
+  const endEdit = () => {
+    setEdited(false);
+    editButton.current?.focus();
+  };
+  return (
+    <>
+      <Heading>{server.name}</Heading>
+      {thrown}
+      <Outcome server={server} />
+      {mayWrite ? (
+        <Acts server={server} editButton={editButton} onEdit={() => setEdited(true)} />
+      ) : null}
+      {isEdited ? <EditServer server={server} onDone={endEdit} /> : null}
+      <Facts server={server} />
+      <Health id={id} />
+      {me.scopes.includes('tools:read') ? <ServerTools server={server} /> : null}
+    </>
+  );
+}
+
+const hasApprovals = VIEWS.some(({ path }) => path === '/approvals');
+
+/** What came of connecting it. */
+function Outcome({ server }: { server: Server }) {
+  const { id, status, tool_count: tools, held_tools: held, last_error: why } = server;
+  const advice = adviceFor(server);
+  const holds = `${held} of its tools or instructions wait for an approval.`;
+  return (
+    <div class="outcome" role="status">
+      <p>
+        <StatusBadge status={status} />{' '}
+        {status === 'CONNECTING' ? 'The gateway looks at what it has…' : null}
+        {status === 'DISCONNECTED' ? 'Its tools are not offered to anybody.' : null}
+        {status === 'CONNECTED' || status === 'DEGRADED' ? toCount(tools) : null}
+      </p>
+      {advice ? (
+        <div class="notice">
+          <p>
+            <strong>{advice.says}</strong> {advice.todo}
+          </p>
+          {why === null ? null : (
+            <details>
+              <summary>What the gateway found</summary>
+              <p class="box">
+                <Foreign text={why} />
+              </p>
+            </details>
+          )}
+        </div>
+      ) : null}
+      {held > 0 ? (
+        <p>
+          {holds}{' '}
+          {hasApprovals ? (
+            <Link href={`/approvals?server=${encodeURIComponent(id)}`}>Look at them</Link>
+          ) : null}
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+const toCount = (tools: number) => (tools === 1 ? 'It has 1 tool.' : `It has ${tools} tools.`);
+
+interface ActsProps {
+  server: Server;
+  editButton: RefObject<HTMLButtonElement>;
+  onEdit: () => void;
+}
+
+function Acts({ server, editButton, onEdit }: ActsProps) {
+  const cache = useQueryClient();
+  const [, go] = useLocation();
+  const [thrown, setThrown] = useState<unknown>();
+  const { id, name, status, tool_count: tools } = server;
+  const refresh = () => cache.invalidateQueries({ queryKey: ['servers'] });
+  const connect = () => {
+    setThrown(undefined);
+    connectServer(id).then(refresh).catch(setThrown);
+  };
+  const disconnect = async () => {
+    await disconnectServer(id);
+    await refresh();
+  };
+  const remove = async () => {
+    await deleteServer(id);
+    go('/servers');
+    cache.removeQueries({ queryKey: ['servers', 'one', id] });
+    void refresh();
+  };
+  const isUp = status !== 'DISCONNECTED';
+  return (
+    <>
+      <p class="actions">
+        <button ref={editButton} type="button" class="quiet" onClick={onEdit}>
+          Edit
+        </button>
+        {status === 'DISCONNECTED' || status === 'ERROR' ? (
+          <button type="button" class="quiet" onClick={connect}>
+            {isUp ? 'Try again now' : 'Connect'}
+          </button>
+        ) : null}
+        {isUp ? (
+          <Confirm
+            label="Disconnect"
+            says={`The tools of ${name} are gone for everybody at once, until it is connected again. Calls under way may end within 30 seconds.`}
+            act={disconnect}
+          />
+        ) : null}
+        <Confirm
+          label="Delete"
+          says={`${name} ends for everybody and cannot be brought back: its ${tools} tools, its credential, what was approved of it, its health over time, and the accounts that people have at it.`}
+          act={remove}
+        />
+      </p>
+      {thrown === undefined ? null : <Problem thrown={thrown} />}
+    </>
+  );
+}
+
+const ACCOUNTS: Readonly<Record<Server['accounts'], string>> = {
+  shared: 'all calls use the credential of the server',
+  per_principal: 'each user connects their own',
+  both: 'their own, else the credential of the server',
+};
+const APPROVAL: Readonly<Record<string, string>> = {
+  first: 'the first tools are approved, later ones held',
+  hold: 'all tools are held until they are approved',
+  trust: 'all tools are approved as they come',
+};
+
+function Facts({ server }: { server: Server }) {
+  const { connection_config: config, description, tool_approval: approval } = server;
+  const place =
+    config.server === undefined ? config.url : `the program ${config.server} of a connector`;
+  return (
+    <dl class="facts">
+      <dt>Address</dt>
+      <dd>
+        <Foreign text={place} />
+      </dd>
+      {description === '' ? null : (
+        <>
+          <dt>Description</dt>
+          <dd class="box">
+            <Foreign text={description} />
+          </dd>
+        </>
+      )}
+      <dt>Credential</dt>
+      <dd>{credentialOf(config)}</dd>
+      <dt>Accounts</dt>
+      <dd>{ACCOUNTS[server.accounts]}</dd>
+      <dt>Approval</dt>
+      <dd>{approval === null ? 'as the deployment has it' : APPROVAL[approval]}</dd>
+      <dt>Protocol</dt>
+      <dd>{server.protocol_version ?? 'not known yet'}</dd>
+      <dt>Edited</dt>
+      <dd>
+        <Time at={server.updated_at} />
+      </dd>
+    </dl>
+  );
+}
+
+const AUTH = {
+  bearer: 'a bearer token',
+  client_credentials: 'a client with a secret',
+  authorization_code: 'a client by which users sign in',
+} as const;
+
+function credentialOf({ auth, headers }: Server['connection_config']): string {
+  const names = Object.keys(headers);
+  const parts = [
+    ...(auth ? [AUTH[auth.type]] : []),
+    ...(names.length > 0 ? [`headers: ${names.join(', ')}`] : []),
+  ];
+  return parts.length > 0 ? parts.join('; ') : 'none';
+}

@@ -1,0 +1,41 @@
+/** What the console says of a server whose check failed. */
+import { describe, expect, it } from 'vitest';
+import { adviceFor } from '../../../console/src/views/servers/advice.ts';
+import { rebase, NEW, toUpdate } from '../../../console/src/views/servers/form-values.ts';
+import { ERROR_CODES } from '../../../src/shared/errors/table.ts';
+
+const server = { status: 'ERROR', accounts: 'shared' } as const;
+const other = adviceFor({ ...server, last_error: 'no_such_code: text' });
+/** They are of single calls, never of a check. */
+const OF_CALLS = new Set(['upstream_needs_input', 'upstream_no_room']);
+
+describe('[OPS-1] the advice', () => {
+  it.each(ERROR_CODES.filter(code => code.startsWith('upstream_') && !OF_CALLS.has(code)))(
+    'has its own words for %s',
+    code => {
+      const advice = adviceFor({ ...server, last_error: `${code}: text` });
+      expect(advice).toBeDefined();
+      expect(advice).not.toEqual(other);
+    },
+  );
+
+  it('has nothing to say where nothing is wrong', () => {
+    expect(adviceFor({ ...server, status: 'CONNECTED', last_error: null })).toBeUndefined();
+  });
+});
+
+describe('[OPS-1] an edit', () => {
+  const kept = { ...NEW, credential: 'keep' as const };
+  const typed = { ...kept, name: 'mine' };
+
+  it('sends only what is other than it was', () => {
+    expect(toUpdate(kept, typed)).toEqual({ name: 'mine' });
+  });
+
+  it('keeps what was typed over what others wrote, and takes the rest of theirs', () => {
+    const now = { ...kept, name: 'theirs', description: 'theirs' };
+    const { values, theirs } = rebase(kept, typed, now);
+    expect(values).toMatchObject({ name: 'mine', description: 'theirs' });
+    expect(theirs).toEqual(['name', 'description']);
+  });
+});
