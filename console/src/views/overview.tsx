@@ -1,57 +1,148 @@
-/** What there is, and what needs a person. */
+/** How the servers are, and what waits for somebody to do something. */
 import { useQuery } from '@tanstack/preact-query';
 import { Link } from 'wouter-preact';
 import { accountsQuery } from '../api/accounts.ts';
-import { serversQuery } from '../api/servers.ts';
+import type { Me } from '../api/me.ts';
+import {
+  brokenQuery,
+  heldQuery,
+  serverCountsQuery,
+  serversQuery,
+  STATUSES,
+  type Status,
+} from '../api/servers.ts';
 import type { Server } from '../generated/types.gen.ts';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
-import type { ViewProps } from '../views.ts';
+import { VIEWS, type ViewProps } from '../views.ts';
+import { adviceFor } from './servers/advice.ts';
+import { STATUS_WORDS, StatusBadge } from './servers/status.tsx';
 
-const KIND: Readonly<Record<string, string>> = { CONNECTED: 'good', ERROR: 'bad' };
+/** Rows of servers; the rest are in their own view. */
+const ROWS = 20;
 
 export default function Overview({ me }: ViewProps) {
-  const servers = useQuery({ ...serversQuery(), enabled: canSeeServers(me) });
-  const accounts = useQuery(accountsQuery());
-  if (servers.error) {
-    return <Problem thrown={servers.error} onRetry={() => void servers.refetch()} />;
-  }
-  const ended = accounts.data?.accounts.filter(
-    ({ principal, needs_sign_in: why }) => principal === me.principal && why !== null,
-  );
+  const seesServers = me.scopes.some(scope => scope === 'admin' || scope === 'servers:read');
   return (
     <>
       <h1>Overview</h1>
-      {ended && ended.length > 0 ? (
-        <p class="notice">
-          {ended.map(({ server_name: name }) => name).join(', ')}: sign in again.{' '}
-          <Link href="/accounts">Accounts</Link>
-        </p>
-      ) : null}
-      {canSeeServers(me) ? <Servers servers={servers.data?.servers} /> : null}
+      {seesServers ? <Counts /> : null}
+      <h2>What waits for you</h2>
+      <Waiting me={me} seesServers={seesServers} />
+      {seesServers ? <Servers /> : null}
     </>
   );
 }
 
-const canSeeServers = ({ scopes }: ViewProps['me']) =>
-  scopes.some(scope => scope === 'admin' || scope === 'servers:read');
-
-function Servers({ servers }: { servers: readonly Server[] | undefined }) {
-  if (!servers) return <Loading />;
-  if (servers.length === 0) return <Empty>No server is registered yet.</Empty>;
+function Counts() {
+  const counts = useQuery(serverCountsQuery());
+  if (counts.error) {
+    return <Problem thrown={counts.error} onRetry={() => void counts.refetch()} />;
+  }
+  if (!counts.data) return <Loading />;
+  const { data } = counts;
+  const isShown = (status: Status) =>
+    data[status] > 0 || status === 'CONNECTED' || status === 'ERROR';
   return (
-    <Table label="Servers" columns={['Server', 'State', 'Tools', 'Held', 'Last error']}>
-      {servers.map(({ id, name, status, tool_count: tools, held_tools: held, last_error: why }) => (
-        <tr key={id}>
-          <th scope="row">{name}</th>
-          <td>
-            <span class={`badge ${KIND[status] ?? ''}`}>{status.toLowerCase()}</span>
-          </td>
-          <td>{tools}</td>
-          <td>{held}</td>
-          <td>{why ?? ''}</td>
-        </tr>
+    <ul class="tiles" aria-label="Servers by state">
+      {STATUSES.filter(isShown).map(status => (
+        <li key={status}>
+          <Link href={`/servers?status=${status}`}>
+            <strong>{data[status]}</strong> {STATUS_WORDS[status]}
+          </Link>
+        </li>
       ))}
-    </Table>
+    </ul>
+  );
+}
+
+const hasApprovals = VIEWS.some(({ path }) => path === '/approvals');
+
+function Waiting({ me, seesServers }: { me: Me; seesServers: boolean }) {
+  const hasAccounts = me.scopes.includes('tools:call');
+  const accounts = useQuery({ ...accountsQuery(), enabled: hasAccounts });
+  const broken = useQuery({ ...brokenQuery(), enabled: seesServers });
+  const held = useQuery({ ...heldQuery(), enabled: seesServers });
+  const thrown = accounts.error ?? broken.error ?? held.error;
+  if (thrown) return <Problem thrown={thrown} />;
+  const isLoading = (hasAccounts && !accounts.data) || (seesServers && !(broken.data && held.data));
+  if (isLoading) return <Loading />;
+  const ended = (accounts.data?.accounts ?? []).filter(
+    ({ principal, needs_sign_in: why }) => principal === me.principal && why !== null,
+  );
+  const servers = broken.data?.servers ?? [];
+  const more = (broken.data?.total ?? 0) - servers.length;
+  const holds = held.data?.total ?? 0;
+  if (ended.length + servers.length + holds === 0) return <Empty>Nothing waits for you.</Empty>;
+  return (
+    <ul class="waiting">
+      {servers.map(server => (
+        <BrokenServer key={server.id} server={server} />
+      ))}
+      {more > 0 ? (
+        <li>
+          Something is wrong with {more} more. <Link href="/servers">Servers</Link>
+        </li>
+      ) : null}
+      {holds > 0 ? (
+        <li>
+          {holds === 1 ? '1 tool or instruction waits' : `${holds} tools or instructions wait`} for
+          an approval. {hasApprovals ? <Link href="/approvals">Approvals</Link> : null}
+        </li>
+      ) : null}
+      {ended.map(({ id, server_name: name }) => (
+        <li key={id}>
+          Your account at {name} ended: sign in again. <Link href="/accounts">Accounts</Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const linkTo = (id: string) => `/servers?server=${encodeURIComponent(id)}`;
+
+function BrokenServer({ server }: { server: Server }) {
+  const advice = adviceFor(server);
+  return (
+    <li>
+      <Link href={linkTo(server.id)}>{server.name}</Link>: {advice?.says} {advice?.todo}
+    </li>
+  );
+}
+
+function Servers() {
+  const found = useQuery(serversQuery());
+  if (!found.data) return null;
+  const { servers, total } = found.data;
+  if (total === 0) {
+    return (
+      <Empty>
+        No server is registered yet. <Link href="/servers">Servers</Link>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <h2>Servers</h2>
+      <Table label="Servers" columns={['Server', 'State', 'Tools', 'Held']}>
+        {servers.slice(0, ROWS).map(({ id, name, status, tool_count: tools, held_tools: held }) => (
+          <tr key={id}>
+            <th scope="row">
+              <Link href={linkTo(id)}>{name}</Link>
+            </th>
+            <td>
+              <StatusBadge status={status} />
+            </td>
+            <td>{tools}</td>
+            <td>{held}</td>
+          </tr>
+        ))}
+      </Table>
+      {total > ROWS ? (
+        <p>
+          <Link href="/servers">All {total} servers</Link>
+        </p>
+      ) : null}
+    </>
   );
 }
