@@ -2,7 +2,7 @@
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { AuditQuery, NamedEvent } from '../audit/audit-names.ts';
-import { AuditOutcomeSchema } from '../audit/audit-schema.ts';
+import { AuditKindSchema, AuditOutcomeSchema } from '../audit/audit-schema.ts';
 import { ADMIN_SHARD } from '../audit/admin-audit.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { nextOf, pageQuery, positionOf } from './paging.ts';
@@ -32,6 +32,9 @@ export const filterQuery = {
     description: 'What the subject begins with: `github.` for all tools of a server',
   }),
   outcome: AuditOutcomeSchema.optional(),
+  kind: AuditKindSchema.optional().meta({
+    description: 'Only calls of clients, or only acts of administrators and people',
+  }),
   since: time('From this time on'),
   until: time('Before this time'),
 };

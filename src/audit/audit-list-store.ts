@@ -18,6 +18,9 @@ const ORDERS = {
   oldest: { after: '>', order: 'at, shard, seq' },
 } as const;
 
+/** Shards of calls are `calls`, and `calls:` with a principal. */
+const OF_CALLS = "(+shard = 'calls' OR (+shard >= 'calls:' AND +shard < 'calls;'))";
+
 const among = (column: string) => `${column} IN (SELECT value FROM json_each(?))`;
 const toJson = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value));
 /** Subjects from each first text on, up to the second. */
@@ -46,7 +49,9 @@ export async function listEvents(
     ['at < ?', filter.until],
   ];
   const wanted = given.filter(([, value]) => value !== undefined);
-  const conditions = ['1', ...wanted.map(([condition]) => condition)];
+  const isOfCalls =
+    filter.kind === undefined ? '1' : filter.kind === 'calls' ? OF_CALLS : `NOT ${OF_CALLS}`;
+  const conditions = [isOfCalls, ...wanted.map(([condition]) => condition)];
   if (after) conditions.push(`(at, shard, seq) ${ORDERS[order].after} (?, ?, ?)`);
   const { results } = await db
     .prepare(

@@ -42,8 +42,12 @@ export interface PlacedEvent extends ChainedEvent {
   chunk?: string;
 }
 
+/** Calls of clients, or acts of administrators and people. */
+export const AuditKindSchema = z.enum(['calls', 'acts']);
+
 /** Which events; what is absent lets every one through. */
 export interface AuditFilter {
+  kind?: z.infer<typeof AuditKindSchema> | undefined;
   /** Any of them. */
   principalIds?: readonly string[] | undefined;
   tokenIds?: readonly string[] | undefined;

@@ -38,6 +38,7 @@ export async function readCalls(
   limit: number,
   after?: AuditPosition,
 ): Promise<PlacedEvent[]> {
+  if (filter.kind === 'acts') return [];
   const reading = { db, filter, order, matches: toMatcher(filter, order, after) };
   const found: PlacedEvent[] = [];
   let rest: Span | undefined = firstSpan(filter, order, after);

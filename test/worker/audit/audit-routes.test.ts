@@ -178,6 +178,23 @@ describe('an export of the audit', () => {
     expect((await search(`subject_prefix=${prefix}`)).events).toHaveLength(3);
   });
 
+  it('[SEC-6] is of calls alone or of acts alone, wherever the rows of calls are', async () => {
+    const acts = await lines();
+    const insert = `INSERT INTO audit_events SELECT value, 1, 'call-' || key, 2000, 'p', 't', 'tool.call', 's.t', 'done', NULL, '{}', '', ''
+      FROM json_each(?)`;
+    await sql(insert, JSON.stringify(['calls', 'calls:2f6d8c1a']));
+    try {
+      expect(await lines('kind=acts')).toEqual(acts);
+      expect((await search('kind=calls')).events.map(({ action }) => action)).toEqual([
+        'tool.call',
+        'tool.call',
+      ]);
+      expect(await lines()).toHaveLength(acts.length + 2);
+    } finally {
+      await sql("DELETE FROM audit_events WHERE action = 'tool.call'");
+    }
+  });
+
   it('[SEC-6] comes in parts, whatever its size', async () => {
     const insert = `INSERT INTO audit_events SELECT 'many', value, 'id-' || value, 1000 + value, 'p', 't', 'a', 's', 'done', NULL, '{}', '', ''
       FROM json_each(?)`;
