@@ -19,6 +19,13 @@ export interface View {
 export const VIEWS: readonly View[] = [
   { path: '/', name: 'Overview', load: () => import('./views/overview.tsx') },
   {
+    path: '/activity',
+    name: 'Activity',
+    needs: 'admin',
+    load: () => import('./views/activity.tsx'),
+  },
+  { path: '/why', name: 'Why', needs: 'admin', load: () => import('./views/why.tsx') },
+  {
     path: '/servers',
     name: 'Servers',
     needs: 'servers:read',

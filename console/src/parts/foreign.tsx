@@ -1,5 +1,6 @@
 /** Text that somebody else wrote, as text: what shows nothing or turns what is beside it is shown as `⟨U+202E⟩`, and long text is cut. */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const HIDDEN =
+  /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const LAYOUT = /[\n\t]/;
 const MAX_CHARS = 4_000;
 
@@ -15,5 +16,5 @@ export function toShown(text: string, max = MAX_CHARS): string {
 }
 
 export const Foreign = ({ text, max }: { text: string; max?: number }) => (
-  <span class="foreign">{toShown(text, max)}</span>
+  <bdi class="foreign">{toShown(text, max)}</bdi>
 );

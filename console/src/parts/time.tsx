@@ -14,9 +14,12 @@ export function toRelative(at: string, now: number): string {
   return step ? relative.format(Math.trunc(apart / step[1]), step[0]) : 'just now';
 }
 
+/** The whole of a time, where the reader is. */
+export const toWhole = (at: string): string => whole.format(new Date(at));
+
 export function Time({ at }: { at: string }) {
   return (
-    <time dateTime={at} title={whole.format(new Date(at))}>
+    <time dateTime={at} title={toWhole(at)}>
       {toRelative(at, Date.now())}
     </time>
   );

@@ -1,0 +1,31 @@
+/** What was called and done, newest first, page by page. */
+import type { AuditPage, ListAuditData } from '../generated/types.gen.ts';
+import { request } from './request.ts';
+import { LIVE_MS } from './servers.ts';
+
+const PAGE = 100;
+
+export type AuditSearch = Omit<NonNullable<ListAuditData['query']>, 'limit' | 'cursor'>;
+
+interface Asking {
+  pageParam: string | undefined;
+  signal: AbortSignal;
+}
+
+/** Begins anew while nobody has loaded more than the first page. */
+export const auditQuery = (search: AuditSearch) => ({
+  queryKey: ['audit', search],
+  queryFn: ({ pageParam: cursor, signal }: Asking) =>
+    request<AuditPage>('audit', { query: { ...search, limit: PAGE, cursor }, signal }),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: ({ next_cursor: next }: AuditPage) => next,
+  refetchInterval: ({ state }: { state: { data?: { pages: unknown[] } | undefined } }) =>
+    (state.data?.pages.length ?? 0) > 1 ? false : LIVE_MS,
+});
+
+/** Where the browser gets all rows of a search, one a line. */
+export function exportUrl(search: AuditSearch): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(search)) query.set(name, value);
+  return `/api/v1/audit/export?${query}`;
+}

@@ -1,0 +1,83 @@
+/** What somebody may mean who has typed the beginning of a name. */
+import type {
+  ApprovalPage,
+  PrincipalPage,
+  ServerPage,
+  ToolsByServer,
+} from '../generated/types.gen.ts';
+import { request } from './request.ts';
+
+interface Asking {
+  signal: AbortSignal;
+}
+
+const LIMIT = 50;
+const STALE_MS = 30_000;
+/** Most characters of a name of a server. */
+const SERVER_CHARS = 63;
+const PRINCIPAL_CHARS = 100;
+
+const partOf = (typed: string, maxChars: number) =>
+  typed === '' ? undefined : typed.slice(0, maxChars);
+
+/** Principals with this in their name. */
+export const principalsNamed = (typed: string) => ({
+  queryKey: ['principals', 'named', typed],
+  queryFn: ({ signal }: Asking) =>
+    request<PrincipalPage>('principals', {
+      query: { name: partOf(typed, PRINCIPAL_CHARS), limit: LIMIT },
+      signal,
+    }),
+  staleTime: STALE_MS,
+});
+
+/** Servers with this in their name. */
+export const serversNamed = (typed: string) => ({
+  queryKey: ['servers', 'named', typed],
+  queryFn: ({ signal }: Asking) =>
+    request<ServerPage>('aggregator/servers', {
+      query: { name: partOf(typed, SERVER_CHARS), limit: LIMIT },
+      signal,
+    }),
+  staleTime: STALE_MS,
+});
+
+/** Own names of the tools of a server: those that the caller may use, and those whose definitions are held or were. */
+export const toolsOf = (server: string) => ({
+  queryKey: ['tools', 'of', server],
+  queryFn: async ({ signal }: Asking): Promise<string[]> => {
+    const query = { name: partOf(server, SERVER_CHARS), limit: LIMIT };
+    const { servers } = await request<ServerPage>('aggregator/servers', { query, signal });
+    const id = servers.find(({ name }) => name === server)?.id;
+    if (id === undefined) return [];
+    const [usable, known] = await Promise.allSettled([
+      request<ToolsByServer>('tools', { query: { server: id }, signal }),
+      request<ApprovalPage>('approvals', {
+        query: { server: id, state: 'any', kind: 'tool', limit: 500 },
+        signal,
+      }),
+    ]);
+    const names = [
+      ...(usable.status === 'fulfilled'
+        ? usable.value.servers.flatMap(({ tools }) => tools.map(tool => tool.original_name))
+        : []),
+      ...(known.status === 'fulfilled' ? known.value.approvals.map(({ name }) => name) : []),
+    ];
+    return [...new Set(names)].toSorted();
+  },
+  enabled: server !== '',
+  staleTime: STALE_MS,
+});
+
+/** The principal that is called so, or undefined. @throws ApiProblem, Unreachable */
+export async function findPrincipal(name: string): Promise<string | undefined> {
+  let cursor: string | undefined;
+  do {
+    const query = { name: partOf(name, PRINCIPAL_CHARS), limit: 500, cursor };
+    const page = await request<PrincipalPage>('principals', { query });
+    const found = page.principals.find(each => each.name === name);
+    if (found) return found.id;
+    cursor = page.next_cursor;
+  } while (cursor !== undefined);
+  return undefined;
+}

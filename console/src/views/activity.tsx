@@ -1,0 +1,116 @@
+/** What was called and done, by whom, and how it ended: searched by the URL, with everything of a row in a dialog. */
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
+import { useMemo } from 'preact/hooks';
+import { Link, useSearchParams } from 'wouter-preact';
+import { auditQuery, exportUrl } from '../api/audit.ts';
+import { hasToken } from '../api/request.ts';
+import type { AuditEvent } from '../generated/types.gen.ts';
+import { Foreign } from '../parts/foreign.tsx';
+import { Empty, Loading, Problem } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import './activity.css';
+import { Filters } from './activity/filters.tsx';
+import { Plot } from './activity/plot.tsx';
+import { RowDetails } from './activity/row-details.tsx';
+import { FILTERS, toSearch, toWhyPath } from './activity/search.ts';
+import { OUTCOMES, toDeed } from './activity/words.ts';
+
+const COLUMNS = ['When', 'Who', 'Did', 'To what', 'How it ended', { hidden: 'Details' }];
+/** What only the details show, where nobody knows a name for it. */
+const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+/** Of the row whose details are open. */
+const ROW = 'row';
+
+export default function Activity() {
+  const [params, setParams] = useSearchParams();
+  const set = (name: string, value: string) =>
+    setParams(
+      before => {
+        const after = new URLSearchParams(before);
+        if (value === '') after.delete(name);
+        else after.set(name, value);
+        return after;
+      },
+      { replace: true },
+    );
+  const filterText = FILTERS.map(name => params.get(name) ?? '').join('\n');
+  // The span of a search stays as it began: its pages belong together.
+  const search = useMemo(() => toSearch(params, Date.now()), [filterText]);
+  const found = useInfiniteQuery({ ...auditQuery(search), placeholderData: keepPreviousData });
+  const events = found.data?.pages.flatMap(page => page.events);
+  const row = params.get(ROW);
+  const open = events?.find(({ id }) => id === row);
+  return (
+    <>
+      <h1>Activity</h1>
+      <Filters filters={params} onFilter={set} />
+      {found.error ? <Problem thrown={found.error} onRetry={() => void found.refetch()} /> : null}
+      {events ? <Rows events={events} onOpen={id => set(ROW, id)} /> : null}
+      {!events && !found.error ? <Loading /> : null}
+      <p class="actions">
+        {found.hasNextPage ? (
+          <button
+            type="button"
+            disabled={found.isFetchingNextPage}
+            onClick={() => void found.fetchNextPage()}
+          >
+            Load more
+          </button>
+        ) : null}
+        {hasToken() ? null : (
+          <a class="button" href={exportUrl(search)} download="audit.ndjson">
+            Export all that match
+          </a>
+        )}
+      </p>
+      {row !== null && events && !open ? (
+        <p class="notice">The row that was linked is not among those that are loaded.</p>
+      ) : null}
+      {open ? <RowDetails event={open} onClose={() => set(ROW, '')} /> : null}
+    </>
+  );
+}
+
+function Rows({ events, onOpen }: { events: readonly AuditEvent[]; onOpen(id: string): void }) {
+  if (events.length === 0) return <Empty>Nothing matches.</Empty>;
+  return (
+    <>
+      <Plot events={events} />
+      <Table label="Activity" columns={COLUMNS}>
+        {events.map(event => (
+          <Row key={event.id} event={event} onOpen={() => onOpen(event.id)} />
+        ))}
+      </Table>
+    </>
+  );
+}
+
+function Row({ event, onOpen }: { event: AuditEvent; onOpen(): void }) {
+  const { at, principal, subject, action, outcome } = event;
+  const { word, badge } = OUTCOMES[outcome];
+  const isRefusedCall = action === 'tool.call' && outcome === 'denied';
+  return (
+    <tr>
+      <td>
+        <Time at={at} />
+      </td>
+      <td>
+        <Foreign text={event.principal_name ?? principal} max={40} />
+      </td>
+      <td>{toDeed(action)}</td>
+      <td>
+        <Foreign text={event.subject_name ?? (ID.test(subject) ? '' : subject)} max={60} />
+      </td>
+      <td>
+        <span class={`badge ${badge}`}>{word}</span>{' '}
+        {isRefusedCall ? <Link href={toWhyPath(event)}>Why?</Link> : null}
+      </td>
+      <td>
+        <button type="button" class="quiet" onClick={onOpen}>
+          Details
+        </button>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,84 @@
+/** The steps of a decision in plain words, and what can be changed where one refuses. Pure. */
+import type { AccessExplanation, AccessRule } from '../../generated/types.gen.ts';
+
+export type Step = AccessExplanation['steps'][number];
+
+interface Words {
+  name: string;
+  /** What to do where it refuses. */
+  change: string;
+}
+
+export const STEPS: Readonly<Record<Step['step'], Words>> = {
+  token_expiry: { name: 'The token is still valid', change: 'Make another token.' },
+  scope_list: {
+    name: 'The token may list tools',
+    change: 'Give the token or its principal the scope tools:read.',
+  },
+  scope_call: {
+    name: 'The token may call tools',
+    change: 'Give the token or its principal the scope tools:call.',
+  },
+  rule: { name: 'Rules', change: 'Change or delete the rule, or add one that says otherwise.' },
+  posture: {
+    name: 'What holds where no rule matches',
+    change: 'Add a rule that allows it to the principal, one of its groups, or everyone.',
+  },
+  token_servers: {
+    name: 'The token is for this server',
+    change: 'The token is for some servers only. Make one that is for this server too.',
+  },
+  token_tools: {
+    name: 'The token is for this tool',
+    change: 'The token is for some tools only. Make one that is for this tool too.',
+  },
+  token_toolsets: {
+    name: 'A toolset of the token has the tool',
+    change: 'Add the tool to a toolset of the token, or make a token without that limit.',
+  },
+  toolset: {
+    name: 'The toolset has the tool',
+    change: 'Add the tool to the toolset, or the principal to those who may use it.',
+  },
+  account: {
+    name: 'The own account at the server has the tool',
+    change: 'Their account at the server does not have the tool: it is to be allowed there.',
+  },
+  server_status: {
+    name: 'The server is up',
+    change: 'See what the server reported last, and connect it again.',
+  },
+  approval: {
+    name: 'The definition is approved',
+    change: 'Look at what the server says of the tool now, and approve it.',
+  },
+  catalog: {
+    name: 'The server has the tool',
+    change: 'The server has no such tool: look at how it is written, or at the server itself.',
+  },
+  circuit: {
+    name: 'Calls to the server are not paused',
+    change:
+      'The server failed often, so calls are paused. They go on by themselves when it is well.',
+  },
+};
+
+export type Verdict = 'passes' | 'refuses' | 'not known';
+
+export const toVerdict = (passes: boolean | null): Verdict =>
+  passes === null ? 'not known' : passes ? 'passes' : 'refuses';
+
+/** A rule as a sentence, without its description. @param whose name of the principal that a rule is for alone */
+export function toSentence(rule: AccessRule, whose: string): string {
+  const { effect, subject, server, tool, read_only: isReadOnly } = rule;
+  const who =
+    subject.kind === 'everyone'
+      ? 'everyone'
+      : subject.kind === 'group'
+        ? `the group ${subject.name}`
+        : whose;
+  const which = tool === '*' ? 'every tool' : `the tools ${tool}`;
+  const where = server === '*' ? 'every server' : server;
+  const only = isReadOnly ? ', where they only read' : '';
+  return `${effect === 'allow' ? 'Allows' : 'Denies'} ${who} ${which} of ${where}${only}`;
+}

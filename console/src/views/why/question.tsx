@@ -1,0 +1,115 @@
+/** The form that asks: who, with which token, and which tool of which server. */
+import { useQuery } from '@tanstack/preact-query';
+import { useEffect, useId, useState } from 'preact/hooks';
+import { tokensOf } from '../../api/explain.ts';
+import { findPrincipal, principalsNamed, serversNamed, toolsOf } from '../../api/suggestions.ts';
+import { toShown } from '../../parts/foreign.tsx';
+import { Problem } from '../../parts/states.tsx';
+import { Suggest } from '../../parts/suggest.tsx';
+
+/** As the URL has it: ids of principal and token, names of server and tool; empty where nothing is said. */
+export interface Question {
+  principal: string;
+  token: string;
+  server: string;
+  tool: string;
+}
+
+interface FormProps {
+  asked: Question;
+  /** What the principal that is asked about is called; undefined while that is asked for. */
+  name: string | undefined;
+  onAsk(question: Question): void;
+}
+
+export function QuestionForm({ asked, name, onAsk }: FormProps) {
+  const [who, setWho] = useState(name ?? '');
+  const [token, setToken] = useState(asked.token);
+  const [server, setServer] = useState(asked.server);
+  const [tool, setTool] = useState(asked.tool);
+  const [thrown, setThrown] = useState<unknown>();
+  // Somebody followed a link, or went back.
+  useEffect(() => {
+    if (name !== undefined) setWho(name);
+  }, [name]);
+  useEffect(() => {
+    setToken(asked.token);
+    setServer(asked.server);
+    setTool(asked.tool);
+  }, [asked.token, asked.server, asked.tool]);
+  const principals = useQuery(principalsNamed(who)).data?.principals ?? [];
+  const servers = useQuery(serversNamed(server)).data?.servers ?? [];
+  const tools = useQuery(toolsOf(server)).data ?? [];
+  const known = principals.find(each => each.name === who)?.id;
+  const id = known ?? (who === name ? asked.principal : '');
+  async function ask(): Promise<void> {
+    setThrown(undefined);
+    try {
+      const principal = id === '' ? await findPrincipal(who) : id;
+      if (principal === undefined) throw new Error('There is nobody of this name');
+      onAsk({ principal, token, server, tool });
+    } catch (problem) {
+      setThrown(problem);
+    }
+  }
+  return (
+    <form
+      class="question"
+      aria-label="Question"
+      onSubmit={event => {
+        event.preventDefault();
+        void ask();
+      }}
+    >
+      <Suggest
+        label="Who"
+        value={who}
+        offered={principals.map(each => each.name)}
+        required
+        onValue={value => {
+          setWho(value);
+          setToken('');
+        }}
+      />
+      <TokenChoice principal={id} value={token} onValue={setToken} />
+      <Suggest
+        label="Server"
+        value={server}
+        offered={servers.map(each => each.name)}
+        required
+        onValue={setServer}
+      />
+      <Suggest label="Tool" value={tool} offered={tools} required onValue={setTool} />
+      <p class="field">
+        <button type="submit">Explain</button>
+      </p>
+      {thrown === undefined ? null : <Problem thrown={thrown} />}
+    </form>
+  );
+}
+
+interface TokenChoiceProps {
+  principal: string;
+  value: string;
+  onValue(id: string): void;
+}
+
+function TokenChoice({ principal, value, onValue }: TokenChoiceProps) {
+  const id = useId();
+  const tokens = useQuery(tokensOf(principal)).data?.tokens ?? [];
+  const isListed = value === '' || tokens.some(each => each.id === value);
+  return (
+    <p class="field">
+      <label for={id}>With</label>
+      <select id={id} value={value} onChange={({ currentTarget: at }) => onValue(at.value)}>
+        <option value="">a token without limits</option>
+        {tokens.map(each => (
+          <option key={each.id} value={each.id}>
+            the token {toShown(each.name)}
+          </option>
+        ))}
+        {isListed ? null : <option value={value}>the token {toShown(value)}</option>}
+      </select>
+    </p>
+  );
+}
