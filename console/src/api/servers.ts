@@ -59,30 +59,51 @@ export const serverListQuery = ({ name, status }: ServerFilter) => ({
   refetchInterval: LIVE_MS,
 });
 
-/** Those that something is wrong with, as many as one looks at. */
-export const brokenQuery = () => ({
-  queryKey: ['servers', 'broken'],
-  queryFn: async ({ signal }: Asking) => {
-    const pages = (['ERROR', 'DEGRADED'] as const).map(status =>
-      request<ServerPage>('aggregator/servers', { query: { limit: 5, status }, signal }),
-    );
-    const found = await Promise.all(pages);
-    const servers = found.flatMap(page => page.servers);
-    return { servers, total: found.reduce((sum, page) => sum + page.total, 0) };
-  },
-  refetchInterval: LIVE_MS,
-});
+/** What one sees of all servers at a glance. */
+export interface ServerSummary {
+  /** How many are in each state. */
+  counts: Readonly<Record<Status, number>>;
+  /** Those that something is wrong with, as many as one looks at. */
+  broken: readonly Server[];
+  /** The first in the order of their names. */
+  first: readonly Server[];
+  total: number;
+}
 
-/** How many servers are in each state. */
-export const serverCountsQuery = () => ({
-  queryKey: ['servers', 'counts'],
-  queryFn: async ({ signal }: Asking) => {
-    const counts = STATUSES.map(async status => {
-      const query = { limit: 1, status };
-      const { total } = await request<ServerPage>('aggregator/servers', { query, signal });
-      return [status, total] as const;
+/** States in which something is wrong, the worst first. */
+const BROKEN: readonly Status[] = ['ERROR', 'DEGRADED'];
+const MAX_BROKEN = 10;
+
+export const serverSummaryQuery = () => ({
+  queryKey: ['servers', 'summary'],
+  queryFn: async ({ signal }: Asking): Promise<ServerSummary> => {
+    const {
+      servers,
+      total,
+      next_cursor: next,
+    } = await request<ServerPage>('aggregator/servers', {
+      query: { limit: 200 },
+      signal,
     });
-    return Object.fromEntries(await Promise.all(counts)) as Record<Status, number>;
+    // One page has them all nearly everywhere; else each state is asked for.
+    const pageOf = async (status: Status) => {
+      const query = { limit: MAX_BROKEN, status };
+      if (next) return request<ServerPage>('aggregator/servers', { query, signal });
+      const matching = servers.filter(server => server.status === status);
+      return { servers: matching, total: matching.length };
+    };
+    const pages = await Promise.all(
+      STATUSES.map(async status => [status, await pageOf(status)] as const),
+    );
+    const byStatus = new Map(pages);
+    const counts = Object.fromEntries(pages.map(([status, page]) => [status, page.total]));
+    const broken = BROKEN.flatMap(status => byStatus.get(status)?.servers ?? []);
+    return {
+      counts: counts as Record<Status, number>,
+      broken: broken.slice(0, MAX_BROKEN),
+      first: servers,
+      total,
+    };
   },
   refetchInterval: LIVE_MS,
 });

@@ -4,11 +4,10 @@ import { Link } from 'wouter-preact';
 import { accountsQuery } from '../api/accounts.ts';
 import type { Me } from '../api/me.ts';
 import {
-  brokenQuery,
   heldQuery,
-  serverCountsQuery,
-  serversQuery,
+  serverSummaryQuery,
   STATUSES,
+  type ServerSummary,
   type Status,
 } from '../api/servers.ts';
 import type { Server } from '../generated/types.gen.ts';
@@ -23,32 +22,31 @@ const ROWS = 20;
 
 export default function Overview({ me }: ViewProps) {
   const seesServers = me.scopes.some(scope => scope === 'admin' || scope === 'servers:read');
+  const servers = useQuery({ ...serverSummaryQuery(), enabled: seesServers });
+  const summary = servers.data;
   return (
     <>
       <h1>Overview</h1>
-      {seesServers ? <Counts /> : null}
+      {servers.error ? (
+        <Problem thrown={servers.error} onRetry={() => void servers.refetch()} />
+      ) : null}
+      {summary ? <Counts counts={summary.counts} /> : null}
       <h2>What waits for you</h2>
-      <Waiting me={me} seesServers={seesServers} />
-      {seesServers ? <Servers /> : null}
+      <Waiting me={me} seesServers={seesServers} summary={summary} />
+      {summary ? <Servers summary={summary} /> : null}
     </>
   );
 }
 
-function Counts() {
-  const counts = useQuery(serverCountsQuery());
-  if (counts.error) {
-    return <Problem thrown={counts.error} onRetry={() => void counts.refetch()} />;
-  }
-  if (!counts.data) return <Loading />;
-  const { data } = counts;
+function Counts({ counts }: Pick<ServerSummary, 'counts'>) {
   const isShown = (status: Status) =>
-    data[status] > 0 || status === 'CONNECTED' || status === 'ERROR';
+    counts[status] > 0 || status === 'CONNECTED' || status === 'ERROR';
   return (
     <ul class="tiles" aria-label="Servers by state">
       {STATUSES.filter(isShown).map(status => (
         <li key={status}>
           <Link href={`/servers?status=${status}`}>
-            <strong>{data[status]}</strong> {STATUS_WORDS[status]}
+            <strong>{counts[status]}</strong> {STATUS_WORDS[status]}
           </Link>
         </li>
       ))}
@@ -58,20 +56,25 @@ function Counts() {
 
 const hasApprovals = VIEWS.some(({ path }) => path === '/approvals');
 
-function Waiting({ me, seesServers }: { me: Me; seesServers: boolean }) {
+interface WaitingProps {
+  me: Me;
+  seesServers: boolean;
+  summary: ServerSummary | undefined;
+}
+
+function Waiting({ me, seesServers, summary }: WaitingProps) {
   const hasAccounts = me.scopes.includes('tools:call');
   const accounts = useQuery({ ...accountsQuery(), enabled: hasAccounts });
-  const broken = useQuery({ ...brokenQuery(), enabled: seesServers });
   const held = useQuery({ ...heldQuery(), enabled: seesServers });
-  const thrown = accounts.error ?? broken.error ?? held.error;
+  const thrown = accounts.error ?? held.error;
   if (thrown) return <Problem thrown={thrown} />;
-  const isLoading = (hasAccounts && !accounts.data) || (seesServers && !(broken.data && held.data));
+  const isLoading = (hasAccounts && !accounts.data) || (seesServers && !(summary && held.data));
   if (isLoading) return <Loading />;
   const ended = (accounts.data?.accounts ?? []).filter(
     ({ principal, needs_sign_in: why }) => principal === me.principal && why !== null,
   );
-  const servers = broken.data?.servers ?? [];
-  const more = (broken.data?.total ?? 0) - servers.length;
+  const servers = summary?.broken ?? [];
+  const more = summary ? summary.counts.ERROR + summary.counts.DEGRADED - servers.length : 0;
   const holds = held.data?.total ?? 0;
   if (ended.length + servers.length + holds === 0) return <Empty>Nothing waits for you.</Empty>;
   return (
@@ -110,10 +113,7 @@ function BrokenServer({ server }: { server: Server }) {
   );
 }
 
-function Servers() {
-  const found = useQuery(serversQuery());
-  if (!found.data) return null;
-  const { servers, total } = found.data;
+function Servers({ summary: { first, total } }: { summary: ServerSummary }) {
   if (total === 0) {
     return (
       <Empty>
@@ -125,7 +125,7 @@ function Servers() {
     <>
       <h2>Servers</h2>
       <Table label="Servers" columns={['Server', 'State', 'Tools', 'Held']}>
-        {servers.slice(0, ROWS).map(({ id, name, status, tool_count: tools, held_tools: held }) => (
+        {first.slice(0, ROWS).map(({ id, name, status, tool_count: tools, held_tools: held }) => (
           <tr key={id}>
             <th scope="row">
               <Link href={linkTo(id)}>{name}</Link>

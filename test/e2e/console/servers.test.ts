@@ -38,12 +38,15 @@ afterAll(async () => {
 /** Somebody looks at a view; what is wrong with the page is told in the end. */
 async function inConsole(
   path: string,
-  act: (page: Page) => Promise<void>,
+  act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
   token = admin,
 ): Promise<void> {
   const view = await openConsole(browser, gateway.origin, token, `/console${path}`);
   try {
-    await act(view.page);
+    await act(view.page, async name => {
+      await picture(view.page, `console-servers-${name}`);
+      expect(await view.violations()).toEqual([]);
+    });
     expect(view.problems.filter(problem => !REFUSED.test(problem))).toEqual([]);
   } finally {
     await view.close();
@@ -102,7 +105,7 @@ it('[OPS-1] shows what a server controls as text', async () => {
 });
 
 it('[OPS-1] adds a broken server, mends it and deletes it, by the keyboard', async () => {
-  await inConsole('/servers', async page => {
+  await inConsole('/servers', async (page, look) => {
     const keys = page.keyboard;
     const press = async (name: RegExp) => {
       await tabTo(page, name);
@@ -126,6 +129,8 @@ it('[OPS-1] adds a broken server, mends it and deletes it, by the keyboard', asy
     await press(/^Add it$/);
     await page.waitForSelector('.outcome .badge.bad');
     expect(await page.textContent('.outcome')).toContain('Check that it runs');
+    await page.waitForSelector('.plot .bad');
+    await look('broken');
     await press(/^Edit$/);
     await page.waitForSelector('#server-name:focus');
     await type(/^Address$/, `${notes.origin}/mcp`);
@@ -141,7 +146,7 @@ it('[OPS-1] adds a broken server, mends it and deletes it, by the keyboard', asy
 });
 
 it('[OPS-1] tells of an edit elsewhere, and keeps what was typed', async () => {
-  await inConsole(`/servers?server=${notesId}`, async page => {
+  await inConsole(`/servers?server=${notesId}`, async (page, look) => {
     await page.click('button:text("Edit")');
     await page.selectOption('#server-approval-of-its-tools', 'hold');
     const other = { description: 'Of another' };
@@ -150,10 +155,26 @@ it('[OPS-1] tells of an edit elsewhere, and keeps what was typed', async () => {
     expect(await page.textContent('[role=alert]')).toContain('meanwhile (description)');
     expect(await page.inputValue('#server-approval-of-its-tools')).toBe('hold');
     expect(await page.inputValue('#server-description')).toBe('Of another');
+    await look('conflict');
     await page.click('button:text("Save over it")');
     await page.waitForSelector('form.server-form', { state: 'detached' });
     const { json } = await gateway.api('GET', `${SERVERS}/${notesId}`);
     expect(json).toMatchObject({ ...other, tool_approval: 'hold' });
+  });
+});
+
+it('[OPS-1] [REG-6] takes a file that is dropped anywhere on the page', async () => {
+  await inConsole('/servers?add=file', async page => {
+    await page.waitForSelector('#import-text');
+    const drop = `const data = new DataTransfer();
+      data.items.add(new File(['{"mcpServers":{}}'], 'mcp.json'));
+      const event = { dataTransfer: data, bubbles: true, cancelable: true };
+      document.querySelector('nav').dispatchEvent(new DragEvent('drop', event));`;
+    // False: the browser does not open it.
+    expect(await page.evaluate<boolean>(drop)).toBe(false);
+    await page.waitForFunction("document.querySelector('#import-text').value.includes('{}')");
+    await page.click('text=Show what would be done');
+    await page.waitForSelector('text=There is no server in it');
   });
 });
 
@@ -197,7 +218,7 @@ it('[OPS-1] [REG-6] shows what a file would do before it does it', async () => {
       "notes": { "url": "${notes.origin}/mcp" },
     },
   }`;
-  await inConsole('/servers?add=file', async page => {
+  await inConsole('/servers?add=file', async (page, look) => {
     await page.fill('#import-text', '{ "mcpServers": ');
     await page.click('text=Show what would be done');
     await page.waitForSelector('[role=alert]');
@@ -216,6 +237,7 @@ it('[OPS-1] [REG-6] shows what a file would do before it does it', async () => {
       expect.stringContaining('is left out'),
     ]);
     expect(await idOf('from-file')).toBe('');
+    await look('plan');
     await page.click('button:text("Do it for 1 server")');
     await page.waitForSelector('text=was added');
     await page.click('th a:text("from-file")');
@@ -243,4 +265,24 @@ it('[OPS-1] [ACC-4] shows no more than the API tells', async () => {
     },
     member.token,
   );
+});
+
+it('[OPS-1] loads a long list page by page, and finds in all of it', async () => {
+  const many = Array.from({ length: 100 }, (_, at) => {
+    const server = { url: `${notes.origin}/mcp`, disabled: true };
+    return [`many-${String(at).padStart(3, '0')}`, server] as const;
+  });
+  const file = { mcpServers: Object.fromEntries(many) };
+  await gateway.api('POST', '/api/v1/aggregator/import', file);
+  await inConsole('/servers', async page => {
+    await page.waitForSelector('text=/^100 of 10/');
+    await page.click('text=Load more');
+    await page.waitForSelector('th a:text("notes")');
+    await page.fill('input[type=search]', 'many-099');
+    await page.waitForSelector('text=1 of 1');
+    await page.click('nav a:text("Overview")');
+    await page.click('.tiles a:has-text("100 disconnected")');
+    await page.waitForSelector('text=100 of 100');
+    expect(page.url()).toContain('status=DISCONNECTED');
+  });
 });

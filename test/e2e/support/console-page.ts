@@ -11,7 +11,7 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 
 export interface ConsolePage {
   page: Page;
-  /** Errors on the console, and requests to other origins. */
+  /** Errors on the console, what nobody caught, and requests to other origins. */
   problems: string[];
   /** What axe finds wrong with what is shown: the rule, and where. */
   violations(): Promise<string[]>;
@@ -39,6 +39,7 @@ export async function openConsole(
   });
   const page = await context.newPage();
   const problems = problemsOf(page, origin);
+  page.on('pageerror', thrown => problems.push(`throws ${thrown.message}`));
   page.on('request', request => {
     const url = request.url();
     if (!url.startsWith(origin) && !url.startsWith('data:')) problems.push(`asks ${url}`);

@@ -41,6 +41,7 @@ export function EditServer({ server, onDone }: EditProps) {
     if (!(problem instanceof ApiProblem) || problem.status !== 412) throw problem;
     const now = await readServer(base.id);
     const merged = rebase(valuesOf(base), values, valuesOf(now));
+    cache.setQueryData(['servers', 'one', base.id], now);
     setBase(now);
     setValues(merged.values);
     setTheirs(merged.theirs);

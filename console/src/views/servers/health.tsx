@@ -49,11 +49,12 @@ const toMs = (ms: number) => `${Math.round(ms)} ms`;
 
 function Plot({ checks }: { checks: readonly Check[] }) {
   const inOrder = checks.toReversed();
-  const slowest = Math.max(1, ...inOrder.map(({ response_time_ms: ms }) => ms ?? 0));
-  const good = inOrder.filter(({ finding }) => finding === 'good').length;
+  const wentWell = inOrder.filter(({ finding }) => finding === 'good');
+  const good = wentWell.length;
+  const slowest = Math.max(1, ...wentWell.map(({ response_time_ms: ms }) => ms ?? 0));
   const since = inOrder[0]?.at ?? '';
   const now = Date.now();
-  const says = `${good} of ${checks.length} checks went well since ${toRelative(since, now)}; the slowest took ${toMs(slowest)}.`;
+  const says = `${good} of ${checks.length} checks went well since ${toRelative(since, now)}${good === 0 ? '' : `; the slowest took ${toMs(slowest)}`}.`;
   const heightOf = ({ finding, response_time_ms: ms }: Check) =>
     finding === 'good' ? Math.max(LOWEST, ((ms ?? 0) / slowest) * HEIGHT) : HEIGHT;
   return (

@@ -1,6 +1,6 @@
 /** Several servers are added from the file of a client: what would be done is shown before it is done. */
 import { useQueryClient } from '@tanstack/preact-query';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { importServers, type OnConflict } from '../../api/servers.ts';
 import type { Import } from '../../generated/types.gen.ts';
@@ -47,6 +47,20 @@ export function ImportServers() {
       setBusy(false);
     }
   }
+  // Wherever it is dropped: elsewhere the browser would open the file in place of this page.
+  useEffect(() => {
+    const allow = (event: DragEvent) => event.preventDefault();
+    const drop = (event: DragEvent) => {
+      event.preventDefault();
+      void take(event.dataTransfer?.files[0]).catch(setThrown);
+    };
+    addEventListener('dragover', allow);
+    addEventListener('drop', drop);
+    return () => {
+      removeEventListener('dragover', allow);
+      removeEventListener('drop', drop);
+    };
+  });
   const isDone = plan?.dry_run === false;
   return (
     <>
@@ -58,11 +72,6 @@ export function ImportServers() {
         onSubmit={event => {
           event.preventDefault();
           void ask(true);
-        }}
-        onDragOver={event => event.preventDefault()}
-        onDrop={event => {
-          event.preventDefault();
-          void take(event.dataTransfer?.files[0]).catch(setThrown);
         }}
       >
         <label for="import-file">File, chosen or dropped here</label>
