@@ -19,6 +19,12 @@ export interface View {
 export const VIEWS: readonly View[] = [
   { path: '/', name: 'Overview', load: () => import('./views/overview.tsx') },
   {
+    path: '/approvals',
+    name: 'Approvals',
+    needs: 'servers:read',
+    load: () => import('./views/approvals.tsx'),
+  },
+  {
     path: '/activity',
     name: 'Activity',
     needs: 'admin',

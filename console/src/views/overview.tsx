@@ -13,7 +13,7 @@ import {
 import type { Server } from '../generated/types.gen.ts';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
-import { VIEWS, type ViewProps } from '../views.ts';
+import type { ViewProps } from '../views.ts';
 import { adviceFor } from './servers/advice.ts';
 import { STATUS_WORDS, StatusBadge } from './servers/status.tsx';
 
@@ -54,8 +54,6 @@ function Counts({ counts }: Pick<ServerSummary, 'counts'>) {
   );
 }
 
-const hasApprovals = VIEWS.some(({ path }) => path === '/approvals');
-
 interface WaitingProps {
   me: Me;
   seesServers: boolean;
@@ -90,7 +88,7 @@ function Waiting({ me, seesServers, summary }: WaitingProps) {
       {holds > 0 ? (
         <li>
           {holds === 1 ? '1 tool or instruction waits' : `${holds} tools or instructions wait`} for
-          an approval. {hasApprovals ? <Link href="/approvals">Approvals</Link> : null}
+          an approval. <Link href="/approvals">Approvals</Link>
         </li>
       ) : null}
       {ended.map(({ id, server_name: name }) => (

@@ -1,0 +1,44 @@
+/** Decisions in this view: what came of the last one, and the list that is asked for anew after each. */
+import { useQueryClient } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import { isStale, type Decided, type Verb } from '../../api/approvals.ts';
+
+export interface Outcome {
+  text: string;
+  isBad: boolean;
+}
+
+/** Make a decision; what was not done since the definitions are others by now is told. @throws what else went wrong */
+export type Decide = (verb: Verb, act: () => Promise<Decided>) => Promise<void>;
+
+const DONE = {
+  approve: (count: number) =>
+    `${count} approved. Clients see what is approved within a second or two.`,
+  reject: (count: number) => `${count} rejected. What is rejected waits no more until it changes.`,
+};
+const AGAIN = 'The list is as it is now: look again at what changed.';
+const NAMES = 'A name among them can be taken for another: approve that one by itself.';
+
+export function useDecisions() {
+  const cache = useQueryClient();
+  const [outcome, setOutcome] = useState<Outcome>();
+  const decide: Decide = async (verb, act) => {
+    setOutcome(undefined);
+    const tell = (text: string, isBad: boolean) =>
+      // Once the dialog is closed that it was decided in: until then nothing else gets the focus.
+      setTimeout(() => setOutcome({ text, isBad }));
+    let told: Parameters<typeof tell>;
+    try {
+      const { decided } = await act();
+      told = [DONE[verb](decided), false];
+    } catch (thrown) {
+      if (!isStale(thrown)) throw thrown;
+      const why = thrown.status === 409 ? NAMES : `${thrown.message}.`;
+      told = [`Nothing was decided. ${why} ${AGAIN}`, true];
+    }
+    await cache.invalidateQueries({ queryKey: ['approvals'] });
+    void cache.invalidateQueries({ queryKey: ['servers'] });
+    tell(...told);
+  };
+  return { outcome, decide };
+}

@@ -1,0 +1,21 @@
+/** What an approval is called, and why it is held, in words. */
+import type { Approval } from '../../generated/types.gen.ts';
+import { toShown } from '../../parts/foreign.tsx';
+
+/** `github.create_issue`, or what it is where it has no name. */
+export const nameOf = ({ server_name: server, shown_name: name, kind }: Approval): string =>
+  kind === 'instructions' ? `instructions of ${server}` : `${server}.${name}`;
+
+/** Its name misleads: it is approved by itself, if at all. */
+export const isMisleading = ({ reason }: Approval): boolean => reason !== null;
+
+/** Why it is held, as the end of a sentence about it. */
+export function whyOf({ state, reason }: Approval): string {
+  if (reason?.kind === 'look_alike') {
+    const other = reason.name === '' ? 'a tool of another server' : toShown(reason.name);
+    return `can be taken for ${other}`;
+  }
+  if (reason) return 'has what cannot be seen in its name';
+  if (state === 'rejected') return 'was rejected';
+  return state === 'changed' ? 'is another than was approved' : 'is new';
+}
