@@ -37,5 +37,6 @@ export const VIEWS: readonly View[] = [
     needs: 'servers:read',
     load: () => import('./views/servers.tsx'),
   },
+  { path: '/tools', name: 'Tools', load: () => import('./views/tools.tsx') },
   { path: '/accounts', name: 'Accounts', load: () => import('./views/accounts.tsx') },
 ];

@@ -10,11 +10,21 @@ export class ApiProblem extends Error {
   /** By field of what was sent. */
   readonly fields: readonly { field: string; message: string }[];
 
+  /** Page on which an account is connected that is missing. */
+  readonly connectUrl: string | undefined;
+
   constructor(status: number, body: unknown) {
-    const { code, detail, errors } = (body ?? {}) as Partial<Record<string, unknown>>;
+    const {
+      code,
+      detail,
+      errors,
+      connect_url: url,
+    } = (body ?? {}) as Partial<Record<string, unknown>>;
     super(typeof detail === 'string' ? detail : `The gateway answered ${status}`);
     this.name = 'ApiProblem';
     this.status = status;
+    const isOwn = typeof url === 'string' && url.startsWith(`${location.origin}/connect/`);
+    this.connectUrl = isOwn ? url : undefined;
     this.code = typeof code === 'string' ? code : '';
     this.fields = Array.isArray(errors) ? (errors as { field: string; message: string }[]) : [];
   }

@@ -35,7 +35,7 @@ afterAll(async () => {
   await tickets?.stop();
 });
 
-const VIEWS = ['', '/activity', '/why', '/servers', '/accounts'];
+const VIEWS = ['', '/activity', '/why', '/servers', '/tools', '/accounts'];
 
 describe.each(VIEWS)('the view at /console%s', path => {
   it.each([
@@ -50,7 +50,7 @@ describe.each(VIEWS)('the view at /console%s', path => {
       theme,
     });
     try {
-      await view.page.waitForSelector('main :is(table, .question)');
+      await view.page.waitForSelector('main:has(h1):not(:has(.loading))');
       await picture(view.page, `console${path.replace('/', '-')}-${width}-${theme}`);
       expect(await view.violations()).toEqual([]);
       const overflow = 'document.documentElement.scrollWidth - innerWidth';

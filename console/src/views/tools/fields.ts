@@ -1,0 +1,84 @@
+/**
+ * The form of a tool, made of its schema: a field for each property that is one plain value, and JSON for every other. Nothing of the schema
+ * is trusted to be one. Pure.
+ */
+
+export interface Field {
+  name: string;
+  kind: 'text' | 'number' | 'flag' | 'choice' | 'json';
+  isRequired: boolean;
+  description: string;
+  /** Of a choice. */
+  options: readonly string[];
+  /** What it holds at first, as it is typed. */
+  initial: string;
+}
+
+const MAX_FIELDS = 100;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+
+/** The fields of a schema; undefined where it has more than a form can hold, or is none of an object. */
+export function toFields(schema: unknown): Field[] | undefined {
+  if (!isObject(schema)) return undefined;
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  const names = Object.keys(properties);
+  if (names.length > MAX_FIELDS) return undefined;
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  return names.map(name => toField(name, properties[name], required.includes(name)));
+}
+
+function toField(name: string, given: unknown, isRequired: boolean): Field {
+  const property = isObject(given) ? given : {};
+  const { type, enum: choices, default: initial, description } = property;
+  const options = Array.isArray(choices) ? choices.filter(one => typeof one === 'string') : [];
+  const isChoice = options.length > 0 && options.length === (choices as unknown[]).length;
+  const kind = isChoice ? 'choice' : kindOf(type);
+  return {
+    name,
+    kind,
+    isRequired,
+    description: textOf(description),
+    options,
+    initial:
+      initial === undefined ? '' : typeof initial === 'string' ? initial : JSON.stringify(initial),
+  };
+}
+
+function kindOf(type: unknown): Field['kind'] {
+  if (type === 'string') return 'text';
+  if (type === 'number' || type === 'integer') return 'number';
+  return type === 'boolean' ? 'flag' : 'json';
+}
+
+/** What was typed as arguments, or which field is not right and why. Empty fields are left out where they may be. */
+export function toArguments(
+  fields: readonly Field[],
+  typed: Readonly<Record<string, string>>,
+): { args: Record<string, unknown> } | { field: string; problem: string } {
+  const args: Record<string, unknown> = {};
+  for (const { name, kind, isRequired } of fields) {
+    const text = typed[name] ?? '';
+    if (text === '' && !isRequired) continue;
+    if (kind === 'text' || kind === 'choice') args[name] = text;
+    else if (kind === 'flag') args[name] = text === 'true';
+    else {
+      const value = parse(text);
+      if (value === undefined || (kind === 'number' && typeof value !== 'number')) {
+        return { field: name, problem: kind === 'number' ? 'is no number' : 'is no JSON' };
+      }
+      args[name] = value;
+    }
+  }
+  return { args };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+/** What a tool answered: text, images and links as what they are, everything else as it came. Nothing of it is run or fetched. */
+import type { ToolResult } from '../../generated/types.gen.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+
+const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const MAX_CHARS = 20_000;
+const MAX_IMAGE_CHARS = 8_000_000;
+
+export function Result({ result }: { result: ToolResult }) {
+  const { content, isError, metadata, ...rest } = result;
+  const structured = rest['structuredContent'];
+  return (
+    <section aria-label="Result">
+      <h3>
+        {isError ? 'It failed' : 'Result'}{' '}
+        <span class="badge">{Math.round(metadata.execution_time_ms)} ms</span>
+      </h3>
+      {content.map((block, i) => (
+        <Block key={i} block={block} />
+      ))}
+      {structured === undefined ? null : (
+        <details open={content.length === 0}>
+          <summary>Structured</summary>
+          <Raw value={structured} />
+        </details>
+      )}
+    </section>
+  );
+}
+
+function Block({ block }: { block: unknown }) {
+  const { type, text, data, mimeType } = (block ?? {}) as Record<string, unknown>;
+  if (type === 'text' && typeof text === 'string') {
+    return (
+      <pre class="foreign" tabIndex={0}>
+        <Foreign text={text} max={MAX_CHARS} />
+      </pre>
+    );
+  }
+  const isImage = type === 'image' && typeof mimeType === 'string' && IMAGE.test(mimeType);
+  if (isImage && typeof data === 'string' && data.length <= MAX_IMAGE_CHARS && BASE64.test(data)) {
+    return <img alt="What the tool answered" src={`data:${mimeType};base64,${data}`} />;
+  }
+  return <Raw value={block} />;
+}
+
+const Raw = ({ value }: { value: unknown }) => (
+  <pre class="foreign" tabIndex={0}>
+    <Foreign text={JSON.stringify(value, null, 2)} max={MAX_CHARS} />
+  </pre>
+);

@@ -1,0 +1,74 @@
+/** Tools in the console: found by words, called by a form that their schema makes, and shown as what they answer. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startEverything, type Upstream } from '../../fixtures/start-fixture.ts';
+import { startBrowser } from '../support/browser.ts';
+import { openConsole } from '../support/console-page.ts';
+import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
+import { tabTo } from '../support/keyboard.ts';
+
+let gateway: Gateway;
+let browser: Browser;
+let everything: Upstream;
+let member = '';
+
+beforeAll(async () => {
+  [gateway, browser, everything] = await Promise.all([
+    startGateway({ env: QUIET }),
+    startBrowser(),
+    startEverything('streamableHttp'),
+  ]);
+  await gateway.register('things', `${everything.origin}/mcp`);
+  member = (await gateway.createToken({ name: 'Ada' })).token;
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+it('[OPS-1] finds a tool by words, and calls it by the keyboard alone', async () => {
+  const view = await openConsole(browser, gateway.origin, member, '/console/tools');
+  const { page } = view;
+  try {
+    await tabTo(page, /^What is it wanted for/);
+    await page.keyboard.type('add two numbers');
+    await page.waitForURL(/q=add/);
+    await tabTo(page, /things\.get-sum/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/tool=things\.get-sum/);
+    await tabTo(page, /^a$/);
+    await page.keyboard.type('x');
+    await tabTo(page, /^b$/);
+    await page.keyboard.type('4');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('text=a: is no number');
+    expect(await page.inputValue('[name=b]')).toBe('4');
+    await page.fill('[name=a]', '3');
+    await page.press('[name=a]', 'Enter');
+    await page.waitForSelector('text=The sum of 3 and 4 is 7');
+    expect(await view.violations()).toEqual([]);
+    expect(view.problems).toEqual([]);
+  } finally {
+    await view.close();
+  }
+});
+
+it('[OPS-1] shows an image that a tool answers', async () => {
+  const view = await openConsole(
+    browser,
+    gateway.origin,
+    member,
+    '/console/tools?tool=things.get-tiny-image',
+  );
+  const { page } = view;
+  try {
+    await page.click('text=Call it');
+    await page.waitForSelector('section img');
+    const width = 'document.querySelector("section img").naturalWidth';
+    expect(await page.evaluate<number>(width)).toBeGreaterThan(0);
+    expect(view.problems).toEqual([]);
+  } finally {
+    await view.close();
+  }
+});
