@@ -1,7 +1,7 @@
 /** The console in a real browser, signed in, with what is wrong with it: errors, requests to others, and what axe finds. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { problemsOf } from './page-problems.ts';
 
 const AXE = fileURLToPath(new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url));
@@ -23,7 +23,10 @@ interface Look {
   theme?: 'light' | 'dark';
 }
 
-/** Somebody opens a view, is asked to sign in, and pastes a token. */
+/** Cookies of who signed in before, by token. */
+const signedIn = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
+
+/** Somebody opens a view; the first time they are asked to sign in, and paste a token. */
 export async function openConsole(
   browser: Browser,
   origin: string,
@@ -31,11 +34,13 @@ export async function openConsole(
   path = '/console',
   { width = 1440, theme = 'light' }: Look = {},
 ): Promise<ConsolePage> {
+  const storageState = signedIn.get(token);
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme: theme,
     // axe is put into the page by the test; the policy of the page lets nobody do that.
     bypassCSP: true,
+    ...(storageState && { storageState }),
   });
   const page = await context.newPage();
   const problems = problemsOf(page, origin);
@@ -45,9 +50,12 @@ export async function openConsole(
     if (!url.startsWith(origin) && !url.startsWith('data:')) problems.push(`asks ${url}`);
   });
   await page.goto(origin + path);
-  await page.fill('[name=code]', token);
-  await page.press('[name=code]', 'Enter');
-  await page.waitForURL(url => url.pathname.startsWith('/console'));
+  if (!storageState) {
+    await page.fill('[name=code]', token);
+    await page.press('[name=code]', 'Enter');
+    await page.waitForURL(url => url.pathname.startsWith('/console'));
+    signedIn.set(token, await context.storageState());
+  }
   await page.waitForSelector('nav a');
   return {
     page,
