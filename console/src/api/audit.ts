@@ -1,11 +1,10 @@
 /** What was called and done, newest first, page by page. */
-import type { AuditPage, ListAuditData } from '../generated/types.gen.ts';
+import type { AuditPage } from '../generated/types.gen.ts';
+import type { AuditSearch } from './audit-search.ts';
 import { request } from './request.ts';
 import { LIVE_MS } from './servers.ts';
 
 const PAGE = 100;
-
-export type AuditSearch = Omit<NonNullable<ListAuditData['query']>, 'limit' | 'cursor'>;
 
 interface Asking {
   pageParam: string | undefined;

@@ -1,6 +1,6 @@
 /** The filters of the URL as a search of the audit. Pure. */
-import type { AuditSearch } from '../../api/audit.ts';
-import { OUTCOMES, type Outcome } from './words.ts';
+import type { AuditSearch } from '../../api/audit-search.ts';
+import { lookUp, OUTCOMES, type Outcome } from './words.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -24,7 +24,8 @@ export const FILTERS = [
 ] as const;
 export type FilterName = (typeof FILTERS)[number];
 
-const isOutcome = (text: string | null): text is Outcome => text !== null && text in OUTCOMES;
+const isOutcome = (text: string | null): text is Outcome =>
+  text !== null && Object.hasOwn(OUTCOMES, text);
 const isKind = (text: string | null): text is 'calls' | 'acts' =>
   text === 'calls' || text === 'acts';
 
@@ -37,7 +38,7 @@ function toMoment(text: string | null): string | undefined {
 /** What is no filter in the URL is left out. @param now milliseconds since the epoch */
 export function toSearch(filters: URLSearchParams, now: number): AuditSearch {
   const [kind, outcome] = [filters.get('kind'), filters.get('outcome')];
-  const range = RANGES[filters.get('range') ?? ''];
+  const range = lookUp(RANGES, filters.get('range') ?? '');
   const isOwn = filters.get('range') === 'own';
   const since = isOwn
     ? toMoment(filters.get('since'))

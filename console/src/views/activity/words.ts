@@ -77,6 +77,10 @@ const NOUNS: Readonly<Record<string, string>> = {
   rest: 'the API',
 };
 
+/** What a table says of a key that somebody else may have chosen. */
+export const lookUp = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;
+
 /** What is done to nothing else. */
 const DEEDS: Readonly<Record<string, string>> = {
   'sign_in.create': 'signed in',
@@ -86,20 +90,20 @@ const DEEDS: Readonly<Record<string, string>> = {
 
 /** `server.update`: `changed a server`. What has no words here is shown as it is. */
 export function toDeed(action: string): string {
-  const deed = DEEDS[action];
+  const deed = lookUp(DEEDS, action);
   if (deed !== undefined) return deed;
   const [noun = '', verb = ''] = action.split('.', 2);
-  const word = VERBS[verb];
+  const word = lookUp(VERBS, verb);
   if (word === undefined) return action;
   const plain = noun.replaceAll('_', ' ');
-  return `${word} ${NOUNS[noun] ?? `${/^[aeiou]/.test(plain) ? 'an' : 'a'} ${plain}`}`;
+  return `${word} ${lookUp(NOUNS, noun) ?? `${/^[aeiou]/.test(plain) ? 'an' : 'a'} ${plain}`}`;
 }
 
 /** How it ended, in a sentence. */
 export function toEnding({ outcome, code }: Pick<AuditEvent, 'outcome' | 'code'>): string {
   const sentence = OUTCOME_SENTENCES[outcome];
   if (code === null) return `${sentence}.`;
-  return `${sentence}: ${CODES[code] ?? code.replaceAll('_', ' ')}.`;
+  return `${sentence}: ${lookUp(CODES, code) ?? code.replaceAll('_', ' ')}.`;
 }
 
 const FIELDS: Readonly<Record<string, string>> = {
@@ -116,7 +120,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 
 /** The name of a field of the details. */
 export function toField(name: string): string {
-  const known = FIELDS[name];
+  const known = lookUp(FIELDS, name);
   if (known !== undefined) return known;
   const plain = name.replaceAll('_', ' ');
   return plain.charAt(0).toUpperCase() + plain.slice(1);

@@ -1,0 +1,81 @@
+/** The activity in the console: what a URL searches for, how rows are told and counted, and where the reason of a refusal is. */
+import { describe, expect, it } from 'vitest';
+import { toBars } from '../../../console/src/views/activity/bars.ts';
+import { toSearch, toWhyPath } from '../../../console/src/views/activity/search.ts';
+import { toDeed, toEnding, toField, toText } from '../../../console/src/views/activity/words.ts';
+
+const NOW = Date.parse('2026-11-02T09:00:00.000Z');
+const search = (query: string) => toSearch(new URLSearchParams(query), NOW);
+
+describe('a search of the URL', () => {
+  it('[OPS-1] has the filters there are, and nothing else of the URL', () => {
+    expect(search('principal=Bo&server=+notes+&tool=&outcome=denied&kind=calls&row=1&x=2')).toEqual(
+      {
+        principal: 'Bo',
+        server: 'notes',
+        outcome: 'denied',
+        kind: 'calls',
+      },
+    );
+    expect(search('outcome=fine&kind=all&range=ever&since=2026-01-01')).toEqual({});
+    expect(search('outcome=constructor&range=constructor')).toEqual({});
+  });
+
+  it('[OPS-1] is of a span until now, or of one that somebody gave', () => {
+    expect(search('range=day')).toEqual({ since: '2026-11-01T09:00:00.000Z' });
+    const own = search('range=own&since=2026-01-02T03:04&until=soon');
+    expect(own).toEqual({ since: new Date('2026-01-02T03:04').toISOString() });
+  });
+});
+
+describe('rows', () => {
+  it.each([
+    ['tool.call', 'called a tool'],
+    ['server.update', 'changed a server'],
+    ['invitation.create', 'made an invitation'],
+    ['sign_in.create', 'signed in'],
+    ['tools/list', 'tools/list'],
+    ['x.constructor', 'x.constructor'],
+  ])('[OPS-1] are told in plain words: %s', (action, told) => {
+    expect(toDeed(action)).toBe(told);
+  });
+
+  it('[OPS-1] say how they ended, also by a code that has no words here', () => {
+    expect(toEnding({ outcome: 'done', code: null })).toBe('It was done.');
+    expect(toEnding({ outcome: 'failed', code: 'disk_full' })).toBe('It failed: disk full.');
+    expect(toField('grace_seconds')).toBe('Grace seconds');
+    expect(toText({ a: [1] })).toBe('{\n  "a": [\n    1\n  ]\n}');
+    expect(toText(undefined)).toBe('');
+  });
+
+  it('[OPS-1] are counted by parts of their time, each once', () => {
+    const at = (second: number) => new Date(NOW + second * 1_000).toISOString();
+    const bars = toBars(
+      [
+        { at: at(10), outcome: 'done' },
+        { at: at(9), outcome: 'denied' },
+        { at: at(0), outcome: 'failed' },
+      ],
+      2,
+    );
+    expect(bars.map(({ well, badly }) => [well, badly])).toEqual([
+      [0, 1],
+      [1, 1],
+    ]);
+    expect(toBars([], 2)).toEqual([]);
+    const [only] = toBars([{ at: at(0), outcome: 'unknown' }], 3);
+    expect(only).toEqual({ from: NOW, well: 1, badly: 0 });
+  });
+});
+
+it.each([
+  ['notes.echo', { server: 'notes', tool: 'echo' }],
+  ['notes:a.b', { server: 'notes', tool: 'a.b' }],
+  ['notes__echo', { server: 'notes', tool: 'echo' }],
+  ['echo', { tool: 'echo' }],
+  ['n.a&b=c', { server: 'n', tool: 'a&b=c' }],
+])('[OPS-1] asks why %s was refused', (subject, asked) => {
+  const path = toWhyPath({ principal: 'p', token: 't', subject });
+  const query = new URL(path, 'https://example.com').searchParams;
+  expect(Object.fromEntries(query)).toEqual({ principal: 'p', token: 't', ...asked });
+});
