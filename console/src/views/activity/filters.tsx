@@ -1,8 +1,9 @@
 /** What the activity is searched by; all of it is in the URL. */
 import { useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId } from 'preact/hooks';
 import { principalsNamed, serversNamed, toolsOf } from '../../api/suggestions.ts';
+import { useDraft } from '../../parts/draft.ts';
 import { Suggest } from '../../parts/suggest.tsx';
 import { RANGES, type FilterName } from './search.ts';
 import { OUTCOMES } from './words.ts';
@@ -93,8 +94,7 @@ interface NamedProps extends ChoiceProps {
 
 /** It filters once a name is whole. */
 function Named({ label, value, useOffered, onValue }: NamedProps) {
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
+  const [typed, setTyped] = useDraft(value);
   const done = (text: string) => {
     if (text !== value && !text.endsWith('.')) onValue(text);
   };

@@ -1,8 +1,9 @@
 /** The form that asks: who, with which token, and which tool of which server. */
 import { useQuery } from '@tanstack/preact-query';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { tokensOf } from '../../api/explain.ts';
 import { findPrincipal, principalsNamed, serversNamed, toolsOf } from '../../api/suggestions.ts';
+import { useDraft } from '../../parts/draft.ts';
 import { toShown } from '../../parts/foreign.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
@@ -23,20 +24,11 @@ interface FormProps {
 }
 
 export function QuestionForm({ asked, name, onAsk }: FormProps) {
-  const [who, setWho] = useState(name ?? '');
-  const [token, setToken] = useState(asked.token);
-  const [server, setServer] = useState(asked.server);
-  const [tool, setTool] = useState(asked.tool);
+  const [who, setWho] = useDraft(name);
+  const [token, setToken] = useDraft(asked.token);
+  const [server, setServer] = useDraft(asked.server);
+  const [tool, setTool] = useDraft(asked.tool);
   const [thrown, setThrown] = useState<unknown>();
-  // Somebody followed a link, or went back.
-  useEffect(() => {
-    if (name !== undefined) setWho(name);
-  }, [name]);
-  useEffect(() => {
-    setToken(asked.token);
-    setServer(asked.server);
-    setTool(asked.tool);
-  }, [asked.token, asked.server, asked.tool]);
   const principals = useQuery(principalsNamed(who)).data?.principals ?? [];
   const servers = useQuery(serversNamed(server)).data?.servers ?? [];
   const tools = useQuery(toolsOf(server)).data ?? [];
