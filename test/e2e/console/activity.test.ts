@@ -185,6 +185,8 @@ it('[OPS-1] [SEC-7] shows names of others as text, with what cannot be seen made
       .getByText('Why may they, or not?')
       .click();
     await page.locator('h2', { hasText: SHOWN }).waitFor();
+    const advice = page.locator('.decides .notice');
+    expect(await advice.getByRole('link').getAttribute('href')).toBe('/console/servers');
     expect(await page.evaluate('window.hit')).toBeUndefined();
     expect(await page.locator('main img').count()).toBe(0);
     expect(problems).toEqual([]);

@@ -7,7 +7,11 @@ interface Words {
   name: string;
   /** What to do where it refuses. */
   change: string;
+  /** The view where that is done. */
+  view?: { path: string; name: string };
 }
+
+const SERVERS_VIEW = { path: '/servers', name: 'Servers' };
 
 export const STEPS: Readonly<Record<Step['step'], Words>> = {
   token_expiry: { name: 'The token is still valid', change: 'Make another token.' },
@@ -47,14 +51,17 @@ export const STEPS: Readonly<Record<Step['step'], Words>> = {
   server_status: {
     name: 'The server is up',
     change: 'See what the server reported last, and connect it again.',
+    view: SERVERS_VIEW,
   },
   approval: {
     name: 'The definition is approved',
     change: 'Look at what the server says of the tool now, and approve it.',
+    view: { path: '/approvals', name: 'Approvals' },
   },
   catalog: {
     name: 'The server has the tool',
     change: 'The server has no such tool: look at how it is written, or at the server itself.',
+    view: SERVERS_VIEW,
   },
   circuit: {
     name: 'Calls to the server are not paused',

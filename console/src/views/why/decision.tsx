@@ -1,5 +1,6 @@
 /** The decision: what comes of it, each step in order, and what to change. */
 import { useQuery } from '@tanstack/preact-query';
+import { Link } from 'wouter-preact';
 import { ruleQuery } from '../../api/explain.ts';
 import type { AccessExplanation } from '../../generated/types.gen.ts';
 import { Foreign } from '../../parts/foreign.tsx';
@@ -83,7 +84,11 @@ function StepItem({ step, decides, name }: StepProps) {
           ))}
         </ul>
       )}
-      {step.passes === false ? <p class="notice">{words.change}</p> : null}
+      {step.passes === false ? (
+        <p class="notice">
+          {words.change} {words.view ? <Link href={words.view.path}>{words.view.name}</Link> : null}
+        </p>
+      ) : null}
     </li>
   );
 }
