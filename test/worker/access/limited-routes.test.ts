@@ -9,7 +9,13 @@ import { ScopeSchema } from '../../../src/shared/identity/token.ts';
 import { listApprovals } from '../support/approvals.ts';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import { DECISIONS, type Decision } from '../support/limited-decisions.ts';
-import { createPortico, createToken, registerConnected, whenSorted } from '../support/portico.ts';
+import {
+  createPortico,
+  createToken,
+  registerConnected,
+  SERVERS,
+  whenSorted,
+} from '../support/portico.ts';
 import { TRIALS } from '../support/write-trials.ts';
 
 interface Operation {
@@ -74,6 +80,11 @@ async function ask(title: string, token: string, subject: string, body?: unknown
   const response = await portico.api(method, path, body, { token });
   const text = (await response.text()).replaceAll(subject, 'ID');
   return { status: response.status, text };
+}
+
+/** Whose accounts both servers are called by. */
+async function takeAccounts(accounts: 'both' | 'shared'): Promise<void> {
+  for (const { id } of [own, hidden]) await portico.api('PATCH', `${SERVERS}/${id}`, { accounts });
 }
 
 const exampleOf = ({ requestBody }: Operation): unknown =>
@@ -148,6 +159,7 @@ describe('a token with limits', () => {
 
   it.each(decided('listed'))('[ACC-9] lists nothing hidden at %s', async (title, operation) => {
     const path = title === 'GET /api/v1/approvals' ? `${title}?state=any` : title;
+    if (title === 'GET /api/v1/account-servers') await takeAccounts('both');
     for (const token of [limited, partial]) {
       const answer = await ask(path, token, MISSING, exampleOf(operation));
       expect(answer.status).toBe(200);
@@ -156,6 +168,7 @@ describe('a token with limits', () => {
     }
     const whole = await ask(path, limited, MISSING, exampleOf(operation));
     expect(whole.text).toContain(title === 'POST /api/v1/search' ? 'servers_searched' : 'own');
+    await takeAccounts('shared');
   });
 
   it.each(decided('neutral'))('[ACC-9] sees nothing hidden at %s', async (title, operation) => {

@@ -54,7 +54,8 @@ describe('a token', () => {
     const made = await tokens.create({ name: 'phone', principal });
     const ask = async (token: string) =>
       (await portico.api('GET', '/api/v1/token', undefined, { token })).json();
-    expect(await ask(made.token)).toEqual({ id: made.id, principal, scopes: ['tools:call'] });
+    const known = { id: made.id, principal, name: 'Eve', groups: [], limited: false };
+    expect(await ask(made.token)).toEqual({ ...known, scopes: ['tools:call'] });
     expect(await ask(ADMIN)).toMatchObject({ scopes: ['admin'] });
   });
 
