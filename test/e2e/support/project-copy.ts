@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** With the lock of the packages, which are those of this checkout. */
-const COPIED = 'package.json package-lock.json cli deploy local migrations pages src'.split(' ');
+const COPIED =
+  'package.json package-lock.json tsconfig.base.json cli console deploy local migrations pages src'.split(
+    ' ',
+  );
 
 export interface ProjectCopy {
   root: string;
