@@ -1,13 +1,14 @@
 /** A server whose catalog is read with somebody's account is not down where that account is: the next one reads it. */
-import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createPerson, type Person } from '../support/call-rows.ts';
 import { FakeServer, toolOf } from '../support/fake-server.ts';
 import { fakeUpstreams } from '../support/fake-upstreams.ts';
-import { createPortico, monitorOf, register, whenServer } from '../support/portico.ts';
+import { createPortico, monitorOf, PATIENT, register, whenServer } from '../support/portico.ts';
 
 const portico = createPortico();
 const server = new FakeServer({ era: 'modern', tools: [toolOf('first')] });
 const refused = new Set<string>();
+let refusals = 0;
 let ada: Person;
 let bob: Person;
 let id = '';
@@ -16,6 +17,7 @@ function serveGuarded(): void {
   fakeUpstreams({
     'https://notes.example.com': request => {
       const token = request.headers.get('authorization') ?? '';
+      if (refused.has(token)) refusals += 1;
       if (token === '' || refused.has(token)) return new Response('no', { status: 401 });
       return server.handle(request);
     },
@@ -23,16 +25,13 @@ function serveGuarded(): void {
 }
 const connect = ({ token }: Person, own: string) =>
   portico.api('POST', '/api/v1/accounts', { server: 'notes', token: own }, { token });
-/** Once it has been looked at, with so many tools. @returns whether it is well then */
-async function isRead(tools: number): Promise<boolean> {
-  await monitorOf(id).wake();
-  const { status } = await whenServer(
-    portico,
-    id,
-    ({ status: now, tool_count: count, last_error: why }) =>
-      now === 'CONNECTED' && count === tools && why === null,
-  );
-  return status === 'CONNECTED';
+/** Once it has been looked at, with so many tools; who waits has it looked at. */
+async function whenRead(tools: number): Promise<void> {
+  await vi.waitFor(async () => {
+    await monitorOf(id).wake();
+    const view = await whenServer(portico, id, () => true);
+    expect(view).toMatchObject({ status: 'CONNECTED', tool_count: tools, last_error: null });
+  }, PATIENT);
 }
 
 beforeAll(async () => {
@@ -45,7 +44,7 @@ beforeAll(async () => {
   }));
   await connect(ada, 'of-ada');
   await connect(bob, 'of-bob');
-  await isRead(1);
+  await whenRead(1);
 });
 beforeEach(() => {
   serveGuarded();
@@ -54,9 +53,9 @@ beforeEach(() => {
 it('[UP-4] [ACC-8] where the server refuses the first account', async () => {
   refused.add('Bearer of-ada');
   server.tools = [toolOf('first'), toolOf('second')];
-  await monitorOf(id).wake();
-  await whenServer(portico, id, ({ last_error: why }) => why?.includes('upstream_auth') === true);
-  expect(await isRead(2)).toBe(true);
+  // That it is in trouble may pass before anybody looks.
+  await whenRead(2);
+  expect(refusals).toBeGreaterThan(0);
 });
 
 it('[UP-4] [ACC-8] where all were refused, and one works again', async () => {
@@ -65,5 +64,6 @@ it('[UP-4] [ACC-8] where all were refused, and one works again', async () => {
   await whenServer(portico, id, ({ last_error: why }) => why?.includes('upstream_auth') === true);
   refused.delete('Bearer of-ada');
   server.tools = [toolOf('first')];
-  expect(await isRead(1)).toBe(true);
+  await whenRead(1);
+  expect(refusals).toBeGreaterThan(1);
 });
