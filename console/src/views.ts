@@ -1,11 +1,6 @@
 /** The views there are, in the order of the navigation. Each is a script of its own, loaded when somebody looks at it. */
 import type { ComponentType } from 'preact';
-import type { Me } from './api/me.ts';
-
-/** What every view is given. */
-export interface ViewProps {
-  me: Me;
-}
+import type { ViewProps } from './view-props.ts';
 
 export interface View {
   /** Below `/console`. */

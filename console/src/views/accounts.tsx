@@ -6,7 +6,7 @@ import { Confirm } from '../parts/confirm.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import type { ViewProps } from '../views.ts';
+import type { ViewProps } from '../view-props.ts';
 
 export default function Accounts({ me }: ViewProps) {
   const accounts = useQuery(accountsQuery());

@@ -1,7 +1,7 @@
 /** What was called and done, by whom, and how it ended: searched by the URL, with everything of a row in a dialog. */
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
-import { Link, useSearchParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import { auditQuery, exportUrl } from '../api/audit.ts';
 import { hasToken } from '../api/request.ts';
 import type { AuditEvent } from '../generated/types.gen.ts';
@@ -9,6 +9,7 @@ import { Foreign } from '../parts/foreign.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
+import { useAddress } from '../parts/use-address.ts';
 import './activity.css';
 import { Filters } from './activity/filters.tsx';
 import { Plot } from './activity/plot.tsx';
@@ -23,17 +24,7 @@ const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const ROW = 'row';
 
 export default function Activity() {
-  const [params, setParams] = useSearchParams();
-  const set = (name: string, value: string) =>
-    setParams(
-      before => {
-        const after = new URLSearchParams(before);
-        if (value === '') after.delete(name);
-        else after.set(name, value);
-        return after;
-      },
-      { replace: true },
-    );
+  const [params, set] = useAddress();
   const filterText = FILTERS.map(name => params.get(name) ?? '').join('\n');
   // The span of a search stays as it began: its pages belong together.
   const search = useMemo(() => toSearch(params, Date.now()), [filterText]);

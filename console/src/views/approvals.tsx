@@ -1,14 +1,14 @@
 /** What is held until somebody approves it, by server: looked at, and decided on one by one, many at once, or all of a server. */
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { useEffect, useRef } from 'preact/hooks';
-import { useSearchParams } from 'wouter-preact';
 import { approvalsQuery, decide, MAX_ITEMS, type Verb } from '../api/approvals.ts';
 import type { Me } from '../api/me.ts';
 import { serversQuery } from '../api/servers.ts';
 import type { Approval } from '../generated/types.gen.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
-import type { ViewProps } from '../views.ts';
+import { useAddress } from '../parts/use-address.ts';
+import type { ViewProps } from '../view-props.ts';
 import { ApprovalRow, toLooked } from './approvals/approval-row.tsx';
 import { ApproveAll } from './approvals/approve-all.tsx';
 import './approvals/approvals.css';
@@ -21,22 +21,12 @@ const mayDecide = ({ scopes }: Me): boolean =>
   scopes.some(scope => scope === 'admin' || scope === 'servers:write');
 
 export default function Approvals({ me }: ViewProps) {
-  const [query, setQuery] = useSearchParams();
+  const [query, set] = useAddress();
   const server = query.get('server') ?? '';
   const state = STATES.find(one => one === query.get('state')) ?? 'waiting';
   const list = useInfiniteQuery(approvalsQuery({ server, state }));
   const { outcome, decide: onDecide } = useDecisions();
   const picks = usePicks();
-  const set = (name: string, value: string) =>
-    setQuery(
-      before => {
-        const after = new URLSearchParams(before);
-        if (value === '') after.delete(name);
-        else after.set(name, value);
-        return after;
-      },
-      { replace: true },
-    );
   const approvals = onlyOnce(list.data?.pages.flatMap(page => page.approvals) ?? []);
   const { picked, lost } = picks.among(approvals);
   const decidePicked = (verb: Verb) => {

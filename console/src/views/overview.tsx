@@ -13,7 +13,7 @@ import {
 import type { Server } from '../generated/types.gen.ts';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
-import type { ViewProps } from '../views.ts';
+import type { ViewProps } from '../view-props.ts';
 import { adviceFor } from './servers/advice.ts';
 import { STATUS_WORDS, StatusBadge } from './servers/status.tsx';
 

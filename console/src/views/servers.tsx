@@ -5,7 +5,8 @@ import { serverListQuery, STATUSES } from '../api/servers.ts';
 import type { Server } from '../generated/types.gen.ts';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
-import type { ViewProps } from '../views.ts';
+import { useAddress } from '../parts/use-address.ts';
+import type { ViewProps } from '../view-props.ts';
 import { AddServer } from './servers/add.tsx';
 import { adviceFor } from './servers/advice.ts';
 import { ServerDetails } from './servers/details.tsx';
@@ -24,23 +25,13 @@ export default function Servers({ me }: ViewProps) {
 }
 
 function List({ mayWrite }: { mayWrite: boolean }) {
-  const [search, setSearch] = useSearchParams();
+  const [search, set] = useAddress();
   const name = search.get('name') ?? '';
   const status = search.get('status') ?? '';
   const list = useInfiniteQuery({
     ...serverListQuery({ name, status }),
     placeholderData: before => before,
   });
-  const set = (key: string, value: string) =>
-    setSearch(
-      before => {
-        const next = new URLSearchParams(before);
-        if (value === '') next.delete(key);
-        else next.set(key, value);
-        return next;
-      },
-      { replace: true },
-    );
   const servers = list.data?.pages.flatMap(page => page.servers) ?? [];
   const total = list.data?.pages[0]?.total ?? 0;
   const isFiltered = name !== '' || status !== '';

@@ -1,9 +1,9 @@
 /** Tools: found by words as a model finds them, and tried. What is looked for and looked at stands in the address. */
 import { useQuery } from '@tanstack/preact-query';
-import { useSearchParams } from 'wouter-preact';
 import { searchQuery, toolsQuery, type ListedTool } from '../api/tools.ts';
 import { Foreign } from '../parts/foreign.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
+import { useAddress } from '../parts/use-address.ts';
 import { TryTool } from './tools/try-tool.tsx';
 import './tools/tools.css';
 
@@ -11,7 +11,7 @@ import './tools/tools.css';
 const MAX_SHOWN = 200;
 
 export default function Tools() {
-  const [search, setSearch] = useSearchParams();
+  const [search, set] = useAddress();
   const query = search.get('q') ?? '';
   const chosen = search.get('tool');
   const tools = useQuery(toolsQuery());
@@ -22,18 +22,6 @@ export default function Tools() {
   const byName = new Map(all.map(tool => [tool.name, tool]));
   const shown =
     query === '' ? all : found.data?.tools.flatMap(({ name }) => byName.get(name) ?? []);
-  const set = (values: Record<string, string>) =>
-    setSearch(
-      before => {
-        const after = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(values)) {
-          if (value === '') after.delete(name);
-          else after.set(name, value);
-        }
-        return after;
-      },
-      { replace: true },
-    );
   const tool = chosen === null ? undefined : byName.get(chosen);
   return (
     <>
@@ -44,7 +32,7 @@ export default function Tools() {
           id="query"
           type="search"
           value={query}
-          onInput={({ currentTarget }) => set({ q: currentTarget.value })}
+          onInput={({ currentTarget }) => set('q', currentTarget.value)}
         />
       </form>
       {found.error ? <Problem thrown={found.error} /> : null}
@@ -53,7 +41,7 @@ export default function Tools() {
           tools={shown}
           count={all.length}
           chosen={chosen}
-          onChoose={name => set({ tool: name })}
+          onChoose={name => set('tool', name)}
         />
         {tool ? <TryTool key={tool.name} tool={tool} /> : null}
       </div>

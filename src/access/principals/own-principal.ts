@@ -1,4 +1,4 @@
-/** A caller's own principal, as it is told to itself: any caller may know that. */
+/** Name and groups of the principal that asks; every caller may read its own. */
 import { findRecord } from '../../records/record-store.ts';
 import { SETUP_TOKEN } from '../../shared/identity/principal.ts';
 import type { Caller } from '../policy/caller.ts';

@@ -7,6 +7,7 @@
  * Failures in a row are not repeated at once, however many calls ask.
  */
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
+import { toRestMs } from '../../shared/util/backoff.ts';
 import type { AccessToken, ClientCredentialsAuth } from '../credential-schema.ts';
 import { sealEnvelope } from '../../shared/crypto/envelope.ts';
 import type {
@@ -31,9 +32,6 @@ export interface AccessTokenPorts {
 
 /** Part of its lifetime after which a token is replaced. */
 const FRESH_PART = 0.8;
-/** Time after the first failure in which it is not tried again, in milliseconds; it doubles with each in a row. */
-const GAP_MS = 1_000;
-const MAX_GAP_MS = 60_000;
 /** A token that is refused before this age was no good from the beginning, in milliseconds. */
 const YOUNG_MS = 60_000;
 const UNKNOWN = 'No access token could be fetched';
@@ -117,8 +115,7 @@ export class AccessTokens implements AccessTokenSource {
 
   /** After a failure, and after a second new token that was refused, it is not tried again at once. */
   get #gapMs(): number {
-    const inRow = this.#failures + Math.max(0, this.#refusals - 1);
-    return inRow === 0 ? 0 : Math.min(GAP_MS * 2 ** (inRow - 1), MAX_GAP_MS);
+    return toRestMs(this.#failures + Math.max(0, this.#refusals - 1));
   }
 
   /** One at a time for a credential; who comes meanwhile shares it. */

@@ -1,7 +1,5 @@
 /** Accounts: people connect their own at a server, see them and end them; administrators see and end those of all. */
 import { ALWAYS, type AdminAudit } from '../../audit/admin-audit.ts';
-import { escapeReferences } from '../../credentials/references.ts';
-import { sealCredential } from '../../credentials/sealed-credential.ts';
 import { allOf, findRecord, whereEqual } from '../../records/record-store.ts';
 import { createReadRecords, type ReadRecords } from '../../records/records.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
@@ -9,6 +7,7 @@ import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { hasLimits, hasScope, type Actor } from '../../shared/identity/principal.ts';
 import { deleteGrant } from './grant-store.ts';
+import { sealToken } from './sealed-tokens.ts';
 import { findNamed } from '../server-names.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { RemoteAccountLists } from './remote-account-lists.ts';
@@ -126,9 +125,7 @@ export function createAccounts(ports: AccountPorts): Accounts {
         const known = await findAccountId(db, principalId, server.id);
         const id = known ?? crypto.randomUUID();
         const owner = { id: server.id, url: server.url, account: { id, principalId } };
-        // A reference to a secret of the deployment is none of the person's to make.
-        const auth = { type: 'bearer', token: escapeReferences(token) } as const;
-        const sealed = await sealCredential(keys, owner, 'auth', auth);
+        const sealed = await sealToken(keys, owner, token);
         const written = { id, principalId, serverId: server.id, sealed, now: Date.now() };
         const isKnown = known !== undefined;
         const when = whenConnectable(written, isKnown);

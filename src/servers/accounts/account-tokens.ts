@@ -16,6 +16,7 @@ import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { FreshToken } from '../../shared/identity/account.ts';
 import { toOwnActor } from '../../shared/identity/principal.ts';
+import { toRestMs } from '../../shared/util/backoff.ts';
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { findServer } from '../registry/server-store.ts';
@@ -50,9 +51,6 @@ export interface AccountTokenPorts {
 
 /** A token that is refused before this age would be refused again, in milliseconds. */
 const YOUNG_MS = 60_000;
-/** Time after the first failure in which it is not tried again, in milliseconds; it doubles with each in a row. */
-const GAP_MS = 1_000;
-const MAX_GAP_MS = 60_000;
 /** Of the codes of RFC 6749 §5.2, those that say that this grant is over. */
 const OVER: Readonly<Record<string, EndReason>> = {
   invalid_grant: 'refused',
@@ -113,7 +111,8 @@ export class AccountTokens {
       if (now < grant.expires_at) throw refused();
       return this.#end(grant, 'expired');
     }
-    if (now - this.#triedAt < this.#gapMs && this.#lastFailure) throw this.#lastFailure;
+    if (now - this.#triedAt < toRestMs(this.#failures) && this.#lastFailure)
+      throw this.#lastFailure;
     const server = await findServer(db, grant.server_id);
     if (!server) throw new PorticoError('account_required');
     this.#triedAt = now;
@@ -129,10 +128,6 @@ export class AccountTokens {
       this.#lastFailure = toPorticoError(thrown);
       throw thrown;
     }
-  }
-
-  get #gapMs(): number {
-    return this.#failures === 0 ? 0 : Math.min(GAP_MS * 2 ** (this.#failures - 1), MAX_GAP_MS);
   }
 
   /** Whether the server names other issuers now, and this one no more; one that says nothing names the same. */

@@ -1,7 +1,7 @@
 /** Tokens that an issuer gave, as an account keeps them: each sealed for its place. Pure but for the key ring. */
 import type { IssuedTokens } from '../../credentials/oauth/code-flow-schema.ts';
 import { escapeReferences } from '../../credentials/references.ts';
-import { sealCredential } from '../../credentials/sealed-credential.ts';
+import { sealCredential, type Owner } from '../../credentials/sealed-credential.ts';
 import { sealEnvelope } from '../../shared/crypto/envelope.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import type { FreshToken } from '../../shared/identity/account.ts';
@@ -14,6 +14,10 @@ export interface SealedTokens {
   /** Undefined where the issuer did not say it. */
   scope: string | undefined;
 }
+
+/** A token as an account is called with it. A reference to a secret of the deployment is nobody's to make who gives one. */
+export const sealToken = (keys: KeyRing, owner: Owner, token: string): Promise<string> =>
+  sealCredential(keys, owner, 'auth', { type: 'bearer', token: escapeReferences(token) });
 
 /** @param serial of the token among those of the account */
 export async function sealIssued(
@@ -28,12 +32,10 @@ export async function sealIssued(
     url: server.url,
     account: { id: account.account_id, principalId: account.principal_id },
   };
-  // Nothing of an issuer's text refers to a secret of the deployment.
-  const auth = { type: 'bearer', token: escapeReferences(accessToken) } as const;
   const issuedAt = Date.now();
   return {
     token: {
-      sealed: await sealCredential(keys, owner, 'auth', auth),
+      sealed: await sealToken(keys, owner, accessToken),
       serial,
       issuedAt,
       expiresAt: issuedAt + lifetimeMs,

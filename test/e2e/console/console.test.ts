@@ -7,6 +7,7 @@ import { openConsole } from '../support/console-page.ts';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
 import { startOauthUpstream, type OauthUpstream } from '../support/oauth-upstream.ts';
+import { signInThere } from '../support/sign-in-there.ts';
 
 let gateway: Gateway;
 let browser: Browser;
@@ -79,13 +80,7 @@ it('[OPS-1] [ACC-8] connects an account and ends it, by the keyboard', async () 
     await page.waitForURL(/\/connect\/tickets$/);
     await tabTo(page, /^Sign in at tickets$/);
     await page.keyboard.press('Enter');
-    await page.waitForURL(/\/interaction\//);
-    await page.fill('[name=login]', 'ada');
-    await page.fill('[name=password]', 'x');
-    await page.click('[type=submit]');
-    await page.waitForSelector('[name=prompt][value=consent]', { state: 'attached' });
-    await page.click('[type=submit]');
-    await page.waitForURL(/\/oauth\/callback\?/);
+    await signInThere(page, 'ada');
     await page.goto(`${gateway.origin}/console/accounts`);
     await page.waitForSelector('.badge.good');
     await tabTo(page, /^Disconnect$/);

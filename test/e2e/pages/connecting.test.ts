@@ -6,6 +6,7 @@ import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
 import { startOauthUpstream, type OauthUpstream } from '../support/oauth-upstream.ts';
 import { problemsOf } from '../support/page-problems.ts';
+import { signInThere } from '../support/sign-in-there.ts';
 
 let gateway: Gateway;
 let browser: Browser;
@@ -47,13 +48,7 @@ describe.each([true, false])('with scripts: %s', javaScriptEnabled => {
       await picture(page, `connect-${javaScriptEnabled}`);
       await tabTo(page, /^Sign in at tickets$/);
       await page.keyboard.press('Enter');
-      await page.waitForURL(/\/interaction\//);
-      await page.fill('[name=login]', 'ada');
-      await page.fill('[name=password]', 'x');
-      await page.click('[type=submit]');
-      await page.waitForSelector('[name=prompt][value=consent]', { state: 'attached' });
-      await page.click('[type=submit]');
-      await page.waitForURL(/\/oauth\/callback\?/);
+      await signInThere(page, 'ada');
       await picture(page, `connected-${javaScriptEnabled}`);
       expect(await page.locator('main').textContent()).toContain(`Calls of ${name} to tickets`);
       expect(await accountsOf(token)).toMatchObject([{ issuer: upstream.issuer }]);

@@ -10,7 +10,6 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
-import { VIEWS } from '../../views.ts';
 import { adviceFor } from './advice.ts';
 import { EditServer } from './edit.tsx';
 import { Health } from './health.tsx';
@@ -53,8 +52,6 @@ export function ServerDetails({ id, me, mayWrite }: DetailsProps) {
   );
 }
 
-const hasApprovals = VIEWS.some(({ path }) => path === '/approvals');
-
 /** What came of connecting it. */
 function Outcome({ server }: { server: Server }) {
   const { id, status, tool_count: tools, held_tools: held, last_error: why } = server;
@@ -85,10 +82,7 @@ function Outcome({ server }: { server: Server }) {
       ) : null}
       {held > 0 ? (
         <p>
-          {holds}{' '}
-          {hasApprovals ? (
-            <Link href={`/approvals?server=${encodeURIComponent(id)}`}>Look at them</Link>
-          ) : null}
+          {holds} <Link href={`/approvals?server=${encodeURIComponent(id)}`}>Look at them</Link>
         </p>
       ) : null}
     </div>

@@ -1,0 +1,6 @@
+/** What every view is given. */
+import type { Me } from './api/me.ts';
+
+export interface ViewProps {
+  me: Me;
+}

@@ -1,0 +1,12 @@
+/** Somebody signs in at `oidc-provider`, to which a page of ours led their browser, agrees, and is led back. */
+import type { Page } from 'playwright-core';
+
+export async function signInThere(page: Page, login: string): Promise<void> {
+  await page.waitForURL(/\/interaction\//);
+  await page.fill('[name=login]', login);
+  await page.fill('[name=password]', 'x');
+  await page.click('[type=submit]');
+  await page.waitForSelector('[name=prompt][value=consent]', { state: 'attached' });
+  await page.click('[type=submit]');
+  await page.waitForURL(/\/oauth\/callback\?/);
+}
