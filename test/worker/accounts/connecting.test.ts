@@ -1,6 +1,6 @@
 /** An account is bound to who left to sign in, in the browser they left with, once, and at the issuer they left for. */
 import { env } from 'cloudflare:workers';
-import { beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createBrowser } from '../support/browser.ts';
 import { createPerson, type Person } from '../support/call-rows.ts';
 import { pass } from '../support/clock.ts';
@@ -29,8 +29,10 @@ beforeAll(async () => {
     ids[name] = (await register(portico, name, { accounts: 'per_principal' })).id;
   }
 });
-beforeEach(async () => {
+afterEach(() => {
   vi.useRealTimers();
+});
+beforeEach(async () => {
   serveIssued(tickets, notes);
   for (const each of [tickets, notes]) each.issuerNamed = each.issuer.url;
   await env.DB.prepare('DELETE FROM accounts').run();

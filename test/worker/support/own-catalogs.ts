@@ -1,6 +1,6 @@
 /** Servers that list other things to one account than to another: by their bearer tokens, all to the deployment. */
 import { env } from 'cloudflare:workers';
-import { beforeAll, beforeEach, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, vi } from 'vitest';
 import { createPerson, type Person } from './call-rows.ts';
 import { FakeServer, resultOf, serve, toolOf, type SeenPost } from './fake-server.ts';
 import {
@@ -104,8 +104,10 @@ export function useOwnCatalogs() {
       ids[name] = made.id;
     }
   });
-  beforeEach(async () => {
+  afterEach(() => {
     vi.useRealTimers();
+  });
+  beforeEach(async () => {
     serve(KINDS);
     for (const name of NAMES) KINDS[name].reset();
     await env.DB.prepare('DELETE FROM accounts').run();

@@ -1,6 +1,6 @@
 /** Ada and Bob with an account each at one server, at whose issuer they signed in; anew before each test of a file. */
 import { env } from 'cloudflare:workers';
-import { beforeAll, beforeEach, expect, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { createPerson, type Person } from './call-rows.ts';
 import { signIn } from './oauth-client.ts';
 import { createPortico, register, whenServer } from './portico.ts';
@@ -20,8 +20,11 @@ export function useTwoAccounts(name: string) {
     serveIssued(at);
     found.id = (await register(portico, name, { accounts: 'per_principal' })).id;
   });
-  beforeEach(async () => {
+  // A clock that stands still would stand still for the next file too.
+  afterEach(() => {
     vi.useRealTimers();
+  });
+  beforeEach(async () => {
     serveIssued(at);
     at.reset();
     await env.DB.prepare('DELETE FROM accounts').run();
