@@ -3,9 +3,9 @@ import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { createServer } from '../../api/servers.ts';
+import { Heading } from '../../parts/heading.tsx';
 import { NEW, toCreate } from './form-values.ts';
 import { ServerForm } from './form.tsx';
-import { Heading } from './heading.tsx';
 
 export function AddServer() {
   const cache = useQueryClient();
@@ -29,7 +29,7 @@ export function AddServer() {
   }
   return (
     <>
-      <Heading>Add a server</Heading>
+      <Heading back={['/servers', 'All servers']}>Add a server</Heading>
       <ServerForm
         values={values}
         onValues={setValues}

@@ -8,12 +8,12 @@ import { connectServer, deleteServer, disconnectServer, serverQuery } from '../.
 import type { Server } from '../../generated/types.gen.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
+import { Heading } from '../../parts/heading.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { adviceFor } from './advice.ts';
 import { EditServer } from './edit.tsx';
 import { Health } from './health.tsx';
-import { Heading } from './heading.tsx';
 import { StatusBadge } from './status.tsx';
 import { ServerTools } from './tools.tsx';
 
@@ -38,7 +38,7 @@ export function ServerDetails({ id, me, mayWrite }: DetailsProps) {
   };
   return (
     <>
-      <Heading>{server.name}</Heading>
+      <Heading back={['/servers', 'All servers']}>{server.name}</Heading>
       {thrown}
       <Outcome server={server} />
       {mayWrite ? (

@@ -1,7 +1,7 @@
 /** The form of a server, new or edited. What was typed stays whatever the gateway answers. */
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { ApiProblem } from '../../api/request.ts';
+import * as field from '../../parts/field.tsx';
 import { Problem } from '../../parts/states.tsx';
 import type { CredentialChoice, FormValues } from './form-values.ts';
 
@@ -44,15 +44,11 @@ export function ServerForm(props: FormProps) {
     if (kind !== undefined) first.current?.focus();
   }, [kind]);
   const set = (more: Partial<FormValues>) => onValues({ ...values, ...more });
-  const wrong = thrown instanceof ApiProblem ? thrown.fields : [];
-  const messageOf = (key: keyof typeof FIELDS) =>
-    wrong.find(({ field }) =>
-      FIELDS[key].some(name => field === name || field.startsWith(`${name}.`)),
-    )?.message;
+  const messageOf = (key: keyof typeof FIELDS) => field.messageFor(thrown, ...FIELDS[key]);
   const takesSecret = values.credential === 'bearer' || values.credential === 'header';
   return (
     <form
-      class="server-form"
+      class="form server-form"
       autocomplete="off"
       onSubmit={event => {
         event.preventDefault();
@@ -193,62 +189,12 @@ export function ServerForm(props: FormProps) {
   );
 }
 
-interface FieldProps {
-  label: string;
-  wrong?: string | undefined;
-  hint?: string;
-  children: (about: Record<string, string | boolean>) => ComponentChildren;
-}
+const toId = (label: string) => `server-${label.toLowerCase().replaceAll(' ', '-')}`;
 
-function Field({ label, wrong, hint, children }: FieldProps) {
-  const id = `server-${label.toLowerCase().replaceAll(' ', '-')}`;
-  const described = [wrong && `${id}-wrong`, hint && `${id}-hint`].filter(Boolean).join(' ');
-  return (
-    <div>
-      <label for={id}>{label}</label>
-      {children({
-        id,
-        ...(wrong ? { 'aria-invalid': 'true' } : {}),
-        ...(described ? { 'aria-describedby': described } : {}),
-      })}
-      {wrong ? (
-        <p id={`${id}-wrong`} class="wrong">
-          {wrong}
-        </p>
-      ) : null}
-      {hint ? (
-        <p id={`${id}-hint`} class="hint">
-          {hint}
-        </p>
-      ) : null}
-    </div>
-  );
-}
+const Field = (props: ComponentProps<typeof field.Field>) => (
+  <field.Field {...props} id={toId(props.label)} />
+);
 
-interface SelectProps<T extends string> {
-  label: string;
-  value: T;
-  options: readonly (readonly [value: T, text: string])[];
-  wrong?: string | undefined;
-  onValue: (value: T) => void;
-}
-
-function Select<T extends string>({ label, value, options, wrong, onValue }: SelectProps<T>) {
-  return (
-    <Field label={label} wrong={wrong}>
-      {about => (
-        <select
-          {...about}
-          value={value}
-          onChange={({ currentTarget }) => onValue(currentTarget.value as T)}
-        >
-          {options.map(([each, text]) => (
-            <option key={each} value={each}>
-              {text}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
+function Select<T extends string>(props: ComponentProps<typeof field.Select<T>>) {
+  return <field.Select {...props} id={toId(props.label)} />;
 }

@@ -4,8 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { importServers, type OnConflict } from '../../api/servers.ts';
 import type { Import } from '../../generated/types.gen.ts';
+import { Heading } from '../../parts/heading.tsx';
 import { Problem } from '../../parts/states.tsx';
-import { Heading } from './heading.tsx';
 import { Plan } from './plan.tsx';
 
 const MAX_BYTES = 1_000_000;
@@ -64,7 +64,7 @@ export function ImportServers() {
   const isDone = plan?.dry_run === false;
   return (
     <>
-      <Heading>Add servers from a file</Heading>
+      <Heading back={['/servers', 'All servers']}>Add servers from a file</Heading>
       <p>The mcp.json of a client as it is, with comments too, or an export of a gateway.</p>
       <form
         class="server-form"

@@ -3,13 +3,19 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 
-export function Heading({ children }: { children: ComponentChildren }) {
+interface HeadingProps {
+  /** Where the way back leads, and what it is called. */
+  back: readonly [href: string, text: string];
+  children: ComponentChildren;
+}
+
+export function Heading({ back: [href, text], children }: HeadingProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   return (
     <>
       <p>
-        <Link href="/servers">All servers</Link>
+        <Link href={href}>{text}</Link>
       </p>
       <h1 ref={heading} tabIndex={-1}>
         {children}

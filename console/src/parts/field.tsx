@@ -1,0 +1,78 @@
+/** What somebody fills in, with its label, what is wrong with it and a hint, which are read out with it. */
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import { ApiProblem } from '../api/request.ts';
+
+interface AboutProps {
+  /** Where its look or a test needs one that is known. */
+  id?: string;
+  label: string;
+  wrong?: string | undefined;
+  hint?: string;
+}
+
+interface FieldProps extends AboutProps {
+  /** Draws the field itself, with these attributes. */
+  children: (about: Record<string, string | boolean>) => ComponentChildren;
+}
+
+export function Field({ id: given, label, wrong, hint, children }: FieldProps) {
+  const own = useId();
+  const id = given ?? own;
+  const described = [wrong && `${id}-wrong`, hint && `${id}-hint`].filter(Boolean).join(' ');
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      {children({
+        id,
+        ...(wrong ? { 'aria-invalid': 'true' } : {}),
+        ...(described ? { 'aria-describedby': described } : {}),
+      })}
+      {wrong ? (
+        <p id={`${id}-wrong`} class="wrong">
+          {wrong}
+        </p>
+      ) : null}
+      {hint ? (
+        <p id={`${id}-hint`} class="hint">
+          {hint}
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+interface SelectProps<T extends string> extends AboutProps {
+  value: T;
+  options: readonly (readonly [value: T, text: string])[];
+  onValue: (value: T) => void;
+}
+
+/** A choice of a few. */
+export function Select<T extends string>({ value, options, onValue, ...about }: SelectProps<T>) {
+  return (
+    <Field {...about}>
+      {attributes => (
+        <select
+          {...attributes}
+          value={value}
+          onChange={({ currentTarget }) => onValue(currentTarget.value as T)}
+        >
+          {options.map(([each, text]) => (
+            <option key={each} value={each}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** What the API says of a field, or of a part of it. @param names of the field in the API */
+export function messageFor(thrown: unknown, ...names: readonly string[]): string | undefined {
+  if (!(thrown instanceof ApiProblem)) return undefined;
+  const isOf = (field: string) =>
+    names.some(name => field === name || field.startsWith(`${name}.`));
+  return thrown.fields.find(({ field }) => isOf(field))?.message;
+}
