@@ -1,5 +1,6 @@
 /** The views there are, in the order of the navigation. Each is a script of its own, loaded when somebody looks at it. */
 import type { ComponentType } from 'preact';
+import type { Me } from './api/me.ts';
 import type { ViewProps } from './view-props.ts';
 
 export interface View {
@@ -7,7 +8,7 @@ export interface View {
   path: string;
   name: string;
   /** Only who administers, or has this scope, sees it. */
-  needs?: 'admin' | 'servers:read';
+  needs?: Me['scopes'][number];
   load(): Promise<{ default: ComponentType<ViewProps> }>;
 }
 
@@ -33,5 +34,11 @@ export const VIEWS: readonly View[] = [
     load: () => import('./views/servers.tsx'),
   },
   { path: '/tools', name: 'Tools', load: () => import('./views/tools.tsx') },
+  {
+    path: '/secrets',
+    name: 'Secrets',
+    needs: 'secrets:write',
+    load: () => import('./views/secrets.tsx'),
+  },
   { path: '/accounts', name: 'Accounts', load: () => import('./views/accounts.tsx') },
 ];

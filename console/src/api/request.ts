@@ -45,6 +45,8 @@ export interface Asked {
   text?: string;
   /** Revision that is edited; another one meanwhile is refused. */
   revision?: number;
+  /** What is put must not be there yet; else it is refused. */
+  isNew?: boolean;
   signal?: AbortSignal;
 }
 
@@ -64,7 +66,7 @@ export const hasToken = (): boolean => pasted !== undefined;
  * @throws ApiProblem, Unreachable
  */
 export async function request<T>(path: string, asked: Asked = {}): Promise<T> {
-  const { method = 'GET', query = {}, body, revision, signal } = asked;
+  const { method = 'GET', query = {}, body, revision, isNew = false, signal } = asked;
   const sent = asked.text ?? (body === undefined ? undefined : JSON.stringify(body));
   const url = new URL(`/api/v1/${path}`, location.origin);
   for (const [name, value] of Object.entries(query)) {
@@ -74,6 +76,7 @@ export async function request<T>(path: string, asked: Asked = {}): Promise<T> {
   if (pasted !== undefined) headers.set('authorization', `Bearer ${pasted}`);
   if (sent !== undefined) headers.set('content-type', 'application/json');
   if (revision !== undefined) headers.set('if-match', `"r${revision}"`);
+  if (isNew) headers.set('if-none-match', '*');
   const answer = await send(url, {
     method,
     headers,

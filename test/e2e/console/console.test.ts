@@ -36,7 +36,16 @@ afterAll(async () => {
   await tickets?.stop();
 });
 
-const VIEWS = ['', '/approvals', '/activity', '/why', '/servers', '/tools', '/accounts'];
+const VIEWS = [
+  '',
+  '/approvals',
+  '/activity',
+  '/why',
+  '/servers',
+  '/tools',
+  '/secrets',
+  '/accounts',
+];
 
 const WIDTHS = [360, 768, 1440];
 

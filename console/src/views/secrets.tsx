@@ -1,0 +1,95 @@
+/** Secrets: what credentials of servers refer to. The list, and what is added or replaced, in the address: `?add=one`, `?secret=NAME`. */
+import { useQuery } from '@tanstack/preact-query';
+import { useEffect, useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { secretsQuery } from '../api/secrets.ts';
+import { Empty, Loading, Problem } from '../parts/states.tsx';
+import { Told, type Telling } from '../parts/told.tsx';
+import { useAddress } from '../parts/use-address.ts';
+import type { ViewProps } from '../view-props.ts';
+import { PutSecret } from './secrets/put.tsx';
+import { SecretTable } from './secrets/table.tsx';
+
+/** Rows at once; more on demand. */
+const STEP = 100;
+
+export default function Secrets({ me }: ViewProps) {
+  const [search, set] = useAddress();
+  const [, go] = useLocation();
+  const list = useQuery(secretsQuery());
+  const [telling, setTelling] = useState<Telling>();
+  const [shown, setShown] = useState(STEP);
+  const tell = (text: string) => setTelling({ text });
+  const name = search.get('secret');
+  const secrets = list.data;
+  const replaced = secrets?.find(secret => secret.name === name);
+  const onStored = (stored: string) => {
+    tell(`${stored} is stored. Servers use it within a second.`);
+    go('/secrets');
+  };
+  const isAdding = search.get('add') === 'one';
+  const isOpen = isAdding || replaced !== undefined;
+  // Whoever comes back from there without an act is told nothing.
+  useEffect(() => {
+    if (isOpen) setTelling(undefined);
+  }, [isOpen]);
+  if (isAdding) return <PutSecret onStored={onStored} />;
+  if (replaced) return <PutSecret key={replaced.name} replaced={replaced} onStored={onStored} />;
+  const part = search.get('name') ?? '';
+  const matching = (secrets ?? []).filter(each => each.name.includes(part.toUpperCase()));
+  return (
+    <>
+      <h1>Secrets</h1>
+      <p>
+        What credentials of servers refer to as <code>{'${NAME}'}</code>. A value is sealed, sent
+        only to the origins of its secret, and never shown.
+      </p>
+      <Told telling={telling} />
+      {name !== null && secrets ? (
+        <p class="problem" role="alert">
+          There is no such secret any more.
+        </p>
+      ) : null}
+      <p class="actions">
+        <Link class="button" href="/secrets?add=one">
+          Add a secret
+        </Link>
+      </p>
+      {list.error ? <Problem thrown={list.error} onRetry={() => void list.refetch()} /> : null}
+      {secrets || list.error ? null : <Loading />}
+      {secrets && secrets.length > 0 ? (
+        <form class="filters" role="search" onSubmit={event => event.preventDefault()}>
+          <label>
+            Name
+            <input
+              type="search"
+              value={part}
+              maxLength={64}
+              onInput={({ currentTarget }) => set('name', currentTarget.value)}
+            />
+          </label>
+        </form>
+      ) : null}
+      {secrets && matching.length === 0 ? (
+        <Empty>{part === '' ? 'There is none yet.' : 'No secret is called like that.'}</Empty>
+      ) : null}
+      {matching.length > 0 ? (
+        <>
+          <p role="status" class="empty">
+            {Math.min(shown, matching.length)} of {secrets?.length}
+          </p>
+          <SecretTable
+            secrets={matching.slice(0, shown)}
+            seesServers={me.scopes.some(scope => scope === 'admin' || scope === 'servers:read')}
+            onDeleted={deleted => tell(`${deleted} is deleted.`)}
+          />
+        </>
+      ) : null}
+      {matching.length > shown ? (
+        <button type="button" class="quiet" onClick={() => setShown(shown + STEP)}>
+          Show more
+        </button>
+      ) : null}
+    </>
+  );
+}

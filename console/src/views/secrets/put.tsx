@@ -1,0 +1,157 @@
+/** A secret is added, or another value takes the place of its value. What was typed stays whatever the gateway answers. */
+import { useQueryClient } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { ApiProblem } from '../../api/request.ts';
+import { putSecret, SECRETS, secretsQuery } from '../../api/secrets.ts';
+import type { Secret } from '../../generated/types.gen.ts';
+import { Field, messageFor } from '../../parts/field.tsx';
+import { Heading } from '../../parts/heading.tsx';
+import { Problem } from '../../parts/states.tsx';
+
+interface PutProps {
+  /** Absent: it is a new one. */
+  replaced?: Secret;
+  onStored: (name: string) => void;
+}
+
+/** The API takes no more. */
+const MAX_VALUE_CHARS = 8_192;
+const linesOf = (text: string): string[] =>
+  text
+    .split(/[\n,]/)
+    .map(line => line.trim())
+    .filter(line => line !== '');
+
+export function PutSecret({ replaced, onStored }: PutProps) {
+  const cache = useQueryClient();
+  // What is replaced is the secret as it was when this was opened.
+  const [base, setBase] = useState(replaced);
+  const [name, setName] = useState(replaced?.name ?? '');
+  const [value, setValue] = useState('');
+  const [origins, setOrigins] = useState(replaced?.origins.join('\n') ?? '');
+  const [isBusy, setBusy] = useState(false);
+  const [thrown, setThrown] = useState<unknown>();
+  /** Somebody else was faster. */
+  const [isStale, setStale] = useState(false);
+  const isTaken = isStale && replaced === undefined;
+
+  async function store(): Promise<void> {
+    setBusy(true);
+    setThrown(undefined);
+    setStale(false);
+    try {
+      const body = { value, origins: linesOf(origins) };
+      const stored = await putSecret(name.trim(), body, base?.revision);
+      const rest = (all: readonly Secret[]) => all.filter(each => each.name !== stored.name);
+      cache.setQueryData<Secret[]>(
+        SECRETS,
+        all => all && [...rest(all), stored].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      );
+      onStored(stored.name);
+    } catch (problem) {
+      await explain(problem).catch(setThrown);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  async function explain(problem: unknown): Promise<void> {
+    if (!(problem instanceof ApiProblem) || problem.status !== 412) throw problem;
+    const secrets = await cache.fetchQuery({ ...secretsQuery(), staleTime: 0 });
+    const now = secrets.find(each => each.name === base?.name);
+    if (base && !now) throw new Error('It was deleted meanwhile. What you typed is kept.');
+    setBase(now);
+    setStale(true);
+  }
+
+  return (
+    <>
+      <Heading back={['/secrets', 'All secrets']}>
+        {replaced ? `Replace the value of ${replaced.name}` : 'Add a secret'}
+      </Heading>
+      <form
+        class="form"
+        autocomplete="off"
+        onSubmit={event => {
+          event.preventDefault();
+          void store();
+        }}
+      >
+        {replaced ? null : (
+          <Field
+            label="Name"
+            id="secret-name"
+            wrong={isTaken ? 'There is a secret of this name already' : messageFor(thrown, 'name')}
+            hint="Capital letters, digits and _, as HUB_TOKEN"
+          >
+            {about => (
+              <input
+                {...about}
+                required
+                maxLength={64}
+                spellcheck={false}
+                value={name}
+                onInput={({ currentTarget }) => setName(currentTarget.value)}
+              />
+            )}
+          </Field>
+        )}
+        <Field
+          label={replaced ? 'New value' : 'Value'}
+          id="secret-value"
+          wrong={messageFor(thrown, 'value')}
+          hint="Stored sealed and never shown again"
+        >
+          {about => (
+            <input
+              {...about}
+              type="password"
+              required
+              maxLength={MAX_VALUE_CHARS}
+              autocomplete="new-password"
+              spellcheck={false}
+              value={value}
+              onInput={({ currentTarget }) => setValue(currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Field
+          label="Origins it may be sent to"
+          id="secret-origins"
+          wrong={messageFor(thrown, 'origins')}
+          hint="As https://mcp.example.com, each on a line of its own"
+        >
+          {about => (
+            <textarea
+              {...about}
+              class="code"
+              rows={3}
+              required
+              spellcheck={false}
+              value={origins}
+              onInput={({ currentTarget }) => setOrigins(currentTarget.value)}
+            />
+          )}
+        </Field>
+        {thrown === undefined ? null : <Problem thrown={thrown} />}
+        {base && isStale ? <Meanwhile now={base} /> : null}
+        <p class="actions">
+          <button type="submit" disabled={isBusy}>
+            {base && isStale ? 'Store it all the same' : 'Store it'}
+          </button>
+          <Link class="button quiet" href="/secrets">
+            Cancel
+          </Link>
+        </p>
+      </form>
+    </>
+  );
+}
+
+const Meanwhile = ({ now }: { now: Secret }) => (
+  <p class="problem" role="alert">
+    Somebody else stored another value meanwhile, for {now.origins.join(', ')}. What you typed is
+    kept; nothing is stored yet.
+  </p>
+);
