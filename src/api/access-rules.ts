@@ -9,6 +9,9 @@ import {
 import type { Api, ApiPorts } from './frame.ts';
 import { registerEdits, registerRecords } from './records.ts';
 
+/** Body of a new one. */
+export const CreateAccessRule = CreateRuleSchema.meta({ id: 'CreateAccessRule' });
+
 const created = {
   effect: 'deny',
   subject: { kind: 'group', name: 'interns' },
@@ -34,7 +37,7 @@ const resource = {
   },
   toView: toRuleView,
   create: {
-    schema: CreateRuleSchema.meta({ id: 'CreateAccessRule' }),
+    schema: CreateAccessRule,
     example: created,
     description:
       'Rules for a principal come before rules for its groups, those before rules for everyone; at the first level where one matches, a deny outweighs every allow.',

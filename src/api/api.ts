@@ -13,6 +13,7 @@ import { coversUrl } from '../oauth/audience.ts';
 import { boundedJson } from './bounded-json.ts';
 import { registerAccessRules } from './access-rules.ts';
 import { registerAccessExplain } from './access-explain.ts';
+import { registerAccessPreview } from './access-preview.ts';
 import { registerApprovals } from './approvals.ts';
 import { ASK_PATH, registerAsk } from './ask.ts';
 import { registerAskAllowlist } from './ask-allowlist.ts';
@@ -125,6 +126,7 @@ export function createApi(ports: ApiPorts): Api {
   registerOwners(api, ports);
   registerKeys(api, ports);
   registerAccessExplain(api, ports);
+  registerAccessPreview(api, ports);
   registerTools(api, ports);
   registerToolFormats(api, ports);
   registerSkillSuggestions(api, ports);

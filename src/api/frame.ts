@@ -9,6 +9,7 @@ import type { Principals } from '../access/principals/principal-service.ts';
 import type { Rules } from '../access/rules/rule-service.ts';
 import type { Snapshot, Snapshots } from '../access/admission/snapshots.ts';
 import type { ExplainService } from '../gateway/explain/explain-service.ts';
+import type { PreviewService } from '../gateway/explain/preview-service.ts';
 import type { ClientRecords } from '../oauth/clients/client-service.ts';
 import type { Grants } from '../oauth/grants/grant-service.ts';
 import type { Tokens } from '../access/tokens/token-service.ts';
@@ -74,6 +75,7 @@ export interface ApiPorts {
   identities: Identities;
   passkeyRecords: PasskeyRecords;
   explanations: ExplainService;
+  previews: PreviewService;
   rules: Rules;
   cacheRules: CacheRules;
   toolsets: Toolsets;

@@ -9,6 +9,9 @@ import {
 import type { Api, ApiPorts } from './frame.ts';
 import { registerEdits, registerRecords } from './records.ts';
 
+/** Body of a new one. */
+export const CreateToolset = CreateToolsetSchema.meta({ id: 'CreateToolset' });
+
 const created = {
   name: 'triage',
   description: 'Reading issues',
@@ -38,7 +41,7 @@ const resource = {
   toView: toToolsetView,
   delete: { description: 'A token that is narrowed to it alone is left with nothing.' },
   create: {
-    schema: CreateToolsetSchema.meta({ id: 'CreateToolset' }),
+    schema: CreateToolset,
     example: created,
     description:
       'Patterns are qualified (`github.create_*`); a server without a tool is all of it. Two tools of one name are refused.',

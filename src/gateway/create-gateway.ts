@@ -18,6 +18,7 @@ import { GroupCommit } from './call-log/group-commit.ts';
 import { LeasedLimits } from './call-log/leased-limits.ts';
 import { createTrial } from './explain/dry-run.ts';
 import { ExplainService } from './explain/explain-service.ts';
+import { PreviewService } from './explain/preview-service.ts';
 import { gatewayOf } from './gateway-of.ts';
 import { CallReports } from './health/call-reports.ts';
 import type { FindTools } from './search.ts';
@@ -126,5 +127,6 @@ export function createGateway(deps: GatewayDeps) {
   });
   const tryTool = createTrial({ catalogOf });
   const explanations = new ExplainService({ db, catalogOf, tryTool, now });
-  return { gateway, explanations, flushCalls: (ms: number) => gathered.flush(ms) };
+  const previews = new PreviewService({ db, catalogsOf: deps.catalogsOf });
+  return { gateway, explanations, previews, flushCalls: (ms: number) => gathered.flush(ms) };
 }

@@ -160,7 +160,7 @@ function mayUse(
 }
 
 /** The rules that concern a holder, those that come first first. */
-function levelsOf({ principalId, groups }: Holder, rules: readonly AccessRule[]): Levels {
+export function levelsOf({ principalId, groups }: Holder, rules: readonly AccessRule[]): Levels {
   const own = rules.filter(
     ({ subject }) => subject.kind === 'principal' && subject.id === principalId,
   );

@@ -3,11 +3,21 @@ import { findRecord } from '../../records/record-store.ts';
 import { MEMBER_SCOPES } from '../../shared/identity/token.ts';
 import type { Caller } from '../policy/caller.ts';
 import { createPolicy, type AccessState, type Holder } from '../policy/policy.ts';
+import type { Principal } from './principal-schema.ts';
 import { PRINCIPALS } from './principal-store.ts';
 
 /** What one is narrowed to beside its rules. */
 export type Limits = Pick<Holder, 'servers' | 'tools' | 'toolsets'>;
 const NO_LIMITS: Limits = { servers: null, tools: null, toolsets: null };
+
+/** A principal as decisions see it, with all its groups. */
+export function toHolder(principal: Principal, limits = NO_LIMITS): Holder {
+  const groups = [...new Set([...principal.groups, ...principal.claimed_groups])];
+  const isAdmin = scopesOf(principal).includes('admin');
+  return { principalId: principal.id, groups, isAdmin, ...limits };
+}
+
+const scopesOf = ({ scopes }: Principal) => scopes ?? MEMBER_SCOPES;
 
 /** @returns the caller with the principal's groups; undefined where the principal is gone */
 export async function findCaller(
@@ -18,9 +28,11 @@ export async function findCaller(
 ): Promise<{ caller: Caller; groups: readonly string[] } | undefined> {
   const principal = await findRecord(db, PRINCIPALS, id);
   if (!principal) return undefined;
-  const groups = [...new Set([...principal.groups, ...principal.claimed_groups])];
-  const scopes = new Set(principal.scopes ?? MEMBER_SCOPES);
-  const isAdmin = scopes.has('admin');
-  const policy = createPolicy({ principalId: id, groups, isAdmin, ...limits }, state);
-  return { caller: { principalId: id, tokenId: '', scopes, policy, audience: null }, groups };
+  const holder = toHolder(principal, limits);
+  const policy = createPolicy(holder, state);
+  const scopes = new Set(scopesOf(principal));
+  return {
+    caller: { principalId: id, tokenId: '', scopes, policy, audience: null },
+    groups: holder.groups,
+  };
 }

@@ -1,9 +1,11 @@
 /** The `principals` table, and the groups it names. */
 import { z } from 'zod';
+import { ALWAYS } from '../../audit/admin-audit.ts';
 import type { Condition } from '../../audit/audit-store.ts';
 import type { EditedTable } from '../../records/record-store.ts';
 import { onEitherSchema } from '../../shared/util/either-schema.ts';
 import { toListPage, type ListPage } from '../../shared/util/page.ts';
+import type { Subject } from '../policy/rule.ts';
 import {
   GroupViewSchema,
   PrincipalSchema,
@@ -40,6 +42,16 @@ export const whenInGroup = (group: string): Condition => ({
   sql: 'EXISTS (SELECT 1 FROM json_each(groups) WHERE value = ? UNION SELECT 1 FROM json_each(claimed_groups) WHERE value = ?)',
   params: [group, group],
 });
+
+/** The principal is one that some of the subjects stand for. */
+export function whenSubject(subjects: readonly Subject[]): Condition {
+  const all = subjects.map((subject): Condition => {
+    if (subject.kind === 'group') return whenInGroup(subject.name);
+    return subject.kind === 'principal' ? { sql: 'id = ?', params: [subject.id] } : ALWAYS;
+  });
+  const sql = all.map(each => each.sql).join(' OR ');
+  return { sql: `(${sql})`, params: all.flatMap(({ params }) => params) };
+}
 
 /** Those of the ids that no principal has. */
 export async function findUnknownPrincipals(

@@ -37,7 +37,7 @@ export function createToolsets({ db, adminAudit, onAccessChanged }: AccessPorts)
       onChanged: onAccessChanged,
 
       async make({ name, description, ...given }: CreateToolset, servers, stamp) {
-        const definition = await judge(db, given, servers);
+        const definition = await judgeToolset(db, given, servers);
         return { ...stamp, name, description, definition };
       },
 
@@ -80,14 +80,15 @@ async function edit(
     ...(tools ? { tools } : {}),
     ...(members ? { members } : {}),
   };
-  return judge(db, after, withGone(servers, stored), before.members?.principals);
+  return judgeToolset(db, after, withGone(servers, stored), before.members?.principals);
 }
 
 /**
+ * A definition as it would be stored.
  * @param kept principals that stay members, though they may be gone
  * @throws PorticoError `validation_failed` with every field that is not right
  */
-async function judge(
+export async function judgeToolset(
   db: D1Database,
   given: Definition,
   servers: readonly NamedServer[],

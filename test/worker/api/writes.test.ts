@@ -22,6 +22,8 @@ const NO_ACTS = new Set([
   'POST /api/v1/tools/call',
   'POST /api/v1/tools/execute',
   'POST /api/v1/access/explain',
+  'POST /api/v1/access/rules/preview',
+  'POST /api/v1/toolsets/preview',
   'POST /api/v1/search',
   'POST /api/v1/ask',
   'POST /api/v1/chat',

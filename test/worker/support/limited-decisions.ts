@@ -68,6 +68,8 @@ export const DECISIONS: Record<string, Decision> = {
   'PATCH /api/v1/access/rules/{id}': 'refused',
   'DELETE /api/v1/access/rules/{id}': 'refused',
   'POST /api/v1/access/explain': 'refused',
+  'POST /api/v1/access/rules/preview': 'refused',
+  'POST /api/v1/toolsets/preview': 'refused',
   'POST /api/v1/invitations': 'refused',
   'GET /api/v1/invitations': 'refused',
   'GET /api/v1/invitations/{id}': 'refused',
