@@ -1,5 +1,6 @@
 /**
- * `/api/v1/tokens`: create, list, get, rotate, revoke. A value is in the answer that made it only. `/api/v1/token`: the one that asks.
+ * `/api/v1/tokens`: create, list, get, rotate, revoke. A value is in the answer that made it only. Who does not administer the whole
+ * deployment has their own. `/api/v1/token`: the one that asks.
  */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
@@ -13,6 +14,10 @@ import {
 } from '../access/tokens/token-schema.ts';
 import { ScopeSchema } from '../shared/identity/token.ts';
 import { hasLimits } from '../shared/identity/principal.ts';
+import type { Snapshot } from '../access/admission/snapshots.ts';
+import { hasAllTokens } from '../access/tokens/token-service.ts';
+import { OWN_SCOPES } from '../access/tokens/own-tokens.ts';
+import { restrictToCaller } from '../gateway/steps/restrict.ts';
 import type { NamedServer } from '../shared/util/name-pattern.ts';
 import {
   ACT_ERRORS,
@@ -34,6 +39,7 @@ const resource = {
   name: 'Token',
   noun: 'token',
   phrase: 'a token',
+  scopes: OWN_SCOPES,
   view: TokenViewSchema.meta({ id: 'Token' }),
   example: {
     id: '5a1f0a52-7a0e-4f0e-8f0b-6f3c2d1e0a99',
@@ -49,9 +55,10 @@ const resource = {
     is_expired: false,
     last_used_at: null,
     former_expires_at: null,
+    made_by: null,
   },
-  toView: (token: ShownToken, servers: readonly NamedServer[]) =>
-    toTokenView(token, servers, Date.now()),
+  toView: (token: ShownToken, _servers: readonly NamedServer[], snapshot: Snapshot) =>
+    toTokenView(token, knownServers(snapshot), Date.now()),
   get: { description: 'Without its value.' },
   delete: {
     summary: 'Revoke a token',
@@ -63,8 +70,10 @@ const resource = {
 const created = {
   schema: CreateTokenSchema.meta({ id: 'CreateToken' }),
   example: { name: 'laptop', scopes: ['tools:read', 'tools:call'] },
-  description: 'Its value is in this answer and nowhere else.',
-  problems: [],
+  description:
+    'Its value is in this answer and nowhere else. Administrators make tokens for anybody; everybody else for themselves, ' +
+    'with no more scopes, limits or time than what they ask with. Such a token ends with that, and makes no others.',
+  problems: ['conflict'] as const,
   answer: {
     description: 'The token with its value',
     schema: IssuedSchema,
@@ -75,7 +84,8 @@ const created = {
 const listed = {
   operationId: 'listTokens',
   summary: 'List tokens',
-  description: 'Newest first, page by page; those that expired too.',
+  description:
+    'Your own that may do no more than what you ask with, newest first, page by page; those that expired too. Those of all for administrators.',
   key: 'tokens',
   page: 'TokenPage',
   query: TokenQuerySchema,
@@ -141,12 +151,17 @@ const own = createRoute({
   ),
 });
 
+/** Servers that are known to who asks. */
+const knownServers = ({ caller, servers }: Snapshot) =>
+  hasAllTokens(caller) ? servers : restrictToCaller(caller, { servers }).servers;
+
 /** Add the routes. */
 export function registerTokens(api: Api, { tokens, findOwnPrincipal }: ApiPorts): void {
   const { toView } = resource;
-  registerCreate(api, resource, created, async (body, { caller, servers }) => {
-    const { token, value } = await tokens.create(caller, body, servers);
-    return { record: token, shown: { ...toView(token, servers), token: value } };
+  registerCreate(api, resource, created, async (body, snapshot) => {
+    const { caller, servers } = snapshot;
+    const { token, value } = await tokens.create(caller, body, knownServers(snapshot));
+    return { record: token, shown: { ...toView(token, servers, snapshot), token: value } };
   });
   registerList(api, resource, listed, tokens);
   registerOne(api, resource, tokens);
@@ -158,10 +173,10 @@ export function registerTokens(api: Api, { tokens, findOwnPrincipal }: ApiPorts)
     return context.json({ id, principal, name, groups, scopes: [...scopes], limited }, 200);
   });
   api.openapi(rotate, async context => {
-    const { caller, servers } = context.var.snapshot;
+    const { snapshot } = context.var;
     const { id } = context.req.valid('param');
     const { grace_seconds: seconds = 0 } = context.req.valid('json');
-    const { token, value } = await tokens.rotate(caller, id, seconds * 1000);
-    return context.json({ ...toView(token, servers), token: value }, 200);
+    const { token, value } = await tokens.rotate(snapshot.caller, id, seconds * 1000);
+    return context.json({ ...toView(token, snapshot.servers, snapshot), token: value }, 200);
   });
 }

@@ -142,18 +142,28 @@ export interface TokenValue {
   keyId: string | null;
 }
 
-/** Insert a token where its principal exists. */
+/** What a token ends with that somebody made for their own clients, the end they asked for, and what must be true for it. */
+export interface MadeBy {
+  madeBy: string;
+  askedUntil: number | null;
+  when: Condition;
+}
+
+/** Insert a token where its principal exists. @param own of one that somebody made for themselves */
 export function insertToken(
   db: D1Database,
   token: StoredToken,
   { hmac, keyId }: TokenValue,
+  own?: MadeBy,
 ): D1PreparedStatement {
   const toText = (items: readonly string[] | null) =>
     items === null ? null : JSON.stringify(items);
+  // The last release has no such columns.
+  const [columns, marks] = own ? [', made_by, asked_until', ', ?, ?'] : ['', ''];
   return db
     .prepare(
-      `INSERT INTO tokens (id, name, hmac, key_id, servers, tools, toolsets, scopes, created_at, expires_at, principal_id)
-       SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, id FROM principals WHERE id = ?`,
+      `INSERT INTO tokens (id, name, hmac, key_id, servers, tools, toolsets, scopes, created_at, expires_at${columns}, principal_id)
+       SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?${marks}, id FROM principals WHERE id = ?${own ? ` AND ${own.when.sql}` : ''}`,
     )
     .bind(
       token.id,
@@ -166,7 +176,9 @@ export function insertToken(
       toText(token.grantedScopes),
       token.createdAt,
       token.expiresAt,
+      ...(own ? [own.madeBy, own.askedUntil] : []),
       token.principalId,
+      ...(own?.when.params ?? []),
     );
 }
 
@@ -182,7 +194,7 @@ export async function findTokenValue(db: D1Database, id: string): Promise<TokenV
 }
 
 /**
- * Give a token another value, over the one it has. Who signed in by it, and what they allowed clients since, ends.
+ * Give a token another value, over the one it has. Who signed in by it, what they allowed clients since, and the tokens they made end.
  * @param former where the value before goes on to work: the id of its row, and until when
  */
 export function rotateToken(
@@ -195,14 +207,17 @@ export function rotateToken(
 ): D1PreparedStatement[] {
   const ending =
     age === 'this'
-      ? ['DELETE FROM sign_ins', 'DELETE FROM oauth_grants', 'DELETE FROM passkeys']
+      ? [
+          'DELETE FROM sign_ins WHERE token_id',
+          'DELETE FROM oauth_grants WHERE token_id',
+          'DELETE FROM passkeys WHERE token_id',
+          'DELETE FROM tokens WHERE made_by',
+        ]
       : [];
   const statements = [
     ...ending.map(sql =>
       db
-        .prepare(
-          `${sql} WHERE token_id = ?1 AND EXISTS (SELECT 1 FROM tokens WHERE id = ?1 AND hmac = ?2)`,
-        )
+        .prepare(`${sql} = ?1 AND EXISTS (SELECT 1 FROM tokens WHERE id = ?1 AND hmac = ?2)`)
         .bind(id, from.hmac),
     ),
     db
@@ -215,11 +230,12 @@ export function rotateToken(
       .bind(to.hmac, to.keyId, id, from.hmac),
   ];
   if (!former) return statements;
+  const maker = age === 'this' ? ', made_by' : '';
   const keep = db
     .prepare(
-      `INSERT INTO tokens (id, principal_id, name, hmac, key_id, servers, tools, toolsets, scopes, created_at, expires_at, former_of)
+      `INSERT INTO tokens (id, principal_id, name, hmac, key_id, servers, tools, toolsets, scopes, created_at, expires_at, former_of${maker})
        SELECT ?1, principal_id, name, ?2, ?3, servers, tools, toolsets, scopes, created_at,
-         min(coalesce(expires_at, ?4), ?4), id FROM tokens WHERE id = ?5 AND hmac = ?6`,
+         min(coalesce(expires_at, ?4), ?4), id${maker} FROM tokens WHERE id = ?5 AND hmac = ?6`,
     )
     .bind(former.id, from.hmac, from.keyId, former.expiresAt, id, to.hmac);
   return [...statements, keep];

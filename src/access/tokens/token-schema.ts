@@ -15,7 +15,8 @@ const MAX_GRACE_SECONDS = 86_400;
 export const CreateTokenSchema = z.strictObject({
   name: z.string().trim().min(1).max(100),
   principal: z.string().min(1).max(100).optional().meta({
-    description: 'Id of the principal it is for; without it, a new one of the same name',
+    description:
+      'Id of the principal it is for; without it, of administrators a new one of the same name, of everybody else their own',
   }),
   servers: z.array(z.string().min(1).max(100)).min(1).max(500).optional().meta({
     description: 'Names or ids of the only servers it may see',
@@ -28,7 +29,7 @@ export const CreateTokenSchema = z.strictObject({
   }),
   scopes: z.array(ScopeSchema).min(1).optional(),
   expires_at: z.iso.datetime({ offset: true }).optional().meta({
-    description: 'In the future, at most ten years',
+    description: 'In the future, at most ten years; of your own, no later than what you ask with',
   }),
 });
 export type CreateToken = z.infer<typeof CreateTokenSchema>;
@@ -70,12 +71,24 @@ export const TokenViewSchema = z.object({
   former_expires_at: time.nullable().meta({
     description: 'Until then the value before the last rotation works too',
   }),
+  made_by: z.string().nullable().meta({
+    description:
+      'Of one that somebody made for themselves: id of the token, identity or principal that it ends with',
+  }),
 });
 
-/** A token as administrators see it. */
+/** A token as administrators see it, and whose it is. */
 export interface ShownToken extends Token {
   /** Until then the value before the last rotation works, where it does; milliseconds since the epoch. */
   formerExpiresAt: number | null;
+  /** What it ends with, where somebody made it for themselves; null where an administrator made it. */
+  madeBy: string | null;
+}
+
+/** A token and its value, which is shown this once. */
+export interface Issued {
+  token: ShownToken;
+  value: string;
 }
 
 /** Whether a token is nobody's at a time. */
@@ -118,5 +131,6 @@ export function toTokenView(
     last_used_at: toTime(token.lastUsedAt),
     former_expires_at:
       formerExpiresAt !== null && formerExpiresAt > now ? toTime(formerExpiresAt) : null,
+    made_by: token.madeBy,
   };
 }

@@ -1,15 +1,14 @@
 /**
  * Tokens: create, list, rotate, revoke. A value is given out once, when it is made; only its HMAC is kept. A token belongs to a
- * principal: one that exists, or one of its own name that is made with it.
+ * principal: one that exists, or one of its own name that is made with it. Who does not administer the whole deployment has their own
+ * tokens only (`own-tokens.ts`).
  */
 import { ALWAYS } from '../../audit/admin-audit.ts';
-import { refuseFields } from '../../shared/errors/field-problems.ts';
-import { PorticoError, type FieldProblem } from '../../shared/errors/portico-error.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import type { AccessPorts } from '../../records/edit-with-revision.ts';
 import {
   allOf,
-  findRecord,
   insertRecord,
   whenRecord,
   whereEqual,
@@ -18,18 +17,20 @@ import {
 import { createReadRecords, requireRecord, type ReadRecords } from '../../records/records.ts';
 import { onEitherSchema } from '../../shared/util/either-schema.ts';
 import type { NamedServer } from '../../shared/util/name-pattern.ts';
-import type { Actor } from '../../shared/identity/principal.ts';
+import { hasLimits, hasScope, type Actor } from '../../shared/identity/principal.ts';
 import { PRINCIPALS } from '../principals/principal-store.ts';
-import { findNamed, toStoredPattern } from '../../servers/server-names.ts';
+import type { Caller } from '../policy/caller.ts';
+import { buildToken, toTokenDetail } from './build-token.ts';
+import { createOwnTokens, OWN_SCOPES, type OwnQuery } from './own-tokens.ts';
 import { TOKENS } from './token-list-store.ts';
 import {
   isExpired,
-  parseExpiry,
   type CreateToken,
+  type Issued,
   type ShownToken,
   type TokenQuery,
 } from './token-schema.ts';
-import { createTokenValue, MEMBER_SCOPES, type StoredToken } from '../../shared/identity/token.ts';
+import { createTokenValue } from '../../shared/identity/token.ts';
 import {
   findTokenValue,
   insertToken,
@@ -44,21 +45,19 @@ export interface TokenPorts extends AccessPorts {
   keys: KeyRing;
 }
 
-/** A token and its value, which is shown this once. */
-export interface Issued {
-  token: ShownToken;
-  value: string;
-}
+/** Who has the tokens of everybody; all others have their own. */
+export const hasAllTokens = (caller: Actor): boolean =>
+  hasScope(caller, 'admin') && !hasLimits(caller);
 
 /** A rotation on top of another is tried again this often. */
 const MAX_ROTATE_TRIES = 5;
 
 export interface Tokens extends ReadRecords<ShownToken, TokenQuery> {
   /**
-   * @param servers the registry, to resolve names in `input`
-   * @throws PorticoError `forbidden`, `validation_failed`
+   * @param servers those that the caller knows, to resolve names in `input`
+   * @throws PorticoError `forbidden`, `validation_failed`, `conflict` where a principal has too many of its own making
    */
-  create(caller: Actor, input: CreateToken, servers: readonly NamedServer[]): Promise<Issued>;
+  create(caller: Caller, input: CreateToken, servers: readonly NamedServer[]): Promise<Issued>;
   /**
    * Give a token another value at once.
    * @param graceMs how long the one it had goes on to work; what an earlier rotation left ends now
@@ -72,9 +71,10 @@ export function createTokens({ db, adminAudit, keys, onAccessChanged }: TokenPor
     table: TOKENS,
     noun: 'token',
     missing: 'No such token',
+    scopes: OWN_SCOPES,
     onChanged: onAccessChanged,
-    filter: ({ name, principal }: TokenQuery) =>
-      allOf(whereNamed(name), whereEqual({ principal_id: principal })),
+    filter: ({ name, principal, within }: OwnQuery) =>
+      allOf(whereNamed(name), whereEqual({ principal_id: principal }), within ?? ALWAYS),
   };
   const find = (id: string) => requireRecord(db, kind, id);
 
@@ -84,17 +84,25 @@ export function createTokens({ db, adminAudit, keys, onAccessChanged }: TokenPor
     return { value, stored: { hmac, keyId: keys.active } };
   }
 
+  const records = createReadRecords<ShownToken, OwnQuery>({ db, adminAudit }, kind);
+  const own = createOwnTokens({ db, adminAudit, records, issue });
+  const of = (caller: Actor) => (hasAllTokens(caller) ? records : own);
+
   return {
-    ...createReadRecords({ db, adminAudit }, kind),
+    list: (caller, ...asked) => of(caller).list(caller, ...asked),
+    get: (caller, id) => of(caller).get(caller, id),
+    delete: (caller, id) => of(caller).delete(caller, id),
 
     create(caller, input, servers) {
+      if (!hasAllTokens(caller)) return own.create(caller, input, servers);
       const id = crypto.randomUUID();
       const act = { action: 'token.create', subject: id };
       return adminAudit.perform(caller, 'admin', act, async commit => {
-        const token = await build(db, id, input, servers);
+        const toolsets = await listToolsetNames(db);
+        const token = await buildToken(db, id, input, { servers, toolsets });
         const { value, stored } = await issue();
         const { principalId, name, createdAt } = token;
-        const own = {
+        const principal = {
           id: principalId,
           name,
           groups: [],
@@ -105,22 +113,14 @@ export function createTokens({ db, adminAudit, keys, onAccessChanged }: TokenPor
           token_count: 1,
           claimed_groups: [],
         };
-        const isOwn = input.principal === undefined;
+        const isNew = input.principal === undefined;
         const isDone = await commit({
-          when: isOwn ? ALWAYS : whenRecord(PRINCIPALS, principalId),
+          when: isNew ? ALWAYS : whenRecord(PRINCIPALS, principalId),
           statements: [
-            ...(isOwn ? [insertRecord(db, PRINCIPALS, own)] : []),
+            ...(isNew ? [insertRecord(db, PRINCIPALS, principal)] : []),
             insertToken(db, token, stored),
           ],
-          detail: {
-            name,
-            principal: principalId,
-            scopes: token.grantedScopes,
-            servers: token.servers,
-            tools: token.tools,
-            toolsets: token.toolsets,
-            expires_at: token.expiresAt,
-          },
+          detail: toTokenDetail(token),
         });
         if (!isDone)
           throw new PorticoError('validation_failed', 'principal: was deleted meanwhile');
@@ -153,47 +153,5 @@ export function createTokens({ db, adminAudit, keys, onAccessChanged }: TokenPor
         throw new PorticoError('busy', 'Too many rotations at once; try again');
       });
     },
-  };
-}
-
-/** The token that a body makes. @throws PorticoError `validation_failed` with every field that names what is not there */
-async function build(
-  db: D1Database,
-  id: string,
-  input: CreateToken,
-  servers: readonly NamedServer[],
-): Promise<StoredToken> {
-  const now = Date.now();
-  const expiresAt = parseExpiry(input.expires_at, now);
-  const problems: FieldProblem[] = [];
-  if (input.principal !== undefined && !(await findRecord(db, PRINCIPALS, input.principal))) {
-    problems.push({ field: 'principal', message: 'there is no such principal' });
-  }
-  const resolve = (
-    field: 'servers' | 'tools' | 'toolsets',
-    resolveOne: (text: string) => string | undefined,
-  ): string[] | null => {
-    const given = input[field];
-    if (!given) return null;
-    const found = given.map(resolveOne);
-    const unknown = given.filter((_, i) => found[i] === undefined);
-    if (unknown.length > 0) problems.push({ field, message: `unknown: ${unknown.join(', ')}` });
-    return [...new Set(found.filter(entry => entry !== undefined))];
-  };
-  const toolsets = input.toolsets ? await listToolsetNames(db) : [];
-  const restrictToCaller = {
-    servers: resolve('servers', key => findNamed(key, servers)?.id),
-    tools: resolve('tools', pattern => toStoredPattern(pattern, servers)),
-    toolsets: resolve('toolsets', key => findNamed(key, toolsets)?.id),
-  };
-  refuseFields(problems);
-  return {
-    id,
-    principalId: input.principal ?? crypto.randomUUID(),
-    name: input.name,
-    ...restrictToCaller,
-    grantedScopes: [...new Set(input.scopes ?? MEMBER_SCOPES)],
-    createdAt: now,
-    expiresAt,
   };
 }

@@ -40,4 +40,5 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0038_accounts.sql',
   '0039_account_grants.sql',
   '0040_account_lists.sql',
+  '0041_own_tokens.sql',
 ];

@@ -110,6 +110,6 @@ describe('what is taken', () => {
 });
 
 it('[ACC-1] a token that never expires and was never used says so', () => {
-  const view = toTokenView({ ...SETUP_TOKEN, formerExpiresAt: null }, [], 5);
+  const view = toTokenView({ ...SETUP_TOKEN, formerExpiresAt: null, madeBy: null }, [], 5);
   expect(view).toMatchObject({ expires_at: null, last_used_at: null, former_expires_at: null });
 });

@@ -27,6 +27,7 @@ const token: ShownToken = {
   audience: null,
   accounts: [],
   formerExpiresAt: NOW + 5000,
+  madeBy: null,
 };
 
 describe('a view', () => {
@@ -45,6 +46,7 @@ describe('a view', () => {
       is_expired: false,
       last_used_at: '2026-05-28T20:26:41.000Z',
       former_expires_at: '2026-05-28T20:26:45.000Z',
+      made_by: null,
     });
   });
 

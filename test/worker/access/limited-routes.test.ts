@@ -92,6 +92,11 @@ const exampleOf = ({ requestBody }: Operation): unknown =>
 
 /** Bodies that name what is hidden, and the same about what does not exist. */
 const NAMING: Record<string, (is: { server: string; id: string; tool: string }) => unknown> = {
+  'POST /api/v1/tokens': ({ server, id, tool }) => ({
+    name: 'x',
+    servers: [server, id],
+    tools: [`${server}.${tool}`],
+  }),
   'POST /api/v1/tools/call': ({ id, tool }) => ({ server_id: id, original_name: tool }),
   'POST /api/v1/tools/execute': ({ server, tool }) => ({
     format: 'openai-chat',
@@ -99,6 +104,18 @@ const NAMING: Record<string, (is: { server: string; id: string; tool: string }) 
       { id: 'c', type: 'function', function: { name: `${server}__${tool}`, arguments: '{}' } },
     ],
   }),
+};
+
+/** What a list has of what lies within, where that is not its name. */
+const SHOWN: Record<string, () => string> = {
+  'POST /api/v1/search': () => 'servers_searched',
+  'GET /api/v1/tokens': () => own.id,
+};
+
+/** What is unknown is answered so, where it is not 404. */
+const UNKNOWN: Record<string, number> = {
+  'POST /api/v1/tools/execute': 200,
+  'POST /api/v1/tokens': 422,
 };
 
 describe('a token with limits', () => {
@@ -151,7 +168,7 @@ describe('a token with limits', () => {
         text: plain(unknown.text),
       });
       expect(plain(answer.text)).not.toContain(CANARY);
-      expect(answer.status).toBe(title === 'POST /api/v1/tools/execute' ? 200 : 404);
+      expect(answer.status).toBe(UNKNOWN[title] ?? 404);
     }
     const rows = (await listChain(env.DB, 'admin', 1, 10_000)).slice(before);
     expect(rows.filter(({ outcome }) => outcome === 'done')).toEqual([]);
@@ -167,7 +184,7 @@ describe('a token with limits', () => {
       expect(answer.text).not.toContain(hidden.id);
     }
     const whole = await ask(path, limited, MISSING, exampleOf(operation));
-    expect(whole.text).toContain(title === 'POST /api/v1/search' ? 'servers_searched' : 'own');
+    expect(whole.text).toContain(SHOWN[title]?.() ?? 'own');
     await takeAccounts('shared');
   });
 

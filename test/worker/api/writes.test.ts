@@ -71,7 +71,7 @@ async function act(title: string, operation: Operation, token: string) {
 
 let reader: string;
 beforeAll(async () => {
-  reader = (await createToken(portico, { scopes: ['servers:read', 'tools:read'] })).token;
+  reader = (await createToken(portico, { scopes: ['servers:read'] })).token;
   await register(portico, 'bystander', { auto_connect: false });
 });
 

@@ -1,0 +1,109 @@
+/** By what somebody has tokens of their own, and which these are. Reads return parsed rows; the others are conditions. */
+import { z } from 'zod';
+import type { Condition } from '../../audit/audit-store.ts';
+import { allOf } from '../../records/record-store.ts';
+import { jsonOf } from '../../records/record-schema.ts';
+import { hasScope, type Actor } from '../../shared/identity/principal.ts';
+import { onEitherSchema } from '../../shared/util/either-schema.ts';
+
+/** Most tokens that people make for themselves, for one principal. */
+export const MAX_OWN_TOKENS = 50;
+
+const Names = jsonOf(z.array(z.string())).nullable();
+const MakerSchema = z.object({
+  ends_with: z.string(),
+  servers: Names,
+  tools: Names,
+  toolsets: Names,
+  ends_at: z.number().nullable(),
+  is_made: z.number(),
+  is_rotating: z.number(),
+});
+
+/** A token, or the sign-in of a browser, of somebody who asks for their own tokens; none that came of a grant. */
+export interface Maker {
+  /** Id of the token, identity or principal that what is made ends with. */
+  endsWith: string;
+  servers: string[] | null;
+  tools: string[] | null;
+  toolsets: string[] | null;
+  /** When it ends, where that is known; milliseconds since the epoch. */
+  endsAt: number | null;
+  /** It was made so itself, and makes nothing. */
+  isMade: boolean;
+  /** A value that was rotated away still works: what is made by it might outlast it. */
+  isRotating: boolean;
+}
+
+const MAKER = `SELECT t.id AS ends_with, t.servers, t.tools, t.toolsets, t.expires_at AS ends_at, t.made_by IS NOT NULL AS is_made,
+    EXISTS (SELECT 1 FROM tokens WHERE former_of = t.id AND expires_at > ?) AS is_rotating
+  FROM tokens AS t WHERE t.id = ? AND t.principal_id = ? AND t.grant_id IS NULL AND t.former_of IS NULL
+  UNION ALL
+  SELECT coalesce(s.identity_id, s.principal_id), NULL, NULL, NULL, i.expires_at, 0, 0
+  FROM sign_ins AS s LEFT JOIN identities AS i ON i.id = s.identity_id
+  WHERE s.id = ? AND s.principal_id = ? AND s.token_id IS NULL AND s.expires_at > ?`;
+const paramsOf = ({ tokenId, principalId }: Actor, now: number) => {
+  const who = [tokenId, principalId];
+  return [now, ...who, ...who, now];
+};
+
+/** By what the caller asks; undefined where that may have no tokens, or the database is that of the last release. */
+export async function findMaker(
+  db: D1Database,
+  caller: Actor,
+  now: number,
+): Promise<Maker | undefined> {
+  const found = await onEitherSchema(async age =>
+    age === 'last'
+      ? null
+      : db
+          .prepare(MAKER)
+          .bind(...paramsOf(caller, now))
+          .first(),
+  );
+  if (found === null) return undefined;
+  const row = MakerSchema.parse(found);
+  return {
+    endsWith: row.ends_with,
+    servers: row.servers,
+    tools: row.tools,
+    toolsets: row.toolsets,
+    endsAt: row.ends_at,
+    isMade: row.is_made === 1,
+    isRotating: row.is_rotating === 1,
+  };
+}
+
+/** It is there still, and may make tokens. */
+export const whenMaker = (caller: Actor, now: number): Condition => ({
+  sql: `EXISTS (SELECT 1 FROM (${MAKER}) WHERE NOT is_made AND NOT is_rotating)`,
+  params: paramsOf(caller, now),
+});
+
+/** The principal has made fewer than it may. */
+export const whenFewer = (principalId: string): Condition => ({
+  sql: `(SELECT count(*) FROM tokens WHERE principal_id = ? AND made_by IS NOT NULL AND former_of IS NULL) < ?`,
+  params: [principalId, MAX_OWN_TOKENS],
+});
+
+/** Tokens that may do no more than what the caller asks with. */
+const whereNoMore = ({ scopes }: Actor): Condition => ({
+  sql: `NOT EXISTS (SELECT 1 FROM json_each(scopes) AS scope
+    WHERE scope.value NOT IN (SELECT value FROM json_each(?))
+      AND (principal_scopes IS NULL OR EXISTS
+        (SELECT 1 FROM json_each(principal_scopes) WHERE value IN ('admin', scope.value))))`,
+  params: [JSON.stringify([...scopes])],
+});
+
+/**
+ * The tokens that the caller has and may know of, as rows of the list.
+ * @param isNarrow only what it asks with, and what was made by that
+ */
+export const whereOwn = (caller: Actor, isNarrow: boolean): Condition =>
+  allOf(
+    { sql: 'principal_id = ?', params: [caller.principalId] },
+    ...(hasScope(caller, 'admin') ? [] : [whereNoMore(caller)]),
+    ...(isNarrow
+      ? [{ sql: '(id = ? OR made_by = ?)', params: [caller.tokenId, caller.tokenId] }]
+      : []),
+  );

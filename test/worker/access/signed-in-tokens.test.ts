@@ -1,0 +1,68 @@
+/** Tokens that people make for their clients in a browser in which they are signed in: they end with what that was by. */
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { createBrowser } from '../support/browser.ts';
+import { signIn } from '../support/oauth-client.ts';
+import { ask, bySignIn, person, principals, TOKENS, tokens, works } from '../support/own-tokens.ts';
+import { createPortico, createToken, register } from '../support/portico.ts';
+
+const portico = createPortico();
+
+it('[ACC-7] [ACC-9] who is signed in by a token makes what ends with that token', async () => {
+  const { id: forge } = await register(portico, 'forge', { auto_connect: false });
+  const ada = await person({ servers: ['forge'] });
+  const browser = await signIn(portico, ada.token);
+  const { status, json } = await bySignIn(browser, 'POST', TOKENS, { name: 'cursor' });
+  expect(status).toBe(201);
+  expect(json).toMatchObject({ servers: [forge], made_by: ada.id });
+  await tokens.remove(ada.id);
+  expect(await works(json.token)).toBe(false);
+});
+
+it('[ACC-7] [ACC-9] who is signed in by an invitation makes what ends with the principal', async () => {
+  const { id: principal } = await principals.create({ name: 'Bo' });
+  const invited = await portico.api('POST', '/api/v1/invitations', { principal });
+  const { code } = await invited.json<{ code: string }>();
+  const browser = createBrowser(portico);
+  await browser.post('/sign-in', { code });
+  const { status, json } = await bySignIn(browser, 'POST', TOKENS, { name: 'cursor' });
+  expect([status, json.made_by, json.expires_at]).toEqual([201, principal, null]);
+  expect(await works(json.token)).toBe(true);
+  expect((await ask(json.token, 'POST', TOKENS, { name: 'x' })).status).toBe(403);
+  await principals.remove(principal);
+  expect(await works(json.token)).toBe(false);
+});
+
+it('[ACC-7] [ACC-9] who is signed in by an identity makes what goes on and ends with it', async () => {
+  const { id: principal } = await principals.create({ name: 'Eve' });
+  const identity = crypto.randomUUID();
+  const until = Date.now() + 3_600_000;
+  await env.DB.prepare(
+    `INSERT INTO identities (id, issuer, subject, provider_id, principal_id, name, groups, created_at, signed_in_at, expires_at)
+     VALUES (?1, 'https://login.example.com', ?1, 'p', ?2, 'Eve', '[]', 0, 0, ?3)`,
+  )
+    .bind(identity, principal, until)
+    .run();
+  const { token: parent } = await createToken(portico, { principal });
+  const browser = await signIn(portico, parent);
+  // As a provider signs somebody in.
+  await env.DB.prepare(
+    'UPDATE sign_ins SET token_id = NULL, identity_id = ? WHERE principal_id = ?',
+  )
+    .bind(identity, principal)
+    .run();
+  const lasting = await bySignIn(browser, 'POST', TOKENS, { name: 'cursor' });
+  const asked = new Date(until + 60_000).toISOString();
+  const short = await bySignIn(browser, 'POST', TOKENS, { name: 'zed', expires_at: asked });
+  const ends = [lasting, short].map(({ json }) => Date.parse(json.expires_at ?? ''));
+  expect(ends).toEqual([until, until]);
+  const renewed = until + 3_600_000;
+  await env.DB.prepare('UPDATE identities SET expires_at = ? WHERE id = ?')
+    .bind(renewed, identity)
+    .run();
+  const endOf = async (id: string) => Date.parse((await tokens.get(id)).expires_at ?? '');
+  expect(await endOf(lasting.json.id)).toBe(renewed);
+  expect(await endOf(short.json.id)).toBe(Date.parse(asked));
+  await env.DB.prepare('DELETE FROM identities WHERE id = ?').bind(identity).run();
+  expect(await works(lasting.json.token)).toBe(false);
+});
