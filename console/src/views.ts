@@ -35,6 +35,12 @@ export const VIEWS: readonly View[] = [
   },
   { path: '/tools', name: 'Tools', load: () => import('./views/tools.tsx') },
   {
+    path: '/machines',
+    name: 'Machines',
+    needs: 'servers:read',
+    load: () => import('./views/machines.tsx'),
+  },
+  {
     path: '/secrets',
     name: 'Secrets',
     needs: 'secrets:write',

@@ -1,0 +1,25 @@
+/** Connectors: machines that offer stdio servers. The token of one is in the answer that made it, and nowhere else. */
+import type { Connector, ConnectorPage } from '../generated/types.gen.ts';
+import { paged } from './paged.ts';
+import { request } from './request.ts';
+import { LIVE_MS } from './servers.ts';
+
+export const CONNECTORS = ['connectors'];
+
+export interface Enrolled {
+  connector: Connector;
+  token: string;
+}
+
+export const connectorsQuery = () =>
+  paged<ConnectorPage>(CONNECTORS, 'connectors', { every: LIVE_MS });
+
+export const enrolConnector = (name: string) =>
+  request<Enrolled>('connectors', { method: 'POST', body: { name } });
+
+/** Give one another token; whoever comes with the one before is sent away. */
+export const rotateConnector = (id: string) =>
+  request<Enrolled>(`connectors/${encodeURIComponent(id)}/rotate`, { method: 'POST' });
+
+export const revokeConnector = (id: string) =>
+  request<undefined>(`connectors/${encodeURIComponent(id)}`, { method: 'DELETE' });

@@ -1,0 +1,42 @@
+/** A list that comes page by page: how much of it is here, what is in it, and a button for more. */
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/preact-query';
+import type { ComponentChildren } from 'preact';
+import type { Page } from '../api/paged.ts';
+import { Empty, Loading, Problem } from './states.tsx';
+
+interface ListProps<P extends Page, T> {
+  list: UseInfiniteQueryResult<InfiniteData<P>>;
+  itemsOf: (page: P) => readonly T[];
+  /** What is said where there is nothing. */
+  none: string;
+  children: (items: readonly T[]) => ComponentChildren;
+}
+
+export function PagedList<P extends Page, T>({ list, itemsOf, none, children }: ListProps<P, T>) {
+  const items = list.data?.pages.flatMap(itemsOf) ?? [];
+  return (
+    <>
+      {list.error ? <Problem thrown={list.error} onRetry={() => void list.refetch()} /> : null}
+      {list.data || list.error ? null : <Loading />}
+      {list.data && items.length === 0 ? <Empty>{none}</Empty> : null}
+      {items.length > 0 ? (
+        <>
+          <p role="status" class="empty">
+            {items.length} of {list.data?.pages[0]?.total}
+          </p>
+          {children(items)}
+        </>
+      ) : null}
+      {list.hasNextPage ? (
+        <button
+          type="button"
+          class="quiet"
+          disabled={list.isFetchingNextPage}
+          onClick={() => void list.fetchNextPage()}
+        >
+          Load more
+        </button>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+/** The machines: whether each is there, since when, and what can be done with it. */
+import { revokeConnector, rotateConnector, type Enrolled } from '../../api/connectors.ts';
+import type { Connector } from '../../generated/types.gen.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+
+interface TableProps {
+  machines: readonly Connector[];
+  mayWrite: boolean;
+  onChanged: (what: { enrolled?: Enrolled; says?: string }) => void;
+}
+
+const COLUMNS = ['Machine', 'State', 'Since', 'Added'];
+
+export const MachineTable = ({ machines, mayWrite, onChanged }: TableProps) => (
+  <Table
+    label="Machines"
+    columns={mayWrite ? [...COLUMNS, { hidden: 'What can be done' }] : COLUMNS}
+  >
+    {machines.map(machine => (
+      <tr key={machine.id}>
+        <th scope="row">{machine.name}</th>
+        <td>
+          <State {...machine} />
+        </td>
+        <td>{machine.last_seen_at === null ? null : <Time at={machine.last_seen_at} />}</td>
+        <td>
+          <Time at={machine.created_at} />
+        </td>
+        {mayWrite ? (
+          <td>
+            <Acts machine={machine} onChanged={onChanged} />
+          </td>
+        ) : null}
+      </tr>
+    ))}
+  </Table>
+);
+
+function State({ status, last_seen_at: seen }: Connector) {
+  if (status === 'CONNECTED') return <span class="badge good">connected</span>;
+  return <span class="badge">{seen === null ? 'was never there' : 'not connected'}</span>;
+}
+
+type ActsProps = Pick<TableProps, 'onChanged'> & { machine: Connector };
+
+function Acts({ machine: { id, name, status }, onChanged }: ActsProps) {
+  const isThere = status === 'CONNECTED';
+  return (
+    <div class="actions">
+      <Confirm
+        label="New command"
+        says={`${name} gets another token, for a machine that lost its own or another one in its place. ${
+          isThere ? 'It is sent away now, and comes' : 'It comes'
+        } back by the new command only. Its servers stay.`}
+        act={async () => onChanged({ enrolled: await rotateConnector(id) })}
+      />
+      <Confirm
+        label="Revoke"
+        says={`${name} ${isThere ? 'is sent away at once' : 'gets in no more'}. Its servers stay registered, and cannot be reached: delete them under Servers where they are not wanted any more.`}
+        act={async () => {
+          await revokeConnector(id);
+          onChanged({ says: `${name} is revoked.` });
+        }}
+      />
+    </div>
+  );
+}
