@@ -43,11 +43,14 @@ export async function startScripted(
   era: Era,
   lists: Readonly<Record<string, { member: string; items: object[] }>>,
   answer: (call: ScriptedCall) => ScriptedAnswer | Promise<ScriptedAnswer>,
+  self: { name?: string; instructions?: string } = {},
 ): Promise<ScriptedUpstream> {
   let calls = 0;
   const modern = { resultType: 'complete', ttlMs: 1_000, cacheScope: 'private' };
   const capabilities = { tools: {}, resources: {}, prompts: {} };
   const base = era === 'modern' ? modern : {};
+  const { name = 'scripted', instructions } = self;
+  const about = { serverInfo: { name, version: '1' }, ...(instructions && { instructions }) };
 
   const listener = (text: string, response: ServerResponse): void => {
     const send = ({ type = 'application/json', status = 200, body }: ScriptedAnswer): void => {
@@ -77,11 +80,10 @@ export async function startScripted(
       return void Promise.resolve(answer(call)).then(send);
     }
     if (era === 'modern' && method === 'server/discover') {
-      return void give({ ...base, supportedVersions: ['2026-07-28'], capabilities });
+      return void give({ ...base, supportedVersions: ['2026-07-28'], capabilities, ...about });
     }
     if (era === 'legacy' && method === 'initialize') {
-      const serverInfo = { name: 'scripted', version: '1' };
-      return void give({ protocolVersion: '2025-11-25', capabilities, serverInfo });
+      return void give({ protocolVersion: '2025-11-25', capabilities, ...about });
     }
     const error = { code: -32601, message: 'Method not found' };
     const status = era === 'modern' ? 404 : 200;

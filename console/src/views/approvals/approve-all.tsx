@@ -17,6 +17,7 @@ export function ApproveAll({ serverId, serverName, onDecide }: ApproveAllProps) 
   const dialog = useRef<HTMLDialogElement>(null);
   const [page, setPage] = useState<ApprovalPage>();
   const [thrown, setThrown] = useState<unknown>();
+  const [isOpen, setOpen] = useState(false);
   const label = `Approve all of ${serverName}…`;
   async function look(): Promise<void> {
     setPage(undefined);
@@ -34,15 +35,16 @@ export function ApproveAll({ serverId, serverName, onDecide }: ApproveAllProps) 
         class="quiet"
         onClick={() => {
           dialog.current?.showModal();
+          setOpen(true);
           void look();
         }}
       >
         {label}
       </button>
-      <dialog ref={dialog} aria-label={label}>
+      <dialog ref={dialog} aria-label={label} onClose={() => setOpen(false)}>
         {thrown === undefined ? null : <Problem thrown={thrown} onRetry={() => void look()} />}
         {page ? <Listed page={page} /> : null}
-        {page || thrown !== undefined ? null : <Loading />}
+        {!isOpen || page || thrown !== undefined ? null : <Loading />}
         <div class="actions">
           <ActButton
             label="Approve all"

@@ -58,21 +58,22 @@ export function toArguments(
   fields: readonly Field[],
   typed: Readonly<Record<string, string>>,
 ): { args: Record<string, unknown> } | { field: string; problem: string } {
-  const args: Record<string, unknown> = {};
+  // A property may be called `__proto__`.
+  const args = new Map<string, unknown>();
   for (const { name, kind, isRequired } of fields) {
     const text = typed[name] ?? '';
     if (text === '' && !isRequired) continue;
-    if (kind === 'text' || kind === 'choice') args[name] = text;
-    else if (kind === 'flag') args[name] = text === 'true';
+    if (kind === 'text' || kind === 'choice') args.set(name, text);
+    else if (kind === 'flag') args.set(name, text === 'true');
     else {
       const value = parse(text);
       if (value === undefined || (kind === 'number' && typeof value !== 'number')) {
         return { field: name, problem: kind === 'number' ? 'is no number' : 'is no JSON' };
       }
-      args[name] = value;
+      args.set(name, value);
     }
   }
-  return { args };
+  return { args: Object.fromEntries(args) };
 }
 
 function parse(text: string): unknown {

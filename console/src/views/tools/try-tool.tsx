@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import { callTool, type ListedTool } from '../../api/tools.ts';
 import { ApiProblem } from '../../api/request.ts';
 import type { ToolResult } from '../../generated/types.gen.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { Foreign, toShown } from '../../parts/foreign.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { toArguments, toFields, type Field } from './fields.ts';
 import { Result } from './result.tsx';
@@ -17,6 +17,9 @@ const WHOLE: Field = {
   options: [],
   initial: '{}',
 };
+
+/** Of a name that a server gave, as many as are shown. */
+const MAX_NAME_CHARS = 100;
 
 type Ending = { result: ToolResult } | { thrown: unknown };
 
@@ -121,7 +124,7 @@ function Input({ field, value, onValue }: InputProps) {
   return (
     <>
       <label for={id}>
-        {name}
+        <Foreign text={name} max={MAX_NAME_CHARS} />
         {isRequired ? '' : ' (may be empty)'}
       </label>
       {kind === 'choice' || kind === 'flag' ? (
@@ -133,7 +136,7 @@ function Input({ field, value, onValue }: InputProps) {
           {isRequired && kind === 'flag' ? null : <option value="" />}
           {(kind === 'flag' ? ['false', 'true'] : options).map(option => (
             <option key={option} value={option}>
-              {option}
+              {toShown(option, MAX_NAME_CHARS)}
             </option>
           ))}
         </select>

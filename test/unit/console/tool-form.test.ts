@@ -1,0 +1,51 @@
+/** The form that is made of a tool's schema: its fields, and what becomes of what was typed. */
+import { expect, it } from 'vitest';
+import { toArguments, toFields } from '../../../console/src/views/tools/fields.ts';
+
+const typedOf = (fields: readonly { name: string; initial: string }[]) =>
+  Object.fromEntries(fields.map(({ name, initial }) => [name, initial]));
+
+it('[OPS-1] makes a field of each property, as what it is', () => {
+  const fields = toFields({
+    type: 'object',
+    properties: {
+      title: { type: 'string', description: 'What it is called' },
+      count: { type: 'integer', default: 3 },
+      isOpen: { type: 'boolean' },
+      state: { enum: ['open', 'closed'] },
+      labels: { type: 'array' },
+    },
+    required: ['title'],
+  });
+  expect(fields?.map(({ name, kind, isRequired }) => [name, kind, isRequired])).toEqual([
+    ['title', 'text', true],
+    ['count', 'number', false],
+    ['isOpen', 'flag', false],
+    ['state', 'choice', false],
+    ['labels', 'json', false],
+  ]);
+});
+
+it('[OPS-1] sends what was typed, also where a property is called as nothing should be', () => {
+  const named = JSON.parse('{"__proto__":{"type":"string"},"constructor":{"type":"integer"}}');
+  const fields = toFields({ type: 'object', properties: named }) ?? [];
+  const typed = { ...typedOf(fields), ['__proto__']: 'a', constructor: '7' };
+  const made = toArguments(fields, typed);
+  expect(JSON.stringify(made)).toBe('{"args":{"__proto__":"a","constructor":7}}');
+});
+
+it('[OPS-1] tells which field is not right', () => {
+  const fields = toFields({ type: 'object', properties: { count: { type: 'number' } } }) ?? [];
+  expect(toArguments(fields, { count: 'many' })).toEqual({
+    field: 'count',
+    problem: 'is no number',
+  });
+});
+
+it.each([null, [], 'text', { properties: 7 }, { properties: { a: null } }])(
+  '[OPS-1] takes a schema that is none: %j',
+  schema => {
+    const fields = toFields(schema);
+    expect(fields === undefined || fields.every(({ kind }) => kind === 'json')).toBe(true);
+  },
+);
