@@ -21,6 +21,7 @@ import { bundleMetered } from './edge/bundle.ts';
 import { DISTANCES } from './edge/gateway.ts';
 import { mcpHeaders, rpcBody } from './exchanges.ts';
 import { openInspector, usedBytes } from './inspector.ts';
+import { registerMany } from './register-many.ts';
 import { requestJson } from './setup.ts';
 
 const UPSTREAM = fileURLToPath(new URL('./search-upstream.ts', import.meta.url));
@@ -28,8 +29,6 @@ const COUNTS = [300, 1_000];
 const TOOLS = 10;
 /** What a page of a list has at most. */
 const PAGE_TOOLS = 5_000;
-const IMPORTED_AT_ONCE = 100;
-const CONNECT_MS = 600_000;
 const ROUNDS = 9;
 /** With the local emulation of stores as it is. */
 const LOCAL_ROUNDS = 3;
@@ -126,27 +125,6 @@ function clientOf({ url }: Host, { token, count }: Setting) {
   };
 }
 
-async function register(host: Host, { token, count }: Setting, port: number): Promise<void> {
-  const numbers = Array.from({ length: count }, (_, i) => i);
-  const urlOf = (i: number) => `http://127.0.0.1:${port}/${i}/${TOOLS}`;
-  for (let from = 0; from < count; from += IMPORTED_AT_ONCE) {
-    const some = numbers.slice(from, from + IMPORTED_AT_ONCE);
-    const entries = some.map(i => [`server-${i}`, { type: 'http', url: urlOf(i) }]);
-    const mcpServers = Object.fromEntries(entries) as unknown;
-    await requestJson(`${host.url}/api/v1/aggregator/import`, token, { mcpServers });
-  }
-  const until = Date.now() + CONNECT_MS;
-  for (;;) {
-    const { results } = await host.d1
-      .prepare("SELECT COUNT(*) AS n FROM servers WHERE status = 'CONNECTED' AND tool_count = ?")
-      .bind(TOOLS)
-      .all<{ n: number }>();
-    if (results[0]?.n === count) return;
-    if (Date.now() > until) throw new Error(`${results[0]?.n} of ${count} servers are connected`);
-    await sleep(1_000);
-  }
-}
-
 /** What each kind of request took, in each round. */
 async function measureTimes(host: Host, setting: Setting): Promise<Map<string, Took[]>> {
   const { ask, timed, list, search, rename } = clientOf(host, setting);
@@ -231,7 +209,7 @@ async function measure(port: number, count: number): Promise<string[]> {
   };
   try {
     const startedAt = performance.now();
-    await within(host => register(host, setting, port));
+    await within(host => registerMany(host, { token, port, count, tools: TOOLS }));
     say(`${count} servers registered in ${Math.round((performance.now() - startedAt) / 1_000)} s`);
     const took = await within(host => measureTimes(host, setting));
     const memory = await within(host => measureMemory(host, setting), true);

@@ -1,6 +1,6 @@
 /**
  * The upstream of the search benchmark: a modern MCP server whose catalog is made from the path, `/{server}/{count}`: the same tools
- * for the same path. Ends by itself when the process that forked it goes away.
+ * for the same path. Takes a port, else any. Ends by itself when the process that forked it goes away.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -80,7 +80,7 @@ const server = createServer((request, response) => {
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
   });
 });
-server.listen(0, '127.0.0.1', () => {
+server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
   process.send?.({ port: (server.address() as AddressInfo).port });
 });
 process.on('disconnect', () => process.exit(0));

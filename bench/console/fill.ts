@@ -1,0 +1,115 @@
+/** A gateway with more than a team has: 1,000 servers with ten tools each, 500 definitions that are held, and 100,000 rows of calls. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Host } from '../../local/host.ts';
+import { mcpHeaders, rpcBody } from '../exchanges.ts';
+import { registerMany } from '../register-many.ts';
+import { requestJson } from '../setup.ts';
+
+export const SERVERS = 1_000;
+const TOOLS = 10;
+const HELD_SERVERS = 50;
+export const CALLS = 100_000;
+const CALLS_AT_ONCE = 64;
+/** Rows of calls are written together, some time after. */
+const WRITTEN_MS = 60_000;
+const NAMES = ['Ada', 'Grace', 'Edsger', 'Barbara', 'Donald'];
+
+interface Filling {
+  token: string;
+  /** Of the upstream. */
+  port: number;
+  say(line: string): void;
+}
+
+/** Fill it. @throws Error where something is not there in the end */
+export async function fill(host: Host, { token, port, say }: Filling): Promise<void> {
+  await registerMany(host, { token, port, count: SERVERS, tools: TOOLS });
+  say(`${SERVERS} servers are connected`);
+  const names = await toolNames(host, token);
+  await addHeld(host, token, port);
+  say(`${HELD_SERVERS * TOOLS} definitions are held`);
+  const tokens = await Promise.all(
+    NAMES.map(async name => {
+      const body = { name, scopes: ['tools:read', 'tools:call'] };
+      return (await requestJson<{ token: string }>(`${host.url}/api/v1/tokens`, token, body)).token;
+    }),
+  );
+  await callMany(host, tokens, names, say);
+  await untilCounted(host, token);
+  say(`${CALLS} calls are in the audit`);
+}
+
+/** Qualified names of some tools, a hundred of them. */
+async function toolNames({ url }: Host, token: string): Promise<string[]> {
+  const { servers } = await requestJson<{ servers: { tools: { name: string }[] }[] }>(
+    `${url}/api/v1/tools`,
+    token,
+  );
+  const names = servers.flatMap(({ tools }) => tools.map(({ name }) => name));
+  if (names.length !== SERVERS * TOOLS) throw new Error(`${names.length} tools`);
+  return names.filter((_, at) => at % 100 === 0);
+}
+
+async function addHeld({ url, d1 }: Host, token: string, port: number): Promise<void> {
+  for (let at = 0; at < HELD_SERVERS; at += 1) {
+    const address = `http://127.0.0.1:${port}/${SERVERS + at}/${TOOLS}`;
+    await requestJson(`${url}/api/v1/aggregator/servers`, token, {
+      name: `held-${at}`,
+      transport_type: 'HTTP',
+      tool_approval: 'hold',
+      connection_config: { url: address },
+    });
+  }
+  const until = Date.now() + WRITTEN_MS;
+  for (;;) {
+    const { results } = await d1
+      .prepare('SELECT COALESCE(SUM(held_tools), 0) AS n FROM servers')
+      .bind()
+      .all<{ n: number }>();
+    if (results[0]?.n === HELD_SERVERS * TOOLS) return;
+    if (Date.now() > until) throw new Error(`${results[0]?.n} definitions are held`);
+    await sleep(500);
+  }
+}
+
+async function callMany(
+  { url }: Host,
+  tokens: readonly string[],
+  names: readonly string[],
+  say: Filling['say'],
+): Promise<void> {
+  let begun = 0;
+  const drive = async () => {
+    for (let n = begun++; n < CALLS; n = begun++) {
+      const name = names[n % names.length] ?? '';
+      if (n % 20_000 === 0) say(`${n} of ${CALLS} calls`);
+      const response = await fetch(`${url}/mcp`, {
+        method: 'POST',
+        headers: {
+          ...mcpHeaders('modern', tokens[n % tokens.length] ?? ''),
+          'Mcp-Method': 'tools/call',
+          'Mcp-Name': name,
+        },
+        body: rpcBody('modern', n + 1, 'tools/call', { name, arguments: {} }),
+      });
+      const text = await response.text();
+      if (!text.includes('"result"')) throw new Error(`a call failed: ${text.slice(0, 300)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, drive));
+}
+
+/** Until the rows of the last calls are written. */
+async function untilCounted({ url, d1 }: Host, token: string): Promise<void> {
+  const until = Date.now() + WRITTEN_MS;
+  for (;;) {
+    const { results } = await d1
+      .prepare('SELECT COALESCE(SUM(calls), 0) AS n FROM call_chunks')
+      .bind()
+      .all<{ n: number }>();
+    if ((results[0]?.n ?? 0) >= CALLS) return;
+    if (Date.now() > until) throw new Error(`${results[0]?.n} rows of calls`);
+    await requestJson(`${url}/api/v1/audit?limit=1`, token);
+    await sleep(500);
+  }
+}
