@@ -35,6 +35,12 @@ export const VIEWS: readonly View[] = [
   },
   { path: '/tools', name: 'Tools', load: () => import('./views/tools.tsx') },
   {
+    path: '/people',
+    name: 'People',
+    needs: 'admin',
+    load: () => import('./views/people.tsx'),
+  },
+  {
     path: '/machines',
     name: 'Machines',
     needs: 'servers:read',

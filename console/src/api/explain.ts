@@ -1,11 +1,5 @@
 /** Why somebody may use a tool or not, and what is needed to say it in names. */
-import type {
-  AccessExplanation,
-  AccessRule,
-  ExplainAccess,
-  Principal,
-  TokenPage,
-} from '../generated/types.gen.ts';
+import type { AccessExplanation, AccessRule, ExplainAccess } from '../generated/types.gen.ts';
 import { request } from './request.ts';
 import { LIVE_MS } from './servers.ts';
 
@@ -20,22 +14,6 @@ export const explainQuery = (body: ExplainAccess) => ({
   queryFn: ({ signal }: Asking) =>
     request<AccessExplanation>('access/explain', { method: 'POST', body, signal }),
   refetchInterval: LIVE_MS,
-});
-
-export const principalQuery = (id: string) => ({
-  queryKey: ['principals', id],
-  queryFn: ({ signal }: Asking) =>
-    request<Principal>(`principals/${encodeURIComponent(id)}`, { signal }),
-  enabled: id !== '',
-  staleTime: STALE_MS,
-});
-
-export const tokensOf = (principal: string) => ({
-  queryKey: ['tokens', 'of', principal],
-  queryFn: ({ signal }: Asking) =>
-    request<TokenPage>('tokens', { query: { principal, limit: 200 }, signal }),
-  enabled: principal !== '',
-  staleTime: STALE_MS,
 });
 
 export const ruleQuery = (id: string) => ({

@@ -1,4 +1,5 @@
 /** A button for what cannot be undone: it says first what it will do. */
+import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Problem } from './states.tsx';
 
@@ -10,10 +11,15 @@ interface ConfirmProps {
   /** What somebody has to say yes to besides. */
   agrees?: string;
   isDisabled?: boolean;
+  /** To be filled in before. */
+  children?: ComponentChildren;
   act: () => Promise<unknown>;
+  /** It is done: put the focus where somebody goes on, where the button is gone with what it was for. */
+  onDone?: () => void;
 }
 
-export function Confirm({ label, says, agrees, isDisabled = false, act }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const { label, says, agrees, isDisabled = false, children, act, onDone } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const [isBusy, setBusy] = useState(false);
   const [isAgreed, setAgreed] = useState(false);
@@ -29,6 +35,7 @@ export function Confirm({ label, says, agrees, isDisabled = false, act }: Confir
     try {
       await act();
       dialog.current?.close();
+      onDone?.();
     } catch (problem) {
       setThrown(problem);
     } finally {
@@ -42,6 +49,7 @@ export function Confirm({ label, says, agrees, isDisabled = false, act }: Confir
       </button>
       <dialog ref={dialog} aria-label={label}>
         <p>{says}</p>
+        {children}
         {agrees === undefined ? null : (
           <label class="check">
             <input

@@ -1,7 +1,8 @@
 /** Why somebody may use a tool or not: the question is in the URL, and the answer is the gateway's own decision, step by step. */
 import { useQuery } from '@tanstack/preact-query';
 import { useSearchParams } from 'wouter-preact';
-import { explainQuery, principalQuery } from '../api/explain.ts';
+import { explainQuery } from '../api/explain.ts';
+import { principalQuery } from '../api/people.ts';
 import { ApiProblem } from '../api/request.ts';
 import { Loading, Problem } from '../parts/states.tsx';
 import './why.css';

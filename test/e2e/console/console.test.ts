@@ -43,6 +43,7 @@ const VIEWS = [
   '/why',
   '/servers',
   '/tools',
+  '/people',
   '/machines',
   '/secrets',
   '/accounts',

@@ -1,7 +1,8 @@
 /** What the console says of a server whose check failed. */
 import { describe, expect, it } from 'vitest';
 import { adviceFor } from '../../../console/src/views/servers/advice.ts';
-import { rebase, NEW, toUpdate } from '../../../console/src/views/servers/form-values.ts';
+import { rebase } from '../../../console/src/parts/rebase.ts';
+import { NEW, toUpdate } from '../../../console/src/views/servers/form-values.ts';
 import { ERROR_CODES } from '../../../src/shared/errors/table.ts';
 
 const server = { status: 'ERROR', accounts: 'shared' } as const;

@@ -1,10 +1,9 @@
-/** A server is edited. Where somebody else edited it meanwhile, nothing of theirs is lost unseen, and nothing that was typed here. */
+/** A server is edited. */
 import { useQueryClient } from '@tanstack/preact-query';
-import { useState } from 'preact/hooks';
-import { ApiProblem } from '../../api/request.ts';
 import { readServer, updateServer } from '../../api/servers.ts';
 import type { Server } from '../../generated/types.gen.ts';
-import { rebase, toUpdate, valuesOf } from './form-values.ts';
+import { Meanwhile, useEdit } from '../../parts/use-edit.tsx';
+import { toUpdate, valuesOf } from './form-values.ts';
 import { ServerForm } from './form.tsx';
 
 interface EditProps {
@@ -14,44 +13,27 @@ interface EditProps {
 
 export function EditServer({ server, onDone }: EditProps) {
   const cache = useQueryClient();
-  // What is edited is the server as it was when the form was opened, whatever is shown beside it.
-  const [base, setBase] = useState(server);
-  const [values, setValues] = useState(() => valuesOf(server));
-  const [isBusy, setBusy] = useState(false);
-  const [thrown, setThrown] = useState<unknown>();
-  const [theirs, setTheirs] = useState<readonly string[]>();
-
-  async function save(): Promise<void> {
-    setBusy(true);
-    setThrown(undefined);
-    setTheirs(undefined);
-    try {
-      const saved = await updateServer(base.id, toUpdate(valuesOf(base), values), base.revision);
-      cache.setQueryData(['servers', 'one', base.id], saved);
+  const show = (now: Server) => cache.setQueryData(['servers', 'one', server.id], now);
+  const { base, values, setValues, isBusy, thrown, theirs, send } = useEdit({
+    record: server,
+    toValues: valuesOf,
+    read: async () => {
+      const now = await readServer(server.id);
+      show(now);
+      return now;
+    },
+    save: async (before, typed) => {
+      const body = toUpdate(valuesOf(before), typed);
+      show(await updateServer(before.id, body, before.revision));
       void cache.invalidateQueries({ queryKey: ['servers'] });
       onDone();
-    } catch (problem) {
-      await explain(problem).catch(setThrown);
-    } finally {
-      setBusy(false);
-    }
-  }
-
-  async function explain(problem: unknown): Promise<void> {
-    if (!(problem instanceof ApiProblem) || problem.status !== 412) throw problem;
-    const now = await readServer(base.id);
-    const merged = rebase(valuesOf(base), values, valuesOf(now));
-    cache.setQueryData(['servers', 'one', base.id], now);
-    setBase(now);
-    setValues(merged.values);
-    setTheirs(merged.theirs);
-  }
-
+    },
+  });
   return (
     <ServerForm
       values={values}
       onValues={setValues}
-      onSend={() => void save()}
+      onSend={() => send()}
       isBusy={isBusy}
       thrown={thrown}
       label={theirs ? 'Save over it' : 'Save'}
@@ -60,13 +42,7 @@ export function EditServer({ server, onDone }: EditProps) {
       <button type="button" class="quiet" onClick={onDone}>
         Cancel
       </button>
-      {theirs ? (
-        <span role="alert" class="problem">
-          Somebody else changed this server meanwhile
-          {theirs.length > 0 ? ` (${theirs.join(', ')})` : ''}. What you typed is kept; nothing is
-          saved yet.
-        </span>
-      ) : null}
+      {theirs ? <Meanwhile noun="server" theirs={theirs} /> : null}
     </ServerForm>
   );
 }

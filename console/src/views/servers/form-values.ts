@@ -78,12 +78,3 @@ export function toUpdate(before: FormValues, values: FormValues): UpdateServer {
     ...(Object.keys(config).length > 0 ? { connection_config: config } : {}),
   };
 }
-
-/** What others wrote meanwhile, with what was typed here over it. @returns also the names of what they changed */
-export function rebase(before: FormValues, typed: FormValues, now: FormValues) {
-  const keys = Object.keys(now) as (keyof FormValues)[];
-  const mine = keys.filter(key => typed[key] !== before[key]);
-  const theirs = keys.filter(key => now[key] !== before[key]);
-  const values = { ...now, ...Object.fromEntries(mine.map(key => [key, typed[key]])) };
-  return { values, theirs };
-}

@@ -1,8 +1,8 @@
 /** The form that asks: who, with which token, and which tool of which server. */
 import { useQuery } from '@tanstack/preact-query';
 import { useId, useState } from 'preact/hooks';
-import { tokensOf } from '../../api/explain.ts';
 import { findPrincipal, principalsNamed, serversNamed, toolsOf } from '../../api/suggestions.ts';
+import { tokensOf } from '../../api/tokens.ts';
 import { useDraft } from '../../parts/draft.ts';
 import { toShown } from '../../parts/foreign.tsx';
 import { Problem } from '../../parts/states.tsx';

@@ -1,0 +1,47 @@
+/** Tokens of principals. A value comes with the answer that makes it; whoever asks for one keeps it in no cache. */
+import type { CreateToken, IssuedToken, TokenPage } from '../generated/types.gen.ts';
+import { PEOPLE_MS } from './people.ts';
+import { request } from './request.ts';
+
+interface Asking {
+  signal: AbortSignal;
+}
+
+const PAGE = 50;
+const STALE_MS = 30_000;
+
+const pathOf = (id: string) => `tokens/${encodeURIComponent(id)}`;
+
+/** The first of a principal, to choose one. */
+export const tokensOf = (principal: string) => ({
+  queryKey: ['tokens', 'of', principal],
+  queryFn: ({ signal }: Asking) =>
+    request<TokenPage>('tokens', { query: { principal, limit: 200 }, signal }),
+  enabled: principal !== '',
+  staleTime: STALE_MS,
+});
+
+/** Those of a principal page by page, newest first; for `useInfiniteQuery`. */
+export const tokenListQuery = (principal: string) => ({
+  queryKey: ['tokens', 'list', principal],
+  queryFn: ({ signal, pageParam }: Asking & { pageParam: string }) =>
+    request<TokenPage>('tokens', {
+      query: { principal, limit: PAGE, cursor: pageParam },
+      signal,
+    }),
+  initialPageParam: '',
+  getNextPageParam: ({ next_cursor: next }: TokenPage) => next,
+  refetchInterval: PEOPLE_MS,
+});
+
+export const createToken = (body: CreateToken) =>
+  request<IssuedToken>('tokens', { method: 'POST', body });
+
+/** Give it another value. @param graceSeconds how long the one before works too */
+export const rotateToken = (id: string, graceSeconds: number) =>
+  request<IssuedToken>(`${pathOf(id)}/rotate`, {
+    method: 'POST',
+    body: { grace_seconds: graceSeconds },
+  });
+
+export const revokeToken = (id: string) => request<undefined>(pathOf(id), { method: 'DELETE' });

@@ -1,0 +1,97 @@
+/** The list of principals: searched by name and group. */
+import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
+import { Link } from 'wouter-preact';
+import { groupsQuery, principalListQuery } from '../../api/people.ts';
+import type { Principal } from '../../generated/types.gen.ts';
+import { useDraft } from '../../parts/draft.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { More } from '../../parts/more.tsx';
+import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { Suggest } from '../../parts/suggest.tsx';
+import { Table } from '../../parts/table.tsx';
+import { useAddress } from '../../parts/use-address.ts';
+import { GroupBadges } from './group-badges.tsx';
+import { toAddress } from './addresses.ts';
+
+export function PrincipalList() {
+  const [search, set] = useAddress();
+  const name = search.get('name') ?? '';
+  const group = search.get('group') ?? '';
+  const list = useInfiniteQuery({
+    ...principalListQuery({ name, group }),
+    placeholderData: before => before,
+  });
+  const principals = list.data?.pages.flatMap(page => page.principals) ?? [];
+  const total = list.data?.pages[0]?.total ?? 0;
+  return (
+    <>
+      <h1>People</h1>
+      <p class="actions">
+        <Link class="button" href="/people?add=principal">
+          Add a principal
+        </Link>
+      </p>
+      <form class="filters" role="search" onSubmit={event => event.preventDefault()}>
+        <label>
+          Name
+          <input
+            type="search"
+            value={name}
+            maxLength={100}
+            onInput={({ currentTarget }) => set('name', currentTarget.value)}
+          />
+        </label>
+        <GroupFilter value={group} onValue={value => set('group', value)} />
+      </form>
+      {list.error ? <Problem thrown={list.error} onRetry={() => void list.refetch()} /> : null}
+      {list.data || list.error ? null : <Loading />}
+      {list.data && principals.length === 0 ? <Empty>Nobody is like that.</Empty> : null}
+      {principals.length > 0 ? (
+        <>
+          <p role="status" class="empty">
+            {principals.length} of {total}
+          </p>
+          <PrincipalTable principals={principals} />
+          <More list={list} />
+        </>
+      ) : null}
+    </>
+  );
+}
+
+/** It narrows the list once the name of a group is whole. */
+function GroupFilter({ value, onValue }: { value: string; onValue: (group: string) => void }) {
+  const [typed, setTyped] = useDraft(value);
+  const groups = useQuery(groupsQuery()).data?.groups.map(({ name }) => name) ?? [];
+  return (
+    <Suggest
+      label="Group"
+      value={typed}
+      offered={groups}
+      onValue={text => {
+        setTyped(text);
+        if (text === '' || groups.includes(text)) onValue(text);
+      }}
+      onDone={onValue}
+    />
+  );
+}
+
+const PrincipalTable = ({ principals }: { principals: readonly Principal[] }) => (
+  <Table label="Principals" columns={['Name', 'Groups', 'Tokens', 'At most']}>
+    {principals.map(({ id, name, groups, claimed_groups: claimed, tokens, scopes }) => (
+      <tr key={id}>
+        <th scope="row">
+          <Link href={toAddress(id)}>
+            <Foreign text={name} />
+          </Link>
+        </th>
+        <td>
+          <GroupBadges groups={[...new Set([...groups, ...claimed])]} />
+        </td>
+        <td>{tokens}</td>
+        <td>{scopes === null ? '' : scopes.join(' ')}</td>
+      </tr>
+    ))}
+  </Table>
+);

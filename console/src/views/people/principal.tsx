@@ -1,0 +1,107 @@
+/** One principal: what it is, its tokens, and what can be done with it. */
+import { useQuery, useQueryClient } from '@tanstack/preact-query';
+import { useRef, useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import type { Me } from '../../api/me.ts';
+import { deletePrincipal, principalQuery } from '../../api/people.ts';
+import type { Principal } from '../../generated/types.gen.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Foreign, toShown } from '../../parts/foreign.tsx';
+import { Heading } from '../../parts/heading.tsx';
+import { Loading, Problem } from '../../parts/states.tsx';
+import { Time } from '../../parts/time.tsx';
+import { EditPrincipal } from './edit-principal.tsx';
+import { GroupBadges } from './group-badges.tsx';
+import { Tokens } from './tokens.tsx';
+
+export function PrincipalDetails({ id, me }: { id: string; me: Me }) {
+  const found = useQuery(principalQuery(id));
+  const [isEdited, setEdited] = useState(false);
+  const editButton = useRef<HTMLButtonElement>(null);
+  const principal = found.data;
+  const thrown = found.error ? (
+    <Problem thrown={found.error} onRetry={() => void found.refetch()} />
+  ) : null;
+  if (!principal) return thrown ?? <Loading />;
+  const endEdit = () => {
+    setEdited(false);
+    editButton.current?.focus();
+  };
+  return (
+    <>
+      <Heading back={['/people', 'All principals']}>
+        <Foreign text={principal.name} />
+      </Heading>
+      {thrown}
+      <p class="actions">
+        <button ref={editButton} type="button" class="quiet" onClick={() => setEdited(true)}>
+          Edit
+        </button>
+        <Delete principal={principal} />
+        <Link
+          class="button quiet"
+          href={`/activity?principal=${encodeURIComponent(principal.name)}`}
+        >
+          What it did
+        </Link>
+        <Link class="button quiet" href={`/why?principal=${encodeURIComponent(id)}`}>
+          What it may use
+        </Link>
+      </p>
+      {isEdited ? <EditPrincipal me={me} principal={principal} onDone={endEdit} /> : null}
+      <Facts principal={principal} />
+      <Tokens me={me} principal={principal} />
+    </>
+  );
+}
+
+function Delete({ principal: { id, name, tokens } }: { principal: Principal }) {
+  const cache = useQueryClient();
+  const [, go] = useLocation();
+  const remove = async () => {
+    await deletePrincipal(id);
+    go('/people');
+    cache.removeQueries({ queryKey: ['principals', id] });
+    void cache.invalidateQueries({ queryKey: ['principals'] });
+  };
+  const ends = tokens === 1 ? 'its token' : `its ${tokens} tokens`;
+  return (
+    <Confirm
+      label="Delete"
+      says={`${toShown(name)} ends and cannot be brought back, with ${ends}, its sign-ins, the programs it let in, its accounts at servers, and the rules that are for it alone.`}
+      act={remove}
+    />
+  );
+}
+
+function Facts({ principal }: { principal: Principal }) {
+  const { id, groups, claimed_groups: claimed, scopes, created_at: made } = principal;
+  return (
+    <dl class="facts">
+      <dt>Groups</dt>
+      <dd>{groups.length === 0 ? 'none' : <GroupBadges groups={groups} />}</dd>
+      {claimed.length === 0 ? null : (
+        <>
+          <dt>By sign-in</dt>
+          <dd>
+            <GroupBadges groups={claimed} /> as its provider said last
+          </dd>
+        </>
+      )}
+      <dt>Its tokens may do</dt>
+      <dd>
+        {scopes === null
+          ? 'what each of them is given'
+          : `no more than ${scopes.join(' ') || 'nothing'}`}
+      </dd>
+      <dt>Since</dt>
+      <dd>
+        <Time at={made} />
+      </dd>
+      <dt>Id</dt>
+      <dd>
+        <code class="foreign">{id}</code>
+      </dd>
+    </dl>
+  );
+}

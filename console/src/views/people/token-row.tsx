@@ -1,0 +1,113 @@
+/** A token of the list: what it may, when it was used and ends, and what can be done with it. */
+import { useState } from 'preact/hooks';
+import { revokeToken, rotateToken } from '../../api/tokens.ts';
+import type { IssuedToken, Token } from '../../generated/types.gen.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Select } from '../../parts/field.tsx';
+import { Foreign, toShown } from '../../parts/foreign.tsx';
+import { Time } from '../../parts/time.tsx';
+
+interface RowProps {
+  token: Token;
+  /** Names of servers by their ids, as far as they are known. */
+  serverNames: ReadonlyMap<string, string>;
+  onRotated: (token: IssuedToken) => void;
+  onRevoked: () => Promise<void>;
+  /** The row is gone. */
+  onGone: () => void;
+}
+
+export function TokenRow({ token, serverNames, onRotated, onRevoked, onGone }: RowProps) {
+  const { id, name, last_used_at: used, former_expires_at: former } = token;
+  const revoke = async () => {
+    await revokeToken(id);
+    await onRevoked();
+  };
+  return (
+    <tr>
+      <th scope="row">
+        <Foreign text={name} max={100} />
+      </th>
+      <td>
+        <Scopes token={token} />
+      </td>
+      <td class="limits">
+        <Limits token={token} serverNames={serverNames} />
+      </td>
+      <td>{used === null ? 'never' : <Time at={used} />}</td>
+      <td>
+        <Ends token={token} />
+        {former === null ? null : (
+          <>
+            {' '}
+            <span class="hint">
+              The value before works until <Time at={former} />
+            </span>
+          </>
+        )}
+      </td>
+      <td class="actions">
+        {token.is_expired ? null : <Rotate token={token} onRotated={onRotated} />}
+        <Confirm
+          label="Revoke"
+          says={`The token ${toShown(name, 100)} is refused everywhere within a second, and what is under way with it ends. Browsers that signed in with it are signed out.`}
+          act={revoke}
+          onDone={onGone}
+        />
+      </td>
+    </tr>
+  );
+}
+
+const GRACES = [
+  ['0', 'At once'],
+  ['3600', 'In an hour'],
+  ['86400', 'In a day'],
+] as const;
+
+function Rotate({ token, onRotated }: Pick<RowProps, 'token' | 'onRotated'>) {
+  const [grace, setGrace] = useState<(typeof GRACES)[number][0]>('0');
+  const rotate = async () => onRotated(await rotateToken(token.id, Number(grace)));
+  return (
+    <Confirm
+      label="New value"
+      says={`The token ${toShown(token.name, 100)} gets another value, which is shown once. What it may do stays.`}
+      act={rotate}
+    >
+      <Select label="The value before ends" value={grace} options={GRACES} onValue={setGrace} />
+    </Confirm>
+  );
+}
+
+function Scopes({ token: { scopes, effective_scopes: effective } }: { token: Token }) {
+  const idle = scopes.filter(scope => !effective.includes(scope));
+  return (
+    <>
+      {effective.join(' ') || 'nothing'}
+      {idle.length === 0 ? null : (
+        <span class="hint"> not {idle.join(' ')}, which its principal may not</span>
+      )}
+    </>
+  );
+}
+
+function Limits({ token, serverNames }: Pick<RowProps, 'token' | 'serverNames'>) {
+  const { servers, tools, toolsets } = token;
+  const parts = [
+    ...(servers ?? []).map(id => serverNames.get(id) ?? id),
+    ...(tools ?? []),
+    ...(toolsets ?? []).map(id => `the toolset ${id}`),
+  ];
+  return parts.length === 0 ? null : <Foreign text={parts.join(', ')} max={300} />;
+}
+
+function Ends({ token: { expires_at: at, is_expired: isOver } }: { token: Token }) {
+  if (at === null) return <>never</>;
+  return isOver ? (
+    <span class="badge bad">
+      ended <Time at={at} />
+    </span>
+  ) : (
+    <Time at={at} />
+  );
+}
