@@ -18,7 +18,8 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const SOURCES = ['console', 'package-lock.json'];
+/** The last is what the console shares with the gateway. */
+const SOURCES = ['console', 'package-lock.json', 'src/servers/transfer'];
 const VITE = join(ROOT, 'node_modules/vite/bin/vite.js');
 /** What the files were made of. */
 const STAMP = 'source.txt';

@@ -52,5 +52,11 @@ export const VIEWS: readonly View[] = [
     needs: 'secrets:write',
     load: () => import('./views/secrets.tsx'),
   },
+  {
+    path: '/connect',
+    name: 'Connect a client',
+    needs: 'tools:read',
+    load: () => import('./views/connect.tsx'),
+  },
   { path: '/accounts', name: 'Accounts', load: () => import('./views/accounts.tsx') },
 ];

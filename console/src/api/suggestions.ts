@@ -4,6 +4,7 @@ import type {
   PrincipalPage,
   ServerPage,
   ToolsByServer,
+  ToolsetPage,
 } from '../generated/types.gen.ts';
 import { request } from './request.ts';
 
@@ -36,6 +37,17 @@ export const serversNamed = (typed: string) => ({
   queryKey: ['servers', 'named', typed],
   queryFn: ({ signal }: Asking) =>
     request<ServerPage>('aggregator/servers', {
+      query: { name: partOf(typed, SERVER_CHARS), limit: LIMIT },
+      signal,
+    }),
+  staleTime: STALE_MS,
+});
+
+/** Toolsets with this in their name. */
+export const toolsetsNamed = (typed: string) => ({
+  queryKey: ['toolsets', 'named', typed],
+  queryFn: ({ signal }: Asking) =>
+    request<ToolsetPage>('toolsets', {
       query: { name: partOf(typed, SERVER_CHARS), limit: LIMIT },
       signal,
     }),

@@ -11,6 +11,8 @@ interface ShownOnceProps {
   value: string;
   /** What to do with it, in a sentence. */
   says: string;
+  /** Lines that are seen of it at once. */
+  rows?: number;
   /** It is put away: forget it, and put the focus where somebody goes on. */
   onDone: () => void;
 }
@@ -20,7 +22,7 @@ const OUTCOMES = {
   selected: 'The browser does not let it be copied here. It is selected: copy it by the keyboard.',
 } as const;
 
-export function ShownOnce({ label, value, says, onDone }: ShownOnceProps) {
+export function ShownOnce({ label, value, says, rows = 2, onDone }: ShownOnceProps) {
   const text = useRef<HTMLTextAreaElement>(null);
   const [outcome, setOutcome] = useState<keyof typeof OUTCOMES>();
   useEffect(() => text.current?.select(), [value]);
@@ -41,7 +43,7 @@ export function ShownOnce({ label, value, says, onDone }: ShownOnceProps) {
             {...about}
             ref={text}
             class="code"
-            rows={2}
+            rows={rows}
             readOnly
             spellcheck={false}
             value={value}

@@ -1,8 +1,8 @@
 /**
  * Ready-to-paste configuration of the clients that people have, for the gateway itself. Pure text: an address and a token, or a
- * place for one, go in. Hosts that hand tool names to a model get `?names=underscore`, the style that all of them accept.
+ * place for one, go in; or nothing, where a client signs its user in. Hosts that hand tool names to a model get `?names=underscore`, the
+ * style that all of them accept.
  */
-
 import { HOST_ENTRIES, toTomlTable, type Host, type HostEntry } from './host-entry.ts';
 
 export const CLIENTS = [
@@ -28,7 +28,11 @@ export interface ClientConfig {
 /** Name of the shell variable that stands for a token that is not shown. */
 export const TOKEN_VARIABLE = 'PORTICO_TOKEN';
 
-const TITLES: Readonly<Record<Exclude<Host, 'claude-code'>, string>> = {
+/** What the gateway is called in a client. */
+const SERVER_NAME = 'portico';
+
+const TITLES: Readonly<Record<Host | 'curl', string>> = {
+  'claude-code': 'Claude Code',
   'claude-desktop': 'Claude Desktop (claude_desktop_config.json)',
   cursor: 'Cursor (.cursor/mcp.json)',
   vscode: 'VS Code (.vscode/mcp.json)',
@@ -37,10 +41,14 @@ const TITLES: Readonly<Record<Exclude<Host, 'claude-code'>, string>> = {
   codex: 'Codex (.codex/config.toml)',
   zed: 'Zed (settings.json)',
   'gemini-cli': 'Gemini CLI (.gemini/settings.json)',
+  curl: 'curl',
 };
 
 /** Longest line of JSON that holds more than one value. */
 const LINE_LENGTH = 110;
+
+/** How a client proves for whom it asks: by a token, or a place for one where that is undefined; or its user signs in with a browser. */
+export type ClientAccess = { token: string | undefined } | 'sign-in';
 
 /**
  * The configuration for one client.
@@ -52,28 +60,48 @@ export function toClientConfig(
   origin: string,
   token: string | undefined,
 ): ClientConfig {
-  const url = `${origin}/mcp?names=underscore`;
-  const shellToken = token ?? `$${TOKEN_VARIABLE}`;
-  const authorization = `Bearer ${token ?? 'YOUR_TOKEN'}`;
-  if (client === 'curl') return { title: 'curl', text: toCurl(origin, shellToken) };
+  const url = `${origin}/mcp${client === 'curl' ? '' : '?names=underscore'}`;
+  return { title: TITLES[client], text: toClientText(client, url, { token }) };
+}
+
+/** What it is, for people, with the file it belongs into. */
+export const titleOf = (client: Client): string => TITLES[client];
+
+/** The configuration for one client, for any URL of the gateway that it can connect to. */
+export function toClientText(client: Client, url: string, access: ClientAccess): string {
+  const isSignIn = access === 'sign-in';
+  const shellToken = isSignIn ? undefined : (access.token ?? `$${TOKEN_VARIABLE}`);
+  if (client === 'curl') return toCurl(url, shellToken ?? `$${TOKEN_VARIABLE}`);
   if (client === 'claude-code') {
-    const text = [
-      `claude mcp add --transport http portico "${url}" \\`,
-      `  --header "Authorization: Bearer ${shellToken}"`,
-    ].join('\n');
-    return { title: 'Claude Code', text };
+    const command = `claude mcp add --transport http ${SERVER_NAME} "${url}"`;
+    if (shellToken === undefined) return command;
+    return `${command} \\\n  --header "Authorization: Bearer ${shellToken}"`;
   }
+  const authorization = isSignIn ? undefined : `Bearer ${access.token ?? 'YOUR_TOKEN'}`;
   const { format, servers, toEntry }: HostEntry = HOST_ENTRIES[client];
   const portico = toEntry(url, authorization);
-  const text =
-    format === 'toml'
-      ? toTomlTable([servers, 'portico'], portico).trimEnd()
-      : toJson({ [servers]: { portico } });
-  return { title: TITLES[client], text };
+  return format === 'toml'
+    ? toTomlTable([servers, SERVER_NAME], portico).trimEnd()
+    : toJson({ [servers]: { [SERVER_NAME]: portico } });
+}
+
+/**
+ * The link that has a client ask its user whether to add the gateway, where the client documents one. No token is in it: links end up in
+ * histories and lists of processes.
+ */
+export function toInstallLink(client: Client, url: string): string | undefined {
+  if (client === 'cursor') {
+    const config = btoa(JSON.stringify(HOST_ENTRIES.cursor.toEntry(url)));
+    const query = new URLSearchParams({ name: SERVER_NAME, config });
+    return `cursor://anysphere.cursor-deeplink/mcp/install?${query}`;
+  }
+  if (client !== 'vscode') return undefined;
+  const entry = { name: SERVER_NAME, ...HOST_ENTRIES.vscode.toEntry(url) };
+  return `vscode:mcp/install?${encodeURIComponent(JSON.stringify(entry))}`;
 }
 
 /** One stateless request of protocol 2026-07-28 that lists the tools. */
-function toCurl(origin: string, shellToken: string): string {
+function toCurl(url: string, shellToken: string): string {
   const body = {
     jsonrpc: '2.0',
     id: 1,
@@ -87,7 +115,7 @@ function toCurl(origin: string, shellToken: string): string {
     },
   };
   return [
-    `curl -s ${origin}/mcp \\`,
+    `curl -s "${url}" \\`,
     `  -H "Authorization: Bearer ${shellToken}" \\`,
     `  -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \\`,
     `  -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/list' \\`,

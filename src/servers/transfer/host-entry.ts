@@ -1,6 +1,6 @@
 /**
- * How each host writes a server of its own configuration that is reached over HTTP with a token: the one place that knows, for what is
- * shown to be pasted and for what the command line writes. From the documentation of the hosts; Claude Desktop starts programs only,
+ * How each host writes a server of its own configuration that is reached over HTTP, with a token or without one, where the host signs its
+ * user in: the one place that knows, for what is shown to be pasted and for what the command line writes. From the documentation of the hosts; Claude Desktop starts programs only,
  * so it starts `mcp-remote`. Pure.
  */
 
@@ -8,9 +8,12 @@ export interface HostEntry {
   format: 'json' | 'toml';
   /** The member of the file that holds its servers. */
   servers: string;
-  /** @param authorization the value of the header */
-  toEntry(url: string, authorization: string): Record<string, unknown>;
+  /** @param authorization the value of the header; undefined: the host signs its user in */
+  toEntry(url: string, authorization?: string): Record<string, unknown>;
 }
+
+const headersOf = (Authorization: string | undefined) =>
+  Authorization === undefined ? {} : { headers: { Authorization } };
 
 const inJson = (servers: string, toEntry: HostEntry['toEntry']): HostEntry => ({
   format: 'json',
@@ -19,41 +22,45 @@ const inJson = (servers: string, toEntry: HostEntry['toEntry']): HostEntry => ({
 });
 
 export const HOST_ENTRIES = {
-  'claude-code': inJson('mcpServers', (url, Authorization) => ({
+  'claude-code': inJson('mcpServers', (url, authorization) => ({
     type: 'http',
     url,
-    headers: { Authorization },
+    ...headersOf(authorization),
   })),
-  'claude-desktop': inJson('mcpServers', (url, authorization) => ({
-    command: 'npx',
+  'claude-desktop': inJson('mcpServers', (url, authorization) => {
+    const program = { command: 'npx', args: ['-y', 'mcp-remote', url] };
+    if (authorization === undefined) return program;
     // No space in an argument: some hosts break it there.
-    args: ['-y', 'mcp-remote', url, '--header', 'Authorization:${AUTH_HEADER}'],
-    env: { AUTH_HEADER: authorization },
-  })),
-  cursor: inJson('mcpServers', (url, Authorization) => ({ url, headers: { Authorization } })),
-  vscode: inJson('servers', (url, Authorization) => ({
+    const args = [...program.args, '--header', 'Authorization:${AUTH_HEADER}'];
+    return { ...program, args, env: { AUTH_HEADER: authorization } };
+  }),
+  cursor: inJson('mcpServers', (url, authorization) => ({ url, ...headersOf(authorization) })),
+  vscode: inJson('servers', (url, authorization) => ({
     type: 'http',
     url,
-    headers: { Authorization },
+    ...headersOf(authorization),
   })),
   codex: {
     format: 'toml',
     servers: 'mcp_servers',
-    toEntry: (url, Authorization) => ({ url, http_headers: { Authorization } }),
+    toEntry: (url: string, Authorization?: string) => ({
+      url,
+      ...(Authorization === undefined ? {} : { http_headers: { Authorization } }),
+    }),
   },
-  windsurf: inJson('mcpServers', (serverUrl, Authorization) => ({
+  windsurf: inJson('mcpServers', (serverUrl, authorization) => ({
     serverUrl,
-    headers: { Authorization },
+    ...headersOf(authorization),
   })),
-  cline: inJson('mcpServers', (url, Authorization) => ({
+  cline: inJson('mcpServers', (url, authorization) => ({
     type: 'streamableHttp',
     url,
-    headers: { Authorization },
+    ...headersOf(authorization),
   })),
-  zed: inJson('context_servers', (url, Authorization) => ({ url, headers: { Authorization } })),
-  'gemini-cli': inJson('mcpServers', (httpUrl, Authorization) => ({
+  zed: inJson('context_servers', (url, authorization) => ({ url, ...headersOf(authorization) })),
+  'gemini-cli': inJson('mcpServers', (httpUrl, authorization) => ({
     httpUrl,
-    headers: { Authorization },
+    ...headersOf(authorization),
   })),
 } as const satisfies Record<string, HostEntry>;
 export type Host = keyof typeof HOST_ENTRIES;

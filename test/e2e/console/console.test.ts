@@ -46,6 +46,7 @@ const VIEWS = [
   '/people',
   '/machines',
   '/secrets',
+  '/connect',
   '/accounts',
 ];
 

@@ -1,0 +1,84 @@
+/** A token for one client is made. What was typed stays whatever the gateway answers. */
+import { useQueryClient } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import { createToken } from '../../api/tokens.ts';
+import type { IssuedToken } from '../../generated/types.gen.ts';
+import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { Problem } from '../../parts/states.tsx';
+
+interface MakeTokenProps {
+  principal: string;
+  /** What it is called where nobody types a name. */
+  client: string;
+  /** Whether it ends with what one is signed in by. */
+  isBound: boolean;
+  onMade(token: IssuedToken): void;
+}
+
+const DAY_MS = 86_400_000;
+const LIVES = [
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', 'a year'],
+  ['', 'as long as nobody revokes it'],
+] as const;
+type Life = (typeof LIVES)[number][0];
+
+export function MakeToken({ principal, client, isBound, onMade }: MakeTokenProps) {
+  const cache = useQueryClient();
+  const [typed, setTyped] = useState<string>();
+  const [life, setLife] = useState<Life>('90');
+  const [isBusy, setBusy] = useState(false);
+  const [thrown, setThrown] = useState<unknown>();
+  const name = typed ?? client;
+
+  async function make(): Promise<void> {
+    setBusy(true);
+    setThrown(undefined);
+    const ends = life === '' ? undefined : new Date(Date.now() + Number(life) * DAY_MS);
+    try {
+      const body = { name, principal, ...(ends ? { expires_at: ends.toISOString() } : {}) };
+      onMade(await createToken(body));
+    } catch (problem) {
+      setThrown(problem);
+    } finally {
+      setBusy(false);
+    }
+    void cache.invalidateQueries({ queryKey: ['tokens'] });
+  }
+
+  const wrongName = messageFor(thrown, 'name');
+  return (
+    <form
+      class="make-token"
+      autocomplete="off"
+      onSubmit={event => {
+        event.preventDefault();
+        void make();
+      }}
+    >
+      <Field label="Name of the token" wrong={wrongName}>
+        {about => (
+          <input
+            {...about}
+            required
+            maxLength={100}
+            value={name}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <Select label="It works for" value={life} options={LIVES} onValue={setLife} />
+      {thrown === undefined || wrongName ? null : <Problem thrown={thrown} />}
+      <p class="actions">
+        <button type="submit" disabled={isBusy}>
+          Make a token
+        </button>
+      </p>
+      <p class="hint">
+        It lists and calls the tools that you may use, and does nothing else.{' '}
+        {isBound ? 'It ends with what you signed in by.' : null}
+      </p>
+    </form>
+  );
+}

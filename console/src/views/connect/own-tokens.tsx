@@ -1,0 +1,88 @@
+/** The tokens of whoever is signed in: what each may do, when it was used last, and its end. */
+import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
+import { revokeToken, tokenListQuery } from '../../api/tokens.ts';
+import type { Token } from '../../generated/types.gen.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { More } from '../../parts/more.tsx';
+import { Foreign, toShown } from '../../parts/foreign.tsx';
+import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { toRights } from './rights.ts';
+
+interface OwnTokensProps {
+  principal: string;
+  /** Of the token that the browser is signed in by; whoever revokes it is signed out. */
+  current: string;
+  onRevoked(name: string): void;
+}
+
+const COLUMNS = ['Token', 'May', 'Made', 'Used last', 'Ends', { hidden: 'Acts' }];
+
+export function OwnTokens({ principal, current, onRevoked }: OwnTokensProps) {
+  const cache = useQueryClient();
+  const list = useInfiniteQuery(tokenListQuery(principal));
+  if (list.error) return <Problem thrown={list.error} onRetry={() => void list.refetch()} />;
+  if (!list.data) return <Loading />;
+  const tokens = list.data.pages.flatMap(page => page.tokens);
+  const total = list.data.pages[0]?.total ?? 0;
+  if (tokens.length === 0) return <Empty>You have none.</Empty>;
+  async function revoke({ id, name }: Token): Promise<void> {
+    await revokeToken(id);
+    void cache.invalidateQueries({ queryKey: ['tokens'] });
+    onRevoked(name);
+  }
+  return (
+    <>
+      <p class="empty">
+        {tokens.length} of {total}
+      </p>
+      <Table label="Your tokens" columns={COLUMNS}>
+        {tokens.map(token => (
+          <Row
+            key={token.id}
+            token={token}
+            isCurrent={token.id === current}
+            onRevoke={() => revoke(token)}
+          />
+        ))}
+      </Table>
+      <More list={list} />
+    </>
+  );
+}
+
+interface RowProps {
+  token: Token;
+  isCurrent: boolean;
+  onRevoke(): Promise<void>;
+}
+
+function Row({ token, isCurrent, onRevoke }: RowProps) {
+  const { name, created_at: made, last_used_at: used, expires_at: ends } = token;
+  const says = `Whatever uses the token ${toShown(name, 60)} is refused within a second, and so is what was made by it.`;
+  return (
+    <tr>
+      <th scope="row">
+        <Foreign text={name} max={60} />{' '}
+        {isCurrent ? <span class="badge">this sign-in</span> : null}
+      </th>
+      <td>{toRights(token)}</td>
+      <td>
+        <Time at={made} />
+      </td>
+      <td>{used === null ? 'never' : <Time at={used} />}</td>
+      <td>
+        {ends === null ? 'not by itself' : <Time at={ends} />}{' '}
+        {token.is_expired ? <span class="badge bad">ended</span> : null}
+      </td>
+      <td>
+        <Confirm
+          label="Revoke"
+          says={isCurrent ? `${says} You are signed out.` : says}
+          act={onRevoke}
+        />
+      </td>
+    </tr>
+  );
+}

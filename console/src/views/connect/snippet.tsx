@@ -1,0 +1,31 @@
+/** Text to paste elsewhere, with a button that copies it. It holds no secret. */
+import { useRef, useState } from 'preact/hooks';
+
+export function Snippet({ label, text }: { label: string; text: string }) {
+  const place = useRef<HTMLPreElement>(null);
+  const [told, setTold] = useState('');
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      setTold('Copied.');
+    } catch {
+      if (place.current) getSelection()?.selectAllChildren(place.current);
+      setTold(
+        'The browser does not let it be copied here. It is selected: copy it by the keyboard.',
+      );
+    }
+  }
+  return (
+    <section aria-label={label}>
+      <pre ref={place} class="snippet" tabIndex={0}>
+        {text}
+      </pre>
+      <p class="actions">
+        <button type="button" class="quiet" onClick={() => void copy()}>
+          Copy
+        </button>
+        <span role="status">{told}</span>
+      </p>
+    </section>
+  );
+}
