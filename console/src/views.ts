@@ -33,6 +33,7 @@ export const VIEWS: readonly View[] = [
     needs: 'servers:read',
     load: () => import('./views/servers.tsx'),
   },
+  { path: '/rules', name: 'Rules', needs: 'admin', load: () => import('./views/rules.tsx') },
   { path: '/tools', name: 'Tools', load: () => import('./views/tools.tsx') },
   {
     path: '/people',

@@ -1,6 +1,7 @@
 /** What somebody may mean who has typed the beginning of a name. */
 import type {
   ApprovalPage,
+  Principal,
   PrincipalPage,
   ServerPage,
   ToolsByServer,
@@ -81,15 +82,19 @@ export const toolsOf = (server: string) => ({
   staleTime: STALE_MS,
 });
 
-/** The principal that is called so, or undefined. @throws ApiProblem, Unreachable */
-export async function findPrincipal(name: string): Promise<string | undefined> {
+/** The principals that are called so. @throws ApiProblem, Unreachable */
+export async function principalsCalled(name: string): Promise<Principal[]> {
+  const found: Principal[] = [];
   let cursor: string | undefined;
   do {
     const query = { name: partOf(name, PRINCIPAL_CHARS), limit: 500, cursor };
     const page = await request<PrincipalPage>('principals', { query });
-    const found = page.principals.find(each => each.name === name);
-    if (found) return found.id;
+    found.push(...page.principals.filter(each => each.name === name));
     cursor = page.next_cursor;
   } while (cursor !== undefined);
-  return undefined;
+  return found;
 }
+
+/** The newest principal that is called so, or undefined. @throws ApiProblem, Unreachable */
+export const findPrincipal = async (name: string): Promise<string | undefined> =>
+  (await principalsCalled(name))[0]?.id;

@@ -1,5 +1,6 @@
 /** A text field that offers what there is while one types. */
 import { useId } from 'preact/hooks';
+import { Field } from './field.tsx';
 import { toShown } from './foreign.tsx';
 
 interface SuggestProps {
@@ -8,6 +9,8 @@ interface SuggestProps {
   /** What is offered; a text that is not among it may be typed too. */
   offered: readonly string[];
   required?: boolean;
+  wrong?: string | undefined;
+  hint?: string;
   /** While somebody types. */
   onValue(value: string): void;
   /** Somebody pressed Enter or went on. */
@@ -17,31 +20,34 @@ interface SuggestProps {
 /** Browsers are slow with more. */
 const MAX_OFFERED = 100;
 
-export function Suggest({ label, value, offered, required, onValue, onDone }: SuggestProps) {
-  const id = useId();
+export function Suggest({ value, offered, required, onValue, onDone, ...about }: SuggestProps) {
+  const list = useId();
   const typed = value.toLowerCase();
   const fitting = offered.filter(name => name.toLowerCase().includes(typed));
   return (
-    <p class="field">
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        list={`${id}-list`}
-        value={value}
-        required={required}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={({ currentTarget }) => onValue(currentTarget.value)}
-        onBlur={({ currentTarget: at }) => onDone?.(at.value)}
-        onKeyDown={({ key, currentTarget: at }) => {
-          if (key === 'Enter') onDone?.(at.value);
-        }}
-      />
-      <datalist id={`${id}-list`}>
+    <div class="field">
+      <Field {...about}>
+        {attributes => (
+          <input
+            {...attributes}
+            list={list}
+            value={value}
+            required={required}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={({ currentTarget }) => onValue(currentTarget.value)}
+            onBlur={({ currentTarget: at }) => onDone?.(at.value)}
+            onKeyDown={({ key, currentTarget: at }) => {
+              if (key === 'Enter') onDone?.(at.value);
+            }}
+          />
+        )}
+      </Field>
+      <datalist id={list}>
         {[...new Set(fitting)].slice(0, MAX_OFFERED).map(name => (
           <option key={name} value={name} label={toShown(name)} />
         ))}
       </datalist>
-    </p>
+    </div>
   );
 }

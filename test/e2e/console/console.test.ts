@@ -42,6 +42,7 @@ const VIEWS = [
   '/activity',
   '/why',
   '/servers',
+  '/rules',
   '/tools',
   '/people',
   '/machines',

@@ -31,7 +31,7 @@ export async function offerTools(
   gateway: Gateway,
   name: string,
   tools: readonly Tool[],
-  mode: 'first' | 'hold',
+  mode: 'first' | 'hold' | 'trust',
 ): Promise<Offering> {
   const items = [...tools];
   const lists = { 'tools/list': { member: 'tools', items } };

@@ -1,5 +1,5 @@
 /** The steps of a decision in plain words, and what can be changed where one refuses. Pure. */
-import type { AccessExplanation, AccessRule } from '../../generated/types.gen.ts';
+import type { AccessExplanation } from '../../generated/types.gen.ts';
 
 export type Step = AccessExplanation['steps'][number];
 
@@ -12,6 +12,7 @@ interface Words {
 }
 
 const SERVERS_VIEW = { path: '/servers', name: 'Servers' };
+const RULES_VIEW = { path: '/rules', name: 'Rules' };
 
 export const STEPS: Readonly<Record<Step['step'], Words>> = {
   token_expiry: { name: 'The token is still valid', change: 'Make another token.' },
@@ -23,10 +24,15 @@ export const STEPS: Readonly<Record<Step['step'], Words>> = {
     name: 'The token may call tools',
     change: 'Give the token or its principal the scope tools:call.',
   },
-  rule: { name: 'Rules', change: 'Change or delete the rule, or add one that says otherwise.' },
+  rule: {
+    name: 'Rules',
+    change: 'Change or delete the rule, or add one that says otherwise.',
+    view: RULES_VIEW,
+  },
   posture: {
     name: 'What holds where no rule matches',
     change: 'Add a rule that allows it to the principal, one of its groups, or everyone.',
+    view: RULES_VIEW,
   },
   token_servers: {
     name: 'The token is for this server',
@@ -74,18 +80,3 @@ export type Verdict = 'passes' | 'refuses' | 'not known';
 
 export const toVerdict = (passes: boolean | null): Verdict =>
   passes === null ? 'not known' : passes ? 'passes' : 'refuses';
-
-/** A rule as a sentence, without its description. @param whose name of the principal that a rule is for alone */
-export function toSentence(rule: AccessRule, whose: string): string {
-  const { effect, subject, server, tool, read_only: isReadOnly } = rule;
-  const who =
-    subject.kind === 'everyone'
-      ? 'everyone'
-      : subject.kind === 'group'
-        ? `the group ${subject.name}`
-        : whose;
-  const which = tool === '*' ? 'every tool' : `the tools ${tool}`;
-  const where = server === '*' ? 'every server' : server;
-  const only = isReadOnly ? ', where they only read' : '';
-  return `${effect === 'allow' ? 'Allows' : 'Denies'} ${who} ${which} of ${where}${only}`;
-}

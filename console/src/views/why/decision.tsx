@@ -4,7 +4,8 @@ import { Link } from 'wouter-preact';
 import { ruleQuery } from '../../api/explain.ts';
 import type { AccessExplanation } from '../../generated/types.gen.ts';
 import { Foreign } from '../../parts/foreign.tsx';
-import { STEPS, toSentence, toVerdict, type Step } from './advice.ts';
+import { toSentence } from '../../parts/rule-words.ts';
+import { STEPS, toVerdict, type Step } from './advice.ts';
 
 interface DecisionProps {
   found: AccessExplanation;
@@ -98,7 +99,13 @@ function RuleItem({ id, name }: { id: string; name: string }) {
   if (isPending) return <li>…</li>;
   return (
     <li>
-      {rule ? <Foreign text={toSentence(rule, name)} max={400} /> : <code>{id}</code>}
+      {rule ? (
+        <Link href={`/rules?rule=${encodeURIComponent(id)}`}>
+          <Foreign text={toSentence(rule, name)} max={400} />
+        </Link>
+      ) : (
+        <code>{id}</code>
+      )}
       {rule && rule.description !== '' ? (
         <>
           {': '}

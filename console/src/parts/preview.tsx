@@ -1,0 +1,102 @@
+/** What saving would change, for whom: shown before it is saved. Names of people and tools are text that others wrote. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { AccessPreview } from '../generated/types.gen.ts';
+import { Foreign } from './foreign.tsx';
+import './preview.css';
+
+/** What is gained and lost. */
+export type Change = Pick<AccessPreview['groups'][number], 'gained' | 'lost' | 'tools'>;
+
+interface PreviewProps {
+  title: string;
+  found: AccessPreview;
+  /** Where nobody gains or loses anything. */
+  nothing: string;
+  /** Before the people: what changes whoever they are. */
+  first?: ComponentChildren;
+  /** What can be done now. */
+  children: ComponentChildren;
+}
+
+export function Preview({ title, found, nothing, first, children }: PreviewProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), [found]);
+  const { people, examined, changed, groups } = found;
+  const more = changed - groups.reduce((sum, each) => sum + each.people, 0);
+  return (
+    <section class="preview">
+      <h2 ref={heading} tabIndex={-1}>
+        {title}
+      </h2>
+      {first}
+      {examined < people ? (
+        <p class="notice">
+          Only {examined} of the {people} people that it is about were looked at.
+        </p>
+      ) : null}
+      {changed === 0 ? <p class="empty">{nothing}</p> : null}
+      <ul class="preview-groups">
+        {groups.map(group => (
+          <li key={group.principals[0]?.id}>
+            <h3>
+              <People group={group} />
+            </h3>
+            <Changed change={group} />
+          </li>
+        ))}
+      </ul>
+      {more > 0 ? <p class="empty">And other changes for {more} more people.</p> : null}
+      <p class="actions">{children}</p>
+    </section>
+  );
+}
+
+function People({ group: { people, principals } }: { group: AccessPreview['groups'][number] }) {
+  const rest = people - principals.length;
+  return (
+    <>
+      {principals.map(({ id, name }, at) => (
+        <span key={id}>
+          {at === 0 ? null : ', '}
+          <Foreign text={name} max={60} />
+        </span>
+      ))}
+      {rest > 0 ? ` and ${rest} more` : ''}
+    </>
+  );
+}
+
+/** Shown at once where they are no more. */
+const FEW = 12;
+const toCount = (count: number) => (count === 1 ? '1 tool' : `${count} tools`);
+
+/** How much is gained and lost, and what. */
+export function Changed({ change: { gained, lost, tools } }: { change: Change }) {
+  const rest = gained + lost - tools.length;
+  return (
+    <details class="changed" open={gained + lost <= FEW}>
+      <summary>
+        {gained > 0 ? <span class="badge good">gains {toCount(gained)}</span> : null}{' '}
+        {lost > 0 ? <span class="badge bad">loses {toCount(lost)}</span> : null}
+      </summary>
+      <ul tabIndex={tools.length > FEW ? 0 : undefined}>
+        {tools.map(({ server, tool, is_gained: isGained }) => (
+          <li key={`${server}.${tool}`}>
+            <span class={isGained ? 'good' : 'bad'}>{isGained ? 'gains' : 'loses'}</span>{' '}
+            {tool === null ? (
+              <>
+                what <Foreign text={server} max={70} /> has beside tools
+              </>
+            ) : (
+              <code>
+                <Foreign text={`${server}.${tool}`} max={200} />
+              </code>
+            )}
+          </li>
+        ))}
+        {rest > 0 ? <li class="empty">and {rest} more</li> : null}
+      </ul>
+    </details>
+  );
+}

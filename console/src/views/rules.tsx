@@ -1,0 +1,67 @@
+/** Access rules in the order in which they are asked, and what is open of them: `?rule=ID`, `?add=one`. */
+import { useQuery } from '@tanstack/preact-query';
+import { useEffect, useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { ruleQuery } from '../api/explain.ts';
+import { principalQuery } from '../api/people.ts';
+import type { SubjectKind } from '../api/rules.ts';
+import { Loading, Problem } from '../parts/states.tsx';
+import { Told, type Telling } from '../parts/told.tsx';
+import { useAddress } from '../parts/use-address.ts';
+import { RuleEditor } from './rules/editor.tsx';
+import { RuleList } from './rules/list.tsx';
+
+const LEVELS: readonly [kind: SubjectKind, title: string][] = [
+  ['principal', 'First: for one person or program'],
+  ['group', 'Then: for groups'],
+  ['everyone', 'Last: for everyone'],
+];
+
+export default function Rules() {
+  const [search] = useAddress();
+  const [, go] = useLocation();
+  const [telling, setTelling] = useState<Telling>();
+  const id = search.get('rule');
+  const isAdding = search.get('add') === 'one';
+  const isOpen = isAdding || id !== null;
+  // Whoever comes back from there without an act is told nothing.
+  useEffect(() => {
+    if (isOpen) setTelling(undefined);
+  }, [isOpen]);
+  const onDone = (text: string) => {
+    setTelling({ text });
+    go('/rules');
+  };
+  if (id !== null) return <OneRule key={id} id={id} onDone={onDone} />;
+  if (isAdding) return <RuleEditor onDone={onDone} />;
+  return (
+    <>
+      <h1>Rules</h1>
+      <p>
+        Who may use which tools. The first level where a rule matches decides; there, a rule that
+        denies outweighs all that allow. Where none matches, everybody may use the tool, or nobody,
+        as the deployment is set up.
+      </p>
+      <Told telling={telling} />
+      <p class="actions">
+        <Link class="button" href="/rules?add=one">
+          Add a rule
+        </Link>
+      </p>
+      {LEVELS.map(([kind, title]) => (
+        <RuleList key={kind} kind={kind} title={title} />
+      ))}
+    </>
+  );
+}
+
+function OneRule({ id, onDone }: { id: string; onDone: (says: string) => void }) {
+  const found = useQuery(ruleQuery(id));
+  const rule = found.data;
+  const whose = rule?.subject.kind === 'principal' ? rule.subject.id : '';
+  const principal = useQuery(principalQuery(whose));
+  if (!rule && found.error)
+    return <Problem thrown={found.error} onRetry={() => void found.refetch()} />;
+  if (!rule || (whose !== '' && principal.isPending)) return <Loading />;
+  return <RuleEditor rule={rule} whose={principal.data} onDone={onDone} />;
+}

@@ -1,0 +1,66 @@
+/** What is typed of a rule, and what is sent of it. Pure. */
+import type { AccessRule, CreateAccessRule } from '../../generated/types.gen.ts';
+
+export interface RuleValues {
+  effect: AccessRule['effect'];
+  kind: AccessRule['subject']['kind'];
+  group: string;
+  /** Name of a principal, or its id. */
+  principal: string;
+  server: string;
+  tool: string;
+  isReadOnly: boolean;
+  description: string;
+}
+
+/** Somebody whose name is known. */
+export interface Named {
+  id: string;
+  name: string;
+}
+
+const NEW: RuleValues = {
+  effect: 'allow',
+  kind: 'group',
+  group: '',
+  principal: '',
+  server: '',
+  tool: '*',
+  isReadOnly: false,
+  description: '',
+};
+
+/** @param whose whom it is for alone, if that is known */
+export function valuesOf(rule: AccessRule | undefined, whose: Named | undefined): RuleValues {
+  if (!rule) return NEW;
+  const { effect, subject, server, tool, read_only: isReadOnly, description } = rule;
+  const id = subject.kind === 'principal' ? subject.id : '';
+  return {
+    effect,
+    kind: subject.kind,
+    group: subject.kind === 'group' ? subject.name : '',
+    principal: id === whose?.id ? whose.name : id,
+    server,
+    tool,
+    isReadOnly,
+    description,
+  };
+}
+
+/** @param principal id of whom it is for alone */
+export function toRule(values: RuleValues, principal: string): CreateAccessRule {
+  const { effect, kind, group, server, tool, isReadOnly, description } = values;
+  const subjects = {
+    everyone: { kind: 'everyone' },
+    group: { kind: 'group', name: group.trim() },
+    principal: { kind: 'principal', id: principal },
+  } as const;
+  return {
+    effect,
+    subject: subjects[kind],
+    server: server.trim(),
+    tool: tool.trim(),
+    read_only: isReadOnly,
+    description,
+  };
+}

@@ -1,0 +1,126 @@
+/** The form of a rule, new or edited. What was typed stays whatever the gateway answers. */
+import { useQuery } from '@tanstack/preact-query';
+import type { ComponentChildren } from 'preact';
+import { groupsQuery } from '../../api/people.ts';
+import { principalsNamed, serversNamed, toolsOf } from '../../api/suggestions.ts';
+import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { Problem } from '../../parts/states.tsx';
+import { Suggest } from '../../parts/suggest.tsx';
+import type { RuleValues } from './form-values.ts';
+
+interface FormProps {
+  values: RuleValues;
+  onValues: (values: RuleValues) => void;
+  onSend: () => void;
+  isBusy: boolean;
+  thrown: unknown;
+  /** Beside the button. */
+  children: ComponentChildren;
+}
+
+export function RuleForm({ values, onValues, onSend, isBusy, thrown, children }: FormProps) {
+  const set = (more: Partial<RuleValues>) => onValues({ ...values, ...more });
+  const wrong = (...names: string[]) =>
+    messageFor(thrown, ...names.flatMap(name => [name, `rule.${name}`]));
+  const groups = useQuery(groupsQuery()).data?.groups ?? [];
+  const principals = useQuery(principalsNamed(values.principal)).data?.principals ?? [];
+  const servers = useQuery(serversNamed(values.server === '*' ? '' : values.server)).data?.servers;
+  const tools = useQuery(toolsOf(values.server)).data ?? [];
+  return (
+    <form
+      class="form"
+      aria-label="Rule"
+      autocomplete="off"
+      onSubmit={event => {
+        event.preventDefault();
+        onSend();
+      }}
+    >
+      <Select
+        id="rule-effect"
+        label="What it does"
+        value={values.effect}
+        options={[
+          ['allow', 'Allows'],
+          ['deny', 'Denies'],
+        ]}
+        onValue={effect => set({ effect })}
+      />
+      <Select
+        id="rule-kind"
+        label="For"
+        value={values.kind}
+        options={[
+          ['everyone', 'everyone'],
+          ['group', 'a group'],
+          ['principal', 'one person or program'],
+        ]}
+        onValue={kind => set({ kind })}
+      />
+      {values.kind === 'group' ? (
+        <Suggest
+          label="Group"
+          value={values.group}
+          offered={groups.map(({ name }) => name)}
+          required
+          wrong={wrong('subject')}
+          onValue={group => set({ group })}
+        />
+      ) : null}
+      {values.kind === 'principal' ? (
+        <Suggest
+          label="Who"
+          value={values.principal}
+          offered={principals.map(({ name }) => name)}
+          required
+          wrong={wrong('subject')}
+          onValue={principal => set({ principal })}
+        />
+      ) : null}
+      <Suggest
+        label="Server"
+        value={values.server}
+        offered={['*', ...(servers ?? []).map(({ name }) => name)]}
+        required
+        wrong={wrong('server')}
+        hint="A name, or a pattern: * stands for every server"
+        onValue={server => set({ server })}
+      />
+      <Suggest
+        label="Tools"
+        value={values.tool}
+        offered={['*', ...tools]}
+        required
+        wrong={wrong('tool')}
+        hint="A name, or a pattern as get_*: * stands for any characters. * alone is all of the server, with what it has beside tools"
+        onValue={tool => set({ tool })}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={values.isReadOnly}
+          onChange={({ currentTarget }) => set({ isReadOnly: currentTarget.checked })}
+        />
+        Only tools whose server says that they only read
+      </label>
+      <Field label="Why there is this rule" wrong={wrong('description')}>
+        {about => (
+          <textarea
+            {...about}
+            rows={2}
+            maxLength={2000}
+            value={values.description}
+            onInput={({ currentTarget }) => set({ description: currentTarget.value })}
+          />
+        )}
+      </Field>
+      {thrown === undefined ? null : <Problem thrown={thrown} />}
+      <p class="actions">
+        <button type="submit" disabled={isBusy}>
+          Show what changes
+        </button>
+        {children}
+      </p>
+    </form>
+  );
+}
