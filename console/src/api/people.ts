@@ -6,16 +6,18 @@ import type {
   PrincipalPage,
   UpdatePrincipal,
 } from '../generated/types.gen.ts';
+import { paged } from './paged.ts';
 import { request } from './request.ts';
 
 interface Asking {
   signal: AbortSignal;
 }
 
-const PAGE = 100;
 const STALE_MS = 30_000;
 /** How often what people do is asked for while somebody looks, in milliseconds. */
 export const PEOPLE_MS = 15_000;
+
+const IS_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const pathOf = (id: string) => `principals/${encodeURIComponent(id)}`;
 
@@ -25,17 +27,10 @@ export interface PrincipalFilter {
   group: string;
 }
 
-/** The list page by page, for `useInfiniteQuery`. */
-export const principalListQuery = ({ name, group }: PrincipalFilter) => ({
-  queryKey: ['principals', 'list', name, group],
-  queryFn: ({ signal, pageParam }: Asking & { pageParam: string }) =>
-    request<PrincipalPage>('principals', {
-      query: { limit: PAGE, name, group, cursor: pageParam },
-      signal,
-    }),
-  initialPageParam: '',
-  getNextPageParam: ({ next_cursor: next }: PrincipalPage) => next,
-});
+export const principalListQuery = ({ name, group }: PrincipalFilter) =>
+  paged<PrincipalPage>(['principals', 'list', name, group], 'principals', {
+    query: { name, group },
+  });
 
 export const principalQuery = (id: string) => ({
   queryKey: ['principals', id],
@@ -63,3 +58,24 @@ export const updatePrincipal = (id: string, body: UpdatePrincipal, revision: num
 
 /** Its tokens end with it. */
 export const deletePrincipal = (id: string) => request<undefined>(pathOf(id), { method: 'DELETE' });
+
+/**
+ * The one principal that is called so, or has this id.
+ * @throws Error where there is none or are several; ApiProblem, Unreachable
+ */
+export async function findOnlyPrincipal(text: string): Promise<Principal> {
+  if (IS_ID.test(text)) return readPrincipal(text);
+  const found: Principal[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { name: text, limit: 500, cursor };
+    const page = await request<PrincipalPage>('principals', { query });
+    found.push(...page.principals.filter(({ name }) => name === text));
+    cursor = page.next_cursor;
+  } while (cursor !== undefined && found.length < 2);
+  const [only, other] = found;
+  if (!only) throw new Error('There is nobody of this name');
+  if (other)
+    throw new Error('Several have this name: give the id, from the page of the one you mean');
+  return only;
+}

@@ -1,5 +1,6 @@
 /** Tokens of principals. A value comes with the answer that makes it; whoever asks for one keeps it in no cache. */
 import type { CreateToken, IssuedToken, TokenPage } from '../generated/types.gen.ts';
+import { paged } from './paged.ts';
 import { PEOPLE_MS } from './people.ts';
 import { request } from './request.ts';
 
@@ -7,7 +8,6 @@ interface Asking {
   signal: AbortSignal;
 }
 
-const PAGE = 50;
 const STALE_MS = 30_000;
 
 const pathOf = (id: string) => `tokens/${encodeURIComponent(id)}`;
@@ -21,18 +21,12 @@ export const tokensOf = (principal: string) => ({
   staleTime: STALE_MS,
 });
 
-/** Those of a principal page by page, newest first; for `useInfiniteQuery`. */
-export const tokenListQuery = (principal: string) => ({
-  queryKey: ['tokens', 'list', principal],
-  queryFn: ({ signal, pageParam }: Asking & { pageParam: string }) =>
-    request<TokenPage>('tokens', {
-      query: { principal, limit: PAGE, cursor: pageParam },
-      signal,
-    }),
-  initialPageParam: '',
-  getNextPageParam: ({ next_cursor: next }: TokenPage) => next,
-  refetchInterval: PEOPLE_MS,
-});
+/** Those of a principal, newest first. */
+export const tokenListQuery = (principal: string) =>
+  paged<TokenPage>(['tokens', 'list', principal], 'tokens', {
+    query: { principal },
+    every: PEOPLE_MS,
+  });
 
 export const createToken = (body: CreateToken) =>
   request<IssuedToken>('tokens', { method: 'POST', body });

@@ -2,6 +2,7 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import type { Page } from '../api/paged.ts';
+import { More } from './more.tsx';
 import { Empty, Loading, Problem } from './states.tsx';
 
 interface ListProps<P extends Page, T> {
@@ -27,16 +28,7 @@ export function PagedList<P extends Page, T>({ list, itemsOf, none, children }: 
           {children(items)}
         </>
       ) : null}
-      {list.hasNextPage ? (
-        <button
-          type="button"
-          class="quiet"
-          disabled={list.isFetchingNextPage}
-          onClick={() => void list.fetchNextPage()}
-        >
-          Load more
-        </button>
-      ) : null}
+      <More list={list} />
     </>
   );
 }

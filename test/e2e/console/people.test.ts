@@ -130,7 +130,7 @@ it('[OPS-1] [ACC-1] gives a token another value and revokes it', async () => {
     expect(await page.textContent('dialog[open]')).toContain('refused everywhere');
     await page.click('dialog[open] button:text("Revoke")');
     await page.waitForSelector('text=It has no token.');
-    await page.waitForSelector('h2:focus:text("Tokens")');
+    await page.waitForSelector('[role=status]:focus:has-text("is revoked")');
     await stand.untilRefused(third);
   });
 });
@@ -175,7 +175,7 @@ it('[OPS-1] [ACC-1] [ACC-2] does all of it by the keyboard', async () => {
     await press(/^I have it$/);
     await press(/^Revoke$/);
     await keys.press('Enter');
-    await page.waitForSelector('h2:focus');
+    await page.waitForSelector('[role=status]:focus:has-text("is revoked")');
     await page.focus('h1');
     await press(/^Delete$/);
     expect(await page.textContent('dialog[open]')).toContain('cannot be brought back');

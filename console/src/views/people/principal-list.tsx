@@ -5,13 +5,13 @@ import { groupsQuery, principalListQuery } from '../../api/people.ts';
 import type { Principal } from '../../generated/types.gen.ts';
 import { useDraft } from '../../parts/draft.ts';
 import { Foreign } from '../../parts/foreign.tsx';
-import { More } from '../../parts/more.tsx';
-import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { PagedList } from '../../parts/paged-list.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import { Table } from '../../parts/table.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { GroupBadges } from './group-badges.tsx';
 import { toAddress } from './addresses.ts';
+import { Tabs } from './tabs.tsx';
 
 export function PrincipalList() {
   const [search, set] = useAddress();
@@ -21,11 +21,10 @@ export function PrincipalList() {
     ...principalListQuery({ name, group }),
     placeholderData: before => before,
   });
-  const principals = list.data?.pages.flatMap(page => page.principals) ?? [];
-  const total = list.data?.pages[0]?.total ?? 0;
   return (
     <>
       <h1>People</h1>
+      <Tabs />
       <p class="actions">
         <Link class="button" href="/people?add=principal">
           Add a principal
@@ -43,18 +42,9 @@ export function PrincipalList() {
         </label>
         <GroupFilter value={group} onValue={value => set('group', value)} />
       </form>
-      {list.error ? <Problem thrown={list.error} onRetry={() => void list.refetch()} /> : null}
-      {list.data || list.error ? null : <Loading />}
-      {list.data && principals.length === 0 ? <Empty>Nobody is like that.</Empty> : null}
-      {principals.length > 0 ? (
-        <>
-          <p role="status" class="empty">
-            {principals.length} of {total}
-          </p>
-          <PrincipalTable principals={principals} />
-          <More list={list} />
-        </>
-      ) : null}
+      <PagedList list={list} itemsOf={page => page.principals} none="Nobody is like that.">
+        {principals => <PrincipalTable principals={principals} />}
+      </PagedList>
     </>
   );
 }

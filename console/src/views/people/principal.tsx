@@ -12,7 +12,9 @@ import { Loading, Problem } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { EditPrincipal } from './edit-principal.tsx';
 import { GroupBadges } from './group-badges.tsx';
+import { InvitationsOf } from './invitations-of.tsx';
 import { Tokens } from './tokens.tsx';
+import { WaysIn } from './ways-in.tsx';
 
 export function PrincipalDetails({ id, me }: { id: string; me: Me }) {
   const found = useQuery(principalQuery(id));
@@ -51,6 +53,8 @@ export function PrincipalDetails({ id, me }: { id: string; me: Me }) {
       {isEdited ? <EditPrincipal me={me} principal={principal} onDone={endEdit} /> : null}
       <Facts principal={principal} />
       <Tokens me={me} principal={principal} />
+      <InvitationsOf principal={principal} />
+      <WaysIn principal={principal} />
     </>
   );
 }

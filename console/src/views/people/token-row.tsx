@@ -14,11 +14,11 @@ interface RowProps {
   onRotated: (token: IssuedToken) => void;
   onRevoked: () => Promise<void>;
   /** The row is gone. */
-  onGone: () => void;
+  onGone: (name: string) => void;
 }
 
 export function TokenRow({ token, serverNames, onRotated, onRevoked, onGone }: RowProps) {
-  const { id, name, last_used_at: used, former_expires_at: former } = token;
+  const { id, name, last_used_at: used, former_expires_at: former, made_by: maker } = token;
   const revoke = async () => {
     await revokeToken(id);
     await onRevoked();
@@ -27,6 +27,7 @@ export function TokenRow({ token, serverNames, onRotated, onRevoked, onGone }: R
     <tr>
       <th scope="row">
         <Foreign text={name} max={100} />
+        {maker === null ? null : <span class="hint">made by its owner</span>}
       </th>
       <td>
         <Scopes token={token} />
@@ -46,14 +47,16 @@ export function TokenRow({ token, serverNames, onRotated, onRevoked, onGone }: R
           </>
         )}
       </td>
-      <td class="actions">
-        {token.is_expired ? null : <Rotate token={token} onRotated={onRotated} />}
-        <Confirm
-          label="Revoke"
-          says={`The token ${toShown(name, 100)} is refused everywhere within a second, and what is under way with it ends. Browsers that signed in with it are signed out.`}
-          act={revoke}
-          onDone={onGone}
-        />
+      <td>
+        <div class="actions">
+          {token.is_expired ? null : <Rotate token={token} onRotated={onRotated} />}
+          <Confirm
+            label="Revoke"
+            says={`The token ${toShown(name, 100)} is refused everywhere within a second, and what is under way with it ends. Browsers that signed in with it are signed out, and the tokens that its owner made with it end.`}
+            act={revoke}
+            onDone={() => onGone(name)}
+          />
+        </div>
       </td>
     </tr>
   );

@@ -6,10 +6,10 @@ import { serversNamed } from '../../api/suggestions.ts';
 import { tokenListQuery } from '../../api/tokens.ts';
 import type { IssuedToken, Principal, Token } from '../../generated/types.gen.ts';
 import { toShown } from '../../parts/foreign.tsx';
-import { More } from '../../parts/more.tsx';
+import { PagedList } from '../../parts/paged-list.tsx';
 import { ShownOnce } from '../../parts/shown-once.tsx';
-import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
+import { Told, type Telling } from '../../parts/told.tsx';
 import { NewToken } from './new-token.tsx';
 import { TokenRow } from './token-row.tsx';
 
@@ -21,8 +21,8 @@ export function Tokens({ me, principal }: { me: Me; principal: Principal }) {
   const list = useInfiniteQuery(tokenListQuery(principal.id));
   const [isMaking, setMaking] = useState(false);
   const [issued, setIssued] = useState<Issued>();
+  const [telling, setTelling] = useState<Telling>();
   const heading = useRef<HTMLHeadingElement>(null);
-  const tokens = list.data?.pages.flatMap(page => page.tokens) ?? [];
   const toHeading = () => heading.current?.focus();
   const refresh = async () => {
     await cache.invalidateQueries({ queryKey: ['tokens'] });
@@ -31,6 +31,7 @@ export function Tokens({ me, principal }: { me: Me; principal: Principal }) {
   const show = ({ id, name, token }: IssuedToken) => {
     setIssued({ id, name, token });
     setMaking(false);
+    setTelling(undefined);
     void refresh();
   };
   const putAway = () => {
@@ -68,15 +69,17 @@ export function Tokens({ me, principal }: { me: Me; principal: Principal }) {
           </button>
         </p>
       )}
-      {list.error ? <Problem thrown={list.error} onRetry={() => void list.refetch()} /> : null}
-      {list.data || list.error ? null : <Loading />}
-      {list.data && tokens.length === 0 ? <Empty>It has no token.</Empty> : null}
-      {tokens.length > 0 ? (
-        <>
-          <TokenTable tokens={tokens} onRotated={show} onRevoked={refresh} onGone={toHeading} />
-          <More list={list} />
-        </>
-      ) : null}
+      <Told telling={telling} />
+      <PagedList list={list} itemsOf={page => page.tokens} none="It has no token.">
+        {tokens => (
+          <TokenTable
+            tokens={tokens}
+            onRotated={show}
+            onRevoked={refresh}
+            onGone={name => setTelling({ text: `The token ${toShown(name, 100)} is revoked.` })}
+          />
+        )}
+      </PagedList>
     </section>
   );
 }
@@ -85,7 +88,7 @@ interface TableProps {
   tokens: readonly Token[];
   onRotated: (token: IssuedToken) => void;
   onRevoked: () => Promise<void>;
-  onGone: () => void;
+  onGone: (name: string) => void;
 }
 
 const COLUMNS = ['Name', 'It may', 'Only', 'Last used', 'Ends', { hidden: 'What can be done' }];

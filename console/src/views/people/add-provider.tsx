@@ -1,0 +1,40 @@
+/** A provider is added; its page has what comes next. */
+import { useQueryClient } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { createProvider } from '../../api/providers.ts';
+import { Heading } from '../../parts/heading.tsx';
+import { useAct } from '../../parts/use-act.ts';
+import { PROVIDERS, toProviderAddress } from './addresses.ts';
+import { ProviderForm } from './provider-form.tsx';
+import { NEW, toCreate } from './provider-values.ts';
+
+export function AddProvider() {
+  const cache = useQueryClient();
+  const [, go] = useLocation();
+  const [values, setValues] = useState(NEW);
+  const { isBusy, thrown, run } = useAct();
+  const add = async () => {
+    const made = await createProvider(toCreate(values));
+    cache.setQueryData(['sign-in-providers', 'one', made.id], made);
+    void cache.invalidateQueries({ queryKey: ['sign-in-providers', 'list'] });
+    go(toProviderAddress(made.id));
+  };
+  return (
+    <>
+      <Heading back={[PROVIDERS, 'All providers']}>Add a provider</Heading>
+      <ProviderForm
+        values={values}
+        onValues={setValues}
+        onSend={() => run(add)}
+        isBusy={isBusy}
+        thrown={thrown}
+        label="Add it"
+      >
+        <Link class="button quiet" href={PROVIDERS}>
+          Cancel
+        </Link>
+      </ProviderForm>
+    </>
+  );
+}

@@ -1,0 +1,133 @@
+/** Who people are at a provider; somebody is named before they ever came. */
+import { useQueryClient } from '@tanstack/preact-query';
+import { useRef, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { findOnlyPrincipal } from '../../api/people.ts';
+import { createIdentity, deleteIdentity, identitiesQuery } from '../../api/providers.ts';
+import type { SignInProvider } from '../../generated/types.gen.ts';
+import { Field, messageFor } from '../../parts/field.tsx';
+import { Foreign, toShown } from '../../parts/foreign.tsx';
+import { Problem } from '../../parts/states.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useAct } from '../../parts/use-act.ts';
+import { toAddress } from './addresses.ts';
+import { Records } from './records.tsx';
+import { WhoChoice } from './who-choice.tsx';
+
+export const Identities = ({ provider }: { provider: SignInProvider }) => (
+  <section>
+    <h2>Who people are there</h2>
+    <NameSomebody provider={provider} />
+    <Records
+      label="Identities"
+      query={identitiesQuery({ provider: provider.id })}
+      itemsOf={page => page.identities}
+      none="Nobody signed in by it or was named yet."
+      columns={['Name there', 'Subject', 'Signs in as', 'Groups', 'Signed in']}
+      cells={({ name, email, subject, principal, groups, signed_in_at: at }) => (
+        <>
+          <th scope="row">
+            <Foreign text={name} max={100} />
+            {email === null ? null : (
+              <span class="hint">
+                <Foreign text={email} max={100} />
+              </span>
+            )}
+          </th>
+          <td class="limits">
+            <Foreign text={subject} max={100} />
+          </td>
+          <td>
+            <Link href={toAddress(principal)}>its principal</Link>
+          </td>
+          <td>{groups.join(' ')}</td>
+          <td>{at === null ? 'never' : <Time at={at} />}</td>
+        </>
+      )}
+      verb="Remove"
+      says={({ name }) =>
+        `${toShown(name, 100)} signs in as this principal no more. Browsers and programs that came in by it are out at once; the principal stays.`
+      }
+      end={deleteIdentity}
+      ended={({ name }) => `${toShown(name, 100)} is removed.`}
+    />
+  </section>
+);
+
+function NameSomebody({ provider }: { provider: SignInProvider }) {
+  const cache = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const [subject, setSubject] = useState('');
+  const [who, setWho] = useState('');
+  const { isBusy, thrown, run } = useAct();
+  const button = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setOpen(false);
+    button.current?.focus();
+  };
+  const add = async () => {
+    const { id: principal } = await findOnlyPrincipal(who.trim());
+    await createIdentity({ provider: provider.id, subject: subject.trim(), principal });
+    setSubject('');
+    setWho('');
+    close();
+    await cache.invalidateQueries({ queryKey: ['identities'] });
+  };
+  return (
+    <>
+      <p class="actions">
+        <button
+          ref={button}
+          type="button"
+          class="quiet"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          Name somebody
+        </button>
+      </p>
+      {isOpen ? (
+        <form
+          class="form"
+          autocomplete="off"
+          aria-label="Name somebody"
+          onSubmit={event => {
+            event.preventDefault();
+            run(add);
+          }}
+        >
+          <Field
+            label="Subject"
+            wrong={messageFor(thrown, 'subject')}
+            hint={
+              provider.kind === 'github'
+                ? 'The number of the account'
+                : 'What the provider calls them in sub'
+            }
+          >
+            {about => (
+              <input
+                {...about}
+                required
+                maxLength={500}
+                spellcheck={false}
+                value={subject}
+                onInput={({ currentTarget }) => setSubject(currentTarget.value)}
+              />
+            )}
+          </Field>
+          <WhoChoice label="Signs in as, by name or id" value={who} onValue={setWho} />
+          {thrown === undefined ? null : <Problem thrown={thrown} />}
+          <p class="actions">
+            <button type="submit" disabled={isBusy}>
+              Add it
+            </button>
+            <button type="button" class="quiet" onClick={close}>
+              Cancel
+            </button>
+          </p>
+        </form>
+      ) : null}
+    </>
+  );
+}

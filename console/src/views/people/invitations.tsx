@@ -1,0 +1,81 @@
+/** All invitations; somebody is invited who is there already, or who becomes a principal by it. */
+import { useQuery, useQueryClient } from '@tanstack/preact-query';
+import { useRef, useState } from 'preact/hooks';
+import { createPrincipal, findOnlyPrincipal, groupsQuery } from '../../api/people.ts';
+import type { Principal } from '../../generated/types.gen.ts';
+import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { itemsOf, toDraft } from '../../parts/list-draft.ts';
+import { ListField } from '../../parts/list-field.tsx';
+import { InvitationList } from './invitation-list.tsx';
+import { Invite } from './invite.tsx';
+import { Tabs } from './tabs.tsx';
+import { WhoChoice } from './who-choice.tsx';
+
+const WHOM = [
+  ['new', 'A new person'],
+  ['known', 'Somebody who is there'],
+] as const;
+
+export function Invitations() {
+  const cache = useQueryClient();
+  const [whom, setWhom] = useState<(typeof WHOM)[number][0]>('new');
+  const [name, setName] = useState('');
+  const [groups, setGroups] = useState(toDraft([]));
+  const known = useQuery(groupsQuery()).data?.groups ?? [];
+  // Who was made for an invitation that failed then is not made again.
+  const made = useRef<Principal>();
+  async function findWho(): Promise<Principal> {
+    const called = name.trim();
+    if (whom === 'known') return findOnlyPrincipal(called);
+    if (made.current?.name !== called) {
+      made.current = await createPrincipal({ name: called, groups: itemsOf(groups) });
+      void cache.invalidateQueries({ queryKey: ['principals'] });
+    }
+    return made.current;
+  }
+  function forget(): void {
+    made.current = undefined;
+    setName('');
+    setGroups(toDraft([]));
+  }
+  return (
+    <>
+      <h1>People</h1>
+      <Tabs />
+      <p>A link that signs a person in with a browser, once. They need no token.</p>
+      <Invite label="Invite somebody" findWho={findWho} onInvited={forget}>
+        {thrown => (
+          <>
+            <Select label="Whom" value={whom} options={WHOM} onValue={setWhom} />
+            {whom === 'known' ? (
+              <WhoChoice label="Name, or id" value={name} onValue={setName} />
+            ) : (
+              <>
+                <Field label="Name" wrong={messageFor(thrown, 'name')}>
+                  {about => (
+                    <input
+                      {...about}
+                      required
+                      maxLength={100}
+                      spellcheck={false}
+                      value={name}
+                      onInput={({ currentTarget }) => setName(currentTarget.value)}
+                    />
+                  )}
+                </Field>
+                <ListField
+                  label="Groups"
+                  draft={groups}
+                  offered={known.map(group => group.name)}
+                  wrong={messageFor(thrown, 'groups')}
+                  onDraft={setGroups}
+                />
+              </>
+            )}
+          </>
+        )}
+      </Invite>
+      <InvitationList principal="" />
+    </>
+  );
+}

@@ -1,0 +1,115 @@
+/** A link that signs a principal in with a browser, once. It is shown once, and is nowhere but in the memory of this part. */
+import { useQueryClient } from '@tanstack/preact-query';
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { createInvitation } from '../../api/sign-in.ts';
+import type { IssuedInvitation, Principal } from '../../generated/types.gen.ts';
+import { messageFor, Select } from '../../parts/field.tsx';
+import { toShown } from '../../parts/foreign.tsx';
+import { ShownOnce } from '../../parts/shown-once.tsx';
+import { Problem } from '../../parts/states.tsx';
+import { toWhole } from '../../parts/time.tsx';
+import { useAct } from '../../parts/use-act.ts';
+
+interface InviteProps {
+  /** On the button that opens the form. */
+  label: string;
+  /** Who is invited; it may be made for that, once. */
+  findWho: () => Promise<Pick<Principal, 'id'>>;
+  /** Who is invited, where that is asked for. @param thrown what came of sending the form */
+  children?: (thrown: unknown) => ComponentChildren;
+  onInvited?: () => void;
+}
+
+const SPANS = [
+  ['3600', 'In an hour'],
+  ['86400', 'In a day'],
+  ['259200', 'In three days'],
+  ['604800', 'In a week'],
+] as const;
+
+type Issued = Pick<IssuedInvitation, 'path' | 'principal_name' | 'expires_at'>;
+
+export function Invite({ label, findWho, children, onInvited }: InviteProps) {
+  const cache = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const [span, setSpan] = useState<(typeof SPANS)[number][0]>('86400');
+  const [issued, setIssued] = useState<Issued>();
+  const { isBusy, thrown, run } = useAct();
+  const button = useRef<HTMLButtonElement>(null);
+  const invite = async () => {
+    const { id } = await findWho();
+    const made = await createInvitation({ principal: id, valid_seconds: Number(span) });
+    setIssued({
+      path: made.path,
+      principal_name: made.principal_name,
+      expires_at: made.expires_at,
+    });
+    setOpen(false);
+    onInvited?.();
+    void cache.invalidateQueries({ queryKey: ['invitations'] });
+  };
+  return (
+    <>
+      {issued ? (
+        <ShownOnce
+          key={issued.path}
+          label={`Link for ${toShown(issued.principal_name, 100)}`}
+          value={location.origin + issued.path}
+          says={`Whoever opens it first is signed in with that browser as ${toShown(issued.principal_name, 100)}. It works once, until ${toWhole(issued.expires_at)}.`}
+          onDone={() => {
+            setIssued(undefined);
+            button.current?.focus();
+          }}
+        />
+      ) : null}
+      <p class="actions">
+        <button
+          ref={button}
+          type="button"
+          class="quiet"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {label}
+        </button>
+      </p>
+      {isOpen ? (
+        <form
+          class="form"
+          autocomplete="off"
+          aria-label={label}
+          onSubmit={event => {
+            event.preventDefault();
+            run(invite);
+          }}
+        >
+          {children?.(thrown)}
+          <Select
+            label="The link ends"
+            value={span}
+            options={SPANS}
+            wrong={messageFor(thrown, 'valid_seconds')}
+            onValue={setSpan}
+          />
+          {thrown === undefined ? null : <Problem thrown={thrown} />}
+          <p class="actions">
+            <button type="submit" disabled={isBusy}>
+              Make the link
+            </button>
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => {
+                setOpen(false);
+                button.current?.focus();
+              }}
+            >
+              Cancel
+            </button>
+          </p>
+        </form>
+      ) : null}
+    </>
+  );
+}

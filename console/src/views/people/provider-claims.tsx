@@ -1,0 +1,133 @@
+/** Of a provider: who may come, and what its claims make of them. */
+import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { ListField } from '../../parts/list-field.tsx';
+import { findBadLine, type ProviderValues } from './provider-values.ts';
+
+interface ClaimsProps {
+  values: ProviderValues;
+  onMore: (more: Partial<ProviderValues>) => void;
+  thrown: unknown;
+  /** It was sent once: lines that are not whole are told. */
+  hasTried: boolean;
+}
+
+const AGES = [
+  ['86400', 'A day'],
+  ['604800', 'A week'],
+  ['2592000', '30 days'],
+  ['7776000', '90 days'],
+] as const;
+
+export function ProviderClaims({ values, onMore, thrown, hasTried }: ClaimsProps) {
+  const ages: readonly (readonly [string, string])[] = AGES;
+  const own = [values.max_age, `${values.max_age} seconds`] as const;
+  const isListed = ages.some(([age]) => age === values.max_age);
+  return (
+    <>
+      <Check
+        label="Whoever may come gets a principal; else only those who are named come"
+        isOn={values.creates_principals}
+        onToggle={isOn => onMore({ creates_principals: isOn })}
+      />
+      <Lines
+        label="Who may come"
+        hint="Claims as claim = value, one a line; of one claim any of its values. Empty: everybody there."
+        text={values.required_claims}
+        wrong={
+          messageFor(thrown, 'required_claims') ??
+          (hasTried ? findBadLine(values.required_claims, 'first') : undefined)
+        }
+        onText={text => onMore({ required_claims: text })}
+      />
+      <Field
+        label="Claim with groups"
+        wrong={messageFor(thrown, 'groups_claim')}
+        hint="Its name, or its path with dots. Empty: none is read."
+      >
+        {about => (
+          <input
+            {...about}
+            maxLength={200}
+            spellcheck={false}
+            value={values.groups_claim}
+            onInput={({ currentTarget }) => onMore({ groups_claim: currentTarget.value })}
+          />
+        )}
+      </Field>
+      <Lines
+        label="Groups by the values of that claim"
+        hint="As value = group, one a line. Other values give none."
+        text={values.group_map}
+        wrong={
+          messageFor(thrown, 'group_map') ??
+          (hasTried ? findBadLine(values.group_map, 'last') : undefined)
+        }
+        onText={text => onMore({ group_map: text })}
+      />
+      {values.kind === 'access' ? null : (
+        <ListField
+          label="Scopes that are asked for"
+          hint="Beside openid"
+          draft={values.scopes}
+          wrong={messageFor(thrown, 'scopes')}
+          onDraft={scopes => onMore({ scopes })}
+        />
+      )}
+      <Select
+        label="Who came counts after their last sign-in for"
+        value={values.max_age}
+        options={isListed ? ages : [...ages, own]}
+        wrong={messageFor(thrown, 'max_age_seconds')}
+        onValue={age => onMore({ max_age: age })}
+      />
+      {values.kind === 'oidc' ? (
+        <Check
+          label="What it signs about somebody for a program (ID-JAG) is taken"
+          isOn={values.takes_assertions}
+          onToggle={isOn => onMore({ takes_assertions: isOn })}
+        />
+      ) : null}
+    </>
+  );
+}
+
+interface CheckProps {
+  label: string;
+  isOn: boolean;
+  onToggle: (isOn: boolean) => void;
+}
+
+const Check = ({ label, isOn, onToggle }: CheckProps) => (
+  <label class="check">
+    <input
+      type="checkbox"
+      checked={isOn}
+      onChange={({ currentTarget }) => onToggle(currentTarget.checked)}
+    />
+    {label}
+  </label>
+);
+
+interface LinesProps {
+  label: string;
+  hint: string;
+  text: string;
+  wrong: string | undefined;
+  onText: (text: string) => void;
+}
+
+const Lines = ({ label, hint, text, wrong, onText }: LinesProps) => (
+  <Field label={label} hint={hint} wrong={wrong}>
+    {about => (
+      <textarea
+        {...about}
+        class="code"
+        rows={2}
+        maxLength={50_000}
+        spellcheck={false}
+        value={text}
+        onInput={({ currentTarget }) => onText(currentTarget.value)}
+      />
+    )}
+  </Field>
+);

@@ -1,0 +1,129 @@
+/** The form of a provider by which people sign in, new or edited. What was typed stays whatever the gateway answers. */
+import { useQuery } from '@tanstack/preact-query';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { secretsQuery } from '../../api/secrets.ts';
+import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { Problem } from '../../parts/states.tsx';
+import { ProviderClaims } from './provider-claims.tsx';
+import { findBadLine, GITHUB, type ProviderValues } from './provider-values.ts';
+
+interface FormProps {
+  values: ProviderValues;
+  onValues: (values: ProviderValues) => void;
+  onSend: () => void;
+  isBusy: boolean;
+  /** What came of sending it. */
+  thrown: unknown;
+  /** On the button. */
+  label: string;
+  /** It is there already: its kind and issuer stay. */
+  isKnown?: boolean;
+  /** Beside the button. */
+  children?: ComponentChildren;
+}
+
+const KINDS = [
+  ['oidc', 'OpenID Connect: Okta, Entra, Google, Keycloak and others'],
+  ['github', 'GitHub'],
+  ['access', 'Cloudflare Access in front of the gateway'],
+] as const;
+
+export function ProviderForm(props: FormProps) {
+  const { values, onValues, onSend, isBusy, thrown, label, isKnown = false, children } = props;
+  const [hasTried, setTried] = useState(false);
+  const first = useRef<HTMLInputElement>(null);
+  const secrets = useQuery(secretsQuery()).data ?? [];
+  useEffect(() => {
+    if (isKnown) first.current?.focus();
+  }, [isKnown]);
+  const set = (more: Partial<ProviderValues>) => onValues({ ...values, ...more });
+  const isBad =
+    findBadLine(values.group_map, 'last') ?? findBadLine(values.required_claims, 'first');
+  const text = (name: 'name' | 'issuer' | 'client_id' | 'client_secret', maxLength: number) => ({
+    maxLength,
+    spellcheck: false,
+    value: values[name],
+    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
+      set({ [name]: currentTarget.value }),
+  });
+  return (
+    <form
+      class="form"
+      autocomplete="off"
+      onSubmit={event => {
+        event.preventDefault();
+        setTried(true);
+        if (isBad === undefined) onSend();
+      }}
+    >
+      {isKnown ? null : (
+        <Select label="Kind" value={values.kind} options={KINDS} onValue={kind => set({ kind })} />
+      )}
+      <Field
+        label="Name"
+        wrong={messageFor(thrown, 'name')}
+        hint="What the button of the sign-in page says"
+      >
+        {about => <input {...about} ref={first} required {...text('name', 60)} />}
+      </Field>
+      {isKnown || values.kind === 'github' ? null : (
+        <Field
+          label="Issuer"
+          wrong={messageFor(thrown, 'issuer')}
+          hint="What the provider calls itself, to the letter: https://login.example.com"
+        >
+          {about => <input {...about} type="url" required {...text('issuer', 500)} />}
+        </Field>
+      )}
+      <Field
+        label={values.kind === 'access' ? 'Audience tag of the application' : 'Client id'}
+        wrong={messageFor(thrown, 'client_id')}
+      >
+        {about => <input {...about} required {...text('client_id', 300)} />}
+      </Field>
+      {values.kind === 'access' ? null : (
+        <Field
+          label="Name of the secret"
+          wrong={messageFor(thrown, 'client_secret')}
+          hint="The client secret is kept among the secrets, with the origin of the provider’s token endpoint; here is its name"
+        >
+          {about => (
+            <>
+              <input
+                {...about}
+                list="provider-secrets"
+                required={values.kind === 'github'}
+                {...text('client_secret', 64)}
+              />
+              <datalist id="provider-secrets">
+                {secrets.slice(0, 100).map(({ name }) => (
+                  <option key={name} value={name} />
+                ))}
+              </datalist>
+            </>
+          )}
+        </Field>
+      )}
+      <ProviderClaims values={values} onMore={set} thrown={thrown} hasTried={hasTried} />
+      <Redirect kind={values.kind} />
+      {thrown === undefined ? null : <Problem thrown={thrown} />}
+      <p class="actions">
+        <button type="submit" disabled={isBusy}>
+          {label}
+        </button>
+        {children}
+      </p>
+    </form>
+  );
+}
+
+/** Where the provider has to lead people back to. */
+const Redirect = ({ kind }: Pick<ProviderValues, 'kind'>) =>
+  kind === 'access' ? null : (
+    <p class="hint">
+      {kind === 'github' ? `The issuer is ${GITHUB}. ` : null}
+      Register there as redirect address:{' '}
+      <code class="foreign">{`${location.origin}/sign-in/callback`}</code>
+    </p>
+  );

@@ -1,0 +1,111 @@
+/** What is typed about a provider, and the bodies of requests that are made of it. Pure. */
+import type {
+  CreateSignInProvider,
+  SignInProvider,
+  UpdateSignInProvider,
+} from '../../generated/types.gen.ts';
+import { itemsOf, toDraft, type ListDraft } from '../../parts/list-draft.ts';
+import { changed } from '../../parts/rebase.ts';
+
+export interface ProviderValues {
+  name: string;
+  kind: SignInProvider['kind'];
+  issuer: string;
+  client_id: string;
+  /** Name of a secret; empty: none. */
+  client_secret: string;
+  scopes: ListDraft;
+  /** Empty: none is read. */
+  groups_claim: string;
+  /** Lines of `value = group`. */
+  group_map: string;
+  /** Lines of `claim = value`. */
+  required_claims: string;
+  creates_principals: boolean;
+  takes_assertions: boolean;
+  /** Seconds. */
+  max_age: string;
+}
+
+export const NEW: ProviderValues = {
+  name: '',
+  kind: 'oidc',
+  issuer: '',
+  client_id: '',
+  client_secret: '',
+  scopes: toDraft(['profile', 'email']),
+  groups_claim: '',
+  group_map: '',
+  required_claims: '',
+  creates_principals: false,
+  takes_assertions: false,
+  max_age: '604800',
+};
+
+/** Where GitHub lets people in; the API takes no other issuer of that kind. */
+export const GITHUB = 'https://github.com/login/oauth';
+
+export function toValues(provider: SignInProvider): ProviderValues {
+  const claims = Object.entries(provider.required_claims);
+  return {
+    name: provider.name,
+    kind: provider.kind,
+    issuer: provider.issuer,
+    client_id: provider.client_id,
+    client_secret: provider.client_secret ?? '',
+    scopes: toDraft(provider.scopes),
+    groups_claim: provider.groups_claim ?? '',
+    group_map: toLines(Object.entries(provider.group_map)),
+    required_claims: toLines(
+      claims.flatMap(([claim, values]) => values.map(value => [claim, value] as const)),
+    ),
+    creates_principals: provider.creates_principals,
+    takes_assertions: provider.takes_assertions,
+    max_age: String(provider.max_age_seconds),
+  };
+}
+
+const toLines = (pairs: readonly (readonly [string, string])[]) =>
+  pairs.map(([left, right]) => `${left} = ${right}`).join('\n');
+
+/** Both sides of each line. @param at where a line is parted: what one side has no `=` in */
+function toPairs(text: string, at: 'first' | 'last'): [left: string, right: string][] {
+  const lines = text.split('\n').filter(line => line.trim() !== '');
+  return lines.map(line => {
+    const sign = at === 'first' ? line.indexOf('=') : line.lastIndexOf('=');
+    return [line.slice(0, Math.max(sign, 0)).trim(), line.slice(sign + 1).trim()];
+  });
+}
+
+/** The first line that has not something on both sides; undefined where all do. */
+export function findBadLine(text: string, at: 'first' | 'last'): string | undefined {
+  const bad = toPairs(text, at).find(([left, right]) => left === '' || right === '');
+  return bad && `“${bad.join(' = ')}” needs something on both sides of the =`;
+}
+
+export function toCreate(values: ProviderValues): CreateSignInProvider {
+  const claims = Map.groupBy(toPairs(values.required_claims, 'first'), ([claim]) => claim);
+  return {
+    name: values.name.trim(),
+    kind: values.kind,
+    issuer: values.kind === 'github' ? GITHUB : values.issuer.trim(),
+    client_id: values.client_id.trim(),
+    client_secret: values.client_secret.trim() || null,
+    scopes: itemsOf(values.scopes),
+    groups_claim: values.groups_claim.trim() || null,
+    group_map: Object.fromEntries(toPairs(values.group_map, 'last')),
+    required_claims: Object.fromEntries(
+      [...claims].map(([claim, pairs]) => [claim, pairs.map(([, value]) => value)]),
+    ),
+    creates_principals: values.creates_principals,
+    takes_assertions: values.kind === 'oidc' && values.takes_assertions,
+    max_age_seconds: Number(values.max_age),
+  };
+}
+
+/** Only what is other than it was. Another issuer or kind is another provider. */
+export function toUpdate(before: ProviderValues, values: ProviderValues): UpdateSignInProvider {
+  const { issuer: _issuer, kind: _kind, ...was } = toCreate(before);
+  const { issuer: _newIssuer, kind: _newKind, ...is } = toCreate(values);
+  return Object.fromEntries(changed(was, is).map(key => [key, is[key]]));
+}

@@ -1,0 +1,101 @@
+/** One provider: what it says, who people are there, and what can be done with it. */
+import { useQuery, useQueryClient } from '@tanstack/preact-query';
+import { useRef, useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { deleteProvider, providerQuery } from '../../api/providers.ts';
+import type { SignInProvider } from '../../generated/types.gen.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Foreign, toShown } from '../../parts/foreign.tsx';
+import { Heading } from '../../parts/heading.tsx';
+import { Loading, Problem } from '../../parts/states.tsx';
+import { PROVIDERS } from './addresses.ts';
+import { EditProvider } from './edit-provider.tsx';
+import { Identities } from './identities.tsx';
+import { toValues } from './provider-values.ts';
+
+export function ProviderDetails({ id }: { id: string }) {
+  const found = useQuery(providerQuery(id));
+  const [isEdited, setEdited] = useState(false);
+  const editButton = useRef<HTMLButtonElement>(null);
+  const provider = found.data;
+  const thrown = found.error ? (
+    <Problem thrown={found.error} onRetry={() => void found.refetch()} />
+  ) : null;
+  if (!provider) return thrown ?? <Loading />;
+  const endEdit = () => {
+    setEdited(false);
+    editButton.current?.focus();
+  };
+  return (
+    <>
+      <Heading back={[PROVIDERS, 'All providers']}>
+        <Foreign text={provider.name} />
+      </Heading>
+      {thrown}
+      <p class="actions">
+        <button ref={editButton} type="button" class="quiet" onClick={() => setEdited(true)}>
+          Edit
+        </button>
+        <Delete provider={provider} />
+      </p>
+      {isEdited ? <EditProvider provider={provider} onDone={endEdit} /> : null}
+      <Facts provider={provider} />
+      <Identities provider={provider} />
+    </>
+  );
+}
+
+function Delete({ provider: { id, name } }: { provider: SignInProvider }) {
+  const cache = useQueryClient();
+  const [, go] = useLocation();
+  const remove = async () => {
+    await deleteProvider(id);
+    go(PROVIDERS);
+    cache.removeQueries({ queryKey: ['sign-in-providers', 'one', id] });
+    void cache.invalidateQueries({ queryKey: ['sign-in-providers'] });
+  };
+  return (
+    <Confirm
+      label="Delete"
+      says={`Nobody signs in by ${toShown(name)} any more, and it is forgotten who people are there. Browsers and programs that came in by it are out at once; the principals stay.`}
+      act={remove}
+    />
+  );
+}
+
+function Facts({ provider }: { provider: SignInProvider }) {
+  const { issuer, client_id: client, client_secret: secret, groups_claim: claim } = provider;
+  const { group_map: groups, required_claims: required } = toValues(provider);
+  const who = provider.creates_principals
+    ? 'Whoever may come gets a principal'
+    : 'Those who are named below';
+  return (
+    <dl class="facts">
+      <dt>Issuer</dt>
+      <dd>
+        <Foreign text={issuer} />
+      </dd>
+      <dt>Client id</dt>
+      <dd>
+        <Foreign text={client} />
+      </dd>
+      <dt>Secret</dt>
+      <dd>{secret ?? 'none'}</dd>
+      <dt>Who comes</dt>
+      <dd class="box">
+        {who}
+        {required === '' ? null : (
+          <>
+            {', where\n'}
+            <Foreign text={required} />
+          </>
+        )}
+      </dd>
+      <dt>Groups</dt>
+      <dd class="box">
+        {claim === null ? 'none are read' : `by ${toShown(claim)}\n`}
+        {claim === null ? null : <Foreign text={groups} />}
+      </dd>
+    </dl>
+  );
+}

@@ -1,0 +1,59 @@
+/** Providers by which people sign in: the list, one that is added, or the page of one. */
+import { useInfiniteQuery } from '@tanstack/preact-query';
+import { Link, useSearchParams } from 'wouter-preact';
+import { providersQuery } from '../../api/providers.ts';
+import type { SignInProvider } from '../../generated/types.gen.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { PagedList } from '../../parts/paged-list.tsx';
+import { Table } from '../../parts/table.tsx';
+import { AddProvider } from './add-provider.tsx';
+import { toProviderAddress } from './addresses.ts';
+import { ProviderDetails } from './provider.tsx';
+import { Tabs } from './tabs.tsx';
+
+export function Providers() {
+  const [search] = useSearchParams();
+  const id = search.get('provider');
+  if (id !== null) return <ProviderDetails key={id} id={id} />;
+  if (search.get('add') === 'provider') return <AddProvider />;
+  return <List />;
+}
+
+function List() {
+  const list = useInfiniteQuery(providersQuery());
+  return (
+    <>
+      <h1>People</h1>
+      <Tabs />
+      <p>
+        Where people sign in with the account that they have. Each is a button of the sign-in page.
+      </p>
+      <p class="actions">
+        <Link class="button" href="/people?tab=providers&add=provider">
+          Add a provider
+        </Link>
+      </p>
+      <PagedList list={list} itemsOf={page => page.sign_in_providers} none="There is none yet.">
+        {providers => <ProviderTable providers={providers} />}
+      </PagedList>
+    </>
+  );
+}
+
+const ProviderTable = ({ providers }: { providers: readonly SignInProvider[] }) => (
+  <Table label="Providers" columns={['Name', 'Issuer', 'Who comes']}>
+    {providers.map(({ id, name, issuer, creates_principals: takesAll }) => (
+      <tr key={id}>
+        <th scope="row">
+          <Link href={toProviderAddress(id)}>
+            <Foreign text={name} />
+          </Link>
+        </th>
+        <td>
+          <Foreign text={issuer} />
+        </td>
+        <td>{takesAll ? 'everybody who may' : 'those who are named'}</td>
+      </tr>
+    ))}
+  </Table>
+);
