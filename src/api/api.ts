@@ -46,6 +46,7 @@ import { registerSkillSuggestions } from './skill-suggestions.ts';
 import { registerTokens } from './tokens.ts';
 import { registerToolSkills } from './tool-skills.ts';
 import { registerToolFormats } from './tool-formats.ts';
+import { registerToolCall } from './tool-call.ts';
 import { registerTools } from './tools.ts';
 import { registerToolsets } from './toolsets.ts';
 import { registerTransfer } from './transfer.ts';
@@ -128,6 +129,7 @@ export function createApi(ports: ApiPorts): Api {
   registerAccessExplain(api, ports);
   registerAccessPreview(api, ports);
   registerTools(api, ports);
+  registerToolCall(api, ports);
   registerToolFormats(api, ports);
   registerSkillSuggestions(api, ports);
   registerSkills(api, ports);

@@ -6,7 +6,8 @@ import type { ChatReader, ReadyChat } from '../agents/chat/chat-service.ts';
 import { BeginChatSchema, ChatViewSchema, ContinueChatSchema } from '../agents/chat/chat-schema.ts';
 import type { Asker } from '../agents/chat/shown-tools.ts';
 import { TRACEPARENT } from '../tracing/traceparent.ts';
-import { toChatStream } from './chat-stream.ts';
+import type { ChatEvent } from '../agents/chat/chat-events.ts';
+import { toEventStream, wantsEvents } from './event-stream.ts';
 import { BODY_ERRORS, bodyOf, needs, responsesOf } from './frame.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
 import { deferOf, callerViewOf, snapshotNow } from './request-context.ts';
@@ -133,6 +134,17 @@ const remove = createRoute({
   }),
 });
 
+/** What happens in a chat while it happens, the whole of it in the last event. A client that goes away stops the run; what was done is kept. */
+const toChatStream = (chat: ReadyChat, onGone: () => void): Response =>
+  toEventStream({
+    onGone,
+    async run(tell) {
+      tell('chat', JSON.stringify({ type: 'chat', id: chat.id }));
+      const tellEvent = (event: ChatEvent) => tell(event.type, JSON.stringify(event));
+      await chat.run({ tell: tellEvent, isStreamed: true });
+    },
+  });
+
 const toReader = (context: Context<ApiEnv>): ChatReader => ({
   caller: context.var.snapshot.caller,
   waitUntil: deferOf(context),
@@ -163,9 +175,9 @@ export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
     const gone = new AbortController();
     const signal = AbortSignal.any([context.req.raw.signal, gone.signal]);
     const chat = await start(toAsker(context, signal));
-    const wantsEvents =
-      isStream || (context.req.header('accept') ?? '').startsWith('text/event-stream');
-    if (wantsEvents) return toChatStream(chat, () => gone.abort());
+    if (isStream || wantsEvents(context.req.header('accept'))) {
+      return toChatStream(chat, () => gone.abort());
+    }
     const view = await chat.run({ tell: () => {}, isStreamed: false });
     return context.json(view, 200);
   }

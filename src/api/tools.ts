@@ -1,4 +1,4 @@
-/** `/api/v1/tools`: the tools by server, and calling one (PRD AG-US4, AG-US7). */
+/** `/api/v1/tools`: the tools by server (PRD AG-US4). */
 import { isReadOnly } from '../servers/catalog/catalog.ts';
 import type { Caller } from '../access/policy/caller.ts';
 import type { ListedItem, ListedServer } from '../gateway/listing.ts';
@@ -7,21 +7,15 @@ import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { fieldProblem } from '../shared/errors/field-problems.ts';
 import { ONLOOKER } from '../servers/catalog/conditions.ts';
-import { PorticoError } from '../shared/errors/portico-error.ts';
-import { ERROR_CODES } from '../shared/errors/table.ts';
-import { directiveOfHeader } from '../gateway/cache/cache-control.ts';
-import { callTool } from '../gateway/call-tool.ts';
-import { pacedResponse } from '../http/paced-body.ts';
-import { ServerFailure } from '../gateway/server-failure.ts';
 import { withinToolset } from '../gateway/toolset-scope.ts';
-import { fromRawMembers, rawMembers } from '../shared/json/json-spans.ts';
+import { fromRawMembers } from '../shared/json/json-spans.ts';
 import { MAX_NAME_CHARS } from '../shared/util/name-limits.ts';
-import { isObject } from '../shared/protocol.ts';
 import { ServerStatusSchema } from '../servers/registry/status.ts';
 import { skillsOfItem } from '../search/skills/count-tools.ts';
 import { SKILL_FIELDS, toSkillFields } from '../search/skills/skill-schema.ts';
-import { BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts, bodyOf } from './frame.ts';
-import { callContextOf, callerViewOf } from './request-context.ts';
+import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { nextOf, pageQuery, positionOf } from './paging.ts';
+import { callerViewOf } from './request-context.ts';
 import { ExportedSchema, exportFor, FormatSchema } from './tool-formats.ts';
 
 const tags = ['tools'];
@@ -43,37 +37,13 @@ const ToolsViewSchema = z
         tools: z.array(ToolViewSchema),
       }),
     ),
-    total: z.number().int(),
+    next_cursor: z.string().optional().meta({ description: 'There where more follow' }),
+    total: z.number().int().meta({ description: 'How many match' }),
   })
   .meta({ id: 'ToolsByServer' });
 
-const NameSchema = z.string().min(1).max(MAX_NAME_CHARS);
-
-const CallSchema = z
-  .union([
-    z.strictObject({ name: NameSchema, arguments: z.looseObject({}).optional() }),
-    z.strictObject({
-      original_name: NameSchema,
-      server_id: NameSchema,
-      arguments: z.looseObject({}).optional(),
-    }),
-  ])
-  .meta({ id: 'ToolCall' });
-
-const CallViewSchema = z
-  .looseObject({
-    content: z.array(z.unknown()),
-    isError: z.boolean(),
-    metadata: z.object({
-      routed_to: z.string(),
-      routing_time_ms: z.number(),
-      execution_time_ms: z.number(),
-    }),
-  })
-  .meta({ id: 'ToolResult' });
-
-/** What can become of a call once its server is known. */
-const UPSTREAM_ERRORS = ERROR_CODES.filter(code => code.startsWith('upstream_'));
+/** Qualified name of the last tool of a page, and its number: where it is gone, the next one has that by then. */
+const PositionSchema = z.tuple([z.string(), z.number().int().min(0)]);
 
 const list = createRoute({
   method: 'get',
@@ -87,6 +57,13 @@ const list = createRoute({
   ...needs('tools:read'),
   request: {
     query: z.strictObject({
+      tool: z.string().max(MAX_NAME_CHARS).optional().meta({
+        description: 'Qualified name: only this tool',
+      }),
+      limit: pageQuery.limit.unwrap().optional().meta({
+        description: 'Most tools on one page; without it all come at once. Not with `format`',
+      }),
+      cursor: pageQuery.cursor,
       skill: z.string().max(63).optional().meta({ description: 'Id of a skill: only its tools' }),
       server: z
         .string()
@@ -139,39 +116,6 @@ const list = createRoute({
   ),
 });
 
-const call = createRoute({
-  method: 'post',
-  path: '/api/v1/tools/call',
-  operationId: 'callTool',
-  tags,
-  summary: 'Call a tool',
-  description: 'By its qualified name, or by its own name and the id of its server.',
-  ...needs('tools:call'),
-  request: {
-    body: bodyOf(CallSchema, { name: 'github.create_issue', arguments: { title: 'It rains in' } }),
-  },
-  responses: responsesOf(200, 'The result as the server gave it, and metadata', CallViewSchema, {
-    errors: [
-      ...BODY_ERRORS,
-      'forbidden',
-      'tool_not_found',
-      'tool_name_unprefixed',
-      'invalid_params',
-      'server_disconnected',
-      'call_gone',
-      'rate_limited',
-      'too_many_calls',
-      'busy',
-      ...UPSTREAM_ERRORS,
-    ],
-    example: {
-      content: [{ type: 'text', text: 'Created #123' }],
-      isError: false,
-      metadata: { routed_to: 'github', routing_time_ms: 1.2, execution_time_ms: 310.5 },
-    },
-  }),
-});
-
 /** Whether a toolset selects a tool; without one all are. @throws PorticoError where there is none of the name, or it is not the caller's */
 function toSelection(
   { policy }: Caller,
@@ -185,13 +129,38 @@ function toSelection(
   return ({ server, item }) => views.get(server.id)?.tool(item.key, isReadOnly(item)) === true;
 }
 
-const ownNaming = (serverId: string) => ({ kind: 'own', serverId }) as const;
+interface Paging {
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+/** A page of what is wanted, or all of it where nothing bounds it. @param query its other members are the filter */
+async function pageOfTools(
+  wanted: readonly ListedItem[],
+  { limit = Infinity, cursor, ...filter }: Paging,
+): Promise<{ tools: readonly ListedItem[]; next: { next_cursor?: string } }> {
+  const bound = ['tools', filter];
+  const position = await positionOf(bound, cursor, PositionSchema);
+  const start = position === undefined ? 0 : startAfter(wanted, ...position);
+  const tools = wanted.slice(start, start + limit);
+  const last = tools.at(-1);
+  const hasMore = last !== undefined && start + limit < wanted.length;
+  const next = await nextOf(bound, hasMore ? [last.name, start + limit - 1] : undefined);
+  return { tools, next };
+}
+
+/** Where the page after a tool begins. */
+function startAfter(wanted: readonly ListedItem[], name: string, at: number): number {
+  const index = wanted.findIndex(tool => tool.name === name);
+  return index === -1 ? at : index + 1;
+}
 
 /** Add the routes. */
 export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
   api.openapi(list, async context => {
     const { caller, servers } = context.var.snapshot;
-    const { skill, server: only, toolset, format, strict, losses } = context.req.valid('query');
+    const query = context.req.valid('query');
+    const { skill, server: only, tool: exactly, toolset, format, strict, losses } = query;
     const isSelected = toSelection(caller, servers, toolset);
     const view = callerViewOf(context.var.snapshot);
     const seen = await gateway.visible({ ...view, naming: DOT_NAMING });
@@ -200,7 +169,10 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
     const hasSkill = (tool: ListedItem) =>
       skill === undefined || skillsOfItem(tool, known)?.skills.some(({ id }) => id === skill);
     const isWanted = (tool: ListedItem) =>
-      isNamed(tool.server) && hasSkill(tool) === true && isSelected(tool);
+      (exactly === undefined || tool.name === exactly) &&
+      isNamed(tool.server) &&
+      hasSkill(tool) === true &&
+      isSelected(tool);
     if (format !== undefined) {
       const allWarnings = losses === 'all';
       const ask = { format, strict: strict === 'true', allWarnings, isWanted };
@@ -208,9 +180,13 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
     }
     const viewer = { caller, visible: { servers, client: ONLOOKER }, naming: DOT_NAMING };
     const { items } = await gateway.list(viewer, 'tools');
-    const tools = items.filter(isWanted);
+    const wanted = items.filter(isWanted);
+    const { tools, next } = await pageOfTools(wanted, query);
     const ofServer = Map.groupBy(tools, tool => tool.server.id);
-    const byServer = seen.servers.filter(isNamed).map(server => ({
+    // Of all at once, servers without tools are told too.
+    const isOnPage = ({ id }: ListedServer) => query.limit === undefined || ofServer.has(id);
+    const shown = seen.servers.filter(server => isNamed(server) && isOnPage(server));
+    const byServer = shown.map(server => ({
       id: server.id,
       name: server.name,
       status: server.status,
@@ -221,57 +197,7 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
         ...toSkillFields(skillsOfItem(tool, known)),
       })),
     }));
-    return context.json({ servers: byServer, total: tools.length }, 200);
-  });
-
-  api.openapi(call, async context => {
-    const startedAt = performance.now();
-    const input = context.req.valid('json');
-    const isOwn = 'original_name' in input;
-    const body = rawMembers(await context.req.text());
-    const naming = isOwn ? ownNaming(input.server_id) : DOT_NAMING;
-    let dispatchedAt = performance.now();
-    try {
-      const { server, response } = await callTool(gateway, {
-        viewer: { ...callerViewOf(context.var.snapshot), naming },
-        name: isOwn ? input.original_name : input.name,
-        args: body.get('arguments') ?? '{}',
-        source: 'rest',
-        cache: directiveOfHeader(context.req.header('cache-control')),
-        context: {
-          ...callContextOf(context),
-          onDispatch: () => (dispatchedAt = performance.now()),
-        },
-      });
-      if (!response) {
-        throw new PorticoError('upstream_needs_input', `${server.name} asks for input`);
-      }
-      if ('error' in response) throw upstreamError(response.parsed);
-      const metadata = {
-        routed_to: server.name,
-        routing_time_ms: round(dispatchedAt - startedAt),
-        execution_time_ms: round(performance.now() - dispatchedAt),
-      };
-      const members = rawMembers(response.result);
-      if (!members.has('content')) members.set('content', '[]');
-      if (!members.has('isError')) members.set('isError', 'false');
-      members.set('metadata', JSON.stringify(metadata));
-      const headers = { 'content-type': 'application/json' };
-      return pacedResponse([fromRawMembers(members)], { headers }, context.var.bytes);
-    } catch (thrown) {
-      if (!(thrown instanceof ServerFailure)) throw thrown;
-      const { server, reason } = thrown;
-      throw new PorticoError(reason.code, `${server.name}: ${reason.message}`, reason.extras);
-    }
+    const page = { servers: byServer, ...next, total: wanted.length };
+    return context.json(page, 200);
   });
 }
-
-/** A JSON-RPC error of an upstream as a problem: its code and message stay readable. */
-function upstreamError(error: Record<string, unknown>): PorticoError {
-  const { code, message, data } = error;
-  return new PorticoError('upstream_4xx', `${String(message)} (${String(code)})`, {
-    data: { code, ...(isObject(data) ? { data } : {}) },
-  });
-}
-
-const round = (milliseconds: number) => Math.round(milliseconds * 100) / 100;

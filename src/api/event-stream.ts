@@ -1,12 +1,10 @@
 /**
- * A chat as an event stream: what happens while it happens, the whole of it in the last event. Comments keep the connection alive. A client
- * that goes away stops the run; what was done is kept.
+ * An answer as an event stream: what happens while it happens, and what came of it in the last event. Comments keep the connection alive.
+ * A client that goes away, or does not read, ends the work.
  */
-import type { ChatEvent } from '../agents/chat/chat-events.ts';
-import type { ReadyChat } from '../agents/chat/chat-service.ts';
+import { toSseText } from '../http/sse-events.ts';
 import { toPorticoError } from '../shared/errors/portico-error.ts';
 import { toProblem } from '../shared/errors/to-problem.ts';
-import { toSseText } from '../http/sse-events.ts';
 
 const HEADERS = {
   'content-type': 'text/event-stream',
@@ -15,12 +13,27 @@ const HEADERS = {
 };
 /** Most bytes that wait for a slow client before it is taken for gone. */
 const MAX_WAITING_BYTES = 8_388_608;
-
 /** Longest silence: a client that closed its connection may show only when something is written to it. */
 const SILENCE_MS = 1_000;
 
-/** @param onGone told when the client goes away */
-export function toChatStream(chat: ReadyChat, onGone: () => void): Response {
+/** Tells an event. @param data its JSON text */
+export type Tell = (type: string, data: string) => void;
+
+export interface StreamedWork {
+  /** What throws is told as an `error`, a problem as every route has it. */
+  run(tell: Tell): Promise<void>;
+  /** Told when the client goes away. */
+  onGone(): void;
+  /** Told when all of it is over. */
+  onEnd?(): void;
+}
+
+/** Whether a request wants events. */
+export const wantsEvents = (accept: string | undefined): boolean =>
+  (accept ?? '').startsWith('text/event-stream');
+
+/** Begin the work, and answer with what it tells. */
+export function toEventStream({ run, onGone, onEnd }: StreamedWork): Response {
   const encoder = new TextEncoder();
   let isOver = false;
   let isSilent = true;
@@ -30,30 +43,30 @@ export function toChatStream(chat: ReadyChat, onGone: () => void): Response {
         const write = (text: string) => {
           if (isOver) return;
           isSilent = false;
-          controller.enqueue(encoder.encode(text));
-          if ((controller.desiredSize ?? 0) >= 0) return;
+          // One event may be larger than all that may wait; none comes after it then.
+          const isFull = (controller.desiredSize ?? 0) <= 0;
+          if (!isFull) return controller.enqueue(encoder.encode(text));
           isOver = true;
           controller.error(new Error('The client does not read'));
           onGone();
         };
-        const tell = (event: ChatEvent) => write(toSseText(JSON.stringify(event), event.type));
         const timer = setInterval(() => {
-          if (isSilent) write(': keep-alive\n\n');
+          if (isSilent && (controller.desiredSize ?? 0) > 0) write(': keep-alive\n\n');
           isSilent = true;
         }, SILENCE_MS);
-        const run = async () => {
-          tell({ type: 'chat', id: chat.id });
+        const work = async () => {
           try {
-            await chat.run({ tell, isStreamed: true });
+            await run((type, data) => write(toSseText(data, type)));
           } catch (thrown) {
             write(toSseText(JSON.stringify(toProblem(toPorticoError(thrown))), 'error'));
           } finally {
             clearInterval(timer);
+            onEnd?.();
           }
           if (!isOver) controller.close();
           isOver = true;
         };
-        void run();
+        void work();
       },
       cancel() {
         isOver = true;

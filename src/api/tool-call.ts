@@ -1,0 +1,161 @@
+/** `POST /api/v1/tools/call`: calling one tool (PRD AG-US4, AG-US7), with its whole result, or as a stream of what happens meanwhile. */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import { directiveOfHeader } from '../gateway/cache/cache-control.ts';
+import { callTool } from '../gateway/call-tool.ts';
+import { DOT_NAMING } from '../gateway/viewer.ts';
+import { pacedResponse } from '../http/paced-body.ts';
+import { fieldProblem } from '../shared/errors/field-problems.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { ERROR_CODES } from '../shared/errors/table.ts';
+import { fromRawMembers, rawMembers } from '../shared/json/json-spans.ts';
+import { isObject } from '../shared/protocol.ts';
+import { MAX_NAME_CHARS } from '../shared/util/name-limits.ts';
+import type { RawResponse } from '../upstream/protocol/message.ts';
+import { wantsEvents } from './event-stream.ts';
+import { BODY_ERRORS, bodyOf, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { callContextOf, callerViewOf } from './request-context.ts';
+import { named, streamCall } from './tool-stream.ts';
+
+const NameSchema = z.string().min(1).max(MAX_NAME_CHARS);
+/** The most that a sealed state may be; a server's own is smaller. */
+const MAX_STATE_CHARS = 1_000_000;
+
+const given = {
+  arguments: z.looseObject({}).optional(),
+  input_responses: z.looseObject({}).optional().meta({
+    description: 'Answers to the `input_requests` of the event before, by their keys; streams only',
+  }),
+  request_state: z
+    .string()
+    .max(MAX_STATE_CHARS)
+    .optional()
+    .meta({ description: '`request_state` of that event; streams only' }),
+};
+const CallSchema = z
+  .union([
+    z.strictObject({ name: NameSchema, ...given }),
+    z.strictObject({ original_name: NameSchema, server_id: NameSchema, ...given }),
+  ])
+  .meta({ id: 'ToolCall' });
+
+const CallViewSchema = z
+  .looseObject({
+    content: z.array(z.unknown()),
+    isError: z.boolean(),
+    metadata: z.object({
+      routed_to: z.string(),
+      routing_time_ms: z.number(),
+      execution_time_ms: z.number(),
+    }),
+  })
+  .meta({ id: 'ToolResult' });
+
+/** What can become of a call once its server is known. */
+const UPSTREAM_ERRORS = ERROR_CODES.filter(code => code.startsWith('upstream_'));
+
+const call = createRoute({
+  method: 'post',
+  path: '/api/v1/tools/call',
+  operationId: 'callTool',
+  tags: ['tools'],
+  summary: 'Call a tool',
+  description:
+    'By its qualified name, or by its own name and the id of its server. With `Accept: text/event-stream` what happens is told while it ' +
+    'happens: `progress` and `log` as the server tells them, and in the end `result`, or `error` with a problem. Where the server asks for ' +
+    'something, the end is `input_required` with `input_requests` and `request_state`: the same call again, with that state and ' +
+    '`input_responses`, goes on.',
+  ...needs('tools:call'),
+  request: {
+    body: bodyOf(CallSchema, { name: 'github.create_issue', arguments: { title: 'It rains in' } }),
+  },
+  responses: responsesOf(200, 'The result as the server gave it, and metadata', CallViewSchema, {
+    errors: [
+      ...BODY_ERRORS,
+      'forbidden',
+      'tool_not_found',
+      'tool_name_unprefixed',
+      'invalid_params',
+      'server_disconnected',
+      'call_gone',
+      'rate_limited',
+      'too_many_calls',
+      'busy',
+      ...UPSTREAM_ERRORS,
+    ],
+    example: {
+      content: [{ type: 'text', text: 'Created #123' }],
+      isError: false,
+      metadata: { routed_to: 'github', routing_time_ms: 1.2, execution_time_ms: 310.5 },
+    },
+  }),
+});
+
+const ownNaming = (serverId: string) => ({ kind: 'own', serverId }) as const;
+
+/** Add the route. */
+export function registerToolCall(api: Api, { gateway }: ApiPorts): void {
+  api.openapi(call, async context => {
+    const clock = startClock();
+    const input = context.req.valid('json');
+    const isOwn = 'original_name' in input;
+    const naming = isOwn ? ownNaming(input.server_id) : DOT_NAMING;
+    const body = rawMembers(await context.req.text());
+    const asked = {
+      viewer: { ...callerViewOf(context.var.snapshot), naming },
+      name: isOwn ? input.original_name : input.name,
+      args: body.get('arguments') ?? '{}',
+      source: 'rest',
+      cache: directiveOfHeader(context.req.header('cache-control')),
+      context: { ...callContextOf(context), onDispatch: clock.dispatched },
+    } as const;
+    if (wantsEvents(context.req.header('accept'))) {
+      const round = [body.get('input_responses'), body.get('request_state')] as const;
+      const toView = (name: string, response: RawResponse) =>
+        fromRawMembers(toMembers(response, clock.metadata(name)));
+      return streamCall(gateway, asked, round, toView) as never;
+    }
+    if (input.request_state !== undefined || input.input_responses !== undefined) {
+      throw fieldProblem('request_state', 'goes with `Accept: text/event-stream`');
+    }
+    const { server, response } = await callTool(gateway, asked).catch(named);
+    if (!response) {
+      throw new PorticoError('upstream_needs_input', `${server.name} asks for input`);
+    }
+    const text = fromRawMembers(toMembers(response, clock.metadata(server.name)));
+    const headers = { 'content-type': 'application/json' };
+    return pacedResponse([text], { headers }, context.var.bytes);
+  });
+}
+
+/** What was waited for until a request left, and since. */
+function startClock() {
+  const startedAt = performance.now();
+  let dispatchedAt = startedAt;
+  const round = (milliseconds: number) => Math.round(milliseconds * 100) / 100;
+  return {
+    dispatched: () => void (dispatchedAt = performance.now()),
+    metadata: (server: string) => ({
+      routed_to: server,
+      routing_time_ms: round(dispatchedAt - startedAt),
+      execution_time_ms: round(performance.now() - dispatchedAt),
+    }),
+  };
+}
+
+/** A result as the server gave it, what it must have and has not, and metadata. @throws PorticoError where it is an error */
+function toMembers(response: RawResponse, metadata: object) {
+  if ('error' in response) throw upstreamError(response.parsed);
+  const members = rawMembers(response.result);
+  if (!members.has('content')) members.set('content', '[]');
+  if (!members.has('isError')) members.set('isError', 'false');
+  return members.set('metadata', JSON.stringify(metadata));
+}
+
+/** A JSON-RPC error of an upstream as a problem: its code and message stay readable. */
+function upstreamError(error: Record<string, unknown>): PorticoError {
+  const { code, message, data } = error;
+  return new PorticoError('upstream_4xx', `${String(message)} (${String(code)})`, {
+    data: { code, ...(isObject(data) ? { data } : {}) },
+  });
+}

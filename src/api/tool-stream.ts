@@ -1,0 +1,94 @@
+/** A call of a tool as an event stream. Whoever reads it can be asked: the question ends the stream, and the same call with its answer goes on. */
+import type { ToolCall } from '../gateway/call-tool.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { ServerFailure } from '../gateway/server-failure.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
+import { fromRawMembers, rawMembers, type RawObject } from '../shared/json/json-spans.ts';
+import type { CallReply } from '../upstream/protocol/call.ts';
+import type { RawResponse } from '../upstream/protocol/message.ts';
+import { toEventStream, type Tell } from './event-stream.ts';
+
+/** What somebody at a page can be asked. */
+const CAPABILITIES = { elicitation: { form: {}, url: {} } };
+/** Nobody else reads the messages of this call. */
+const META = '{"progressToken":1}';
+const LOG_LEVEL = 'info';
+
+/** Notifications of a server that are events here; all others are for clients of the protocol. */
+const EVENTS: ReadonlyMap<string, string> = new Map([
+  ['notifications/progress', 'progress'],
+  ['notifications/message', 'log'],
+]);
+
+/** Raw JSON of the answers to what was asked before, and of the state that came with it. */
+export type Round = readonly [responses: string | undefined, state: string | undefined];
+
+/** @param toView JSON text of a result. @throws PorticoError from it, where the response is an error */
+export function streamCall(
+  gateway: Pick<Gateway, 'request'>,
+  call: ToolCall,
+  [responses, state]: Round,
+  toView: (server: string, response: RawResponse) => string,
+): Response {
+  const gone = new AbortController();
+  const { viewer, name, args, source, cache, context } = call;
+  const params: RawObject = new Map([
+    ['arguments', args],
+    ['_meta', META],
+  ]);
+  if (responses !== undefined) params.set('inputResponses', responses);
+  if (state !== undefined) params.set('requestState', state);
+  const reference = { kind: 'tool', name } as const;
+  const from = { source, cache, logLevel: LOG_LEVEL } as const;
+  const request = { method: 'tools/call', reference, params, ...from } as const;
+  const signal = AbortSignal.any([context.signal, gone.signal]);
+  const asking = { ...context, signal, capabilities: CAPABILITIES, questions: 'suspend' } as const;
+  async function run(tell: Tell): Promise<void> {
+    try {
+      const { server, reply } = await gateway.request(viewer, request, asking);
+      const response = await tellAll(reply, tell);
+      if ('error' in response || response.parsed['resultType'] !== 'input_required') {
+        return tell('result', toView(server.name, response));
+      }
+      tell('input_required', toQuestion(response.result));
+    } catch (thrown) {
+      named(thrown);
+    }
+  }
+  return toEventStream({
+    run,
+    onGone: () => gone.abort(),
+    onEnd: context.bytes?.retain() ?? (() => {}),
+  });
+}
+
+/** Tells what comes before the response. @throws PorticoError `upstream_no_response` */
+async function tellAll(reply: CallReply, tell: Tell): Promise<RawResponse> {
+  if ('response' in reply) return reply.response;
+  for await (const message of reply.messages) {
+    if (message.kind === 'response') return message;
+    const event = message.kind === 'notification' ? EVENTS.get(message.method) : undefined;
+    if (event === undefined || message.kind !== 'notification') continue;
+    const shown = rawMembers(rawMembers(message.text).get('params') ?? '{}');
+    shown.delete('progressToken');
+    tell(event, fromRawMembers(shown));
+  }
+  throw new PorticoError('upstream_no_response');
+}
+
+/** The members that the next round needs, under our names. */
+function toQuestion(result: string): string {
+  const members = rawMembers(result);
+  const shown: RawObject = new Map([
+    ['input_requests', members.get('inputRequests') ?? '{}'],
+    ['request_state', members.get('requestState') ?? 'null'],
+  ]);
+  return fromRawMembers(shown);
+}
+
+/** A failure of a server as a problem that names it. @throws PorticoError, or what it was given */
+export function named(thrown: unknown): never {
+  if (!(thrown instanceof ServerFailure)) throw thrown;
+  const { server, reason } = thrown;
+  throw new PorticoError(reason.code, `${server.name}: ${reason.message}`, reason.extras);
+}
