@@ -1,8 +1,11 @@
 /** A call of a tool as an event stream. Whoever reads it can be asked: the question ends the stream, and the same call with its answer goes on. */
 import type { ToolCall } from '../gateway/call-tool.ts';
+import { visibleToClient } from '../gateway/client-catalog.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
+import { capabilitiesKey } from '../shared/client-capabilities.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
+import { principalOwner } from '../shared/identity/object-owners.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../shared/json/json-spans.ts';
 import type { CallReply } from '../upstream/protocol/call.ts';
 import type { RawResponse } from '../upstream/protocol/message.ts';
@@ -10,6 +13,7 @@ import { toEventStream, type Tell } from './event-stream.ts';
 
 /** What somebody at a page can be asked. */
 const CAPABILITIES = { elicitation: { form: {}, url: {} } };
+const KEY = capabilitiesKey(CAPABILITIES);
 /** Nobody else reads the messages of this call. */
 const META = '{"progressToken":1}';
 const LOG_LEVEL = 'info';
@@ -31,7 +35,10 @@ export function streamCall(
   toView: (server: string, response: RawResponse) => string,
 ): Response {
   const gone = new AbortController();
-  const { viewer, name, args, source, cache, context } = call;
+  const { name, args, source, cache, context } = call;
+  const { principalId } = call.viewer.caller;
+  const visible = visibleToClient(call.viewer.visible, 'modern', CAPABILITIES);
+  const viewer = { ...call.viewer, visible };
   const params: RawObject = new Map([
     ['arguments', args],
     ['_meta', META],
@@ -42,7 +49,13 @@ export function streamCall(
   const from = { source, cache, logLevel: LOG_LEVEL } as const;
   const request = { method: 'tools/call', reference, params, ...from } as const;
   const signal = AbortSignal.any([context.signal, gone.signal]);
-  const asking = { ...context, signal, capabilities: CAPABILITIES, questions: 'suspend' } as const;
+  const asking = {
+    ...context,
+    signal,
+    owner: (serverId: string) => principalOwner(principalId, serverId, KEY),
+    capabilities: CAPABILITIES,
+    questions: 'suspend',
+  } as const;
   async function run(tell: Tell): Promise<void> {
     try {
       const { server, reply } = await gateway.request(viewer, request, asking);

@@ -66,34 +66,41 @@ export const hasToken = (): boolean => pasted !== undefined;
  * @throws ApiProblem, Unreachable
  */
 export async function request<T>(path: string, asked: Asked = {}): Promise<T> {
-  const { method = 'GET', query = {}, body, revision, isNew = false, signal } = asked;
-  const sent = asked.text ?? (body === undefined ? undefined : JSON.stringify(body));
+  const answer = await send(path, asked);
+  if (!answer.ok) throw await toProblem(answer);
+  const text = await answer.text();
+  return (text === '' ? undefined : parse(text)) as T;
+}
+
+/** What an answer that is no success says. */
+export const toProblem = async (answer: Response): Promise<ApiProblem> =>
+  new ApiProblem(answer.status, parse(await answer.text()));
+
+/** Ask the API for an answer of this type, whatever it is. @throws Unreachable */
+export async function send(
+  path: string,
+  { method = 'GET', query = {}, body, text, revision, isNew = false, signal }: Asked,
+  accept = 'application/json',
+): Promise<Response> {
+  const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
   const url = new URL(`/api/v1/${path}`, location.origin);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== '') url.searchParams.set(name, String(value));
   }
-  const headers = new Headers({ accept: 'application/json' });
+  const headers = new Headers({ accept });
   if (pasted !== undefined) headers.set('authorization', `Bearer ${pasted}`);
   if (sent !== undefined) headers.set('content-type', 'application/json');
   if (revision !== undefined) headers.set('if-match', `"r${revision}"`);
   if (isNew) headers.set('if-none-match', '*');
-  const answer = await send(url, {
-    method,
-    headers,
-    ...(sent === undefined ? {} : { body: sent }),
-    ...(signal ? { signal } : {}),
-  });
-  const text = await answer.text();
-  const json: unknown = text === '' ? undefined : parse(text);
-  if (!answer.ok) throw new ApiProblem(answer.status, json);
-  return json as T;
-}
-
-async function send(url: URL, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(url, init);
+    return await fetch(url, {
+      method,
+      headers,
+      ...(sent === undefined ? {} : { body: sent }),
+      ...(signal ? { signal } : {}),
+    });
   } catch (thrown) {
-    if (init.signal?.aborted) throw thrown;
+    if (signal?.aborted) throw thrown;
     throw new Unreachable();
   }
 }

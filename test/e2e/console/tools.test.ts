@@ -5,7 +5,7 @@ import { startEverything, type Upstream } from '../../fixtures/start-fixture.ts'
 import { startBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console-page.ts';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
-import { tabTo } from '../support/keyboard.ts';
+import { picture, tabTo } from '../support/keyboard.ts';
 
 let gateway: Gateway;
 let browser: Browser;
@@ -67,6 +67,51 @@ it('[OPS-1] shows an image that a tool answers', async () => {
     await page.waitForSelector('section img');
     const width = 'document.querySelector("section img").naturalWidth';
     expect(await page.evaluate<number>(width)).toBeGreaterThan(0);
+    expect(view.problems).toEqual([]);
+  } finally {
+    await view.close();
+  }
+});
+
+it('[OPS-1] shows how far a tool is, and stops it', async () => {
+  const path = '/console/tools?tool=things.trigger-long-running-operation';
+  const view = await openConsole(browser, gateway.origin, member, path);
+  const { page } = view;
+  try {
+    await page.fill('[name=duration]', '2');
+    await page.fill('[name=steps]', '4');
+    await page.click('text=Call it');
+    await page.waitForSelector('progress[value="2"][max="4"]');
+    await page.waitForSelector('text=Long running operation completed');
+    await page.fill('[name=duration]', '60');
+    await page.click('text=Call it');
+    await page.click('text=Stop it');
+    await page.waitForSelector('button:text("Call it"):enabled');
+    expect(await page.locator('section[aria-label=Result], .problem').count()).toBe(0);
+    expect(view.problems).toEqual([]);
+  } finally {
+    await view.close();
+  }
+});
+
+it('[OPS-1] answers what a server asks in the middle of a call, by the keyboard', async () => {
+  const path = '/console/tools?tool=things.trigger-elicitation-request';
+  const view = await openConsole(browser, gateway.origin, member, path);
+  const { page } = view;
+  try {
+    await tabTo(page, /^Call it$/);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.questions h3:focus');
+    await picture(page, 'console-tools-question');
+    expect(await view.violations()).toEqual([]);
+    await tabTo(page, /^name$/);
+    await page.keyboard.type('Ada');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('section[aria-label=Result]');
+    expect(await page.textContent('section[aria-label=Result]')).toContain('Ada');
+    await page.click('text=Call it');
+    await page.click('text=Say no');
+    await page.waitForSelector('section[aria-label=Result] :text("declined")');
     expect(view.problems).toEqual([]);
   } finally {
     await view.close();

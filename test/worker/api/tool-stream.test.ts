@@ -96,7 +96,7 @@ describe('a call as a stream', () => {
     const again = { name: 'files.work', input_responses: answers, request_state: state };
     const [last] = await call(again);
     expect(last?.event).toBe('result');
-    const [{ text = '' } = {}] = last?.data['content'] as { text?: string }[];
+    const [{ text = '' } = {}] = (last?.data['content'] ?? []) as { text?: string }[];
     expect(JSON.parse(text)).toMatchObject({ inputResponses: answers });
     // It is of one principal, for one call.
     expect(await call(again, tokens['bob'])).toMatchObject([
@@ -110,20 +110,21 @@ describe('a call as a stream', () => {
       const { name, server: asking } = await connectAsking(portico, kind);
       const plan = { mark: `stream-${kind}`, rounds: 2 };
       const asked = { name: `${name}.ask`, arguments: plan };
-      let [told] = (await call(asked)).filter(({ event }) => event !== 'log');
-      const messages: unknown[] = [];
-      while (told?.event === 'input_required') {
-        const [[key, { params }] = []] = Object.entries(
-          told.data['input_requests'] as Record<string, { params: { message: string } }>,
-        ).map(entry => entry) as [[string, { params: { message: string } }]];
+      const told = async (body: object) =>
+        (await call(body)).filter(({ event }) => event !== 'log').at(0);
+      let last = await told(asked);
+      const messages: string[] = [];
+      while (last?.event === 'input_required') {
+        const [[key, { params }] = ['', { params: { message: '' } }]] = Object.entries(
+          last.data['input_requests'] as Record<string, { params: { message: string } }>,
+        );
         messages.push(params.message);
         const input_responses = { [key]: answerTo(params.message, 'ada') };
-        const round = { ...asked, input_responses, request_state: told.data['request_state'] };
-        [told] = (await call(round)).filter(({ event }) => event !== 'log');
+        last = await told({ ...asked, input_responses, request_state: last.data['request_state'] });
       }
       expect(messages).toEqual([`${plan.mark}#0`, `${plan.mark}#1`]);
-      expect(told?.event).toBe('result');
-      expect(JSON.stringify(told?.data)).toContain('ada');
+      expect(last?.event).toBe('result');
+      expect(JSON.stringify(last?.data)).toContain('ada');
       expect(asking.call(plan.mark)).toMatchObject({ arrivals: 1, done: true });
     },
   );

@@ -1,4 +1,5 @@
 /** What a tool answered: text, images and links as what they are, everything else as it came. Nothing of it is run or fetched. */
+import { useState } from 'preact/hooks';
 import type { ToolResult } from '../../generated/types.gen.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 
@@ -6,6 +7,9 @@ const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const MAX_CHARS = 20_000;
 const MAX_IMAGE_CHARS = 8_000_000;
+/** A page that a server makes for hosts that show them (MCP Apps). */
+const PAGE = /^text\/html(?:;|$)/;
+const MAX_PAGE_CHARS = 1_000_000;
 
 export function Result({ result }: { result: ToolResult }) {
   const { content, isError, metadata, ...rest } = result;
@@ -30,7 +34,7 @@ export function Result({ result }: { result: ToolResult }) {
 }
 
 function Block({ block }: { block: unknown }) {
-  const { type, text, data, mimeType } = (block ?? {}) as Record<string, unknown>;
+  const { type, text, data, mimeType, resource } = (block ?? {}) as Record<string, unknown>;
   if (type === 'text' && typeof text === 'string') {
     return (
       <pre class="foreign" tabIndex={0}>
@@ -42,7 +46,32 @@ function Block({ block }: { block: unknown }) {
   if (isImage && typeof data === 'string' && data.length <= MAX_IMAGE_CHARS && BASE64.test(data)) {
     return <img alt="What the tool answered" src={`data:${mimeType};base64,${data}`} />;
   }
-  return <Raw value={block} />;
+  const page = type === 'resource' ? toPage(resource) : undefined;
+  return (
+    <>
+      {page === undefined ? null : <Page html={page} />}
+      <Raw value={block} />
+    </>
+  );
+}
+
+function toPage(resource: unknown): string | undefined {
+  const { mimeType, text } = (resource ?? {}) as Record<string, unknown>;
+  const isPage = typeof mimeType === 'string' && PAGE.test(mimeType);
+  return isPage && typeof text === 'string' && text.length <= MAX_PAGE_CHARS ? text : undefined;
+}
+
+/** The page in a place of its own, in which nothing runs and nothing is loaded: the policy of our page holds in it too. */
+function Page({ html }: { html: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>As a page, without its scripts and styles</summary>
+      {isOpen ? (
+        <iframe class="page" title="A page of the server" sandbox="" srcdoc={html} />
+      ) : null}
+    </details>
+  );
 }
 
 const Raw = ({ value }: { value: unknown }) => (

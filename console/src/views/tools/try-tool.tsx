@@ -1,12 +1,15 @@
 /** One tool: what it says of itself, and a form to call it. What was typed stays whatever comes back. */
-import { useRef, useState } from 'preact/hooks';
-import { callTool, type ListedTool } from '../../api/tools.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { callTool, type Answer, type Asked, type ListedTool, type News } from '../../api/tools.ts';
 import { ApiProblem } from '../../api/request.ts';
 import type { ToolResult } from '../../generated/types.gen.ts';
-import { Foreign, toShown } from '../../parts/foreign.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
 import { Problem } from '../../parts/states.tsx';
+import { FieldInput } from './field-input.tsx';
 import { toArguments, toFields, type Field } from './fields.ts';
+import { Questions } from './questions.tsx';
 import { Result } from './result.tsx';
+import { addNews, Working } from './working.tsx';
 
 /** Where a schema makes no form: all arguments as JSON. */
 const WHOLE: Field = {
@@ -18,10 +21,7 @@ const WHOLE: Field = {
   initial: '{}',
 };
 
-/** Of a name that a server gave, as many as are shown. */
-const MAX_NAME_CHARS = 100;
-
-type Ending = { result: ToolResult } | { thrown: unknown };
+type Ending = { result: ToolResult } | { asked: Asked } | { thrown: unknown };
 
 export function TryTool({ tool: { name, description, schema } }: { tool: ListedTool }) {
   const own = toFields(schema);
@@ -31,21 +31,33 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
   );
   const [problem, setProblem] = useState('');
   const [ending, setEnding] = useState<Ending>();
+  const [news, setNews] = useState<readonly News[]>([]);
   const running = useRef(new AbortController());
+  const called = useRef<Record<string, unknown>>({});
   const [isRunning, setRunning] = useState(false);
+  // Whoever chose it goes on here: the list may be long.
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
 
-  async function call(): Promise<void> {
+  function begin(): void {
     const made = toArguments(fields, typed);
     if ('problem' in made) return setProblem(`${made.field}: ${made.problem}`);
     setProblem('');
+    setNews([]);
+    called.current = own ? made.args : (made.args['arguments'] as Record<string, unknown>);
+    void run();
+  }
+
+  async function run(answered?: { state: unknown; answers: Record<string, Answer> }) {
     setEnding(undefined);
     setRunning(true);
     running.current = new AbortController();
-    const args = own ? made.args : (made.args['arguments'] as Record<string, unknown>);
+    const { signal } = running.current;
+    const round = { name, args: called.current, ...(answered && { answered }) };
     try {
-      setEnding({ result: await callTool(name, args, running.current.signal) });
+      setEnding(await callTool(round, one => setNews(all => addNews(all, one)), signal));
     } catch (thrown) {
-      if (!running.current.signal.aborted) setEnding({ thrown });
+      if (!signal.aborted) setEnding({ thrown });
     } finally {
       setRunning(false);
     }
@@ -53,18 +65,20 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
 
   return (
     <section aria-label={name}>
-      <h2>{name}</h2>
+      <h2 ref={heading} tabIndex={-1}>
+        {name}
+      </h2>
       <p class="foreign">
         <Foreign text={description} />
       </p>
       <form
         onSubmit={event => {
           event.preventDefault();
-          void call();
+          begin();
         }}
       >
         {fields.map(field => (
-          <Input
+          <FieldInput
             key={field.name}
             field={field}
             value={typed[field.name] ?? ''}
@@ -73,7 +87,7 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
         ))}
         {problem === '' ? null : (
           <p class="problem" role="alert">
-            {problem}
+            <Foreign text={problem} max={500} />
           </p>
         )}
         <p class="actions">
@@ -81,13 +95,20 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
             Call it
           </button>
           {isRunning ? (
-            <button type="button" class="quiet" onClick={() => running.current?.abort()}>
-              Stop waiting
+            <button type="button" class="quiet" onClick={() => running.current.abort()}>
+              Stop it
             </button>
           ) : null}
         </p>
       </form>
-      <div role="status">{isRunning ? 'The tool works…' : ''}</div>
+      <Working isRunning={isRunning} news={news} />
+      {ending && 'asked' in ending ? (
+        <Questions
+          server={name.split('.', 1)[0] ?? name}
+          asked={ending.asked}
+          onAnswer={answers => void run({ state: ending.asked.state, answers })}
+        />
+      ) : null}
       {ending && 'result' in ending ? <Result result={ending.result} /> : null}
       {ending && 'thrown' in ending ? <Failure thrown={ending.thrown} /> : null}
     </section>
@@ -107,57 +128,6 @@ function Failure({ thrown }: { thrown: unknown }) {
           </a>
         </p>
       )}
-    </>
-  );
-}
-
-interface InputProps {
-  field: Field;
-  value: string;
-  onValue: (value: string) => void;
-}
-
-function Input({ field, value, onValue }: InputProps) {
-  const { name, kind, isRequired, description, options } = field;
-  const id = `field-${name}`;
-  const common = { id, name, required: isRequired, 'aria-describedby': `${id}-about` };
-  return (
-    <>
-      <label for={id}>
-        <Foreign text={name} max={MAX_NAME_CHARS} />
-        {isRequired ? '' : ' (may be empty)'}
-      </label>
-      {kind === 'choice' || kind === 'flag' ? (
-        <select
-          {...common}
-          value={value}
-          onChange={({ currentTarget }) => onValue(currentTarget.value)}
-        >
-          {isRequired && kind === 'flag' ? null : <option value="" />}
-          {(kind === 'flag' ? ['false', 'true'] : options).map(option => (
-            <option key={option} value={option}>
-              {toShown(option, MAX_NAME_CHARS)}
-            </option>
-          ))}
-        </select>
-      ) : kind === 'json' ? (
-        <textarea
-          {...common}
-          rows={4}
-          value={value}
-          onInput={({ currentTarget }) => onValue(currentTarget.value)}
-        />
-      ) : (
-        <input
-          {...common}
-          inputMode={kind === 'number' ? 'decimal' : undefined}
-          value={value}
-          onInput={({ currentTarget }) => onValue(currentTarget.value)}
-        />
-      )}
-      <small id={`${id}-about`} class="foreign">
-        <Foreign text={description} max={500} />
-      </small>
     </>
   );
 }

@@ -1,0 +1,31 @@
+/** A request whose answer is a stream of events. */
+import { SseParser } from '../../../src/http/sse-events.ts';
+import { send, toProblem } from './request.ts';
+
+/** Longest event, in characters. */
+const MAX_EVENT_CHARS = 64_000_000;
+
+/**
+ * Ask for events.
+ * @param hear is told each, until the stream ends
+ * @throws ApiProblem, Unreachable
+ */
+export async function streamEvents(
+  path: string,
+  body: unknown,
+  hear: (type: string, data: unknown) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const answer = await send(path, { method: 'POST', body, signal }, 'text/event-stream');
+  if (!answer.ok || !answer.body) throw await toProblem(answer);
+  const parser = new SseParser(MAX_EVENT_CHARS);
+  const decoder = new TextDecoder();
+  const reader = answer.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    for (const { event, data } of parser.push(decoder.decode(value, { stream: true }))) {
+      hear(event, JSON.parse(data));
+    }
+  }
+}

@@ -1,0 +1,58 @@
+/** One field of a form that somebody else's schema makes: its name and description are text of theirs. */
+import { useId } from 'preact/hooks';
+import { Foreign, toShown } from '../../parts/foreign.tsx';
+import type { Field } from './fields.ts';
+
+/** Of a name that a server gave, as many characters as are shown. */
+const MAX_NAME_CHARS = 100;
+
+interface InputProps {
+  field: Field;
+  value: string;
+  onValue: (value: string) => void;
+}
+
+export function FieldInput({ field, value, onValue }: InputProps) {
+  const { name, kind, isRequired, description, options } = field;
+  const id = useId();
+  const common = { id, name, required: isRequired, 'aria-describedby': `${id}-about` };
+  return (
+    <>
+      <label for={id}>
+        <Foreign text={name} max={MAX_NAME_CHARS} />
+        {isRequired ? '' : ' (may be empty)'}
+      </label>
+      {kind === 'choice' || kind === 'flag' ? (
+        <select
+          {...common}
+          value={value}
+          onChange={({ currentTarget }) => onValue(currentTarget.value)}
+        >
+          {isRequired && kind === 'flag' ? null : <option value="" />}
+          {(kind === 'flag' ? ['false', 'true'] : options).map(option => (
+            <option key={option} value={option}>
+              {toShown(option, MAX_NAME_CHARS)}
+            </option>
+          ))}
+        </select>
+      ) : kind === 'json' ? (
+        <textarea
+          {...common}
+          rows={4}
+          value={value}
+          onInput={({ currentTarget }) => onValue(currentTarget.value)}
+        />
+      ) : (
+        <input
+          {...common}
+          inputMode={kind === 'number' ? 'decimal' : undefined}
+          value={value}
+          onInput={({ currentTarget }) => onValue(currentTarget.value)}
+        />
+      )}
+      <small id={`${id}-about`} class="foreign">
+        <Foreign text={description} max={500} />
+      </small>
+    </>
+  );
+}
