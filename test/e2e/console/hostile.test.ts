@@ -110,7 +110,7 @@ it('[OPS-1] shows what is held of a hostile server, each of it', async () => {
     expect(count).toBeGreaterThan(20);
     for (let at = 0; at < count; at += 1) {
       await rows.nth(at).click();
-      await page.waitForSelector('details[open] .diff, details[open] .definition');
+      await page.waitForSelector('details[open] .diff, details[open] .notice');
       await look(`held-${at}`);
     }
   });
@@ -140,4 +140,24 @@ it('[OPS-1] shows what was called of a hostile server, and how it ended', async 
     await look('activity-row');
   });
   expect(harm).toEqual(NONE);
+});
+
+it('[OPS-1] shows a page of a hostile server without running or loading any of it', async () => {
+  const path = '/console/tools?tool=hostile.tool_10';
+  const look = { hasPolicy: true };
+  const view = await openConsole(browser, gateway.origin, admin, path, look);
+  const { page, problems } = view;
+  try {
+    await page.click('button:text("Call it")');
+    await page.click('summary:text("As a page")');
+    const frame = page.frameLocator('iframe.page');
+    await frame.locator('body').waitFor();
+    expect(await frame.locator('img').count()).toBe(1);
+    await page.waitForFunction('document.querySelector("iframe.page").contentDocument === null');
+    const asked = problems.filter(problem => problem.startsWith('asks'));
+    const refusals = problems.filter(problem => /Content Security Policy|sandboxed/.test(problem));
+    expect([asked, refusals.length > 0]).toEqual([[], true]);
+  } finally {
+    await view.close();
+  }
 });
