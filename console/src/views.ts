@@ -23,7 +23,7 @@ export const VIEWS: readonly View[] = [
   {
     path: '/activity',
     name: 'Activity',
-    needs: 'admin',
+    needs: 'tools:read',
     load: () => import('./views/activity.tsx'),
   },
   { path: '/why', name: 'Why', needs: 'admin', load: () => import('./views/why.tsx') },

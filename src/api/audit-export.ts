@@ -5,7 +5,8 @@ import { z } from 'zod';
 import type { AuditQuery } from '../audit/audit-names.ts';
 import type { AuditPosition } from '../audit/audit-schema.ts';
 import type { AuditService } from '../audit/audit-service.ts';
-import { EventSchema, exampleEvent, filterQuery, toQuery, toView } from './audit.ts';
+import { AUDIT_SCOPE } from '../audit/audit-service.ts';
+import { EventSchema, exampleEvent, filterQuery, OWN_ROWS, toQuery, toView } from './audit.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { nextOf, pageQuery, positionOf } from './paging.ts';
 
@@ -22,8 +23,9 @@ const exportAll = createRoute({
   summary: 'Export the audit',
   description:
     'One JSON object a line, oldest first. An export that broke off goes on with `after`, the `id` of the last line that came. ' +
-    'A call is dated by its beginning and there once it has ended, so an export of the newest rows is to overlap the one before.',
-  ...needs('admin'),
+    'A call is dated by its beginning and there once it has ended, so an export of the newest rows is to overlap the one before. ' +
+    OWN_ROWS,
+  ...needs(AUDIT_SCOPE),
   request: {
     query: z.strictObject({
       ...filterQuery,

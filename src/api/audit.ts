@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { AuditQuery, NamedEvent } from '../audit/audit-names.ts';
 import { AuditKindSchema, AuditOutcomeSchema } from '../audit/audit-schema.ts';
 import { ADMIN_SHARD } from '../audit/admin-audit.ts';
+import { AUDIT_SCOPE } from '../audit/audit-service.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { nextOf, pageQuery, positionOf } from './paging.ts';
 
@@ -11,6 +12,10 @@ const PATH = '/api/v1/audit';
 const tags = ['audit'];
 /** Most rows of a chain that one request checks. */
 const MAX_CHECKED = 10_000;
+/** What whoever does not administer is told. */
+export const OWN_ROWS =
+  'Administrators see all rows. A person sees their own calls, and what they did with the token or sign-in they ask with; ' +
+  'a client, and a token with limits, what was done with that token only. Rows of others match nothing.';
 const time = (description: string) =>
   z.iso.datetime({ offset: true }).optional().meta({ description });
 
@@ -92,8 +97,8 @@ const list = createRoute({
   operationId: 'listAudit',
   tags,
   summary: 'Search the audit',
-  description: 'Newest first, page by page.',
-  ...needs('admin'),
+  description: `Newest first, page by page. ${OWN_ROWS}`,
+  ...needs(AUDIT_SCOPE),
   request: {
     query: z.strictObject({
       ...pageQuery,

@@ -13,9 +13,8 @@ import {
   type ShownToken,
 } from '../access/tokens/token-schema.ts';
 import { ScopeSchema } from '../shared/identity/token.ts';
-import { hasLimits } from '../shared/identity/principal.ts';
+import { administersAll, hasLimits } from '../shared/identity/principal.ts';
 import type { Snapshot } from '../access/admission/snapshots.ts';
-import { hasAllTokens } from '../access/tokens/token-service.ts';
 import { OWN_SCOPES } from '../access/tokens/own-tokens.ts';
 import { restrictToCaller } from '../gateway/steps/restrict.ts';
 import type { NamedServer } from '../shared/util/name-pattern.ts';
@@ -153,7 +152,7 @@ const own = createRoute({
 
 /** Servers that are known to who asks. */
 const knownServers = ({ caller, servers }: Snapshot) =>
-  hasAllTokens(caller) ? servers : restrictToCaller(caller, { servers }).servers;
+  administersAll(caller) ? servers : restrictToCaller(caller, { servers }).servers;
 
 /** Add the routes. */
 export function registerTokens(api: Api, { tokens, findOwnPrincipal }: ApiPorts): void {

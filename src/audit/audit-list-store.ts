@@ -11,6 +11,7 @@ import {
   type ChainHead,
 } from './audit-schema.ts';
 import { parseEvents } from './audit-store.ts';
+import { whereOwnRows } from './own-rows-store.ts';
 import { toPlaces } from './places.ts';
 
 const ORDERS = {
@@ -27,14 +28,8 @@ const toJson = (value: unknown) => (value === undefined ? undefined : JSON.strin
 const OF_SERVERS = `EXISTS (SELECT 1 FROM json_each(?) AS place
   WHERE subject >= place.value ->> 0 AND subject <= place.value ->> 1)`;
 
-/** The next events, as many as there are up to a limit. */
-export async function listEvents(
-  db: D1Database,
-  filter: AuditFilter,
-  order: AuditOrder,
-  limit: number,
-  after?: AuditPosition,
-): Promise<ChainedEvent[]> {
+/** What lets rows through. */
+function conditionsOf(filter: AuditFilter): { sql: string; params: unknown[] } {
   const prefix = filter.subjectPrefix;
   const given: [condition: string, value: string | number | undefined][] = [
     [among('principal_id'), toJson(filter.principalIds)],
@@ -51,23 +46,42 @@ export async function listEvents(
   const wanted = given.filter(([, value]) => value !== undefined);
   const isOfCalls =
     filter.kind === undefined ? '1' : filter.kind === 'calls' ? OF_CALLS : `NOT ${OF_CALLS}`;
-  const conditions = [isOfCalls, ...wanted.map(([condition]) => condition)];
-  if (after) conditions.push(`(at, shard, seq) ${ORDERS[order].after} (?, ?, ?)`);
+  const own = filter.own && whereOwnRows(filter.own, OF_CALLS);
+  return {
+    sql: [isOfCalls, ...(own ? [own.sql] : []), ...wanted.map(([sql]) => sql)].join(' AND '),
+    params: [...(own?.params ?? []), ...wanted.map(([, value]) => value)],
+  };
+}
+
+/** The next events, as many as there are up to a limit. */
+export async function listEvents(
+  db: D1Database,
+  filter: AuditFilter,
+  order: AuditOrder,
+  limit: number,
+  after?: AuditPosition,
+): Promise<ChainedEvent[]> {
+  const { sql, params } = conditionsOf(filter);
+  const behind = after ? `AND (at, shard, seq) ${ORDERS[order].after} (?, ?, ?)` : '';
   const { results } = await db
     .prepare(
-      `SELECT * FROM audit_events WHERE ${conditions.join(' AND ')}
-       ORDER BY ${ORDERS[order].order} LIMIT ?`,
+      `SELECT * FROM audit_events WHERE ${sql} ${behind} ORDER BY ${ORDERS[order].order} LIMIT ?`,
     )
-    .bind(...wanted.map(([, value]) => value), ...(after ?? []), limit)
+    .bind(...params, ...(after ?? []), limit)
     .all();
   return parseEvents(results);
 }
 
-/** Where a row stands, or undefined where there is none of this id. */
-export async function findPosition(db: D1Database, id: string): Promise<AuditPosition | undefined> {
+/** Where a row stands, or undefined where there is none of this id that is let through. */
+export async function findPosition(
+  db: D1Database,
+  id: string,
+  filter: AuditFilter,
+): Promise<AuditPosition | undefined> {
+  const { sql, params } = conditionsOf(filter);
   const row = await db
-    .prepare('SELECT at, shard, seq FROM audit_events WHERE id = ?')
-    .bind(id)
+    .prepare(`SELECT at, shard, seq FROM audit_events WHERE id = ? AND ${sql}`)
+    .bind(id, ...params)
     .first();
   if (row === null) return undefined;
   const { at, shard, seq } = PositionSchema.parse(row);

@@ -1,12 +1,12 @@
 /** Audit rows with names beside their ids, and searches by names in place of ids. */
 import { parseQualifiedName, toQualifiedName } from '../shared/naming/qualified-name.ts';
-import type { AuditFilter, PlacedEvent } from './audit-schema.ts';
+import type { AuditFilter, OwnRows, PlacedEvent } from './audit-schema.ts';
 import { findIdsNamed, findNames, type NamedKind } from './name-store.ts';
 
 /** A search as it is asked for: each by id or by name. */
 export interface AuditQuery extends Omit<
   AuditFilter,
-  'principalIds' | 'tokenIds' | 'subjects' | 'ofServers'
+  'own' | 'principalIds' | 'tokenIds' | 'subjects' | 'ofServers'
 > {
   principal?: string | undefined;
   token?: string | undefined;
@@ -23,19 +23,23 @@ export interface NamedEvent extends PlacedEvent {
   subjectName: string | null;
 }
 
+/** Of these somebody has their own. */
+const OWN_KINDS: ReadonlySet<NamedKind> = new Set(['principal', 'token', 'grant']);
 const ID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** What a connector does itself is done by `connector:{id}`. */
 const CONNECTOR = 'connector:';
 const bare = (id: string) => (id.startsWith(CONNECTOR) ? id.slice(CONNECTOR.length) : id);
 
+/** @param own where only such rows are shown: names of what they were done to may be hidden by now, and are left out */
 export async function withNames(
   db: D1Database,
   events: readonly PlacedEvent[],
+  own?: OwnRows,
 ): Promise<NamedEvent[]> {
   const all = events.flatMap(({ principalId, tokenId, subject }) => [
     bare(principalId),
     bare(tokenId),
-    subject,
+    ...(own ? [] : [subject]),
   ]);
   const ids = [...new Set(all)].filter(id => ID_FORM.test(id));
   const names = ids.length === 0 ? new Map<string, string>() : await findNames(db, ids);
@@ -49,16 +53,24 @@ export async function withNames(
   }));
 }
 
-/** The filter of a search, with the ids that its names stand for. */
+/**
+ * The filter of a search, with the ids that its names stand for.
+ * @param own where only such rows are shown: what servers and others are called, or were, is not looked up then
+ */
 export async function toFilter(
   db: D1Database,
   { principal, token, subject, server, tool, ...rest }: AuditQuery,
+  own?: OwnRows,
 ): Promise<AuditFilter> {
-  const resolve = async (text: string | undefined, kinds: readonly NamedKind[]) =>
-    text === undefined ? undefined : [text, ...(await findIdsNamed(db, kinds, text))];
+  const resolve = async (text: string | undefined, kinds: readonly NamedKind[]) => {
+    const known = own ? kinds.filter(kind => OWN_KINDS.has(kind)) : kinds;
+    if (text === undefined || known.length === 0) return text === undefined ? undefined : [text];
+    return [text, ...(await findIdsNamed(db, known, text))];
+  };
   const principalIds = await resolve(principal, ['principal', 'connector']);
   const servers = await resolve(server, ['server']);
-  const names = servers && [...(await findNames(db, servers)).values(), server ?? ''];
+  const known = servers && !own ? [...(await findNames(db, servers)).values()] : [];
+  const names = [...known, server ?? ''];
   const subjects = await resolve(subject, [
     'principal',
     'token',
@@ -70,6 +82,7 @@ export async function toFilter(
   const tools = tool === undefined ? undefined : subjectsOf(tool);
   return {
     ...rest,
+    own,
     principalIds: principalIds?.flatMap(id => [id, `${CONNECTOR}${id}`]),
     tokenIds: await resolve(token, ['token', 'grant', 'connector']),
     subjects:

@@ -45,8 +45,18 @@ export interface PlacedEvent extends ChainedEvent {
 /** Calls of clients, or acts of administrators and people. */
 export const AuditKindSchema = z.enum(['calls', 'acts']);
 
+/** The rows that somebody sees who does not administer the whole deployment. */
+export interface OwnRows {
+  principalId: string;
+  /** What they ask with: what was done by it. */
+  tokenId: string;
+  /** Calls by other tokens of theirs too, but for these; undefined: none. */
+  callsBut?: readonly string[];
+}
+
 /** Which events; what is absent lets every one through. */
 export interface AuditFilter {
+  own?: OwnRows | undefined;
   kind?: z.infer<typeof AuditKindSchema> | undefined;
   /** Any of them. */
   principalIds?: readonly string[] | undefined;

@@ -1,5 +1,8 @@
-/** What administrators do with the audit: search it, take it along, and check that nobody changed it. All of it only reads. */
-import { type Actor, requireScope } from '../shared/identity/principal.ts';
+/**
+ * What people do with the audit: search it and take it along, whoever does not administer the whole deployment their own rows only; and what
+ * administrators do besides: check that nobody changed it. All of it only reads.
+ */
+import { type Actor, administersAll, requireScope } from '../shared/identity/principal.ts';
 import { fieldProblem } from '../shared/errors/field-problems.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { toListPage, type ListPage } from '../shared/util/page.ts';
@@ -17,9 +20,11 @@ import {
   type AuditOrder,
   type AuditPosition,
   type ChainHead,
+  type OwnRows,
   type PlacedEvent,
 } from './audit-schema.ts';
 import { listChain } from './audit-store.ts';
+import { findOwnRows, isOwnCall } from './own-rows-store.ts';
 import { isCallShard, type KeptChain } from './calls/call-schema.ts';
 import { findBrokenEnd, walk } from './chain-check.ts';
 import type { KeptSeals } from './chunks/call-chain.ts';
@@ -41,6 +46,8 @@ export interface Verification {
   pruned: ChainHead;
 }
 
+/** Who sees rows of the audit: whoever may use tools. */
+export const AUDIT_SCOPE = 'tools:read';
 /** Rows read at once. */
 const CHUNK = 500;
 
@@ -71,8 +78,8 @@ export class AuditService {
     limit: number,
     after?: AuditPosition,
   ): Promise<ListPage<NamedEvent>> {
-    requireScope(caller, 'admin');
-    const filter = await toFilter(this.#db, query);
+    const own = await this.#ownRows(caller);
+    const filter = await toFilter(this.#db, query, own);
     const [rows, calls] = await Promise.all([
       listEvents(this.#db, filter, order, limit + 1, after),
       readCalls(this.#db, filter, order, limit + 1, after),
@@ -80,14 +87,21 @@ export class AuditService {
     const all: PlacedEvent[] = [...rows, ...calls];
     const sorted = all.toSorted((a, b) => compare(order, positionOf(a), positionOf(b)));
     const page = toListPage(sorted, limit, positionOf);
-    return { ...page, items: await withNames(this.#db, page.items) };
+    return { ...page, items: await withNames(this.#db, page.items, own) };
+  }
+
+  /** What is let through besides what is asked for: undefined: everything. @throws PorticoError `forbidden` */
+  async #ownRows(caller: Actor): Promise<OwnRows | undefined> {
+    requireScope(caller, AUDIT_SCOPE);
+    return administersAll(caller) ? undefined : findOwnRows(this.#db, caller);
   }
 
   /** Where a row stands among all. @throws PorticoError `not_found` */
   async positionOf(caller: Actor, id: string): Promise<AuditPosition> {
-    requireScope(caller, 'admin');
+    const own = await this.#ownRows(caller);
     const call = await findCall(this.#db, id);
-    const position = call ? positionOf(call) : await findPosition(this.#db, id);
+    const isTheirs = call !== undefined && (own === undefined || isOwnCall(own, call));
+    const position = isTheirs ? positionOf(call) : await findPosition(this.#db, id, { own });
     if (!position) throw new PorticoError('not_found', 'There is no row of this id');
     return position;
   }

@@ -10,6 +10,7 @@ import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
+import type { ViewProps } from '../view-props.ts';
 import './activity.css';
 import { Filters } from './activity/filters.tsx';
 import { Plot } from './activity/plot.tsx';
@@ -23,7 +24,8 @@ const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** Of the row whose details are open. */
 const ROW = 'row';
 
-export default function Activity() {
+export default function Activity({ me }: ViewProps) {
+  const seesAll = me.scopes.includes('admin') && !me.limited;
   const [params, set] = useAddress();
   const filterText = FILTERS.map(name => params.get(name) ?? '').join('\n');
   // The span of a search stays as it began: its pages belong together.
@@ -35,9 +37,10 @@ export default function Activity() {
   return (
     <>
       <h1>Activity</h1>
-      <Filters filters={params} onFilter={set} />
+      {seesAll ? null : <p>What you called, and how it ended.</p>}
+      <Filters filters={params} seesAll={seesAll} onFilter={set} />
       {found.error ? <Problem thrown={found.error} onRetry={() => void found.refetch()} /> : null}
-      {events ? <Rows events={events} onOpen={id => set(ROW, id)} /> : null}
+      {events ? <Rows events={events} explains={seesAll} onOpen={id => set(ROW, id)} /> : null}
       {!events && !found.error ? <Loading /> : null}
       <p class="actions">
         {found.hasNextPage ? (
@@ -58,26 +61,39 @@ export default function Activity() {
       {row !== null && events && !open ? (
         <p class="notice">The row that was linked is not among those that are loaded.</p>
       ) : null}
-      {open ? <RowDetails event={open} onClose={() => set(ROW, '')} /> : null}
+      {open ? <RowDetails event={open} explains={seesAll} onClose={() => set(ROW, '')} /> : null}
     </>
   );
 }
 
-function Rows({ events, onOpen }: { events: readonly AuditEvent[]; onOpen(id: string): void }) {
+interface RowsProps {
+  events: readonly AuditEvent[];
+  /** Whether the API says why a call was refused. */
+  explains: boolean;
+  onOpen(id: string): void;
+}
+
+function Rows({ events, explains, onOpen }: RowsProps) {
   if (events.length === 0) return <Empty>Nothing matches.</Empty>;
   return (
     <>
       <Plot events={events} />
       <Table label="Activity" columns={COLUMNS}>
         {events.map(event => (
-          <Row key={event.id} event={event} onOpen={() => onOpen(event.id)} />
+          <Row key={event.id} event={event} explains={explains} onOpen={() => onOpen(event.id)} />
         ))}
       </Table>
     </>
   );
 }
 
-function Row({ event, onOpen }: { event: AuditEvent; onOpen(): void }) {
+interface RowProps {
+  event: AuditEvent;
+  explains: boolean;
+  onOpen(): void;
+}
+
+function Row({ event, explains, onOpen }: RowProps) {
   const { at, principal, subject, action, outcome } = event;
   const { word, badge } = OUTCOMES[outcome];
   const isRefusedCall = action === 'tool.call' && outcome === 'denied';
@@ -95,7 +111,7 @@ function Row({ event, onOpen }: { event: AuditEvent; onOpen(): void }) {
       </td>
       <td>
         <span class={`badge ${badge}`}>{word}</span>{' '}
-        {isRefusedCall ? <Link href={toWhyPath(event)}>Why?</Link> : null}
+        {explains && isRefusedCall ? <Link href={toWhyPath(event)}>Why?</Link> : null}
       </td>
       <td>
         <button type="button" class="quiet" onClick={onOpen}>

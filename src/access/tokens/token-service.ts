@@ -17,7 +17,7 @@ import {
 import { createReadRecords, requireRecord, type ReadRecords } from '../../records/records.ts';
 import { onEitherSchema } from '../../shared/util/either-schema.ts';
 import type { NamedServer } from '../../shared/util/name-pattern.ts';
-import { hasLimits, hasScope, type Actor } from '../../shared/identity/principal.ts';
+import { administersAll, type Actor } from '../../shared/identity/principal.ts';
 import { PRINCIPALS } from '../principals/principal-store.ts';
 import type { Caller } from '../policy/caller.ts';
 import { buildToken, toTokenDetail } from './build-token.ts';
@@ -44,10 +44,6 @@ import { listToolsetNames } from '../toolsets/toolset-list-store.ts';
 export interface TokenPorts extends AccessPorts {
   keys: KeyRing;
 }
-
-/** Who has the tokens of everybody; all others have their own. */
-export const hasAllTokens = (caller: Actor): boolean =>
-  hasScope(caller, 'admin') && !hasLimits(caller);
 
 /** A rotation on top of another is tried again this often. */
 const MAX_ROTATE_TRIES = 5;
@@ -86,7 +82,7 @@ export function createTokens({ db, adminAudit, keys, onAccessChanged }: TokenPor
 
   const records = createReadRecords<ShownToken, OwnQuery>({ db, adminAudit }, kind);
   const own = createOwnTokens({ db, adminAudit, records, issue });
-  const of = (caller: Actor) => (hasAllTokens(caller) ? records : own);
+  const of = (caller: Actor) => (administersAll(caller) ? records : own);
 
   return {
     list: (caller, ...asked) => of(caller).list(caller, ...asked),
@@ -94,7 +90,7 @@ export function createTokens({ db, adminAudit, keys, onAccessChanged }: TokenPor
     delete: (caller, id) => of(caller).delete(caller, id),
 
     create(caller, input, servers) {
-      if (!hasAllTokens(caller)) return own.create(caller, input, servers);
+      if (!administersAll(caller)) return own.create(caller, input, servers);
       const id = crypto.randomUUID();
       const act = { action: 'token.create', subject: id };
       return adminAudit.perform(caller, 'admin', act, async commit => {

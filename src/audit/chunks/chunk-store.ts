@@ -70,8 +70,10 @@ const IN_PLACES = `EXISTS (SELECT 1 FROM json_each(keys, '$.subjects') AS of_chu
 
 /** What lets a chunk be passed over: none of its calls can be meant. */
 function conditionsOf(filter: AuditFilter): { sql: string; value: string }[] {
-  const { action, outcome, subjectPrefix, ofServers } = filter;
+  const { own, action, outcome, subjectPrefix, ofServers } = filter;
   const wanted: [sql: string, value: readonly unknown[] | undefined][] = [
+    [anyOf('principals'), own && [own.principalId]],
+    [anyOf('tokens'), own && !own.callsBut ? [own.tokenId] : undefined],
     [anyOf('principals'), filter.principalIds],
     [anyOf('tokens'), filter.tokenIds],
     [anyOf('actions'), action === undefined ? undefined : [action]],

@@ -13,6 +13,7 @@ import {
   type AuditPosition,
   type PlacedEvent,
 } from '../audit-schema.ts';
+import { isOwnCall } from '../own-rows-store.ts';
 import { isInPlace, toPlaces } from '../places.ts';
 import { toEvents, type CallChunk } from './call-chunk.ts';
 import { listChunks } from './chunk-store.ts';
@@ -196,11 +197,12 @@ export function compare(order: AuditOrder, a: AuditPosition, b: AuditPosition): 
 }
 
 function toMatcher(filter: AuditFilter, order: AuditOrder, after: AuditPosition | undefined) {
-  const { principalIds, tokenIds, subjects, action, outcome, subjectPrefix } = filter;
+  const { own, principalIds, tokenIds, subjects, action, outcome, subjectPrefix } = filter;
   const places = filter.ofServers && toPlaces(filter.ofServers);
   const within = (values: readonly string[] | undefined, value: string) =>
     values === undefined || values.includes(value);
   return (event: PlacedEvent): boolean =>
+    (own === undefined || isOwnCall(own, event)) &&
     within(principalIds, event.principalId) &&
     within(tokenIds, event.tokenId) &&
     within(subjects, event.subject) &&

@@ -5,7 +5,7 @@ import { createReadRecords, type ReadRecords } from '../../records/records.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { hasLimits, hasScope, type Actor } from '../../shared/identity/principal.ts';
+import { administersAll, type Actor } from '../../shared/identity/principal.ts';
 import { deleteGrant } from './grant-store.ts';
 import { sealToken } from './sealed-tokens.ts';
 import { findNamed } from '../server-names.ts';
@@ -87,16 +87,16 @@ export function createAccounts(ports: AccountPorts): Accounts {
       onConnected(server_id, principal_id),
   };
   const records = createReadRecords<Account, Asked>(ports, kind);
-  /** Who sees and ends those of everybody. */
-  const seesAll = (caller: Actor) => hasScope(caller, 'admin') && !hasLimits(caller);
   const mayTouch = (caller: Actor, { principal_id: id }: Account) =>
-    id === caller.principalId || seesAll(caller);
+    id === caller.principalId || administersAll(caller);
 
   return {
     list: (caller, query, visible, ...more) =>
       records.list(
         caller,
-        seesAll(caller) ? query : { ...query, principal: caller.principalId, within: visible },
+        administersAll(caller)
+          ? query
+          : { ...query, principal: caller.principalId, within: visible },
         visible,
         ...more,
       ),

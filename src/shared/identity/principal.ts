@@ -82,6 +82,11 @@ export function hasLimits({ policy }: Actor): boolean {
   return policy !== undefined && policy.limits !== '';
 }
 
+/** Whether the caller administers the whole deployment, and sees what belongs to everybody. */
+export function administersAll(caller: Actor): boolean {
+  return hasScope(caller, 'admin') && !hasLimits(caller);
+}
+
 /** Whether a server lies whole within the limits of the caller's token. To administration every other is unknown. */
 export function administers({ policy }: Actor, server: NamedServer): boolean {
   return policy?.administers(server) ?? true;

@@ -195,11 +195,28 @@ it('[OPS-1] [SEC-7] shows names of others as text, with what cannot be seen made
   }
 });
 
-it('[OPS-1] [ACC-2] has neither view for members, to whom the API tells nothing of it', async () => {
-  const { page, close } = await open('/activity', bo);
+it('[OPS-1] [SEC-6] [ACC-9] shows a member their own calls, and asks for nothing that is refused', async () => {
+  const refused = await events('action=rest.read&limit=500');
+  const { page, problems, violations, close } = await open('/activity', bo);
   try {
+    await expect.poll(() => rows(page).count(), SOON).toBe(2);
+    const [signIn, called] = await rows(page).allTextContents();
+    expect(signIn).toContain('signed in');
+    for (const part of ['Bo', 'notes.echo', 'refused']) expect(called).toContain(part);
+    expect(await page.getByLabel('Who').count()).toBe(0);
+    expect(await page.getByRole('link', { name: /^Why/ }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Details' }).last().click();
+    expect(await page.locator('dialog[open]').textContent()).toContain('tool_not_found');
+    expect(await violations()).toEqual([]);
+    await page.getByRole('button', { name: 'Close' }).click();
+    const server = page.getByLabel('Server', { exact: true });
+    await server.fill('elsewhere');
+    await server.press('Enter');
+    await page.getByText('Nothing matches.').waitFor();
+    expect(problems).toEqual([]);
+    expect(await events('action=rest.read&limit=500')).toEqual(refused);
+    await page.goto(`${gateway.origin}/console/why`);
     await page.getByText('There is no such view for you').waitFor();
-    expect(await page.getByRole('link', { name: /^(Activity|Why)$/ }).count()).toBe(0);
   } finally {
     await close();
   }

@@ -47,6 +47,8 @@ let own: { id: string };
 let hidden: { id: string };
 /** Holds every scope there is, for one server. */
 let limited: string;
+/** Both tokens, with their ids. */
+let both: { id: string; token: string }[];
 /** The same for the tools of the server that begin with `open_`. */
 let partial: string;
 /** Ids of what is hidden, where a route reads one by it. */
@@ -62,8 +64,11 @@ beforeAll(async () => {
   hidden = await registerConnected(portico, `${CANARY}-box`, { description });
   await Promise.all([whenSorted(own.id), whenSorted(hidden.id)]);
   const scopes = ScopeSchema.options;
-  limited = (await createToken(portico, { servers: ['own'], scopes })).token;
-  partial = (await createToken(portico, { tools: ['own.open_*'], scopes })).token;
+  both = [
+    await createToken(portico, { servers: ['own'], scopes }),
+    await createToken(portico, { tools: ['own.open_*'], scopes }),
+  ];
+  [limited = '', partial = ''] = both.map(({ token }) => token);
   // Whoever has the tokens has accounts at both.
   await env.DB.prepare(
     `INSERT INTO accounts (id, principal_id, server_id, auth_sealed, created_at, updated_at)
@@ -186,6 +191,18 @@ describe('a token with limits', () => {
     const whole = await ask(path, limited, MISSING, exampleOf(operation));
     expect(whole.text).toContain(SHOWN[title]?.() ?? 'own');
     await takeAccounts('shared');
+  });
+
+  it.each(decided('own'))('[ACC-9] [SEC-6] tells of its own at %s', async title => {
+    for (const { id, token } of both) {
+      // A row of its own, and one of another token.
+      await ask('POST /api/v1/keys/rotate', token, '', {});
+      await ask('POST /api/v1/keys/rotate', (await createToken(portico)).token, '', {});
+      const { status, text } = await ask(title, token, MISSING);
+      expect(status).toBe(200);
+      const ids = [...text.matchAll(/"token":"([^"]*)"/g)].map(([, found]) => found);
+      expect([...new Set(ids)]).toEqual([id]);
+    }
   });
 
   it.each(decided('neutral'))('[ACC-9] sees nothing hidden at %s', async (title, operation) => {

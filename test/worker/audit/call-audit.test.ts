@@ -200,10 +200,10 @@ describe.each(['batched', 'durable', 'before'] as const)('recorded %s', mode => 
         return sender.api('POST', '/api/v1/tools/call', body, { token });
       });
       expect(asking).toMatchObject({ outcome: 'failed', code: 'upstream_needs_input' });
-      const denied = await rowOf(() => sender.api('GET', '/api/v1/audit', undefined, { token }));
+      const denied = await rowOf(() => sender.api('GET', '/api/v1/keys', undefined, { token }));
       expect(denied).toMatchObject({
         action: 'rest.read',
-        subject: '/api/v1/audit',
+        subject: '/api/v1/keys',
         outcome: 'denied',
       });
     });

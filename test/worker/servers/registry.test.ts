@@ -211,9 +211,9 @@ describe('a token without the scope', () => {
       ['POST', SERVERS, valid('refused')],
       ['DELETE', `${SERVERS}/${id}`, undefined],
       ['DELETE', `${SERVERS}/unknown`, undefined],
-      ['POST', '/api/v1/tokens', { name: 'refused' }],
-      ['DELETE', `/api/v1/tokens/${reader.id}`, undefined],
-      ['GET', '/api/v1/tokens', undefined],
+      ['POST', '/api/v1/principals', { name: 'refused' }],
+      ['DELETE', `/api/v1/principals/${reader.id}`, undefined],
+      ['GET', '/api/v1/principals', undefined],
       ['POST', '/api/v1/tools/call', { name: 'kept.echo' }],
     ];
     for (const [method, path, body] of writes) {

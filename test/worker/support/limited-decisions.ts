@@ -3,9 +3,9 @@ import { SERVERS } from './portico.ts';
 
 /**
  * `refused`: it is about the whole deployment. `bound`: what lies outside the limits is unknown there. `listed`: a list, which holds
- * only what lies within. `neutral`: nothing of it depends on servers. `device`: another kind of credential.
+ * only what lies within. `own`: it tells of what was done with the token itself. `neutral`: nothing of it depends on servers. `device`: another kind of credential.
  */
-export type Decision = 'refused' | 'bound' | 'listed' | 'neutral' | 'device';
+export type Decision = 'refused' | 'bound' | 'listed' | 'own' | 'neutral' | 'device';
 
 /** By method and path, as the document has them. */
 export const DECISIONS: Record<string, Decision> = {
@@ -108,9 +108,9 @@ export const DECISIONS: Record<string, Decision> = {
   'GET /api/v1/cache/rules/{id}': 'refused',
   'PATCH /api/v1/cache/rules/{id}': 'refused',
   'DELETE /api/v1/cache/rules/{id}': 'refused',
-  'GET /api/v1/audit': 'refused',
+  'GET /api/v1/audit': 'own',
   'GET /api/v1/audit/verify': 'refused',
-  'GET /api/v1/audit/export': 'refused',
+  'GET /api/v1/audit/export': 'own',
   'GET /api/v1/audit/shards': 'refused',
   'GET /api/v1/model': 'refused',
   'GET /api/v1/tools': 'listed',

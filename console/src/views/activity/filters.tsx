@@ -10,6 +10,8 @@ import { OUTCOMES } from './words.ts';
 
 interface FiltersProps {
   filters: URLSearchParams;
+  /** Whether the API gives rows of others, and names of what there is. */
+  seesAll: boolean;
   onFilter(name: FilterName, value: string): void;
 }
 
@@ -19,7 +21,7 @@ const KINDS = [
 ] as const;
 const OUTCOME_WORDS = Object.entries(OUTCOMES).map(([value, { word }]) => [value, word] as const);
 
-export function Filters({ filters, onFilter }: FiltersProps) {
+export function Filters({ filters, seesAll, onFilter }: FiltersProps) {
   const of = (name: FilterName) => filters.get(name) ?? '';
   const range = of('range');
   return (
@@ -29,22 +31,24 @@ export function Filters({ filters, onFilter }: FiltersProps) {
       aria-label="Activity"
       onSubmit={e => e.preventDefault()}
     >
-      <Named
-        label="Who"
-        value={of('principal')}
-        useOffered={usePrincipals}
-        onValue={v => onFilter('principal', v)}
-      />
+      {seesAll ? (
+        <Named
+          label="Who"
+          value={of('principal')}
+          useOffered={usePrincipals}
+          onValue={v => onFilter('principal', v)}
+        />
+      ) : null}
       <Named
         label="Server"
         value={of('server')}
-        useOffered={useServers}
+        useOffered={seesAll ? useServers : useNothing}
         onValue={v => onFilter('server', v)}
       />
       <Named
         label="Tool, as server.tool"
         value={of('tool')}
-        useOffered={useTools}
+        useOffered={seesAll ? useTools : useNothing}
         onValue={v => onFilter('tool', v)}
       />
       <Choice label="Kind" value={of('kind')} onValue={value => onFilter('kind', value)}>
@@ -68,6 +72,9 @@ export function Filters({ filters, onFilter }: FiltersProps) {
     </form>
   );
 }
+
+/** The API would refuse to tell. */
+const useNothing = (): string[] => [];
 
 function usePrincipals(typed: string): string[] {
   const { data } = useQuery(principalsNamed(typed));

@@ -11,7 +11,14 @@ import { toDeed, toEnding, toField, toText } from './words.ts';
 /** Longer values are cut off: the export has them whole. */
 const MAX_CHARS = 20_000;
 
-export function RowDetails({ event, onClose }: { event: AuditEvent; onClose(): void }) {
+interface RowDetailsProps {
+  event: AuditEvent;
+  /** Whether the API says why a call was refused. */
+  explains: boolean;
+  onClose(): void;
+}
+
+export function RowDetails({ event, explains, onClose }: RowDetailsProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), [event.id]);
   const { principal, token, subject, chunk } = event;
@@ -54,7 +61,7 @@ export function RowDetails({ event, onClose }: { event: AuditEvent; onClose(): v
         </Field>
       </dl>
       <p class="actions">
-        {event.action === 'tool.call' ? (
+        {explains && event.action === 'tool.call' ? (
           <Link class="button" href={toWhyPath(event)}>
             Why may they, or not?
           </Link>
