@@ -1,6 +1,7 @@
 /** `/api/v1/passkeys`: the passkeys by which people sign in. List, get, delete. */
 import { OfPrincipalSchema } from '../sign-in/invitation-schema.ts';
 import { PasskeyViewSchema, toPasskeyView } from '../sign-in/passkeys/passkey-schema.ts';
+import { OWN_SCOPES } from '../access/tokens/own-tokens.ts';
 import type { Api, ApiPorts } from './frame.ts';
 import { registerList, registerOne } from './records.ts';
 
@@ -10,6 +11,7 @@ const resource = {
   name: 'Passkey',
   noun: 'passkey',
   phrase: 'a passkey',
+  scopes: OWN_SCOPES,
   view: PasskeyViewSchema.meta({ id: 'Passkey' }),
   example: {
     id: '9f0a1b2c-3d4e-4f5a-8b6c-7d8e9f0a1b2c',
@@ -30,6 +32,8 @@ const resource = {
 const listed = {
   operationId: 'listPasskeys',
   summary: 'List passkeys',
+  description:
+    'Those that came of the token or sign-in you ask with, newest first, page by page; those of all for administrators.',
   key: 'passkeys',
   page: 'PasskeyPage',
   query: OfPrincipalSchema,

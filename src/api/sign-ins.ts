@@ -1,6 +1,7 @@
 /** `/api/v1/sign-ins`: the browsers in which people are signed in. List, get, end. */
 import { OfPrincipalSchema } from '../sign-in/invitation-schema.ts';
 import { SignInViewSchema, toSignInView } from '../sign-in/sign-in-schema.ts';
+import { OWN_SCOPES } from '../access/tokens/own-tokens.ts';
 import type { Api, ApiPorts } from './frame.ts';
 import { registerList, registerOne } from './records.ts';
 
@@ -10,6 +11,7 @@ const resource = {
   name: 'SignIn',
   noun: 'sign-in',
   phrase: 'a sign-in',
+  scopes: OWN_SCOPES,
   view: SignInViewSchema.meta({ id: 'SignIn' }),
   example: {
     id: '7b8c9d0e-1f2a-4b3c-9d4e-5f6a7b8c9d0e',
@@ -33,6 +35,8 @@ const resource = {
 const listed = {
   operationId: 'listSignIns',
   summary: 'List sign-ins',
+  description:
+    'Those that came of the token or sign-in you ask with, newest first, page by page; those of all for administrators.',
   key: 'sign_ins',
   page: 'SignInPage',
   query: OfPrincipalSchema,

@@ -1,6 +1,5 @@
 /** Sign-in: who is signed in with a browser, the ways to sign in, and what administrators see and end of it. */
-import { whereEqual } from '../records/record-store.ts';
-import { createReadRecords, type ReadRecords } from '../records/records.ts';
+import type { ReadRecords } from '../records/records.ts';
 import { AccessSignIns } from './access/access-sign-ins.ts';
 import { BrowserSignIns, type BrowserPorts } from './browser-sign-ins.ts';
 import { createAssertedIdentities } from './identities/asserted-identities.ts';
@@ -9,21 +8,21 @@ import type { OfPrincipal } from './invitation-schema.ts';
 import { createInvitations } from './invitation-service.ts';
 import { createProviders } from './providers/providers-service.ts';
 import { ProviderSignIns, type ProviderSignInPorts } from './providers/by-providers.ts';
+import { createOwnRecords } from './own-records.ts';
 import { createPasskeyRecords } from './passkeys/passkey-records.ts';
 import { Passkeys } from './passkeys/passkeys.ts';
 import type { SignIn } from './sign-in-schema.ts';
 import { createReachableServers, type ReachablePorts } from './reachable-servers.ts';
 import { SIGN_INS } from './sign-in-store.ts';
 
-/** Sign-ins as administrators see them. One that is deleted ends at once. */
+/** Sign-ins as administrators see them, and people their own. One that is deleted ends at once. */
 export type SignInRecords = ReadRecords<SignIn, OfPrincipal>;
 
 export function createSignIn(deps: BrowserPorts & ProviderSignInPorts & ReachablePorts) {
-  const signInRecords: SignInRecords = createReadRecords(deps, {
+  const signInRecords: SignInRecords = createOwnRecords(deps, {
     table: SIGN_INS,
     noun: 'sign_in',
     missing: 'No such sign-in',
-    filter: ({ principal }: OfPrincipal) => whereEqual({ principal_id: principal }),
     toDeletionDetail: ({ principal_id: principal }) => ({ principal }),
   });
   return {

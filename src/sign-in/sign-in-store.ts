@@ -1,7 +1,9 @@
 /** The `sign_ins` table. Of a cookie only the HMAC is stored. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
+import type { Condition } from '../audit/audit-store.ts';
 import { jsonOf } from '../records/record-schema.ts';
 import type { RecordTable } from '../records/record-store.ts';
+import type { Actor } from '../shared/identity/principal.ts';
 import { boundScopes, MEMBER_SCOPES, ScopeSchema } from '../shared/identity/token.ts';
 import { SignInSchema, type SignIn } from './sign-in-schema.ts';
 import type { SignedIn } from './signed-in.ts';
@@ -16,6 +18,16 @@ export const SIGN_INS: RecordTable<SignIn> = {
   row: SignInSchema,
   computed: ['principal_name'],
 };
+
+/**
+ * Rows, of sign-ins or passkeys, that came of what the caller asks with: its token, or a sign-in without one, whose are all of its
+ * principal's without one.
+ */
+export const whereOwn = ({ principalId, tokenId }: Actor): Condition => ({
+  sql: `principal_id = ? AND (token_id = ? OR (token_id IS NULL AND EXISTS
+    (SELECT 1 FROM sign_ins AS asker WHERE asker.id = ? AND asker.principal_id = ? AND asker.token_id IS NULL)))`,
+  params: [principalId, tokenId, tokenId, principalId],
+});
 
 const Names = jsonOf(z.array(z.string())).nullable();
 const Scopes = jsonOf(z.array(ScopeSchema)).nullable();

@@ -1,7 +1,7 @@
-/** Passkeys as administrators have them: listed, found and deleted. People add their own. */
-import { whereEqual } from '../../records/record-store.ts';
-import { createReadRecords, type ReadRecords, type RecordPorts } from '../../records/records.ts';
+/** Passkeys as administrators have them, and people their own: listed, found and deleted. They are added on a page. */
+import type { ReadRecords, RecordPorts } from '../../records/records.ts';
 import type { OfPrincipal } from '../invitation-schema.ts';
+import { createOwnRecords } from '../own-records.ts';
 import type { Passkey } from './passkey-schema.ts';
 import { PASSKEYS } from './passkey-store.ts';
 
@@ -17,11 +17,10 @@ export function createPasskeyRecords({
   onAccessChanged,
   ...ports
 }: PasskeyRecordPorts): PasskeyRecords {
-  return createReadRecords(ports, {
+  return createOwnRecords(ports, {
     table: PASSKEYS,
     noun: 'passkey',
     missing: 'No such passkey',
-    filter: ({ principal }: OfPrincipal) => whereEqual({ principal_id: principal }),
     toDeletionDetail: ({ name, principal_id: principal }) => ({ name, principal }),
     onChanged: () => onAccessChanged(),
   });
