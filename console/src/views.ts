@@ -60,4 +60,5 @@ export const VIEWS: readonly View[] = [
     load: () => import('./views/connect.tsx'),
   },
   { path: '/accounts', name: 'Accounts', load: () => import('./views/accounts.tsx') },
+  { path: '/settings', name: 'Settings and keys', load: () => import('./views/settings.tsx') },
 ];

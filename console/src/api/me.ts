@@ -8,3 +8,7 @@ export const meQuery = () => ({
   queryKey: ['me'],
   queryFn: ({ signal }: { signal: AbortSignal }) => request<Me>('token', { signal }),
 });
+
+/** Whether somebody may do what a scope allows; who administers may all of it. */
+export const mayUse = ({ scopes }: Me, scope: Me['scopes'][number]): boolean =>
+  scopes.includes('admin') || scopes.includes(scope);

@@ -5,7 +5,7 @@ import { Link, useLocation } from 'wouter-preact';
 import { CONNECTORS, connectorsQuery, type Enrolled } from '../api/connectors.ts';
 import { PagedList } from '../parts/paged-list.tsx';
 import { ShownOnce } from '../parts/shown-once.tsx';
-import { Told, type Telling } from '../parts/told.tsx';
+import { Told, useTelling } from '../parts/told.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import type { ViewProps } from '../view-props.ts';
 import { AddMachine } from './machines/add.tsx';
@@ -17,15 +17,16 @@ export default function Machines({ me }: ViewProps) {
   const [, go] = useLocation();
   const cache = useQueryClient();
   const [enrolled, setEnrolled] = useState<Enrolled>();
-  const [telling, setTelling] = useState<Telling>();
   const list = useInfiniteQuery(connectorsQuery());
   const mayWrite = me.scopes.some(scope => scope === 'admin' || scope === 'servers:write');
+  const isAdding = mayWrite && search.get('add') === 'one';
+  const [telling, tell] = useTelling(isAdding);
   const onChanged = (what: { enrolled?: Enrolled; says?: string }) => {
     setEnrolled(what.enrolled);
-    setTelling(what.says === undefined ? undefined : { text: what.says });
+    tell(what.says);
     void cache.invalidateQueries({ queryKey: CONNECTORS });
   };
-  if (mayWrite && search.get('add') === 'one') {
+  if (isAdding) {
     const onEnrolled = (made: Enrolled) => {
       onChanged({ enrolled: made });
       go('/machines');

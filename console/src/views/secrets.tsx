@@ -1,10 +1,10 @@
 /** Secrets: what credentials of servers refer to. The list, and what is added or replaced, in the address: `?add=one`, `?secret=NAME`. */
 import { useQuery } from '@tanstack/preact-query';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { secretsQuery } from '../api/secrets.ts';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
-import { Told, type Telling } from '../parts/told.tsx';
+import { Told, useTelling } from '../parts/told.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import type { ViewProps } from '../view-props.ts';
 import { PutSecret } from './secrets/put.tsx';
@@ -17,22 +17,16 @@ export default function Secrets({ me }: ViewProps) {
   const [search, set] = useAddress();
   const [, go] = useLocation();
   const list = useQuery(secretsQuery());
-  const [telling, setTelling] = useState<Telling>();
   const [shown, setShown] = useState(STEP);
-  const tell = (text: string) => setTelling({ text });
   const name = search.get('secret');
   const secrets = list.data;
   const replaced = secrets?.find(secret => secret.name === name);
+  const isAdding = search.get('add') === 'one';
+  const [telling, tell] = useTelling(isAdding || replaced !== undefined);
   const onStored = (stored: string) => {
     tell(`${stored} is stored. Servers use it within a second.`);
     go('/secrets');
   };
-  const isAdding = search.get('add') === 'one';
-  const isOpen = isAdding || replaced !== undefined;
-  // Whoever comes back from there without an act is told nothing.
-  useEffect(() => {
-    if (isOpen) setTelling(undefined);
-  }, [isOpen]);
   if (isAdding) return <PutSecret onStored={onStored} />;
   if (replaced) return <PutSecret key={replaced.name} replaced={replaced} onStored={onStored} />;
   const part = search.get('name') ?? '';

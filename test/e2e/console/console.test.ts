@@ -49,6 +49,7 @@ const VIEWS = [
   '/secrets',
   '/connect',
   '/accounts',
+  '/settings',
 ];
 
 const WIDTHS = [360, 768, 1440];

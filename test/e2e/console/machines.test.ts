@@ -133,6 +133,7 @@ it('[OPS-1] adds and revokes one by the keyboard alone', async () => {
       await tabTo(page, name);
       await keys.press('Enter');
     };
+    await page.getByText('Add a machine').waitFor();
     await press(/^Skip/);
     await press(/^Add a machine$/);
     await page.waitForSelector('h1:focus');

@@ -1,0 +1,11 @@
+/** The language model of the deployment, and what it was used for today. */
+import type { Model } from '../generated/types.gen.ts';
+import { request } from './request.ts';
+
+const MINUTE_MS = 60_000;
+
+export const modelQuery = () => ({
+  queryKey: ['model'],
+  queryFn: ({ signal }: { signal: AbortSignal }) => request<Model>('model', { signal }),
+  refetchInterval: MINUTE_MS,
+});

@@ -1,0 +1,8 @@
+/** The servers of the registry as a file, which an import takes, here or at another gateway. */
+import type { Export } from '../generated/types.gen.ts';
+import { request } from './request.ts';
+
+export type RegistryExport = Extract<Export, { format: 'registry' }>;
+
+export const exportRegistry = () =>
+  request<RegistryExport>('aggregator/export', { query: { format: 'registry' } });

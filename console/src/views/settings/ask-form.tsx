@@ -1,0 +1,140 @@
+/** Tools are allowed to be asked for. */
+import { useQuery } from '@tanstack/preact-query';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { createEntry } from '../../api/ask-allowlist.ts';
+import { findPrincipal, principalsNamed, serversNamed, toolsOf } from '../../api/suggestions.ts';
+import type { CreateAskAllowlistEntry } from '../../generated/types.gen.ts';
+import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { Problem } from '../../parts/states.tsx';
+import { Suggest } from '../../parts/suggest.tsx';
+import { useAct } from '../../parts/use-act.ts';
+
+type Kind = 'everyone' | 'group' | 'principal';
+
+const KINDS: readonly (readonly [kind: Kind, text: string])[] = [
+  ['everyone', 'Everyone'],
+  ['group', 'A group'],
+  ['principal', 'One person or program'],
+];
+
+interface FormProps {
+  /** Where the list is. */
+  back: string;
+  onSaved: () => void;
+}
+
+export function AskForm({ back, onSaved }: FormProps) {
+  const [kind, setKind] = useState<Kind>('everyone');
+  const [who, setWho] = useState('');
+  const [server, setServer] = useState('');
+  const [tool, setTool] = useState('');
+  const [hasEffects, setEffects] = useState(false);
+  const [description, setDescription] = useState('');
+  const { isBusy, thrown, run } = useAct();
+  const principals = useQuery({ ...principalsNamed(who), enabled: kind === 'principal' });
+  const servers = useQuery(serversNamed(server));
+  const tools = useQuery(toolsOf(server));
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+
+  const save = () =>
+    run(async () => {
+      const subject = await toSubject(kind, who.trim());
+      await createEntry({
+        subject,
+        server: server.trim(),
+        tool: tool.trim(),
+        side_effects: hasEffects,
+        description,
+      });
+      onSaved();
+    });
+  const offered = principals.data?.principals.map(({ name }) => name) ?? [];
+  const wrongEffects = messageFor(thrown, 'side_effects');
+
+  return (
+    <form
+      class="form"
+      autocomplete="off"
+      onSubmit={event => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <h3 ref={heading} tabIndex={-1}>
+        Allow tools to be asked for
+      </h3>
+      <Select id="ask-who" label="Who may ask" value={kind} options={KINDS} onValue={setKind} />
+      {kind === 'everyone' ? null : (
+        <Suggest
+          label={kind === 'group' ? 'Group' : 'Name'}
+          wrong={messageFor(thrown, 'subject')}
+          value={who}
+          offered={kind === 'group' ? [] : offered}
+          required
+          onValue={setWho}
+        />
+      )}
+      <Suggest
+        label="Server"
+        hint="Its name, or a pattern as *"
+        wrong={messageFor(thrown, 'server')}
+        value={server}
+        offered={servers.data?.servers.map(({ name }) => name) ?? []}
+        required
+        onValue={setServer}
+      />
+      <Suggest
+        label="Tool"
+        hint="Its name at the server, or a pattern as search_*"
+        wrong={messageFor(thrown, 'tool')}
+        value={tool}
+        offered={tools.data ?? []}
+        required
+        onValue={setTool}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={hasEffects}
+          aria-invalid={wrongEffects === undefined ? undefined : 'true'}
+          onChange={({ currentTarget }) => setEffects(currentTarget.checked)}
+        />
+        Also where the tool may change something: then one server and one tool are named
+      </label>
+      <Field label="Why" id="ask-why" wrong={messageFor(thrown, 'description')}>
+        {about => (
+          <textarea
+            {...about}
+            rows={2}
+            maxLength={2_000}
+            value={description}
+            onInput={({ currentTarget }) => setDescription(currentTarget.value)}
+          />
+        )}
+      </Field>
+      {thrown === undefined ? null : <Problem thrown={thrown} />}
+      <p class="actions">
+        <button type="submit" disabled={isBusy}>
+          Allow it
+        </button>
+        <Link class="button quiet" href={back}>
+          Cancel
+        </Link>
+      </p>
+    </form>
+  );
+}
+
+/** @throws Error where nobody is called so */
+async function toSubject(
+  kind: Kind,
+  who: string,
+): Promise<NonNullable<CreateAskAllowlistEntry['subject']>> {
+  if (kind === 'everyone') return { kind };
+  if (kind === 'group') return { kind, name: who };
+  const id = await findPrincipal(who);
+  if (id === undefined) throw new Error('Nobody is called so. What you typed is kept.');
+  return { kind, id };
+}

@@ -1,0 +1,99 @@
+/** A program that has no document and does not register itself is made known. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { createClient } from '../../api/programs.ts';
+import type { IssuedOAuthClient } from '../../generated/types.gen.ts';
+import { Field, messageFor } from '../../parts/field.tsx';
+import { Problem } from '../../parts/states.tsx';
+import { useAct } from '../../parts/use-act.ts';
+
+interface FormProps {
+  /** Where the list is. */
+  back: string;
+  onMade: (client: IssuedOAuthClient) => void;
+}
+
+const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '');
+
+export function ProgramForm({ back, onMade }: FormProps) {
+  const [name, setName] = useState('');
+  const [redirects, setRedirects] = useState('');
+  const [isPublic, setPublic] = useState(false);
+  const { isBusy, thrown, run } = useAct();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const make = () =>
+    run(async () => {
+      const body = { name, redirect_uris: linesOf(redirects), public: isPublic };
+      onMade(await createClient(body));
+    });
+  return (
+    <form
+      class="form"
+      autocomplete="off"
+      onSubmit={event => {
+        event.preventDefault();
+        make();
+      }}
+    >
+      <h3 ref={heading} tabIndex={-1}>
+        Add a program
+      </h3>
+      <Field
+        label="Name"
+        id="program-name"
+        wrong={messageFor(thrown, 'name')}
+        hint="People see it when they are asked"
+      >
+        {about => (
+          <input
+            {...about}
+            required
+            maxLength={100}
+            value={name}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <Field
+        label="Addresses it may send people back to"
+        id="program-redirects"
+        wrong={messageFor(thrown, 'redirect_uris')}
+        hint="As https://reports.example.com/callback, each on a line of its own"
+      >
+        {about => (
+          <textarea
+            {...about}
+            class="code"
+            rows={3}
+            required
+            spellcheck={false}
+            value={redirects}
+            onInput={({ currentTarget }) => setRedirects(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={isPublic}
+          onChange={({ currentTarget }) => setPublic(currentTarget.checked)}
+        />
+        It cannot keep a secret, as a program on a desktop
+      </label>
+      {thrown === undefined ? null : <Problem thrown={thrown} />}
+      <p class="actions">
+        <button type="submit" disabled={isBusy}>
+          Add it
+        </button>
+        <Link class="button quiet" href={back}>
+          Cancel
+        </Link>
+      </p>
+    </form>
+  );
+}

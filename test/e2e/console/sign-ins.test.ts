@@ -1,0 +1,175 @@
+/** Sign-ins in the console: one's own passkeys and browsers, and for administrators programs that people let in. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startBrowser } from '../support/browser.ts';
+import { openConsole } from '../support/console-page.ts';
+import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
+import { picture, tabTo } from '../support/keyboard.ts';
+import { letIn } from '../support/let-in.ts';
+
+const HOSTILE = '<img src=x onerror="window.hit=1">';
+/** The browser notes what the gateway refuses on purpose here. */
+const REFUSED = /^Failed to load resource: .* status of 422 /;
+
+let gateway: Gateway;
+let browser: Browser;
+let admin = '';
+let member = '';
+
+beforeAll(async () => {
+  [gateway, browser] = await Promise.all([startGateway({ env: QUIET }), startBrowser()]);
+  const scopes = ['admin', 'tools:read', 'tools:call'];
+  admin = (await gateway.createToken({ name: 'Ada', scopes })).token;
+  member = (await gateway.createToken({ name: 'Bo' })).token;
+  await letIn(gateway.origin, member);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+/** Somebody looks at a section; what is wrong with the page is told in the end. */
+async function inSection(
+  section: string,
+  act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
+  token = admin,
+  origin = gateway.origin,
+): Promise<void> {
+  const path = `/console/settings?section=${section}`;
+  const view = await openConsole(browser, origin, token, path);
+  try {
+    await act(view.page, async name => {
+      await picture(view.page, `console-settings-${name}`);
+      expect(await view.violations()).toEqual([]);
+    });
+    expect(view.problems.filter(problem => !REFUSED.test(problem))).toEqual([]);
+  } finally {
+    await view.close();
+  }
+}
+
+const told = (page: Page, text: string) => page.waitForSelector(`.notice:focus >> text=${text}`);
+const rowOf = (page: Page, text: string) => page.locator('tbody tr', { hasText: text });
+/** Says yes to what a button of a row will do. */
+async function confirm(page: Page, row: string, name: string): Promise<void> {
+  await rowOf(page, row).getByRole('button', { name }).click();
+  await page.locator('dialog[open]').getByRole('button', { name }).click();
+}
+const press = async (page: Page, name: RegExp) => {
+  await tabTo(page, name);
+  await page.keyboard.press('Enter');
+};
+async function isText(page: Page): Promise<void> {
+  expect(await page.evaluate('window.hit')).toBeUndefined();
+  expect(await page.locator('main img').count()).toBe(0);
+}
+
+it('[OPS-1] [ACC-7] adds a program, whose secret is shown once, and deletes it', async () => {
+  await inSection('programs', async (page, look) => {
+    await page.click('text=Add a program');
+    await page.fill('#program-name', HOSTILE);
+    await page.fill('#program-redirects', 'http://not.loopback.example/cb');
+    await page.click('text=Add it');
+    await page.waitForSelector('#program-redirects-wrong');
+    expect(await page.inputValue('#program-name')).toBe(HOSTILE);
+    await page.fill('#program-redirects', 'https://reports.example.com/cb');
+    await page.click('text=Add it');
+    await page.waitForSelector('.shown-once textarea:focus');
+    const secret = await page.inputValue('.shown-once textarea');
+    expect(secret).toMatch(/^portico_secret_/);
+    await look('program-added');
+    await page.click('text=I have it');
+    await told(page, 'The program is below');
+    await isText(page);
+    expect(await page.content()).not.toContain(secret);
+    expect(await rowOf(page, 'reports.example.com').textContent()).toContain(HOSTILE);
+    await confirm(page, 'reports.example.com', 'Delete');
+    await told(page, 'are deleted');
+    await rowOf(page, 'reports.example.com').waitFor({ state: 'detached' });
+    const { json } = await gateway.api('GET', '/api/v1/oauth/clients?kind=manual');
+    expect(json['clients']).toEqual([]);
+  });
+});
+
+it('[OPS-1] [ACC-7] shows who let which program in, and ends it', async () => {
+  await inSection('grants', async (page, look) => {
+    const row = await rowOf(page, 'Bo').textContent();
+    expect(row).toContain('A program');
+    await look('grant');
+    await confirm(page, 'A program', 'End');
+    await told(page, 'The grant is ended');
+    expect((await gateway.api('GET', '/api/v1/grants')).json['grants']).toEqual([]);
+  });
+});
+
+it('[OPS-1] [ACC-7] signs another browser of oneself out, by the keyboard, as a member', async () => {
+  const other = await browser.newContext();
+  try {
+    const page = await other.newPage();
+    await page.goto(`${gateway.origin}/sign-in`);
+    await page.fill('[name=code]', member);
+    await page.press('[name=code]', 'Enter');
+    await page.getByText('signed in as').waitFor();
+    await inSection(
+      'sign-in',
+      async (own, look) => {
+        await own.waitForSelector('tbody tr');
+        expect(await own.locator('nav.sections a').allTextContents()).toEqual(['Your sign-in']);
+        const before = await own.locator('tbody tr').count();
+        await press(own, /^Skip/);
+        // The newest is first: this one, then the other.
+        await tabTo(own, /^Sign it out$/);
+        await own.keyboard.press('Tab');
+        await press(own, /^Sign it out$/);
+        await own.waitForSelector('dialog[open]');
+        await own.keyboard.press('Enter');
+        await told(own, 'That browser is signed out');
+        await expect.poll(() => own.locator('tbody tr').count()).toBe(before - 1);
+        await look('sign-ins');
+        await page.reload();
+        await page.waitForSelector('[name=code]');
+      },
+      member,
+    );
+  } finally {
+    await other.close();
+  }
+});
+
+it('[OPS-1] [ACC-7] shows a passkey that one added, and deletes it', async () => {
+  // Passkeys are of a name, never of an address.
+  const origin = gateway.origin.replace('127.0.0.1', 'localhost');
+  const { token } = await gateway.createToken({ name: 'Cy' });
+  await inSection(
+    'sign-in',
+    async (page, look) => {
+      const cdp = await page.context().newCDPSession(page);
+      await cdp.send('WebAuthn.enable');
+      const options = {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      } as const;
+      await cdp.send('WebAuthn.addVirtualAuthenticator', { options });
+      await page.click('text=Add a passkey');
+      await page.waitForURL(/\/sign-in\/passkeys$/);
+      await page.getByLabel('Name of').fill(HOSTILE);
+      await page.getByRole('button', { name: 'Add a passkey' }).click();
+      await page.getByText('never used').waitFor();
+      await page.goto(`${origin}/console/settings?section=sign-in`);
+      await rowOf(page, HOSTILE).waitFor();
+      await look('passkey');
+      await isText(page);
+      await confirm(page, HOSTILE, 'Delete');
+      await told(page, 'The passkey is deleted');
+      await page.getByText('You have none').waitFor();
+      expect((await gateway.api('GET', '/api/v1/passkeys')).json['passkeys']).toEqual([]);
+    },
+    token,
+    origin,
+  );
+});
