@@ -118,7 +118,7 @@ it('[OPS-1] adds a broken server, mends it and deletes it, by the keyboard', asy
     };
     await press(/^Skip to the content$/);
     await press(/^Add a server$/);
-    await page.waitForSelector('h1:focus');
+    await page.waitForSelector('#server-name:focus');
     await type(/^Name$/, 'no good name');
     await type(/^Address$/, `http://127.0.0.1:${await findFreePort()}/mcp`);
     await press(/^Add it$/);

@@ -141,6 +141,9 @@ function Acts({ server, editButton, onEdit }: ActsProps) {
           says={`${name} ends for everybody and cannot be brought back: its ${tools} tools, its credential, what was approved of it, its health over time, and the accounts that people have at it.`}
           act={remove}
         />
+        <Link class="button quiet" href="/servers?add=one">
+          Add another
+        </Link>
       </p>
       {thrown === undefined ? null : <Problem thrown={thrown} />}
     </>

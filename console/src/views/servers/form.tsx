@@ -40,9 +40,7 @@ const FIELDS = {
 export function ServerForm(props: FormProps) {
   const { values, onValues, onSend, isBusy, thrown, label, of: kind, children } = props;
   const first = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (kind !== undefined) first.current?.focus();
-  }, [kind]);
+  useEffect(() => first.current?.focus(), [kind]);
   const set = (more: Partial<FormValues>) => onValues({ ...values, ...more });
   const messageOf = (key: keyof typeof FIELDS) => field.messageFor(thrown, ...FIELDS[key]);
   const takesSecret = values.credential === 'bearer' || values.credential === 'header';
