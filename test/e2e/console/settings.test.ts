@@ -150,9 +150,11 @@ it('[OPS-1] [LLM-5] adds, edits and deletes a rule of the cache, and keeps what 
     await rowOf(page, 'ec*').getByText('Edit').click();
     await page.fill('#rule-seconds', '60');
     const [rule] = (await gateway.api('GET', RULES)).json['rules'] as [{ id: string }];
-    await gateway.api('PATCH', `${RULES}/${rule.id}`, { ttl_seconds: 7 });
+    const theirs = { ttl_seconds: 7, description: 'Of another' };
+    await gateway.api('PATCH', `${RULES}/${rule.id}`, theirs);
     await page.click('button:text("Save")');
     await page.waitForSelector('[role=alert] >> text=7 seconds');
+    expect(await page.textContent('[role=alert]')).toContain('Of another');
     await look('cache-conflict');
     expect(await page.inputValue('#rule-seconds')).toBe('60');
     await page.click('text=Save over it');

@@ -7,7 +7,7 @@ import { ApiProblem } from '../../api/request.ts';
 import { serversNamed, toolsOf } from '../../api/suggestions.ts';
 import type { CacheRule } from '../../generated/types.gen.ts';
 import { Field, messageFor } from '../../parts/field.tsx';
-import { toShown } from '../../parts/foreign.tsx';
+import { Foreign, toShown } from '../../parts/foreign.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import { useAct } from '../../parts/use-act.ts';
@@ -125,8 +125,9 @@ export function CacheRuleForm({ rule, back, onSaved }: FormProps) {
       {base && isStale ? (
         <p class="problem" role="alert">
           Somebody else changed it meanwhile: {base.ttl_seconds} seconds,{' '}
-          {base.public ? 'the same for all' : 'each principal its own'}. What you typed is kept;
-          nothing is saved yet.
+          {base.public ? 'the same for all' : 'each principal its own'}, “
+          <Foreign text={base.description} max={300} />
+          ”. What you typed is kept; nothing is saved yet.
         </p>
       ) : null}
       <p class="actions">
