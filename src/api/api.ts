@@ -18,6 +18,7 @@ import { registerApprovals } from './approvals.ts';
 import { ASK_PATH, registerAsk } from './ask.ts';
 import { registerAskAllowlist } from './ask-allowlist.ts';
 import { registerAudit } from './audit.ts';
+import { registerAuditCounts } from './audit-counts.ts';
 import { registerAuditExport } from './audit-export.ts';
 import { registerChat } from './chat.ts';
 import { registerCacheRules } from './cache-rules.ts';
@@ -141,6 +142,7 @@ export function createApi(ports: ApiPorts): Api {
   registerChat(api, ports);
   registerApprovals(api, ports);
   registerAudit(api, ports);
+  registerAuditCounts(api, ports);
   registerAuditExport(api, ports);
   registerDocument(api);
   return api;

@@ -29,7 +29,7 @@ const OF_SERVERS = `EXISTS (SELECT 1 FROM json_each(?) AS place
   WHERE subject >= place.value ->> 0 AND subject <= place.value ->> 1)`;
 
 /** What lets rows through. */
-function conditionsOf(filter: AuditFilter): { sql: string; params: unknown[] } {
+export function conditionsOf(filter: AuditFilter): { sql: string; params: unknown[] } {
   const prefix = filter.subjectPrefix;
   const given: [condition: string, value: string | number | undefined][] = [
     [among('principal_id'), toJson(filter.principalIds)],

@@ -14,6 +14,8 @@ import {
   type ChainEnds,
   type ShardEnds,
 } from './audit-list-store.ts';
+import { countAudit, type AuditCounts } from './audit-counts.ts';
+import type { CountSpan } from './audit-count-store.ts';
 import { toFilter, withNames, type AuditQuery, type NamedEvent } from './audit-names.ts';
 import {
   CALLS_SHARD,
@@ -88,6 +90,12 @@ export class AuditService {
     const sorted = all.toSorted((a, b) => compare(order, positionOf(a), positionOf(b)));
     const page = toListPage(sorted, limit, positionOf);
     return { ...page, items: await withNames(this.#db, page.items, own) };
+  }
+
+  /** How many of the events there are by time, and how they ended. */
+  async counts(caller: Actor, query: AuditQuery, span: CountSpan): Promise<AuditCounts> {
+    const own = await this.#ownRows(caller);
+    return countAudit(this.#db, await toFilter(this.#db, query, own), span);
   }
 
   /** What is let through besides what is asked for: undefined: everything. @throws PorticoError `forbidden` */

@@ -1,10 +1,12 @@
 /** What was called and done, newest first, page by page. */
-import type { AuditPage } from '../generated/types.gen.ts';
+import type { AuditCounts, AuditPage } from '../generated/types.gen.ts';
 import type { AuditSearch } from './audit-search.ts';
 import { request } from './request.ts';
 import { LIVE_MS } from './servers.ts';
 
 const PAGE = 100;
+/** Counting is dearer than a page. */
+const COUNTS_MS = 60_000;
 
 interface Asking {
   pageParam: string | undefined;
@@ -20,6 +22,14 @@ export const auditQuery = (search: AuditSearch) => ({
   getNextPageParam: ({ next_cursor: next }: AuditPage) => next,
   refetchInterval: ({ state }: { state: { data?: { pages: unknown[] } | undefined } }) =>
     (state.data?.pages.length ?? 0) > 1 ? false : LIVE_MS,
+});
+
+/** Counts of all that match, by time. @param step in seconds; absent: as the gateway chooses */
+export const auditCountsQuery = (search: AuditSearch, step?: number) => ({
+  queryKey: ['audit-counts', search, step],
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    request<AuditCounts>('audit/counts', { query: { ...search, step }, signal }),
+  refetchInterval: COUNTS_MS,
 });
 
 /** Where the browser gets all rows of a search, one a line. */

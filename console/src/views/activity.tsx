@@ -1,8 +1,8 @@
 /** What was called and done, by whom, and how it ended: searched by the URL, with everything of a row in a dialog. */
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { auditQuery, exportUrl } from '../api/audit.ts';
+import { auditCountsQuery, auditQuery, exportUrl } from '../api/audit.ts';
 import { hasToken } from '../api/request.ts';
 import type { AuditEvent } from '../generated/types.gen.ts';
 import { Foreign } from '../parts/foreign.tsx';
@@ -12,6 +12,7 @@ import { Time } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import type { ViewProps } from '../view-props.ts';
 import './activity.css';
+import { byOutcome } from './activity/bars.ts';
 import { Filters } from './activity/filters.tsx';
 import { Plot } from './activity/plot.tsx';
 import { RowDetails } from './activity/row-details.tsx';
@@ -21,6 +22,8 @@ import { OUTCOMES, toDeed } from './activity/words.ts';
 const COLUMNS = ['When', 'Who', 'Did', 'To what', 'How it ended', { hidden: 'Details' }];
 /** What only the details show, where nobody knows a name for it. */
 const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+const toSentence = (sum: number, badly: number) =>
+  `${sum} ${sum === 1 ? 'row' : 'rows'}, ${badly} of them refused or failed,`;
 /** Of the row whose details are open. */
 const ROW = 'row';
 
@@ -31,6 +34,7 @@ export default function Activity({ me }: ViewProps) {
   // The span of a search stays as it began: its pages belong together.
   const search = useMemo(() => toSearch(params, Date.now()), [filterText]);
   const found = useInfiniteQuery({ ...auditQuery(search), placeholderData: keepPreviousData });
+  const counts = useQuery({ ...auditCountsQuery(search), placeholderData: keepPreviousData });
   const events = found.data?.pages.flatMap(page => page.events);
   const row = params.get(ROW);
   const open = events?.find(({ id }) => id === row);
@@ -40,6 +44,9 @@ export default function Activity({ me }: ViewProps) {
       {seesAll ? null : <p>What you called, and how it ended.</p>}
       <Filters filters={params} seesAll={seesAll} onFilter={set} />
       {found.error ? <Problem thrown={found.error} onRetry={() => void found.refetch()} /> : null}
+      {counts.data && events && events.length > 0 ? (
+        <Plot counts={counts.data} split={byOutcome} says={toSentence} />
+      ) : null}
       {events ? <Rows events={events} explains={seesAll} onOpen={id => set(ROW, id)} /> : null}
       {!events && !found.error ? <Loading /> : null}
       <p class="actions">
@@ -76,14 +83,11 @@ interface RowsProps {
 function Rows({ events, explains, onOpen }: RowsProps) {
   if (events.length === 0) return <Empty>Nothing matches.</Empty>;
   return (
-    <>
-      <Plot events={events} />
-      <Table label="Activity" columns={COLUMNS}>
-        {events.map(event => (
-          <Row key={event.id} event={event} explains={explains} onOpen={() => onOpen(event.id)} />
-        ))}
-      </Table>
-    </>
+    <Table label="Activity" columns={COLUMNS}>
+      {events.map(event => (
+        <Row key={event.id} event={event} explains={explains} onOpen={() => onOpen(event.id)} />
+      ))}
+    </Table>
   );
 }
 

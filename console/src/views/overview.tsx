@@ -14,6 +14,7 @@ import type { Server } from '../generated/types.gen.ts';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import type { ViewProps } from '../view-props.ts';
+import { Today } from './overview/today.tsx';
 import { adviceFor } from './servers/advice.ts';
 import { STATUS_WORDS, StatusBadge } from './servers/status.tsx';
 
@@ -33,6 +34,12 @@ export default function Overview({ me }: ViewProps) {
       {summary ? <Counts counts={summary.counts} /> : null}
       <h2>What waits for you</h2>
       <Waiting me={me} seesServers={seesServers} summary={summary} />
+      {me.scopes.includes('admin') || me.scopes.includes('tools:read') ? (
+        <>
+          <h2>In the last 24 hours</h2>
+          <Today />
+        </>
+      ) : null}
       {summary ? <Servers summary={summary} /> : null}
     </>
   );

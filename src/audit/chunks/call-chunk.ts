@@ -94,21 +94,56 @@ export const hashOf = (chunk: Omit<CallChunk, 'hash'>): Promise<string> => {
   return sha256Hex(JSON.stringify([id, fromAt, toAt, calls, keys, body]));
 };
 
+/** Of a row what a count needs: its fields are looked at one by one, since a schema takes most of the time of counting. */
+export async function toCountedEvents(chunk: CallChunk): Promise<AuditEvent[]> {
+  try {
+    const rows: unknown = JSON.parse(await inflate(chunk.body));
+    if (!Array.isArray(rows) || !rows.every(isCountable)) return [unreadable(chunk)];
+    return rows.map(toEvent);
+  } catch {
+    return [unreadable(chunk)];
+  }
+}
+
+const OUTCOMES: ReadonlySet<unknown> = new Set(AuditOutcomeSchema.options);
+type Row = z.infer<typeof RowSchema>;
+const isCountable = (row: unknown): row is Row =>
+  Array.isArray(row) &&
+  typeof row[1] === 'number' &&
+  [0, 2, 3, 4, 5].every(i => typeof row[i] === 'string') &&
+  OUTCOMES.has(row[6]) &&
+  typeof row[8] === 'object' &&
+  row[8] !== null;
+
+const toEvent = ([
+  id,
+  at,
+  principalId,
+  tokenId,
+  action,
+  subject,
+  outcome,
+  code,
+  detail,
+]: Row): AuditEvent => ({
+  id,
+  at,
+  principalId,
+  tokenId,
+  action,
+  subject,
+  outcome,
+  code,
+  detail,
+});
+
 /** The calls of a chunk; one event that says so where somebody made it unreadable. */
 export async function toEvents(chunk: CallChunk): Promise<AuditEvent[]> {
   try {
-    const rows = z.array(RowSchema).parse(JSON.parse(await inflate(chunk.body)));
-    return rows.map(([id, at, principalId, tokenId, action, subject, outcome, code, detail]) => ({
-      id,
-      at,
-      principalId,
-      tokenId,
-      action,
-      subject,
-      outcome,
-      code,
-      detail,
-    }));
+    return z
+      .array(RowSchema)
+      .parse(JSON.parse(await inflate(chunk.body)))
+      .map(toEvent);
   } catch {
     return [unreadable(chunk)];
   }

@@ -8,6 +8,7 @@ import { firstIdAt, timeOfId } from '../../shared/util/time-id.ts';
 import {
   CALLS_SHARD,
   GENESIS,
+  type AuditEvent,
   type AuditFilter,
   type AuditOrder,
   type AuditPosition,
@@ -19,7 +20,7 @@ import { toEvents, type CallChunk } from './call-chunk.ts';
 import { listChunks } from './chunk-store.ts';
 
 /** No call lasts longer than this, with the time until it is handed over; in milliseconds. */
-const LONGEST_MS = 3 * 3_600_000 + 300_000;
+export const LONGEST_MS = 3 * 3_600_000 + 300_000;
 /** Times that are so far from each other are read apart. */
 const GAP_MS = 10_000;
 /** Chunks read at once. */
@@ -197,11 +198,18 @@ export function compare(order: AuditOrder, a: AuditPosition, b: AuditPosition): 
 }
 
 function toMatcher(filter: AuditFilter, order: AuditOrder, after: AuditPosition | undefined) {
+  const isAsked = matcherOf(filter);
+  return (event: PlacedEvent): boolean =>
+    isAsked(event) && (after === undefined || compare(order, after, positionOf(event)) < 0);
+}
+
+/** Whether an event is asked for, whenever it was. */
+export function matcherOf(filter: AuditFilter): (event: AuditEvent) => boolean {
   const { own, principalIds, tokenIds, subjects, action, outcome, subjectPrefix } = filter;
   const places = filter.ofServers && toPlaces(filter.ofServers);
   const within = (values: readonly string[] | undefined, value: string) =>
     values === undefined || values.includes(value);
-  return (event: PlacedEvent): boolean =>
+  return event =>
     (own === undefined || isOwnCall(own, event)) &&
     within(principalIds, event.principalId) &&
     within(tokenIds, event.tokenId) &&
@@ -209,8 +217,7 @@ function toMatcher(filter: AuditFilter, order: AuditOrder, after: AuditPosition 
     (action === undefined || action === event.action) &&
     (outcome === undefined || outcome === event.outcome) &&
     (subjectPrefix === undefined || event.subject.startsWith(subjectPrefix)) &&
-    (places === undefined || places.some(place => isInPlace(event.subject, place))) &&
-    (after === undefined || compare(order, after, positionOf(event)) < 0);
+    (places === undefined || places.some(place => isInPlace(event.subject, place)));
 }
 
 /** The call of an id, or undefined where no chunk has it. */

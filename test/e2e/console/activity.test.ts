@@ -160,9 +160,7 @@ it('[OPS-1] loads more and exports all that matches', async () => {
     await expect.poll(() => rows(page).count(), SOON).toBe(100);
     await page.getByRole('button', { name: 'Load more' }).click();
     await expect.poll(() => rows(page).count(), SOON).toBe(CALLS + 2);
-    expect(await page.getByRole('img').getAttribute('aria-label')).toMatch(
-      /^122 rows .* 2 of them/,
-    );
+    expect(await page.getByRole('img').getAttribute('aria-label')).toMatch(/^122 rows, 2 of them/);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Export all that match' }).click(),
@@ -171,6 +169,26 @@ it('[OPS-1] loads more and exports all that matches', async () => {
     expect(lines).toHaveLength(CALLS + 2);
   } finally {
     await close();
+  }
+});
+
+it('[OPS-1] [SEC-6] shows what was refused today on the overview, to each of what they may see', async () => {
+  for (const [token, refused] of [
+    [admin, 2],
+    [bo, 1],
+  ] as const) {
+    const { page, problems, violations, close } = await open('', token);
+    try {
+      const plot = page.getByRole('img', { name: /refused/ });
+      const says = new RegExp(`^${refused} calls? refused from`);
+      await expect.poll(() => plot.getAttribute('aria-label'), SOON).toMatch(says);
+      expect(await plot.locator('rect.badly').count()).toBeGreaterThan(0);
+      expect(await violations()).toEqual([]);
+      await picture(page, `overview-today-${refused}`);
+      expect(problems).toEqual([]);
+    } finally {
+      await close();
+    }
   }
 });
 

@@ -1,6 +1,6 @@
 /** The activity in the console: what a URL searches for, how rows are told and counted, and where the reason of a refusal is. */
 import { describe, expect, it } from 'vitest';
-import { toBars } from '../../../console/src/views/activity/bars.ts';
+import { byOutcome, denied, slow, toBars } from '../../../console/src/views/activity/bars.ts';
 import { toSearch, toWhyPath } from '../../../console/src/views/activity/search.ts';
 import { toDeed, toEnding, toField, toText } from '../../../console/src/views/activity/words.ts';
 
@@ -48,23 +48,27 @@ describe('rows', () => {
     expect(toText(undefined)).toBe('');
   });
 
-  it('[OPS-1] are counted by parts of their time, each once', () => {
+  it('[OPS-1] are drawn by parts of their time, those without rows too', () => {
     const at = (second: number) => new Date(NOW + second * 1_000).toISOString();
-    const bars = toBars(
-      [
-        { at: at(10), outcome: 'done' },
-        { at: at(9), outcome: 'denied' },
-        { at: at(0), outcome: 'failed' },
+    const none = { done: 0, denied: 0, failed: 0, cancelled: 0, unknown: 0, slow: 0 };
+    const counts = {
+      since: at(0),
+      until: at(25),
+      step_seconds: 10,
+      counted_since: at(0),
+      parts: [
+        { ...none, at: at(0), done: 2, cancelled: 1, unknown: 1, failed: 1 },
+        { ...none, at: at(20), denied: 3, slow: 2 },
       ],
-      2,
-    );
-    expect(bars.map(({ well, badly }) => [well, badly])).toEqual([
-      [0, 1],
-      [1, 1],
+    };
+    const [from, middle, last] = [NOW, NOW + 10_000, NOW + 20_000];
+    expect(toBars(counts, byOutcome)).toEqual([
+      { from, well: 4, badly: 1 },
+      { from: middle, well: 0, badly: 0 },
+      { from: last, well: 0, badly: 3 },
     ]);
-    expect(toBars([], 2)).toEqual([]);
-    const [only] = toBars([{ at: at(0), outcome: 'unknown' }], 3);
-    expect(only).toEqual({ from: NOW, well: 1, badly: 0 });
+    expect(toBars(counts, denied).map(({ badly }) => badly)).toEqual([0, 0, 3]);
+    expect(toBars(counts, slow).map(({ well }) => well)).toEqual([0, 0, 2]);
   });
 });
 

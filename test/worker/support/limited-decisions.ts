@@ -109,6 +109,7 @@ export const DECISIONS: Record<string, Decision> = {
   'PATCH /api/v1/cache/rules/{id}': 'refused',
   'DELETE /api/v1/cache/rules/{id}': 'refused',
   'GET /api/v1/audit': 'own',
+  'GET /api/v1/audit/counts': 'neutral',
   'GET /api/v1/audit/verify': 'refused',
   'GET /api/v1/audit/export': 'own',
   'GET /api/v1/audit/shards': 'refused',

@@ -1,5 +1,7 @@
-/** How many rows there were in each part of a span of time. Pure. */
-import type { AuditEvent } from '../../generated/types.gen.ts';
+/** How many rows there were in each part of a span of time, as bars. Pure. */
+import type { AuditCounts } from '../../generated/types.gen.ts';
+
+type Part = AuditCounts['parts'][number];
 
 export interface Bar {
   /** Milliseconds since the epoch. */
@@ -8,27 +10,28 @@ export interface Bar {
   badly: number;
 }
 
-const BAD = new Set(['denied', 'failed']);
+/** What of a part is drawn as well and as badly. */
+export type Split = (part: Part) => { well: number; badly: number };
 
-/**
- * Rows by time, the oldest bar first; none where there are no rows.
- * @param count how many bars
- */
+export const byOutcome: Split = ({ done, cancelled, unknown, denied, failed }) => ({
+  well: done + cancelled + unknown,
+  badly: denied + failed,
+});
+export const denied: Split = ({ denied: badly }) => ({ well: 0, badly });
+export const slow: Split = ({ slow: well }) => ({ well, badly: 0 });
+
+/** The parts of the whole span, the oldest bar first, those without rows too. */
 export function toBars(
-  events: readonly Pick<AuditEvent, 'at' | 'outcome'>[],
-  count: number,
+  { since, until, step_seconds: step, parts }: AuditCounts,
+  split: Split,
 ): Bar[] {
-  const times = events.map(({ at }) => Date.parse(at));
-  if (times.length === 0) return [];
-  const first = times.reduce((a, b) => Math.min(a, b));
-  const last = times.reduce((a, b) => Math.max(a, b));
-  const step = Math.max((last - first + 1) / count, 1);
-  const bars = Array.from({ length: count }, (_, i): Bar => {
-    return { from: first + i * step, well: 0, badly: 0 };
+  const [first, stepMs] = [Date.parse(since), step * 1000];
+  const count = Math.max(1, Math.ceil((Date.parse(until) - first) / stepMs));
+  const counted = new Map(
+    parts.map(part => [Math.round((Date.parse(part.at) - first) / stepMs), part]),
+  );
+  return Array.from({ length: count }, (_, i) => {
+    const part = counted.get(i);
+    return { from: first + i * stepMs, ...(part ? split(part) : { well: 0, badly: 0 }) };
   });
-  events.forEach(({ outcome }, i) => {
-    const bar = bars[Math.min(Math.floor(((times[i] ?? first) - first) / step), count - 1)];
-    if (bar) bar[BAD.has(outcome) ? 'badly' : 'well'] += 1;
-  });
-  return bars;
 }

@@ -1,43 +1,60 @@
-/** A plot of the rows that are loaded, over time: each bar a part of it, what was refused or failed on top. */
-import type { AuditEvent } from '../../generated/types.gen.ts';
+/** A plot of counts over time: each bar a part of it, what was refused or failed on top. */
+import type { AuditCounts } from '../../generated/types.gen.ts';
 import { toWhole } from '../../parts/time.tsx';
-import { toBars, type Bar } from './bars.ts';
+import { toBars, type Bar, type Split } from './bars.ts';
 
-const BARS = 48;
 const WIDTH = 480;
 const HEIGHT = 60;
-const STEP = WIDTH / BARS;
 
-export function Plot({ events }: { events: readonly AuditEvent[] }) {
-  const bars = toBars(events, BARS);
-  const [newest, oldest] = [events[0], events.at(-1)];
-  if (!newest || !oldest) return null;
-  const badly = bars.reduce((sum, bar) => sum + bar.badly, 0);
-  const most = Math.max(...bars.map(bar => bar.well + bar.badly));
-  const says = `${events.length} ${events.length === 1 ? 'row' : 'rows'} from ${toWhole(oldest.at)} to ${toWhole(newest.at)}, ${badly} of them refused or failed`;
+interface PlotProps {
+  counts: AuditCounts;
+  split: Split;
+  /** What the whole is called. @param sum of all @param badly of these */
+  says(sum: number, badly: number): string;
+}
+
+export function Plot({ counts, split, says }: PlotProps) {
+  const bars = toBars(counts, split);
+  const sumOf = (of: (bar: Bar) => number) => bars.reduce((sum, bar) => sum + of(bar), 0);
+  const most = Math.max(1, ...bars.map(bar => bar.well + bar.badly));
+  const { since, until, counted_since: from } = counts;
+  const badly = sumOf(bar => bar.badly);
+  const told = `${says(sumOf(bar => bar.well) + badly, badly)} from ${toWhole(from)} to ${toWhole(until)}`;
+  const step = WIDTH / bars.length;
   return (
     <figure class="timeline">
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         role="img"
-        aria-label={says}
+        aria-label={told}
         preserveAspectRatio="none"
       >
         {bars.map((bar, i) => (
-          <PlotBar key={bar.from} bar={bar} x={i * STEP} unit={HEIGHT / most} />
+          <PlotBar key={bar.from} bar={bar} x={i * step} width={step} unit={HEIGHT / most} />
         ))}
       </svg>
-      <figcaption>{says}</figcaption>
+      <figcaption>
+        {told}
+        {from === since ? null : '. There are more before that, which are not counted'}
+      </figcaption>
     </figure>
   );
 }
 
-function PlotBar({ bar: { from, well, badly }, x, unit }: { bar: Bar; x: number; unit: number }) {
+interface PlotBarProps {
+  bar: Bar;
+  x: number;
+  width: number;
+  unit: number;
+}
+
+function PlotBar({ bar: { from, well, badly }, x, width, unit }: PlotBarProps) {
+  if (well + badly === 0) return null;
   const [wellTall, badlyTall] = [well * unit, badly * unit];
-  const place = { x, width: STEP - 1 };
+  const place = { x, width: width * 0.9 };
   return (
     <g>
-      <title>{`${toWhole(new Date(from).toISOString())}: ${well + badly}, ${badly} refused or failed`}</title>
+      <title>{`${toWhole(new Date(from).toISOString())}: ${well + badly}${badly > 0 ? `, ${badly} refused or failed` : ''}`}</title>
       <rect class="well" {...place} y={HEIGHT - wellTall} height={wellTall} />
       <rect class="badly" {...place} y={HEIGHT - wellTall - badlyTall} height={badlyTall} />
     </g>

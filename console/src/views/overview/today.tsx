@@ -1,0 +1,49 @@
+/** What was refused and what was slow in the last 24 hours, as plots. */
+import { useQuery } from '@tanstack/preact-query';
+import { useMemo } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { auditCountsQuery } from '../../api/audit.ts';
+import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import '../activity.css';
+import { denied, slow } from '../activity/bars.ts';
+import { Plot } from '../activity/plot.tsx';
+
+const HOUR_MS = 3_600_000;
+const HALF_HOUR = 1800;
+
+export function Today() {
+  // A span that began stays while somebody looks: the hour is enough.
+  const since = useMemo(() => {
+    const now = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+    return new Date(now - 23 * HOUR_MS).toISOString();
+  }, []);
+  const counts = useQuery(auditCountsQuery({ kind: 'calls', since }, HALF_HOUR));
+  if (counts.error) return <Problem thrown={counts.error} onRetry={() => void counts.refetch()} />;
+  if (!counts.data) return <Loading />;
+  const { parts } = counts.data;
+  if (parts.length === 0) return <Empty>Nothing was called.</Empty>;
+  const has = (name: 'denied' | 'slow') => parts.some(part => part[name] > 0);
+  return (
+    <>
+      {has('denied') ? (
+        <Plot counts={counts.data} split={denied} says={all => `${callsOf(all)} refused`} />
+      ) : (
+        <Empty>No call was refused.</Empty>
+      )}
+      {has('slow') ? (
+        <Plot
+          counts={counts.data}
+          split={slow}
+          says={all => `${callsOf(all)} of five seconds or longer`}
+        />
+      ) : (
+        <Empty>No call took five seconds.</Empty>
+      )}
+      <p>
+        <Link href="/activity?kind=calls&outcome=denied&range=day">Refused calls</Link>
+      </p>
+    </>
+  );
+}
+
+const callsOf = (count: number) => `${count} ${count === 1 ? 'call' : 'calls'}`;

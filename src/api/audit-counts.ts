@@ -1,0 +1,116 @@
+/** `/api/v1/audit/counts`: how many rows match, by time and by how they ended. */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import { AUDIT_SCOPE } from '../audit/audit-service.ts';
+import { fieldProblem } from '../shared/errors/field-problems.ts';
+import { filterQuery, OWN_ROWS, toQuery } from './audit.ts';
+import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+
+const MAX_PARTS = 500;
+const DEFAULT_PARTS = 48;
+const DAY_MS = 86_400_000;
+const DEFAULT_SPAN_MS = 30 * DAY_MS;
+/** The latest time that ids can tell, less what a call may last. */
+const MAX_UNTIL = 2 ** 47;
+
+const count = (description: string) => z.number().int().meta({ description });
+const CountsSchema = z
+  .object({
+    since: z.iso.datetime(),
+    until: z.iso.datetime(),
+    step_seconds: z.number().int(),
+    counted_since: z.iso.datetime().meta({
+      description: 'What began before is not counted: there is more than one request counts',
+    }),
+    parts: z
+      .array(
+        z.object({
+          at: z.iso.datetime().meta({ description: 'Beginning of the part' }),
+          done: count('Rows that began in it, by how they ended'),
+          denied: z.number().int(),
+          failed: z.number().int(),
+          cancelled: z.number().int(),
+          unknown: z.number().int(),
+          slow: count('Those of them that took `slow_ms` or longer'),
+        }),
+      )
+      .meta({ description: 'Parts that have rows, the oldest first' }),
+  })
+  .meta({ id: 'AuditCounts' });
+
+const counts = createRoute({
+  method: 'get',
+  path: '/api/v1/audit/counts',
+  operationId: 'countAudit',
+  tags: ['audit'],
+  summary: 'Count the rows of the audit by time',
+  description:
+    'Of the last 30 days where `since` is absent. The newest rows are counted, as many as one request may read; ' +
+    `\`counted_since\` says from when on the answer is of all. ${OWN_ROWS}`,
+  ...needs(AUDIT_SCOPE),
+  request: {
+    query: z.strictObject({
+      ...filterQuery,
+      step: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(31_536_000)
+        .optional()
+        .meta({
+          description: `Length of a part in seconds; absent: the span in ${DEFAULT_PARTS} parts. At most ${MAX_PARTS} parts`,
+        }),
+      slow_ms: z.coerce.number().int().min(1).max(86_400_000).default(5000).meta({
+        description: 'Calls that took so long count as slow',
+      }),
+    }),
+  },
+  responses: responsesOf(200, 'What was counted', CountsSchema, {
+    errors: ['forbidden', 'validation_failed'],
+    example: {
+      since: '2026-11-01T09:00:00.000Z',
+      until: '2026-11-02T09:00:00.000Z',
+      step_seconds: 3600,
+      counted_since: '2026-11-01T09:00:00.000Z',
+      parts: [
+        {
+          at: '2026-11-02T08:00:00.000Z',
+          done: 40,
+          denied: 2,
+          failed: 1,
+          cancelled: 0,
+          unknown: 0,
+          slow: 3,
+        },
+      ],
+    },
+  }),
+});
+
+/** Add the route. */
+export function registerAuditCounts(api: Api, { audit }: ApiPorts): void {
+  api.openapi(counts, async context => {
+    const { step, slow_ms: slowMs, ...query } = context.req.valid('query');
+    const asked = toQuery(query);
+    const until = Math.min(asked.until ?? Date.now() + 1, MAX_UNTIL);
+    const since = Math.max(asked.since ?? until - DEFAULT_SPAN_MS, 0);
+    if (since >= until) throw fieldProblem('since', 'is not before the end');
+    const stepMs = step === undefined ? stepOf(until - since) : step * 1000;
+    if ((until - since) / stepMs > MAX_PARTS) {
+      throw fieldProblem('step', `gives more than ${MAX_PARTS} parts`);
+    }
+    const { caller } = context.var.snapshot;
+    const found = await audit.counts(caller, asked, { since, until, stepMs, slowMs });
+    const toTime = (at: number) => new Date(at).toISOString();
+    const parts = [...found.parts]
+      .toSorted(([a], [b]) => a - b)
+      .map(([part, counted]) => ({ at: toTime(since + part * stepMs), ...NONE, ...counted }));
+    const told = { since: toTime(since), until: toTime(until), step_seconds: stepMs / 1000 };
+    return context.json({ ...told, counted_since: toTime(found.countedSince), parts }, 200);
+  });
+}
+
+const NONE = { done: 0, denied: 0, failed: 0, cancelled: 0, unknown: 0, slow: 0 };
+
+/** In whole seconds. */
+const stepOf = (spanMs: number) => 1000 * Math.max(1, Math.ceil(spanMs / DEFAULT_PARTS / 1000));
