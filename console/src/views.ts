@@ -34,6 +34,12 @@ export const VIEWS: readonly View[] = [
     load: () => import('./views/servers.tsx'),
   },
   { path: '/rules', name: 'Rules', needs: 'admin', load: () => import('./views/rules.tsx') },
+  {
+    path: '/toolsets',
+    name: 'Toolsets',
+    needs: 'admin',
+    load: () => import('./views/toolsets.tsx'),
+  },
   { path: '/tools', name: 'Tools', load: () => import('./views/tools.tsx') },
   {
     path: '/people',

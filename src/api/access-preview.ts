@@ -78,7 +78,7 @@ const ToolsetPreviewSchema = z
   .meta({ id: 'ToolsetPreview' });
 
 const BOUNDS =
-  `It is the decision of requests, asked before and after, of the tools that servers offer now and principals with a token without limits: ` +
+  `It is the decision of requests, asked before and after, of the tools that servers offer now and principals with a token without limits, which administers only where the principal says so: ` +
   `${MAX_PEOPLE} of them at most, and fewer where that would take more than ${MAX_COMPARISONS} comparisons of a rule with a tool. ` +
   `Scopes and accounts of their own at servers are not looked at. Nothing is written.`;
 

@@ -51,6 +51,15 @@ export const toolQuery = (name: string) => ({
   },
 });
 
+/** Server and own name of the tool that is called so, or undefined. @throws ApiProblem, Unreachable */
+export async function findTool(name: string) {
+  const { servers } = await request<ToolsByServer>('tools', { query: { tool: name } });
+  const all = servers.flatMap(server =>
+    server.tools.map(({ original_name: tool }) => ({ server: server.name, tool })),
+  );
+  return all[0];
+}
+
 /** What fits the words, the best first, as a model is told. */
 export const searchQuery = (query: string) => ({
   queryKey: ['search', query],

@@ -3,6 +3,7 @@ import { useId, useRef } from 'preact/hooks';
 import { Field } from './field.tsx';
 import { Foreign, toShown } from './foreign.tsx';
 import { itemsOf, toDraft, type ListDraft } from './list-draft.ts';
+import './list-field.css';
 
 interface ListFieldProps {
   label: string;

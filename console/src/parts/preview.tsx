@@ -35,7 +35,11 @@ export function Preview({ title, found, nothing, first, children }: PreviewProps
           Only {examined} of the {people} people that it is about were looked at.
         </p>
       ) : null}
-      {changed === 0 ? <p class="empty">{nothing}</p> : null}
+      {changed === 0 ? (
+        <p class="empty">{nothing}</p>
+      ) : (
+        <p class="hint">With a token without limits. A token that administers may see more.</p>
+      )}
       <ul class="preview-groups">
         {groups.map(group => (
           <li key={group.principals[0]?.id}>

@@ -51,8 +51,8 @@ export function usePreviewed<T, V extends object, P>(ports: Ports<T, V, P>) {
   return {
     values,
     /** What was shown is of what was typed then. */
-    setValues(next: V) {
-      setTyped(next);
+    change(more: Partial<V>) {
+      setTyped(before => ({ ...before, ...more }));
       setShown(undefined);
     },
     shown,

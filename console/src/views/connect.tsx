@@ -23,7 +23,7 @@ import {
 } from './connect/clients.ts';
 import { MakeToken } from './connect/make-token.tsx';
 import { OwnTokens } from './connect/own-tokens.tsx';
-import { Snippet } from './connect/snippet.tsx';
+import { Snippet } from '../parts/snippet.tsx';
 
 /** The token of the deployment belongs to no principal, so none has it for its own. */
 const DEPLOYMENT = 'setup-admin';

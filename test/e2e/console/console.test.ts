@@ -43,6 +43,7 @@ const VIEWS = [
   '/why',
   '/servers',
   '/rules',
+  '/toolsets',
   '/tools',
   '/people',
   '/machines',

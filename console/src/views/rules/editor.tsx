@@ -72,7 +72,7 @@ export function RuleEditor({ rule, whose, onDone }: EditorProps) {
       </Heading>
       <RuleForm
         values={edit.values}
-        onValues={edit.setValues}
+        onChange={edit.change}
         onSend={() => edit.show()}
         isBusy={isBusy}
         thrown={edit.thrown}

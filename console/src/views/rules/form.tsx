@@ -10,7 +10,8 @@ import type { RuleValues } from './form-values.ts';
 
 interface FormProps {
   values: RuleValues;
-  onValues: (values: RuleValues) => void;
+  /** Somebody typed something else. */
+  onChange: (more: Partial<RuleValues>) => void;
   onSend: () => void;
   isBusy: boolean;
   thrown: unknown;
@@ -18,8 +19,7 @@ interface FormProps {
   children: ComponentChildren;
 }
 
-export function RuleForm({ values, onValues, onSend, isBusy, thrown, children }: FormProps) {
-  const set = (more: Partial<RuleValues>) => onValues({ ...values, ...more });
+export function RuleForm({ values, onChange: set, onSend, isBusy, thrown, children }: FormProps) {
   const wrong = (...names: string[]) =>
     messageFor(thrown, ...names.flatMap(name => [name, `rule.${name}`]));
   const groups = useQuery(groupsQuery()).data?.groups ?? [];

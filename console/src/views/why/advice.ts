@@ -13,6 +13,7 @@ interface Words {
 
 const SERVERS_VIEW = { path: '/servers', name: 'Servers' };
 const RULES_VIEW = { path: '/rules', name: 'Rules' };
+const TOOLSETS_VIEW = { path: '/toolsets', name: 'Toolsets' };
 
 export const STEPS: Readonly<Record<Step['step'], Words>> = {
   token_expiry: { name: 'The token is still valid', change: 'Make another token.' },
@@ -45,10 +46,12 @@ export const STEPS: Readonly<Record<Step['step'], Words>> = {
   token_toolsets: {
     name: 'A toolset of the token has the tool',
     change: 'Add the tool to a toolset of the token, or make a token without that limit.',
+    view: TOOLSETS_VIEW,
   },
   toolset: {
     name: 'The toolset has the tool',
     change: 'Add the tool to the toolset, or the principal to those who may use it.',
+    view: TOOLSETS_VIEW,
   },
   account: {
     name: 'The own account at the server has the tool',

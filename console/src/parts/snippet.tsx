@@ -1,5 +1,6 @@
 /** Text to paste elsewhere, with a button that copies it. It holds no secret. */
 import { useRef, useState } from 'preact/hooks';
+import './snippet.css';
 
 export function Snippet({ label, text }: { label: string; text: string }) {
   const place = useRef<HTMLPreElement>(null);

@@ -1,0 +1,141 @@
+/** Toolsets: the list, and what is open of it, in the address: `?toolset=ID`, `?add=one`, `?name=…`. */
+import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
+import { useEffect, useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { toolsetListQuery, toolsetQuery } from '../api/toolsets.ts';
+import type { Toolset } from '../generated/types.gen.ts';
+import { Foreign } from '../parts/foreign.tsx';
+import { Heading } from '../parts/heading.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
+import { Snippet } from '../parts/snippet.tsx';
+import { Loading, Problem } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
+import { Told, type Telling } from '../parts/told.tsx';
+import { useAddress } from '../parts/use-address.ts';
+import { ToolsetEditor } from './toolsets/editor.tsx';
+import './toolsets/toolsets.css';
+
+const addressOf = (id: string) => `/toolsets?toolset=${encodeURIComponent(id)}`;
+const BACK = ['/toolsets', 'All toolsets'] as const;
+
+export default function Toolsets() {
+  const [search] = useAddress();
+  const [, go] = useLocation();
+  /** What came of an act, and where it is told. */
+  const [told, setTold] = useState<Telling & { at: string }>();
+  const id = search.get('toolset');
+  const isAdding = search.get('add') === 'one';
+  const at = isAdding ? 'add' : (id ?? '');
+  // Whoever comes back later is told nothing.
+  useEffect(() => setTold(before => (before?.at === at ? before : undefined)), [at]);
+  const telling = told?.at === at ? told : undefined;
+  function done(saved: Toolset | undefined): void {
+    const text = saved ? 'It is saved. That is obeyed within a second.' : 'It is deleted.';
+    setTold({ text, at: saved?.id ?? '' });
+    go(saved ? addressOf(saved.id) : '/toolsets');
+  }
+  if (isAdding) {
+    return (
+      <>
+        <Heading back={BACK}>Make a toolset</Heading>
+        <ToolsetEditor onDone={done} />
+      </>
+    );
+  }
+  if (id !== null) return <OneToolset key={id} id={id} telling={telling} onDone={done} />;
+  return <List telling={telling} />;
+}
+
+function List({ telling }: { telling: Telling | undefined }) {
+  const [search, set] = useAddress();
+  const name = search.get('name') ?? '';
+  const list = useInfiniteQuery({
+    ...toolsetListQuery(name),
+    placeholderData: before => before,
+  });
+  return (
+    <>
+      <h1>Toolsets</h1>
+      <p>
+        A choice of tools with a URL of its own, their names and descriptions as you want them. It
+        shows nobody a tool that they may not use anyway.
+      </p>
+      <Told telling={telling} />
+      <p class="actions">
+        <Link class="button" href="/toolsets?add=one">
+          Make a toolset
+        </Link>
+      </p>
+      <form class="filters" role="search" onSubmit={event => event.preventDefault()}>
+        <label>
+          Name
+          <input
+            type="search"
+            value={name}
+            maxLength={63}
+            onInput={({ currentTarget }) => set('name', currentTarget.value)}
+          />
+        </label>
+      </form>
+      <PagedList
+        list={list}
+        itemsOf={page => page.toolsets}
+        none={name === '' ? 'There is none yet.' : 'No toolset is called like that.'}
+      >
+        {toolsets => (
+          <Table label="Toolsets" columns={['Toolset', 'For', 'Description']}>
+            {toolsets.map(toolset => (
+              <tr key={toolset.id}>
+                <th scope="row">
+                  <Link href={addressOf(toolset.id)}>{toolset.name}</Link>
+                </th>
+                <td>{forWhom(toolset)}</td>
+                <td class="sentence">
+                  <Foreign text={toolset.description} max={400} />
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </PagedList>
+    </>
+  );
+}
+
+function forWhom({ members }: Toolset): string {
+  if (!members) return 'everybody';
+  const people = members.principals?.length ?? 0;
+  const named = [...(members.groups ?? []), ...(people > 0 ? [`${people} people`] : [])];
+  return named.length > 0 ? named.join(', ') : 'administrators';
+}
+
+interface OneProps {
+  id: string;
+  telling: Telling | undefined;
+  onDone: (saved: Toolset | undefined) => void;
+}
+
+function OneToolset({ id, telling, onDone }: OneProps) {
+  const found = useQuery(toolsetQuery(id));
+  // What is typed is kept while others edit it, and begins anew when it is saved here.
+  const [saves, setSaves] = useState(0);
+  const toolset = found.data;
+  if (!toolset && found.error)
+    return <Problem thrown={found.error} onRetry={() => void found.refetch()} />;
+  if (!toolset) return <Loading />;
+  return (
+    <>
+      <Heading back={BACK}>{toolset.name}</Heading>
+      <Told telling={telling} />
+      <Snippet label="Its URL" text={new URL(toolset.path, location.origin).href} />
+      <ToolsetEditor
+        key={saves}
+        toolset={toolset}
+        onDone={saved => {
+          setSaves(saves + 1);
+          onDone(saved);
+        }}
+      />
+    </>
+  );
+}

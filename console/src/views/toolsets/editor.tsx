@@ -1,0 +1,116 @@
+/** A toolset is made, edited or deleted: what it gains and loses, and who does, is shown before. */
+import { useQueryClient } from '@tanstack/preact-query';
+import { Link } from 'wouter-preact';
+import {
+  createToolset,
+  deleteToolset,
+  keyOf,
+  previewToolset,
+  readToolset,
+  updateToolset,
+} from '../../api/toolsets.ts';
+import type { Toolset } from '../../generated/types.gen.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Changed, Preview } from '../../parts/preview.tsx';
+import { Meanwhile } from '../../parts/use-edit.tsx';
+import { usePreviewed } from '../../parts/use-previewed.ts';
+import { toToolset, toUpdate, valuesOf, type ToolsetValues } from './form-values.ts';
+import { ToolsetForm } from './form.tsx';
+
+interface EditorProps {
+  /** Absent: a new one is made. */
+  toolset?: Toolset;
+  /** It is saved; undefined: deleted. */
+  onDone: (saved: Toolset | undefined) => void;
+}
+
+export function ToolsetEditor({ toolset, onDone }: EditorProps) {
+  const cache = useQueryClient();
+  function done(saved: Toolset | undefined): void {
+    if (saved) cache.setQueryData(keyOf(saved.id), saved);
+    onDone(saved);
+    for (const part of ['list', 'named']) cache.removeQueries({ queryKey: ['toolsets', part] });
+  }
+  const edit = usePreviewed({
+    record: toolset,
+    toValues: valuesOf,
+    preview: (values: ToolsetValues | undefined, base) =>
+      previewToolset({
+        ...(values && { toolset: toToolset(values) }),
+        ...(base && { replaces: base.id }),
+      }),
+    save: async (values, base) => {
+      done(
+        await (base
+          ? updateToolset(base.id, toUpdate(values), base.revision)
+          : createToolset(toToolset(values))),
+      );
+    },
+    read: ({ id }) => readToolset(id),
+  });
+  const { shown, theirs, isBusy } = edit;
+  const remove = async () => {
+    await deleteToolset(toolset?.id ?? '');
+    done(undefined);
+  };
+  const moves = toolset && toolset.name !== edit.values.name.trim();
+  return (
+    <>
+      <ToolsetForm
+        values={edit.values}
+        onChange={edit.change}
+        onSend={() => edit.show()}
+        isBusy={isBusy}
+        thrown={edit.thrown}
+      >
+        {toolset ? (
+          <button type="button" class="quiet" disabled={isBusy} onClick={() => edit.show(true)}>
+            Show what deleting it changes
+          </button>
+        ) : null}
+        <Link class="button quiet" href="/toolsets">
+          Cancel
+        </Link>
+        {theirs ? <Meanwhile noun="toolset" theirs={theirs} /> : null}
+      </ToolsetForm>
+      {shown ? (
+        <Preview
+          title={shown.isDeletion ? 'What deleting it changes' : 'What saving it changes'}
+          found={shown.found}
+          nothing="Nobody gains or loses a tool there, of what servers offer now."
+          first={
+            <>
+              <Selected change={shown.found.selection} />
+              {moves && !shown.isDeletion ? (
+                <p class="notice">Its URL moves. Clients that have the one of now lose it.</p>
+              ) : null}
+            </>
+          }
+        >
+          {shown.isDeletion ? (
+            <Confirm
+              label="Delete the toolset"
+              says="Its URL is gone for good, and tokens that are narrowed to it alone are left with nothing."
+              act={remove}
+            />
+          ) : (
+            <button type="button" disabled={isBusy} onClick={() => edit.save()}>
+              {theirs ? 'Save over it' : 'Save the toolset'}
+            </button>
+          )}
+        </Preview>
+      ) : null}
+    </>
+  );
+}
+
+const Selected = ({ change }: { change: Parameters<typeof Changed>[0]['change'] }) => (
+  <div class="selected">
+    <h3>The toolset itself</h3>
+    {change.gained + change.lost === 0 ? (
+      <p class="empty">It has the same tools as before.</p>
+    ) : (
+      <Changed change={change} />
+    )}
+  </div>
+);

@@ -1,0 +1,77 @@
+/** What is typed of a toolset, and what is sent of it. Pure. */
+import type { CreateToolset, Toolset, UpdateToolset } from '../../generated/types.gen.ts';
+import { itemsOf, toDraft, type ListDraft } from '../../parts/list-draft.ts';
+
+/** Another name and description for a tool; empty: its own. */
+export interface Override {
+  server: string;
+  tool: string;
+  name: string;
+  description: string;
+}
+
+export interface ToolsetValues {
+  name: string;
+  description: string;
+  /** Tools that were picked, and patterns. */
+  include: ListDraft;
+  exclude: ListDraft;
+  overrides: readonly Override[];
+  /** Empty: as the deployment has it. */
+  style: '' | NonNullable<Toolset['name_style']>;
+  shown: '' | NonNullable<Toolset['tools']>;
+  isForSome: boolean;
+  groups: ListDraft;
+  /** Ids; the console keeps them as they are. */
+  principals: readonly string[];
+}
+
+export function valuesOf(toolset: Toolset | undefined): ToolsetValues {
+  const { members } = toolset ?? {};
+  return {
+    name: toolset?.name ?? '',
+    description: toolset?.description ?? '',
+    include: toDraft(toolset?.include ?? []),
+    exclude: toDraft(toolset?.exclude ?? []),
+    overrides: (toolset?.overrides ?? []).map(({ name = '', description = '', ...of }) => {
+      return { ...of, name, description };
+    }),
+    style: toolset?.name_style ?? '',
+    shown: toolset?.tools ?? '',
+    isForSome: members !== undefined,
+    groups: toDraft(members?.groups ?? []),
+    principals: members?.principals ?? [],
+  };
+}
+
+/** A new one. */
+export function toToolset(values: ToolsetValues): CreateToolset {
+  const { style, shown, isForSome, principals } = values;
+  const groups = itemsOf(values.groups);
+  return {
+    name: values.name.trim(),
+    description: values.description,
+    include: itemsOf(values.include),
+    exclude: itemsOf(values.exclude),
+    overrides: values.overrides.map(({ server, tool, name, description }) => ({
+      server,
+      tool,
+      ...(name.trim() !== '' && { name: name.trim() }),
+      ...(description.trim() !== '' && { description }),
+    })),
+    ...(style !== '' && { name_style: style }),
+    ...(shown !== '' && { tools: shown }),
+    ...(isForSome && { members: { groups, principals: [...principals] } }),
+  };
+}
+
+/** What takes the place of all that there was. */
+export function toUpdate(values: ToolsetValues): UpdateToolset {
+  return { name_style: null, tools: null, members: null, ...toToolset(values) };
+}
+
+/** Adds an entry to a list, or takes it away. */
+export const toggled = ({ items, typed }: ListDraft, item: string): ListDraft => ({
+  items: items.includes(item) ? items.filter(each => each !== item) : [...items, item],
+  typed,
+});

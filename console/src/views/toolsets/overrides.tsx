@@ -1,0 +1,123 @@
+/** Other names and descriptions for tools, at the endpoint of the toolset only. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { findTool } from '../../api/tools.ts';
+import { Field } from '../../parts/field.tsx';
+import { Foreign, toShown } from '../../parts/foreign.tsx';
+import { Suggest } from '../../parts/suggest.tsx';
+import { useAct } from '../../parts/use-act.ts';
+import type { Override } from './form-values.ts';
+
+const toName = ({ server, tool }: Pick<Override, 'server' | 'tool'>) => `${server}.${tool}`;
+
+interface OverridesProps {
+  overrides: readonly Override[];
+  /** What is in the toolset: offered while one types. */
+  picked: readonly string[];
+  /** What the API says of one of them, or of a field of it. */
+  wrongOf: (path: string) => string | undefined;
+  onOverrides: (overrides: readonly Override[]) => void;
+}
+
+export function Overrides({ overrides, picked, wrongOf, onOverrides }: OverridesProps) {
+  const [typed, setTyped] = useState('');
+  const { thrown, run } = useAct();
+  /** The one that was added last: somebody wants to type its name. */
+  const [added, setAdded] = useState<string>();
+  const add = useRef<HTMLButtonElement>(null);
+  // Others may be typed while one is looked for.
+  const now = useRef(overrides);
+  now.current = overrides;
+  async function put(): Promise<void> {
+    const found = await findTool(typed.trim());
+    if (!found) throw new Error('There is no such tool: it is written as server.tool');
+    const isThere = now.current.some(each => toName(each) === toName(found));
+    if (!isThere) onOverrides([...now.current, { ...found, name: '', description: '' }]);
+    setAdded(toName(found));
+    setTyped('');
+  }
+  return (
+    <fieldset>
+      <legend>Other names and descriptions</legend>
+      {overrides.map((override, at) => (
+        <OverrideRow
+          key={toName(override)}
+          override={override}
+          isNew={toName(override) === added}
+          wrong={wrongOf(`overrides.${at}`)}
+          onOverride={next => onOverrides(overrides.with(at, next))}
+          onRemove={() => {
+            onOverrides(overrides.toSpliced(at, 1));
+            add.current?.focus();
+          }}
+        />
+      ))}
+      <Suggest
+        label="Tool to call otherwise"
+        value={typed}
+        offered={picked.filter(pattern => pattern.includes('.') && !pattern.includes('*'))}
+        wrong={thrown instanceof Error ? thrown.message : undefined}
+        onValue={setTyped}
+      />
+      <p>
+        <button ref={add} type="button" class="quiet" onClick={() => run(put)}>
+          Call it otherwise
+        </button>
+      </p>
+    </fieldset>
+  );
+}
+
+interface RowProps {
+  override: Override;
+  isNew: boolean;
+  wrong: string | undefined;
+  onOverride: (override: Override) => void;
+  onRemove: () => void;
+}
+
+function OverrideRow({ override, isNew, wrong, onOverride, onRemove }: RowProps) {
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isNew) first.current?.focus();
+  }, [isNew]);
+  const text = toName(override);
+  return (
+    <fieldset class="override">
+      <legend>
+        <code>
+          <Foreign text={text} max={200} />
+        </code>
+      </legend>
+      <Field label="Name in the toolset" wrong={wrong}>
+        {about => (
+          <input
+            {...about}
+            ref={first}
+            maxLength={64}
+            spellcheck={false}
+            value={override.name}
+            onInput={({ currentTarget }) => onOverride({ ...override, name: currentTarget.value })}
+          />
+        )}
+      </Field>
+      <Field label="Description in the toolset">
+        {about => (
+          <textarea
+            {...about}
+            rows={2}
+            maxLength={4000}
+            value={override.description}
+            onInput={({ currentTarget }) =>
+              onOverride({ ...override, description: currentTarget.value })
+            }
+          />
+        )}
+      </Field>
+      <p>
+        <button type="button" class="quiet" onClick={onRemove}>
+          As its server calls it<span class="hidden">: {toShown(text, 100)}</span>
+        </button>
+      </p>
+    </fieldset>
+  );
+}
