@@ -1,6 +1,7 @@
 /** The shell: who is signed in, the views there are for them, and the one that the path names. */
 import { useQuery } from '@tanstack/preact-query';
 import { lazy, Suspense } from 'preact/compat';
+import { useEffect, useRef } from 'preact/hooks';
 import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
 import { meQuery, type Me } from './api/me.ts';
 import { ApiProblem, hasToken } from './api/request.ts';
@@ -64,9 +65,7 @@ function Shell({ me }: { me: Me }) {
       <nav aria-label="Views">
         <ul>
           {views.map(view => (
-            <li key={view.path}>
-              <NavLink view={view} />
-            </li>
+            <NavLink key={view.path} view={view} />
           ))}
         </ul>
       </nav>
@@ -93,9 +92,17 @@ function Shell({ me }: { me: Me }) {
 
 function NavLink({ view: { path, name } }: { view: View }) {
   const [at] = useLocation();
+  const isHere = at === path;
+  const item = useRef<HTMLLIElement>(null);
+  // On a narrow page the views are a line that is scrolled.
+  useEffect(() => {
+    if (isHere) item.current?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [isHere]);
   return (
-    <Link href={path} aria-current={at === path ? 'page' : undefined}>
-      {name}
-    </Link>
+    <li ref={item}>
+      <Link href={path} aria-current={isHere ? 'page' : undefined}>
+        {name}
+      </Link>
+    </li>
   );
 }
