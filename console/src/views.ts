@@ -33,13 +33,6 @@ export const VIEWS: readonly View[] = [
     needs: 'servers:read',
     load: () => import('./views/servers.tsx'),
   },
-  { path: '/rules', name: 'Rules', needs: 'admin', load: () => import('./views/rules.tsx') },
-  {
-    path: '/toolsets',
-    name: 'Toolsets',
-    needs: 'admin',
-    load: () => import('./views/toolsets.tsx'),
-  },
   { path: '/tools', name: 'Tools', load: () => import('./views/tools.tsx') },
   {
     path: '/people',
@@ -47,11 +40,12 @@ export const VIEWS: readonly View[] = [
     needs: 'admin',
     load: () => import('./views/people.tsx'),
   },
+  { path: '/rules', name: 'Rules', needs: 'admin', load: () => import('./views/rules.tsx') },
   {
-    path: '/machines',
-    name: 'Machines',
-    needs: 'servers:read',
-    load: () => import('./views/machines.tsx'),
+    path: '/toolsets',
+    name: 'Toolsets',
+    needs: 'admin',
+    load: () => import('./views/toolsets.tsx'),
   },
   {
     path: '/secrets',
@@ -60,11 +54,17 @@ export const VIEWS: readonly View[] = [
     load: () => import('./views/secrets.tsx'),
   },
   {
+    path: '/machines',
+    name: 'Machines',
+    needs: 'servers:read',
+    load: () => import('./views/machines.tsx'),
+  },
+  { path: '/accounts', name: 'Accounts', load: () => import('./views/accounts.tsx') },
+  {
     path: '/connect',
     name: 'Connect a client',
     needs: 'tools:read',
     load: () => import('./views/connect.tsx'),
   },
-  { path: '/accounts', name: 'Accounts', load: () => import('./views/accounts.tsx') },
   { path: '/settings', name: 'Settings and keys', load: () => import('./views/settings.tsx') },
 ];

@@ -111,6 +111,15 @@ it('[OPS-1] a team’s day takes at most forty clicks, and no id is pasted', asy
       await click(SAVE_RULE);
       await page.waitForSelector('.notice:focus');
     });
+    await part('toolset', async () => {
+      await click('nav a:text-is("Toolsets")');
+      await click('a:text-is("Make a toolset")');
+      await type('label:text-is("Name") + input', 'daily');
+      await click('.picker-list label:has-text("get_note")');
+      await click(SHOW);
+      await click('button:text("Save the toolset")');
+      await page.waitForSelector('.notice:focus');
+    });
     await part('token', async () => {
       await click('nav a:text-is("People")');
       await click('th a:has-text("Ria")');
