@@ -58,7 +58,7 @@ export async function openConsole(
     await page.waitForURL(url => url.pathname.startsWith('/console'));
     signedIn.set(token, await context.storageState());
   }
-  await page.waitForSelector('nav a');
+  await page.waitForSelector('main h1');
   return {
     page,
     problems,
