@@ -100,7 +100,9 @@ it('[ACC-1] [ACC-2] never shows a token again, and a plain token administers not
   const servers = '/api/v1/aggregator/servers';
   const body = { name: 'x', transport_type: 'HTTP', connection_config: { url: upstream.origin } };
   expect((await gateway.api('POST', servers, body, token)).status).toBe(403);
-  expect((await gateway.api('POST', '/api/v1/tokens', { name: 'more' }, token)).status).toBe(403);
+  expect((await gateway.api('POST', '/api/v1/principals', { name: 'more' }, token)).status).toBe(
+    403,
+  );
   const client = await connect('modern', token);
   expect((await client.request('tools/list')).status).toBe(200);
   const { requests } = await upstream.counters();

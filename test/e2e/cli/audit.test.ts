@@ -87,6 +87,6 @@ it('[OPS-8] [SEC-6] writes all of it, a row a line, and goes on where it broke o
 it('[CLI-4] says what is wrong with what was asked', async () => {
   expect(await portico(['audit', '--since', 'yesterday'])).toMatchObject({ code: 2 });
   expect(await portico(['audit', '--outcome', 'odd'])).toMatchObject({ code: 2 });
-  const { token } = await gateway.createToken({ name: 'member' });
+  const { token } = await gateway.createToken({ name: 'looker', scopes: ['servers:read'] });
   expect(await portico(['audit'], token)).toMatchObject({ code: 3, out: '' });
 });

@@ -166,7 +166,7 @@ describe('token', () => {
   });
 
   it('[CLI-4] is for those who may', async () => {
-    const ran = await asMember(['token', 'create', 'more']);
+    const ran = await asMember(['principals', 'add', 'more']);
     expect(ran).toMatchObject({ code: 3, out: '' });
     expect(ran.err).not.toContain(member);
     expect(await portico(['tools'], { env: { PORTICO_TOKEN: undefined } })).toMatchObject({

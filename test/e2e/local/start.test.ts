@@ -64,7 +64,7 @@ it('[OPS-3] [ACC-2] makes an admin token once, and a second start keeps everythi
     fetch(`${origin}${path}`, { headers: { authorization: `Bearer ${header}` } });
   expect((await asMember('/api/v1/tools')).status).toBe(200);
   expect((await asMember('/api/v1/aggregator/servers')).status).toBe(403);
-  expect((await asMember('/api/v1/tokens')).status).toBe(403);
+  expect((await asMember('/api/v1/principals')).status).toBe(403);
 
   const api = (method: string, path: string, body?: object) =>
     fetch(`${origin}${path}`, {
