@@ -45,14 +45,14 @@ const FILTERS: readonly Filter[] = [
     name: 'words',
     field: '#query',
     value: 'which invoices were not paid',
-    holds: `/^(50|[1-4]?\\d) of /.test(document.querySelector('main [role=status]')?.textContent)`,
+    holds: `/^The best \\d+ of /.test(document.querySelector('main [role=status]')?.textContent.trim())`,
   },
   {
     path: '/activity',
     name: 'kind',
     field: 'main select',
     value: 'acts',
-    holds: `[...document.querySelectorAll('main tbody tr')].every(row => !row.textContent.includes('Ada')) && document.querySelector('main tbody tr')`,
+    holds: `[...document.querySelectorAll('main tbody tr')].every(row => !row.textContent.includes('called')) && document.querySelector('main tbody tr')`,
   },
 ];
 
