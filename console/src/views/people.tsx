@@ -7,7 +7,7 @@ import type { ViewProps } from '../view-props.ts';
 import { AddPrincipal } from './people/add-principal.tsx';
 import { Invitations } from './people/invitations.tsx';
 import './people/people.css';
-import { PrincipalDetails } from './people/principal.tsx';
+import { PrincipalDetails } from './people/principal-details.tsx';
 import { PrincipalList } from './people/principal-list.tsx';
 import { Providers } from './people/providers.tsx';
 

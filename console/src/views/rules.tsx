@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { ruleQuery } from '../api/explain.ts';
 import { principalQuery } from '../api/people.ts';
-import type { SubjectKind } from '../api/rules.ts';
+import type { SubjectKind } from '../api/access-rules.ts';
 import { Loading, Problem } from '../parts/states.tsx';
 import { Told, type Telling } from '../parts/told.tsx';
 import { useAddress } from '../parts/use-address.ts';

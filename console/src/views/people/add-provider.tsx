@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
-import { createProvider } from '../../api/providers.ts';
+import { createProvider } from '../../api/sign-in-providers.ts';
 import { Heading } from '../../parts/heading.tsx';
 import { useAct } from '../../parts/use-act.ts';
 import { PROVIDERS, toProviderAddress } from './addresses.ts';

@@ -1,6 +1,6 @@
 /** A provider is edited. */
 import { useQueryClient } from '@tanstack/preact-query';
-import { readProvider, updateProvider } from '../../api/providers.ts';
+import { readProvider, updateProvider } from '../../api/sign-in-providers.ts';
 import type { SignInProvider } from '../../generated/types.gen.ts';
 import { Meanwhile, useEdit } from '../../parts/use-edit.tsx';
 import { ProviderForm } from './provider-form.tsx';

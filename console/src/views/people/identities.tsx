@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { findOnlyPrincipal } from '../../api/people.ts';
-import { createIdentity, deleteIdentity, identitiesQuery } from '../../api/providers.ts';
+import { createIdentity, deleteIdentity, identitiesQuery } from '../../api/sign-in-providers.ts';
 import type { SignInProvider } from '../../generated/types.gen.ts';
 import { Field, messageFor } from '../../parts/field.tsx';
 import { Foreign, toShown } from '../../parts/foreign.tsx';

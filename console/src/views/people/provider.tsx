@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { deleteProvider, providerQuery } from '../../api/providers.ts';
+import { deleteProvider, providerQuery } from '../../api/sign-in-providers.ts';
 import type { SignInProvider } from '../../generated/types.gen.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Foreign, toShown } from '../../parts/foreign.tsx';

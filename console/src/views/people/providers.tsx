@@ -1,7 +1,7 @@
 /** Providers by which people sign in: the list, one that is added, or the page of one. */
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import { Link, useSearchParams } from 'wouter-preact';
-import { providersQuery } from '../../api/providers.ts';
+import { providersQuery } from '../../api/sign-in-providers.ts';
 import type { SignInProvider } from '../../generated/types.gen.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { PagedList } from '../../parts/paged-list.tsx';

@@ -1,5 +1,5 @@
 /** How a principal is in besides by its tokens: browsers, passkeys, programs that it let in, and who it is at providers. */
-import { identitiesQuery, deleteIdentity } from '../../api/providers.ts';
+import { identitiesQuery, deleteIdentity } from '../../api/sign-in-providers.ts';
 import {
   deletePasskey,
   endGrant,

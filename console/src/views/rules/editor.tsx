@@ -2,7 +2,13 @@
 import { useQueryClient } from '@tanstack/preact-query';
 import { Link } from 'wouter-preact';
 import { ApiProblem } from '../../api/request.ts';
-import { createRule, deleteRule, previewRule, readRule, updateRule } from '../../api/rules.ts';
+import {
+  createRule,
+  deleteRule,
+  previewRule,
+  readRule,
+  updateRule,
+} from '../../api/access-rules.ts';
 import { principalsCalled } from '../../api/suggestions.ts';
 import type { AccessRule, CreateAccessRule } from '../../generated/types.gen.ts';
 import { Confirm } from '../../parts/confirm.tsx';

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { Link } from 'wouter-preact';
 import { principalQuery } from '../../api/people.ts';
-import { rulesQuery, type SubjectKind } from '../../api/rules.ts';
+import { rulesQuery, type SubjectKind } from '../../api/access-rules.ts';
 import type { AccessRule } from '../../generated/types.gen.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { PagedList } from '../../parts/paged-list.tsx';

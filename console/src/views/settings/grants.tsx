@@ -1,6 +1,6 @@
 /** What people allowed programs: whose, which, for what, until when; and ending it. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
-import { endGrant, GRANTS, grantsQuery } from '../../api/programs.ts';
+import { endGrant, GRANTS, grantsQuery } from '../../api/oauth-clients.ts';
 import type { Grant } from '../../generated/types.gen.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Foreign, toShown } from '../../parts/foreign.tsx';

@@ -1,7 +1,7 @@
 /** A program that has no document and does not register itself is made known. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { createClient } from '../../api/programs.ts';
+import { createClient } from '../../api/oauth-clients.ts';
 import type { IssuedOAuthClient } from '../../generated/types.gen.ts';
 import { Field, messageFor } from '../../parts/field.tsx';
 import { Problem } from '../../parts/states.tsx';

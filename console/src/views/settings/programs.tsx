@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
-import { CLIENTS, clientsQuery, deleteClient, GRANTS } from '../../api/programs.ts';
+import { CLIENTS, clientsQuery, deleteClient, GRANTS } from '../../api/oauth-clients.ts';
 import type { IssuedOAuthClient, OAuthClient } from '../../generated/types.gen.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
