@@ -30,6 +30,8 @@ import { StreamCount } from './shared/limits/stream-count.ts';
 import { createTracer } from './tracing/create-tracer.ts';
 import { createTraceTransport } from './tracing/trace-transport.ts';
 import { createUpstreams } from './upstream/create-upstreams.ts';
+import { createExpectEvents } from './webhooks/expect-events.ts';
+import { createWebhooks } from './webhooks/webhook-service.ts';
 
 /**
  * Build the application's parts.
@@ -56,7 +58,8 @@ export function compose(env: Env): AppPorts {
     config,
     ...objects,
   });
-  const base = { db, keys, adminAudit, config, invalidateRegistry, monitors };
+  const expectEvents = createExpectEvents(db, objects.expectWebhookEvent);
+  const base = { db, keys, adminAudit, config, invalidateRegistry, monitors, expectEvents };
 
   const credentials = createCredentials({ ...base, allowsLoopback });
   const models = modelsOf(env, config.model, keys);
@@ -129,6 +132,7 @@ export function compose(env: Env): AppPorts {
     asset: path => env.ASSETS.fetch(new URL(path, 'https://assets.invalid')),
     openMachine: objects.openMachine,
     usage: new UsageService(db, config.model),
+    webhooks: createWebhooks({ ...base, allowsLoopback, wakeWebhooks: objects.wakeWebhooks }),
     tracer,
     audit,
     owners: createOwners(base),

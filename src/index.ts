@@ -8,6 +8,7 @@ export { Connector } from './objects/connector-object.ts';
 export { ResultCache } from './objects/result-cache-object.ts';
 export { ClientSession } from './objects/client-session-object.ts';
 export { ServerMonitor } from './objects/server-monitor-object.ts';
+export { Webhooks } from './objects/webhooks-object.ts';
 export { AccessChanges } from './objects/access-changes-object.ts';
 
 const apps = new WeakMap<Env, App>();

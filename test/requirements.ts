@@ -103,7 +103,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['OPS-4', 'started', 'deploy, upgrade, roll back, back up, restore'],
   ['OPS-5', 'started', 'one server for a team'],
   ['OPS-6', 'started', 'configuration as code'],
-  ['OPS-7', 'planned', 'a trace, a log line and metrics for every request'],
+  ['OPS-7', 'started', 'a trace, a log line and metrics for every request'],
   ['OPS-8', 'started', 'the command line covers the API'],
 
   // Edge

@@ -51,6 +51,7 @@ import { registerToolCall } from './tool-call.ts';
 import { registerTools } from './tools.ts';
 import { registerToolsets } from './toolsets.ts';
 import { registerTransfer } from './transfer.ts';
+import { registerWebhooks } from './webhooks.ts';
 
 /** Paths whose POST is no act. */
 const READING: ReadonlySet<string> = new Set([SEARCH_PATH, ASK_PATH]);
@@ -127,6 +128,7 @@ export function createApi(ports: ApiPorts): Api {
   registerSecrets(api, ports);
   registerOwners(api, ports);
   registerKeys(api, ports);
+  registerWebhooks(api, ports);
   registerAccessExplain(api, ports);
   registerAccessPreview(api, ports);
   registerTools(api, ports);

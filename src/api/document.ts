@@ -42,6 +42,7 @@ const TAGS = [
     name: 'keys',
     description: 'What lies under which key of the ring, and moving it to the active one.',
   },
+  { name: 'webhooks', description: 'Who is told of events, and what became of each.' },
   { name: 'document', description: 'This description.' },
 ];
 

@@ -48,6 +48,7 @@ import type { PasskeyRecords } from '../sign-in/passkeys/passkey-records.ts';
 import type { Providers } from '../sign-in/providers/providers-service.ts';
 import type { Accounts } from '../servers/accounts/account-service.ts';
 import type { Tracer } from '../tracing/tracer.ts';
+import type { Webhooks } from '../webhooks/webhook-service.ts';
 
 export interface ApiPorts {
   config: Config;
@@ -83,6 +84,7 @@ export interface ApiPorts {
   secrets: SecretService;
   owners: Owners;
   rotation: Rotation;
+  webhooks: Webhooks;
   skills: Skills;
   suggestions: SuggestionService;
   corrections: CorrectionService;

@@ -16,6 +16,7 @@ export const SEALED_KINDS = [
   'account',
   'refresh_token',
   'upstream_client',
+  'webhook',
 ] as const;
 export type SealedKind = (typeof SEALED_KINDS)[number];
 
@@ -39,7 +40,12 @@ interface Column {
 }
 
 /** What the schema of the last release does not know. */
-const NEW_KINDS: ReadonlySet<SealedKind> = new Set(['account', 'refresh_token', 'upstream_client']);
+const NEW_KINDS: ReadonlySet<SealedKind> = new Set([
+  'account',
+  'refresh_token',
+  'upstream_client',
+  'webhook',
+]);
 const kindsOf = (age: SchemaAge) =>
   SEALED_KINDS.filter(kind => age === 'this' || !NEW_KINDS.has(kind));
 /** Most terms of one compound statement that D1 takes. */
@@ -75,6 +81,12 @@ const COLUMNS: Readonly<Record<SealedKind, Column>> = {
     key: 'id',
     column: 'secret_sealed',
     bound: `'' AS url, json_array(issuer) AS origins`,
+  },
+  webhook: {
+    table: 'webhooks',
+    key: 'id',
+    column: 'sealed',
+    bound: `'' AS url, json_array(origin) AS origins`,
   },
 };
 
@@ -137,6 +149,7 @@ function placeOf(kind: SealedKind, id: string, origin: string): Place {
   if (kind === 'account') return { kind, id, field: 'auth', origin };
   if (kind === 'refresh_token') return { kind: 'account', id, field: 'refresh', origin };
   if (kind === 'upstream_client') return { kind, id, field: 'secret', origin };
+  if (kind === 'webhook') return { kind, id, field: 'target', origin };
   return { kind: 'server', id, field: kind, origin };
 }
 

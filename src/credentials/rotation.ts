@@ -58,7 +58,7 @@ export class Rotation {
         .map(id => ({
           id,
           in_ring: keys.ids.includes(id),
-          secrets: of(id, 'secret'),
+          secrets: of(id, 'secret', 'webhook'),
           servers: of(id, 'headers', 'auth'),
           access_tokens: of(id, 'access_token'),
           accounts: of(id, 'account', 'refresh_token', 'upstream_client'),

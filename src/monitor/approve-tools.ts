@@ -13,6 +13,7 @@ import type { Server } from '../servers/registry/server-schema.ts';
 import { toDefinitions, toInstructions, type Definition } from '../servers/approvals/definition.ts';
 import { findCopied } from '../servers/approvals/copied-names.ts';
 import { judge, type Judgement } from '../servers/approvals/judge.ts';
+import type { ExpectEvents } from '../webhooks/expect-events.ts';
 import { MAX_TEXT_CHARS, type ToolApproval } from '../servers/registry/approval.ts';
 import {
   claimApprovals,
@@ -43,6 +44,7 @@ export interface PinningOptions {
   db: D1Database;
   /** How servers are approved that do not say it. */
   toolApproval: ToolApproval;
+  expectEvents: ExpectEvents;
 }
 
 export class Pinning {
@@ -130,6 +132,8 @@ export class Pinning {
         approvedText: keptText(change.approvedText),
         heldText: keptText(change.heldText),
       }));
+      if (kept.some(({ heldFingerprint }) => heldFingerprint !== null))
+        await this.#options.expectEvents();
       const [claimed] = await db.batch([
         claimApprovals(db, claim),
         ...writeApprovals(db, claim, kept, forgotten, Date.now()),

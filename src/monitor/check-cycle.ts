@@ -66,6 +66,7 @@ export interface CheckCyclePorts {
   dropWatch(server: Server, error: PorticoError): void;
   askHealthUrl(server: Server, url: string, deadline: Deadline): Promise<void>;
   createDeadline(timeoutMs: number): Deadline;
+  expectEvents(): Promise<void>;
   defaults: HealthDefaults;
   /** When lists are read again. */
   discovery: Pace;
@@ -270,6 +271,7 @@ export class CheckCycle {
     const isJudged = this.#isCircuitWritten || isChange(server, judged);
     const isShown =
       isJudged || discovery || isNewToShow(await findServerHealth(db, server.id), shown);
+    if (status !== server.status) await this.#ports.expectEvents();
     if (isShown) {
       await db.batch([
         ...(discovery ? [updateDiscovered(db, server, discovery, judged, now)] : []),

@@ -3,6 +3,7 @@ import type { AdminAudit } from '../audit/admin-audit.ts';
 import { toClientDocument } from '../credentials/oauth/client-document.ts';
 import { CALLBACK_PATH, CLIENT_DOCUMENT_PATH } from '../servers/accounts/connecting.ts';
 import type { AssertedIdentities } from '../sign-in/identities/asserted-identities.ts';
+import type { ExpectEvents } from '../webhooks/expect-events.ts';
 import { IssuerKeys } from './assertions/issuer-keys.ts';
 import { Authorizations } from './authorizations.ts';
 import { createClientRecords } from './clients/client-service.ts';
@@ -15,6 +16,7 @@ import { Refusals } from './refusals.ts';
 
 export interface OAuthDeps extends OAuthClientsDeps {
   adminAudit: AdminAudit;
+  expectEvents: ExpectEvents;
   asserted: AssertedIdentities;
   config: OAuthClientsDeps['config'] & { clientDocumentUrl: string | undefined };
   /** Tells that access changed. */
@@ -28,6 +30,7 @@ export function createOAuth(deps: OAuthDeps) {
   const refusals = new Refusals(adminAudit, now);
   const issuerKeys = new IssuerKeys(config.allowsLoopback, now);
   const ports = { db, keys, adminAudit, onAccessChanged, clients, refusals, now };
+  const asking = { db, keys, adminAudit, clients, expectEvents: deps.expectEvents, now };
   const assertions = { asserted, issuerKeys };
   const devices = new DeviceAuthorizations(ports);
   const toDocument = (origin: string) => {
@@ -44,8 +47,8 @@ export function createOAuth(deps: OAuthDeps) {
   };
   return {
     oauth,
-    authorizations: new Authorizations({ db, keys, adminAudit, clients, now }),
-    deviceQuestions: new DeviceQuestions({ db, keys, adminAudit, clients, now }),
+    authorizations: new Authorizations(asking),
+    deviceQuestions: new DeviceQuestions(asking),
     grants: createGrants({ db, adminAudit, onAccessChanged }),
     clientRecords: createClientRecords({ db, adminAudit, onAccessChanged, keys, now }),
   };

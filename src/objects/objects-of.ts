@@ -17,6 +17,7 @@ const UPGRADE = { upgrade: 'websocket' };
 export function objectsOf(env: Env) {
   const monitorOf = (serverId: string) => env.SERVER_MONITOR.getByName(serverId);
   const callChain = () => env.CALL_CHAIN.getByName('all');
+  const webhooks = () => env.WEBHOOKS.getByName('all');
   const auditLogOf = (name: string) => env.AUDIT_LOG.getByName(name);
   return {
     clients: env.CLIENT_SESSION,
@@ -30,6 +31,9 @@ export function objectsOf(env: Env) {
     /** The object that seals the chunks of calls. */
     keepCalls: (): Promise<KeptSeals> => callChain().keep(),
     wakeCallChain: () => callChain().wake(),
+    /** An event may come that webhooks are told of. */
+    expectWebhookEvent: () => webhooks().expect(),
+    wakeWebhooks: () => webhooks().wake(),
     keepChain: (shard: string): Promise<KeptChain> => auditLogOf(shard).keep(shard),
     monitors: {
       of: monitorOf,

@@ -1,10 +1,10 @@
 /**
  * ServerMonitor: one object per server, driven by its alarm. Negotiates once, discovers, writes the catalog and the server's row, retries with
  * backoff, hears of changes, keeps its access token. The only writer of these; no request waits for it but for a token.
- *
  * Invariants: a catalog is in KV before a row names it; one look runs at a time; a deleted server leaves no alarm and no stored value.
  */
 import { DurableObject } from 'cloudflare:workers';
+import { expectEventsOf } from './events-of.ts';
 import { createUpstreamEndpoints } from './upstream-endpoints.ts';
 import { configOf } from '../config.ts';
 import type { CallReport } from '../servers/health/call-report.ts';
@@ -123,8 +123,7 @@ export class ServerMonitor extends DurableObject<Env> {
   #obey(serverId: string): Promise<Server | undefined> {
     const result = this.#reading.then(async () => {
       const server = await this.#servers.find(serverId);
-      if (server) await this.#noteRow(server);
-      else await this.#remove(serverId);
+      await (server ? this.#noteRow(server) : this.#remove(serverId));
       return server;
     });
     this.#reading = result.catch(() => {});
@@ -203,11 +202,12 @@ export class ServerMonitor extends DurableObject<Env> {
 
   #createCheckCycle(): CheckCycle {
     const { allowsLoopback, health, discovery, toolApproval } = this.#config;
-    const { storage } = this.ctx;
+    const [{ storage }, { DB: db }, expectEvents] = [this.ctx, this.env, expectEventsOf(this.env)];
     return new CheckCycle({
-      db: this.env.DB,
+      db,
+      expectEvents,
       health: this.#health,
-      approvals: new Pinning({ storage, db: this.env.DB, toolApproval }),
+      approvals: new Pinning({ storage, db, toolApproval, expectEvents }),
       catalogs: createCatalogWriter(storage, this.#stored, this.#embedding),
       notifier: this.#notifier,
       watchOf: server => this.#watch.of(server),

@@ -6,6 +6,7 @@ import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { toOwnActor } from '../shared/identity/principal.ts';
 import type { JsonObject } from '../shared/protocol.ts';
+import type { ExpectEvents } from '../webhooks/expect-events.ts';
 import { createCookieValue, SIGN_IN_MS } from './sign-in-cookie.ts';
 import type { SignIn } from './sign-in-schema.ts';
 import { SIGN_INS, sweepSignIns } from './sign-in-store.ts';
@@ -14,6 +15,7 @@ export interface SignInPorts {
   db: D1Database;
   keys: KeyRing;
   adminAudit: AdminAudit;
+  expectEvents: ExpectEvents;
 }
 
 /** What a sign-in came by. */
@@ -36,7 +38,7 @@ export const NOBODY =
 
 /** @returns the value of the cookie @throws PorticoError `forbidden` where what it came by is not there any more */
 export async function makeSignIn(
-  { db, keys, adminAudit }: SignInPorts,
+  { db, keys, adminAudit, expectEvents }: SignInPorts,
   { when, asToken, detail, andThen = [], ...way }: Way,
 ): Promise<string> {
   const [id, value, now] = [crypto.randomUUID(), createCookieValue(), Date.now()];
@@ -44,6 +46,7 @@ export async function makeSignIn(
   const times = { created_at: now, expires_at: now + SIGN_IN_MS };
   const row: SignIn = { passkey_id: null, ...way, id, principal_name: '', ...times };
   const act = { action: 'sign_in.create', subject: id };
+  await expectEvents();
   await adminAudit.perform(toOwnActor(way.principal_id, asToken), 'admin', act, async commit => {
     const isDone = await commit({
       when,

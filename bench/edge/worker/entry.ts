@@ -14,6 +14,7 @@ export {
   Connector,
   ResultCache,
   ServerMonitor,
+  Webhooks,
 } from '../../../src/index.ts';
 
 let seen: Env | undefined;

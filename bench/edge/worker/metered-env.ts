@@ -10,6 +10,7 @@ const OBJECTS: Record<string, string> = {
   CALL_CHAIN: 'CallChain',
   CONNECTOR: 'Connector',
   RESULT_CACHE: 'ResultCache',
+  WEBHOOKS: 'Webhooks',
 };
 
 type Meta = { meta?: { rows_read?: number; rows_written?: number } };

@@ -6,6 +6,7 @@ import { toOwnActor } from '../../shared/identity/principal.ts';
 import { boundScopes, type Scope } from '../../shared/identity/token.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { SignedIn } from '../../sign-in/signed-in.ts';
+import type { ExpectEvents } from '../../webhooks/expect-events.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { LIFE } from './grant.ts';
 import {
@@ -20,6 +21,7 @@ import {
 export interface MakeGrantPorts {
   db: D1Database;
   adminAudit: AdminAudit;
+  expectEvents: ExpectEvents;
   now(): number;
 }
 
@@ -45,7 +47,7 @@ export const within = (asked: readonly Scope[], { scopes }: SignedIn): Scope[] =
 
 /** @throws OAuthError `access_denied` where it cannot be made any more; PorticoError */
 export async function makeGrant(
-  { db, adminAudit, now: clock }: MakeGrantPorts,
+  { db, adminAudit, expectEvents, now: clock }: MakeGrantPorts,
   signedIn: SignedIn,
   grant: NewGrant,
 ): Promise<void> {
@@ -55,6 +57,7 @@ export async function makeGrant(
   const { clientId: client, audience, scopes } = granted;
   const when = allOf(whenSignedIn(signedIn), alsoWhen);
   const act = { action: 'grant.create', subject: id };
+  await expectEvents();
   await adminAudit.perform(toOwnActor(principalId, signInId), 'admin', act, async commit => {
     const isDone = await commit({
       when,

@@ -41,4 +41,5 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0039_account_grants.sql',
   '0040_account_lists.sql',
   '0041_own_tokens.sql',
+  '0043_webhooks.sql',
 ];

@@ -13,7 +13,7 @@ import type { KeyRing } from './key-ring.ts';
 /** Where a secret belongs: what it can be opened for. */
 export interface Place {
   /** Kind of the record. */
-  kind: 'server' | 'secret' | 'access_token' | 'account' | 'upstream_client' | 'chat';
+  kind: 'server' | 'secret' | 'access_token' | 'account' | 'upstream_client' | 'chat' | 'webhook';
   /** The row's key. */
   id: string;
   field: string;

@@ -11,7 +11,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ['audit'],
   ['records'],
   ['credentials'],
-  ['models', 'servers'],
+  ['models', 'servers', 'webhooks'],
   ['access', 'upstream'],
   ['gateway', 'sign-in'],
   ['search', 'sessions', 'oauth'],

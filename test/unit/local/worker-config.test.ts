@@ -17,6 +17,7 @@ it('[OPS-3] gives the local host every binding of wrangler.toml', () => {
     CLIENT_SESSION: { className: 'ClientSession', useSQLite: true },
     SERVER_MONITOR: { className: 'ServerMonitor', useSQLite: true },
     ACCESS_CHANGES: { className: 'AccessChanges', useSQLite: true },
+    WEBHOOKS: { className: 'Webhooks', useSQLite: true },
   });
   expect(config.compatibilityDate).toMatch(/^\d{4}-\d\d-\d\d$/);
   expect(text).toContain(config.compatibilityDate);

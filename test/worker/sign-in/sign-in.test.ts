@@ -16,6 +16,7 @@ const { signIns } = createSignIn({
   adminAudit,
   adminToken: ADMIN,
   allowsLoopback: false,
+  expectEvents: async () => undefined,
   onAccessChanged: async () => undefined,
   registry: () => Promise.reject(new Error('not asked here')),
 });

@@ -7,6 +7,7 @@ import { createBrowser } from './browser.ts';
 import { enrol } from './fake-machine.ts';
 import { FakeServer, serve, toolOf } from './fake-server.ts';
 import { connect, createClient } from './oauth-client.ts';
+import { makeWebhook } from './webhooks.ts';
 import { createToken, register, registerConnected, type Portico } from './portico.ts';
 
 export interface Trial {
@@ -122,6 +123,19 @@ async function withTool(portico: Portico, isCorrected: boolean): Promise<string>
 }
 const connector = async (portico: Portico): Promise<string> =>
   (await enrol(portico, `subject-${(made += 1)}`)).id;
+const webhook = async (portico: Portico): Promise<string> =>
+  (await makeWebhook(portico, `subject-${(made += 1)}`)).id;
+/** A delivery that was given up, of a webhook with the same id. */
+async function deadDelivery(portico: Portico): Promise<string> {
+  const id = await webhook(portico);
+  await env.DB.prepare(
+    `INSERT INTO webhook_deliveries (id, webhook_id, type, subject, data, occurred_at, state, next_at, give_up_at)
+     VALUES (?1, ?1, 'server.up', 's', '{}', 0, 'dead', 0, 0)`,
+  )
+    .bind(id)
+    .run();
+  return id;
+}
 /** A grant of a person to a program. */
 async function grant(portico: Portico): Promise<string> {
   const clientId = await createClient();
@@ -159,6 +173,12 @@ export const TRIALS: Record<string, Trial> = {
   'DELETE /api/v1/secrets/{name}': { subject: secret },
   'POST /api/v1/secrets/compare': {},
   'PUT /api/v1/owners': {},
+  'POST /api/v1/webhooks': {},
+  'PATCH /api/v1/webhooks/{id}': { subject: webhook },
+  'DELETE /api/v1/webhooks/{id}': { subject: webhook },
+  'POST /api/v1/webhooks/{id}/rotate': { subject: webhook },
+  'POST /api/v1/webhooks/{id}/test': { subject: webhook },
+  'POST /api/v1/webhooks/{id}/deliveries/{delivery}/retry': { subject: deadDelivery },
   'POST /api/v1/approvals/approve': { makeBody: held },
   'POST /api/v1/approvals/reject': { makeBody: held },
   'POST /api/v1/keys/rotate': {},

@@ -1,0 +1,61 @@
+/**
+ * Webhooks: one object for the deployment that delivers events by its alarm. The events are rows of the database; it is told before one
+ * may come, and looks until it has come. Without a webhook it has no alarm.
+ *
+ * Invariant: while an event waits, an alarm is set that is not later than its time.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { configOf } from '../config.ts';
+import { createKeyRing } from '../shared/crypto/key-ring.ts';
+import { deliver } from '../webhooks/deliver.ts';
+import { hasWebhooks } from '../webhooks/webhook-store.ts';
+
+/** An event that is expected is looked for after this time, in milliseconds, ... */
+const LOOK_MS = 1_000;
+/** ... as often, ... */
+const AGAIN_MS = 10_000;
+/** ... and so long: no write of the gateway takes longer. */
+const EXPECT_MS = 60_000;
+/** A run that failed is made again after this time, in milliseconds. */
+const FAILED_MS = 30_000;
+/** Whatever nobody told of is found within this time, in milliseconds. */
+const SWEEP_MS = 86_400_000;
+const UNTIL_KEY = 'expectedUntil';
+
+export class Webhooks extends DurableObject<Env> {
+  /** An event may come now, or in a while. */
+  async expect(): Promise<void> {
+    const now = Date.now();
+    await this.ctx.storage.put(UNTIL_KEY, now + EXPECT_MS);
+    await this.#wakeAt(now + LOOK_MS);
+  }
+
+  /** Something may be due. */
+  async wake(): Promise<void> {
+    await this.#wakeAt(Date.now());
+  }
+
+  override async alarm(): Promise<void> {
+    const { DB: db, PORTICO_KEYS: ring } = this.env;
+    const { allowsLoopback } = configOf(this.env);
+    let nextAt: number | undefined;
+    let isInUse = true;
+    try {
+      nextAt = await deliver({ db, keys: createKeyRing(ring), allowsLoopback });
+      isInUse = await hasWebhooks(db);
+    } catch {
+      nextAt = Date.now() + FAILED_MS;
+    }
+    const now = Date.now();
+    const until = (await this.ctx.storage.get<number>(UNTIL_KEY)) ?? 0;
+    if (!isInUse) return;
+    const againAt = until > now ? Math.min(until, now + AGAIN_MS) : now + SWEEP_MS;
+    await this.#wakeAt(Math.min(againAt, nextAt ?? againAt));
+  }
+
+  /** The alarm comes at this time at the latest. */
+  async #wakeAt(at: number): Promise<void> {
+    const alarmAt = await this.ctx.storage.getAlarm();
+    if (alarmAt === null || alarmAt > at) await this.ctx.storage.setAlarm(at);
+  }
+}

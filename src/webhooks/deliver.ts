@@ -1,0 +1,74 @@
+/**
+ * One run of deliveries: what is due is sent, and what came of it is noted. A delivery is noted after it was sent, so one that was cut off
+ * is sent again under the same id. An event that is not taken holds back its subject at its webhook and nothing else.
+ */
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
+import {
+  findDue,
+  findNextAt,
+  pruneDeliveries,
+  updateDelivery,
+  type Due,
+  type Outcome,
+} from './delivery-store.ts';
+import { toBody } from './event-body.ts';
+import { decideNextAt } from './pace.ts';
+import { send, type Sent } from './send.ts';
+import { openTarget } from './sealed-address.ts';
+
+/** What one run sends at most, and to one webhook. */
+const LIMITS = { all: 60, ofWebhook: 20 };
+/** Messages on their way at the same time: a Worker has six connections. */
+const AT_ONCE = 5;
+/** What ended is kept so long, in milliseconds, and so many of each webhook. */
+const KEPT_MS = 30 * 86_400_000;
+const KEPT = 1_000;
+
+export interface DeliverPorts {
+  db: D1Database;
+  keys: KeyRing;
+  allowsLoopback: boolean;
+}
+
+/** @returns when the next one is due; undefined where nothing waits */
+export async function deliver(ports: DeliverPorts): Promise<number | undefined> {
+  const { db } = ports;
+  const due = await findDue(db, Date.now(), LIMITS);
+  const queue = [...due];
+  const work = async () => {
+    for (let one = queue.shift(); one !== undefined; one = queue.shift()) {
+      const outcome = toOutcome(one, await sendOne(ports, one));
+      await updateDelivery(db, one.seq, outcome).run();
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  if (due.length > 0) {
+    const ids = [...new Set(due.map(({ webhook_id: id }) => id))];
+    await db.batch(pruneDeliveries(db, Date.now() - KEPT_MS, ids, KEPT));
+  }
+  return findNextAt(db);
+}
+
+async function sendOne({ keys, allowsLoopback }: DeliverPorts, one: Due): Promise<Sent> {
+  const target = await openTarget(keys, one.webhook);
+  if (!target) {
+    const problem = 'its address cannot be opened: its key is not in the ring';
+    return { isDelivered: false, status: null, problem, retryAfterMs: 0 };
+  }
+  const { id, type, data, occurred_at: occurredAt } = one;
+  const body = toBody(one.webhook.format, { type, data, occurredAt });
+  return send(target, { id, body }, allowsLoopback);
+}
+
+function toOutcome(one: Due, sent: Sent): Outcome {
+  const now = Date.now();
+  const attempts = one.attempts + 1;
+  const { status, problem, retryAfterMs } = sent;
+  const tried = { attempts, status, problem, next_at: one.next_at };
+  if (sent.isDelivered) return { ...tried, state: 'delivered', ended_at: now };
+  const failure = { attempts, giveUpAt: one.give_up_at, retryAfterMs };
+  const nextAt = decideNextAt(failure, now, Math.random());
+  return nextAt === undefined
+    ? { ...tried, state: 'dead', ended_at: now }
+    : { ...tried, state: 'pending', next_at: nextAt, ended_at: null };
+}

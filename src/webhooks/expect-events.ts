@@ -1,0 +1,16 @@
+/** Told before something is written that webhooks may be told of, so that it is delivered even if whoever writes it stops right after. */
+import { hasWebhooks } from './webhook-store.ts';
+
+/** An event may come now. Never throws: whoever waits for a webhook never keeps back what it is about. */
+export type ExpectEvents = () => Promise<void>;
+
+/** @param expect has the deployment's object look for events in a while */
+export const createExpectEvents =
+  (db: D1Database, expect: () => Promise<unknown>): ExpectEvents =>
+  async () => {
+    try {
+      if (await hasWebhooks(db)) await expect();
+    } catch {
+      // The event is stored with its cause all the same; the object finds it when it looks next.
+    }
+  };

@@ -1,0 +1,67 @@
+/**
+ * Sends one message to a webhook, once. The address is judged as those of servers are, a redirect is not followed, nothing of the answer
+ * but its status is read, and all of it ends in time. What went wrong is told in our own words.
+ */
+import { decideAddress } from '../http/address-policy.ts';
+import { IMPLEMENTATION } from '../shared/protocol.ts';
+import { toSignedHeaders } from './signature.ts';
+import { secretsOf, type Target } from './sealed-address.ts';
+
+/** Longest time until the answer, in milliseconds. */
+const TIMEOUT_MS = 10_000;
+/** Longest time that a receiver may put off the next try, in seconds. */
+const MAX_RETRY_AFTER_S = 3_600;
+
+/** What became of it. */
+export interface Sent {
+  isDelivered: boolean;
+  /** Status of the answer; null where there was none. */
+  status: number | null;
+  problem: string | null;
+  /** How long the receiver wants to be left alone, in milliseconds. */
+  retryAfterMs: number;
+}
+
+const failed = (problem: string, status: number | null = null, retryAfterMs = 0): Sent => ({
+  isDelivered: false,
+  status,
+  problem,
+  retryAfterMs,
+});
+
+export interface Message {
+  id: string;
+  body: string;
+}
+
+export async function send(
+  target: Target,
+  { id, body }: Message,
+  allowsLoopback: boolean,
+): Promise<Sent> {
+  if (!decideAddress(target.url, allowsLoopback).allowed)
+    return failed('its address is not allowed');
+  const now = Date.now();
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': `Portico/${IMPLEMENTATION.version}`,
+    ...(await toSignedHeaders(secretsOf(target, now), id, body, now)),
+  };
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const sent = { method: 'POST', headers, body, redirect: 'manual', signal } as const;
+    const response = await fetch(target.url, sent);
+    response.body?.cancel().catch(() => {});
+    return judge(response);
+  } catch {
+    return failed(signal.aborted ? `no answer within ${TIMEOUT_MS} ms` : 'it cannot be reached');
+  }
+}
+
+function judge({ ok, status, headers }: Response): Sent {
+  if (ok) return { isDelivered: true, status, problem: null, retryAfterMs: 0 };
+  if (status >= 300 && status < 400) return failed('it redirects, which is not followed', status);
+  const seconds = /^\d{1,6}$/.exec(headers.get('retry-after') ?? '')?.[0] ?? '0';
+  const waitMs = Math.min(Number(seconds), MAX_RETRY_AFTER_S) * 1_000;
+  return failed(`it answered ${status}`, status, waitMs);
+}

@@ -1,0 +1,67 @@
+/**
+ * An event as a message for an incoming webhook of Slack. What others named stands in a block of plain text, which Slack does not read
+ * as markup; the line of the notification has it escaped, so no name mentions anybody or becomes a link. Pure.
+ *
+ * Source: docs.slack.dev, "Formatting message text" (escape `&`, `<` and `>`; `verbatim`) and "Sending messages using incoming webhooks".
+ */
+import { DataSchema, TEST_EVENT } from './event-types.ts';
+
+/** Tools that are named in a message; of more it says how many there are. */
+const MAX_NAMED = 10;
+
+interface Event {
+  type: string;
+  timestamp: string;
+  data: Record<string, unknown>;
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** One sentence of what happened, and the names that belong to it. */
+function describe({ type, data }: Event): { sentence: string; names: string[] } {
+  const { server, principal, status, held = 0, tools = [], by, program } = DataSchema.parse(data);
+  const name = server?.name ?? '';
+  if (type === 'server.down') return { sentence: `Server ${name} is down.`, names: [] };
+  if (type === 'server.up') {
+    const how = status === 'DEGRADED' ? ' again, not without problems' : '';
+    return { sentence: `Server ${name} answers${how}.`, names: [] };
+  }
+  if (type === 'tool.held') {
+    const named = tools.slice(0, MAX_NAMED).map(tool => tool.name || tool.kind);
+    const more = tools.length > named.length ? ['…'] : [];
+    const waits = `${held} of ${name} in all wait for an approval.`;
+    return { sentence: `New or changed tools are held; ${waits}`, names: [...named, ...more] };
+  }
+  if (type === 'sign_in') {
+    const way = program === undefined ? `signed in (${by})` : 'let a program in';
+    const names = program === undefined ? [] : [program];
+    return { sentence: `${principal?.name ?? ''} ${way}.`, names };
+  }
+  if (type === TEST_EVENT) return { sentence: 'This is a test.', names: [] };
+  return { sentence: type, names: [] };
+}
+
+/** A message as incoming webhooks take it. */
+export function toSlackMessage(event: Event): object {
+  const { sentence, names } = describe(event);
+  const plain = (text: string) => ({
+    type: 'section',
+    text: { type: 'plain_text', text, emoji: false },
+  });
+  return {
+    text: escaped(`Portico: ${sentence}`),
+    blocks: [
+      plain(`Portico: ${sentence}`),
+      ...(names.length > 0 ? [plain(names.join('\n'))] : []),
+      {
+        type: 'context',
+        elements: [
+          { type: 'plain_text', text: `${event.type} · ${event.timestamp}`, emoji: false },
+        ],
+      },
+    ],
+    unfurl_links: false,
+    unfurl_media: false,
+  };
+}

@@ -1,0 +1,99 @@
+/** Webhooks in the API: what it takes and shows, and what is stored of one. */
+import { z } from 'zod';
+import {
+  FlagSchema,
+  jsonOf,
+  namePartOf,
+  STAMP_COLUMNS,
+  STAMP_VIEW,
+  toStampView,
+} from '../records/record-schema.ts';
+import { EVENT_TYPES } from './event-types.ts';
+
+/** `portico`: type, timestamp and data. `slack`: a message for an incoming webhook of Slack. */
+export const FORMATS = ['portico', 'slack'] as const;
+const FormatSchema = z.enum(FORMATS);
+export type WebhookFormat = z.infer<typeof FormatSchema>;
+
+const EventsSchema = z.array(z.enum(EVENT_TYPES));
+
+/** A row of `webhooks`, with how many of its deliveries wait and are dead; times in milliseconds since the epoch. */
+export const StoredWebhookSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** Origin of its address; the rest of that is sealed, since it may be all that a receiver asks for. */
+  origin: z.string(),
+  sealed: z.string(),
+  format: FormatSchema,
+  // What another version wrote may have other events.
+  events: jsonOf(z.array(z.string())),
+  is_enabled: FlagSchema,
+  ...STAMP_COLUMNS,
+  pending: z.number(),
+  dead: z.number(),
+});
+export type StoredWebhook = z.infer<typeof StoredWebhookSchema>;
+
+const edited = {
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'use 1 to 63 letters, digits, ".", "-" or "_"')
+    .meta({ description: 'What people call it; unique' }),
+  url: z.string().min(1).max(2_000).meta({
+    description: 'Where events are sent; only its origin is shown again',
+  }),
+  format: FormatSchema.meta({ description: '`slack` for an incoming webhook of Slack' }),
+  events: EventsSchema.min(1)
+    .transform(events => [...new Set(events)])
+    .meta({ description: 'What it is told of' }),
+  enabled: z.boolean().meta({ description: 'Whether it is told of anything' }),
+};
+
+/** Body of `POST /api/v1/webhooks`. */
+export const CreateWebhookSchema = z.strictObject({
+  ...edited,
+  format: edited.format.default('portico'),
+  events: edited.events.default([...EVENT_TYPES]),
+  enabled: edited.enabled.default(true),
+});
+export type CreateWebhook = z.infer<typeof CreateWebhookSchema>;
+
+/** Body of `PATCH /api/v1/webhooks/{id}`: what is absent stays. */
+export const UpdateWebhookSchema = z.strictObject(edited).partial();
+export type UpdateWebhook = z.infer<typeof UpdateWebhookSchema>;
+
+/** Which webhooks are listed. */
+export const WebhookQuerySchema = z.strictObject({ name: namePartOf(63) });
+export type WebhookQuery = z.infer<typeof WebhookQuerySchema>;
+
+export const WebhookViewSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  origin: z.string().meta({ description: 'Of its address, whose rest is never shown' }),
+  format: FormatSchema,
+  events: z.array(z.string()),
+  enabled: z.boolean(),
+  pending: z.number().int().meta({ description: 'Events that wait to be delivered' }),
+  dead: z.number().int().meta({ description: 'Events that were given up and can be sent again' }),
+  ...STAMP_VIEW,
+});
+
+/** Project a webhook to its API form. */
+export const toWebhookView = (webhook: StoredWebhook): z.infer<typeof WebhookViewSchema> => ({
+  id: webhook.id,
+  name: webhook.name,
+  origin: webhook.origin,
+  format: webhook.format,
+  events: webhook.events,
+  enabled: webhook.is_enabled,
+  pending: webhook.pending,
+  dead: webhook.dead,
+  ...toStampView(webhook),
+});
+
+/** What a test brought. */
+export const TestedSchema = z.object({
+  delivered: z.boolean(),
+  status: z.number().int().nullable().meta({ description: 'Of the answer; null without one' }),
+  problem: z.string().nullable(),
+});

@@ -1,0 +1,112 @@
+/** What webhooks are told of: held tools, servers that fail and come back, people who sign in; each with its cause, and no secret in it. */
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { look } from '../support/approvals.ts';
+import { createBrowser } from '../support/browser.ts';
+import { FakeServer, toolOf } from '../support/fake-server.ts';
+import type { FakeUpstream } from '../support/fake-upstreams.ts';
+import { createPortico, createToken, PATIENT, register, whenServer } from '../support/portico.ts';
+import {
+  createReceiver,
+  makeWebhook,
+  ring,
+  WEBHOOKS,
+  type Receiver,
+  type Webhook,
+} from '../support/webhooks.ts';
+
+const CANARY = 'canary-4f1d2c';
+const portico = createPortico();
+let network: Record<string, FakeUpstream>;
+let receiver: Receiver;
+let webhook: Webhook;
+let made = 0;
+
+/** A server on the network that has a secret in its credential, and tells it in its errors. */
+function serveAt(name: string, server: FakeServer): void {
+  network[`https://${name}.example.com`] = request => server.handle(request);
+}
+const withSecret = { headers: { authorization: `Bearer ${CANARY}` } };
+const configOf = (name: string) => ({
+  connection_config: { url: `https://${name}.example.com/mcp`, ...withSecret },
+});
+
+/** What arrived of a type, once there is as much. */
+const arrived = (type: string, count = 1) =>
+  vi.waitFor(async () => {
+    await ring();
+    const found = receiver.got.filter(({ body }) => body.type === type);
+    expect(found).toHaveLength(count);
+    return found.map(({ body }) => body);
+  }, PATIENT);
+
+beforeEach(async () => {
+  network = {};
+  receiver = createReceiver(network);
+  webhook = await makeWebhook(portico, `told-${(made += 1)}`);
+});
+afterEach(async () => {
+  const told = receiver.got.filter(({ text }) => text.includes('canary'));
+  if (told.length > 0) throw new Error(`a secret is in ${told[0]?.text}`);
+  await portico.api('DELETE', `${WEBHOOKS}/${webhook.id}`);
+});
+
+it('[OPS-7] a server that answers, fails and answers again', async () => {
+  const server = new FakeServer({ tools: [toolOf('read')] });
+  serveAt('falling', server);
+  const { id } = await register(portico, 'falling', configOf('falling'));
+  await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
+  const [first] = await arrived('server.up');
+  expect(first).toEqual({
+    type: 'server.up',
+    timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+    data: { server: { id, name: 'falling' }, status: 'CONNECTED', before: 'CONNECTING' },
+  });
+  server.outage = () => Promise.resolve(new Response(CANARY, { status: 500 }));
+  await portico.api('POST', `/api/v1/aggregator/servers/${id}/disconnect`);
+  await portico.api('POST', `/api/v1/aggregator/servers/${id}/connect`);
+  await whenServer(portico, id, ({ status }) => status === 'ERROR');
+  const [down] = await arrived('server.down');
+  expect(down?.data).toMatchObject({ server: { id, name: 'falling' }, status: 'ERROR' });
+  server.outage = undefined;
+  await portico.api('POST', `/api/v1/aggregator/servers/${id}/connect`);
+  await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
+  await arrived('server.up', 2);
+});
+
+it('[OPS-7] [SEC-7] tools that are held, all of one look in one event', async () => {
+  const tools = Array.from({ length: 60 }, (_, n) => toolOf(`tool-${n}`));
+  const server = new FakeServer({ tools });
+  serveAt('holding', server);
+  const more = { ...configOf('holding'), tool_approval: 'hold' };
+  const { id } = await register(portico, 'holding', more);
+  await whenServer(portico, id, ({ held_tools: held }) => held === 60);
+  const [event] = await arrived('tool.held');
+  const named = event?.data['tools'] as { name: string }[];
+  expect(event?.data).toMatchObject({ server: { id, name: 'holding' }, held: 60 });
+  expect(named).toHaveLength(50);
+  expect(named[0]).toEqual({ kind: 'tool', name: 'tool-0', state: 'pending' });
+  // A look that finds nothing new holds nothing anew.
+  await look(portico, id);
+  await arrived('tool.held');
+});
+
+it('[OPS-7] a person who signs in', async () => {
+  const { token } = await createToken(portico, { name: 'ada' });
+  await createBrowser(portico).post('/sign-in', { code: token });
+  const [event] = await arrived('sign_in');
+  expect(event?.data).toMatchObject({ principal: { name: 'ada' }, by: 'token' });
+  expect(JSON.stringify(event)).not.toContain(token);
+});
+
+it('[OPS-7] nothing but what it was made for', async () => {
+  const other = await makeWebhook(portico, 'other', { events: ['tool.held'] });
+  const { token } = await createToken(portico, { name: 'bob' });
+  await createBrowser(portico).post('/sign-in', { code: token });
+  await arrived('sign_in');
+  const found = await env.DB.prepare('SELECT * FROM webhook_deliveries WHERE webhook_id = ?')
+    .bind(other.id)
+    .all();
+  expect(found.results).toEqual([]);
+  await portico.api('DELETE', `${WEBHOOKS}/${other.id}`);
+});
