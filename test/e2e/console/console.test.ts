@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, type Upstream } from '../../fixtures/start-fixture.ts';
 import { startBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console-page.ts';
+import { VIEWS } from '../support/console-views.ts';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
 import { startOauthUpstream, type OauthUpstream } from '../support/oauth-upstream.ts';
@@ -35,23 +36,6 @@ afterAll(async () => {
   await gateway?.stop();
   await tickets?.stop();
 });
-
-const VIEWS = [
-  '',
-  '/approvals',
-  '/activity',
-  '/why',
-  '/servers',
-  '/rules',
-  '/toolsets',
-  '/tools',
-  '/people',
-  '/machines',
-  '/secrets',
-  '/connect',
-  '/accounts',
-  '/settings',
-];
 
 const WIDTHS = [360, 768, 1440];
 

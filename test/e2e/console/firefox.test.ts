@@ -1,0 +1,75 @@
+/** The console in Firefox: every view, narrow and wide, signed in by a token, and a tool that is called. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startFixture } from '../../fixtures/start-fixture.ts';
+import { VIEWS } from '../support/console-views.ts';
+import { startFirefox, type FirefoxPage } from '../support/firefox.ts';
+import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
+
+const ENTER = '\uE007';
+const WIDTHS = [1440, 360];
+const READY = `document.querySelector('main h1') && !document.querySelector('main .loading')`;
+
+let gateway: Gateway;
+let page: FirefoxPage;
+let admin = '';
+
+beforeAll(async () => {
+  const [started, opened, notes] = await Promise.all([
+    startGateway({ env: QUIET }),
+    startFirefox(),
+    startFixture('rich-modern'),
+  ]);
+  [gateway, page] = [started, opened];
+  await gateway.register('notes', `${notes.origin}/mcp`);
+  const scopes = ['admin', 'tools:read', 'tools:call'];
+  admin = (await gateway.createToken({ name: 'Ada', scopes })).token;
+  await page.goto(`${gateway.origin}/console`);
+  await page.click('[name=code]');
+  await page.type(admin + ENTER);
+  await page.until(`location.pathname.startsWith('/console')`);
+});
+
+afterAll(async () => {
+  await page?.close();
+  await gateway?.stop();
+});
+
+it('[OPS-1] [ACC-7] signs in by a token that is pasted', async () => {
+  await page.until(READY);
+  expect(await page.evaluate(`document.querySelector('main h1').textContent`)).toBe('Overview');
+  const stored = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])';
+  expect(await page.evaluate(stored)).not.toContain(admin);
+  expect(page.problems).toEqual([]);
+});
+
+it.each(VIEWS)('[OPS-1] shows the view at /console%s, narrow and wide', async path => {
+  for (const width of WIDTHS) {
+    await page.resize(width);
+    await page.goto(`${gateway.origin}/console${path}`);
+    await page.until(READY);
+    const inner = await page.evaluate<number>('innerWidth');
+    const overflow = await page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    const alerts = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('main [role=alert]')].map(({ textContent }) => textContent)`,
+    );
+    expect({ inner, overflow, alerts }).toEqual({ inner: width, overflow: 0, alerts: [] });
+    const current = `document.querySelector('nav a[aria-current=page]').getAttribute('href')`;
+    expect(await page.evaluate(current)).toBe(`/console${path || '/'}`);
+  }
+  expect(page.problems).toEqual([]);
+});
+
+it('[OPS-1] calls a tool by its form', async () => {
+  await page.resize(1440);
+  await page.goto(`${gateway.origin}/console/tools?tool=notes.echo`);
+  // The form takes the focus to its heading once it is there.
+  await page.until(`document.activeElement.matches('section[aria-label="notes.echo"] h2')`);
+  await page.click('[name=message]');
+  await page.type('said by keys');
+  await page.click('form:has([name=message]) [type=submit]');
+  const answered = `document.querySelector('[aria-label=Result] pre')?.textContent.includes('said by keys')`;
+  await page.until(answered);
+  expect(page.problems).toEqual([]);
+});

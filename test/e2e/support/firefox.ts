@@ -1,0 +1,193 @@
+/** Debian's Firefox without a window, driven by WebDriver BiDi: one page, which asks nobody beyond this machine. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Where Debian's package has it. */
+const EXECUTABLE = '/usr/bin/firefox-esr';
+/** They guard against waiting for ever, on a machine that is busy too. */
+const START_MS = 60_000;
+const ANSWER_MS = 60_000;
+const LISTENS = /WebDriver BiDi listening on (ws:\/\/\S+)/;
+/** What it would ask of its maker. */
+const PREFERENCES = [
+  'app.normandy.enabled',
+  'app.update.enabled',
+  'browser.safebrowsing.malware.enabled',
+  'browser.safebrowsing.phishing.enabled',
+  'datareporting.policy.dataSubmissionEnabled',
+  'extensions.getAddons.cache.enabled',
+  'network.captive-portal-service.enabled',
+  'network.connectivity-service.enabled',
+]
+  .map(name => `user_pref(${JSON.stringify(name)}, false);\n`)
+  .join('');
+
+export interface FirefoxPage {
+  /** Errors that its console had so far, and what nobody caught. */
+  problems: string[];
+  /** Loads a page whole. */
+  goto(url: string): Promise<void>;
+  resize(width: number): Promise<void>;
+  /** The value of an expression in the page, as JSON carries it. */
+  evaluate<T>(expression: string): Promise<T>;
+  /** Waits until an expression of the page holds. */
+  until(holds: string): Promise<void>;
+  /** Clicks with a mouse. */
+  click(selector: string): Promise<void>;
+  /** Types into what has the focus, as fingers do; `\uE007` is Enter. */
+  type(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Answer {
+  id?: number;
+  method?: string;
+  params?: { level: string; text: string };
+  error?: string;
+  message?: string;
+  result?: unknown;
+}
+
+/** The connection: commands are answered by their number, and errors of the page's console come unasked. */
+async function connect(address: string, problems: string[]) {
+  const socket = new WebSocket(`${address}/session`);
+  await once(socket, 'open', { signal: AbortSignal.timeout(START_MS) });
+  const waiting = new Map<number, (answer: Answer) => void>();
+  socket.addEventListener('message', ({ data }) => {
+    const answer = JSON.parse(String(data)) as Answer;
+    if (answer.params?.level === 'error') problems.push(answer.params.text);
+    waiting.get(answer.id ?? 0)?.(answer);
+  });
+  let last = 0;
+  const send = async <T>(method: string, params: object): Promise<T> => {
+    last += 1;
+    const id = last;
+    socket.send(JSON.stringify({ id, method, params }));
+    const answer = await new Promise<Answer>((resolve, reject) => {
+      const late = () => reject(new Error(`Firefox does not answer ${method}`));
+      const timer = setTimeout(late, ANSWER_MS);
+      waiting.set(id, found => {
+        clearTimeout(timer);
+        waiting.delete(id);
+        resolve(found);
+      });
+    });
+    if (answer.error !== undefined) throw new Error(`${method}: ${answer.message}`);
+    return answer.result as T;
+  };
+  return { send, close: () => socket.close() };
+}
+
+/** Start it with a profile of its own; who starts it closes it. */
+export async function startFirefox(): Promise<FirefoxPage> {
+  const profile = await mkdtemp(join(tmpdir(), 'portico-firefox-'));
+  await writeFile(join(profile, 'user.js'), PREFERENCES);
+  const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'];
+  const child = spawn(EXECUTABLE, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const end = async () => {
+    const isRunning = child.exitCode === null && child.signalCode === null;
+    if (isRunning && child.pid !== undefined) {
+      const exit = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exit;
+    }
+    await rm(profile, { recursive: true, force: true, maxRetries: 10 });
+  };
+  try {
+    const address = await new Promise<string>((resolve, reject) => {
+      let said = '';
+      const fail = () => reject(new Error(`Firefox does not start: ${said}`));
+      const timer = setTimeout(fail, START_MS);
+      child.once('error', reject).once('exit', fail);
+      child.stderr.on('data', chunk => {
+        said += String(chunk);
+        const found = LISTENS.exec(said)?.[1];
+        if (found === undefined) return;
+        clearTimeout(timer);
+        resolve(found);
+      });
+    });
+    return await onePage(address, end);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+async function onePage(address: string, end: () => Promise<void>): Promise<FirefoxPage> {
+  const problems: string[] = [];
+  const { send, close } = await connect(address, problems);
+  await send('session.new', { capabilities: {} });
+  await send('session.subscribe', { events: ['log.entryAdded'] });
+  const { contexts } = await send<{ contexts: { context: string }[] }>(
+    'browsingContext.getTree',
+    {},
+  );
+  const context = contexts[0]?.context;
+  const evaluate = async <T>(expression: string): Promise<T> => {
+    const found = await send<{
+      result?: { value?: string };
+      exceptionDetails?: { text: string };
+    }>('script.evaluate', {
+      expression: `(async () => JSON.stringify(await (${expression})))()`,
+      target: { context },
+      awaitPromise: true,
+    });
+    if (found.exceptionDetails) throw new Error(found.exceptionDetails.text);
+    return JSON.parse(found.result?.value ?? 'null') as T;
+  };
+  return {
+    problems,
+    evaluate,
+    goto: async url =>
+      void (await send('browsingContext.navigate', { context, url, wait: 'complete' })),
+    resize: async width =>
+      void (await send('browsingContext.setViewport', {
+        context,
+        viewport: { width, height: 900 },
+      })),
+    until: async holds => {
+      const come = await evaluate<boolean>(`new Promise(resolve => {
+        const late = Date.now() + ${ANSWER_MS / 2};
+        const look = () => (${holds}) ? resolve(true)
+          : Date.now() > late ? resolve(false) : setTimeout(look, 20);
+        look();
+      })`);
+      if (come) return;
+      const shown = await evaluate<string>('document.body.innerText');
+      throw new Error(`It never held: ${holds}, with ${shown}`);
+    },
+    click: async selector => {
+      const [x, y] = await evaluate<number[]>(`(() => {
+        const found = document.querySelector(${JSON.stringify(selector)});
+        found.scrollIntoView({ block: 'center', behavior: 'instant' });
+        const { x, y, width, height } = found.getBoundingClientRect();
+        return [Math.round(x + width / 2), Math.round(y + height / 2)];
+      })()`);
+      const actions = [
+        { type: 'pointerMove', x, y },
+        { type: 'pointerDown', button: 0 },
+        { type: 'pointerUp', button: 0 },
+      ];
+      await send('input.performActions', {
+        context,
+        actions: [{ type: 'pointer', id: 'mouse', actions }],
+      });
+    },
+    type: async text => {
+      const keys = [...text].flatMap(value => [
+        { type: 'keyDown', value },
+        { type: 'keyUp', value },
+      ]);
+      const actions = [{ type: 'key', id: 'keys', actions: keys }];
+      await send('input.performActions', { context, actions });
+    },
+    close: async () => {
+      close();
+      await end();
+    },
+  };
+}
