@@ -97,7 +97,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['CLI-4', 'done', 'commands for people and, with --json, for programs'],
 
   // Seen and run
-  ['OPS-1', 'started', 'a web console'],
+  ['OPS-1', 'done', 'a web console'],
   ['OPS-2', 'started', 'metrics, logs, traces, and a health answer'],
   ['OPS-3', 'started', 'start, test and deploy are one command each'],
   ['OPS-4', 'started', 'deploy, upgrade, roll back, back up, restore'],
