@@ -26,6 +26,7 @@ import { addToken } from './token.ts';
 import { addTools } from './tools.ts';
 import { addTrace } from './trace.ts';
 import { addUp } from './up.ts';
+import { addWebhooks } from './webhooks.ts';
 
 /** Adds a command, or several that are alike, to the program. */
 export type AddCommand = (program: Command) => void;
@@ -51,6 +52,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addResources,
   addIdentities,
   addOAuthClients,
+  addWebhooks,
   addKeys,
   addImport,
   addBackup,
