@@ -30,6 +30,7 @@ export function toPublicText({
   return [
     '',
     `${style('bold', 'Portico is ready')}  ${style('cyan', `${origin}/mcp`)}`,
+    `Its console       ${style('cyan', `${origin}/console`)}`,
     '',
     `It listens on http://${where}:${port}, for a proxy that ends TLS, and answers to ${new URL(origin).host} only.`,
     `The admin token is in ${secretsFile}. A token for each member:`,

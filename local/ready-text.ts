@@ -31,6 +31,7 @@ export function toReadyText(ready: Ready): string {
   return [
     '',
     `${style('bold', 'Portico is ready')}  ${style('cyan', `${origin}/mcp`)}`,
+    `Its console       ${style('cyan', `${origin}/console`)}`,
     '',
     ...tokenLines,
     ...snippets,

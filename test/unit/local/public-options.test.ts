@@ -125,6 +125,7 @@ it('[OPS-5] [SEC-2] the closing text goes into logs, so it shows no token', () =
     steps: { style: (_how, shown) => shown },
   });
   expect(text).toContain('https://mcp.example.com/mcp');
+  expect(text).toContain('https://mcp.example.com/console');
   expect(text).toContain('http://[::]:8787');
   expect(text).toContain('No proxy is named');
   expect(text).not.toMatch(/portico_[A-Za-z0-9]/);

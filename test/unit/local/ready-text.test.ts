@@ -36,3 +36,12 @@ it('[OPS-3] [ACC-2] gives clients no token where that of the member was revoked'
   expect(text).toContain('export PORTICO_TOKEN=…');
   expect(text).not.toContain(').adminToken');
 });
+
+it.each([true, false])(
+  '[OPS-3] [OPS-1] tells where clients and people go (first start: %s)',
+  isFirst => {
+    const lines = textOf(isFirst, MEMBER).split('\n');
+    expect(lines).toContain('Portico is ready  http://127.0.0.1:8787/mcp');
+    expect(lines).toContain('Its console       http://127.0.0.1:8787/console');
+  },
+);
