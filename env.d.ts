@@ -8,6 +8,8 @@ interface Env {
   AI?: import('./src/models/ai-port.ts').AiBinding;
   /** With it the local host ends the gateway (`http/drain.ts`). */
   LOCAL_DRAIN_KEY?: string;
+  /** A dataset of Analytics Engine, where the deployment has one. */
+  METRICS?: AnalyticsEngineDataset;
   /** A folder of traces; the local host alone has one. */
   TRACES?: Fetcher;
 }

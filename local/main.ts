@@ -65,7 +65,9 @@ async function start(): Promise<void> {
   await makeDataFolder(dataDir);
   stops.push(lockDataFolder(dataDir));
   const secrets = await loadSecrets(dataDir, process.env['PORTICO_ADMIN_TOKEN'] || undefined);
-  const log = openLogFile(join(dataDir, 'log'));
+  // What runs for a team has its terminal read by what started it.
+  const onRequest = team && ((line: string) => void process.stdout.write(`${line}\n`));
+  const log = openLogFile(join(dataDir, 'log'), undefined, onRequest);
   logFile = log;
 
   enableCompileCache(join(ROOT, 'node_modules/.cache/node'));

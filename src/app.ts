@@ -13,6 +13,8 @@ import { servePage, type PagesPorts } from './pages/serve-page.ts';
 import { createCors } from './http/cors.ts';
 import { createHostCheck, type Served } from './http/host.ts';
 import { createAddressLimit, type AddressLimitPorts } from './http/address-limit.ts';
+import type { Operation } from './telemetry/operation.ts';
+import { observeHttp } from './telemetry/observe-http.ts';
 import { handleMcp } from './mcp/route.ts';
 import { handleSse } from './mcp/sse/sse-route.ts';
 
@@ -60,16 +62,29 @@ export function createApp(ports: AppPorts): App {
       const drained = ports.drain.answer(request, url);
       if (drained) return drained;
       if (url.pathname === '/connect') return handleConnect(request, ports);
-      if (isDocsPath(url.pathname)) return handleDocs(request, url, ports);
-      if (isSchemaPath(url.pathname)) return answerSchema(request, url);
-      if (isOAuthPath(url.pathname)) return handleOAuth(request, url, ports.oauth);
-      const page = servePage(request, url, ports);
-      if (page) return page;
-      // Its routes read the URL of the request.
-      const asked = request.url === url.href ? request : new Request(url, request);
-      return api.fetch(asked, {}, context);
+      const source = url.pathname.startsWith('/api/') ? 'rest' : 'http';
+      const waitUntil = (work: Promise<unknown>) => context.waitUntil(work);
+      return observeHttp(ports.telemetry, request, { source }, waitUntil, operation =>
+        serveOther(request, url, context, operation),
+      );
     },
   };
+  /** What is no message of MCP. */
+  function serveOther(
+    request: Request,
+    url: URL,
+    context: ExecutionContext,
+    operation: Operation,
+  ): Response | Promise<Response> {
+    if (isDocsPath(url.pathname)) return handleDocs(request, url, ports);
+    if (isSchemaPath(url.pathname)) return answerSchema(request, url);
+    if (isOAuthPath(url.pathname)) return handleOAuth(request, url, ports.oauth);
+    const page = servePage(request, url, ports);
+    if (page) return page;
+    // Its routes read the URL of the request.
+    const asked = request.url === url.href ? request : new Request(url, request);
+    return api.fetch(asked, { operation }, context);
+  }
   const challenging: Served = {
     async fetch(request, url, context) {
       const response = await routes.fetch(request, url, context);

@@ -27,8 +27,7 @@ import { createSignIn } from './sign-in/create-sign-in.ts';
 import { createKeyRing } from './shared/crypto/key-ring.ts';
 import { bytesOfIsolate } from './shared/limits/bytes-in-flight.ts';
 import { StreamCount } from './shared/limits/stream-count.ts';
-import { createTracer } from './tracing/create-tracer.ts';
-import { createTraceTransport } from './tracing/trace-transport.ts';
+import { createTelemetry } from './telemetry/create-telemetry.ts';
 import { createUpstreams } from './upstream/create-upstreams.ts';
 import { createExpectEvents } from './webhooks/expect-events.ts';
 import { createWebhooks } from './webhooks/webhook-service.ts';
@@ -47,7 +46,16 @@ export function compose(env: Env): AppPorts {
   const now = () => Date.now();
 
   const { clients, servers: serverObjects, connectors, monitors, ...objects } = objectsOf(env);
-  const tracer = createTracer(createTraceTransport({ otlp, folder: env.TRACES, wait }), now);
+  const isOneMachine = Boolean(env.LOCAL_DRAIN_KEY);
+  const { tracer, telemetry } = createTelemetry({
+    settings: config.telemetry,
+    otlp,
+    folder: env.TRACES,
+    dataset: env.METRICS,
+    isOneMachine,
+    wait,
+    now,
+  });
   const { adminAudit, audit } = createAudit({ db, ...objects });
   const adminToken = env.PORTICO_ADMIN_TOKEN;
   const { invalidateRegistry, onAccessChanged, ...access } = createAccess({
@@ -99,7 +107,6 @@ export function compose(env: Env): AppPorts {
     catalogOf,
     catalogsOf,
   });
-  const isOneMachine = Boolean(env.LOCAL_DRAIN_KEY);
   const { flushCalls, ...calls } = createGateway({
     ...base,
     ...objects,
@@ -134,6 +141,7 @@ export function compose(env: Env): AppPorts {
     usage: new UsageService(db, config.model),
     webhooks: createWebhooks({ ...base, allowsLoopback, wakeWebhooks: objects.wakeWebhooks }),
     tracer,
+    telemetry,
     audit,
     owners: createOwners(base),
     ...access,

@@ -27,6 +27,11 @@ import {
 import type { Limit } from './audit/limits/token-bucket.ts';
 import { MODEL_SETTINGS, toModelSettings, type ModelSettings } from './models/model-settings.ts';
 import type { ToolApproval } from './servers/registry/approval.ts';
+import {
+  TELEMETRY_SETTINGS,
+  toTelemetrySettings,
+  type TelemetrySettings,
+} from './telemetry/telemetry-settings.ts';
 import { OTLP_SETTINGS, toOtlpSettings, type OtlpSettings } from './tracing/otlp-settings.ts';
 
 export interface Config extends HostSettings {
@@ -102,6 +107,8 @@ export interface Config extends HostSettings {
   readonly cache: CacheSettings;
   /** Where traces are sent; undefined where nowhere. */
   readonly otlp: OtlpSettings | undefined;
+  /** Which requests are traced, and what the log says of them. */
+  readonly telemetry: TelemetrySettings;
 }
 
 const milliseconds = (fallback: number) =>
@@ -166,6 +173,7 @@ const SettingsSchema = z.object({
   PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),
   ...MODEL_SETTINGS,
   ...OTLP_SETTINGS,
+  ...TELEMETRY_SETTINGS,
   ...CHAT_SETTINGS,
   ...ASK_SETTINGS,
   ...CACHE_SETTINGS,
@@ -273,5 +281,6 @@ export function parseConfig(env: object): Config {
     chat: toChatSettings(settings),
     cache: toCacheSettings(settings),
     otlp: toOtlpSettings(settings, host.allowsLoopback),
+    telemetry: toTelemetrySettings(settings, settings.PORTICO_OTLP_URL !== ''),
   };
 }

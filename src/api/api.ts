@@ -2,6 +2,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
 import type { Context } from 'hono';
+import { matchedRoutes } from 'hono/route';
 import { OWNER_HEADER, parseOwnerHeader } from '../shared/identity/record-owner.ts';
 import type { Snapshot } from '../access/admission/snapshots.ts';
 import { parseDeviceToken } from '../servers/connectors/connector-schema.ts';
@@ -9,6 +10,7 @@ import { fieldProblem } from '../shared/errors/field-problems.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
 import { checkOrigin } from '../http/origin.ts';
+import { toEnding } from '../telemetry/operation.ts';
 import { coversUrl } from '../oauth/audience.ts';
 import { boundedJson } from './bounded-json.ts';
 import { registerAccessRules } from './access-rules.ts';
@@ -31,6 +33,7 @@ import { registerGrants } from './grants.ts';
 import { registerHealth } from './health.ts';
 import { registerInvitations } from './invitations.ts';
 import { registerKeys } from './keys.ts';
+import { registerMetrics } from './metrics.ts';
 import { registerModel } from './model.ts';
 import { registerOAuthClients } from './oauth-clients.ts';
 import { registerOwners } from './owners.ts';
@@ -71,6 +74,7 @@ export function createApi(ports: ApiPorts): Api {
   });
   api.onError(async (error, context) => {
     const thrown = await explain(fromFramework(error), ports);
+    context.env.operation?.ends(toEnding(thrown.code));
     // Acts record their denials themselves.
     const { method, path } = context.req;
     if (thrown.code !== 'forbidden' || (method !== 'GET' && !READING.has(path))) {
@@ -85,6 +89,11 @@ export function createApi(ports: ApiPorts): Api {
       onError: () => toProblemResponse(new PorticoError('payload_too_large')),
     }),
   );
+  api.use(async (context, next) => {
+    await next();
+    const route = matchedRoutes(context).at(-1)?.path;
+    if (route !== undefined) context.env.operation?.is({ route });
+  });
   api.use(async (context, next) => {
     const { req, executionCtx } = context;
     const url = new URL(req.url);
@@ -104,6 +113,8 @@ export function createApi(ports: ApiPorts): Api {
     if (!snapshot || !coversUrl(snapshot.caller.audience, url)) {
       throw new PorticoError('unauthorized');
     }
+    const { principalId, tokenId } = snapshot.caller;
+    context.env.operation?.is({ principalId, ...(tokenId ? { tokenId } : {}) });
     context.set('snapshot', forOwner(req.header(OWNER_HEADER), snapshot));
     return next();
   });
@@ -138,6 +149,7 @@ export function createApi(ports: ApiPorts): Api {
   registerSkills(api, ports);
   registerToolSkills(api, ports);
   registerSearch(api, ports);
+  registerMetrics(api, ports);
   registerModel(api, ports);
   registerAsk(api, ports);
   registerAskAllowlist(api, ports);

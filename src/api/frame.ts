@@ -32,6 +32,7 @@ import type { BytesInFlight, RequestBytes } from '../shared/limits/bytes-in-flig
 import type { ApprovalService } from '../servers/approvals/approval-service.ts';
 import type { ImportService } from '../servers/transfer/import-service.ts';
 import type { ServerService } from '../servers/registry/server-service.ts';
+import type { StreamCount } from '../shared/limits/stream-count.ts';
 import type { UsageService } from '../models/usage-service.ts';
 import type { Rotation } from '../credentials/rotation.ts';
 import type { Owners } from '../records/owners.ts';
@@ -47,6 +48,8 @@ import type { Identities } from '../sign-in/identities/identity-service.ts';
 import type { PasskeyRecords } from '../sign-in/passkeys/passkey-records.ts';
 import type { Providers } from '../sign-in/providers/providers-service.ts';
 import type { Accounts } from '../servers/accounts/account-service.ts';
+import type { Operation } from '../telemetry/operation.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import type { Webhooks } from '../webhooks/webhook-service.ts';
 
@@ -90,6 +93,8 @@ export interface ApiPorts {
   corrections: CorrectionService;
   skillsOf: SkillsOf;
   tracer: Tracer;
+  telemetry: Pick<Telemetry, 'begin' | 'families'>;
+  openStreams: Pick<StreamCount, 'all'>;
   usage: UsageService;
   ask: AskService;
   askAllowlist: Allowlist;
@@ -97,6 +102,8 @@ export interface ApiPorts {
 }
 
 export interface ApiEnv {
+  /** What the request is seen as from outside. */
+  Bindings: { operation?: Operation };
   /** Each request has one of them, by its path. */
   Variables: { snapshot: Snapshot; connector?: StoredConnector; bytes: RequestBytes };
 }

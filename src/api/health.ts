@@ -1,11 +1,9 @@
 /**
- * `/api/v1/aggregator/servers/{id}/health`: the history of a server's health; `/metrics`: the health of all for a scraper (PRD
- * AG-US5).
+ * `/api/v1/aggregator/servers/{id}/health`: the history of a server's health (PRD AG-US5).
  */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { HealthHistorySchema } from '../servers/health/health-schema.ts';
-import { METRICS_TYPE } from '../servers/health/metrics.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 const tags = ['health'];
@@ -56,29 +54,11 @@ const history = createRoute({
   ),
 });
 
-const metrics = createRoute({
-  method: 'get',
-  path: '/metrics',
-  operationId: 'getMetrics',
-  tags,
-  summary: 'The health of all servers in the text format of Prometheus',
-  ...needs('servers:read'),
-  responses: responsesOf(200, 'Metrics', z.string(), {
-    type: METRICS_TYPE,
-    errors: ['forbidden'],
-    example: 'portico_server_up{server="github"} 1\n',
-  }),
-});
-
-/** Add the routes. */
+/** Add the route. */
 export function registerHealth(api: Api, { health }: ApiPorts): void {
   api.openapi(history, async context => {
     const { id } = context.req.valid('param');
     const found = await health.history(context.var.snapshot.caller, id, context.req.valid('query'));
     return context.json(found, 200);
-  });
-  api.openapi(metrics, async context => {
-    const text = await health.metrics(context.var.snapshot.caller);
-    return context.text(text, 200, { 'content-type': METRICS_TYPE });
   });
 }

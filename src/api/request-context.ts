@@ -17,7 +17,7 @@ export const deferOf =
 /** What a call needs of the request it is made for: it ends with it. */
 export function callContextOf(
   context: Context<ApiEnv>,
-): Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes'> {
+): Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes' | 'operation'> {
   const { principalId } = context.var.snapshot.caller;
   return {
     signal: context.req.raw.signal,
@@ -25,6 +25,7 @@ export function callContextOf(
     owner: serverId => principalOwner(principalId, serverId),
     waitUntil: deferOf(context),
     bytes: context.var.bytes,
+    operation: context.env.operation,
   };
 }
 

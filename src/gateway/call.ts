@@ -23,6 +23,7 @@ import type { CachedRequestPorts } from './cache/cached-call.ts';
 import { orAskForAccount } from './steps/ask-for-account.ts';
 import { answerFromCache } from './steps/cache.ts';
 import { endWhenDrained, type OpenCallChannel } from './steps/end-when-drained.ts';
+import { observe } from './steps/observe.ts';
 import { recordOf, type CallRecord } from './steps/record.ts';
 import { refuseOpenCircuit } from './steps/refuse-open-circuit.ts';
 import { reportOutcome } from './steps/report-outcome.ts';
@@ -32,6 +33,7 @@ import type { Send } from './steps/send.ts';
 import type { Tasks } from './steps/tasks.ts';
 import type { CallReports } from './health/call-reports.ts';
 import type { Viewer } from './viewer.ts';
+import { noteCalled, noteFailed, noteReplaced } from './steps/note-call.ts';
 
 export interface CallPorts {
   lists: Pick<Lists, 'catalogOf' | 'catalogsOf' | 'resolve'>;
@@ -51,6 +53,7 @@ export function createCall(ports: CallPorts): Gateway['request'] {
   const states = createRequestStates(ports.requestState);
   const send = [
     refuseOpenCircuit(reports),
+    observe,
     reportOutcome(reports),
     endWhenDrained(ports.openCallChannel),
   ].reduceRight((next, step) => step(next), ports.send);
@@ -78,6 +81,7 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     const catalog = await lists.catalogOf(viewer.visible, server);
     const outbound = toOutbound(request, resolved, catalog.capabilities);
     // Its row and its limits; nothing has left before.
+    noteCalled(context, request, resolved);
     await record.begin(resolved);
     const told = { principalId: viewer.caller.principalId, origin: context.origin };
     const sendWith = async (params: RawObject) => {
@@ -113,9 +117,12 @@ export function createCall(ports: CallPorts): Gateway['request'] {
   return async (viewer, request, context) => {
     const record = recordOf(ledger, viewer.caller, request, context);
     try {
-      return await record.watch(await relay(viewer, request, context, record));
+      const routed = await record.watch(await relay(viewer, request, context, record));
+      return noteReplaced(context, routed);
     } catch (thrown) {
-      throw await record.fail(thrown);
+      const told = await record.fail(thrown);
+      noteFailed(context, told);
+      throw told;
     }
   };
 }

@@ -1,5 +1,6 @@
 /** A request that was routed and failed on the way: which server it was, and why. */
-import { PorticoError } from '../shared/errors/portico-error.ts';
+import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
+import type { ErrorCode } from '../shared/errors/table.ts';
 import { SETUP_TOKEN } from '../shared/identity/principal.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import type { CallMessages, CallReply } from '../upstream/protocol/call.ts';
@@ -15,6 +16,10 @@ export class ServerFailure extends Error {
     this.reason = reason;
   }
 }
+
+/** The code of a thrown value. */
+export const failureCode = (thrown: unknown): ErrorCode =>
+  thrown instanceof ServerFailure ? thrown.reason.code : toPorticoError(thrown).code;
 
 /** Who calls, and the origin of the gateway as they ask it; absent where nobody is to be sent there. */
 export interface Told {

@@ -13,7 +13,9 @@ import type { AskService } from '../agents/ask/ask-service.ts';
 import type { Config } from '../config.ts';
 import type { Drain } from '../http/drain.ts';
 import type { BytesInFlight } from '../shared/limits/bytes-in-flight.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ChatPort } from './request-context.ts';
+
 export interface McpPorts {
   config: Config;
   snapshots: Snapshots;
@@ -25,6 +27,7 @@ export interface McpPorts {
   cancellations: Cancellations;
   bytes: BytesInFlight;
   drain: Pick<Drain, 'check'>;
+  telemetry: Pick<Telemetry, 'begin'>;
   openStreams: Pick<StreamCount, 'open' | 'turn'>;
   /** What a session's object does for questions. */
   upstreamSessions: {

@@ -9,6 +9,7 @@ import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts'
 import type { ErrorCode } from '../shared/errors/table.ts';
 import { toRpcErrorResponse } from '../shared/errors/to-json-rpc.ts';
 import { type JsonBody } from '../http/json-body.ts';
+import { toEnding, type Operation, type OperationFacts } from '../telemetry/operation.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import { withExactIds } from '../shared/json/exact-ids.ts';
 import { isObject, isRequestId, type Era, type RequestId } from '../shared/protocol.ts';
@@ -48,7 +49,10 @@ export async function serveMessage(
   endpoint: () => Endpoint,
   ports: McpPorts,
   waitUntil: WaitUntil,
+  source: 'mcp' | 'sse' = 'mcp',
 ): Promise<Response> {
+  const operation = ports.telemetry.begin(waitUntil, incoming.headers);
+  operation.is({ source });
   let era = claimedEra(incoming);
   let id: RequestId | null = null;
   let bytes: RequestBytes | undefined;
@@ -60,20 +64,42 @@ export async function serveMessage(
     if (isObject(body.json) && isRequestId(body.json['id'])) id = body.json['id'];
     const classified = classify(body.json, protocolHeaders(incoming));
     era = classified.era;
+    operation.is(toFacts(classified, admitted, incoming));
+    if (classified.kind === 'request') operation.joins(classified.request.params?.['_meta']);
     if (BEGINS.has(classified.kind)) ports.drain.check();
     const current = listsSomething(classified)
       ? await admitted.again(ports.config.listMaxAgeMs)
       : admitted;
-    return await dispatch({ ...current, bytes }, classified, body, ports);
+    return await dispatch({ ...current, bytes, operation }, classified, body, ports);
   } catch (thrown) {
     const error = toPorticoError(thrown);
+    operation.ends(toEnding(error.code));
     // An endpoint that is none is found out before the message is read; the answer names its request all the same.
     if (OF_ENDPOINTS.has(error.code) && !bytes) id = await idOf(read, ports);
     return toRpcErrorResponse(error, id, era);
   } finally {
     // What goes on after this holds what it needs.
     bytes?.release();
+    operation.release();
   }
+}
+
+/** What a message is, as it is seen from outside. */
+function toFacts(
+  classified: Classified,
+  { snapshot, facts }: Admitted,
+  { headers }: Incoming,
+): Partial<OperationFacts> {
+  const { era, kind } = classified;
+  const { principalId, tokenId } = snapshot.caller;
+  const known: Partial<OperationFacts> = { era, method: kind, principalId };
+  if (tokenId) known.tokenId = tokenId;
+  const version = facts?.protocolVersion ?? headers.get('mcp-protocol-version');
+  if (version) known.protocolVersion = version;
+  if (facts) known.sessionId = facts.id;
+  if (classified.kind !== 'request') return known;
+  const { method, id } = classified.request;
+  return { ...known, method, requestId: String(id) };
 }
 
 /** What begins something new; an answer to a question belongs to what is under way. */
@@ -112,7 +138,7 @@ function protocolHeaders({ headers }: Incoming) {
 }
 
 async function dispatch(
-  admitted: Admitted & { bytes: RequestBytes },
+  admitted: Admitted & { bytes: RequestBytes; operation: Operation },
   classified: Classified,
   body: JsonBody,
   ports: McpPorts,

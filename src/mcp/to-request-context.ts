@@ -3,6 +3,7 @@ import type { McpPorts } from './ports.ts';
 import type { RequestContext, CallerContext } from './request-context.ts';
 import { principalOwner, sessionOwner } from '../shared/identity/object-owners.ts';
 import { directiveOfHeader } from '../gateway/cache/cache-control.ts';
+import type { Operation } from '../telemetry/operation.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import type { Era, LogLevel, RpcRequest } from '../shared/protocol.ts';
 import { RequestTimers } from '../shared/util/request-timers.ts';
@@ -21,14 +22,14 @@ export function dropping(request: RpcRequest, bytes: RequestBytes) {
   };
 }
 
-/** @param admitted with what counts what the request has in memory */
+/** @param admitted with what counts what the request has in memory, and what it is seen as */
 export function toRequestContext(
-  admitted: Admitted & { bytes: RequestBytes },
+  admitted: Admitted & { bytes: RequestBytes; operation: Operation },
   client: Client,
   ports: McpPorts,
   era: Era,
 ): RequestContext {
-  const { incoming, waitUntil, bytes } = admitted;
+  const { incoming, waitUntil, bytes, operation } = admitted;
   const viewer = viewerOfClient(admitted.viewer, era, client);
   const { caller } = viewer;
   const { sessionId, capabilities, questions } = client;
@@ -53,6 +54,7 @@ export function toRequestContext(
       capabilities,
       questions,
       bytes,
+      operation,
       onUpdated: (serverId, uri, params) =>
         waitUntil(ports.streams.tell(hearer, { serverId, uri, params })),
     },

@@ -3,7 +3,7 @@ import { type Actor, requireScope } from '../shared/identity/principal.ts';
 import { endOfDay, toDay } from '../shared/util/utc-day.ts';
 import type { ModelSettings } from './model-settings.ts';
 import type { ModelView } from './usage-schema.ts';
-import { listUsage } from './usage-store.ts';
+import { listUsage, type PurposeUsage } from './usage-store.ts';
 
 export class UsageService {
   readonly #db: D1Database;
@@ -12,6 +12,11 @@ export class UsageService {
   constructor(db: D1Database, settings: ModelSettings | undefined) {
     this.#db = db;
     this.#settings = settings;
+  }
+
+  /** What was used on the day of `now`, by purpose. */
+  today(now: number): Promise<PurposeUsage[]> {
+    return listUsage(this.#db, toDay(now));
   }
 
   /** @throws PorticoError `forbidden` without the scope `admin` */

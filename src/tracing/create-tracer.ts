@@ -5,6 +5,7 @@
 import { safeKey, safeValue, safeWord } from './safe-attributes.ts';
 import type { FinishedSpan, FinishedTrace, SendTrace } from './trace.ts';
 import { parseTraceparent } from './traceparent.ts';
+import { randomHex } from './trace-ids.ts';
 import { NO_TRACES, type Attributes, type Span, type SpanEnd, type Tracer } from './tracer.ts';
 
 /** Most spans of one trace; more are counted. */
@@ -119,11 +120,4 @@ class Trace {
       endedAt: record.endedAt,
     });
   }
-}
-
-/** Random bytes as hex digits; never all zeros, which W3C does not allow. */
-function randomHex(bytes: number): string {
-  const random = crypto.getRandomValues(new Uint8Array(bytes));
-  if (random.every(byte => byte === 0)) random[0] = 1;
-  return Array.from(random, byte => byte.toString(16).padStart(2, '0')).join('');
 }

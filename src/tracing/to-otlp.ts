@@ -1,5 +1,5 @@
 /**
- * A trace as OpenTelemetry has it: one `ExportTraceServiceRequest` in the JSON encoding of OTLP. Pure.
+ * Traces as OpenTelemetry has them: one `ExportTraceServiceRequest` in the JSON encoding of OTLP. Pure.
  *
  * Source: opentelemetry-proto, docs/specification.md ("JSON Protobuf Encoding": ids as hex, enums as integers, names in lower camel
  * case, 64-bit integers as decimal strings) and opentelemetry/proto/{trace,common,resource}/v1/*.proto.
@@ -8,14 +8,14 @@ import { IMPLEMENTATION } from '../shared/protocol.ts';
 import type { FinishedSpan, FinishedTrace } from './trace.ts';
 
 /** `Span.SpanKind` of trace.proto. */
-const KIND = { internal: 1, server: 2 } as const;
+const KIND = { internal: 1, server: 2, client: 3 } as const;
 /** `Status.StatusCode` of trace.proto. */
 const STATUS_ERROR = 2;
 /** Names of ours are kept apart from those of the semantic conventions. */
 const NAMESPACE = 'portico.';
 
 /** The body of `POST /v1/traces`. */
-export function toOtlp(trace: FinishedTrace) {
+export function toOtlp(traces: readonly FinishedTrace[]) {
   const { name, version } = IMPLEMENTATION;
   return {
     resourceSpans: [
@@ -29,7 +29,9 @@ export function toOtlp(trace: FinishedTrace) {
         scopeSpans: [
           {
             scope: { name, version },
-            spans: trace.spans.map((span, at) => toSpan(trace, span, at === 0)),
+            spans: traces.flatMap(trace =>
+              trace.spans.map((span, at) => toSpan(trace, span, at === 0)),
+            ),
           },
         ],
       },
@@ -42,7 +44,7 @@ function toSpan(
   span: FinishedSpan,
   isRoot: boolean,
 ) {
-  const { parentSpanId, decision, error } = span;
+  const { parentSpanId, decision, error, kind = isRoot ? 'server' : 'internal', link } = span;
   const own: [string, string | number | boolean | undefined][] = [
     ['decision', decision],
     ['error', error],
@@ -54,13 +56,14 @@ function toSpan(
     spanId: span.spanId,
     ...(parentSpanId === undefined ? {} : { parentSpanId }),
     name: span.name,
-    kind: isRoot ? KIND.server : KIND.internal,
+    kind: KIND[kind],
     startTimeUnixNano: toNanoseconds(span.startedAt),
     endTimeUnixNano: toNanoseconds(span.endedAt ?? endedAt),
     attributes: [...Object.entries(span.attributes), ...own].flatMap(([key, value]) =>
       value === undefined ? [] : [{ key: toKey(key), value: toValue(value) }],
     ),
     droppedAttributesCount: span.droppedAttributes,
+    ...(link ? { links: [{ traceId: link.traceId, spanId: link.spanId }] } : {}),
     status: error === undefined ? {} : { code: STATUS_ERROR, message: error },
   };
 }

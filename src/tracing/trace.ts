@@ -1,11 +1,16 @@
 /**
  * A trace that has ended: what is handed to whoever keeps it. It is bounded and holds nothing that looks like a secret already.
  */
+import type { Parent } from './traceparent.ts';
 import type { Attributes } from './tracer.ts';
 
 export interface FinishedSpan {
   /** 16 hex digits. */
   spanId: string;
+  /** Whose side it tells of; absent: `server` of the first span of a trace, `internal` of the others. */
+  kind?: 'server' | 'client' | 'internal';
+  /** Another trace that it belongs to. */
+  link?: Parent | undefined;
   /** Undefined of the first span where the caller had no trace of its own. */
   parentSpanId: string | undefined;
   name: string;

@@ -49,7 +49,14 @@ export async function send(
   const id = nextRequestId();
   const outbound = {
     endpoint,
-    headers: requestHeaders(endpoint, protocol, request.method, name, request.paramHeaders),
+    headers: requestHeaders(
+      endpoint,
+      protocol,
+      request.method,
+      name,
+      request.paramHeaders,
+      request.traceHeaders,
+    ),
     body: requestText(request, id, protocol.era, context.capabilities),
     id,
     inSession: Boolean(protocol.sessionId),

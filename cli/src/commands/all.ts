@@ -17,6 +17,7 @@ import { addImport } from './import.ts';
 import { addInvite } from './invite.ts';
 import { addKeys } from './keys.ts';
 import { addLogin } from './login.ts';
+import { addLogs } from './logs.ts';
 import { addOAuthClients } from './oauth-clients.ts';
 import { addResources } from './resources.ts';
 import { addSearch } from './search.ts';
@@ -42,6 +43,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addAsk,
   addCall,
   addChat,
+  addLogs,
   addTrace,
   addAudit,
   addLogin,

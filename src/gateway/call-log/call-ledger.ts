@@ -5,6 +5,7 @@
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Caller } from '../../access/policy/caller.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { isDenial } from '../../shared/errors/denials.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { Limit, NamedLimit } from '../../audit/limits/token-bucket.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
@@ -141,14 +142,5 @@ function limited(retryAfterMs: number, server: CalledServer | undefined): Portic
 
 const shown = ({ id, name, status }: CalledServer) => ({ id, name, status });
 
-/** Codes of what was refused by a decision on the caller. What is hidden is unknown, so both count. */
-const DENIALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'forbidden',
-  'rate_limited',
-  'tool_not_found',
-  'prompt_not_found',
-  'resource_not_found',
-]);
-
 /** How a call ended that failed with a code. */
-export const outcomeOfCode = (code: ErrorCode) => (DENIALS.has(code) ? 'denied' : 'failed');
+export const outcomeOfCode = (code: ErrorCode) => (isDenial(code) ? 'denied' : 'failed');

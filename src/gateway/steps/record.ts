@@ -15,7 +15,6 @@ import {
 } from '../call-log/call-ledger.ts';
 import type { OpenCall } from '../call-log/call-log.ts';
 import { RENEWAL_MS, type CallEnd } from '../../audit/calls/call-schema.ts';
-import { toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { CallContext, CallMessages, CallReply } from '../../upstream/protocol/call.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
@@ -23,7 +22,7 @@ import type { Refusal, RelayedRequest, RoutedReply } from '../gateway.ts';
 import { toQualifiedName } from '../../shared/naming/qualified-name.ts';
 import { toQualifiedUri } from '../../shared/naming/qualified-uri.ts';
 import type { Resolved } from '../resolve.ts';
-import { ServerFailure } from '../server-failure.ts';
+import { failureCode } from '../server-failure.ts';
 import { toTimeId } from '../../shared/util/time-id.ts';
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 
@@ -76,7 +75,7 @@ export async function noteRefusal(
   { method, subject = '', thrown, source }: Refusal,
   waitUntil: WaitUntil,
 ): Promise<void> {
-  const code = codeOf(thrown);
+  const code = failureCode(thrown);
   // What is wrong with a request that is no call is nothing to be recorded.
   if (code !== 'forbidden' && !ACTIONS.has(method)) return;
   const action = ACTIONS.get(method) ?? method;
@@ -84,9 +83,6 @@ export async function noteRefusal(
   const at = Date.now();
   await refuse(ledger, { id: toTimeId(at), caller, at, facts }, code, waitUntil);
 }
-
-const codeOf = (thrown: unknown): ErrorCode =>
-  thrown instanceof ServerFailure ? thrown.reason.code : toPorticoError(thrown).code;
 
 async function refuse(
   ledger: CallLedger,
@@ -167,7 +163,7 @@ class AuditedCall implements CallRecord {
     if (this.#state !== 'new') return this.#failsWith(thrown);
     const { signal, waitUntil } = this.#context;
     const call = this.#call(this.#facts(this.#request.reference.name));
-    await refuse(this.#ledger, call, codeOf(thrown), waitUntil, signal.aborted);
+    await refuse(this.#ledger, call, failureCode(thrown), waitUntil, signal.aborted);
     return thrown;
   }
 
@@ -239,7 +235,7 @@ class AuditedCall implements CallRecord {
     } catch (unrecorded) {
       told = unrecorded;
     }
-    this.#fails(codeOf(told));
+    this.#fails(failureCode(told));
     return told;
   }
 

@@ -4,8 +4,10 @@ import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import { toRpcErrorResponse } from '../../shared/errors/to-json-rpc.ts';
 import { isCall } from '../../gateway/gateway.ts';
+import { failureCode } from '../../gateway/server-failure.ts';
 import type { RawObject } from '../../shared/json/json-spans.ts';
 import type { Era, RpcRequest } from '../../shared/protocol.ts';
+import { toEnding } from '../../telemetry/operation.ts';
 import { readParams } from '../params.ts';
 import { thrownResponse } from '../reply/response.ts';
 import { handleShared } from './dispatch.ts';
@@ -42,6 +44,7 @@ export async function answerRequest(
     if (response) return response;
     throw new PorticoError('method_not_found', `Method not found: ${method}`);
   } catch (thrown) {
+    requestContext.context.operation?.ends(toEnding(failureCode(thrown)));
     await noteDenial(requestContext, method, thrown, era);
     if (thrown instanceof PorticoError && refusedWithStatus.has(thrown.code)) {
       return toRpcErrorResponse(thrown, id, era);

@@ -102,6 +102,7 @@ function isCallOf(
 /** Answers a call of `chat`. */
 function chat(requestContext: RequestContext, request: RpcRequest, era: Era): Promise<Response> {
   const asked = { id: request.id, method: request.method, era };
+  requestContext.context.operation?.is({ tool: CHAT_NAME });
   const responding = startChat(requestContext, request, era).then(reply =>
     replyResponse(reply, asked, requestContext),
   );
@@ -111,6 +112,7 @@ function chat(requestContext: RequestContext, request: RpcRequest, era: Era): Pr
 /** Answers a call of `ask`. */
 function ask(requestContext: RequestContext, request: RpcRequest, era: Era): Promise<Response> {
   const asked = { id: request.id, method: request.method, era };
+  requestContext.context.operation?.is({ tool: ASK_NAME });
   const responding = answerAsk(requestContext, request, era).then(result =>
     ownResultResponse(asked, result),
   );
@@ -124,7 +126,12 @@ async function whenReady(
   { acceptsStream, context }: RequestContext,
 ): Promise<Response> {
   if (!acceptsStream) return responding;
-  const release = context.bytes?.retain() ?? (() => {});
+  const giveBack = context.bytes?.retain() ?? (() => {});
+  const over = context.operation?.hold() ?? (() => {});
+  const release = () => {
+    giveBack();
+    over();
+  };
   responding.then(release, release);
   return keepAliveResponse(responding, thrown => thrownText(thrown, asked), context.timers);
 }

@@ -39,6 +39,7 @@ export async function toMetaCall(
 ): Promise<MetaCall | undefined> {
   const name = request.method === 'tools/call' ? request.params?.['name'] : undefined;
   if (requestContext.viewer.tools !== 'search' || !isMetaTool(name)) return undefined;
+  requestContext.context.operation?.is({ tool: name });
   try {
     if (name === 'call_tool') return toRealCall(request, params);
     return { result: await answer(requestContext, name, request.params?.['arguments']) };

@@ -118,7 +118,7 @@ async function openStream(
         held.takeBody(text.length);
         return parseBody(text, maxBodyBytes, json, held);
       };
-      return serveMessage(incoming, read, () => endpoint, within, waitUntil);
+      return serveMessage(incoming, read, () => endpoint, within, waitUntil, 'sse');
     },
     openStream: incoming =>
       admitted(incoming)

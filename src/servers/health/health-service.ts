@@ -11,7 +11,7 @@ import {
   type ShownServer,
 } from './health-schema.ts';
 import type { History } from './monitor-health.ts';
-import { toMetricsText } from './metrics.ts';
+import type { MeasuredServer } from './server-health.ts';
 import {
   findServerHealth,
   listServerHealth,
@@ -81,13 +81,12 @@ export class HealthService {
   }
 
   /**
-   * The health of all servers that the caller administers for a scraper; one read.
+   * The servers that the caller administers, with their health, for a scraper; one read.
    * @throws PorticoError `forbidden`
    */
-  async metrics(caller: Actor): Promise<string> {
+  async measure(caller: Actor): Promise<MeasuredServer[]> {
     requireServerScope(caller, 'servers:read');
     const servers = await listServersWithHealth(this.#ports.db);
-    const shown = servers.filter(server => administers(caller, server));
-    return toMetricsText(shown, Date.now());
+    return servers.filter(server => administers(caller, server));
   }
 }

@@ -1,25 +1,22 @@
 /**
- * The health of all servers in the text format of Prometheus (exposition format 0.0.4). Pure. The only labels are the names of
+ * The health of all servers as metrics. Pure. The only labels are the names of
  * servers and of statuses, so their number is bounded by the registry.
  */
+import type { Family } from '../../telemetry/exposition.ts';
 import { ServerStatusSchema } from '../registry/status.ts';
 import type { MeasuredServer, ServerHealth } from './server-health.ts';
-
-export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 interface Metric {
   name: string;
   type: 'gauge' | 'counter';
   help: string;
-  /** Samples of one server: more labels and a value; null is left out. */
-  samples(
-    server: MeasuredServer,
-    known: ServerHealth | undefined,
-    now: number,
-  ): readonly (readonly [labels: string, value: number | null])[];
+  samples(server: MeasuredServer, known: ServerHealth | undefined, now: number): readonly Value[];
 }
 
-const one = (value: number | null | undefined) => [['', value ?? null] as const];
+/** A sample of one server: a status where that is a label, and a value; null is left out. */
+type Value = readonly [status: string | undefined, value: number | null];
+
+const one = (value: number | null | undefined): Value[] => [[undefined, value ?? null]];
 
 const METRICS: readonly Metric[] = [
   {
@@ -33,9 +30,7 @@ const METRICS: readonly Metric[] = [
     type: 'gauge',
     help: 'Status of the server: 1 for the one it has.',
     samples: ({ status }) =>
-      ServerStatusSchema.options.map(
-        option => [`,status="${option}"`, option === status ? 1 : 0] as const,
-      ),
+      ServerStatusSchema.options.map(option => [option, option === status ? 1 : 0] as const),
   },
   {
     name: 'portico_server_response_time_seconds',
@@ -71,6 +66,12 @@ const METRICS: readonly Metric[] = [
     samples: (_, known, now) => one(known && round((now - known.checkedAt) / 1_000)),
   },
   {
+    name: 'portico_server_held_tools',
+    type: 'gauge',
+    help: 'Tools of the server that wait for an approval.',
+    samples: ({ heldTools }) => one(heldTools),
+  },
+  {
     name: 'portico_server_calls_total',
     type: 'counter',
     help: 'Calls made to the server.',
@@ -84,18 +85,22 @@ const METRICS: readonly Metric[] = [
   },
 ];
 
-/** The text of all metrics. */
-export function toMetricsText(servers: readonly MeasuredServer[], now: number): string {
-  return METRICS.map(({ name, type, help, samples }) => {
-    const lines = servers.flatMap(server => {
+/** All metrics of servers. */
+export function toServerFamilies(servers: readonly MeasuredServer[], now: number): Family[] {
+  return METRICS.map(({ name, type, help, samples }) => ({
+    name,
+    type,
+    help,
+    samples: servers.flatMap(server => {
       const { generation, health } = server;
       const known = health?.generation === generation ? health : undefined;
-      return samples(server, known, now)
-        .filter(([, value]) => value !== null)
-        .map(([labels, value]) => `${name}{server="${server.name}"${labels}} ${value}\n`);
-    });
-    return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
-  }).join('');
+      return samples(server, known, now).flatMap(([status, value]) => {
+        if (value === null) return [];
+        const labels = { server: server.name, ...(status === undefined ? {} : { status }) };
+        return [{ labels, value }];
+      });
+    }),
+  }));
 }
 
 const round = (value: number) => Math.round(value * 1_000_000) / 1_000_000;

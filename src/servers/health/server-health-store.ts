@@ -76,6 +76,7 @@ const MeasuredSchema = z.looseObject({
   status: ServerStatusSchema,
   server_generation: z.number(),
   circuit_retry_at: z.number().nullable(),
+  held_tools: z.number(),
   server_id: z.string().nullable(),
 });
 
@@ -84,15 +85,15 @@ export async function listServersWithHealth(db: D1Database): Promise<MeasuredSer
   const { results } = await db
     .prepare(
       `SELECT servers.id, servers.name, servers.status, servers.generation AS server_generation,
-         servers.circuit_retry_at, server_health.* FROM servers LEFT JOIN server_health ON server_health.server_id = servers.id
+         servers.circuit_retry_at, servers.held_tools, server_health.* FROM servers LEFT JOIN server_health ON server_health.server_id = servers.id
        ORDER BY servers.name`,
     )
     .all();
   return results.map(row => {
     const { server_generation: generation, server_id, ...server } = MeasuredSchema.parse(row);
-    const { id, name, status, circuit_retry_at: circuitRetryAt } = server;
+    const { id, name, status, circuit_retry_at: circuitRetryAt, held_tools: heldTools } = server;
     const health = server_id === null ? undefined : RowSchema.parse(row);
-    return { id, name, status, generation, circuitRetryAt, health };
+    return { id, name, status, generation, circuitRetryAt, heldTools, health };
   });
 }
 

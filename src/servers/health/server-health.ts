@@ -28,6 +28,8 @@ export interface MeasuredServer {
   status: ServerStatus;
   generation: number;
   circuitRetryAt: number | null;
+  /** Tools that wait for an approval. */
+  heldTools: number;
   health: ServerHealth | undefined;
 }
 

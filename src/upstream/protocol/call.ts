@@ -1,4 +1,5 @@
 /** What a call to an upstream takes and gives: shared by the Worker and the objects that call. */
+import type { Operation } from '../../telemetry/operation.ts';
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
@@ -27,6 +28,8 @@ export interface CallContext {
   questions: 'ask' | 'suspend';
   /** Counts what the call has in memory; absent where that is bounded in another way. */
   bytes?: RequestBytes | undefined;
+  /** The request it serves, as it is seen from outside; absent where nobody looks. */
+  operation?: Operation | undefined;
   /** Told in answer to the call that a resource of the server changed; `params` is raw JSON. */
   onUpdated?(serverId: string, uri: string, params: string): void;
   /** Told when the request leaves for the upstream. */

@@ -22,6 +22,8 @@ export interface OutboundRequest {
   params: RawObject;
   /** `mcp-param-*` headers of a tool call, for a modern upstream. */
   paramHeaders?: Readonly<Record<string, string>>;
+  /** Headers that name the trace it is part of. */
+  traceHeaders?: Readonly<Record<string, string>>;
   /** Least severe log messages the caller wants of a server that logs. */
   logLevel?: LogLevel;
   /** The caller hears of tasks. */
@@ -92,8 +94,10 @@ export function requestHeaders(
   method: string,
   name?: string,
   paramHeaders?: Readonly<Record<string, string>>,
+  traceHeaders?: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const headers: Record<string, string> = {
+    ...traceHeaders,
     ...endpoint.headers,
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',

@@ -8,6 +8,7 @@ import type { SourceFile } from './source-file.ts';
 export const FLOORS: readonly (readonly string[])[] = [
   ['shared'],
   ['http', 'tracing'],
+  ['telemetry'],
   ['audit'],
   ['records'],
   ['credentials'],

@@ -1,9 +1,10 @@
 /** The text a scraper gets: every line in the format, one type for each metric, nothing of what is not known. */
 import { expect, it } from 'vitest';
-import { toMetricsText } from '../../../src/servers/health/metrics.ts';
+import { toServerFamilies } from '../../../src/servers/health/metrics.ts';
+import { PROMETHEUS, toMetricsText } from '../../../src/telemetry/exposition.ts';
 import type { MeasuredServer } from '../../../src/servers/health/server-health.ts';
 
-const base = { generation: 2, circuitRetryAt: null };
+const base = { generation: 2, circuitRetryAt: null, heldTools: 0 };
 const health = {
   serverId: 'a',
   generation: 2,
@@ -29,7 +30,7 @@ const servers: MeasuredServer[] = [
     health: { ...health, generation: 1 },
   },
 ];
-const lines = toMetricsText(servers, 12_000).split('\n');
+const lines = toMetricsText(toServerFamilies(servers, 12_000), PROMETHEUS).split('\n');
 
 it('[AG-US5-AC7] [OPS-2] has a form that scrapers read', () => {
   const sample = /^portico_[a-z_]+\{server="[\w-]+"(,status="[A-Z]+")?\} -?\d+(\.\d+)?$/;

@@ -71,7 +71,11 @@ it.each([
   ['', false],
   [undefined, false],
 ])('[LLM-6] traceparent %s is taken: %s', (text, isTaken) => {
-  expect(parseTraceparent(text)).toEqual(isTaken ? { traceId: TRACE, spanId: SPAN } : undefined);
+  expect(parseTraceparent(text)).toEqual(
+    isTaken
+      ? { isSampled: !text?.includes('-00f067aa0ba902b7-00'), traceId: TRACE, spanId: SPAN }
+      : undefined,
+  );
 });
 
 it('[LLM-6] spans, attributes and characters are bounded, and what had no room is counted', async () => {

@@ -21,9 +21,12 @@ const attributes = z
   .array(KeyValue)
   .refine(list => new Set(list.map(({ key }) => key)).size === list.length);
 
-const Span = z.strictObject({
+const ids = {
   traceId: z.string().regex(/^(?!0{32})[0-9a-fA-F]{32}$/),
   spanId: z.string().regex(/^(?!0{16})[0-9a-fA-F]{16}$/),
+};
+const Span = z.strictObject({
+  ...ids,
   traceState: z.string().optional(),
   parentSpanId: z
     .string()
@@ -36,6 +39,7 @@ const Span = z.strictObject({
   endTimeUnixNano: ns,
   attributes: attributes.optional(),
   droppedAttributesCount: uint32.optional(),
+  links: z.array(z.strictObject(ids)).optional(),
   status: z.strictObject({
     message: z.string().optional(),
     code: z.number().int().min(0).max(2).optional(),

@@ -1,5 +1,6 @@
 /** Traces on their way: OTLP at a real HTTP server, NDJSON into a folder, and the settings that say where to. */
 import { afterEach, expect, it } from 'vitest';
+import { OtlpBatch } from '../../../src/tracing/otlp-batch.ts';
 import { toOtlpSettings } from '../../../src/tracing/otlp-settings.ts';
 import { toNdjson } from '../../../src/tracing/to-ndjson.ts';
 import { toOtlp } from '../../../src/tracing/to-otlp.ts';
@@ -14,17 +15,23 @@ afterEach(async () => {
   collector = undefined;
 });
 
+/** Traces are gathered this long. */
+const GATHER_MS = 1_000;
+
 const settingsOf = (url: string, headers = '', isLocal = true) =>
   toOtlpSettings({ PORTICO_OTLP_URL: url, PORTICO_OTLP_HEADERS: headers }, isLocal);
+
+function batchTo(url: string, headers = '', waits: number[] = []): OtlpBatch {
+  const otlp = settingsOf(url, headers);
+  if (!otlp) throw new Error('no collector');
+  return new OtlpBatch({ otlp, wait: ms => Promise.resolve(waits.push(ms)), now: Date.now });
+}
 
 async function send(script: readonly Scripted[], headers = '') {
   collector = await startCollector(script);
   const waits: number[] = [];
-  const transport = createTraceTransport({
-    otlp: settingsOf(`${collector.origin}/otel`, headers),
-    folder: undefined,
-    wait: ms => Promise.resolve(waits.push(ms)),
-  });
+  const batch = batchTo(`${collector.origin}/otel`, headers, waits);
+  const transport = createTraceTransport({ batch, folder: undefined });
   const trace = await makeTrace();
   await transport?.(trace);
   return { trace, waits, received: collector.received };
@@ -68,7 +75,7 @@ it('[LLM-6] a collector gets OTLP over HTTP, with the headers it wants', async (
 });
 
 it('[LLM-6] the schema refuses what OTLP does not have', async () => {
-  const good = JSON.stringify(toOtlp(await makeTrace()));
+  const good = JSON.stringify(toOtlp([await makeTrace()]));
   const isTaken = (text: string) => ExportTraceServiceRequest.safeParse(JSON.parse(text)).success;
   expect(isTaken(good)).toBe(true);
   for (const [from, to] of [
@@ -94,7 +101,7 @@ it.each<[string, Scripted[], number, number[]]>([
 ])('[LLM-6] a collector that answers %s', async (_what, script, requests, expected) => {
   const { waits, received } = await send(script);
   expect(received).toHaveLength(requests);
-  expect(waits).toEqual(expected);
+  expect(waits).toEqual([GATHER_MS, ...expected]);
 });
 
 it('[LLM-6] a collector that is not there fails nothing, and the folder gets its trace', async () => {
@@ -102,14 +109,13 @@ it('[LLM-6] a collector that is not there fails nothing, and the folder gets its
   await gone.stop();
   const puts: [string, unknown][] = [];
   const transport = createTraceTransport({
-    otlp: settingsOf(gone.origin),
+    batch: batchTo(gone.origin),
     folder: {
       fetch(url, { body }) {
         puts.push([url, body]);
         return Promise.resolve(new Response(null, { status: 201 }));
       },
     },
-    wait: () => Promise.resolve(),
   });
   const trace = await makeTrace();
   await expect(transport?.(trace)).resolves.toBeUndefined();
@@ -138,8 +144,7 @@ it('[LLM-6] NDJSON has a line for each span, the root first', async () => {
 
 it('[LLM-6] traces go nowhere without a word', () => {
   expect(settingsOf('')).toBeUndefined();
-  const nowhere = { otlp: undefined, folder: undefined, wait: () => Promise.resolve() };
-  expect(createTraceTransport(nowhere)).toBeUndefined();
+  expect(createTraceTransport({ batch: undefined, folder: undefined })).toBeUndefined();
 });
 
 it.each([

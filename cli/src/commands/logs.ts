@@ -1,0 +1,93 @@
+/** `portico logs`: the requests that a gateway on this machine served, a line each. */
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import colors from 'picocolors';
+import { EXIT, Failure } from '../failure.ts';
+import { formatLine } from '../logs/format-line.ts';
+import { findEnd, follow, readLast, type LogLine } from '../logs/read-log.ts';
+import { writeOut } from '../terminal.ts';
+
+interface Options {
+  follow?: boolean;
+  lines: number;
+  level: (typeof LEVELS)[number];
+  data?: string;
+  json?: boolean;
+}
+
+const LEVELS = ['info', 'warn', 'error'] as const;
+const FILE = 'requests.ndjson';
+const MAX_LINES = 100_000;
+
+const HELP = `
+A gateway on this machine writes a line for each request, when it is over:
+what was asked, how it ended, how long it took, how much of that its server
+took, and the trace it is part of. No argument and no result is in it. The
+folder is --data, else that of npm start (.portico here), else that of
+portico up. On Cloudflare the same lines are in wrangler tail.
+
+Examples:
+  portico logs
+  portico logs -f
+  portico logs -f --level warn
+  portico logs --json -n 1000 | jq -r 'select(.duration_ms > 1000) | .tool'`;
+
+/** Adds `logs`. */
+export function addLogs(program: Command): void {
+  program
+    .command('logs')
+    .summary('show the requests that a gateway here served')
+    .description('Show the last requests, a line each.')
+    .option('-f, --follow', 'go on with those that come')
+    .option('-n, --lines <number>', 'how many of the last', parseCount, 20)
+    .addOption(
+      new Option('--level <level>', 'those of this level or a worse one')
+        .choices(LEVELS)
+        .default('info'),
+    )
+    .option('--data <folder>', 'data folder of the gateway')
+    .option('--json', 'print JSON for programs')
+    .addHelpText('after', HELP)
+    .action(showLogs);
+}
+
+async function showLogs(options: Options): Promise<void> {
+  const path = findLog(options.data);
+  const least = LEVELS.indexOf(options.level);
+  const isWanted = ({ level }: LogLine) => LEVELS.indexOf(level) >= least;
+  const paint = { dim: colors.dim, warn: colors.yellow, bad: colors.red };
+  const show = async (lines: readonly LogLine[]) => {
+    const texts = lines.map(line =>
+      options.json ? JSON.stringify(line) : formatLine(line, paint),
+    );
+    if (texts.length > 0) await writeOut(`${texts.join('\n')}\n`);
+  };
+  const end = new AbortController();
+  process.once('SIGINT', () => end.abort());
+  const place = await findEnd(path);
+  await show(await readLast(path, place, options.lines, isWanted));
+  if (!options.follow) return;
+  for await (const lines of follow(path, place, end.signal)) await show(lines.filter(isWanted));
+}
+
+/** The log that is there; where it is said whose, that one, which may come yet. */
+function findLog(data: string | undefined): string {
+  if (data !== undefined) return join(resolve(data), FILE);
+  const share = process.env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share');
+  const folders = [resolve('.portico'), join(share, 'portico', 'up')];
+  const found = folders.map(folder => join(folder, FILE)).find(path => existsSync(path));
+  if (found !== undefined) return found;
+  throw new Failure(
+    `no log of requests in ${folders.join(' or ')}; name a data folder with --data`,
+    EXIT.notFound,
+  );
+}
+
+function parseCount(text: string): number {
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (count <= MAX_LINES) return count;
+  throw new InvalidArgumentError(`a number up to ${MAX_LINES}.`);
+}

@@ -1,0 +1,96 @@
+/** A request to a server as it is seen from outside: when it left, how it ended, and the trace that the server is told it is part of. */
+import type { Server } from '../../servers/registry/server-schema.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { isObject } from '../../shared/protocol.ts';
+import { fromRawMembers, rawMembers } from '../../shared/json/json-spans.ts';
+import type { Ending, Operation, Sending, SendingFacts } from '../../telemetry/operation.ts';
+import type { CallMessages } from '../../upstream/protocol/call.ts';
+import type { RawResponse } from '../../upstream/protocol/message.ts';
+import type { OutboundRequest } from '../../upstream/protocol/wire-request.ts';
+import type { SendStep } from './send.ts';
+
+/** The step. It does nothing for a request that nobody looks at. */
+export const observe: SendStep = next => async (server, request, name, context) => {
+  const { operation, signal } = context;
+  if (!operation) return next(server, request, name, context);
+  const sending = operation.sends(toFacts(server, request, name));
+  try {
+    const reply = await next(server, traced(request, sending), name, context);
+    if ('messages' in reply)
+      return { messages: watched(reply.messages, operation, sending, signal) };
+    noteAnswer(operation, sending, reply.response);
+    return reply;
+  } catch (thrown) {
+    sending.ends(failure(thrown, signal));
+    throw thrown;
+  }
+};
+
+function toFacts(
+  { name: server, transportType, url, verdict }: Server,
+  { method }: OutboundRequest,
+  name: string | undefined,
+): SendingFacts {
+  const facts: SendingFacts = { server, transportType, url, method };
+  if (verdict) Object.assign(facts, { protocolVersion: verdict.protocolVersion });
+  if (name !== undefined && method === 'tools/call') facts.tool = name;
+  if (name !== undefined && method === 'prompts/get') facts.prompt = name;
+  return facts;
+}
+
+/** The request with the trace it is part of, in its headers and in `_meta` (SEP-414), which is all that a program hears. */
+function traced(request: OutboundRequest, { context }: Sending): OutboundRequest {
+  if (!context) return request;
+  const members = rawMembers(request.params.get('_meta') ?? '{}');
+  for (const [key, value] of Object.entries(context)) members.set(key, JSON.stringify(value));
+  const params = new Map(request.params).set('_meta', fromRawMembers(members));
+  return { ...request, params, traceHeaders: context };
+}
+
+/** It was answered: with its result, or with questions, after which the client calls again. */
+function noteAnswer(operation: Operation, sending: Sending, response: RawResponse): void {
+  if (operation.keepsContent && 'result' in response) operation.is({ result: response.result });
+  const { resultType, inputRequests } = response.parsed;
+  if (resultType === 'input_required') {
+    // A call that is suspended here tells of one question at a time.
+    sending.asks(isObject(inputRequests) ? Object.keys(inputRequests).length : 1);
+  }
+  sending.ends(endingOf(response));
+}
+
+/** How a request ended that was answered. */
+function endingOf(response: RawResponse): Ending {
+  const { parsed } = response;
+  if ('error' in response) {
+    const { code } = parsed;
+    return typeof code === 'number' ? { outcome: 'rpc_error', code } : { outcome: 'rpc_error' };
+  }
+  return { outcome: parsed['isError'] === true ? 'tool_error' : 'ok' };
+}
+
+function failure(thrown: unknown, signal: AbortSignal): Ending {
+  if (signal.aborted) return { outcome: 'cancelled' };
+  return { outcome: 'failed', code: thrown instanceof PorticoError ? thrown.code : 'internal' };
+}
+
+async function* watched(
+  messages: CallMessages,
+  operation: Operation,
+  sending: Sending,
+  signal: AbortSignal,
+): CallMessages {
+  try {
+    for await (const message of messages) {
+      if (message.kind === 'question') sending.asks();
+      if (message.kind === 'response') noteAnswer(operation, sending, message);
+      yield message;
+    }
+    sending.ends({ outcome: 'failed', code: 'upstream_no_response' });
+  } catch (thrown) {
+    sending.ends(failure(thrown, signal));
+    throw thrown;
+  } finally {
+    // Whoever took the messages wanted no more of them.
+    sending.ends({ outcome: 'cancelled' });
+  }
+}

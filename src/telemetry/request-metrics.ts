@@ -1,0 +1,160 @@
+/**
+ * What the requests of this isolate add up to since it began: counters and histograms in memory. Their number is bounded: of more tools, or
+ * servers, than there is room for, the rest is counted together as `other`.
+ */
+import { isDenial } from '../shared/errors/denials.ts';
+import type { Family, Labels, Sample } from './exposition.ts';
+import { Histogram } from './histogram.ts';
+import type { EndedOperation } from './operation.ts';
+
+/** Most series of one family, and those of them that are kept for `other`. */
+const MAX_SERIES = 2_000;
+const OTHER = 'other';
+/** Methods that are a label; a client may write anything. */
+const METHODS = new Set([
+  'initialize',
+  'server/discover',
+  'ping',
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'subscriptions/listen',
+  'completion/complete',
+  'logging/setLevel',
+  'tasks/get',
+  'tasks/result',
+  'tasks/update',
+  'tasks/cancel',
+  'batch',
+  'notification',
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+]);
+
+/** One family's series by their labels. */
+class Series<T> {
+  readonly #byKey = new Map<string, { labels: Labels; of: T }>();
+  readonly #create: () => T;
+
+  constructor(create: () => T) {
+    this.#create = create;
+  }
+
+  /** @param shorten the labels of what has no room */
+  of(labels: Labels, shorten: Labels): T {
+    const key = Object.values(labels).join('\0');
+    const known = this.#byKey.get(key);
+    if (known) return known.of;
+    if (this.#byKey.size >= MAX_SERIES && shorten !== labels) return this.of(shorten, shorten);
+    const made = { labels, of: this.#create() };
+    this.#byKey.set(key, made);
+    return made.of;
+  }
+
+  samples(isShown: (server: string) => boolean, toSamples: (of: T, labels: Labels) => Sample[]) {
+    return [...this.#byKey.values()].flatMap(({ labels, of }) =>
+      isShown(labels['server'] ?? '') ? toSamples(of, labels) : [],
+    );
+  }
+}
+
+interface Count {
+  n: number;
+}
+const counts = () => new Series<Count>(() => ({ n: 0 }));
+const histograms = () => new Series(() => new Histogram());
+const toCount = ({ n }: Count, labels: Labels): Sample[] => [{ labels, value: n }];
+const toBuckets = (histogram: Histogram, labels: Labels) => histogram.samples(labels);
+
+export class RequestMetrics {
+  readonly #requests = counts();
+  readonly #denials = counts();
+  readonly #hits = counts();
+  readonly #questions = counts();
+  readonly #durations = histograms();
+  readonly #gateway = histograms();
+  readonly #upstream = histograms();
+
+  /** A request is over. @param isKept whether its trace is to be found */
+  add(operation: EndedOperation, isKept: boolean): void {
+    const { startedAt, durationMs, upstreamMs, outcome, code, server = '', trace } = operation;
+    const traceId = isKept ? trace?.traceId : undefined;
+    const method = METHODS.has(operation.method ?? '') ? (operation.method ?? OTHER) : OTHER;
+    const era = operation.era ?? operation.source ?? OTHER;
+    const all = { server, tool: operation.tool ?? '', method, era, outcome };
+    this.#requests.of(all, { ...all, server: OTHER, tool: OTHER }).n += 1;
+    const kind = { method, era };
+    this.#durations.of(kind, kind).add(durationMs / 1_000, traceId, startedAt);
+    const own = Math.max(0, durationMs - upstreamMs) / 1_000;
+    this.#gateway.of(kind, kind).add(own, traceId, startedAt);
+    if (typeof code === 'string' && (isDenial(code) || code === 'unauthorized')) {
+      this.#denials.of({ code }, { code }).n += 1;
+    }
+    if (operation.isHit) this.#hits.of({ server }, { server: OTHER }).n += 1;
+    for (const sending of operation.sendings) {
+      const labels = { server: sending.server };
+      const other = { server: OTHER };
+      this.#upstream.of(labels, other).add(sending.durationMs / 1_000, traceId, sending.startedAt);
+      if (sending.questions > 0) this.#questions.of(labels, other).n += sending.questions;
+    }
+  }
+
+  /** @param isShown whether the scraper may see a server; the empty name stands for what is of none */
+  families(isShown: (server: string) => boolean): Family[] {
+    return [
+      {
+        name: 'portico_requests_total',
+        type: 'counter',
+        help: 'Requests by server, tool, method, era and outcome.',
+        samples: this.#requests.samples(isShown, toCount),
+      },
+      {
+        name: 'portico_request_duration_seconds',
+        type: 'histogram',
+        help: 'Time of requests.',
+        samples: this.#durations.samples(isShown, toBuckets),
+      },
+      {
+        name: 'portico_gateway_duration_seconds',
+        type: 'histogram',
+        help: 'Time of requests without the time in which a server was waited for.',
+        samples: this.#gateway.samples(isShown, toBuckets),
+      },
+      {
+        name: 'portico_upstream_duration_seconds',
+        type: 'histogram',
+        help: 'Time of requests to servers.',
+        samples: this.#upstream.samples(isShown, toBuckets),
+      },
+      {
+        name: 'portico_denials_total',
+        type: 'counter',
+        help: 'Requests that were refused for want of a right or a limit, or as unknown.',
+        samples: this.#denials.samples(isShown, toCount),
+      },
+      {
+        name: 'portico_cache_hits_total',
+        type: 'counter',
+        help: 'Calls that were answered with a result of before.',
+        samples: this.#hits.samples(isShown, toCount),
+      },
+      {
+        name: 'portico_questions_total',
+        type: 'counter',
+        help: 'Questions that servers asked in the midst of a call.',
+        samples: this.#questions.samples(isShown, toCount),
+      },
+    ];
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * What is seen of every request: a span with its children, counters and histograms, a line of the log, a point for Analytics Engine. All of
+ * it is made when a request is over and handed on by work that no answer waits for.
+ */
+import type { JsonObject } from '../shared/protocol.ts';
+import type { WaitUntil } from '../shared/util/wait-until.ts';
+import type { SendTrace } from '../tracing/trace.ts';
+import { randomHex } from '../tracing/trace-ids.ts';
+import { parseTraceparent, parseTracestate } from '../tracing/traceparent.ts';
+import { toDataPoint, type DataPoint } from './data-point.ts';
+import type { Family } from './exposition.ts';
+import { toLogLine } from './log-line.ts';
+import { Operation, type EndedOperation, type OperationTrace } from './operation.ts';
+import { RequestMetrics } from './request-metrics.ts';
+import { isRemarkable, isWithin } from './sampling.ts';
+import type { TelemetrySettings } from './telemetry-settings.ts';
+import { toTrace } from './to-trace.ts';
+
+export interface TelemetryPorts {
+  settings: TelemetrySettings;
+  /** Keeps or sends a trace; undefined where traces go nowhere. */
+  send: SendTrace | undefined;
+  /** One process serves all requests. */
+  isOneMachine: boolean;
+  /** Takes a line of the log. */
+  log(line: string): void;
+  /** Takes a point of Analytics Engine; undefined where there is none. */
+  point: ((point: DataPoint) => void) | undefined;
+}
+
+/** The headers of a request. */
+interface HeadersOf {
+  get(name: string): string | null;
+}
+
+export class Telemetry {
+  readonly #metrics = new RequestMetrics();
+  readonly #ports: TelemetryPorts;
+
+  constructor(ports: TelemetryPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * A request has come. Give back what it was begun with (`release`) when it is answered.
+   * @param waitUntil runs what outlives its answer
+   */
+  begin(waitUntil: WaitUntil, headers: HeadersOf): Operation {
+    const { settings, send } = this.#ports;
+    const isTracing = send !== undefined && settings.ratio > 0;
+    const traceOf = (meta?: JsonObject) => (isTracing ? this.#traceOf(headers, meta) : undefined);
+    const onEnd = (ended: EndedOperation) => this.#end(ended, waitUntil);
+    return new Operation(onEnd, traceOf, isTracing && settings.keepsContent);
+  }
+
+  /**
+   * What the requests add up to; nothing where many isolates serve them, of which each knows its own.
+   * @param isShown whether the scraper may see a server; the empty name stands for what is of none
+   */
+  families(isShown: (server: string) => boolean): Family[] {
+    return this.#ports.isOneMachine ? this.#metrics.families(isShown) : [];
+  }
+
+  #traceOf(headers: HeadersOf, meta: JsonObject | undefined): OperationTrace {
+    const told = meta?.['traceparent'];
+    const ambient = parseTraceparent(headers.get('traceparent') ?? undefined);
+    const own = typeof told === 'string' ? parseTraceparent(told) : undefined;
+    const parent = own ?? ambient;
+    const traceId = parent?.traceId ?? randomHex(16);
+    const isSampled = (parent?.isSampled ?? false) || isWithin(traceId, this.#ports.settings.ratio);
+    const state = own ? meta?.['tracestate'] : headers.get('tracestate');
+    return {
+      traceId,
+      spanId: randomHex(8),
+      parentSpanId: parent?.spanId,
+      isSampled,
+      link: own && ambient && own.spanId !== ambient.spanId ? ambient : undefined,
+      state: parent && typeof state === 'string' ? parseTracestate(state) : undefined,
+    };
+  }
+
+  #end(ended: EndedOperation, waitUntil: WaitUntil): void {
+    const { settings, send, log, point } = this.#ports;
+    const isKept = Boolean(ended.trace?.isSampled) || isRemarkable(ended, settings.slowMs);
+    this.#metrics.add(ended, isKept && ended.trace !== undefined);
+    point?.(toDataPoint(ended));
+    const line = toLogLine(ended, settings);
+    if (line !== undefined) log(line);
+    const trace = isKept ? toTrace(ended) : undefined;
+    if (trace && send) waitUntil(send(trace).catch(() => {}));
+  }
+}

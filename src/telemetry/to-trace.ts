@@ -1,0 +1,145 @@
+/**
+ * A request that is over as spans: one of the server that Portico is to its client, one of the client that it is to each server. Pure.
+ *
+ * Source: OpenTelemetry, semantic-conventions-genai, docs/gen-ai/mcp.md (names of spans, attributes, errors), and semantic-conventions,
+ * docs/http/http-spans.md, for requests that are not of MCP. What these have no name for is under `portico.`.
+ */
+import { safeValue, safeWord } from '../tracing/safe-attributes.ts';
+import type { FinishedSpan, FinishedTrace } from '../tracing/trace.ts';
+import type { Attributes } from '../tracing/tracer.ts';
+import type { EndedOperation, EndedSending, Ending } from './operation.ts';
+
+/** The spans of an operation that is traced; undefined of one that is not. */
+export function toTrace(operation: EndedOperation): FinishedTrace | undefined {
+  const { trace, startedAt, durationMs, sendings } = operation;
+  if (!trace) return undefined;
+  const endedAt = startedAt + durationMs;
+  const isMcp = operation.source === 'mcp' || operation.source === 'sse';
+  const root = toSpan({
+    spanId: trace.spanId,
+    parentSpanId: trace.parentSpanId,
+    link: trace.link,
+    kind: 'server',
+    name: isMcp ? mcpName(operation) : httpName(operation),
+    startedAt,
+    endedAt,
+    attributes: isMcp ? mcpAttributes(operation) : httpAttributes(operation),
+    ending: operation,
+  });
+  const children = sendings.map(sending =>
+    toSpan({
+      spanId: sending.spanId,
+      parentSpanId: trace.spanId,
+      kind: 'client',
+      name: mcpName(sending),
+      startedAt: sending.startedAt,
+      endedAt: sending.startedAt + sending.durationMs,
+      attributes: sendingAttributes(sending),
+      ending: sending,
+    }),
+  );
+  return { traceId: trace.traceId, spans: [root, ...children], droppedSpans: 0, endedAt };
+}
+
+type Draft = Omit<FinishedSpan, 'droppedAttributes' | 'decision' | 'error'> & { ending: Ending };
+
+function toSpan({ ending, attributes, name, ...span }: Draft): FinishedSpan {
+  const kept = Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, safeValue('', value)] as const],
+  );
+  return {
+    ...span,
+    name: safeWord(name),
+    attributes: Object.fromEntries(kept),
+    droppedAttributes: 0,
+    decision: undefined,
+    error: errorType(ending),
+  };
+}
+
+interface Named {
+  method?: string;
+  tool?: string;
+  prompt?: string;
+}
+
+/** `{mcp.method.name} {target}`; an URI is no target, since there are too many. */
+function mcpName({ method = 'unknown', tool, prompt }: Named): string {
+  const target = tool ?? prompt;
+  return target === undefined ? method : `${method} ${target}`;
+}
+
+const httpName = ({ method = 'GET', route }: EndedOperation): string =>
+  route === undefined ? method : `${method} ${route}`;
+
+/** `error.type`: undefined where nothing went wrong. */
+export function errorType({ outcome, code }: Ending): string | undefined {
+  if (outcome === 'ok' || outcome === 'cancelled') return undefined;
+  return outcome === 'tool_error' ? outcome : String(code ?? '_OTHER');
+}
+
+/** What is said of MCP on either side. */
+const common = ({ method, tool, prompt, ...ending }: Named & Ending): Attributes => ({
+  'mcp.method.name': method ?? 'unknown',
+  'gen_ai.tool.name': tool,
+  'gen_ai.prompt.name': prompt,
+  'gen_ai.operation.name': method === 'tools/call' ? 'execute_tool' : undefined,
+  'error.type': errorType(ending),
+  'rpc.response.status_code': ending.outcome === 'rpc_error' ? String(ending.code) : undefined,
+});
+
+function mcpAttributes(operation: EndedOperation): Attributes {
+  const { requestId, sessionId, protocolVersion, uri, server, source } = operation;
+  return {
+    ...common(operation),
+    'jsonrpc.request.id': requestId,
+    'mcp.session.id': sessionId,
+    'mcp.protocol.version': protocolVersion,
+    'mcp.resource.uri': uri,
+    'network.transport': 'tcp',
+    'network.protocol.name': 'http',
+    'gen_ai.tool.call.arguments': operation.arguments,
+    'gen_ai.tool.call.result': operation.result,
+    'portico.server': server,
+    ...ours(operation),
+    'portico.source': source,
+  };
+}
+
+function httpAttributes(operation: EndedOperation): Attributes {
+  const { method, route, status, server, tool } = operation;
+  return {
+    'http.request.method': method,
+    'http.route': route,
+    'http.response.status_code': status,
+    'error.type': errorType(operation),
+    'gen_ai.tool.name': tool,
+    'gen_ai.tool.call.arguments': operation.arguments,
+    'gen_ai.tool.call.result': operation.result,
+    'portico.server': server,
+    ...ours(operation),
+  };
+}
+
+const ours = ({ principalId, tokenId, isHit, outcome }: EndedOperation): Attributes => ({
+  'portico.principal.id': principalId,
+  'portico.token.id': tokenId,
+  'portico.cached': isHit,
+  'portico.outcome': outcome,
+});
+
+function sendingAttributes(sending: EndedSending): Attributes {
+  const { server, transportType, url, protocolVersion, questions } = sending;
+  const isPipe = transportType === 'STDIO';
+  const at = isPipe ? null : URL.parse(url);
+  return {
+    ...common(sending),
+    'mcp.protocol.version': protocolVersion,
+    'network.transport': isPipe ? 'pipe' : 'tcp',
+    'network.protocol.name': isPipe ? undefined : 'http',
+    'server.address': at?.hostname,
+    'server.port': at ? Number(at.port || (at.protocol === 'https:' ? 443 : 80)) : undefined,
+    'portico.server': server,
+    'portico.questions': questions === 0 ? undefined : questions,
+  };
+}
