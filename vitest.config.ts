@@ -77,6 +77,7 @@ export const inWorkerd = (outboundService: typeof answerOutbound) =>
         PORTICO_REPORT_INTERVAL_MS: '50',
         PORTICO_AUDIT_GATHER_MS: '50',
         PORTICO_DRAIN_MS: '8000',
+        PORTICO_LOG: 'off',
         TEST_MIGRATIONS: await readD1Migrations('./migrations'),
       },
       outboundService,

@@ -9,6 +9,7 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 import { measureAudit } from './audit.ts';
+import { measureTelemetry } from './telemetry.ts';
 import { measureCache } from './cache.ts';
 import { measureCpu } from './cpu.ts';
 import { measureCeilings, measureRows } from './measure.ts';
@@ -42,6 +43,9 @@ async function run(options: Options): Promise<void> {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   await mkdir(RESULTS, { recursive: true });
   if (options.audit) return void process.stdout.write(`${await measureAudit(options, say)}\n`);
+  if (options.telemetry) {
+    return void process.stdout.write(`${await measureTelemetry(options, say)}\n`);
+  }
   if (options.cache) return void process.stdout.write(`${await measureCache(options, say)}\n`);
   if (options.peers) return void process.stdout.write(`${await measurePeers(options, say)}\n`);
   if (options.stdio) return void process.stdout.write(`${await measureStdio(options, say)}\n`);

@@ -12,6 +12,8 @@ export interface Options {
   profile: boolean;
   /** Compares Portico with the audit of calls and without it, in place of the relay. */
   audit: boolean;
+  /** Compares Portico with its log and traces and without them, in place of the relay. */
+  telemetry: boolean;
   /** Compares calls that no rule of the result cache is for with those that miss it and those that hit. */
   cache: boolean;
   /** Compares a program behind a connector with the same program over its own stdin and stdout. */
@@ -37,6 +39,7 @@ Prints a table and writes it to bench/results/latest.md and latest.json. Loopbac
   --profile      no table: CPU profiles of Portico to bench/results/, hottest functions printed
   --cpu          processor time of workerd per request, in place of time: steadier on a busy machine
   --audit        what the audit of calls costs: Portico with it against Portico without it
+  --telemetry    what its log and traces cost: Portico with them against Portico without them
   --cache        what the cache of results costs where it misses, and saves where it hits
   --peers        Portico beside mcp-hub and mcp-proxy, which are installed for it
   --stdio        a stdio server through portico connect and Portico against the same one called directly
@@ -63,6 +66,7 @@ export function parseOptions(args: string[]): Options | undefined {
       quick: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       audit: { type: 'boolean', default: false },
+      telemetry: { type: 'boolean', default: false },
       cache: { type: 'boolean', default: false },
       stdio: { type: 'boolean', default: false },
       search: { type: 'boolean', default: false },
@@ -79,6 +83,7 @@ export function parseOptions(args: string[]): Options | undefined {
     secondsPerSlice: numberBetween('seconds', values.seconds ?? seconds, 0.1, 10),
     profile: values.profile,
     audit: values.audit,
+    telemetry: values.telemetry,
     cache: values.cache,
     stdio: values.stdio,
     search: values.search,

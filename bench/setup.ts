@@ -22,6 +22,7 @@ import type { Era } from './exchanges.ts';
 import { bundleWorker } from '../local/bundle.ts';
 import { startHost } from '../local/host.ts';
 import type { Host } from '../local/host.ts';
+import { openLogFile } from '../local/log-file.ts';
 import { readSourceFiles } from '../local/source-files.ts';
 
 const UPSTREAM = fileURLToPath(new URL('./upstream.ts', import.meta.url));
@@ -199,6 +200,8 @@ export async function startBench(options: BenchOptions): Promise<Bench> {
       files: await readSourceFiles(options.script),
       dataDir,
       port: 0,
+      // As `npm start` has it: lines of requests are written.
+      log: openLogFile(join(dataDir, 'log')),
       env: {
         PORTICO_KEYS: JSON.stringify(keys),
         PORTICO_ADMIN_TOKEN: adminToken,
