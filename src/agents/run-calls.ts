@@ -40,7 +40,7 @@ export interface CallsFor {
   /** Who names tools as `MODEL_NAMING` does. */
   viewer: Viewer;
   source: Era | 'rest';
-  context: Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes'>;
+  context: Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes' | 'operation'>;
   /** The tools the model was shown, by the name in its dialect. */
   tools: ReadonlyMap<string, ListedItem>;
   /** What leads arguments back to those of the tools (`ExportedTools.toArguments`); absent where the callers did so before. */

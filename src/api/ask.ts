@@ -3,9 +3,8 @@ import { createRoute } from '@hono/zod-openapi';
 import { AskSchema, AskViewSchema, toAskText } from '../agents/ask/ask-schema.ts';
 import type { CallerView } from '../gateway/viewer.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
-import { TRACEPARENT } from '../tracing/traceparent.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
-import { callContextOf, callerViewOf, snapshotNow } from './request-context.ts';
+import { callContextOf, callerViewOf, parentOf, snapshotNow } from './request-context.ts';
 
 export const ASK_PATH = '/api/v1/ask';
 
@@ -81,7 +80,7 @@ export function registerAsk(api: Api, { ask: asking, snapshots }: ApiPorts): voi
       source: 'rest',
       context: callContextOf(context),
       again,
-      parent: context.req.header(TRACEPARENT),
+      parent: parentOf(context),
     });
     return context.body(toAskText(outcome), 200, { 'content-type': 'application/json' });
   });

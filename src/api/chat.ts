@@ -5,12 +5,11 @@ import { z } from 'zod';
 import type { ChatReader, ReadyChat } from '../agents/chat/chat-service.ts';
 import { BeginChatSchema, ChatViewSchema, ContinueChatSchema } from '../agents/chat/chat-schema.ts';
 import type { Asker } from '../agents/chat/shown-tools.ts';
-import { TRACEPARENT } from '../tracing/traceparent.ts';
 import type { ChatEvent } from '../agents/chat/chat-events.ts';
 import { toEventStream, wantsEvents } from './event-stream.ts';
 import { BODY_ERRORS, bodyOf, needs, responsesOf } from './frame.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
-import { deferOf, callerViewOf, snapshotNow } from './request-context.ts';
+import { callerViewOf, deferOf, parentOf, snapshotNow } from './request-context.ts';
 
 const PATH = '/api/v1/chat';
 const tags = ['chat'];
@@ -158,7 +157,7 @@ export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
       source: 'rest',
       signal,
       origin: new URL(context.req.url).origin,
-      traceparent: context.req.header(TRACEPARENT),
+      traceparent: parentOf(context),
       waitUntil: deferOf(context),
       async rights() {
         const now = await snapshotNow(context, snapshots);

@@ -5,6 +5,7 @@ import { parseBearer } from '../shared/identity/token.ts';
 import type { Snapshot, Snapshots } from '../access/admission/snapshots.ts';
 import { readCookie } from '../sign-in/sign-in-cookie.ts';
 import type { CallerView } from '../gateway/viewer.ts';
+import { TRACEPARENT } from '../tracing/traceparent.ts';
 import type { CallContext } from '../upstream/protocol/call.ts';
 import type { ApiEnv } from './frame.ts';
 
@@ -13,6 +14,10 @@ export const deferOf =
   ({ executionCtx }: Context<ApiEnv>) =>
   (work: Promise<unknown>): void =>
     executionCtx.waitUntil(work);
+
+/** The trace and span that what is done for a request is part of. */
+export const parentOf = ({ env, req }: Context<ApiEnv>): string | undefined =>
+  env.operation?.traceparent ?? req.header(TRACEPARENT);
 
 /** What a call needs of the request it is made for: it ends with it. */
 export function callContextOf(

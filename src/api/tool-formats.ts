@@ -17,10 +17,9 @@ import { isFailed } from '../models/formats/result-parts.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { MODEL_NAMING, runCalls, toCanonicalTool } from '../agents/run-calls.ts';
 import { traceCalls } from '../agents/traced-calls.ts';
-import { TRACEPARENT } from '../tracing/traceparent.ts';
 import type { JsonObject } from '../shared/protocol.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
-import { callContextOf, callerViewOf, deferOf } from './request-context.ts';
+import { callContextOf, callerViewOf, deferOf, parentOf } from './request-context.ts';
 
 const EXECUTE_PATH = '/api/v1/tools/execute';
 
@@ -189,7 +188,7 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
     const exported = dialect.toTools([...called].map(toCanonicalTool), { strict, names });
     const callContext = callContextOf(context);
     const facts = { format, calls: calls.length };
-    const parent = context.req.header(TRACEPARENT);
+    const parent = parentOf(context);
     const span = tracer.start('execute', facts, callContext.waitUntil, parent);
     const to = {
       gateway,

@@ -19,7 +19,10 @@ export interface ToolCall {
   args: string;
   source: Era | 'rest';
   cache?: CacheDirective | undefined;
-  context: Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes' | 'onDispatch'>;
+  context: Pick<
+    CallContext,
+    'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes' | 'operation' | 'onDispatch'
+  >;
 }
 
 export interface ToolAnswer {

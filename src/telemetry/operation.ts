@@ -114,6 +114,7 @@ export class Operation {
   /** Whether arguments and results are kept. */
   readonly keepsContent: boolean;
   #ending: Ending = { outcome: 'ok' };
+  #isOver = false;
   #held = 1;
   #underWay = 0;
   #waitingSince = 0;
@@ -142,6 +143,12 @@ export class Operation {
     return this.#ending.outcome === 'ok';
   }
 
+  /** What is called is known: a tool of ours is not called what it calls itself. */
+  get hasTarget(): boolean {
+    const { tool, prompt, uri } = this.#facts;
+    return tool !== undefined || prompt !== undefined || uri !== undefined;
+  }
+
   /** It turned out to be this. */
   is(facts: Partial<OperationFacts>): void {
     Object.assign(this.#facts, facts);
@@ -165,7 +172,9 @@ export class Operation {
   /** Gives back what it was begun with. */
   release(): void {
     this.#held -= 1;
-    if (this.#held === 0) this.#end();
+    if (this.#held > 0 || this.#isOver) return;
+    this.#isOver = true;
+    this.#end();
   }
 
   /** A request to a server leaves. */

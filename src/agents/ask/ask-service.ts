@@ -51,7 +51,7 @@ export interface AskInput extends CallerView {
   summarize: boolean;
   dryRun: boolean;
   source: Era | 'rest';
-  context: Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes'>;
+  context: Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes' | 'operation'>;
   /** Who asks, within what, by now. @throws PorticoError where that is nobody or nothing any more */
   again(): Promise<CallerView>;
   /** A `traceparent` of the caller's own trace. */

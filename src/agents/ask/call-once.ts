@@ -14,7 +14,7 @@ export interface OneCall extends CallerView {
   tool: GuardedTool;
   args: JsonObject;
   source: Era | 'rest';
-  context: Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes'>;
+  context: Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes' | 'operation'>;
   /** Time that the request has left, in milliseconds. */
   leftMs: number;
 }

@@ -13,7 +13,7 @@ export function noteCalled(
   { method, params }: RelayedRequest,
   { server, name, item }: Resolved,
 ): void {
-  if (!operation) return;
+  if (!operation || operation.hasTarget) return;
   const facts: Partial<OperationFacts> = { server: server.name };
   if (method === 'tools/call') facts.tool = name;
   if (method === 'prompts/get') facts.prompt = name;

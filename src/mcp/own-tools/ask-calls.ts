@@ -24,7 +24,7 @@ export async function answerAsk(
 ): Promise<string> {
   const { gateway, viewer, ask, listening } = requestContext;
   const { caller, visible } = viewer;
-  const { signal, origin, owner, waitUntil, bytes } = requestContext.context;
+  const { signal, origin, owner, waitUntil, bytes, operation } = requestContext.context;
   const given = request.params?.['arguments'];
   try {
     const { request: words, summarize, dry_run: dryRun } = parseOwn(ASK_NAME, AskSchema, given);
@@ -35,8 +35,8 @@ export async function answerAsk(
       summarize,
       dryRun,
       source,
-      context: { signal, origin, owner, waitUntil, bytes },
-      parent: traceparentOf(request),
+      context: { signal, origin, owner, waitUntil, bytes, operation },
+      parent: traceparentOf(requestContext.context, request),
       again: async () => (await listening.now()).viewer,
     });
     return ownResultText(toAskText(outcome), hasFailed(outcome));

@@ -142,7 +142,7 @@ class Round {
       source: this.#source,
       signal: AbortSignal.any([context.signal, this.#gone.signal]),
       origin: context.origin,
-      traceparent: traceparentOf(this.#request),
+      traceparent: traceparentOf(context, this.#request),
       waitUntil: work => context.waitUntil(work),
       async rights() {
         try {

@@ -39,9 +39,9 @@ export async function toMetaCall(
 ): Promise<MetaCall | undefined> {
   const name = request.method === 'tools/call' ? request.params?.['name'] : undefined;
   if (requestContext.viewer.tools !== 'search' || !isMetaTool(name)) return undefined;
-  requestContext.context.operation?.is({ tool: name });
   try {
     if (name === 'call_tool') return toRealCall(request, params);
+    requestContext.context.operation?.is({ tool: name });
     return { result: await answer(requestContext, name, request.params?.['arguments']) };
   } catch (thrown) {
     if (name === 'call_tool' || (thrown instanceof PorticoError && thrown.code === 'forbidden')) {

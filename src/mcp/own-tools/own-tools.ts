@@ -5,6 +5,7 @@ import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { toToolResultText } from '../../shared/errors/to-tool-result.ts';
 import { IMPLEMENTATION, isObject, type Era, type RpcRequest } from '../../shared/protocol.ts';
 import { TRACEPARENT } from '../../tracing/traceparent.ts';
+import type { CallContext } from '../../upstream/protocol/call.ts';
 import { modernMembers } from '../reply/list-result.ts';
 
 /** Gives the raw result of `tools/list`. @throws PorticoError `invalid_params` where there is a cursor: there is one page */
@@ -33,8 +34,12 @@ export function parseOwn<T>(tool: string, schema: z.ZodType<T>, given: unknown):
   throw new PorticoError('invalid_params', `${tool}: ${where}: ${issue?.message}`);
 }
 
-/** The trace a request is part of (2026-07-28, `_meta`, SEP-414). */
-export function traceparentOf({ params }: RpcRequest): string | undefined {
+/** The trace that what is done for a request is part of: its own span, else what it names (2026-07-28, `_meta`, SEP-414). */
+export function traceparentOf(
+  { operation }: Pick<CallContext, 'operation'>,
+  { params }: RpcRequest,
+): string | undefined {
+  if (operation?.traceparent !== undefined) return operation.traceparent;
   const meta = params?.['_meta'];
   const parent = isObject(meta) ? meta[TRACEPARENT] : undefined;
   return typeof parent === 'string' ? parent : undefined;
