@@ -16,7 +16,6 @@ import { measureCeilings, measureRows } from './measure.ts';
 import type { Ceilings } from './measure.ts';
 import { HELP, parseOptions } from './options.ts';
 import type { Options } from './options.ts';
-import { measurePeers } from './peers.ts';
 import { profileCases } from './profile.ts';
 import { measureSearch } from './search.ts';
 import { startBench } from './setup.ts';
@@ -47,7 +46,6 @@ async function run(options: Options): Promise<void> {
     return void process.stdout.write(`${await measureTelemetry(options, say)}\n`);
   }
   if (options.cache) return void process.stdout.write(`${await measureCache(options, say)}\n`);
-  if (options.peers) return void process.stdout.write(`${await measurePeers(options, say)}\n`);
   if (options.stdio) return void process.stdout.write(`${await measureStdio(options, say)}\n`);
   if (options.search) return void process.stdout.write(`${await measureSearch(say)}\n`);
   if (options.tokens) return void process.stdout.write(`${await measureTokens(say)}\n`);

@@ -22,8 +22,6 @@ export interface Options {
   search: boolean;
   /** Counts the tokens of lists of tools. */
   tokens: boolean;
-  /** Compares Portico with other gateways. */
-  peers: boolean;
   /** Measures processor time in place of time on the clock. */
   cpu: boolean;
 }
@@ -41,7 +39,6 @@ Prints a table and writes it to bench/results/latest.md and latest.json. Loopbac
   --audit        what the audit of calls costs: Portico with it against Portico without it
   --telemetry    what its log and traces cost: Portico with them against Portico without them
   --cache        what the cache of results costs where it misses, and saves where it hits
-  --peers        Portico beside mcp-hub and mcp-proxy, which are installed for it
   --stdio        a stdio server through portico connect and Portico against the same one called directly
   --search       what a search over 1,000 and over 10,000 tools costs, warm and cold
   --tokens       what tools/list costs a model, with all tools and with the three of ?tools=search
@@ -72,7 +69,6 @@ export function parseOptions(args: string[]): Options | undefined {
       search: { type: 'boolean', default: false },
       tokens: { type: 'boolean', default: false },
       cpu: { type: 'boolean', default: false },
-      peers: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -89,6 +85,5 @@ export function parseOptions(args: string[]): Options | undefined {
     search: values.search,
     tokens: values.tokens,
     cpu: values.cpu,
-    peers: values.peers,
   };
 }
