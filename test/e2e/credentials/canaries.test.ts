@@ -7,6 +7,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCollector, type Collector } from '../../fixtures/otlp-collector.ts';
 import { until } from '../../fixtures/start-fixture.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Gateway } from '../support/gateway.ts';
@@ -32,6 +33,7 @@ const READS = [
 let data: string;
 let gateway: Gateway;
 let upstream: LeakyUpstream;
+let collector: Collector;
 const canaries: string[] = [];
 /** What clients and administrators were answered, but for the answers that give a token out. */
 const answers: string[] = [];
@@ -91,10 +93,16 @@ async function callAll(i: number): Promise<void> {
 
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), 'portico-e2e-canaries-'));
+  collector = await startCollector();
   [gateway, upstream] = await Promise.all([
     startGateway({
       data,
-      env: { PORTICO_CIRCUIT_FAILURES: '1000000', PORTICO_DEGRADED_ERROR_RATE: '1' },
+      env: {
+        PORTICO_CIRCUIT_FAILURES: '1000000',
+        PORTICO_DEGRADED_ERROR_RATE: '1',
+        PORTICO_OTLP_URL: collector.origin,
+        PORTICO_TRACE_RATIO: '1',
+      },
     }),
     startLeaky(),
   ]);
@@ -106,7 +114,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway?.stop();
-  await upstream?.close();
+  await Promise.all([upstream?.close(), collector?.stop()]);
   await rm(data, { recursive: true, force: true });
 });
 
@@ -142,6 +150,15 @@ describe('a secret', { timeout: 300_000 }, () => {
       expect([path, status]).toEqual([path, 200]);
       expect([path, found(text + JSON.stringify([...headers]))]).toEqual([path, []]);
     }
+  });
+
+  it('[SEC-2] [OPS-7] is in no span, and there is one of each call', async () => {
+    const spans = await until('the last calls are at the collector', 60_000, async () => {
+      const text = JSON.stringify(collector.received.map(({ body }) => body));
+      const calls = text.split('"name":"tools/call hang-up","kind":3').length - 1;
+      return calls >= SERVERS * 3 ? text : undefined;
+    });
+    expect(found(spans)).toEqual([]);
   });
 
   it('[SEC-2] [SEC-1] is in no line of the log and in no byte of the storage', async () => {
