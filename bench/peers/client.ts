@@ -71,6 +71,13 @@ const MEMBERS = {
   templates: 'resourceTemplates',
 } as const;
 
+const OFFERS = {
+  tools: 'tools',
+  prompts: 'prompts',
+  resources: 'resources',
+  templates: 'resources',
+} as const;
+
 /** A `fetch` that keeps a copy of what comes, while it is wanted. */
 function createKeptFetch(isKept: boolean) {
   const decoder = new TextDecoder();
@@ -188,12 +195,14 @@ async function connect2(endpoint: Endpoint, kept: Kept): Promise<BenchClient> {
         });
   await client.connect(transport, { timeout: TIMEOUT_MS });
   const lists = listsOf(client);
+  const offered = client.getServerCapabilities();
   const isModern = client.getProtocolEra() === 'modern';
   const meta = isModern ? { _meta: { 'io.modelcontextprotocol/logLevel': 'info' } } : {};
   return {
     told,
     received: kept.received,
-    list: kind => readPages(lists, kind),
+    // The SDK answers what is not offered by itself, and says so on standard output.
+    list: async kind => (offered?.[OFFERS[kind]] ? readPages(lists, kind) : []),
     call: async (name, given = {}, options = {}) =>
       client.callTool({ name, arguments: { ...given }, ...meta }, toOptions(options)),
     prompt: (name, given = {}) => client.getPrompt({ name, arguments: given }),
