@@ -56,7 +56,7 @@ export function compose(env: Env): AppPorts {
     wait,
     now,
   });
-  const { adminAudit, audit } = createAudit({ db, ...objects });
+  const { adminAudit, audit, callUsage } = createAudit({ db, ...objects });
   const adminToken = env.PORTICO_ADMIN_TOKEN;
   const { invalidateRegistry, onAccessChanged, ...access } = createAccess({
     db,
@@ -143,6 +143,7 @@ export function compose(env: Env): AppPorts {
     tracer,
     telemetry,
     audit,
+    callUsage,
     owners: createOwners(base),
     ...access,
     ...signIn,

@@ -54,6 +54,7 @@ import { registerToolCall } from './tool-call.ts';
 import { registerTools } from './tools.ts';
 import { registerToolsets } from './toolsets.ts';
 import { registerTransfer } from './transfer.ts';
+import { registerUsage } from './usage.ts';
 import { registerWebhooks } from './webhooks.ts';
 
 /** Paths whose POST is no act. */
@@ -158,6 +159,7 @@ export function createApi(ports: ApiPorts): Api {
   registerAudit(api, ports);
   registerAuditCounts(api, ports);
   registerAuditExport(api, ports);
+  registerUsage(api, ports);
   registerDocument(api);
   return api;
 }

@@ -38,6 +38,7 @@ const TAGS = [
     description: 'Rules that say which tools may be answered with a result of before.',
   },
   { name: 'audit', description: 'What was done, by whom, in a chain that shows changes.' },
+  { name: 'usage', description: 'How much was called, by day.' },
   {
     name: 'keys',
     description: 'What lies under which key of the ring, and moving it to the active one.',

@@ -18,6 +18,7 @@ import type { Toolsets } from '../access/toolsets/toolset-service.ts';
 import type { Allowlist } from '../agents/ask/allowlist-service.ts';
 import type { AskService } from '../agents/ask/ask-service.ts';
 import type { AuditService } from '../audit/audit-service.ts';
+import type { UsageService as CallUsage } from '../audit/usage/usage-service.ts';
 import type { ChatService } from '../agents/chat/chat-service.ts';
 import type { CacheRules } from '../servers/cache-rules/cache-rule-service.ts';
 import type { StoredConnector } from '../servers/connectors/connector-schema.ts';
@@ -84,6 +85,7 @@ export interface ApiPorts {
   cacheRules: CacheRules;
   toolsets: Toolsets;
   audit: AuditService;
+  callUsage: CallUsage;
   secrets: SecretService;
   owners: Owners;
   rotation: Rotation;

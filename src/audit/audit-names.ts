@@ -25,7 +25,8 @@ export interface NamedEvent extends PlacedEvent {
 
 /** Of these somebody has their own. */
 const OWN_KINDS: ReadonlySet<NamedKind> = new Set(['principal', 'token', 'grant']);
-const ID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** What names have that were not given by anybody. */
+export const ID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** What a connector does itself is done by `connector:{id}`. */
 const CONNECTOR = 'connector:';
 const bare = (id: string) => (id.startsWith(CONNECTOR) ? id.slice(CONNECTOR.length) : id);

@@ -1,6 +1,7 @@
 /** The audit: what records changes of administration, and what reads and checks all rows. */
 import { AdminAudit, ADMIN_SHARD } from './admin-audit.ts';
 import { AuditService } from './audit-service.ts';
+import { UsageService } from './usage/usage-service.ts';
 import type { KeptChain } from './calls/call-schema.ts';
 import type { KeptSeals } from './chunks/call-chain.ts';
 
@@ -11,11 +12,14 @@ export interface AuditDeps {
   keepChain(shard: string): Promise<KeptChain>;
   /** The object that seals the chunks of calls. */
   keepCalls(): Promise<KeptSeals>;
+  /** The same object adds calls up. */
+  addUpCalls(): Promise<void>;
 }
 
-export function createAudit({ db, auditLogOf, keepChain, keepCalls }: AuditDeps) {
+export function createAudit({ db, auditLogOf, keepChain, keepCalls, addUpCalls }: AuditDeps) {
   return {
     adminAudit: new AdminAudit(db, () => auditLogOf(ADMIN_SHARD).wake()),
     audit: new AuditService(db, keepChain, keepCalls),
+    callUsage: new UsageService(db, addUpCalls),
   };
 }

@@ -22,6 +22,7 @@ import {
 } from '../audit/calls/call-schema.ts';
 import { CallStore } from '../audit/calls/call-store.ts';
 import { KeptChains } from '../audit/kept-chain-store.ts';
+import { pruneUsage } from '../audit/usage/usage-roll-up.ts';
 import { prune, shardsOf } from '../audit/pruning.ts';
 
 /** When a call that was refused and asks again may come back, in milliseconds: its bucket was asked a moment ago. */
@@ -210,6 +211,9 @@ export class AuditLog extends DurableObject<Env> {
     try {
       for (const shard of retentionDays === 0 ? [] : shardsOf(this.#principalId)) {
         isMore = (await prune(parts, shard, now - retentionDays * DAY_MS)) || isMore;
+      }
+      if (retentionDays > 0 && this.#principalId === undefined) {
+        await pruneUsage(this.env.DB, now - retentionDays * DAY_MS);
       }
     } catch {
       isMore = true;

@@ -1,5 +1,5 @@
 /**
- * CallChain: seals the chunks of calls, and deletes those that are older than the deployment keeps them. One object for the deployment,
+ * CallChain: seals the chunks of calls, adds their calls up, and deletes those that are older than the deployment keeps them. One object for the deployment,
  * woken by the isolates that handed something over; while there is nothing it does nothing but look once a day whether a chunk is old.
  */
 import { DurableObject } from 'cloudflare:workers';
@@ -32,13 +32,22 @@ export class CallChain extends DurableObject<Env> {
     return this.#chain.kept;
   }
 
+  /** Seals what can be sealed, and adds up what is. What is left over shows in what is told of it. */
+  async addUp(): Promise<void> {
+    await this.#chain.seal().catch(() => {});
+    await this.#chain.addUp().catch(() => {});
+  }
+
   override async alarm(): Promise<void> {
     const { retentionDays } = configOf(this.env).audit;
     const { seq } = this.#chain.kept.sealed;
     let isMore = false;
     try {
       await this.#chain.seal();
-      if (retentionDays > 0) isMore = await this.#chain.prune(Date.now() - retentionDays * DAY_MS);
+      isMore = await this.#chain.addUp();
+      if (retentionDays > 0) {
+        isMore = (await this.#chain.prune(Date.now() - retentionDays * DAY_MS)) || isMore;
+      }
     } catch {
       isMore = true;
     }

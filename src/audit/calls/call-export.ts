@@ -4,6 +4,8 @@
  */
 import { chain, type ChainedEvent, type ChainHead } from '../audit-schema.ts';
 import { findHashes, insertMissing } from '../audit-store.ts';
+import { onEitherSchema } from '../../shared/util/either-schema.ts';
+import { addMissing } from '../usage/usage-store.ts';
 import { callShard } from './call-schema.ts';
 import type { CallStore, EndedCall } from './call-store.ts';
 import type { KeptChains } from '../kept-chain-store.ts';
@@ -72,11 +74,15 @@ export class CallExport {
     const { db, calls, chains } = this.#parts;
     const [first, last] = [rows[0], rows.at(-1)];
     if (!first || !last) return;
-    const [, found] = await db.batch([
-      insertMissing(db, rows),
-      findHashes(db, last.shard, first.seq, last.seq),
-    ]);
-    const hashes = new Set((found?.results ?? []).map(row => (row as { hash: unknown }).hash));
+    const found = await onEitherSchema(async age => {
+      const results = await db.batch([
+        ...(age === 'this' ? [addMissing(db, rows)] : []),
+        insertMissing(db, rows),
+        findHashes(db, last.shard, first.seq, last.seq),
+      ]);
+      return results.at(-1)?.results ?? [];
+    });
+    const hashes = new Set(found.map(row => (row as { hash: unknown }).hash));
     if (!rows.every(({ hash }) => hashes.has(hash))) {
       throw new Error(`The database has other rows in places of ${last.shard}`);
     }

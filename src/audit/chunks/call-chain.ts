@@ -9,6 +9,7 @@ import { firstIdAt } from '../../shared/util/time-id.ts';
 import { ALWAYS, type AdminAudit } from '../admin-audit.ts';
 import { CALLS_SHARD } from '../audit-schema.ts';
 import { RETENTION } from '../pruning.ts';
+import { addUpCalls } from '../usage/usage-roll-up.ts';
 import { listSealable, WRITABLE_MS } from './chunk-store.ts';
 import { KeptSealStore } from './kept-seal-store.ts';
 import { deleteChunks, insertSeal, listSeals, notePrunedSeal, type Seal } from './seal-store.ts';
@@ -37,6 +38,7 @@ const MARGIN_MS = 2 * WRITABLE_MS;
 export class CallChain {
   readonly #parts: Omit<CallChainParts, 'sql'>;
   readonly #kept: KeptSealStore;
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor({ sql, ...parts }: CallChainParts) {
     this.#parts = parts;
@@ -48,11 +50,22 @@ export class CallChain {
   }
 
   /**
-   * Seals what can be sealed.
+   * Seals what can be sealed; one run after the other, since two would both go on from the same seal.
    * @param marginMs how old a chunk is that nothing can come before any more
    * @throws Error where the database cannot be read or written
    */
-  async seal(marginMs = MARGIN_MS): Promise<void> {
+  seal(marginMs = MARGIN_MS): Promise<void> {
+    const running = this.#turn.then(() => this.#sealAll(marginMs));
+    this.#turn = running.catch(() => {});
+    return running;
+  }
+
+  /** Adds up the calls of what is sealed, by day. @returns whether there may be more */
+  addUp(): Promise<boolean> {
+    return addUpCalls(this.#parts.db, this.#kept.find('sealed').chunkId);
+  }
+
+  async #sealAll(marginMs: number): Promise<void> {
     const { db } = this.#parts;
     for (;;) {
       const before = this.#kept.find('sealed');

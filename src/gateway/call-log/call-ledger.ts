@@ -117,6 +117,7 @@ export class CallLedger {
         ? {}
         : {
             ...redactArguments(given, schema),
+            argument_chars: given.length,
             arguments_digest: await this.#ports.keys.digest('audit', given),
           }),
     };

@@ -222,9 +222,13 @@ class AuditedCall implements CallRecord {
       this.#finish('done', null, { is_error: true, rpc_code: parsed['code'] });
       return;
     }
-    const result = TOLD_RESULTS.has(resultType) ? { result: resultType } : {};
-    const cached = isHit ? { cached: true } : {};
-    this.#finish('done', null, { is_error: parsed['isError'] === true, ...result, ...cached });
+    const told = {
+      is_error: parsed['isError'] === true,
+      result_chars: response.result.length,
+      ...(TOLD_RESULTS.has(resultType) ? { result: resultType } : {}),
+      ...(isHit ? { cached: true } : {}),
+    };
+    this.#finish('done', null, told);
   }
 
   /** It failed. @returns what its caller is told */

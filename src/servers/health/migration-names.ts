@@ -42,4 +42,5 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0040_account_lists.sql',
   '0041_own_tokens.sql',
   '0043_webhooks.sql',
+  '0044_usage.sql',
 ];

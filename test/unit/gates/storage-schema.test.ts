@@ -12,7 +12,7 @@ const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
 function readColumns(sql: string): string[] {
   const created = [...sql.matchAll(/CREATE TABLE (\w+) \(\n([\s\S]*?)\n\)/g)].flatMap(
     ([, table, body = '']) =>
-      [...body.matchAll(/^ {2}([a-z_]+) /gm)].map(([, column]) => `${table}.${column}`),
+      [...body.matchAll(/^ {2}([a-z][a-z_\d]*) /gm)].map(([, column]) => `${table}.${column}`),
   );
   const added = [...sql.matchAll(/ALTER TABLE (\w+) ADD COLUMN (\w+)/g)].map(
     ([, table, column]) => `${table}.${column}`,

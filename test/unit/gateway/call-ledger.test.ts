@@ -101,6 +101,7 @@ describe('a call that begins', () => {
         era: 'modern',
         server: 'id-a',
         arguments: { city: 'Graz', password: '[redacted]' },
+        argument_chars: 36,
         arguments_digest: 'k1.digest',
       },
     });

@@ -79,7 +79,9 @@ describe('a call that is answered with messages', () => {
     const { reply } = await world.call();
     expect(await world.endings()).toEqual([]);
     expect(await taken(reply)).toEqual([NOTE, LAST]);
-    expect(await world.endings()).toEqual([['done', null, { is_error: false, duration_ms: 100 }]]);
+    expect(await world.endings()).toEqual([
+      ['done', null, { is_error: false, result_chars: 2, duration_ms: 100 }],
+    ]);
   });
 
   it('[SEC-6] is done where nobody takes more than its response', async () => {
@@ -116,7 +118,7 @@ describe('an answer that the caller does not get', () => {
     const { onReplaced } = await world.call();
     onReplaced?.('upstream_bad_message');
     expect(await world.endings()).toEqual([
-      ['failed', 'upstream_bad_message', { is_error: false, ...NONE }],
+      ['failed', 'upstream_bad_message', { is_error: false, result_chars: 14, ...NONE }],
     ]);
   });
 

@@ -101,16 +101,20 @@ describe('the row of a call', () => {
 
 describe('the end of a call', () => {
   it.each<[string, Answer, unknown[]]>([
-    ['an answer', result({ content: [] }), ['done', null, { is_error: false, ...NONE }]],
+    [
+      'an answer',
+      result({ content: [] }),
+      ['done', null, { is_error: false, result_chars: 14, ...NONE }],
+    ],
     [
       'a result of an error',
       result({ isError: true }),
-      ['done', null, { is_error: true, ...NONE }],
+      ['done', null, { is_error: true, result_chars: 16, ...NONE }],
     ],
     [
       'another word for an error',
       result({ isError: 'no' }),
-      ['done', null, { is_error: false, ...NONE }],
+      ['done', null, { is_error: false, result_chars: 16, ...NONE }],
     ],
     [
       'an error',
@@ -120,12 +124,12 @@ describe('the end of a call', () => {
     [
       'a task',
       result({ resultType: 'task' }),
-      ['done', null, { is_error: false, result: 'task', ...NONE }],
+      ['done', null, { is_error: false, result: 'task', result_chars: 21, ...NONE }],
     ],
     [
       'a type nobody knows',
       result({ resultType: 'x' }),
-      ['done', null, { is_error: false, ...NONE }],
+      ['done', null, { is_error: false, result_chars: 18, ...NONE }],
     ],
   ])('[SEC-6] is told for %s', async (_name, answer, end) => {
     const world = createWorld([answer]);
@@ -176,7 +180,9 @@ describe('the end of a call', () => {
     resolve(result({ content: [] }));
     await routed;
     world.gone.abort();
-    expect(await world.endings()).toEqual([['done', null, { is_error: false, duration_ms: 70 }]]);
+    expect(await world.endings()).toEqual([
+      ['done', null, { is_error: false, result_chars: 14, duration_ms: 70 }],
+    ]);
     await vi.advanceTimersByTimeAsync(2 * RENEWAL_MS);
     expect(world.renewed).toEqual([]);
   });

@@ -171,6 +171,7 @@ describe('the object of calls', () => {
           server: id,
           arguments: { city: 'Graz' },
           is_error: false,
+          result_chars: expect.any(Number) as unknown,
           duration_ms: expect.any(Number) as unknown,
         },
       });

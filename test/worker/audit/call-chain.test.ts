@@ -82,6 +82,16 @@ describe('the chain of calls', () => {
     ]);
   });
 
+  it('[SEC-6] stays whole where it is sealed by several at once', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await writeChunks(1, START + round * 10 * 60_000);
+      const first = chain().keep();
+      await writeChunks(1, START + round * 10 * 60_000 + 60_000);
+      await Promise.all([first, chain().keep(), chain().addUp()]);
+    }
+    expect(await verify()).toMatchObject({ rows: 10, is_intact: true, head: { seq: 10 } });
+  });
+
   it('[SEC-6] checks what is not sealed yet by itself', async () => {
     await writeChunks(2, Date.now() - 70_000);
     expect(await verify()).toMatchObject({ rows: 2, is_intact: true, head: { seq: 1 } });

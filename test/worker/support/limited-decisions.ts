@@ -122,6 +122,8 @@ export const DECISIONS: Record<string, Decision> = {
   'GET /api/v1/audit/verify': 'refused',
   'GET /api/v1/audit/export': 'own',
   'GET /api/v1/audit/shards': 'refused',
+  'GET /api/v1/usage': 'neutral',
+  'GET /api/v1/usage/export': 'neutral',
   'GET /api/v1/model': 'refused',
   'GET /api/v1/tools': 'listed',
   'POST /api/v1/search': 'listed',

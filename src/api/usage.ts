@@ -1,0 +1,203 @@
+/** `/api/v1/usage`: how much was called, by day, principal, group, server and tool; as pages, and as one table (OPS-7). */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import { DIMENSIONS, type Dimension } from '../audit/usage/usage-cells.ts';
+import { quantileOf, USAGE_SCOPE, type UsageItem } from '../audit/usage/usage-service.ts';
+import { fieldProblem } from '../shared/errors/field-problems.ts';
+import { toCsvLine } from '../shared/util/csv.ts';
+import { dayBefore, toDay } from '../shared/util/utc-day.ts';
+import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { nextOf, pageQuery, positionOf } from './paging.ts';
+
+const PATH = '/api/v1/usage';
+const tags = ['usage'];
+const DEFAULT_DAYS = 30;
+/** Most rows of one table. */
+const MAX_ROWS = 20_000;
+const WHOSE =
+  'Administrators see all. A person sees their own calls; a client, and a token with limits, what was done with that token only. ' +
+  'Calls are counted once they have been stored and are final, a minute after they ended at the latest where calls are gathered for 25 s. ' +
+  'Of a day, beyond 20,000 rows, what is new is counted under the server and tool `*`.';
+
+const ByParamSchema = z
+  .string()
+  .max(100)
+  .default('tool')
+  .meta({
+    description: `What to tell it by, one or more with commas between: ${DIMENSIONS.join(', ')}. Groups are those of now: a call counts in each group of its principal`,
+  });
+
+const query = {
+  by: ByParamSchema,
+  from: z.iso.date().optional().meta({ description: 'First day (UTC); absent: 30 days ago' }),
+  to: z.iso.date().optional().meta({ description: 'Last day; absent: today' }),
+  principal: z.string().max(200).optional().meta({ description: 'Id or name of who called' }),
+  group: z.string().max(200).optional().meta({ description: 'Calls of its members of now' }),
+  server: z.string().max(200).optional().meta({ description: 'Id or name' }),
+  tool: z.string().max(300).optional().meta({ description: 'Qualified name, in any style' }),
+};
+
+const count = (description: string) => z.number().int().meta({ description });
+const UsageSchema = z
+  .object({
+    day: z.string().optional(),
+    principal: z.string().optional(),
+    principal_name: z.string().nullable().optional(),
+    token: z.string().optional(),
+    token_name: z.string().nullable().optional(),
+    group: z.string().optional(),
+    server: z.string().optional().meta({
+      description: 'Id; empty where a call was refused before its server was known',
+    }),
+    server_name: z.string().optional().meta({ description: 'What it was called then' }),
+    tool: z.string().optional().meta({ description: 'Qualified name; empty for resources' }),
+    action: z.string().optional(),
+    calls: count('All of them'),
+    errors: count('Calls that failed, or whose result is an error'),
+    denied: count('Calls that were refused: not allowed, hidden, unknown or past a limit'),
+    cancelled: count('Calls that their client gave up'),
+    unknown: count('Calls of which nobody knows how they ended'),
+    cached: count('Calls that were answered with a kept result'),
+    argument_chars: count('Characters of arguments, as JSON'),
+    result_chars: count('Characters of results, as JSON; a token of a model is about four'),
+    mean_ms: z.number().int().nullable(),
+    p50_ms: z.number().int().nullable().meta({
+      description: 'Half of the calls took no longer; the upper end of one of nine steps',
+    }),
+    p95_ms: z.number().int().nullable(),
+    max_ms: z.number().int(),
+  })
+  .meta({ id: 'Usage' });
+
+const example = {
+  server: '0b9f2c1e-6f0a-4a57-9b1c-2f7d9f1f4a10',
+  server_name: 'github',
+  tool: 'github.create_issue',
+  action: 'tool.call',
+  calls: 120,
+  errors: 3,
+  denied: 1,
+  cancelled: 0,
+  unknown: 0,
+  cached: 0,
+  argument_chars: 9_800,
+  result_chars: 61_000,
+  mean_ms: 180,
+  p50_ms: 250,
+  p95_ms: 500,
+  max_ms: 2_310,
+};
+
+const list = createRoute({
+  method: 'get',
+  path: PATH,
+  operationId: 'listUsage',
+  tags,
+  summary: 'See how much was called',
+  description: `The most calls first, as of the time of each page. ${WHOSE}`,
+  ...needs(USAGE_SCOPE),
+  request: { query: z.strictObject({ ...pageQuery, ...query }) },
+  responses: responsesOf(
+    200,
+    'One page',
+    z
+      .object({
+        usage: z.array(UsageSchema),
+        counted_until: z.iso.datetime().meta({
+          description: 'What was stored after this time is not counted yet',
+        }),
+        next_cursor: z.string().optional().meta({ description: 'There where more follow' }),
+      })
+      .meta({ id: 'UsagePage' }),
+    {
+      errors: ['forbidden', 'validation_failed'],
+      example: { usage: [example], counted_until: '2026-11-02T09:00:00.000Z' },
+    },
+  ),
+});
+
+const exportAll = createRoute({
+  method: 'get',
+  path: `${PATH}/export`,
+  operationId: 'exportUsage',
+  tags,
+  summary: 'Take usage along as a table',
+  description:
+    'CSV, of one moment. A text that a spreadsheet would take for a formula begins with an apostrophe. ' +
+    `More than ${MAX_ROWS} rows are refused: narrow the days, or what they are told by. ${WHOSE}`,
+  ...needs(USAGE_SCOPE),
+  request: { query: z.strictObject(query) },
+  responses: responsesOf(200, 'The table', z.string(), {
+    type: 'text/csv',
+    errors: ['forbidden', 'validation_failed'],
+    example: 'day,calls\r\n2026-11-02,120\r\n',
+  }),
+});
+
+const PositionSchema = z.tuple([z.number()], z.string());
+/** Columns of a table; those that name a row are there where it is told by them. */
+const COLUMNS = Object.keys(UsageSchema.shape) as (keyof z.infer<typeof UsageSchema>)[];
+
+/** Add the routes. */
+export function registerUsage(api: Api, { callUsage }: ApiPorts): void {
+  api.openapi(list, async context => {
+    const { limit, cursor, ...given } = context.req.valid('query');
+    const asked = toQuery(given);
+    const bound = ['usage', asked];
+    const after = await positionOf(bound, cursor, PositionSchema);
+    const page = await callUsage.list(context.var.snapshot.caller, asked, limit, after);
+    const more = await nextOf(bound, page.next);
+    const until = new Date(page.countedUntil).toISOString();
+    return context.json({ usage: page.items.map(toView), counted_until: until, ...more }, 200);
+  });
+  api.openapi(exportAll, async context => {
+    const asked = toQuery(context.req.valid('query'));
+    const page = await callUsage.list(context.var.snapshot.caller, asked, MAX_ROWS);
+    if (page.next) throw fieldProblem('by', `gives more than ${MAX_ROWS} rows in these days`);
+    const views = page.items.map(toView);
+    const named = COLUMNS.filter(name => isSum(name) || views.some(view => name in view));
+    const lines = [named, ...views.map(view => named.map(name => view[name]))].map(toCsvLine);
+    return context.body(lines.join(''), 200, { 'content-type': 'text/csv; charset=utf-8' });
+  });
+}
+
+const isSum = (name: string): boolean =>
+  name in example && typeof example[name as 'calls'] === 'number';
+
+/** @throws PorticoError `validation_failed` */
+function toQuery({ by, from, to, ...rest }: z.infer<z.ZodObject<typeof query>>) {
+  const dimensions = [...new Set(by.split(',').map(toDimension))];
+  const last = to ?? toDay(Date.now());
+  const first = from ?? dayBefore(last, DEFAULT_DAYS);
+  if (first > last) throw fieldProblem('from', 'is after the last day');
+  return { ...rest, by: dimensions, from: first, to: last };
+}
+
+function toDimension(text: string): Dimension {
+  const found = DIMENSIONS.find(name => name === text.trim());
+  if (found) return found;
+  throw fieldProblem('by', `holds something that is none of ${DIMENSIONS.join(', ')}`);
+}
+
+function toView(item: UsageItem): z.infer<typeof UsageSchema> {
+  const { timed, ms, calls, errors, denied, cancelled, unknown, cached, ...rest } = item;
+  const { day, principal, principal_name, token, token_name, group, server, server_name } = rest;
+  const names = { day, principal, principal_name, token, token_name, group, server, server_name };
+  const { tool, action, argument_chars, result_chars, max_ms } = rest;
+  const given = Object.entries({ ...names, tool, action }).filter(([, of]) => of !== undefined);
+  return {
+    ...Object.fromEntries(given),
+    calls,
+    errors,
+    denied,
+    cancelled,
+    unknown,
+    cached,
+    argument_chars,
+    result_chars,
+    mean_ms: timed > 0 ? Math.round(ms / timed) : null,
+    p50_ms: quantileOf(item, 0.5) ?? null,
+    p95_ms: quantileOf(item, 0.95) ?? null,
+    max_ms,
+  };
+}

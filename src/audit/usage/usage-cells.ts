@@ -1,0 +1,120 @@
+/** What calls add to the usage of their days. Pure. */
+import { parseQualifiedUri } from '../../shared/naming/qualified-uri.ts';
+import { toDay } from '../../shared/util/utc-day.ts';
+import type { AuditEvent } from '../audit-schema.ts';
+
+/** What usage can be told by. */
+export const DIMENSIONS = ['day', 'principal', 'token', 'group', 'server', 'tool'] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+
+/** What is counted together. */
+export interface UsageKey {
+  day: string;
+  principalId: string;
+  tokenId: string;
+  action: string;
+  /** Empty where the call was refused before its server was known. */
+  serverId: string;
+  /** The server's own name of a tool or prompt; empty for resources, and where the server is not known. */
+  tool: string;
+}
+
+/** Upper ends of the steps of duration that are counted, in milliseconds. */
+export const STEPS_MS = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000] as const;
+
+/** Sums over calls, as columns have them. */
+export const SUMS = [
+  'calls',
+  'errors',
+  'denied',
+  'cancelled',
+  'unknown',
+  'cached',
+  'argument_chars',
+  'result_chars',
+  'timed',
+  'ms',
+  ...STEPS_MS.map(ms => `to_${ms}` as const),
+] as const;
+export type UsageSums = Record<(typeof SUMS)[number], number>;
+
+/** What some calls of one key add up to. */
+export interface UsageCell extends UsageKey {
+  /** What the server was called. */
+  server: string;
+  sums: UsageSums;
+  maxMs: number;
+}
+
+/** Whether a call was stored when it left, and its end is not known. */
+export const isOpen = ({ outcome }: Pick<AuditEvent, 'outcome'>): boolean => outcome === 'unknown';
+
+/**
+ * Adds up calls.
+ * @param wasOpen whether the call of an id is in the sums already, without its end
+ */
+export function toCells(
+  events: readonly AuditEvent[],
+  wasOpen: (id: string) => boolean = () => false,
+): UsageCell[] {
+  const cells = new Map<string, UsageCell>();
+  for (const event of events) {
+    const cell = toCell(event, wasOpen(event.id));
+    const { day, principalId, tokenId, action, serverId, tool } = cell;
+    const key = JSON.stringify([day, principalId, tokenId, action, serverId, tool]);
+    const known = cells.get(key);
+    if (known) add(known, cell);
+    else cells.set(key, cell);
+  }
+  return [...cells.values()];
+}
+
+/** What one call adds. @param wasOpen whether it is in the sums already, without its end */
+export function toCell(event: AuditEvent, wasOpen = false): UsageCell {
+  const { at, principalId, tokenId, action, subject, outcome, detail } = event;
+  const serverId = typeof detail['server'] === 'string' ? detail['server'] : '';
+  const { server, tool } = serverId === '' ? { server: '', tool: '' } : split(action, subject);
+  const ms = toNumber(detail['duration_ms']);
+  const sums: UsageSums = { ...NONE };
+  sums.calls = wasOpen ? 0 : 1;
+  sums.errors = count(outcome === 'failed' || detail['is_error'] === true);
+  sums.denied = count(outcome === 'denied');
+  sums.cancelled = count(outcome === 'cancelled');
+  sums.unknown = count(outcome === 'unknown') - count(wasOpen);
+  sums.cached = count(detail['cached'] === true);
+  // What was stored when it left had its arguments.
+  sums.argument_chars = wasOpen ? 0 : (toNumber(detail['argument_chars']) ?? 0);
+  sums.result_chars = toNumber(detail['result_chars']) ?? 0;
+  if (ms !== undefined) {
+    sums.timed = 1;
+    sums.ms = ms;
+    const step = STEPS_MS.find(end => ms <= end);
+    if (step !== undefined) sums[`to_${step}`] = 1;
+  }
+  const key = { day: toDay(at), principalId, tokenId, action, serverId, tool };
+  return { ...key, server, sums, maxMs: ms ?? 0 };
+}
+
+const NONE = Object.fromEntries(SUMS.map(name => [name, 0])) as UsageSums;
+const count = (is: boolean): number => (is ? 1 : 0);
+
+/** What tells of a time or a size; a row that somebody tampered with may hold anything. */
+const toNumber = (value: unknown): number | undefined =>
+  typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER / 2 ** 20
+    ? Math.round(value)
+    : undefined;
+
+/** A resource is counted with its server alone: there may be any number of them. */
+function split(action: string, subject: string): { server: string; tool: string } {
+  if (action === 'resource.read') {
+    return { server: parseQualifiedUri(subject)?.server ?? '', tool: '' };
+  }
+  const at = subject.indexOf('.');
+  return { server: subject.slice(0, Math.max(0, at)), tool: subject.slice(at + 1) };
+}
+
+function add(cell: UsageCell, more: UsageCell): void {
+  for (const name of SUMS) cell.sums[name] += more.sums[name];
+  cell.maxMs = Math.max(cell.maxMs, more.maxMs);
+  if (more.server !== '') cell.server = more.server;
+}

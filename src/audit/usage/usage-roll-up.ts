@@ -1,0 +1,111 @@
+/**
+ * Adds up calls by day, in the object of the chain of chunks: each chunk once it is sealed, so that none comes before it any more.
+ *
+ * Invariant: sums, and how far they go, are one batch that does nothing where they go on from elsewhere; so a part that was cut off, is
+ * repeated or is made twice at once is counted once. A call that was stored when it left and with its end is one call.
+ */
+import { firstIdAt, timeOfId } from '../../shared/util/time-id.ts';
+import { toDay } from '../../shared/util/utc-day.ts';
+import { onEitherSchema } from '../../shared/util/either-schema.ts';
+import type { AuditEvent } from '../audit-schema.ts';
+import { toCountedEvents } from '../chunks/call-chunk.ts';
+import { listChunksUpTo } from '../chunks/chunk-store.ts';
+import { LONGEST_MS } from '../chunks/read-calls.ts';
+import { isOpen, toCells } from './usage-cells.ts';
+import { addPart, deleteUsage, findOpen, findProgress } from './usage-store.ts';
+
+/** Chunks read at once, and most of one part. */
+const AT_ONCE = 20;
+const MAX_CHUNKS = 100;
+/** A part is as good as full with so many calls. */
+const MAX_CALLS = 10_000;
+/** Parts in one go. */
+const MAX_PARTS = 20;
+
+/**
+ * Add up the chunks up to one, as many as fit into one go.
+ * @returns whether there may be more
+ * @throws Error where the database cannot be read or written
+ */
+export function addUpCalls(db: D1Database, lastId: string): Promise<boolean> {
+  return onEitherSchema(async age => {
+    if (age === 'last') return false;
+    for (let parts = 0; parts < MAX_PARTS; parts += 1) {
+      const afterId = await findProgress(db);
+      if (!(await addNextPart(db, afterId, lastId))) return false;
+    }
+    return true;
+  });
+}
+
+/** @returns whether there was one */
+async function addNextPart(db: D1Database, afterId: string, lastId: string): Promise<boolean> {
+  const { events, readTo } = await readPart(db, afterId, lastId);
+  if (readTo === undefined) return false;
+  const ended = new Set(events.filter(event => !isOpen(event)).map(({ id }) => id));
+  const open = events.filter(event => isOpen(event) && !ended.has(event.id));
+  for (const id of await findEndedBefore(db, open, afterId)) ended.add(id);
+  const left = open.filter(({ id }) => !ended.has(id));
+  const known = await findOpen(db, [...ended]);
+  const all = [...events.filter(event => !isOpen(event)), ...left];
+  const part = {
+    afterId,
+    lastId: readTo,
+    cells: toCells(all, id => known.has(id)),
+    open: left.map(({ id, at }) => ({ id, at })),
+    ended: [...known],
+    longestAt: (timeOfId(readTo) ?? 0) - 2 * LONGEST_MS,
+  };
+  await db.batch(addPart(db, part));
+  return true;
+}
+
+async function readPart(
+  db: D1Database,
+  afterId: string,
+  lastId: string,
+): Promise<{ events: AuditEvent[]; readTo: string | undefined }> {
+  const events: AuditEvent[] = [];
+  let readTo: string | undefined;
+  for (let chunks = 0; chunks < MAX_CHUNKS && events.length < MAX_CALLS; chunks += AT_ONCE) {
+    const found = await listChunksUpTo(db, readTo ?? afterId, lastId, AT_ONCE);
+    for (const chunk of found) events.push(...(await toCountedEvents(chunk)).filter(isReadable));
+    readTo = found.at(-1)?.id ?? readTo;
+    if (found.length < AT_ONCE) break;
+  }
+  return { events, readTo };
+}
+
+/** What somebody made unreadable is no call of anybody. */
+const isReadable = ({ principalId }: AuditEvent): boolean => principalId !== '';
+
+/** Which of these calls have their end in chunks up to one: it may have been written first. */
+async function findEndedBefore(
+  db: D1Database,
+  open: readonly AuditEvent[],
+  lastId: string,
+): Promise<string[]> {
+  const wanted = new Set(open.map(({ id }) => id));
+  if (wanted.size === 0 || lastId === '') return [];
+  const ended: string[] = [];
+  let after = firstIdAt(Math.min(...open.map(({ at }) => at)));
+  for (;;) {
+    const chunks = await listChunksUpTo(db, after, lastId, AT_ONCE);
+    for (const chunk of chunks) {
+      const events = await toCountedEvents(chunk);
+      ended.push(
+        ...events.filter(event => wanted.has(event.id) && !isOpen(event)).map(({ id }) => id),
+      );
+    }
+    const last = chunks.at(-1);
+    if (!last || chunks.length < AT_ONCE) return ended;
+    after = last.id;
+  }
+}
+
+/** Delete usage of days that are over before a time. */
+export async function pruneUsage(db: D1Database, before: number): Promise<void> {
+  await onEitherSchema(async age => {
+    if (age === 'this') await deleteUsage(db, toDay(before)).run();
+  });
+}

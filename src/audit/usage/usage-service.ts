@@ -1,0 +1,158 @@
+/** How much was called, by day, principal, group, server and tool (OPS-7): whoever does not administer sees what they called themselves. */
+import { type Actor, administersAll, requireScope } from '../../shared/identity/principal.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { parseQualifiedName, toQualifiedName } from '../../shared/naming/qualified-name.ts';
+import { toListPage, type ListPage } from '../../shared/util/page.ts';
+import { timeOfId } from '../../shared/util/time-id.ts';
+import { ID_FORM } from '../audit-names.ts';
+import { findIdsNamed, findNames, type NamedKind } from '../name-store.ts';
+import { findOwnRows } from '../own-rows-store.ts';
+import { STEPS_MS, type Dimension, type UsageSums } from './usage-cells.ts';
+import {
+  columnsOf,
+  listUsage,
+  type UsageFilter,
+  type UsagePosition,
+  type UsageRow,
+} from './usage-list-store.ts';
+import { findFirstLeft, OTHERS } from './usage-store.ts';
+
+/** What is asked for: each by id or by name. */
+export interface UsageQuery {
+  by: readonly Dimension[];
+  from: string;
+  to: string;
+  principal?: string | undefined;
+  group?: string | undefined;
+  server?: string | undefined;
+  /** Qualified name, in any style. */
+  tool?: string | undefined;
+}
+
+/** Sums with what their ids are called; of what they are not told by, nothing is there. */
+export interface UsageItem extends UsageSums {
+  day?: string;
+  principal?: string;
+  principal_name?: string | null;
+  token?: string;
+  token_name?: string | null;
+  group?: string;
+  server?: string;
+  server_name?: string;
+  tool?: string;
+  action?: string;
+  max_ms: number;
+}
+
+export const USAGE_SCOPE = 'tools:read';
+
+export class UsageService {
+  readonly #db: D1Database;
+  readonly #addUp: () => Promise<void>;
+
+  /** @param addUp adds up what is final */
+  constructor(db: D1Database, addUp: () => Promise<void>) {
+    this.#db = db;
+    this.#addUp = addUp;
+  }
+
+  /**
+   * One page, the most calls first.
+   * @returns with the time up to which calls that were stored are in it
+   * @throws PorticoError `forbidden` for groups, to whoever does not administer
+   */
+  async list(
+    caller: Actor,
+    query: UsageQuery,
+    limit: number,
+    after?: UsagePosition,
+  ): Promise<ListPage<UsageItem> & { countedUntil: number }> {
+    requireScope(caller, USAGE_SCOPE);
+    const { by } = query;
+    const all = administersAll(caller);
+    if (!all && (by.includes('group') || query.group !== undefined)) {
+      throw new PorticoError('forbidden', 'Groups are seen by administrators');
+    }
+    // What cannot be added up now shows in the time that is told.
+    if (!after) await this.#addUp().catch(() => {});
+    const now = Date.now();
+    const own = all ? undefined : await findOwnRows(this.#db, caller);
+    const filter = await this.#toFilter(query, own);
+    const [rows, left] = await Promise.all([
+      listUsage(this.#db, by, filter, limit + 1, after),
+      findFirstLeft(this.#db),
+    ]);
+    const key = columnsOf(by);
+    const page = toListPage(rows, limit, row => [row.calls, ...key.map(name => row[name] ?? '')]);
+    const countedUntil = (left === undefined ? undefined : timeOfId(left)) ?? now;
+    return { ...page, items: await this.#toItems(by, page.items), countedUntil };
+  }
+
+  async #toFilter(query: UsageQuery, own: UsageFilter['own']): Promise<UsageFilter> {
+    const { from, to, principal, group, server, tool } = query;
+    const named = async (text: string | undefined, kind: NamedKind) =>
+      text === undefined
+        ? undefined
+        : [text, ...(own ? [] : await findIdsNamed(this.#db, [kind], text))];
+    const tools =
+      tool === undefined
+        ? undefined
+        : parseQualifiedName(tool).map(parts => [parts.server, parts.tool] as const);
+    return {
+      own,
+      from,
+      to,
+      group,
+      tools,
+      principalIds: await named(principal, 'principal'),
+      servers: await named(server, 'server'),
+    };
+  }
+
+  async #toItems(by: readonly Dimension[], rows: readonly UsageRow[]): Promise<UsageItem[]> {
+    const ids = [...new Set(rows.flatMap(row => [row.principal_id, row.token_id]))];
+    const found = ids.filter(id => id !== undefined);
+    const names = found.length === 0 ? new Map<string, string>() : await findNames(this.#db, found);
+    return rows.map(row => toItem(by, row, names));
+  }
+}
+
+function toItem(
+  by: readonly Dimension[],
+  row: UsageRow,
+  names: ReadonlyMap<string, string>,
+): UsageItem {
+  const { day, principal_id, token_id, member_of, action, server_id, tool, server, ...sums } = row;
+  const serverName = server_id === OTHERS ? OTHERS : server;
+  const isOfTool = by.includes('tool');
+  return {
+    ...(day === undefined ? {} : { day }),
+    ...(principal_id === undefined
+      ? {}
+      : { principal: principal_id, principal_name: nameOf(names, principal_id) }),
+    ...(token_id === undefined ? {} : { token: token_id, token_name: nameOf(names, token_id) }),
+    ...(member_of === undefined ? {} : { group: member_of }),
+    ...(server_id === undefined ? {} : { server: server_id, server_name: serverName }),
+    ...(isOfTool && action !== undefined ? { action, tool: toolName(serverName, tool ?? '') } : {}),
+    ...sums,
+  };
+}
+
+/** What has not the form of an id is a name already. */
+const nameOf = (names: ReadonlyMap<string, string>, id: string): string | null =>
+  names.get(id) ?? (ID_FORM.test(id) ? null : id);
+
+/** Qualified; what has no tool of its own has no name. */
+const toolName = (server: string, tool: string): string =>
+  tool === '' || tool === OTHERS ? tool : toQualifiedName(server, tool, 'dot');
+
+/** The step of duration in which this part of the calls has ended, as its upper end in milliseconds; undefined where none was timed. */
+export function quantileOf(item: UsageSums & { max_ms: number }, part: number): number | undefined {
+  if (item.timed <= 0) return undefined;
+  let seen = 0;
+  for (const step of STEPS_MS) {
+    seen += item[`to_${step}`];
+    if (seen >= item.timed * part) return Math.min(step, item.max_ms);
+  }
+  return item.max_ms;
+}
