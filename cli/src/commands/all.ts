@@ -27,6 +27,7 @@ import { addToken } from './token.ts';
 import { addTools } from './tools.ts';
 import { addTrace } from './trace.ts';
 import { addUp } from './up.ts';
+import { addUsage } from './usage.ts';
 import { addWebhooks } from './webhooks.ts';
 
 /** Adds a command, or several that are alike, to the program. */
@@ -46,6 +47,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addLogs,
   addTrace,
   addAudit,
+  addUsage,
   addLogin,
   addAccounts,
   addToken,
