@@ -37,6 +37,7 @@ const resource = {
     ...made,
     origin: 'https://hooks.example.com',
     enabled: true,
+    denials_over: 20,
     pending: 0,
     dead: 0,
     revision: 1,

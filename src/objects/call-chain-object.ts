@@ -6,6 +6,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { AdminAudit } from '../audit/admin-audit.ts';
 import { CallChain as Chain, type KeptSeals } from '../audit/chunks/call-chain.ts';
 import { configOf } from '../config.ts';
+import { tellDenials } from './events-of.ts';
 
 /** Chunks are sealed so long after the first of them came, in milliseconds. */
 const SEAL_MS = 300_000;
@@ -36,6 +37,7 @@ export class CallChain extends DurableObject<Env> {
   async addUp(): Promise<void> {
     await this.#chain.seal().catch(() => {});
     await this.#chain.addUp().catch(() => {});
+    await tellDenials(this.env);
   }
 
   override async alarm(): Promise<void> {
@@ -45,6 +47,7 @@ export class CallChain extends DurableObject<Env> {
     try {
       await this.#chain.seal();
       isMore = await this.#chain.addUp();
+      await tellDenials(this.env);
       if (retentionDays > 0) {
         isMore = (await this.#chain.prune(Date.now() - retentionDays * DAY_MS)) || isMore;
       }

@@ -48,6 +48,15 @@ export async function findNextAt(db: D1Database): Promise<number | undefined> {
   return z.object({ at: z.number().nullable() }).parse(row).at ?? undefined;
 }
 
+/** Whether something waits that is due at a time; one row is read. */
+export async function hasDue(db: D1Database, at: number): Promise<boolean> {
+  const row = await db
+    .prepare(`SELECT 1 FROM webhook_deliveries WHERE state = 'pending' AND next_at <= ? LIMIT 1`)
+    .bind(at)
+    .first();
+  return row !== null;
+}
+
 /** What becomes of a delivery after a try. */
 export type Outcome = Pick<
   StoredDelivery,

@@ -1,8 +1,17 @@
 /** The events that webhooks are told of. Pure. */
 import { z } from 'zod';
 
-/** What happens: a tool or a server's instructions are held, a server fails or answers again, somebody signs in. */
-export const EVENT_TYPES = ['tool.held', 'server.down', 'server.up', 'sign_in'] as const;
+/**
+ * What happens: a tool or a server's instructions are held, a server fails or answers again, somebody signs in, or is denied more calls
+ * within ten minutes than a webhook says.
+ */
+export const EVENT_TYPES = [
+  'tool.held',
+  'server.down',
+  'server.up',
+  'sign_in',
+  'denials.rate',
+] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** What a test sends. */
@@ -29,5 +38,7 @@ export const DataSchema = z.looseObject({
   held: z.number().optional(),
   tools: z.array(z.looseObject({ kind: z.string(), name: z.string() })).optional(),
   by: z.string().optional(),
+  denied: z.number().optional(),
+  minutes: z.number().optional(),
   program: z.string().optional(),
 });

@@ -20,7 +20,9 @@ const escaped = (text: string): string =>
 
 /** One sentence of what happened, and the names that belong to it. */
 function describe({ type, data }: Event): { sentence: string; names: string[] } {
-  const { server, principal, status, held = 0, tools = [], by, program } = DataSchema.parse(data);
+  const parsed = DataSchema.parse(data);
+  const { server, principal, status, held = 0, tools = [], by, program } = parsed;
+  const { denied = 0, minutes = 0 } = parsed;
   const name = server?.name ?? '';
   if (type === 'server.down') return { sentence: `Server ${name} is down.`, names: [] };
   if (type === 'server.up') {
@@ -37,6 +39,10 @@ function describe({ type, data }: Event): { sentence: string; names: string[] } 
     const way = program === undefined ? `signed in (${by})` : 'let a program in';
     const names = program === undefined ? [] : [program];
     return { sentence: `${principal?.name ?? ''} ${way}.`, names };
+  }
+  if (type === 'denials.rate') {
+    const sentence = `${principal?.name ?? ''} was denied ${denied} calls in ${minutes} minutes.`;
+    return { sentence, names: [] };
   }
   if (type === TEST_EVENT) return { sentence: 'This is a test.', names: [] };
   return { sentence: type, names: [] };

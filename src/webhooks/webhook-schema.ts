@@ -28,6 +28,8 @@ export const StoredWebhookSchema = z.object({
   // What another version wrote may have other events.
   events: jsonOf(z.array(z.string())),
   is_enabled: FlagSchema,
+  /** How many denied calls of one principal within ten minutes are not too many. */
+  denials_over: z.number(),
   ...STAMP_COLUMNS,
   pending: z.number(),
   dead: z.number(),
@@ -47,6 +49,9 @@ const edited = {
     .transform(events => [...new Set(events)])
     .meta({ description: 'What it is told of' }),
   enabled: z.boolean().meta({ description: 'Whether it is told of anything' }),
+  denials_over: z.number().int().min(1).max(1_000_000).meta({
+    description: '`denials.rate`: more denied calls of one principal within ten minutes than this',
+  }),
 };
 
 /** Body of `POST /api/v1/webhooks`. */
@@ -55,6 +60,7 @@ export const CreateWebhookSchema = z.strictObject({
   format: edited.format.default('portico'),
   events: edited.events.default([...EVENT_TYPES]),
   enabled: edited.enabled.default(true),
+  denials_over: edited.denials_over.default(20),
 });
 export type CreateWebhook = z.infer<typeof CreateWebhookSchema>;
 
@@ -73,6 +79,7 @@ export const WebhookViewSchema = z.object({
   format: FormatSchema,
   events: z.array(z.string()),
   enabled: z.boolean(),
+  denials_over: z.number().int(),
   pending: z.number().int().meta({ description: 'Events that wait to be delivered' }),
   dead: z.number().int().meta({ description: 'Events that were given up and can be sent again' }),
   ...STAMP_VIEW,
@@ -86,6 +93,7 @@ export const toWebhookView = (webhook: StoredWebhook): z.infer<typeof WebhookVie
   format: webhook.format,
   events: webhook.events,
   enabled: webhook.is_enabled,
+  denials_over: webhook.denials_over,
   pending: webhook.pending,
   dead: webhook.dead,
   ...toStampView(webhook),

@@ -15,7 +15,16 @@ export const WEBHOOKS: EditedTable<StoredWebhook> = {
   computed: ['pending', 'dead'],
   isByName: true,
   hasNameAsKey: true,
-  edited: ['name', 'origin', 'sealed', 'format', 'events', 'is_enabled', 'updated_at'],
+  edited: [
+    'name',
+    'origin',
+    'sealed',
+    'format',
+    'events',
+    'is_enabled',
+    'denials_over',
+    'updated_at',
+  ],
   /** No webhook has this name, whatever its case, and there is room for one. */
   whenPossible: ({ name }) => ({
     sql: `NOT EXISTS (SELECT 1 FROM webhooks WHERE name = ? COLLATE NOCASE)

@@ -22,6 +22,7 @@ type WithSecret = { webhook: View; secret: string };
 interface AddOptions extends Options {
   event?: string[];
   slack?: boolean;
+  denialsOver?: string;
   fromEnv?: string;
 }
 
@@ -72,6 +73,7 @@ export function addWebhooks(program: Command): void {
     .command('add <name>')
     .description('Make a webhook, and print its secret, this once.')
     .option('--event <type>', 'what it is told of, else everything; again for another', again)
+    .option('--denials-over <calls>', 'denials.rate: more denied calls in ten minutes')
     .option('--slack', 'for an incoming webhook of Slack')
     .option('--from-env <name>', 'the environment variable that has its address')
     .addHelpText('after', ADD_HELP);
@@ -106,9 +108,16 @@ export function addWebhooks(program: Command): void {
 
 async function addWebhook(name: string, options: AddOptions): Promise<void> {
   const url = await readValue(options.fromEnv);
-  const { event: events, slack: isSlack } = options;
+  const { event: events, slack: isSlack, denialsOver } = options;
+  const limit = denialsOver === undefined ? {} : { denials_over: Number(denialsOver) };
   const format = isSlack ? 'slack' : 'portico';
-  const made = await apiOf(options).post<WithSecret>(WEBHOOK.path, { name, url, format, events });
+  const made = await apiOf(options).post<WithSecret>(WEBHOOK.path, {
+    name,
+    url,
+    format,
+    events,
+    ...limit,
+  });
   await tellSecret(made, 'is made', options);
 }
 

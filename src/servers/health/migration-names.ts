@@ -43,4 +43,5 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0041_own_tokens.sql',
   '0043_webhooks.sql',
   '0044_usage.sql',
+  '0045_denials.sql',
 ];

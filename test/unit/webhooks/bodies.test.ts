@@ -74,6 +74,11 @@ describe('a message for Slack', () => {
     ['server.up', { server, status: 'CONNECTED' }, 'Server files answers.'],
     ['sign_in', { principal: server, by: 'passkey' }, 'files signed in (passkey).'],
     ['sign_in', { principal: server, by: 'program', program: 'p' }, 'files let a program in.'],
+    [
+      'denials.rate',
+      { principal: server, denied: 21, minutes: 10 },
+      'files was denied 21 calls in 10 minutes.',
+    ],
     ['of.another.version', {}, 'of.another.version'],
   ])('[OPS-7] says what happened: %s', (type, data, sentence) => {
     expect(JSON.parse(toBody('slack', { type, occurredAt: 0, data }))).toMatchObject({

@@ -25,7 +25,8 @@ describe('a webhook', () => {
       name: 'shown',
       origin: RECEIVER,
       format: 'portico',
-      events: ['tool.held', 'server.down', 'server.up', 'sign_in'],
+      events: ['tool.held', 'server.down', 'server.up', 'sign_in', 'denials.rate'],
+      denials_over: 20,
       enabled: true,
       revision: 1,
     });

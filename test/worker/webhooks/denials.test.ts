@@ -1,0 +1,95 @@
+/** `denials.rate`: somebody is denied more calls within ten minutes than a webhook says, as calls are added up. */
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createPortico, PATIENT } from '../support/portico.ts';
+import { insertOld, toCall } from '../support/chunks.ts';
+import {
+  createReceiver,
+  deliveriesOf,
+  makeWebhook,
+  ring,
+  WEBHOOKS,
+  webhooksObject,
+  type Receiver,
+  type Webhook,
+} from '../support/webhooks.ts';
+
+const portico = createPortico();
+let receiver: Receiver;
+let webhook: Webhook;
+let principal: string;
+
+/** Denied calls of a principal of one tool are added up. */
+async function addDenied(denied: number, tool: string, principalId = principal): Promise<void> {
+  const sums = `calls, errors, denied, cancelled, unknown, cached, argument_chars, result_chars, timed, ms, max_ms, to_100, to_250,
+    to_500, to_1000, to_2500, to_5000, to_10000, to_30000`;
+  const zeros = sums.split(',').map(name => (name.trim() === 'denied' ? '?3' : '0'));
+  await env.DB.prepare(
+    `INSERT INTO usage (day, principal_id, token_id, action, server_id, tool, server, ${sums})
+     VALUES ('2026-11-02', ?1, '', 'tool.call', '', ?2, '', ${zeros.join(', ')})
+     ON CONFLICT (day, principal_id, token_id, action, server_id, tool) DO UPDATE SET denied = denied + excluded.denied`,
+  )
+    .bind(principalId, tool, denied)
+    .run();
+}
+
+const countsOf = async () => (await env.DB.prepare('SELECT * FROM webhook_denials').all()).results;
+
+beforeEach(async () => {
+  receiver = createReceiver();
+  const made = await portico.api('POST', '/api/v1/principals', { name: 'mallory' });
+  principal = (await made.json<{ id: string }>()).id;
+  webhook = await makeWebhook(portico, 'watch', { events: ['denials.rate'], denials_over: 10 });
+});
+afterEach(async () => {
+  await portico.api('DELETE', `${WEBHOOKS}/${webhook.id}`);
+  await env.DB.batch([
+    env.DB.prepare('DELETE FROM webhook_denials'),
+    env.DB.prepare('DELETE FROM usage'),
+  ]);
+});
+
+it('[OPS-7] is told once of many denied calls, whatever tools they were of', async () => {
+  await addDenied(6, 'one');
+  await addDenied(4, 'two');
+  await addDenied(10, 'one', 'somebody-else');
+  expect(await deliveriesOf(portico, webhook.id)).toEqual([]);
+  await addDenied(3, 'two');
+  await addDenied(30, 'two');
+  await webhooksObject().wake();
+  await vi.waitFor(async () => {
+    await ring();
+    expect(receiver.got.map(({ body }) => body)).toMatchObject([
+      {
+        type: 'denials.rate',
+        data: { principal: { id: principal, name: 'mallory' }, denied: 13, minutes: 10 },
+      },
+    ]);
+  }, PATIENT);
+});
+
+it('[OPS-7] does not count what was denied in other ten minutes', async () => {
+  await addDenied(9, 'one');
+  await env.DB.prepare('UPDATE webhook_denials SET slot = slot - 1').run();
+  await addDenied(9, 'one');
+  expect(await countsOf()).toMatchObject([{ principal_id: principal, denied: 9 }]);
+  expect(await deliveriesOf(portico, webhook.id)).toEqual([]);
+});
+
+it('[OPS-7] counts nothing where no webhook wants to know', async () => {
+  await portico.api('PATCH', `${WEBHOOKS}/${webhook.id}`, { events: ['server.down'] });
+  await addDenied(100, 'one');
+  expect(await countsOf()).toEqual([]);
+});
+
+it('[OPS-7] is told of calls that were denied, once they are added up', async () => {
+  const at = Date.now() - 3_600_000;
+  const denied = { principalId: principal, outcome: 'denied', code: 'tool_not_found' } as const;
+  const calls = Array.from({ length: 11 }, (_, n) => toCall(at + n, { ...denied, detail: {} }));
+  await insertOld(at + 1_000, calls);
+  await env.CALL_CHAIN.getByName('all').addUp();
+  await vi.waitFor(
+    () => expect(receiver.got.map(({ body }) => body.data)).toMatchObject([{ denied: 11 }]),
+    PATIENT,
+  );
+});
