@@ -69,6 +69,47 @@ export function Select<T extends string>({ value, options, onValue, ...about }: 
   );
 }
 
+interface TextProps extends AboutProps {
+  value: string;
+  /** A field of several lines. */
+  rows?: number;
+  type?: 'password';
+  isRequired?: boolean;
+  maxLength?: number;
+  /** Of what is no prose: it is not corrected. */
+  isCode?: boolean;
+  onValue: (value: string) => void;
+}
+
+/** What is typed, in a line or in several. */
+export function Text(props: TextProps) {
+  const { value, rows, type, isRequired, maxLength, isCode = false, onValue, ...about } = props;
+  const shared = {
+    value,
+    required: isRequired,
+    maxLength,
+    spellcheck: isCode ? false : undefined,
+    onInput: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      onValue(currentTarget.value),
+  };
+  return (
+    <Field {...about}>
+      {attributes =>
+        rows === undefined ? (
+          <input
+            {...attributes}
+            {...shared}
+            type={type}
+            autocomplete={type === 'password' ? 'new-password' : undefined}
+          />
+        ) : (
+          <textarea {...attributes} {...shared} class={isCode ? 'code' : undefined} rows={rows} />
+        )
+      }
+    </Field>
+  );
+}
+
 /** What the API says of a field, or of a part of it. @param names of the field in the API */
 export function messageFor(thrown: unknown, ...names: readonly string[]): string | undefined {
   if (!(thrown instanceof ApiProblem)) return undefined;

@@ -5,7 +5,7 @@ import { Link } from 'wouter-preact';
 import { ApiProblem } from '../../api/request.ts';
 import { putSecret, SECRETS, secretsQuery } from '../../api/secrets.ts';
 import type { Secret } from '../../generated/types.gen.ts';
-import { Field, messageFor } from '../../parts/field.tsx';
+import { messageFor, Text } from '../../parts/field.tsx';
 import { Heading } from '../../parts/heading.tsx';
 import { Problem } from '../../parts/states.tsx';
 
@@ -79,61 +79,41 @@ export function PutSecret({ replaced, onStored }: PutProps) {
         }}
       >
         {replaced ? null : (
-          <Field
+          <Text
             label="Name"
             id="secret-name"
             wrong={isTaken ? 'There is a secret of this name already' : messageFor(thrown, 'name')}
             hint="Capital letters, digits and _, as HUB_TOKEN"
-          >
-            {about => (
-              <input
-                {...about}
-                required
-                maxLength={64}
-                spellcheck={false}
-                value={name}
-                onInput={({ currentTarget }) => setName(currentTarget.value)}
-              />
-            )}
-          </Field>
+            isRequired
+            maxLength={64}
+            value={name}
+            onValue={setName}
+            isCode
+          />
         )}
-        <Field
+        <Text
           label={replaced ? 'New value' : 'Value'}
           id="secret-value"
           wrong={messageFor(thrown, 'value')}
           hint="Stored sealed and never shown again"
-        >
-          {about => (
-            <input
-              {...about}
-              type="password"
-              required
-              maxLength={MAX_VALUE_CHARS}
-              autocomplete="new-password"
-              spellcheck={false}
-              value={value}
-              onInput={({ currentTarget }) => setValue(currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Field
+          type="password"
+          isRequired
+          maxLength={MAX_VALUE_CHARS}
+          value={value}
+          onValue={setValue}
+          isCode
+        />
+        <Text
           label="Origins it may be sent to"
           id="secret-origins"
           wrong={messageFor(thrown, 'origins')}
           hint="As https://mcp.example.com, each on a line of its own"
-        >
-          {about => (
-            <textarea
-              {...about}
-              class="code"
-              rows={3}
-              required
-              spellcheck={false}
-              value={origins}
-              onInput={({ currentTarget }) => setOrigins(currentTarget.value)}
-            />
-          )}
-        </Field>
+          rows={3}
+          isRequired
+          value={origins}
+          onValue={setOrigins}
+          isCode
+        />
         {thrown === undefined ? null : <Problem thrown={thrown} />}
         {base && isStale ? <Meanwhile now={base} /> : null}
         <p class="actions">

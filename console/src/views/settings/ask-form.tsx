@@ -5,7 +5,7 @@ import { Link } from 'wouter-preact';
 import { createEntry } from '../../api/ask-allowlist.ts';
 import { findPrincipal, principalsNamed, serversNamed, toolsOf } from '../../api/suggestions.ts';
 import type { CreateAskAllowlistEntry } from '../../generated/types.gen.ts';
-import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { messageFor, Select, Text } from '../../parts/field.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import { useAct } from '../../parts/use-act.ts';
@@ -103,17 +103,15 @@ export function AskForm({ back, onSaved }: FormProps) {
         />
         Also where the tool may change something: then one server and one tool are named
       </label>
-      <Field label="Why" id="ask-why" wrong={messageFor(thrown, 'description')}>
-        {about => (
-          <textarea
-            {...about}
-            rows={2}
-            maxLength={2_000}
-            value={description}
-            onInput={({ currentTarget }) => setDescription(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <Text
+        label="Why"
+        id="ask-why"
+        wrong={messageFor(thrown, 'description')}
+        rows={2}
+        maxLength={2_000}
+        value={description}
+        onValue={setDescription}
+      />
       {thrown === undefined ? null : <Problem thrown={thrown} />}
       <p class="actions">
         <button type="submit" disabled={isBusy}>

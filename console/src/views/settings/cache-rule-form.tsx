@@ -6,7 +6,7 @@ import { createCacheRule, readCacheRule, updateCacheRule } from '../../api/cache
 import { ApiProblem } from '../../api/request.ts';
 import { serversNamed, toolsOf } from '../../api/suggestions.ts';
 import type { CacheRule } from '../../generated/types.gen.ts';
-import { Field, messageFor } from '../../parts/field.tsx';
+import { Field, messageFor, Text } from '../../parts/field.tsx';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
@@ -110,17 +110,15 @@ export function CacheRuleForm({ rule, back, onSaved }: FormProps) {
         />
         The result is the same for everybody who may call the tool
       </label>
-      <Field label="Why" id="rule-why" wrong={messageFor(thrown, 'description')}>
-        {about => (
-          <textarea
-            {...about}
-            rows={2}
-            maxLength={2_000}
-            value={description}
-            onInput={({ currentTarget }) => setDescription(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <Text
+        label="Why"
+        id="rule-why"
+        wrong={messageFor(thrown, 'description')}
+        rows={2}
+        maxLength={2_000}
+        value={description}
+        onValue={setDescription}
+      />
       {thrown === undefined ? null : <Problem thrown={thrown} />}
       {base && isStale ? (
         <p class="problem" role="alert">

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { createClient } from '../../api/oauth-clients.ts';
 import type { IssuedOAuthClient } from '../../generated/types.gen.ts';
-import { Field, messageFor } from '../../parts/field.tsx';
+import { messageFor, Text } from '../../parts/field.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { useAct } from '../../parts/use-act.ts';
 
@@ -43,40 +43,27 @@ export function ProgramForm({ back, onMade }: FormProps) {
       <h3 ref={heading} tabIndex={-1}>
         Add a program
       </h3>
-      <Field
+      <Text
         label="Name"
         id="program-name"
         wrong={messageFor(thrown, 'name')}
         hint="People see it when they are asked"
-      >
-        {about => (
-          <input
-            {...about}
-            required
-            maxLength={100}
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        )}
-      </Field>
-      <Field
+        isRequired
+        maxLength={100}
+        value={name}
+        onValue={setName}
+      />
+      <Text
         label="Addresses it may send people back to"
         id="program-redirects"
         wrong={messageFor(thrown, 'redirect_uris')}
         hint="As https://reports.example.com/callback, each on a line of its own"
-      >
-        {about => (
-          <textarea
-            {...about}
-            class="code"
-            rows={3}
-            required
-            spellcheck={false}
-            value={redirects}
-            onInput={({ currentTarget }) => setRedirects(currentTarget.value)}
-          />
-        )}
-      </Field>
+        rows={3}
+        isRequired
+        value={redirects}
+        onValue={setRedirects}
+        isCode
+      />
       <label class="check">
         <input
           type="checkbox"
