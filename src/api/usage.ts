@@ -16,7 +16,7 @@ const DEFAULT_DAYS = 30;
 const MAX_ROWS = 20_000;
 const WHOSE =
   'Administrators see all. A person sees their own calls; a client, and a token with limits, what was done with that token only. ' +
-  'Calls are counted once they have been stored and are final, a minute after they ended at the latest where calls are gathered for 25 s. ' +
+  'Calls are counted once they have been stored and are final, some two minutes after they ended. ' +
   'Of a day, beyond 20,000 rows, what is new is counted under the server and tool `*`.';
 
 const ByParamSchema = z

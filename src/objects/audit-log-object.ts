@@ -8,6 +8,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
+import { tellDenials } from './events-of.ts';
 import { BucketStore } from '../audit/limits/bucket-store.ts';
 import { LeaseBook } from '../audit/limits/lease-book.ts';
 import type { Lease, LeaseRequest } from '../audit/limits/token-lease.ts';
@@ -138,7 +139,8 @@ export class AuditLog extends DurableObject<Env> {
     this.#buckets.sweep(now);
     let exportAt: number | undefined;
     try {
-      await this.#export.run();
+      // What it brings to the database is added up there.
+      if (await this.#export.run()) await tellDenials(this.env);
       this.#retryMs = RETRY_MS.first;
     } catch {
       // Nothing is lost: the rows stay here until the database has them.

@@ -29,21 +29,22 @@ export class CallExport {
 
   /**
    * Export all that has ended; one run after the other.
+   * @returns whether there was any
    * @throws Error where the database cannot be written, or has other rows in these places
    */
-  run(): Promise<void> {
+  run(): Promise<boolean> {
     const running = this.#turn.then(() => this.#exportAll());
     this.#turn = running.catch(() => {});
     return running;
   }
 
-  async #exportAll(): Promise<void> {
+  async #exportAll(): Promise<boolean> {
     const { calls, chains } = this.#parts;
     const { principalId } = chains;
-    if (principalId === undefined) return;
-    for (;;) {
+    if (principalId === undefined) return false;
+    for (let isAny = false; ; isAny = true) {
       const ended = calls.listEnded(BATCH);
-      if (ended.length === 0) return;
+      if (ended.length === 0) return isAny;
       const rows = await this.#placed(principalId, ended);
       await this.#write(rows);
     }

@@ -93,3 +93,17 @@ it('[OPS-7] is told of calls that were denied, once they are added up', async ()
     PATIENT,
   );
 });
+
+it('[OPS-7] is told of them too where calls have their rows before they leave', async () => {
+  const before = createPortico({ PORTICO_AUDIT_CALLS: 'before' });
+  const made = await before.api('POST', '/api/v1/tokens', { name: 'm', principal_id: principal });
+  const { token } = await made.json<{ token: string }>();
+  for (let n = 0; n < 11; n += 1) {
+    const call = await before.api('POST', '/api/v1/tools/call', { name: 'no.tool' }, { token });
+    expect(call.status).toBe(404);
+  }
+  await vi.waitFor(
+    () => expect(receiver.got.map(({ body }) => body.data)).toMatchObject([{ denied: 11 }]),
+    PATIENT,
+  );
+});
