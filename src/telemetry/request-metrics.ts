@@ -112,49 +112,38 @@ export class RequestMetrics {
 
   /** @param isShown whether the scraper may see a server; the empty name stands for what is of none */
   families(isShown: (server: string) => boolean): Family[] {
+    const counters = [
+      [this.#requests, 'requests', 'Requests by server, tool, method, era and outcome.'],
+      [
+        this.#denials,
+        'denials',
+        'Requests that were refused for want of a right or a limit, or as unknown.',
+      ],
+      [this.#hits, 'cache_hits', 'Calls that were answered with a result of before.'],
+      [this.#questions, 'questions', 'Questions that servers asked in the midst of a call.'],
+    ] as const;
+    const durations = [
+      [this.#durations, 'request', 'Time of requests.'],
+      [
+        this.#gateway,
+        'gateway',
+        'Time of requests without the time in which a server was waited for.',
+      ],
+      [this.#upstream, 'upstream', 'Time of requests to servers.'],
+    ] as const;
     return [
-      {
-        name: 'portico_requests_total',
+      ...counters.map(([series, name, help]): Family => ({
+        name: `portico_${name}_total`,
         type: 'counter',
-        help: 'Requests by server, tool, method, era and outcome.',
-        samples: this.#requests.samples(isShown, toCount),
-      },
-      {
-        name: 'portico_request_duration_seconds',
+        help,
+        samples: series.samples(isShown, toCount),
+      })),
+      ...durations.map(([series, name, help]): Family => ({
+        name: `portico_${name}_duration_seconds`,
         type: 'histogram',
-        help: 'Time of requests.',
-        samples: this.#durations.samples(isShown, toBuckets),
-      },
-      {
-        name: 'portico_gateway_duration_seconds',
-        type: 'histogram',
-        help: 'Time of requests without the time in which a server was waited for.',
-        samples: this.#gateway.samples(isShown, toBuckets),
-      },
-      {
-        name: 'portico_upstream_duration_seconds',
-        type: 'histogram',
-        help: 'Time of requests to servers.',
-        samples: this.#upstream.samples(isShown, toBuckets),
-      },
-      {
-        name: 'portico_denials_total',
-        type: 'counter',
-        help: 'Requests that were refused for want of a right or a limit, or as unknown.',
-        samples: this.#denials.samples(isShown, toCount),
-      },
-      {
-        name: 'portico_cache_hits_total',
-        type: 'counter',
-        help: 'Calls that were answered with a result of before.',
-        samples: this.#hits.samples(isShown, toCount),
-      },
-      {
-        name: 'portico_questions_total',
-        type: 'counter',
-        help: 'Questions that servers asked in the midst of a call.',
-        samples: this.#questions.samples(isShown, toCount),
-      },
+        help,
+        samples: series.samples(isShown, toBuckets),
+      })),
     ];
   }
 }
