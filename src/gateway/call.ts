@@ -23,7 +23,7 @@ import type { CachedRequestPorts } from './cache/cached-call.ts';
 import { orAskForAccount } from './steps/ask-for-account.ts';
 import { answerFromCache } from './steps/cache.ts';
 import { endWhenDrained, type OpenCallChannel } from './steps/end-when-drained.ts';
-import { observe } from './steps/observe.ts';
+import { noteCalled, noteFailed, noteReplaced, observe } from './steps/observe.ts';
 import { recordOf, type CallRecord } from './steps/record.ts';
 import { refuseOpenCircuit } from './steps/refuse-open-circuit.ts';
 import { reportOutcome } from './steps/report-outcome.ts';
@@ -33,7 +33,6 @@ import type { Send } from './steps/send.ts';
 import type { Tasks } from './steps/tasks.ts';
 import type { CallReports } from './health/call-reports.ts';
 import type { Viewer } from './viewer.ts';
-import { noteCalled, noteFailed, noteReplaced } from './steps/note-call.ts';
 
 export interface CallPorts {
   lists: Pick<Lists, 'catalogOf' | 'catalogsOf' | 'resolve'>;

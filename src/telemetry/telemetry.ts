@@ -1,6 +1,9 @@
 /**
  * What is seen of every request: a span with its children, counters and histograms, a line of the log, a point for Analytics Engine. All of
  * it is made when a request is over and handed on by work that no answer waits for.
+ *
+ * A trace that its caller keeps is kept; of others a share, by the id alone, so that all who have part in a trace decide alike. Source:
+ * OpenTelemetry, `ParentBased` and `TraceIdRatioBased` samplers.
  */
 import type { JsonObject } from '../shared/protocol.ts';
 import type { WaitUntil } from '../shared/util/wait-until.ts';
@@ -12,7 +15,6 @@ import type { Family } from './exposition.ts';
 import { toLogLine } from './log-line.ts';
 import { Operation, type EndedOperation, type OperationTrace } from './operation.ts';
 import { RequestMetrics } from './request-metrics.ts';
-import { isRemarkable, isWithin } from './sampling.ts';
 import type { TelemetrySettings } from './telemetry-settings.ts';
 import { toTrace } from './to-trace.ts';
 
@@ -89,4 +91,21 @@ export class Telemetry {
     const trace = isKept ? toTrace(ended) : undefined;
     if (trace && send) waitUntil(send(trace).catch(() => {}));
   }
+}
+
+/** Of the id of a trace the last 56 bits are random (W3C Trace Context Level 2). */
+const RANDOM_DIGITS = 14;
+const RANDOM_RANGE = 16 ** RANDOM_DIGITS;
+
+/** Whether an id falls within a share of all ids. */
+export const isWithin = (traceId: string, ratio: number): boolean =>
+  Number.parseInt(traceId.slice(-RANDOM_DIGITS), 16) < ratio * RANDOM_RANGE;
+
+/** Whether a request is kept though it was not chosen: it failed, here or at its server, or was slow. Not where nobody knows who came. */
+export function isRemarkable(
+  { outcome, code, durationMs }: Pick<EndedOperation, 'outcome' | 'code' | 'durationMs'>,
+  slowMs: number,
+): boolean {
+  if (code === 'unauthorized') return false;
+  return (outcome !== 'ok' && outcome !== 'cancelled') || durationMs >= slowMs;
 }

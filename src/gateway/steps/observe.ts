@@ -1,12 +1,27 @@
-/** A request to a server as it is seen from outside: when it left, how it ended, and the trace that the server is told it is part of. */
+/**
+ * A call as it is seen from outside: what it turned out to be, each request to its server with the trace that the server is told it is part
+ * of, and how it ended. Nothing of what its caller may not see comes here.
+ */
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { isObject } from '../../shared/protocol.ts';
 import { fromRawMembers, rawMembers } from '../../shared/json/json-spans.ts';
-import type { Ending, Operation, Sending, SendingFacts } from '../../telemetry/operation.ts';
-import type { CallMessages } from '../../upstream/protocol/call.ts';
+import { isObject } from '../../shared/protocol.ts';
+import { redactArguments } from '../../shared/redaction/redact-arguments.ts';
+import { markedSchemaOf } from '../../shared/redaction/secret-marks.ts';
+import {
+  toEnding,
+  type Ending,
+  type Operation,
+  type OperationFacts,
+  type Sending,
+  type SendingFacts,
+} from '../../telemetry/operation.ts';
+import type { CallContext, CallMessages } from '../../upstream/protocol/call.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
 import type { OutboundRequest } from '../../upstream/protocol/wire-request.ts';
+import type { RelayedRequest, RoutedReply } from '../gateway.ts';
+import type { Resolved } from '../resolve.ts';
+import { failureCode } from '../server-failure.ts';
 import type { SendStep } from './send.ts';
 
 /** The step. It does nothing for a request that nobody looks at. */
@@ -93,4 +108,41 @@ async function* watched(
     // Whoever took the messages wanted no more of them.
     sending.ends({ outcome: 'cancelled' });
   }
+}
+
+/** Its server is known, and its caller sees what is called. */
+export function noteCalled(
+  { operation }: CallContext,
+  { method, params }: RelayedRequest,
+  { server, name, item }: Resolved,
+): void {
+  if (!operation || operation.hasTarget) return;
+  const facts: Partial<OperationFacts> = { server: server.name };
+  if (method === 'tools/call') facts.tool = name;
+  if (method === 'prompts/get') facts.prompt = name;
+  if (method === 'resources/read') facts.uri = name;
+  const given = operation.keepsContent ? params.get('arguments') : undefined;
+  if (given !== undefined) {
+    const { arguments: kept } = redactArguments(given, item && markedSchemaOf(item));
+    facts.arguments = JSON.stringify(kept ?? {});
+  }
+  operation.is(facts);
+}
+
+/** It failed with this. */
+export function noteFailed({ operation, signal }: CallContext, thrown: unknown): void {
+  operation?.ends(signal.aborted ? { outcome: 'cancelled' } : toEnding(failureCode(thrown)));
+}
+
+/** It was answered; where its caller gets something else than that, so it ended. */
+export function noteReplaced({ operation }: CallContext, routed: RoutedReply): RoutedReply {
+  if (!operation) return routed;
+  if (routed.isHit) operation.is({ isHit: true });
+  return {
+    ...routed,
+    onReplaced(code) {
+      operation.ends(toEnding(code));
+      routed.onReplaced?.(code);
+    },
+  };
 }

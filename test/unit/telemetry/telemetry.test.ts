@@ -1,9 +1,8 @@
 /** Which requests are kept, what the log says of them, and that nothing of it can stop a request. */
 import { expect, it } from 'vitest';
 import type { TelemetrySettings } from '../../../src/telemetry/telemetry-settings.ts';
-import { Telemetry } from '../../../src/telemetry/telemetry.ts';
+import { isWithin, Telemetry } from '../../../src/telemetry/telemetry.ts';
 import type { Ending } from '../../../src/telemetry/operation.ts';
-import { isWithin } from '../../../src/telemetry/sampling.ts';
 import type { FinishedTrace } from '../../../src/tracing/trace.ts';
 
 const SETTINGS: TelemetrySettings = { ratio: 0.1, slowMs: 60_000, keepsContent: false, log: 'all' };
