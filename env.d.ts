@@ -10,6 +10,8 @@ interface Env {
   LOCAL_DRAIN_KEY?: string;
   /** A dataset of Analytics Engine, where the deployment has one. */
   METRICS?: AnalyticsEngineDataset;
+  /** The log of requests; the local host alone has one. */
+  LINES?: Fetcher;
   /** A folder of traces; the local host alone has one. */
   TRACES?: Fetcher;
 }

@@ -110,6 +110,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
           {
             [config.assets]: { disk: { path: assets, writable: false } },
             ...toTraceService(options.traceDir),
+            ...toLineService(options.log),
             [NETWORK_BINDING]: toNetwork(options.network),
           },
         ),
@@ -183,6 +184,17 @@ function toTraceService(traceDir: string | undefined): V4WorkerOptions['serviceB
   if (traceDir === undefined) return {};
   const folder = createTraceFolder(traceDir);
   return { TRACES: async request => new Response(null, await folder(request)) };
+}
+
+/** Takes the lines of requests, many at once. */
+function toLineService(log: LogFile | undefined): V4WorkerOptions['serviceBindings'] {
+  if (log === undefined) return {};
+  return {
+    async LINES(request) {
+      for (const line of (await request.text()).split('\n')) if (line !== '') log.request(line);
+      return new Response(null, { status: 204 });
+    },
+  };
 }
 
 function workerOptions(

@@ -5,7 +5,6 @@
 import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from 'miniflare';
 import type { V4MiniflareOptions } from 'miniflare';
 import type { LogFile } from './log-file.ts';
-import { isRequestLine } from './request-log.ts';
 import { LOOPBACK } from './ports.ts';
 import { findChildren, unwatch, watch } from './watchdog.ts';
 
@@ -65,7 +64,7 @@ export function baseOptions(storage: string, log: LogFile | undefined) {
     log: new Log(LogLevel.NONE),
     resourcePersistencePath: storage,
     handleStructuredLogs: ({ level, message }: { level: string; message: string }) =>
-      isRequestLine(message) ? log?.request(message) : log?.write(`worker ${level}`, message),
+      log?.write(`worker ${level}`, message),
   };
 }
 

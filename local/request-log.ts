@@ -18,9 +18,6 @@ export interface RequestLog {
   flush(): void;
 }
 
-/** Whether the Worker says a line of a request: the form of `src/telemetry/log-line.ts`. */
-export const isRequestLine = (message: string): boolean => message.startsWith('{"time":"');
-
 /** @param maxBytes bounds each of its two files */
 export function openRequestLog(path: string, maxBytes: number = MAX_BYTES): RequestLog {
   let gathered = '';

@@ -51,6 +51,7 @@ export function compose(env: Env): AppPorts {
     settings: config.telemetry,
     otlp,
     folder: env.TRACES,
+    lines: env.LINES,
     dataset: env.METRICS,
     isOneMachine,
     wait,

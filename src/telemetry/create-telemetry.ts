@@ -4,7 +4,8 @@ import { OtlpBatch } from '../tracing/otlp-batch.ts';
 import type { OtlpSettings } from '../tracing/otlp-settings.ts';
 import { createTraceTransport, type TraceTransportOptions } from '../tracing/trace-transport.ts';
 import type { DataPoint } from './data-point.ts';
-import { Telemetry } from './telemetry.ts';
+import { createLineBatch } from './line-batch.ts';
+import { Telemetry, type TelemetryPorts } from './telemetry.ts';
 import type { TelemetrySettings } from './telemetry-settings.ts';
 
 export interface TelemetryDeps {
@@ -13,6 +14,8 @@ export interface TelemetryDeps {
   otlp: OtlpSettings | undefined;
   /** The local host's folder of traces. */
   folder: TraceTransportOptions['folder'];
+  /** The local host's log: takes lines with `PUT`. */
+  lines: TraceTransportOptions['folder'];
   /** Analytics Engine, where the deployment has it. */
   dataset: { writeDataPoint(point: DataPoint): void } | undefined;
   /** One process serves all requests. */
@@ -30,10 +33,17 @@ export function createTelemetry(deps: TelemetryDeps) {
     isOneMachine,
     // The folder is for what is read one by one: it has room for a thousand.
     send: createTraceTransport({ batch, folder: batch ? undefined : folder }),
-    // The one thing that `wrangler tail` and the local host hear.
-    // oxlint-disable-next-line no-console
-    log: line => console.log(line),
+    log: toLog(deps),
     point: dataset && (point => dataset.writeDataPoint(point)),
   });
   return { tracer, telemetry };
+}
+
+/** Where lines of the log go: to the local host together, else to what `wrangler tail` hears. */
+function toLog({ lines, wait, now }: TelemetryDeps): TelemetryPorts['log'] {
+  // oxlint-disable-next-line no-console
+  if (!lines) return line => console.log(line);
+  const put = async (body: string) =>
+    (await lines.fetch('https://log.invalid/', { method: 'PUT', body })).body?.cancel();
+  return createLineBatch({ put, wait, now });
 }

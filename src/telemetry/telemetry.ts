@@ -25,7 +25,7 @@ export interface TelemetryPorts {
   /** One process serves all requests. */
   isOneMachine: boolean;
   /** Takes a line of the log. */
-  log(line: string): void;
+  log(line: string, waitUntil: WaitUntil): void;
   /** Takes a point of Analytics Engine; undefined where there is none. */
   point: ((point: DataPoint) => void) | undefined;
 }
@@ -87,7 +87,7 @@ export class Telemetry {
     this.#metrics.add(ended, isKept && ended.trace !== undefined);
     point?.(toDataPoint(ended));
     const line = toLogLine(ended, settings);
-    if (line !== undefined) log(line);
+    if (line !== undefined) log(line, waitUntil);
     const trace = isKept ? toTrace(ended) : undefined;
     if (trace && send) waitUntil(send(trace).catch(() => {}));
   }
