@@ -2,7 +2,7 @@
 import type { Exemplar, Labels, Sample } from './exposition.ts';
 
 /** Upper bounds of the buckets, in seconds; above the last there is one more. */
-export const BOUNDS_S = [
+const BOUNDS_S = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ] as const;
 

@@ -5,8 +5,7 @@
 import { isDenial } from '../shared/errors/denials.ts';
 import { errorEntry, type ErrorCode } from '../shared/errors/table.ts';
 import { isObject, type JsonObject } from '../shared/protocol.ts';
-import type { Parent } from '../tracing/traceparent.ts';
-import { toTraceparent } from '../tracing/traceparent.ts';
+import { toTraceparent, type Parent } from '../tracing/traceparent.ts';
 import { randomHex } from '../tracing/trace-ids.ts';
 
 /**
@@ -52,7 +51,6 @@ export interface SendingFacts {
   transportType: string;
   url: string;
   method: string;
-  era?: string;
   protocolVersion?: string;
   /** The server's own name of the tool or prompt. */
   tool?: string;
