@@ -108,7 +108,9 @@ export class Operation {
   readonly #startedAt = Date.now();
   readonly #startedMs = performance.now();
   readonly #traceOf: TraceOf;
-  #trace: OperationTrace | undefined;
+  #meta: JsonObject | undefined;
+  /** Found when it is first asked for; null where there is none. */
+  #found: OperationTrace | null | undefined;
   /** Whether arguments and results are kept. */
   readonly keepsContent: boolean;
   #ending: Ending = { outcome: 'ok' };
@@ -122,13 +124,17 @@ export class Operation {
   constructor(onEnd: (ended: EndedOperation) => void, traceOf: TraceOf, keepsContent: boolean) {
     this.#onEnd = onEnd;
     this.#traceOf = traceOf;
-    this.#trace = traceOf(undefined);
     this.keepsContent = keepsContent;
   }
 
-  /** Its message names a trace itself, which goes before that of the transport. @param meta its `_meta`, parsed */
+  /** Its message may name a trace itself, which goes before that of the transport. @param meta its `_meta`, parsed */
   joins(meta: unknown): void {
-    if (this.#trace && isObject(meta)) this.#trace = this.#traceOf(meta);
+    if (isObject(meta)) this.#meta = meta;
+  }
+
+  get #trace(): OperationTrace | undefined {
+    if (this.#found === undefined) this.#found = this.#traceOf(this.#meta) ?? null;
+    return this.#found ?? undefined;
   }
 
   /** The W3C header of what is done for it; undefined where it is not traced. */
@@ -182,7 +188,8 @@ export class Operation {
     this.#underWay += 1;
     const release = this.hold();
     const startedAt = Date.now();
-    const spanId = this.#trace ? randomHex(8) : '';
+    const trace = this.#trace;
+    const spanId = trace ? randomHex(8) : '';
     const onEnd = (ending: Ending, questions: number) => {
       const now = performance.now();
       this.#underWay -= 1;
@@ -194,7 +201,7 @@ export class Operation {
       }
       release();
     };
-    return new Sending(onEnd, this.#trace && { ...this.#trace, spanId });
+    return new Sending(onEnd, trace && { ...trace, spanId });
   }
 
   #end(): void {

@@ -70,14 +70,14 @@ export class Telemetry {
     const parent = own ?? ambient;
     const traceId = parent?.traceId ?? randomHex(16);
     const isSampled = (parent?.isSampled ?? false) || isWithin(traceId, this.#ports.settings.ratio);
-    const state = own ? meta?.['tracestate'] : headers.get('tracestate');
+    const state = parent && (own ? meta?.['tracestate'] : headers.get('tracestate'));
     return {
       traceId,
       spanId: randomHex(8),
       parentSpanId: parent?.spanId,
       isSampled,
       link: own && ambient && own.spanId !== ambient.spanId ? ambient : undefined,
-      state: parent && typeof state === 'string' ? parseTracestate(state) : undefined,
+      state: typeof state === 'string' ? parseTracestate(state) : undefined,
     };
   }
 

@@ -1,12 +1,24 @@
 /** Ids of traces and spans. Source: W3C Trace Context, §3.2.2 and §3.2.3. */
 
-/** Random bytes as hex digits; never all zeros, which W3C does not allow. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+/** Random bytes are drawn this many at a time, since a drawing costs more than its bytes. */
+const POOL_BYTES = 3_072;
+
+/** Digits that are drawn and not used yet. */
+let pool = '';
+
+/** Random bytes as hex digits, 16 at most; never all zeros, which W3C does not allow. */
 export function randomHex(bytes: number): string {
-  const random = crypto.getRandomValues(new Uint8Array(bytes));
-  if (random.every(byte => byte === 0)) random[0] = 1;
-  let hex = '';
-  for (const byte of random) hex += HEX[byte] ?? '';
-  return hex;
+  for (;;) {
+    if (pool.length < 2 * bytes) pool = draw();
+    const hex = pool.slice(-2 * bytes);
+    pool = pool.slice(0, -2 * bytes);
+    if (/[1-9a-f]/.test(hex)) return hex;
+  }
 }
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+function draw(): string {
+  let hex = '';
+  for (const byte of crypto.getRandomValues(new Uint8Array(POOL_BYTES))) hex += HEX[byte] ?? '';
+  return hex;
+}

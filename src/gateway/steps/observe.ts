@@ -4,7 +4,7 @@
  */
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { fromRawMembers, rawMembers } from '../../shared/json/json-spans.ts';
+import { withMembers } from '../../shared/json/json-spans.ts';
 import { isObject } from '../../shared/protocol.ts';
 import { redactArguments } from '../../shared/redaction/redact-arguments.ts';
 import { markedSchemaOf } from '../../shared/redaction/secret-marks.ts';
@@ -56,9 +56,8 @@ function toFacts(
 /** The request with the trace it is part of, in its headers and in `_meta` (SEP-414), which is all that a program hears. */
 function traced(request: OutboundRequest, { context }: Sending): OutboundRequest {
   if (!context) return request;
-  const members = rawMembers(request.params.get('_meta') ?? '{}');
-  for (const [key, value] of Object.entries(context)) members.set(key, JSON.stringify(value));
-  const params = new Map(request.params).set('_meta', fromRawMembers(members));
+  const meta = withMembers(request.params.get('_meta') ?? '{}', context);
+  const params = new Map(request.params).set('_meta', meta);
   return { ...request, params, traceHeaders: context };
 }
 

@@ -115,3 +115,17 @@ export function fromRawMembers(members: RawObject): string {
   }
   return `${text}}`;
 }
+
+/**
+ * The text of an object with these members too, in place of its own of their keys. Only where it may have such is it taken apart.
+ * @param text valid JSON text of one object
+ */
+export function withMembers(text: string, more: Readonly<Record<string, string>>): string {
+  const entries = Object.entries(more).map(([key, value]) => [key, JSON.stringify(value)] as const);
+  if (text.includes('\\') || entries.some(([key]) => text.includes(`"${key}"`))) {
+    return fromRawMembers(new Map([...rawMembers(text), ...entries]));
+  }
+  const before = text.slice(0, text.lastIndexOf('}')).trimEnd();
+  const added = entries.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(',');
+  return `${before}${before.endsWith('{') || added === '' ? '' : ','}${added}}`;
+}

@@ -1,6 +1,11 @@
 /** Raw members and elements: what they cut out is what was written, to the byte. */
 import { describe, expect, it } from 'vitest';
-import { fromRawMembers, rawElements, rawMembers } from '../../../src/shared/json/json-spans.ts';
+import {
+  fromRawMembers,
+  rawElements,
+  rawMembers,
+  withMembers,
+} from '../../../src/shared/json/json-spans.ts';
 import { createRandom, SEED, type Random } from '../seeded.ts';
 
 const ROUNDS = 1_500;
@@ -166,6 +171,22 @@ describe('rawElements', () => {
       const padded = values.map(value => random.pick(SPACES) + value + random.pick(SPACES));
       const text = `${random.pick(SPACES)}[${padded.length === 0 ? random.pick(SPACES) : padded.join(',')}]`;
       expect([text, rawElements(text)]).toEqual([text, values]);
+    }
+  });
+});
+
+describe('withMembers', () => {
+  it(`[MCP-7] adds members in place of those of their keys, and leaves the rest (seed ${SEED})`, () => {
+    const random = createRandom(SEED + 4);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const members = Array.from({ length: random.below(4) }, () => writeMember(random, 3));
+      const text = random.pick(SPACES) + writeObject(random, members) + random.pick(SPACES);
+      const more = random.below(2) === 0 ? { a: 'x"y', c: 'z' } : { c: 'z' };
+      const wanted = lastOfEach(members);
+      for (const [key, value] of Object.entries(more)) wanted.set(key, JSON.stringify(value));
+      const made = withMembers(text, more);
+      expect(JSON.parse(made)).toEqual(JSON.parse(fromRawMembers(wanted)));
+      expect([text, rawMembers(made)]).toEqual([text, wanted]);
     }
   });
 });
