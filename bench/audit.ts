@@ -8,6 +8,6 @@ const VARIANTS = {
   'audit and limits': { PORTICO_RATE_LIMIT: '1000000', PORTICO_SERVER_RATE_LIMIT: '1000000' },
 };
 
-/** Runs all rounds; gives a table for each variant. */
+/** Runs all rounds; gives a table. */
 export const measureAudit = (options: Options, say: (line: string) => void): Promise<string> =>
   measureVariants(OFF, VARIANTS, options, say);

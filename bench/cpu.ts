@@ -8,6 +8,7 @@ import { createCases, measureSlice } from './measure.ts';
 import type { Options } from './options.ts';
 import { MAX_CONNECTIONS } from './setup.ts';
 import type { Bench } from './setup.ts';
+import { median } from './statistics.ts';
 import { findChildren } from '../local/watchdog.ts';
 
 const TICK_US = 10_000;
@@ -15,14 +16,11 @@ const CLIENTS = [1, MAX_CONNECTIONS] as const;
 const SIDES = ['relay', 'portico'] as const;
 
 /** Processor time of a process so far, in microseconds: fields 14 and 15 of its `stat`. */
-function cpuUs(pid: number): number {
+export function cpuUs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_US;
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 
 /** Runs all rounds; gives a table of microseconds per request. @throws Error where the system has no process table */
 export async function measureCpu(

@@ -23,6 +23,7 @@ import { mcpHeaders, rpcBody } from './exchanges.ts';
 import { openInspector, usedBytes } from './inspector.ts';
 import { registerMany } from './register-many.ts';
 import { requestJson } from './setup.ts';
+import { median } from './statistics.ts';
 
 const UPSTREAM = fileURLToPath(new URL('./search-upstream.ts', import.meta.url));
 const COUNTS = [300, 1_000];
@@ -41,8 +42,6 @@ const TICK_MS = 10;
 const QUERIES = ['which invoices were not paid', 'delete an old branch', 'copy a page elsewhere'];
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 /** What workerd took of the processors so far, in milliseconds. */
 function processorMs(): number {

@@ -183,12 +183,17 @@ export interface BenchOptions {
   canAsk?: boolean;
 }
 
+const dataDirs: string[] = [];
+const removeDataDirs = (): void => {
+  for (const dataDir of dataDirs) rmSync(dataDir, { recursive: true, force: true });
+};
+
 /** Starts everything a run needs. */
 export async function startBench(options: BenchOptions): Promise<Bench> {
   const adminToken = `portico_${randomBytes(32).toString('base64url')}`;
   const keys = { active: 'k1', keys: { k1: randomBytes(32).toString('base64') } };
   const dataDir = mkdtempSync(join(tmpdir(), 'portico-bench-'));
-  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  if (dataDirs.push(dataDir) === 1) process.once('exit', removeDataDirs);
   const upstream = await startUpstream(options.canAsk);
   let host: Host | undefined;
   const stop = async (): Promise<void> => {

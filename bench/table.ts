@@ -4,6 +4,7 @@
  */
 import { percentile } from './load.ts';
 import type { Sample } from './load.ts';
+import { median } from './statistics.ts';
 
 export interface Summary {
   p50Ms: number;
@@ -48,13 +49,6 @@ export function toSummary({ latenciesMs, elapsedMs }: Sample): Summary {
     p99Ms: percentile(latenciesMs, 0.99),
     requestsPerSecond: (latenciesMs.length / elapsedMs) * 1_000,
   };
-}
-
-function median(values: number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
 function medianSummary(summaries: Summary[]): Summary {

@@ -10,7 +10,7 @@ import { measureVariants } from './variants.ts';
 
 const OFF = { PORTICO_LOG: 'off' };
 
-/** Runs all rounds; gives a table for each variant. */
+/** Runs all rounds; gives a table. */
 export async function measureTelemetry(
   options: Options,
   say: (line: string) => void,

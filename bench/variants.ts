@@ -1,25 +1,46 @@
 /**
  * What settings cost: `tools/call` of a modern client through Portico with some and without them, in alternating slices of one run.
  *
- * Owns: a host for each, so that nothing but the settings differs. Each idles while another is measured.
+ * Owns: a host for each, so that nothing but the settings differs, and one more without them, whose distance from 1 is what two hosts that are the same differ
+ * by. Hosts are started anew a few times, since one keeps for its life what its first requests made of it. Each idles while another is measured.
  */
-import { createCases, measureSlice } from './measure.ts';
+import { findChildren } from '../local/watchdog.ts';
+import { cpuUs } from './cpu.ts';
+import { createCases, measureSlice, type Case } from './measure.ts';
 import type { Options } from './options.ts';
-import { MAX_CONNECTIONS, startBench } from './setup.ts';
-import type { Bench } from './setup.ts';
-import { toRow, toSummary, toTable } from './table.ts';
-import type { Pair, Summary } from './table.ts';
+import { toTable } from './retrieval/text-table.ts';
+import { MAX_CONNECTIONS, startBench, type Bench } from './setup.ts';
+import { median } from './statistics.ts';
+import { toSummary, type Summary } from './table.ts';
 
 const CLIENTS = [1, MAX_CONNECTIONS] as const;
+const STARTS = 4;
 
-/** What the table calls the host without them. */
+/** What the table calls the hosts without them. */
 const OFF = 'off';
+const OFF_AGAIN = 'off, once more';
 
 /** Settings by what the table calls them. */
 export type Variants = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
+interface Side {
+  name: string;
+  bench: Bench;
+  measured: Case;
+  /** Its workerd. */
+  pid: number;
+}
+
+/** A slice, with the processor time that workerd took for a request. */
+interface Slice extends Summary {
+  processorUs: number;
+}
+
+/** Slices of a side at a number of clients, by start and round. */
+type Slices = Map<string, Slice[][]>;
+
 /**
- * Runs all rounds; gives a table for each variant.
+ * Runs all rounds, a part of them after each start; gives a table.
  * @param without the settings that they are compared with
  */
 export async function measureVariants(
@@ -28,61 +49,93 @@ export async function measureVariants(
   options: Options,
   say: (line: string) => void,
 ): Promise<string> {
-  say(`starting Portico ${Object.keys(wanted).length + 1} times`);
-  const started: Bench[] = [];
-  const start = async (env: Readonly<Record<string, string>>) => {
-    const bench = await startBench({ env: { ...env } });
-    started.push(bench);
-    const cases = (await createCases(bench)).filter(
-      ({ upstreamRequests, era }) => upstreamRequests === 1 && era === 'modern',
-    );
-    return { bench, cases };
-  };
-  try {
-    const off = await start(without);
-    const variants = [];
-    for (const [name, env] of Object.entries(wanted))
-      variants.push({ name, ...(await start(env)) });
-    const sides = [{ name: OFF, ...off }, ...variants];
-    const measured = new Map<string, Summary[]>();
-    for (let round = 0; round <= options.rounds; round += 1) {
-      say(round === 0 ? 'warm-up round' : `round ${round} of ${options.rounds}`);
-      for (const [index, { request }] of off.cases.entries()) {
-        for (const clients of CLIENTS) {
-          for (const { name, bench, cases } of round % 2 === 0 ? sides : sides.toReversed()) {
-            const one = cases[index];
-            if (!one) throw new Error(`no case ${index}`);
-            const slice = {
-              clients,
-              durationMs: options.secondsPerSlice * 1_000,
-              exact: round > 0,
-            };
-            const summary = toSummary(await measureSlice(bench, one, 'portico', slice));
-            const key = `${name} ${request} ${clients}`;
-            if (round > 0) measured.set(key, [...(measured.get(key) ?? []), summary]);
-          }
-        }
+  const all = { [OFF]: without, ...wanted, [OFF_AGAIN]: without };
+  const slices: Slices = new Map();
+  const starts = Math.min(STARTS, options.rounds);
+  for (let start = 0; start < starts; start += 1) {
+    say(`start ${start + 1} of ${starts}: Portico ${Object.keys(all).length} times`);
+    const sides: Side[] = [];
+    try {
+      for (const [name, env] of Object.entries(all)) sides.push(await startSide(name, env));
+      await measureStart(sides, start, { ...options, rounds: options.rounds / starts }, slices);
+    } finally {
+      for (const { bench } of sides) await bench.stop();
+    }
+  }
+  const names = Object.keys(all).filter(name => name !== OFF);
+  return toText(names, slices);
+}
+
+async function startSide(name: string, env: Readonly<Record<string, string>>): Promise<Side> {
+  const others = findChildren('workerd');
+  const bench = await startBench({ env: { ...env } });
+  const pid = findChildren('workerd').find(child => !others.includes(child));
+  if (pid === undefined) throw new Error('workerd was not found in the process table');
+  const measured = (await createCases(bench)).find(
+    ({ upstreamRequests, era }) => upstreamRequests === 1 && era === 'modern',
+  );
+  if (!measured) throw new Error('there is no case to measure');
+  return { name, bench, measured, pid };
+}
+
+/** The rounds of one start; the first, which is not counted, warms the hosts. */
+async function measureStart(
+  sides: readonly Side[],
+  start: number,
+  options: Options,
+  slices: Slices,
+): Promise<void> {
+  const durationMs = options.secondsPerSlice * 1_000;
+  for (let round = 0; round <= options.rounds; round += 1) {
+    const turned = [...sides.slice(round % sides.length), ...sides.slice(0, round % sides.length)];
+    for (const clients of CLIENTS) {
+      for (const { name, bench, measured, pid } of round % 2 === 0 ? turned : turned.toReversed()) {
+        const slice = { clients, durationMs, exact: round > 0 };
+        const before = cpuUs(pid);
+        const sample = await measureSlice(bench, measured, 'portico', slice);
+        const processorUs = (cpuUs(pid) - before) / sample.latenciesMs.length;
+        if (round === 0) continue;
+        const key = `${name} ${clients}`;
+        const known = slices.get(key) ?? [];
+        slices.set(key, known);
+        (known[start] ??= []).push({ ...toSummary(sample), processorUs });
       }
     }
-    const of = (name: string, request: string, clients: number) =>
-      measured.get(`${name} ${request} ${clients}`) ?? [];
-    return variants
-      .map(({ name }) => {
-        const rows = off.cases.flatMap(({ request }) =>
-          CLIENTS.map(clients => {
-            const others = of(OFF, request, clients);
-            const pairs = of(name, request, clients).map((portico, round): Pair => {
-              const relay = others[round];
-              if (!relay) throw new Error('a round is missing');
-              return { relay, portico };
-            });
-            return toRow(request, clients, pairs);
+  }
+}
+
+/** A row for each variant and number of clients: medians of all rounds, and the least and the most of the starts' medians. */
+function toText(names: readonly string[], slices: Slices): string {
+  const rows = names.flatMap(name =>
+    CLIENTS.map(clients => {
+      const own = slices.get(`${name} ${clients}`) ?? [];
+      const others = slices.get(`${OFF} ${clients}`) ?? [];
+      const ratiosOf = (pick: (slice: Slice) => number): string => {
+        const byStart = own.map((rounds, start) =>
+          rounds.map((slice, round) => {
+            const other = others[start]?.[round];
+            if (!other) throw new Error('a round is missing');
+            return pick(slice) / pick(other);
           }),
         );
-        return toTable(rows, ['off', name]);
-      })
-      .join('\n\n');
-  } finally {
-    for (const bench of started) await bench.stop();
-  }
+        const medians = byStart.map(median);
+        const range = [Math.min(...medians), Math.max(...medians)].map(value => value.toFixed(2));
+        return `${median(byStart.flat()).toFixed(3)} (${range.join('–')})`;
+      };
+      const of = (pick: (slice: Slice) => number) => median(own.flat().map(pick));
+      return [
+        name,
+        String(clients),
+        `${of(({ p50Ms }) => p50Ms).toFixed(2)} ms`,
+        ratiosOf(({ p50Ms }) => p50Ms),
+        of(({ requestsPerSecond }) => requestsPerSecond).toFixed(0),
+        ratiosOf(({ requestsPerSecond }) => requestsPerSecond),
+        `${of(({ processorUs }) => processorUs).toFixed(0)} µs`,
+        ratiosOf(({ processorUs }) => processorUs),
+      ];
+    }),
+  );
+  const to = `to ${OFF}`;
+  const headings = ['Settings', 'Clients', 'p50', to, 'req/s', to, 'processor', to];
+  return toTable(headings, rows);
 }

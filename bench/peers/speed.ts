@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks';
 import { connectClient, type BenchClient } from './client.ts';
 import type { Endpoint } from './gateway.ts';
-import { median } from './statistics.ts';
+import { median } from '../statistics.ts';
 
 /** Which numbers of clients are measured. */
 export const CLIENTS = [1, 32] as const;

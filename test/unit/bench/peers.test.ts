@@ -5,7 +5,7 @@ import type { Fidelity, Outcome } from '../../../bench/peers/fidelity.ts';
 import { parsePeerOptions, toHelp } from '../../../bench/peers/options.ts';
 import { toReport, toTable, type Findings } from '../../../bench/peers/report.ts';
 import { toSpeed } from '../../../bench/peers/speed.ts';
-import { median } from '../../../bench/peers/statistics.ts';
+import { median } from '../../../bench/statistics.ts';
 
 const NAMES = ['Portico', 'mcp-hub'];
 const allAre = (outcome: Outcome, reasons: string[] = []): Fidelity => ({
