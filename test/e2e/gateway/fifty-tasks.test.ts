@@ -1,19 +1,25 @@
 /**
- * Fifty tasks done by a scripted host, over the three tools and over the full list, before eleven real servers with 231 tools: found,
- * described, called with arguments that fit. What it takes, in calls for each task, is printed.
+ * Fifty tasks and twenty done by a scripted host, over the three tools and over the full list, before nineteen real servers with 271 tools:
+ * found, described, called with arguments that fit. What it takes, in calls and tokens for each task, is printed.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture } from '../../fixtures/start-fixture.ts';
 import { TASK_SERVERS } from '../../fixtures/task-servers.ts';
+import { MORE_TASKS } from '../../fixtures/more-tasks.ts';
 import { TASKS } from '../../fixtures/tasks.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 import { open, type Era } from '../support/raw-client.ts';
 import { doBySearch, readFullList, type Done, type Wanted } from '../support/task-host.ts';
 
-const COUNT = 50;
+const SETS = [
+  { count: 50, tasks: TASKS },
+  { count: 20, tasks: MORE_TASKS },
+] as const;
+type Tasks = (typeof SETS)[number]['tasks'];
 let gateway: Gateway;
 let folder: string;
 
@@ -39,36 +45,43 @@ const connect = (era: Era, tools: string) =>
   open(era, { url: `${gateway.origin}/mcp?tools=${tools}`, token: gateway.adminToken });
 
 /** Has all tasks done, and finds those that were not. */
-async function runAll(how: string, work: (task: Wanted) => Promise<Done>) {
+async function runAll(how: string, tasks: Tasks, work: (task: Wanted) => Promise<Done>) {
   const missed: unknown[] = [];
-  const calls: number[] = [];
-  for (const { wanted, facts, tool, args } of TASKS) {
+  const all: Done[] = [];
+  for (const { wanted, facts, tool, args } of tasks) {
     const done = await work({ wanted, facts });
-    calls.push(done.calls);
+    all.push(done);
     const right = { name: tool.split('.')[1], given: args };
-    if (JSON.stringify(done.answer) !== JSON.stringify(right))
-      missed.push([wanted, tool, done.answer]);
+    if (!isDeepStrictEqual(done.answer, right)) missed.push([wanted, tool, done.answer]);
   }
-  const mean = calls.reduce((sum, count) => sum + count, 0) / calls.length;
+  const meanOf = (member: 'calls' | 'tokens') =>
+    all.reduce((sum, done) => sum + done[member], 0) / all.length;
+  const calls = meanOf('calls');
+  const most = Math.max(...all.map(done => done.calls));
   process.stderr.write(
-    `${how}: ${COUNT - missed.length} of ${COUNT} tasks, ${mean.toFixed(2)} calls per task, ${Math.max(...calls)} at most\n`,
+    `${how}: ${tasks.length - missed.length} of ${tasks.length} tasks, ${calls.toFixed(2)} calls per task, ` +
+      `${most} at most, ${Math.round(meanOf('tokens'))} tokens per task\n`,
   );
-  return missed;
+  return { missed, calls, tokens: meanOf('tokens') };
 }
 
-it('[FIND-2] are fifty, each for another tool, none of which is named', () => {
-  expect(TASKS).toHaveLength(COUNT);
-  expect(new Set(TASKS.map(({ tool }) => tool)).size).toBe(COUNT);
-  const telling = TASKS.filter(({ wanted, tool }) => wanted.includes(tool.split('.')[1] ?? ''));
+it('[FIND-2] are seventy, each for another tool, none of which is named', () => {
+  const all = SETS.flatMap(({ tasks }) => tasks);
+  expect(SETS.map(({ tasks }) => tasks.length)).toEqual(SETS.map(({ count }) => count));
+  expect(new Set(all.map(({ tool }) => tool)).size).toBe(all.length);
+  const telling = all.filter(({ wanted, tool }) => wanted.includes(tool.split('.')[1] ?? ''));
   expect(telling).toEqual([]);
 });
 
-it.each(['legacy', 'modern'] as const)('[FIND-2] are done over three tools: %s', async era => {
-  const client = await connect(era, 'search');
-  expect(await runAll(`three tools, ${era}`, task => doBySearch(client, task))).toEqual([]);
-});
+describe.each(SETS)('$count tasks', ({ tasks }) => {
+  it.each(['legacy', 'modern'] as const)('[FIND-2] are done over three tools: %s', async era => {
+    const client = await connect(era, 'search');
+    const { missed } = await runAll(`three tools, ${era}`, tasks, task => doBySearch(client, task));
+    expect(missed).toEqual([]);
+  });
 
-it('[FIND-2] are done over the full list', async () => {
-  const work = await readFullList(await connect('modern', 'all'));
-  expect(await runAll('full list', work)).toEqual([]);
+  it('[FIND-2] are done over the full list', async () => {
+    const work = await readFullList(await connect('modern', 'all'));
+    expect((await runAll('full list', tasks, work)).missed).toEqual([]);
+  });
 });

@@ -4,6 +4,7 @@
  * tools come: the gateway's for a search, that of the words they share with the task for a full list.
  */
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import type { RawClient } from './raw-client.ts';
 import { listAllTools, resultOf } from './raw-client.ts';
 import type { Task } from '../../fixtures/tasks.ts';
@@ -16,6 +17,8 @@ export interface Done {
   answer: unknown;
   /** Requests to the gateway, those for the list of tools left out. */
   calls: number;
+  /** What a model reads and writes for it, from the list of tools on (o200k_base). */
+  tokens: number;
 }
 
 interface Definition {
@@ -51,23 +54,41 @@ function fill({ inputSchema }: Definition, facts: Wanted['facts']): object | und
   return valid ? given : undefined;
 }
 
+/** Counts what a model reads of a list: each definition as it is listed. */
+const tokensOf = (value: unknown): number => countTokens(JSON.stringify(value));
+const tokensOfList = (tools: readonly unknown[]): number =>
+  tools.reduce<number>((sum, tool) => sum + tokensOf(tool), 0);
+
+/** What came of a call, and what the call cost: what the model wrote, and the text that it read. */
+async function useTool(client: RawClient, name: string, given: object) {
+  const result = resultOf(await client.call(name, given));
+  const text = result.content.map(block => block.text ?? '').join('\n');
+  const tokens = tokensOf({ name, arguments: given }) + countTokens(text);
+  return { result, text, tokens };
+}
+
 /** The host before an endpoint that lists three tools. */
 export async function doBySearch(client: RawClient, { wanted, facts }: Wanted): Promise<Done> {
-  const [search, describe, call] = (await listAllTools(client)).map(({ name }) => name);
+  const list = await listAllTools(client);
+  const [search, describe, call] = list.map(({ name }) => name);
   let calls = 0;
+  let tokens = tokensOfList(list);
   const use = async (name = '', given: object = {}) => {
+    const used = await useTool(client, name, given);
     calls += 1;
-    return resultOf(await client.call(name, given));
+    tokens += used.tokens;
+    return used.result;
   };
   const found = await use(search, { query: wanted });
   for (const { name } of (found['structuredContent'] as { tools: { name: string }[] }).tools) {
     const described = await use(describe, { name });
     const [tool] = (described['structuredContent'] as { tools: Definition[] }).tools;
     const given = tool && fill(tool, facts);
-    if (given)
-      return { answer: (await use(call, { name, arguments: given }))['structuredContent'], calls };
+    if (!given) continue;
+    const answer = (await use(call, { name, arguments: given }))['structuredContent'];
+    return { answer, calls, tokens };
   }
-  return { answer: undefined, calls };
+  return { answer: undefined, calls, tokens };
 }
 
 /** How much a task and a tool have in common; words that many tools have count little. */
@@ -94,16 +115,16 @@ function createReader(tools: readonly Definition[]) {
 
 /** The host before an endpoint that lists all tools: it reads them once, and calls. */
 export async function readFullList(client: RawClient): Promise<(wanted: Wanted) => Promise<Done>> {
-  const rank = createReader((await listAllTools(client)) as Definition[]);
+  const list = (await listAllTools(client)) as Definition[];
+  const rank = createReader(list);
+  const whole = tokensOfList(list);
   return async ({ wanted, facts }) => {
     for (const tool of rank(wanted)) {
       const given = fill(tool, facts);
       if (!given) continue;
-      return {
-        answer: resultOf(await client.call(tool.name, given))['structuredContent'],
-        calls: 1,
-      };
+      const { result, tokens } = await useTool(client, tool.name, given);
+      return { answer: result['structuredContent'], calls: 1, tokens: whole + tokens };
     }
-    return { answer: undefined, calls: 0 };
+    return { answer: undefined, calls: 0, tokens: whole };
   };
 }
