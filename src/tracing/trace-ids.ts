@@ -2,23 +2,23 @@
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 /** Random bytes are drawn this many at a time, since a drawing costs more than its bytes. */
-const POOL_BYTES = 3_072;
+const DRAWN_BYTES = 3_072;
 
-/** Digits that are drawn and not used yet. */
-let pool = '';
+/** What the isolate has drawn and not used yet, in digits. */
+const isolate = { drawn: '' };
 
 /** Random bytes as hex digits, 16 at most; never all zeros, which W3C does not allow. */
 export function randomHex(bytes: number): string {
   for (;;) {
-    if (pool.length < 2 * bytes) pool = draw();
-    const hex = pool.slice(-2 * bytes);
-    pool = pool.slice(0, -2 * bytes);
+    if (isolate.drawn.length < 2 * bytes) isolate.drawn = draw();
+    const hex = isolate.drawn.slice(-2 * bytes);
+    isolate.drawn = isolate.drawn.slice(0, -2 * bytes);
     if (/[1-9a-f]/.test(hex)) return hex;
   }
 }
 
 function draw(): string {
   let hex = '';
-  for (const byte of crypto.getRandomValues(new Uint8Array(POOL_BYTES))) hex += HEX[byte] ?? '';
+  for (const byte of crypto.getRandomValues(new Uint8Array(DRAWN_BYTES))) hex += HEX[byte] ?? '';
   return hex;
 }
