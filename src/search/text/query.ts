@@ -4,6 +4,7 @@
 import type { Embedding, Neighbour } from './embedding.ts';
 import { STOP_WORDS } from './stop-words.ts';
 import { hashText, toStem } from './terms.ts';
+import { toNearWords } from './near/near-words.ts';
 import { toWords } from './words.ts';
 
 /** One term of the query. */
@@ -24,15 +25,18 @@ const MAX_QUERY_TERMS = 64;
 
 /** Reads a query. */
 export function toQuery(text: string, embedding: Embedding): Query {
+  const read = text.slice(0, MAX_QUERY_CHARS);
+  const words = toWords(read, MAX_QUERY_CHARS);
+  const near = toNearWords(read, words, embedding);
   const terms = new Map<number, QueryTerm>();
   const add = (word: string): void => {
     const term = hashText(toStem(word));
     if (STOP_WORDS.has(word) || terms.has(term) || terms.size === MAX_QUERY_TERMS) return;
-    terms.set(term, { term, neighbours: embedding.neighboursOf(word) });
+    terms.set(term, { term, neighbours: near.of(word) });
   };
-  for (const { whole, parts } of toWords(text, MAX_QUERY_CHARS)) {
+  for (const { whole, parts } of words) {
     for (const part of parts) add(part);
     add(whole);
   }
-  return { terms: [...terms.values()], vector: embedding.embed(text.slice(0, MAX_QUERY_CHARS)) };
+  return { terms: [...terms.values()], vector: embedding.embed(near.text) };
 }

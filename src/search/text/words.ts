@@ -32,7 +32,7 @@ const CAMEL_PART = /\p{Lu}+(?!\p{Ll})[^\p{Lu}]*|\p{Lu}?[^\p{Lu}]+|\p{Lu}/gu;
  */
 export function toWords(text: string, maxChars: number): Word[] {
   const words: Word[] = [];
-  for (const [run] of unify(text, maxChars).matchAll(RUN)) {
+  for (const [run] of toPlainText(text, maxChars).matchAll(RUN)) {
     if (UNSPACED.test(run)) addPairs(run, words);
     else words.push(toWord(run.slice(0, MAX_WORD_CHARS)));
   }
@@ -45,7 +45,8 @@ function toWord(run: string): Word {
   return { whole, parts: (run.match(CAMEL_PART) ?? [run]).map(part => part.toLowerCase()) };
 }
 
-function unify(text: string, maxChars: number): string {
+/** The text with compatibility forms and accents unified and without invisible characters. */
+export function toPlainText(text: string, maxChars: number): string {
   const read = text.length > maxChars ? text.slice(0, maxChars) : text;
   if (!NON_ASCII.test(read)) return read;
   // One character can become eighteen.
