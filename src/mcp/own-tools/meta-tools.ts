@@ -16,14 +16,19 @@ const object = (properties: object, required: readonly string[]) => ({
   required,
 });
 
+/** Asks a host that loads definitions on demand to have these from the start (Claude Code, `_meta` of a tool). */
+const _meta = { 'anthropic/alwaysLoad': true };
+
 const SEARCH = {
   name: 'search_tools',
   title: 'Search tools',
   description:
-    'Find tools by what they do. Gives their names; read one with describe_tool, then call it with call_tool.',
+    'Find tools by what they do, the best first. Each comes as name(parameter*: type, …): `*` marks what must be given, `~` where only describe_tool tells all. Without `~`, call it at once with call_tool.',
   inputSchema: object(
     {
-      query: text('What the tool should do, in a few words'),
+      query: text(
+        'What one tool should do, in a few English words: the verb and the thing, such as "create issue". One task per query',
+      ),
       limit: {
         type: 'integer',
         minimum: 1,
@@ -43,23 +48,26 @@ const SEARCH = {
         items: object(
           {
             name: { type: 'string' },
+            signature: { type: 'string' },
+            hint: { type: 'string', enum: ['read-only', 'destructive'] },
             description: { type: 'string' },
-            score: { type: 'number' },
+            score: { type: 'number', description: 'For the order, never a limit' },
             server: { type: 'string' },
           },
-          ['name', 'description', 'score', 'server'],
+          ['name', 'signature', 'description', 'score', 'server'],
         ),
       },
     },
     ['tools'],
   ),
   annotations: { readOnlyHint: true, openWorldHint: false },
+  _meta,
 };
 
 const DESCRIBE = {
   name: 'describe_tool',
   title: 'Describe tool',
-  description: 'Show what a tool does and the schema of its arguments.',
+  description: 'Show what a tool does and the whole schema of its arguments.',
   inputSchema: {
     type: 'object',
     properties: {
@@ -69,13 +77,14 @@ const DESCRIBE = {
   },
   outputSchema: object({ tools: { type: 'array', items: { type: 'object' } } }, ['tools']),
   annotations: { readOnlyHint: true, openWorldHint: false },
+  _meta,
 };
 
 const CALL = {
   name: 'call_tool',
   title: 'Call tool',
   description:
-    'Call a tool by its name. Its arguments must fit the schema that describe_tool shows.',
+    'Call a tool by its name. Its arguments must fit what search_tools or describe_tool shows.',
   inputSchema: object(
     {
       name: text('A name that search_tools gave'),
@@ -85,6 +94,7 @@ const CALL = {
   ),
   // Whether a call becomes a task is for the tool that is called.
   execution: { taskSupport: 'optional' },
+  _meta,
 };
 
 /** In the order of their use. */

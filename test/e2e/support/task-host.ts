@@ -6,6 +6,7 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import type { RawClient } from './raw-client.ts';
+import { fillFromHit, readHit, type Hit } from './hit-reader.ts';
 import { listAllTools, resultOf } from './raw-client.ts';
 import type { Task } from '../../fixtures/tasks.ts';
 
@@ -67,7 +68,7 @@ async function useTool(client: RawClient, name: string, given: object) {
   return { result, text, tokens };
 }
 
-/** The host before an endpoint that lists three tools. */
+/** The host before an endpoint that lists three tools. All it knows of a tool it does not have described is the line of its hit. */
 export async function doBySearch(client: RawClient, { wanted, facts }: Wanted): Promise<Done> {
   const list = await listAllTools(client);
   const [search, describe, call] = list.map(({ name }) => name);
@@ -77,18 +78,29 @@ export async function doBySearch(client: RawClient, { wanted, facts }: Wanted): 
     const used = await useTool(client, name, given);
     calls += 1;
     tokens += used.tokens;
-    return used.result;
+    return used;
   };
   const found = await use(search, { query: wanted });
-  for (const { name } of (found['structuredContent'] as { tools: { name: string }[] }).tools) {
-    const described = await use(describe, { name });
-    const [tool] = (described['structuredContent'] as { tools: Definition[] }).tools;
-    const given = tool && fill(tool, facts);
+  for (const line of found.text.split('\n')) {
+    const hit = readHit(line);
+    const given = hit && (await argumentsOf(hit, facts, name => use(describe, { name })));
     if (!given) continue;
-    const answer = (await use(call, { name, arguments: given }))['structuredContent'];
-    return { answer, calls, tokens };
+    const { result } = await use(call, { name: hit.name, arguments: given });
+    return { answer: result['structuredContent'], calls, tokens };
   }
   return { answer: undefined, calls, tokens };
+}
+
+/** What the line of a hit is enough for; where it is not, the tool is described. */
+async function argumentsOf(
+  hit: Hit,
+  facts: Wanted['facts'],
+  describe: (name: string) => Promise<{ text: string }>,
+): Promise<object | undefined> {
+  const verdict = fillFromHit(hit, facts);
+  if (verdict !== 'unsure') return verdict;
+  const [line = ''] = (await describe(hit.name)).text.split('\n');
+  return fill(JSON.parse(line) as Definition, facts);
 }
 
 /** How much a task and a tool have in common; words that many tools have count little. */

@@ -160,12 +160,17 @@ describe('search_tools', () => {
     const result = await use(era, 'search_tools', { query: 'open a new issue' });
     expect(found(result)[0]).toEqual({
       name: 'tracker.create_issue',
+      signature: '(repository*: string, title*: string)',
       description: 'Opens a new issue in a repository',
       score: expect.any(Number),
       server: 'tracker',
     });
     const [first] = textOf(result).split('\n');
-    expect(first).toMatch(/^tracker\.create_issue \([\d.]+\): Opens a new issue in a repository$/);
+    expect(first).toBe(
+      'tracker.create_issue(repository*: string, title*: string): Opens a new issue in a repository',
+    );
+    const [list] = textOf(await use(era, 'search_tools', { query: 'list issues' })).split('\n');
+    expect(list).toMatch(/^tracker\.list_issues\(\) \[read-only\]: /);
     expect(result?.['resultType']).toBe(era === 'modern' ? 'complete' : undefined);
     expect(await use(era, 'search_tools', { query: 'open a new issue' })).toEqual(result);
   });
@@ -227,7 +232,8 @@ describe('describe_tool', () => {
     const result = await use(era, 'describe_tool', { name: 'tracker.create_issue' });
     const shown = { name: 'tracker.create_issue', ...definition };
     expect(result?.['structuredContent']).toEqual({ tools: [shown] });
-    expect(JSON.parse(textOf(result))).toEqual({ tools: [shown] });
+    const { title: _title, outputSchema: _output, ...read } = shown;
+    expect(JSON.parse(textOf(result))).toEqual(read);
     const both = { names: ['kitchen:bake', 'tracker__list_issues'] };
     expect(found(await use(era, 'describe_tool', both)).map(({ name }) => name)).toEqual([
       'kitchen.bake',
