@@ -26,7 +26,7 @@ export const portico: Gateway = {
     const admin = `portico_${randomBytes(32).toString('base64url')}`;
     const port = await findPort();
     const origin = `http://127.0.0.1:${port}`;
-    const args = ['local/main.ts', '--port', String(port), '--data', home, '--no-demo'];
+    const args = ['local/start.mjs', '--port', String(port), '--data', home, '--no-demo'];
     const program = startProgram(args, {
       cwd: ROOT,
       env: { PATH: process.env['PATH'] ?? '', HOME: home, PORTICO_ADMIN_TOKEN: admin },
