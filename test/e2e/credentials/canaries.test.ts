@@ -8,13 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCollector, type Collector } from '../../fixtures/otlp-collector.ts';
-import { until } from '../../fixtures/start-fixture.ts';
+import { findFreePort, until } from '../../fixtures/start-fixture.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Gateway } from '../support/gateway.ts';
 import { startLeaky } from '../support/leaky-upstream.ts';
 import type { LeakyUpstream } from '../support/leaky-upstream.ts';
 import { open } from '../support/raw-client.ts';
 import { create } from '../support/team.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const SERVERS = 10;
 const TOOLS = ['quiet', 'status', 'page', 'rpc', 'hang-up'];
@@ -26,6 +27,7 @@ const READS = [
   '/api/v1/principals?limit=100',
   '/api/v1/audit?limit=500',
   '/api/v1/tools',
+  '/api/v1/webhooks',
   '/metrics',
   '/openapi.json',
 ];
@@ -34,6 +36,7 @@ let data: string;
 let gateway: Gateway;
 let upstream: LeakyUpstream;
 let collector: Collector;
+let receiver: WebhookReceiver;
 const canaries: string[] = [];
 /** What clients and administrators were answered, but for the answers that give a token out. */
 const answers: string[] = [];
@@ -68,17 +71,31 @@ async function registerLeaky(i: number): Promise<void> {
   await gateway.waitFor(String(record['id']), 'CONNECTED');
 }
 
-/** Calls every tool of one server in both eras and over REST, with secrets among the arguments. */
+/** A receiver of events, whose address and secret are two more. */
+async function startReceiver(): Promise<WebhookReceiver> {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}/${canary('address')}`;
+  const given = { name: 'watch', url, denials_over: 1 };
+  const { status, json, text } = await gateway.api('POST', '/api/v1/webhooks', given);
+  if (status !== 201) throw new Error(text);
+  const { secret } = json as { secret: string };
+  canaries.push(secret);
+  return startWebhookReceiver(port, secret);
+}
+
+const secretArguments = () => ({
+  password: canary('password'),
+  pin: canary('pin'),
+  note: 'nothing secret',
+  nested: { api_key: canary('nested') },
+});
+
+/** Calls every tool of one server in both eras and over REST, with secrets among the arguments; and one that there is not. */
 async function callAll(i: number): Promise<void> {
   const { token } = await gateway.createToken({ name: `client-${i}` });
   canaries.push(token.slice('portico_'.length));
   for (const tool of TOOLS) {
-    const given = {
-      password: canary('password'),
-      pin: canary('pin'),
-      note: 'nothing secret',
-      nested: { api_key: canary('nested') },
-    };
+    const given = secretArguments();
     const name = `leaky-${i}.${tool}`;
     for (const era of ['legacy', 'modern'] as const) {
       const client = await open(era, { url: `${gateway.origin}/mcp`, token });
@@ -88,6 +105,10 @@ async function callAll(i: number): Promise<void> {
     const body = { name, arguments: given };
     const { headers, text } = await gateway.api('POST', '/api/v1/tools/call', body, token);
     answers.push(text + JSON.stringify([...headers]));
+  }
+  const none = { name: `leaky-${i}.none`, arguments: { password: 'canary-to-nobody' } };
+  for (let n = 0; n < 2; n += 1) {
+    answers.push((await gateway.api('POST', '/api/v1/tools/call', none, token)).text);
   }
 }
 
@@ -106,6 +127,7 @@ beforeAll(async () => {
     }),
     startLeaky(),
   ]);
+  receiver = await startReceiver();
   for (let i = 0; i < SERVERS; i += 1) {
     await registerLeaky(i);
     await callAll(i);
@@ -114,7 +136,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway?.stop();
-  await Promise.all([upstream?.close(), collector?.stop()]);
+  await Promise.all([upstream?.close(), collector?.stop(), receiver?.stop()]);
   await rm(data, { recursive: true, force: true });
 });
 
@@ -134,7 +156,7 @@ describe('a secret', { timeout: 300_000 }, () => {
   it('[SEC-2] [SEC-1] reached the servers it was for', () => {
     expect(canaries.length).toBeGreaterThanOrEqual(200);
     const all = upstream.received.join('\n');
-    const wanted = canaries.filter(value => value.startsWith('canary-'));
+    const wanted = canaries.filter(value => /^canary-(?!address)/.test(value));
     expect(wanted.filter(value => !all.includes(value))).toEqual([]);
   });
 
@@ -159,6 +181,25 @@ describe('a secret', { timeout: 300_000 }, () => {
       return calls >= SERVERS * 3 ? text : undefined;
     });
     expect(found(spans)).toEqual([]);
+  });
+
+  it('[SEC-2] [OPS-7] is in no row of usage and in no event', async () => {
+    const path = '/api/v1/usage?by=day,principal,token,server,tool&limit=500';
+    const usage = await until('all calls are added up', 60_000, async () => {
+      const { text, json } = await gateway.api('GET', path);
+      const rows = (json as { usage: { calls: number }[] }).usage;
+      const calls = rows.reduce((sum, row) => sum + row.calls, 0);
+      return calls === SERVERS * (TOOLS.length * 3 + 2) ? text : undefined;
+    });
+    expect(usage).toContain('leaky-0.quiet');
+    const { text: table } = await gateway.api('GET', '/api/v1/usage/export?by=principal,tool');
+    expect(table).toContain('leaky-0.quiet');
+    const events = await until('somebody was denied too much', 60_000, async () => {
+      const isTold = receiver.taken.some(({ body }) => body.type === 'denials.rate');
+      return isTold ? receiver.taken.map(({ text }) => text).join('\n') : undefined;
+    });
+    expect(found(usage + table + events)).toEqual([]);
+    expect(`${usage}${table}${events}`).not.toContain('canary-to-nobody');
   });
 
   it('[SEC-2] [SEC-1] is in no line of the log and in no byte of the storage', async () => {
