@@ -34,7 +34,7 @@ const given = {
 };
 const CallSchema = z
   .union([
-    z.strictObject({ name: NameSchema, ...given }),
+    z.strictObject({ name: NameSchema, server_id: NameSchema.optional(), ...given }),
     z.strictObject({ original_name: NameSchema, server_id: NameSchema, ...given }),
   ])
   .meta({ id: 'ToolCall' });
@@ -61,7 +61,7 @@ const call = createRoute({
   tags: ['tools'],
   summary: 'Call a tool',
   description:
-    'By its qualified name, or by its own name and the id of its server. With `Accept: text/event-stream` what happens is told while it ' +
+    'By its qualified name, or by its own name (`name` or `original_name`) and the id of its server. With `Accept: text/event-stream` what happens is told while it ' +
     'happens: `progress` and `log` as the server tells them, and in the end `result`, or `error` with a problem. Where the server asks for ' +
     'something, the end is `input_required` with `input_requests` and `request_state`: the same call again, with that state and ' +
     '`input_responses`, goes on.',
@@ -98,12 +98,11 @@ export function registerToolCall(api: Api, { gateway }: ApiPorts): void {
   api.openapi(call, async context => {
     const clock = startClock();
     const input = context.req.valid('json');
-    const isOwn = 'original_name' in input;
-    const naming = isOwn ? ownNaming(input.server_id) : DOT_NAMING;
+    const naming = input.server_id === undefined ? DOT_NAMING : ownNaming(input.server_id);
     const body = rawMembers(await context.req.text());
     const asked = {
       viewer: { ...callerViewOf(context.var.snapshot), naming },
-      name: isOwn ? input.original_name : input.name,
+      name: 'original_name' in input ? input.original_name : input.name,
       args: body.get('arguments') ?? '{}',
       source: 'rest',
       cache: directiveOfHeader(context.req.header('cache-control')),

@@ -32,7 +32,8 @@ export const HeadersSchema = z
   .refine(
     headers => Object.values(headers).every(value => HEADER_VALUE.test(value)),
     'a header value may hold visible ASCII characters only',
-  );
+  )
+  .meta({ description: '`${NAME}` in a value stands for that secret, which may come later' });
 export type Headers = z.infer<typeof HeadersSchema>;
 
 const TextSchema = z

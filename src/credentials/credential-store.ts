@@ -83,12 +83,3 @@ export const CREDENTIAL_COLUMNS = [
   'credential_view',
   'credential_revision',
 ] as const;
-
-/** Every secret that a credential refers to exists; takes {@link namesParam}. */
-export const SECRETS_EXIST =
-  'NOT EXISTS (SELECT 1 FROM json_each(?) WHERE value NOT IN (SELECT name FROM secrets))';
-
-/** The names a credential refers to, as the parameter of {@link SECRETS_EXIST}. */
-export function namesParam({ view: { secrets } }: Credential): string {
-  return JSON.stringify([...secrets.headers, ...secrets.auth]);
-}

@@ -44,7 +44,7 @@ export async function applyUpdate(
     url !== before.url ||
     transportType !== before.transportType ||
     credential !== before.credential;
-  return { server, isMoved };
+  return { server: isMoved ? { ...server, lastError: null } : server, isMoved };
 }
 
 /** A program stays where it is, and who it is. @throws PorticoError `validation_failed` */

@@ -24,6 +24,10 @@ export type NetworkTransport = z.infer<typeof NetworkTransportSchema>;
 export const TransportTypeSchema = z.enum([...NetworkTransportSchema.options, 'STDIO']);
 export type TransportType = z.infer<typeof TransportTypeSchema>;
 
+/** One of these in any case, as people write it. */
+export const inAnyCase = <T extends z.ZodType>(schema: T) =>
+  z.preprocess(given => (typeof given === 'string' ? given.toUpperCase() : given), schema);
+
 /** What negotiation with a server found; remembered per server and credential. */
 export interface Verdict {
   era: Era;
@@ -118,7 +122,7 @@ const AccountsSchema = AccountModeSchema.meta({
 export const CreateServerSchema = z.strictObject({
   name: NameSchema,
   description: DescriptionSchema.default(''),
-  transport_type: NetworkTransportSchema,
+  transport_type: inAnyCase(NetworkTransportSchema),
   connection_config: z.strictObject({
     url: AddressSchema,
     headers: HeadersSchema.optional(),
@@ -162,7 +166,7 @@ export type CreateStdioServer = z.infer<typeof CreateStdioServerSchema>;
 export const RegistrationSchema = z
   .strictObject({
     ...CreateServerSchema.shape,
-    transport_type: TransportTypeSchema,
+    transport_type: inAnyCase(TransportTypeSchema),
     connection_config: z.looseObject({
       ...CreateServerSchema.shape.connection_config.partial().shape,
       ...ProgramConfigSchema.partial().shape,
@@ -183,7 +187,7 @@ export const RegistrationSchema = z
 export const UpdateServerSchema = z.strictObject({
   name: NameSchema.optional(),
   description: DescriptionSchema.optional(),
-  transport_type: NetworkTransportSchema.optional(),
+  transport_type: inAnyCase(NetworkTransportSchema).optional(),
   connection_config: z
     .strictObject({
       url: AddressSchema.optional(),
@@ -231,6 +235,13 @@ export const ServerViewSchema = z.object({
 
 export type ServerView = z.infer<typeof ServerViewSchema>;
 
+/** Which secrets it lacks, for who administers it: a caller is not told what they are called. */
+function missingSecrets({ credential: { view, secrets } }: Server): string | undefined {
+  const named = [...view.secrets.headers, ...view.secrets.auth];
+  const missing = named.filter(name => !secrets.some(secret => secret.name === name));
+  return missing.length === 0 ? undefined : `missing secret ${[...new Set(missing)].join(', ')}`;
+}
+
 /** Project a record to its API form. */
 export function toServerView(server: Server): ServerView {
   const { headers, auth } = server.credential.view;
@@ -254,7 +265,7 @@ export function toServerView(server: Server): ServerView {
     accounts: server.accounts,
     tool_count: isOffered(server.status) ? server.toolCount : 0,
     held_tools: server.heldTools,
-    last_error: server.lastError,
+    last_error: server.lastError === null ? null : (missingSecrets(server) ?? server.lastError),
     era: server.verdict?.era ?? null,
     protocol_version: server.verdict?.protocolVersion ?? null,
     registered_at: new Date(server.registeredAt).toISOString(),

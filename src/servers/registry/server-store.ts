@@ -10,9 +10,7 @@ import {
   CREDENTIAL_UPDATE,
   credentialParams,
   credentialUpdateParams,
-  namesParam,
   REFERRED_COLUMNS,
-  SECRETS_EXIST,
   toCredential,
 } from '../../credentials/credential-store.ts';
 import { parseRulesOfServer, RULES_OF_SERVER } from '../cache-rules/cache-rule-store.ts';
@@ -149,9 +147,8 @@ export function insertServer(db: D1Database, server: Server): D1PreparedStatemen
 const NAME_IS_FREE = 'NOT EXISTS (SELECT 1 FROM servers WHERE name = ? COLLATE NOCASE AND id <> ?)';
 const PLACE_IS_FREE =
   'NOT EXISTS (SELECT 1 FROM servers WHERE url = ? AND connector_id IS NOT NULL AND id <> ?)';
-const IS_POSSIBLE = `${NAME_IS_FREE} AND ${PLACE_IS_FREE} AND ${SECRETS_EXIST}`;
-const possibleParams = ({ name, id, url, credential }: Server) =>
-  [name, id, url, id, namesParam(credential)] as const;
+const IS_POSSIBLE = `${NAME_IS_FREE} AND ${PLACE_IS_FREE}`;
+const possibleParams = ({ name, id, url }: Server) => [name, id, url, id] as const;
 
 /** A connector speaks HTTP in small, which its servers are reached by. */
 const storedTransport = ({ transportType }: Server) =>
@@ -160,7 +157,7 @@ const storedTransport = ({ transportType }: Server) =>
 const toSettingsText = ({ healthSettings }: Server) =>
   Object.keys(healthSettings).length === 0 ? null : JSON.stringify(healthSettings);
 
-/** No other server has this name, whatever its case, or is the same program, and the secrets it refers to exist. */
+/** No other server has this name, whatever its case, or is the same program. */
 export function whenPossible(server: Server): Condition {
   return { sql: IS_POSSIBLE, params: possibleParams(server) };
 }

@@ -107,7 +107,7 @@ export class ImportService {
     };
   }
 
-  /** Secrets that the file refers to, or that stay, must be there and may be sent to the server. */
+  /** Secrets that the file refers to, or that stay, may be sent to the server where they are there. */
   async #checkReferences(entry: PlannedEntry): Promise<PlannedEntry> {
     const { input, existing, secrets } = entry;
     if (!input || (entry.action !== 'create' && entry.action !== 'update')) return entry;

@@ -61,8 +61,33 @@ describe('servers', () => {
   });
 
   it('[REG-1] [AG-US1-AC3] registers over HTTP+SSE', async () => {
-    const record = await gateway.register('events', `${sse.origin}/sse`, { transport_type: 'SSE' });
+    const record = await gateway.register('events', `${sse.origin}/sse`, { transport_type: 'sse' });
     expect(record).toMatchObject({ transport_type: 'SSE', tool_count: richTools.length });
+  });
+
+  it('[REG-1] [AG-US1] registers what refers to a secret that comes later, and says what is missing', async () => {
+    const body = {
+      name: 'github-mcp',
+      transport_type: 'SSE',
+      connection_config: {
+        url: `${sse.origin}/sse`,
+        headers: { Authorization: 'Bearer ${GITHUB_TOKEN}' },
+      },
+      auto_connect: true,
+    };
+    const answer = await gateway.api('POST', SERVERS, body);
+    expect([answer.status, answer.json['status']]).toEqual([201, 'CONNECTING']);
+    const id = String(answer.json['id']);
+    const failed = await gateway.waitFor(id, 'ERROR');
+    expect(failed).toMatchObject({ last_error: 'missing secret GITHUB_TOKEN', tool_count: 0 });
+    const elsewhere = { value: 'v', origins: ['https://elsewhere.example.com'] };
+    expect((await gateway.api('PUT', '/api/v1/secrets/GITHUB_TOKEN', elsewhere)).status).toBe(409);
+    const secret = { value: 'v', origins: [sse.origin] };
+    expect((await gateway.api('PUT', '/api/v1/secrets/GITHUB_TOKEN', secret)).status).toBe(200);
+    const record = await gateway.waitFor(id, 'CONNECTED');
+    expect(record).toMatchObject({ last_error: null, tool_count: richTools.length });
+    expect((await gateway.api('DELETE', '/api/v1/secrets/GITHUB_TOKEN')).status).toBe(409);
+    expect((await gateway.api('DELETE', `${SERVERS}/${id}`)).status).toBe(204);
   });
 
   it('[REG-1] [REG-8] [AG-US1-AC7] refuses a duplicate name', async () => {
@@ -139,7 +164,11 @@ describe('tools', () => {
   it('[REG-7] [AG-US4-AC1] [AG-US4-AC2] [AG-US7-AC4] calls by either name', async () => {
     const { json } = await gateway.api('GET', SERVERS);
     const id = (json['servers'] as { id: string; name: string }[]).find(s => s.name === 'rich')?.id;
-    const bodies = [{ name: 'rich.echo' }, { original_name: 'echo', server_id: id }];
+    const bodies = [
+      { name: 'rich.echo' },
+      { original_name: 'echo', server_id: id },
+      { name: 'echo', server_id: id },
+    ];
     for (const body of bodies) {
       const answer = await call({ ...body, arguments: given });
       expect(answer.status).toBe(200);

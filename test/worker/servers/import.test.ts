@@ -117,7 +117,7 @@ describe('an import', () => {
         good: { url: url('good') },
         inside: { serverUrl: 'http://169.254.169.254/latest' },
         header: { url: url('h'), headers: { Host: CANARY } },
-        unknown: { url: url('u'), headers: { Authorization: 'Bearer ${NO_SUCH_SECRET}' } },
+        later: { url: url('u'), headers: { Authorization: 'Bearer ${NO_SUCH_SECRET}' } },
         each: { url: url('e'), headers: { 'X-User': '{{USER_ID}}' } },
       },
     });
@@ -129,7 +129,6 @@ describe('an import', () => {
     expect(problem.errors.map(({ field }) => field)).toEqual([
       'mcpServers.inside.serverUrl',
       'mcpServers.header.headers',
-      'mcpServers.unknown.headers.Authorization',
       'mcpServers.each.headers.X-User',
     ]);
     expect(await dumpDatabase()).toBe(before);
