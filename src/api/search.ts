@@ -32,7 +32,7 @@ const SearchSchema = z
       description: 'Names or ids of the only servers to search; others match nothing',
     }),
     limit: z.number().int().min(1).max(MAX_FOUND).default(USUAL_FOUND),
-    skill: short.optional().meta({ description: 'Id of the only skill to search' }),
+    skill: short.optional().meta({ description: 'Id or name of the only skill to search' }),
     read_only: z.boolean().default(false).meta({
       description: 'Search only tools that say that they change nothing',
     }),

@@ -188,7 +188,8 @@ function withStandIns(
   });
   const hits = [...found.hits, ...more].toSorted((a, b) => b.score - a.score).slice(0, limit);
   const serversSearched = found.serversSearched + unread.length;
-  return { hits, serversSearched, toolsSearched: found.toolsSearched + unread.length };
+  const toolsSearched = found.toolsSearched + unread.length;
+  return { ...found, hits, serversSearched, toolsSearched };
 }
 
 /** An item as an endpoint presents it. */

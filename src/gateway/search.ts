@@ -11,8 +11,10 @@ export interface SearchRequest {
   limit: number;
   /** Names or ids of the only servers to search; one that is unknown or hidden matches nothing. */
   servers?: readonly string[];
-  /** Id of the only skill to search. */
+  /** Id or name of the only skill to search. */
   skill?: string;
+  /** Tell too what of the request matches nothing. */
+  tellsMisses?: true;
   /** Search only tools that say that they change nothing. */
   readOnly?: true;
 }
@@ -26,7 +28,15 @@ export interface SearchHit extends ListedItem {
   skills: ToolSkills | undefined;
 }
 
-export interface SearchResult {
+/** What of a request matches nothing, of what takes part; absent where nobody asked. */
+export interface Misses {
+  /** Words of the query that no tool has. */
+  unmatched?: readonly string[];
+  /** Where no tool has the skill that was asked for: the ids of those that tools have. */
+  skillsHere?: readonly string[];
+}
+
+export interface SearchResult extends Misses {
   /** The best first; equal scores by the names of server and tool. */
   hits: readonly SearchHit[];
   /** Servers that took part: within reach, connected, and wanted. */
@@ -43,7 +53,7 @@ export interface FoundTool {
   skills: ToolSkills | undefined;
 }
 
-export interface Found {
+export interface Found extends Misses {
   tools: readonly FoundTool[];
   serversSearched: number;
   toolsSearched: number;

@@ -10,6 +10,7 @@ import { createModelSearch } from './rank/model-search.ts';
 import { CorrectionService } from './skills/correction-service.ts';
 import { createKnownSkills } from './skills/known-skills.ts';
 import { createSkills } from './skills/skill-service.ts';
+import { loadSkillId } from './skills/skill-store.ts';
 import { SuggestionService } from './skills/suggestion-service.ts';
 import type { EmbeddingSource } from './text/embedding-asset.ts';
 
@@ -44,6 +45,7 @@ export function createSearch({
       segmentsOf: servers => index.segmentsOf(servers),
       embedding,
       skillsOf,
+      skillIdOf: named => loadSkillId(deps.db, named),
       model: embedder && createModelSearch(parts.modelVectorsOf(embedder.name), embedder),
     }),
     skillsOf,

@@ -13,6 +13,7 @@ import { rank, type Searched } from './rank/rank.ts';
 import type { FindTools, SearchRequest } from '../gateway/search.ts';
 import type { Segment } from './index/segment.ts';
 import { TUNING } from './rank/tuning.ts';
+import { toUnmatched } from './unmatched-words.ts';
 
 /** Filters of one segment that are remembered. */
 const MAX_MASKS = 16;
@@ -22,6 +23,8 @@ export interface FindPorts {
   segmentsOf(servers: readonly Server[]): Promise<readonly (Segment | undefined)[]>;
   embedding: EmbeddingSource;
   skillsOf: SkillsOf;
+  /** The id of a skill that is named so or has this id. */
+  skillIdOf(named: string): Promise<string>;
   /** Where the deployment has a model for vectors. */
   model?: ModelSearch | undefined;
 }
@@ -29,12 +32,16 @@ export interface FindPorts {
 /** One server that takes part. */
 interface Part extends Searched {
   of: Server;
+  /** What the caller sees, whatever the filters say. */
+  seen: Uint8Array;
   shown: Uint8Array;
 }
 
 /** Search with the index and the skills there are. */
-export function createFindTools({ segmentsOf, embedding, skillsOf, model }: FindPorts): FindTools {
+export function createFindTools(ports: FindPorts): FindTools {
+  const { segmentsOf, embedding, skillsOf, model } = ports;
   return async (visible, request) => {
+    const skill = request.skill === undefined ? undefined : await ports.skillIdOf(request.skill);
     const servers = visible.servers.filter(server => takesPart(server, request));
     const [skills, table, segments, modelVectors] = await Promise.all([
       skillsOf(servers),
@@ -49,10 +56,10 @@ export function createFindTools({ segmentsOf, embedding, skillsOf, model }: Find
       const seen = maskOf(segment, view);
       // A server of which nothing is seen is no server.
       if (view && !view.rest && !seen.includes(1)) return undefined;
-      const shown = narrow(seen, segment, request, skills.get(server.id));
+      const shown = narrow(seen, segment, { ...request, skill }, skills.get(server.id));
       const { name, description } = server;
       const about = { name, description };
-      return { of: server, segment, shown, modelVectors: modelVectors[i], server: about };
+      return { of: server, segment, seen, shown, modelVectors: modelVectors[i], server: about };
     });
     const searched = parts.filter(part => part !== undefined);
     const isModelAsked = searched.some(part => part.modelVectors !== undefined);
@@ -65,8 +72,26 @@ export function createFindTools({ segmentsOf, embedding, skillsOf, model }: Find
       return [{ server: part.of, tool, score, skills: skills.get(part.of.id)?.get(tool) }];
     });
     const toolsSearched = searched.reduce((sum, { shown }) => sum + countOf(shown), 0);
-    return { tools, serversSearched: searched.length, toolsSearched };
+    const found = { tools, serversSearched: searched.length, toolsSearched };
+    if (!request.tellsMisses) return found;
+    if (toolsSearched > 0)
+      return { ...found, unmatched: toUnmatched(request.query, searched, table) };
+    return skill === undefined ? found : { ...found, skillsHere: skillsOfSeen(searched, skills) };
   };
+}
+
+/** The skills that tools have which the caller sees. */
+function skillsOfSeen(
+  parts: readonly Part[],
+  skills: ReadonlyMap<string, ServerSkills>,
+): readonly string[] {
+  const ids = parts.flatMap(({ of, seen, segment }) =>
+    [...seen].flatMap((isSeen, at) => {
+      const assigned = isSeen ? skills.get(of.id)?.get(segment.nameOf(at)) : undefined;
+      return (assigned?.skills ?? []).map(({ id }) => id);
+    }),
+  );
+  return [...new Set(ids)].toSorted();
 }
 
 function takesPart({ id, name, status }: Server, { servers }: SearchRequest): boolean {
@@ -96,7 +121,7 @@ function maskOf(segment: Segment, view: View | undefined): Uint8Array {
 function narrow(
   seen: Uint8Array,
   segment: Segment,
-  { skill, readOnly }: SearchRequest,
+  { skill, readOnly }: { skill: string | undefined; readOnly?: true | undefined },
   skills: ServerSkills | undefined,
 ): Uint8Array {
   if (skill === undefined && !readOnly) return seen;

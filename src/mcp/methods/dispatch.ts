@@ -23,9 +23,10 @@ import { ASK_NAME, askListResult } from '../own-tools/ask-tool.ts';
 import { startChat } from '../own-tools/chat-calls.ts';
 import { CHAT_NAME, chatListResult } from '../own-tools/chat-tool.ts';
 import { listResult } from '../reply/list-result.ts';
-import { notFoundText, toMetaCall } from '../own-tools/meta-calls.ts';
+import { mendOf, notFoundText, toMetaCall } from '../own-tools/meta-calls.ts';
 import { metaListResult } from '../own-tools/meta-tools.ts';
 import type { OwnList } from '../own-tools/own-tools.ts';
+import type { Relayable } from '../reply/relay-messages.ts';
 import { keepAliveResponse } from '../reply/keep-alive-response.ts';
 import { isAboutTask, taskReference, wantedTasks } from './tasks.ts';
 
@@ -85,9 +86,12 @@ export async function handleShared(
   if ('result' in meta) return ownResultResponse(asked, meta.result);
   // What the client mirrored are the arguments of `call_tool`.
   const { readHeader: _mirrored, ...rest } = requestContext;
-  return relay(rest, meta.request, meta.params, era, thrown =>
-    ownResultResponse(asked, notFoundText(thrown)),
-  );
+  const name = text(meta.request, 'name');
+  return relay(rest, meta.request, meta.params, era, {
+    rescue: async thrown =>
+      ownResultResponse(asked, await notFoundText(requestContext, thrown, name)),
+    mend: await mendOf(requestContext, meta),
+  });
 }
 
 /** Whether a request is a call of the one tool that the endpoint lists, which it is named after. */
@@ -136,13 +140,20 @@ async function whenReady(
   return keepAliveResponse(responding, thrown => thrownText(thrown, asked), context.timers);
 }
 
-/** @param rescue answers what the gateway refused, or throws it again */
+/** What is different for a call that came by `call_tool`. */
+interface Through {
+  /** Answers what the gateway refused, or throws it again. */
+  rescue(thrown: unknown): Promise<Response>;
+  /** Adds to a failure what a model needs to put it right. */
+  mend(routed: Relayable): Relayable;
+}
+
 async function relay(
   requestContext: RequestContext,
   request: RpcRequest,
   params: RawObject,
   era: Era,
-  rescue?: (thrown: unknown) => Response,
+  through?: Through,
 ): Promise<Response | undefined> {
   const { gateway, viewer, context, readHeader, logLevel, cache, version } = requestContext;
   const reference = await referenceOf(requestContext, request, era);
@@ -158,8 +169,8 @@ async function relay(
   requestContext.dropParsed?.();
   const responding = gateway
     .request(viewer, relayed, context)
-    .then(routed => replyResponse(routed, asked, requestContext))
-    .catch(rescue);
+    .then(routed => replyResponse(through?.mend(routed) ?? routed, asked, requestContext))
+    .catch(through?.rescue);
   return whenReady(responding, asked, requestContext);
 }
 

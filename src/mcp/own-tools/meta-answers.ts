@@ -1,20 +1,24 @@
 /**
- * What the two tools answer that find and describe others: raw results, small and the same for the same state. What servers
+ * What a model reads of tools: hits of a search (`meta-search.ts`) and descriptions, small and the same for the same state. What servers
  * wrote is data here: on one line, bounded and visible where it is a text of ours, as they wrote it where it is their definition.
  */
 import type { ListedItem } from '../../gateway/listing.ts';
 import { fromRawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
-import type { SearchHit } from '../../gateway/search.ts';
+import type { SearchHit, SearchResult } from '../../gateway/search.ts';
 import { toOwnMembers } from '../reply/list-result.ts';
 import { hintOf, toSignature } from './signature.ts';
 
 const MAX_DESCRIPTION_CHARS = 160;
 const MAX_NAME_CHARS = 256;
+const MAX_QUERY_CHARS = 80;
+const NOTHING = 'No tool fits; search with other or fewer words.';
 
 /** The members of a definition that a model needs to call the tool, and those that are shown at all. */
 const READ = ['name', 'description', 'inputSchema', 'annotations'];
 const SHOWN = [...READ, 'title', 'outputSchema', 'execution'];
+
+const toShown = (name: string) => toOneLine(name, MAX_NAME_CHARS);
 
 /** The first words of what a tool says of itself. */
 export function toShortDescription({ item }: ListedItem): string {
@@ -45,17 +49,45 @@ function toFound(hit: SearchHit) {
 /** A hit for a model. Its place tells how well it fits: a number would be taken for a measure. */
 function toLine({ name, signature, hint, description }: ReturnType<typeof toFound>): string {
   const mark = hint === undefined ? '' : ` [${hint}]`;
-  return `${toOneLine(name, MAX_NAME_CHARS)}${signature}${mark}: ${description}`;
+  return `${toShown(name)}${signature}${mark}: ${description}`;
 }
 
-/** The raw result of a search. */
-export function foundText(hits: readonly SearchHit[]): string {
-  const tools = hits.map(toFound);
-  const text =
-    tools.length === 0
-      ? 'No tool fits; search with other or fewer words.'
-      : tools.map(toLine).join('\n');
-  return JSON.stringify({ content: [{ type: 'text', text }], structuredContent: { tools } });
+/** A query with what was found for it. */
+interface Answered {
+  query: string;
+  result: Pick<SearchResult, 'hits' | 'unmatched'>;
+}
+
+/** The raw result of a search: each tool once, where it is found first. */
+export function foundText(answered: readonly Answered[], notes: readonly string[] = []): string {
+  const tools = new Map<string, ReturnType<typeof toFound>>();
+  const texts = answered.map(({ query, result }) => {
+    const lines: string[] = [];
+    const again: string[] = [];
+    for (const hit of result.hits) {
+      if (tools.has(hit.name)) again.push(toShown(hit.name));
+      else {
+        const found = toFound(hit);
+        tools.set(hit.name, found);
+        lines.push(toLine(found));
+      }
+    }
+    if (again.length > 0) lines.push(`Also, from above: ${again.join(', ')}`);
+    if (lines.length === 0) lines.push(NOTHING);
+    const { unmatched = [] } = result;
+    if (unmatched.length > 0) lines.push(`No tool here has: ${unmatched.map(toShown).join(', ')}.`);
+    if (answered.length > 1) lines.unshift(`# ${toOneLine(query, MAX_QUERY_CHARS)}`);
+    return lines.join('\n');
+  });
+  const queries = answered.map(({ query, result }) => ({
+    query,
+    tools: result.hits.map(({ name }) => name),
+  }));
+  const several = answered.length > 1 ? { queries } : {};
+  return JSON.stringify({
+    content: [{ type: 'text', text: [...texts, ...notes].join('\n') }],
+    structuredContent: { tools: [...tools.values()], ...several },
+  });
 }
 
 /** The raw result that shows definitions: whole to programs, to a model what it needs for a call. */

@@ -16,6 +16,9 @@ import type { SearchRequest } from '../../gateway/search.ts';
 
 /** Most tools that are described at once. */
 export const MAX_DESCRIBED = 5;
+/** Most queries of one search, and how many tools each finds where there are several and nothing is said. */
+export const MAX_QUERIES = 5;
+const USUAL_FOUND_EACH = 5;
 const MAX_KEY_CHARS = 60;
 
 const name = z
@@ -25,19 +28,33 @@ const name = z
 
 const range = `must be an integer from 1 to ${MAX_FOUND}`;
 
-const SearchSchema = z.strictObject({
-  query: z
-    .string('must be a string: say in a few words what the tool should do')
-    .trim()
-    .min(1, 'is empty; say in a few words what the tool should do')
-    .max(MAX_QUERY_CHARS, `may have up to ${MAX_QUERY_CHARS} characters; say it in fewer words`),
-  limit: z.int(range).min(1, range).max(MAX_FOUND, range).default(USUAL_FOUND),
-  servers: z
-    .array(z.string('must be a string: the name of a server'), 'must be a list of names of servers')
-    .max(MAX_SERVERS, `may name up to ${MAX_SERVERS} servers`)
-    .optional(),
-  skill: z.string('must be a string: the id of a skill').max(MAX_NAME_CHARS).optional(),
-});
+const query = z
+  .string('must be a string: say in a few words what the tool should do')
+  .trim()
+  .min(1, 'is empty; say in a few words what the tool should do')
+  .max(MAX_QUERY_CHARS, `may have up to ${MAX_QUERY_CHARS} characters; say it in fewer words`);
+
+const SearchSchema = z
+  .strictObject({
+    query: query.optional(),
+    queries: z
+      .array(query, 'must be a list of strings: one for each task')
+      .max(MAX_QUERIES, `may have up to ${MAX_QUERIES} queries`)
+      .optional(),
+    limit: z.int(range).min(1, range).max(MAX_FOUND, range).optional(),
+    servers: z
+      .array(
+        z.string('must be a string: the name of a server'),
+        'must be a list of names of servers',
+      )
+      .max(MAX_SERVERS, `may name up to ${MAX_SERVERS} servers`)
+      .optional(),
+    skill: z.string('must be a string: the name of a skill').max(MAX_NAME_CHARS).optional(),
+  })
+  .transform(({ query: one, queries = [], ...rest }) => ({
+    ...rest,
+    queries: [...new Set(one === undefined ? queries : [one, ...queries])],
+  }));
 
 const DescribeSchema = z.union([
   z.strictObject({ name }).transform(given => [given.name]),
@@ -51,11 +68,19 @@ const CallSchema = z.strictObject({
   arguments: z.looseObject({}, 'must be an object, written out, not as text').optional(),
 });
 
-/** What to search for. @throws PorticoError `invalid_params` */
-export function parseSearch(given: unknown): SearchRequest {
-  const known = 'query, limit, servers and skill';
-  const { query, limit, servers, skill } = parse(SearchSchema, 'search_tools', given, known);
-  return { query, limit, ...(servers ? { servers } : {}), ...(skill ? { skill } : {}) };
+/** What to search for, one request for each query. @throws PorticoError `invalid_params` */
+export function parseSearch(given: unknown): readonly SearchRequest[] {
+  const known = 'query, queries, limit, servers and skill';
+  const parsed = parse(SearchSchema, 'search_tools', given, known);
+  const { queries, servers, skill } = parsed;
+  if (queries.length === 0 || queries.length > MAX_QUERIES) {
+    const hint = `give query, or queries with up to ${MAX_QUERIES} of them`;
+    throw new PorticoError('invalid_params', `search_tools: ${hint}, each a task in a few words`);
+  }
+  const limit = parsed.limit ?? (queries.length === 1 ? USUAL_FOUND : USUAL_FOUND_EACH);
+  const asked = { limit, tellsMisses: true } as const;
+  const filters = { ...asked, ...(servers ? { servers } : {}), ...(skill ? { skill } : {}) };
+  return queries.map(text => ({ query: text, ...filters }));
 }
 
 /** The names of the tools to describe. @throws PorticoError `invalid_params` */

@@ -9,10 +9,16 @@ import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { RawObject } from '../../shared/json/json-spans.ts';
 import { isObject, type Era, type RpcRequest } from '../../shared/protocol.ts';
 import { parseCall, parseDescribe, parseSearch } from './meta-arguments.ts';
-import { describedText, foundText } from './meta-answers.ts';
+import { refusedAsResult, withSchema } from './failed-arguments.ts';
+import { describedText } from './meta-answers.ts';
+import { answerSearch } from './meta-search.ts';
 import { isMetaTool, type MetaTool } from './meta-tools.ts';
+import { nearestTools } from './nearest-tools.ts';
 import { ownFailureText } from './own-tools.ts';
 import { readCallArguments } from '../params.ts';
+import type { Relayable } from '../reply/relay-messages.ts';
+import { toOneLine } from '../../shared/util/one-line.ts';
+import { MAX_NAME_CHARS } from '../../shared/util/name-limits.ts';
 
 /** What is wrong with a name, which a model can put right. */
 const NOT_FOUND: ReadonlySet<string> = new Set(['tool_not_found', 'tool_name_unprefixed']);
@@ -52,22 +58,32 @@ export async function toMetaCall(
     if (thrown instanceof PorticoError && thrown.code === 'invalid_params') {
       return { result: ownFailureText(thrown) };
     }
-    return { result: notFoundText(thrown) };
+    throw thrown;
   }
 }
 
-async function answer(
-  { gateway, viewer }: RequestContext,
+function answer(
+  requestContext: RequestContext,
   name: Exclude<MetaTool, 'call_tool'>,
   given: unknown,
 ): Promise<string> {
-  if (name === 'search_tools') {
-    const { hits } = await gateway.search(viewer, parseSearch(given));
-    return foundText(hits);
-  }
+  return name === 'search_tools'
+    ? answerSearch(requestContext, parseSearch(given))
+    : answerDescribe(requestContext, parseDescribe(given));
+}
+
+async function answerDescribe(
+  requestContext: RequestContext,
+  names: readonly string[],
+): Promise<string> {
+  const { gateway, viewer } = requestContext;
   const found: ListedItem[] = [];
-  for (const each of parseDescribe(given)) {
-    found.push(await gateway.find(viewer, each));
+  for (const name of names) {
+    try {
+      found.push(await gateway.find(viewer, name));
+    } catch (thrown) {
+      return notFoundText(requestContext, thrown, name);
+    }
   }
   return describedText(found);
 }
@@ -91,12 +107,49 @@ function toRealCall(request: RpcRequest, params: RawObject): RealCall {
 
 /**
  * A tool that one of the three was asked for and that is not there, as the result of the one that was called: a model can put
- * the name right (2025-11-25, tools, error handling).
+ * the name right (2025-11-25, tools, error handling). The names that are near come from what the caller sees.
  * @throws what it was given, where that is anything else
  */
-export function notFoundText(thrown: unknown): string {
+export async function notFoundText(
+  { gateway, viewer }: RequestContext,
+  thrown: unknown,
+  wanted: string,
+): Promise<string> {
   if (!(thrown instanceof PorticoError) || !NOT_FOUND.has(thrown.code)) throw thrown;
   const { code, message, extras } = thrown;
-  const said = `${message}; find names with search_tools`;
+  const listing = await ifAllowed(gateway.list(viewer, 'tools'));
+  const names = listing ? nearestTools(wanted, listing) : [];
+  const near = names.length === 0 ? '' : `; nearest: ${names.map(toShown).join(', ')}`;
+  const said = `${message}${near}; find names with search_tools`;
   return ownFailureText(new PorticoError(code, said, extras));
+}
+
+const toShown = (name: string) => toOneLine(name, MAX_NAME_CHARS);
+
+/** What is there for a caller that may read; others get no more than that it failed. */
+async function ifAllowed<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (thrown) {
+    if (thrown instanceof PorticoError) return undefined;
+    throw thrown;
+  }
+}
+
+/** Adds to what comes of a call, where its arguments were at fault, what the tool takes: for a caller that may read it. */
+export async function mendOf(
+  { gateway, viewer }: RequestContext,
+  { request, params }: RealCall,
+): Promise<(routed: Relayable) => Relayable> {
+  const tool = await ifAllowed(gateway.find(viewer, String(request.params?.['name'])));
+  if (!tool) return routed => routed;
+  const call = { tool, given: params.get('arguments') ?? '{}' };
+  return routed => ({
+    ...routed,
+    toResult(text, parsed) {
+      const own = routed.toResult?.(text, parsed) ?? text;
+      return withSchema(own, parsed, call);
+    },
+    toRefusedResult: error => refusedAsResult(error, call, routed.server.name),
+  });
 }

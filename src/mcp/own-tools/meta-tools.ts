@@ -3,9 +3,9 @@
  * same bytes for everybody, always, so that a host's prompt cache holds it and no server's text stands in it.
  */
 import type { AdvertisedCapabilities } from '../../gateway/gateway.ts';
-import { MAX_FOUND, USUAL_FOUND } from '../../search/rank/limits.ts';
+import { MAX_FOUND } from '../../search/rank/limits.ts';
 import type { EndpointViewer } from '../endpoint.ts';
-import { MAX_DESCRIBED } from './meta-arguments.ts';
+import { MAX_DESCRIBED, MAX_QUERIES } from './meta-arguments.ts';
 import { createOwnList } from './own-tools.ts';
 
 const text = (description: string) => ({ type: 'string', description });
@@ -23,23 +23,23 @@ const SEARCH = {
   name: 'search_tools',
   title: 'Search tools',
   description:
-    'Find tools by what they do, the best first. Each comes as name(parameter*: type, …): `*` marks what must be given, `~` where only describe_tool tells all. Without `~`, call it at once with call_tool.',
+    'Find tools by what they do, the best first. Each comes as name(parameter*: type): `*` marks what must be given, `~` where only describe_tool tells all. Without `~`, call it at once with call_tool.',
   inputSchema: object(
     {
       query: text(
-        'What one tool should do, in a few English words: the verb and the thing, such as "create issue". One task per query',
+        'What one tool should do, in a few English words: the verb and the thing, such as "create issue"',
       ),
+      queries: { ...texts('One query for each of several tasks'), maxItems: MAX_QUERIES },
       limit: {
         type: 'integer',
         minimum: 1,
         maximum: MAX_FOUND,
-        default: USUAL_FOUND,
-        description: 'Most tools to find',
+        description: 'Most tools to find for a query',
       },
       servers: texts('Only tools of these servers'),
-      skill: text('Only tools of this skill'),
+      skill: text('Only tools of this skill, by its name or id'),
     },
-    ['query'],
+    [],
   ),
   outputSchema: object(
     {
@@ -49,14 +49,15 @@ const SEARCH = {
           {
             name: { type: 'string' },
             signature: { type: 'string' },
-            hint: { type: 'string', enum: ['read-only', 'destructive'] },
+            hint: { type: 'string' },
             description: { type: 'string' },
-            score: { type: 'number', description: 'For the order, never a limit' },
+            score: { type: 'number' },
             server: { type: 'string' },
           },
           ['name', 'signature', 'description', 'score', 'server'],
         ),
       },
+      queries: { type: 'array', items: { type: 'object' } },
     },
     ['tools'],
   ),

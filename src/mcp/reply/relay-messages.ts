@@ -167,6 +167,8 @@ export type Relayable = Pick<
   'reply' | 'retry' | 'toResult' | 'takesOtherTypes' | 'onReplaced'
 > & {
   server: { name: string };
+  /** The raw result in place of a server's refusal, which is given parsed; undefined: the refusal stands. */
+  toRefusedResult?(error: JsonObject): string | undefined;
   /** The response where the client was asked and gave no answer; absent: that is a failure. */
   onUnanswered?(): Promise<RawResponse>;
 };

@@ -82,6 +82,9 @@ function responseText(response: RawResponse, asked: Asked, routed: Relayable) {
   const { toResult } = routed;
   const { id, era, method } = asked;
   if ('error' in response) {
+    const told = routed.toRefusedResult?.(response.parsed);
+    if (told !== undefined)
+      return resultText(id, era === 'modern' ? completed(told, method) : told);
     return `{"jsonrpc":"2.0","id":${idText(id)},"error":${response.error}}`;
   }
   const { resultType } = response.parsed;

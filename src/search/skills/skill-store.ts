@@ -38,6 +38,17 @@ export async function loadTaxonomy(db: D1Database): Promise<Taxonomy> {
   };
 }
 
+/** The id of the skill with this id, else of the one with this name; what was given where there is none. */
+export async function loadSkillId(db: D1Database, named: string): Promise<string> {
+  const found = await db
+    .prepare(
+      'SELECT id FROM skills WHERE id = ?1 OR name = ?1 COLLATE NOCASE ORDER BY id = ?1 DESC LIMIT 1',
+    )
+    .bind(named)
+    .first<{ id: string }>();
+  return found?.id ?? named;
+}
+
 /** All of these skills exist. */
 export const whenSkills = (ids: readonly string[]): Condition => ({
   sql: '(SELECT count(*) FROM skills WHERE id IN (SELECT value FROM json_each(?))) = ?',

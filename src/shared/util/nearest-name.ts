@@ -29,3 +29,29 @@ export function editsBetween(from: string, to: string): number {
   }
   return row[to.length] ?? 0;
 }
+
+/**
+ * The same where it is at most so many, in time linear in the length: only what is near the diagonal is looked at.
+ * @returns undefined where it is more
+ */
+export function editsWithin(from: string, to: string, most: number): number | undefined {
+  if (Math.abs(from.length - to.length) > most) return undefined;
+  const far = most + 1;
+  let row = Array.from({ length: 2 * most + 1 }, (_, at) => (at < most ? far : at - most));
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = row.map(() => far);
+    // `at` stands for the place `i + at - most` of the other text.
+    for (let at = 0; at < row.length; at += 1) {
+      const j = i + at - most;
+      if (j < 0 || j > to.length) continue;
+      const replaced = j === 0 ? far : (row[at] ?? far) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      const removed = (row[at + 1] ?? far) + 1;
+      const added = (next[at - 1] ?? far) + 1;
+      next[at] = Math.min(far, replaced, removed, added);
+    }
+    if (Math.min(...next) === far) return undefined;
+    row = next;
+  }
+  const edits = row[to.length - from.length + most] ?? far;
+  return edits > most ? undefined : edits;
+}

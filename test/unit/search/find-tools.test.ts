@@ -68,6 +68,7 @@ function createSearch(tools: Record<string, Listed[]> = TOOLS) {
     embedding: () => Promise.resolve(embedding),
     skillsOf: servers =>
       Promise.resolve(new Map(servers.map(({ id }) => [id, SKILLS.get(id) ?? new Map()]))),
+    skillIdOf: named => Promise.resolve(named.toLowerCase()),
   });
 }
 
@@ -84,6 +85,22 @@ const namesOf = (found: { tools: readonly { server: Server; tool: string }[] }) 
 const seeing = (key: string, tool: View['tool']): View => ({ key, rest: false, tool });
 
 describe('a search', () => {
+  it('[FIND-2] [ACC-3] tells which words no tool has that the caller sees, where it is asked', async () => {
+    const search = createSearch();
+    const query = 'create a zeppelin issue';
+    const told = async (views?: Map<string, View>) =>
+      (await search({ servers, ...(views ? { views } : {}) }, wanted({ query, tellsMisses: true })))
+        .unmatched;
+    expect((await search({ servers }, wanted({ query }))).unmatched).toBeUndefined();
+    expect(await told()).toEqual(['zeppelin']);
+    const without = seeing('without', name => !name.includes('issue'));
+    expect(await told(new Map(servers.map(({ id }) => [id, without])))).toEqual([
+      'create',
+      'zeppelin',
+      'issue',
+    ]);
+  });
+
   it('[FIND-1] covers the connected servers and counts what took part', async () => {
     const found = await createSearch()({ servers }, wanted());
     expect(namesOf(found)[0]).toBe('tracker.create_issue');

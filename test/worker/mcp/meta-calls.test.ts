@@ -143,6 +143,54 @@ describe('a call through call_tool', () => {
   });
 });
 
+describe('a call that failed for its arguments', () => {
+  const wrong = { name: 'strict.pay', arguments: { amount: 'much' } };
+  const failed = (isError: boolean) => ({ content: [{ type: 'text', text: 'No.' }], isError });
+  const schema =
+    '{"type":"object","properties":{"amount":{"type":"number"}},"required":["amount"]}';
+  const strict = new FakeServer({
+    era: 'modern',
+    tools: [toolOf('pay', { inputSchema: JSON.parse(schema) as object })],
+  });
+  beforeAll(async () => {
+    serve({ shop, vault, strict });
+    await registerConnected(portico, 'strict');
+  });
+  beforeEach(() => void serve({ shop, vault, strict }));
+
+  it.each(ERAS)('[FIND-2] carries what the tool takes: %s', async era => {
+    strict.call = post => resultOf(post, failed(true));
+    const { answer } = await send(era, wrong);
+    expect(answer.result).toMatchObject({ isError: true, content: [{ text: 'No.' }, {}] });
+    expect(answer.result?.content?.[1]?.text).toMatch(/^call_tool: the arguments do not fit \(/);
+    expect(answer.result?.content?.[1]?.text).toContain(`The tool takes: ${schema}`);
+    const right = { ...wrong, arguments: { amount: 1 } };
+    expect((await send(era, right)).answer.result?.content).toHaveLength(1);
+    strict.call = post => resultOf(post, failed(false));
+    expect((await send(era, wrong)).answer.result?.content).toHaveLength(1);
+  });
+
+  it.each(ERAS)('[FIND-2] carries it in place of a refusal: %s', async era => {
+    const error = { code: -32602, message: 'Invalid\narguments' };
+    strict.call = post => Response.json({ jsonrpc: '2.0', id: post.id, error });
+    const { answer } = await send(era, wrong);
+    expect(answer.result).toMatchObject({ isError: true });
+    expect(answer.result?.content?.map(({ text }) => text)).toEqual([
+      'strict: Invalid arguments',
+      expect.stringContaining(`The tool takes: ${schema}`),
+    ]);
+    const right = { ...wrong, arguments: { amount: 1 } };
+    expect((await send(era, right)).answer.error).toEqual(error);
+  });
+
+  it('[FIND-2] [MCP-7] is as its server answered it where the real name was called', async () => {
+    strict.call = post => resultOf(post, failed(true));
+    const { message } = ask('legacy', 'tools/call', wrong);
+    const answer = await (await portico.post(message, {}, PATH)).json<RpcAnswer>();
+    expect(answer.result?.content).toEqual(failed(true).content);
+  });
+});
+
 describe('a call that cannot be made', () => {
   it.each(ERAS)('[FIND-2] [ACC-3] knows nothing of what is hidden: %s', async era => {
     const tried = async (name: string) => {

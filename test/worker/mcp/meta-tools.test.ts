@@ -188,7 +188,10 @@ describe('search_tools', () => {
     expect(await namesOf({ servers: ['kitchen'] })).not.toContain('tracker.list_issues');
     expect(await namesOf({ servers: ['nobody'] })).toEqual([]);
     const none = await use('modern', 'search_tools', { query, servers: ['nobody'] });
-    expect(textOf(none)).toBe('No tool fits; search with other or fewer words.');
+    expect(textOf(none).split('\n')).toEqual([
+      'No tool fits; search with other or fewer words.',
+      'No server here is called nobody; here are: kitchen, tracker.',
+    ]);
   });
 
   it('[FIND-2] [SEC-8] keeps the words of servers on one short line, all of it visible', async () => {
@@ -202,11 +205,21 @@ describe('search_tools', () => {
   });
 
   it.each([
-    [{}, 'query must be a string: say in a few words what the tool should do'],
+    [{}, 'give query, or queries with up to 5 of them, each a task in a few words'],
+    [{ query: 1 }, 'query must be a string: say in a few words what the tool should do'],
+    [{ queries: ['a', ''] }, 'queries.1 is empty; say in a few words what the tool should do'],
+    [{ queries: [...'abcdef'] }, 'queries may have up to 5 queries'],
+    [
+      { query: 'f', queries: [...'abcde'] },
+      'give query, or queries with up to 5 of them, each a task in a few words',
+    ],
     [{ query: '  ' }, 'query is empty; say in a few words what the tool should do'],
     [{ query: 'x', limit: 51 }, 'limit must be an integer from 1 to 50'],
     [{ query: 'x', servers: 'a' }, 'servers must be a list of names of servers'],
-    [{ query: 'x', top: 3 }, 'does not know top; it takes query, limit, servers and skill'],
+    [
+      { query: 'x', top: 3 },
+      'does not know top; it takes query, queries, limit, servers and skill',
+    ],
     [{ query: 'x'.repeat(1_001) }, 'query may have up to 1000 characters; say it in fewer words'],
   ])('[FIND-2] says what is wrong with %j', async (given, said) => {
     const result = await use('modern', 'search_tools', given);

@@ -1,0 +1,92 @@
+/**
+ * Which names somebody may have meant who gave one that is not there. They come from what the caller sees and from nothing else, so that a
+ * hidden tool is like none. Linear in the names that are compared. Pure.
+ */
+import type { Listing } from '../../gateway/listing.ts';
+import { editsWithin } from '../../shared/util/nearest-name.ts';
+
+const MAX_SHOWN = 3;
+const MAX_WANTED_CHARS = 160;
+/** Letters that may be wrong in a name, and the length below which only one may. */
+const MAX_EDITS = 2;
+const SHORT = 6;
+/** What it counts that the words have another order, and that the server is another. */
+const REORDERED = 1;
+const ELSEWHERE = 1.5;
+
+/** A name with what is compared of it. */
+interface Folded {
+  name: string;
+  whole: string;
+  own: string;
+  words: string;
+}
+
+const folded = new WeakMap<Listing, readonly Folded[]>();
+
+/** The nearest names of tools, the nearest first. */
+export function nearestTools(wanted: string, listing: Listing): string[] {
+  const text = wanted.slice(0, MAX_WANTED_CHARS);
+  const parts = text.split(/[.:/]|__/);
+  const own = parts.length > 1 ? parts.slice(1).join('_') : text;
+  return nearest({ name: '', whole: fold(text), own: fold(own), words: toWords(own) }, of(listing));
+}
+
+/** The nearest names of servers, or of skills. */
+export function nearestNames(wanted: string, names: readonly string[]): string[] {
+  return nearest(
+    toFolded(wanted.slice(0, MAX_WANTED_CHARS)),
+    names.map(name => toFolded(name)),
+  );
+}
+
+function of(listing: Listing): readonly Folded[] {
+  const known = folded.get(listing);
+  if (known) return known;
+  const made = listing.items.map(({ name, item }) => toFolded(name, item.key));
+  folded.set(listing, made);
+  return made;
+}
+
+const toFolded = (name: string, own = name): Folded => ({
+  name,
+  whole: fold(name),
+  own: fold(own),
+  words: toWords(own),
+});
+
+function nearest(wanted: Folded, all: readonly Folded[]): string[] {
+  return all
+    .map(each => ({ name: each.name, distance: distanceOf(wanted, each) }))
+    .filter(({ distance }) => distance < Infinity)
+    .toSorted((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
+    .slice(0, MAX_SHOWN)
+    .map(({ name }) => name);
+}
+
+function distanceOf(wanted: Folded, each: Folded): number {
+  const whole = editsOf(wanted.whole, each.whole);
+  if (whole === 0) return 0;
+  const own = Math.min(
+    editsOf(wanted.own, each.own),
+    wanted.words === each.words ? REORDERED : Infinity,
+  );
+  return Math.min(whole, own + ELSEWHERE);
+}
+
+function editsOf(wanted: string, each: string): number {
+  if (wanted === '' || each === '') return Infinity;
+  return editsWithin(wanted, each, wanted.length < SHORT ? 1 : MAX_EDITS) ?? Infinity;
+}
+
+/** Letters and digits in small letters: how the rest is written does not make another name. */
+const fold = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+
+/** The words of a name in the order of the alphabet. */
+const toWords = (text: string) =>
+  text
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .toSorted()
+    .join(' ');

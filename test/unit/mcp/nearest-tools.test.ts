@@ -1,0 +1,70 @@
+/** Names that somebody may have meant: of those that are given, in an order, at a cost that grows with their number alone. */
+import { describe, expect, it } from 'vitest';
+import { nearestNames, nearestTools } from '../../../src/mcp/own-tools/nearest-tools.ts';
+import { editsBetween, editsWithin } from '../../../src/shared/util/nearest-name.ts';
+import { createRecord } from '../gateway/fakes.ts';
+
+const listingOf = (...names: string[]) => ({
+  items: names.map(name => {
+    const [server = '', key = ''] = name.split('.');
+    return { name, server: createRecord(server), item: { key, raw: new Map<string, string>() } };
+  }),
+  ttlMs: 0,
+  isWhole: true,
+});
+const LISTING = listingOf(
+  'github.create_issue',
+  'gitlab.create_issue',
+  'github.list_issues',
+  'mail.send',
+  'mail.sent',
+);
+
+describe('the nearest tools', () => {
+  it.each([
+    ['github.craete_issue', ['github.create_issue', 'gitlab.create_issue']],
+    ['github__createIssue', ['github.create_issue', 'gitlab.create_issue']],
+    ['create_issue', ['github.create_issue', 'gitlab.create_issue']],
+    ['gitub.issue_create', ['github.create_issue', 'gitlab.create_issue']],
+    ['jira.list_issues', ['github.list_issues']],
+    ['mail.sendd', ['mail.send', 'mail.sent']],
+    ['nothing.like_it', []],
+    ['', []],
+    ['…', []],
+  ])('[FIND-2] to %j', (wanted, near) => {
+    expect(nearestTools(wanted, LISTING)).toEqual(near);
+  });
+
+  it('[FIND-2] are three at most, the nearest first', () => {
+    const many = listingOf(...Array.from({ length: 9 }, (_, i) => `a.tool_number_${i}`));
+    expect(nearestTools('a.tool_number_4', many)).toEqual([
+      'a.tool_number_4',
+      'a.tool_number_0',
+      'a.tool_number_1',
+    ]);
+    expect(nearestNames('GitHub', ['gitlab', 'github', 'mail'])).toEqual(['github', 'gitlab']);
+  });
+
+  it('[FIND-2] [SEC-4] cost little among many names and for a long one', () => {
+    const names = Array.from({ length: 20_000 }, (_, i) => `server.${'ab'.repeat(30)}${i}`);
+    const listing = listingOf(...names);
+    nearestTools('x', listing);
+    const from = performance.now();
+    nearestTools(`server.${'ba'.repeat(30)}12345`, listing);
+    nearestTools('ab'.repeat(100_000), listing);
+    expect(performance.now() - from).toBeLessThan(2_000);
+  });
+
+  it('[FIND-2] count edits as the whole table does, up to a bound', () => {
+    let seed = 20_260_728;
+    const draw = (below: number) =>
+      (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below;
+    const word = () => Array.from({ length: draw(7) }, () => 'abc'[draw(3)]).join('');
+    for (let round = 0; round < 3_000; round += 1) {
+      const [from, to, most] = [word(), word(), draw(4)];
+      const edits = editsBetween(from, to);
+      const expected = edits <= most ? edits : undefined;
+      expect([from, to, most, editsWithin(from, to, most)]).toEqual([from, to, most, expected]);
+    }
+  });
+});
