@@ -21,7 +21,7 @@ import {
 import { resultResponse } from '../reply/response.ts';
 import { classify } from '../classify.ts';
 import { setLogLevel } from '../methods/log-level.ts';
-import { toOwnAdvertised } from '../own-tools/meta-tools.ts';
+import { toOwnAdvertised } from '../own-tools/own-advertised.ts';
 import { answerRequest, type EraMethods } from '../methods/answer.ts';
 import { subscribe } from './subscribe.ts';
 
@@ -63,7 +63,7 @@ export async function initializeResponse(
   // Tasks are of the last legacy revision only.
   const tasks = protocolVersion === LATEST_LEGACY_VERSION ? 'legacy' : undefined;
   const advertised = await gateway.advertise(viewer, tasks);
-  const own = toOwnAdvertised(advertised, viewer);
+  const own = await toOwnAdvertised(gateway, advertised, viewer);
   const result = { protocolVersion, serverInfo: IMPLEMENTATION, ...own };
   return resultResponse(request.id, JSON.stringify(result), { 'mcp-session-id': sealedId });
 }

@@ -14,7 +14,7 @@ import {
 import { resultResponse } from '../reply/response.ts';
 import { openListener } from './listen.ts';
 import { requestedLogLevel } from '../methods/log-level.ts';
-import { toOwnAdvertised } from '../own-tools/meta-tools.ts';
+import { toOwnAdvertised } from '../own-tools/own-advertised.ts';
 import { answerRequest, type EraMethods } from '../methods/answer.ts';
 
 const DISCOVER_TTL_MS = 5_000;
@@ -56,7 +56,7 @@ async function discoverResponse(
   const result = {
     resultType: 'complete',
     supportedVersions: [MODERN_VERSION, ...LEGACY_VERSIONS],
-    ...toOwnAdvertised(advertised, viewer),
+    ...(await toOwnAdvertised(gateway, advertised, viewer)),
     ttlMs: DISCOVER_TTL_MS,
     cacheScope: 'private',
     _meta: { [META.serverInfo]: IMPLEMENTATION },

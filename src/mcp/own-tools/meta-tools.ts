@@ -2,9 +2,7 @@
  * The three tools of an endpoint that lists no others (FIND-2): what they are called and how they are described. The list is the
  * same bytes for everybody, always, so that a host's prompt cache holds it and no server's text stands in it.
  */
-import type { AdvertisedCapabilities } from '../../gateway/gateway.ts';
 import { MAX_FOUND } from '../../search/rank/limits.ts';
-import type { EndpointViewer } from '../endpoint.ts';
 import { MAX_DESCRIBED, MAX_QUERIES } from './meta-arguments.ts';
 import { createOwnList } from './own-tools.ts';
 
@@ -110,15 +108,3 @@ export function isMetaTool(name: unknown): name is MetaTool {
 }
 
 export const metaListResult = createOwnList(META_TOOLS);
-
-/** What an endpoint offers; where its list of tools is its own, it never changes. */
-export function toOwnAdvertised(
-  advertised: AdvertisedCapabilities,
-  { tools, naming }: EndpointViewer,
-): AdvertisedCapabilities {
-  if (tools === 'all') return advertised;
-  const { instructions, ...rest } = advertised;
-  // What many servers say of tools that are not listed would cost a host what the few tools spare it.
-  const kept = naming.kind === 'own' && instructions !== undefined ? { instructions } : {};
-  return { ...rest, ...kept, capabilities: { ...advertised.capabilities, tools: {} } };
-}

@@ -140,6 +140,18 @@ describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
     expect(wrong).toEqual([]);
   });
 
+  it('[ACC-3] [FIND-2] is told of the servers that it may use', async () => {
+    const person = personOf(name, way);
+    const client = await connect(person, 'modern');
+    const { instructions } = resultOf(await client.request('server/discover', {}, 7));
+    const told = String(instructions)
+      .split('\n')
+      .filter(line => line.startsWith('- '));
+    const isThere = (server: (typeof SERVERS)[number]) =>
+      person.seesRest(server) || TOOL_NAMES.some(tool => person.mayUse(server, tool));
+    expect(told).toEqual(SERVERS.filter(isThere).map(server => `- ${server}`));
+  });
+
   it('[ACC-3] [FIND-2] finds on a toolset what it may use of it', async () => {
     const person = personOf(name, way);
     const triage = personOf('triage');

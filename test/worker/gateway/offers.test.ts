@@ -85,7 +85,16 @@ describe.each(['legacy', 'modern'] as const)('in the %s era', era => {
   });
 
   it('[FIND-2] an endpoint of three tools does not repeat them', async () => {
-    expect(await begin(era, '/mcp?tools=search')).not.toHaveProperty('instructions');
+    const { instructions = '' } = await begin(era, '/mcp?tools=search');
+    expect(instructions.split('\n').slice(2)).toEqual([
+      'Servers here:',
+      '- alpha',
+      '- beta',
+      '- gamma',
+    ]);
+    expect(await begin(era, '/mcp?tools=chat')).not.toHaveProperty('instructions');
+    const { instructions: own } = await begin(era, '/mcp/servers/alpha?tools=search');
+    expect(own).toBe(servers.alpha.instructions);
   });
 
   it('[MCP-4] an extension is offered where it is plain whose it is', async () => {

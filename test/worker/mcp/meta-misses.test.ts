@@ -1,10 +1,12 @@
-/** What the three tools answer where something of a request matches nothing: what is near, and what is there, of what the caller sees. */
+/** What the three tools tell of what is there, and of what is near where something matches nothing: of what the caller sees alone. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import {
   ask,
   createPortico,
   createToken,
+  legacy,
+  modern,
   registerConnected,
   type RpcAnswer,
   type Sent,
@@ -98,5 +100,37 @@ describe('a name that is none', () => {
       expect(await said(name, guest)).not.toContain('tracker.create_issue');
     }
     expect(await said('kitchen.boil_eg', guest)).toContain('nearest: kitchen.boil_egg;');
+  });
+});
+
+describe('the instructions of an endpoint of three tools', () => {
+  const instructionsOf = async (path: string, sent: Sent = {}) => {
+    const { message, headers } = modern('server/discover');
+    const answer = await (
+      await portico.post(message, { ...sent, headers }, path)
+    ).json<RpcAnswer>();
+    return answer.result?.['instructions'];
+  };
+
+  it('[FIND-2] [ACC-3] say how to use them, and which servers the caller may use', async () => {
+    const all = String(await instructionsOf('/mcp?tools=search'));
+    expect(all).toMatch(/^The tools here are found by search: .*\n\nServers here:\n/);
+    expect(all.split('\n').slice(3)).toEqual(['- kitchen', '- tracker']);
+    const ofGuest = String(await instructionsOf('/mcp?tools=search', { token: guest }));
+    expect(ofGuest.split('\n').slice(3)).toEqual(['- kitchen']);
+    const { token } = await createToken(portico, { scopes: ['tools:call'] });
+    expect(await instructionsOf('/mcp?tools=search', { token })).toBeUndefined();
+    expect(await instructionsOf('/mcp')).toBeUndefined();
+    expect(await instructionsOf('/mcp?tools=ask')).toBeUndefined();
+  });
+
+  it('[FIND-2] [MCP-3] are told by initialize too', async () => {
+    const message = legacy('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'test', version: '1' },
+    });
+    const answer = await (await portico.post(message, {}, '/mcp?tools=search')).json<RpcAnswer>();
+    expect(answer.result?.['instructions']).toBe(await instructionsOf('/mcp?tools=search'));
   });
 });
