@@ -6,6 +6,7 @@ import { SealedIds } from './admission/sealed-id.ts';
 import { Sessions, type SessionsOptions } from './admission/sessions.ts';
 import { Snapshots } from './admission/snapshots.ts';
 import type { AccessState } from './policy/policy.ts';
+import { createBudgets, type BudgetPorts } from './budgets/budget-service.ts';
 import { createFindOwnPrincipal } from './principals/own-principal.ts';
 import { createPrincipals } from './principals/principal-service.ts';
 import { createRules } from './rules/rule-service.ts';
@@ -25,6 +26,7 @@ export interface AccessDeps {
   };
   /** Tells open streams that access changed. */
   tellAccessChanged(): Promise<unknown>;
+  budgetShardOf: BudgetPorts['budgetShardOf'];
 }
 
 /** @throws Error where the administrator's token is none */
@@ -41,18 +43,20 @@ export function createAccess({ db, keys, adminAudit, config, ...deps }: AccessDe
     snapshots.forgetTokens();
     await deps.tellAccessChanged();
   }
+  /** The registry that this isolate remembers is too old. */
+  const invalidateRegistry = () => snapshots.forgetServers();
   const ports = { db, adminAudit, onAccessChanged };
   return {
     snapshots,
     onAccessChanged,
-    /** The registry that this isolate remembers is too old. */
-    invalidateRegistry: () => snapshots.forgetServers(),
+    invalidateRegistry,
     sessions: new Sessions({ db, sealedIds: new SealedIds(keys), snapshots, config }),
     principals: createPrincipals(ports),
     findOwnPrincipal: createFindOwnPrincipal(db),
     tokens: createTokens({ ...ports, keys }),
     rules: createRules(ports),
     toolsets: createToolsets(ports),
+    budgets: createBudgets({ ...ports, invalidateRegistry, budgetShardOf: deps.budgetShardOf }),
     setup: new SetupService({ db, keys, adminAudit }),
   };
 }

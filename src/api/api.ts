@@ -22,6 +22,7 @@ import { registerAskAllowlist } from './ask-allowlist.ts';
 import { registerAudit } from './audit.ts';
 import { registerAuditCounts } from './audit-counts.ts';
 import { registerAuditExport } from './audit-export.ts';
+import { registerBudgets } from './budgets.ts';
 import { registerChat } from './chat.ts';
 import { registerCacheRules } from './cache-rules.ts';
 import { registerConnectors, SELF_PATH } from './connectors.ts';
@@ -136,6 +137,7 @@ export function createApi(ports: ApiPorts): Api {
   registerSignInProviders(api, ports);
   registerAccessRules(api, ports);
   registerToolsets(api, ports);
+  registerBudgets(api, ports);
   registerCacheRules(api, ports);
   registerSecrets(api, ports);
   registerOwners(api, ports);

@@ -6,6 +6,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { FindOwnPrincipal } from '../access/principals/own-principal.ts';
 import type { Principals } from '../access/principals/principal-service.ts';
+import type { Budgets } from '../access/budgets/budget-service.ts';
 import type { Rules } from '../access/rules/rule-service.ts';
 import type { Snapshot, Snapshots } from '../access/admission/snapshots.ts';
 import type { ExplainService } from '../gateway/explain/explain-service.ts';
@@ -69,6 +70,7 @@ export interface ApiPorts {
   missingMigration: { ask(): Promise<string | undefined> };
   principals: Principals;
   findOwnPrincipal: FindOwnPrincipal;
+  budgets: Budgets;
   approvals: ApprovalService;
   tokens: Tokens;
   invitations: Invitations;

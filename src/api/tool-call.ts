@@ -79,6 +79,7 @@ const call = createRoute({
       'server_disconnected',
       'call_gone',
       'rate_limited',
+      'budget_reached',
       'too_many_calls',
       'busy',
       ...UPSTREAM_ERRORS,

@@ -1,4 +1,5 @@
 /** The gateway of a deployment: with the log of calls and their limits, what is reported of calls, and why a tool is hidden. */
+import type { BudgetShard } from '../audit/limits/day-budget.ts';
 import type { CallShard } from '../audit/calls/call-schema.ts';
 import { callShard } from '../audit/calls/call-schema.ts';
 import { toCallChunk, withId } from '../audit/chunks/call-chunk.ts';
@@ -15,6 +16,7 @@ import { CallLedger, type CallLedgerPorts } from './call-log/call-ledger.ts';
 import { createBeforeLog, createChunkLog } from './call-log/call-log.ts';
 import { GatheredCalls } from './call-log/gathered-calls.ts';
 import { GroupCommit } from './call-log/group-commit.ts';
+import { DayBudgets } from './call-log/day-budgets.ts';
 import { LeasedLimits } from './call-log/leased-limits.ts';
 import { createTrial } from './explain/dry-run.ts';
 import { ExplainService } from './explain/explain-service.ts';
@@ -39,6 +41,8 @@ export interface GatewayDeps {
   endpoints: UpstreamEndpoints;
   /** The object that has the calls of a principal. */
   auditLogOf(shard: string): CallShard;
+  /** The object that counts the calls of a budget. */
+  budgetShardOf(name: string): BudgetShard;
   /** Wakes the object that seals the chunks of calls. */
   wakeCallChain(): Promise<unknown>;
   /** The object that keeps the results under these keys. */
@@ -91,6 +95,7 @@ export function createGateway(deps: GatewayDeps) {
   };
   const ledger = new CallLedger({
     tokens,
+    budgets: new DayBudgets({ budgetShardOf: name => deps.budgetShardOf(name), wait, now }),
     log: logs[mode](),
     keys,
     isRecording: mode !== 'off',
@@ -112,7 +117,7 @@ export function createGateway(deps: GatewayDeps) {
     taskIds: createTaskIds(keys),
     subscribeTasks: async (server, ids, hear, signal) =>
       subscribeTasks(await deps.endpoints.of(server), ids, hear, signal),
-    ledger: ledger.isNeeded ? ledger : undefined,
+    ledger,
     cache: {
       shardOf: key => deps.cacheShardOf(key),
       keys,

@@ -1,5 +1,5 @@
 /**
- * AuditLog: what one principal calls, and how much it may. Owns the token buckets and the open rows of its calls, closes those nobody
+ * AuditLog: what one principal calls, and how much it may; named `budget:…`, how many calls of a day a budget has counted. Owns the token buckets and the open rows of its calls, closes those nobody
  * ends, numbers and chains what has ended, brings it to the database and prunes it there. Named `calls:{principal}`; the object named
  * `admin` prunes the chains of the acts.
  *
@@ -9,6 +9,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
 import { tellDenials } from './events-of.ts';
+import { DayBudget } from '../audit/limits/day-budget-store.ts';
 import { BucketStore } from '../audit/limits/bucket-store.ts';
 import { LeaseBook } from '../audit/limits/lease-book.ts';
 import type { Lease, LeaseRequest } from '../audit/limits/token-lease.ts';
@@ -58,6 +59,8 @@ export class AuditLog extends DurableObject<Env> {
     calls: this.#calls,
     chains: this.#chains,
   });
+  /** There only where this object counts the calls of a budget. */
+  #dayBudget: DayBudget | undefined;
   #principalId = this.#chains.principalId;
   readonly #waiting: Waiting[] = [];
   /** How many calls are on their way, about. */
@@ -105,6 +108,30 @@ export class AuditLog extends DurableObject<Env> {
   /** Tokens of a lease were not spent. */
   giveBack(id: string, unspent: number): void {
     this.#leases.giveBack(id, unspent, Date.now());
+  }
+
+  /** Tokens of a day, for calls of an isolate. */
+  drawBudget(request: LeaseRequest): Lease {
+    return this.#budget.draw(request, Date.now());
+  }
+
+  /** Tokens of a day's lease were not spent. */
+  giveBackBudget(id: string, unspent: number): void {
+    this.#budget.giveBack(id, unspent, Date.now());
+  }
+
+  /** A call did not leave that was counted in a day. */
+  refundBudget(id: string, day: number): void {
+    this.#budget.refund(id, day);
+  }
+
+  /** Calls of this day. */
+  budgetUsed(): number {
+    return this.#budget.used(Date.now());
+  }
+
+  get #budget(): DayBudget {
+    return (this.#dayBudget ??= new DayBudget(this.ctx.storage.sql));
   }
 
   /** Brings what has ended to the database. @returns what this object knows of a shard */

@@ -24,6 +24,8 @@ export function objectsOf(env: Env) {
     servers: env.SERVER_MONITOR,
     connectors: env.CONNECTOR,
     auditLogOf,
+    /** The object that counts the calls of a budget; the same class, without calls. */
+    budgetShardOf: auditLogOf,
     /** The object that keeps the results under these keys. */
     cacheShardOf: (key: string) => env.RESULT_CACHE.getByName(shardOf(key)),
     /** Tells open streams that access changed. */

@@ -14,6 +14,8 @@ import {
   selectRevision,
 } from '../../servers/registry/revision-store.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
+import type { SchemaAge } from '../../shared/util/either-schema.ts';
+import { parseBudgets, selectBudgets, selectChangedBudgets } from '../policy/budget-store.ts';
 import type { AccessState } from '../policy/policy.ts';
 import type { DefaultAccess } from '../policy/rule.ts';
 import { parseRules, selectChangedRules, selectRules } from '../policy/rule-store.ts';
@@ -27,20 +29,22 @@ export interface Registry {
   access: AccessState;
 }
 
-/** What reads the whole registry; for {@link toRegistry}. */
-export function selectRegistry(db: D1Database): D1PreparedStatement[] {
-  return [selectRevision(db), selectServers(db), selectRules(db), selectToolsets(db)];
+/** What reads the whole registry; for {@link toRegistry}. @param age the last release had no budgets */
+export function selectRegistry(db: D1Database, age: SchemaAge): D1PreparedStatement[] {
+  const budgets = age === 'this' ? [selectBudgets(db)] : [];
+  return [selectRevision(db), selectServers(db), selectRules(db), selectToolsets(db), ...budgets];
 }
 
 /** @param rows of the statements of {@link selectRegistry} */
 export function toRegistry(
-  [revisions = [], servers = [], rules = [], toolsets = []]: readonly unknown[][],
+  [revisions = [], servers = [], rules = [], toolsets = [], budgets = []]: readonly unknown[][],
   posture: DefaultAccess,
 ): Registry {
   const access = {
     posture,
     rules: parseRules(rules).toSorted(by(idOf)),
     toolsets: parseToolsets(toolsets).toSorted(by(nameOf)),
+    budgets: parseBudgets(budgets).toSorted(by(idOf)),
   };
   const revision = parseRevision(revisions);
   return { revision, servers: parseServers(servers).toSorted(by(nameOf)), access };
@@ -50,12 +54,14 @@ export function toRegistry(
 export function selectRegistryChanges(
   db: D1Database,
   { revision }: Registry,
+  age: SchemaAge,
 ): D1PreparedStatement[] {
   return [
     selectChanges(db, revision),
     selectChangedServers(db, revision),
     selectChangedRules(db, revision),
     selectChangedToolsets(db, revision),
+    ...(age === 'this' ? [selectChangedBudgets(db, revision)] : []),
   ];
 }
 
@@ -65,7 +71,7 @@ export function selectRegistryChanges(
  */
 export function changedRegistry(
   before: Registry,
-  [changes = [], servers = [], rules = [], toolsets = []]: readonly unknown[][],
+  [changes = [], servers = [], rules = [], toolsets = [], budgets = []]: readonly unknown[][],
 ): Registry | undefined {
   const { revision, changed } = parseChanges(changes, before.revision);
   if (!changed) return undefined;
@@ -74,8 +80,10 @@ export function changedRegistry(
   const now = {
     rules: merged(access.rules, changed.rule, parseRules(rules), idOf),
     toolsets: merged(access.toolsets, changed.toolset, parseToolsets(toolsets), nameOf),
+    budgets: merged(access.budgets ?? [], changed.budget, parseBudgets(budgets), idOf),
   };
-  const isSame = now.rules === access.rules && now.toolsets === access.toolsets;
+  const isSame =
+    now.rules === access.rules && now.toolsets === access.toolsets && changed.budget.size === 0;
   return {
     revision,
     servers: merged(before.servers, changed.server, parseServers(servers), nameOf),

@@ -111,7 +111,7 @@ export class Snapshots {
   /** The registry of this moment, for whoever asks without a token. */
   async registry(): Promise<Registry> {
     const { db, posture } = this.#options;
-    return toRegistry(await rowsOf(db, selectRegistry(db)), posture);
+    return toRegistry(await wholeOf(db), posture);
   }
 
   /** A session was just opened here: its first request need not look it up. */
@@ -211,13 +211,14 @@ export class Snapshots {
     const isSignIn = token !== undefined && !isTokenForm(token);
     const hmacs =
       token === undefined ? [] : await keys.hmacs(isSignIn ? 'sign-in' : 'token', token);
-    const registry = before ? selectRegistryChanges(db, before) : selectRegistry(db);
+    const registry = (age: SchemaAge) =>
+      before ? selectRegistryChanges(db, before, age) : selectRegistry(db, age);
     const ids = sessionId === undefined ? [] : this.#takeWanted(sessionId);
     const session = ids.length === 0 ? [] : [selectSessions(db, ids)];
     const policy = (age: SchemaAge) =>
       token === undefined
         ? []
-        : [(isSignIn ? selectSignedIn : selectTokenByHmac)(db, hmacs, now, age), ...registry];
+        : [(isSignIn ? selectSignedIn : selectTokenByHmac)(db, hmacs, now, age), ...registry(age)];
     const rows = await onEitherSchema(age => rowsOf(db, [...policy(age), ...session]));
     if (ids.length > 0) {
       const found = new Map(parseSessions(rows.pop() ?? []).map(known => [known.id, known]));
@@ -226,7 +227,7 @@ export class Snapshots {
     if (token === undefined) return;
     const [tokens = [], ...read] = rows;
     const after = before ? changedRegistry(before, read) : toRegistry(read, posture);
-    const whole = after ?? toRegistry(await rowsOf(db, selectRegistry(db)), posture);
+    const whole = after ?? toRegistry(await wholeOf(db), posture);
     const loadedAt = changes === this.#changes ? now : -Infinity;
     this.#holdRegistry(whole, loadedAt);
     const isAdmin = !isSignIn && (await this.#isAdmin(hmacs));
@@ -277,6 +278,10 @@ export class Snapshots {
 async function rowsOf(db: D1Database, statements: D1PreparedStatement[]): Promise<unknown[][]> {
   return (await db.batch(statements)).map(({ results }) => results);
 }
+
+/** The rows of the whole registry. */
+const wholeOf = (db: D1Database): Promise<unknown[][]> =>
+  onEitherSchema(age => rowsOf(db, selectRegistry(db, age)));
 
 function ageOf(entry: Held<unknown> | undefined, now: number): number {
   return entry === undefined ? Infinity : now - entry.loadedAt;

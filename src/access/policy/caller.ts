@@ -1,4 +1,5 @@
 /** Who calls, with what the access rules let it see and use. */
+import { budgetsOf, type Budget } from './budget.ts';
 import { type AccessState, createPolicy, type Holder, type Policy } from './policy.ts';
 import type { Actor } from '../../shared/identity/principal.ts';
 import type { Token } from '../../shared/identity/token.ts';
@@ -7,13 +8,17 @@ export interface Caller extends Actor {
   policy: Policy;
   /** The URL that its token is for, with what is below it; null: every one. */
   audience: string | null;
+  /** What its calls count against; absent where there is nothing. */
+  budgets?: readonly Budget[] | undefined;
 }
 
 /** The caller whom a stored token stands for, under the rules there are. */
 export function toCaller(token: Token, state: AccessState): Caller {
   const { principalId, id, audience } = token;
   const policy = createPolicy(holderOf(token), state);
-  return { principalId, tokenId: id, scopes: new Set(token.scopes), policy, audience };
+  const budgets = budgetsOf(token, state.budgets);
+  const caller = { principalId, tokenId: id, scopes: new Set(token.scopes), policy, audience };
+  return budgets ? { ...caller, budgets } : caller;
 }
 
 /** What of a token decisions depend on. */

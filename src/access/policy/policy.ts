@@ -14,6 +14,7 @@ import {
   type NamedServer,
   type QualifiedPattern,
 } from '../../shared/util/name-pattern.ts';
+import type { Budget } from './budget.ts';
 import type { AccessRule, DefaultAccess } from './rule.ts';
 import type { Toolset } from './toolset.ts';
 import { both, either, NOTHING, selectionOf, WHOLE, type View } from './view.ts';
@@ -34,6 +35,8 @@ export interface AccessState {
   posture: DefaultAccess;
   rules: readonly AccessRule[];
   toolsets: readonly Toolset[];
+  /** Absent where there are none. */
+  budgets?: readonly Budget[] | undefined;
 }
 
 /** Why something is allowed or not. */

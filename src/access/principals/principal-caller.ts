@@ -1,6 +1,7 @@
 /** A principal as a caller without a token: whom an administrator asks about, or who is signed in with a browser. */
 import { findRecord } from '../../records/record-store.ts';
 import { MEMBER_SCOPES } from '../../shared/identity/token.ts';
+import { budgetsOf } from '../policy/budget.ts';
 import type { Caller } from '../policy/caller.ts';
 import { createPolicy, type AccessState, type Holder } from '../policy/policy.ts';
 import type { Principal } from './principal-schema.ts';
@@ -31,8 +32,9 @@ export async function findCaller(
   const holder = toHolder(principal, limits);
   const policy = createPolicy(holder, state);
   const scopes = new Set(scopesOf(principal));
+  const budgets = budgetsOf(holder, state.budgets);
   return {
-    caller: { principalId: id, tokenId: '', scopes, policy, audience: null },
+    caller: { principalId: id, tokenId: '', scopes, policy, audience: null, budgets },
     groups: holder.groups,
   };
 }

@@ -21,7 +21,7 @@ export class BucketStore implements Buckets {
   }
 
   /** A bucket as it was left; undefined where it is full. */
-  find(name: string): Bucket | undefined {
+  find({ name }: NamedLimit): Bucket | undefined {
     const [row] = this.#sql
       .exec<Row>('SELECT tokens, counted_to FROM buckets WHERE name = ?', name)
       .toArray();

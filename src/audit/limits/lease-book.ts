@@ -8,7 +8,7 @@ import type { Bucket, NamedLimit } from './token-bucket.ts';
 
 /** Where buckets are stored (`bucket-store.ts`). */
 export interface Buckets {
-  find(name: string): Bucket | undefined;
+  find(limit: NamedLimit): Bucket | undefined;
   put(limit: NamedLimit, bucket: Bucket): void;
 }
 
@@ -57,7 +57,7 @@ export class LeaseBook {
     const tokens = Math.max(0, Math.min(unspent, entry.left));
     entry.left = 0;
     entry.limits.forEach((limit, n) => {
-      const bucket = this.#buckets.find(limit.name);
+      const bucket = this.#buckets.find(limit);
       const back = putBack(bucket, limit, entry.steps[n] as number, tokens, now);
       if (back) this.#buckets.put(limit, back);
     });
@@ -66,7 +66,7 @@ export class LeaseBook {
   /** @returns with the steps of the buckets, where anything was drawn */
   #draw(request: Omit<LeaseRequest, 'id'>, now: number): { lease: Lease; steps?: number[] } {
     const { limits } = request;
-    const held = limits.map(({ name }) => this.#buckets.find(name));
+    const held = limits.map(limit => this.#buckets.find(limit));
     const { buckets, lease } = drawLease(held, request, now);
     if (lease.passed + lease.spare === 0) return { lease };
     limits.forEach((limit, n) => this.#buckets.put(limit, buckets[n] as Bucket));

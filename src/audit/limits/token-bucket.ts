@@ -12,6 +12,8 @@ export interface Limit {
   perMinute: number;
   /** Most calls at once. */
   burst: number;
+  /** All tokens come back at midnight (UTC) and none before, whatever the rate says. */
+  isDaily?: true;
 }
 
 /** A limit and the bucket it is counted in. */
@@ -28,9 +30,15 @@ export interface Bucket {
 }
 
 const MINUTE_MS = 60_000;
+export const DAY_MS = 86_400_000;
+
+/** The day (UTC) of a time, counted since the epoch. */
+export const dayOf = (now: number): number => Math.floor(now / DAY_MS);
 
 /** How many tokens come back at once, and how long that takes. */
-function stepOf({ perMinute, burst }: Limit): { tokens: number; ms: number } {
+function stepOf({ perMinute, burst, isDaily }: Limit): { tokens: number; ms: number } {
+  // Also what was spent beyond a burst that was made smaller since.
+  if (isDaily) return { tokens: Number.MAX_SAFE_INTEGER, ms: DAY_MS };
   const tokens = Math.min(perMinute, burst);
   return { tokens, ms: (MINUTE_MS * tokens) / perMinute };
 }
@@ -46,6 +54,12 @@ export function refill(bucket: Bucket | undefined, limit: Limit, now: number): B
   if (tokens >= limit.burst) return undefined;
   return { tokens, countedTo: countedTo + steps * step.ms };
 }
+
+/** A bucket that is full, when its step begins: with a call, or with the day. */
+export const fullBucket = ({ burst, isDaily }: Limit, now: number): Bucket => ({
+  tokens: burst,
+  countedTo: isDaily ? dayOf(now) * DAY_MS : now,
+});
 
 /** When the next tokens come back to a bucket that was refilled, in milliseconds since the epoch. */
 export const nextStepAt = ({ countedTo }: Bucket, limit: Limit): number =>

@@ -6,7 +6,14 @@
  * drawn, so tokens in hand and tokens of the bucket are never more than its burst; tokens for calls to come are a small part of what is
  * left, and none of a full bucket that no call draws on.
  */
-import { nextStepAt, refill, type Bucket, type Limit, type NamedLimit } from './token-bucket.ts';
+import {
+  fullBucket,
+  nextStepAt,
+  refill,
+  type Bucket,
+  type Limit,
+  type NamedLimit,
+} from './token-bucket.ts';
 
 /** What an isolate asks for. */
 export interface LeaseRequest {
@@ -48,7 +55,7 @@ export function drawLease(
   now: number,
 ): { buckets: Bucket[]; lease: Lease } {
   const open = limits.map((limit, n) => refill(held[n], limit, now));
-  const buckets = limits.map(({ burst }, n) => open[n] ?? { tokens: burst, countedTo: now });
+  const buckets = limits.map((limit, n) => open[n] ?? fullBucket(limit, now));
   const most = Math.max(0, Math.floor(Math.min(...buckets.map(({ tokens }) => tokens))));
   const passed = Math.min(waiting, most);
   // The step of a full bucket begins with a call.

@@ -4,7 +4,7 @@
  */
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Caller } from '../../access/policy/caller.ts';
-import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import { isDenial } from '../../shared/errors/denials.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { Limit, NamedLimit } from '../../audit/limits/token-bucket.ts';
@@ -12,6 +12,7 @@ import type { JsonObject } from '../../shared/protocol.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import type { CallLog, OpenCall } from './call-log.ts';
+import type { DayBudgets } from './day-budgets.ts';
 import type { LeasedLimits } from './leased-limits.ts';
 import type { CallEnd, StartedCall } from '../../audit/calls/call-schema.ts';
 import { redactArguments, redactText } from '../../shared/redaction/redact-arguments.ts';
@@ -20,6 +21,8 @@ export interface CallLedgerPorts {
   log: CallLog;
   /** Takes tokens for what is not recorded. */
   tokens: Pick<LeasedLimits, 'take'>;
+  /** Counts calls of those who have a budget. */
+  budgets: Pick<DayBudgets, 'take'>;
   keys: Pick<KeyRing, 'digest'>;
   /** Whether calls have rows; where not, they are limited only. */
   isRecording: boolean;
@@ -31,7 +34,7 @@ export interface CallLedgerPorts {
 export interface NamedCall {
   /** UUID of its row. */
   id: string;
-  caller: Pick<Caller, 'principalId' | 'tokenId'>;
+  caller: Pick<Caller, 'principalId' | 'tokenId' | 'budgets'>;
   /** When it came, in milliseconds since the epoch. */
   at: number;
   facts: CallFacts;
@@ -65,10 +68,15 @@ export class CallLedger {
     this.#ports = ports;
   }
 
-  /** Whether anything is to be recorded or limited. */
+  /** Whether calls are to be recorded or limited, whoever makes them. */
   get isNeeded(): boolean {
     const { isRecording, limits } = this.#ports;
     return isRecording || limits.principal !== undefined || limits.server !== undefined;
+  }
+
+  /** Whether anything of this caller is to be recorded or limited. */
+  isNeededFor({ budgets }: Pick<Caller, 'budgets'>): boolean {
+    return budgets !== undefined || this.isNeeded;
   }
 
   get isRecording(): boolean {
@@ -78,9 +86,22 @@ export class CallLedger {
   /**
    * A call leaves when this resolves.
    * @returns what is told how it ended; undefined where it is over, or not recorded
-   * @throws PorticoError `rate_limited`, after which its row has its end; `busy` where that is not known
+   * @throws PorticoError `rate_limited`, `budget_reached`, after which its row has its end; `busy` where that is not known
    */
   async begin(call: NamedCall, waitUntil: WaitUntil): Promise<OpenCall | undefined> {
+    const open = await this.#admit(call, waitUntil);
+    const { budgets } = call.caller;
+    // What is refused anyway counts against no budget.
+    if (!budgets || call.refused) return open;
+    try {
+      await this.#ports.budgets.take(budgets, waitUntil);
+      return open;
+    } catch (thrown) {
+      throw await refusedAs(thrown, call.id, open);
+    }
+  }
+
+  async #admit(call: NamedCall, waitUntil: WaitUntil): Promise<OpenCall | undefined> {
     const { caller, server, refused } = call;
     const { principalId } = caller;
     const { log, tokens, isRecording } = this.#ports;
@@ -130,6 +151,22 @@ export class CallLedger {
     const { limits } = this.#ports;
     const own = limits.principal ? [{ name: '', ...limits.principal }] : [];
     return server && limits.server ? [...own, { name: server.id, ...limits.server }] : own;
+  }
+}
+
+/** A call whose row is begun may not leave. @returns what its caller is told */
+async function refusedAs(
+  thrown: unknown,
+  id: string,
+  open: OpenCall | undefined,
+): Promise<unknown> {
+  const { code } = toPorticoError(thrown);
+  open?.end({ id, outcome: outcomeOfCode(code), code, detail: {} }, false);
+  try {
+    await open?.canAnswer?.();
+    return thrown;
+  } catch {
+    return new PorticoError('busy', 'The call cannot be recorded now; it was not made');
   }
 }
 

@@ -39,7 +39,7 @@ const MAX_RENEWALS = 720;
 
 /** The record of one request, from when it came to its end. */
 export interface CallRecord {
-  /** The call is about to leave. @throws PorticoError `rate_limited`, `busy` */
+  /** The call is about to leave. @throws PorticoError `rate_limited`, `budget_reached`, `busy` */
   begin(resolved: Resolved): Promise<void>;
   /** It got a reply, which may last. @throws PorticoError `call_not_recorded` */
   watch(routed: RoutedReply): Promise<RoutedReply>;
@@ -64,7 +64,7 @@ export function recordOf(
   context: CallContext,
 ): CallRecord {
   const action = ACTIONS.get(request.method);
-  if (!ledger || action === undefined) return NO_RECORD;
+  if (!ledger?.isNeededFor(caller) || action === undefined) return NO_RECORD;
   return new AuditedCall(ledger, caller, action, request, context);
 }
 
@@ -127,7 +127,7 @@ class AuditedCall implements CallRecord {
     this.#context = context;
   }
 
-  /** The call is about to leave. @throws PorticoError `rate_limited`, `busy` */
+  /** The call is about to leave. @throws PorticoError `rate_limited`, `budget_reached`, `busy` */
   async begin(resolved: Resolved): Promise<void> {
     const { server, name, item } = resolved;
     const isResource = this.#request.reference.kind === 'resource';

@@ -44,4 +44,5 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0043_webhooks.sql',
   '0044_usage.sql',
   '0045_denials.sql',
+  '0046_budgets.sql',
 ];

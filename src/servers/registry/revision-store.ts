@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-type ChangeKind = 'server' | 'rule' | 'toolset';
+type ChangeKind = 'server' | 'rule' | 'toolset' | 'budget';
 
 /** What changed since a revision: ids by kind, of what is gone too. */
 export type Changed = Readonly<Record<ChangeKind, ReadonlySet<string>>>;
@@ -56,6 +56,11 @@ export function parseChanges(
     new Set(parsed.flatMap(row => (row.kind === kind ? (row.id ?? []) : [])));
   return {
     revision,
-    changed: { server: idsOf('server'), rule: idsOf('rule'), toolset: idsOf('toolset') },
+    changed: {
+      server: idsOf('server'),
+      rule: idsOf('rule'),
+      toolset: idsOf('toolset'),
+      budget: idsOf('budget'),
+    },
   };
 }

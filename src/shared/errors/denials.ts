@@ -4,6 +4,7 @@ import type { ErrorCode } from './table.ts';
 const DENIALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'forbidden',
   'rate_limited',
+  'budget_reached',
   'tool_not_found',
   'prompt_not_found',
   'resource_not_found',

@@ -72,6 +72,7 @@ const table = {
     toolResult: true,
     retryable: true,
   }),
+  budget_reached: entry(429, 4292, 'The calls of this day are used up', { toolResult: true }),
   busy: entry(503, 5039, 'Too much happens at once', { retryable: true }),
   migrations_pending: entry(503, 5053, 'The database lacks a migration of this version', {
     retryable: true,

@@ -109,3 +109,42 @@ describe('a token bucket', () => {
     expect(refill({ tokens: 9, countedTo: 0 }, limit, 0)).toBeUndefined();
   });
 });
+
+describe('a bucket of a day', () => {
+  const DAY_MS = 86_400_000;
+  const limit: Limit = { perMinute: 0, burst: 3, isDaily: true };
+
+  it(`[ACC-6] gives its burst between two midnights, whenever it is asked (seed ${SEED})`, () => {
+    const random = createRandom();
+    let bucket: Bucket | undefined;
+    let now = 20_000 * DAY_MS;
+    const passed = new Map<number, number>();
+    const refusals: unknown[] = [];
+    for (let n = 0; n < 2_000; n += 1) {
+      now += random.below(DAY_MS / 5);
+      const day = Math.floor(now / DAY_MS);
+      const drawn = draw(bucket, limit, now);
+      const count = passed.get(day) ?? 0;
+      if (drawn.retryAfterMs === undefined) {
+        bucket = drawn.bucket;
+        passed.set(day, count + 1);
+      } else {
+        const isAtMidnight = now + drawn.retryAfterMs === (day + 1) * DAY_MS;
+        refusals.push(isAtMidnight && count === limit.burst);
+      }
+    }
+    expect(refusals.length).toBeGreaterThan(100);
+    expect(new Set(refusals)).toEqual(new Set([true]));
+    expect(Math.max(...passed.values())).toBe(limit.burst);
+    expect(passed.size).toBeGreaterThan(150);
+  });
+
+  it('[ACC-6] has no debt the next day', () => {
+    const day = 20_000 * DAY_MS;
+    const overdrawn = { tokens: -30, countedTo: day };
+    expect(draw(overdrawn, limit, day + 1)).toEqual({ retryAfterMs: DAY_MS - 1 });
+    expect(draw(overdrawn, limit, day + DAY_MS)).toEqual({
+      bucket: { tokens: 2, countedTo: day + DAY_MS },
+    });
+  });
+});

@@ -85,7 +85,8 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
       return undefined;
     },
   };
-  const ledger = new CallLedger({ log, tokens, keys, isRecording, limits });
+  const budgets = { take: async () => {} };
+  const ledger = new CallLedger({ log, tokens, budgets, keys, isRecording, limits });
   const sent: string[] = [];
   const gateway = createFakeGateway({
     catalogOf: () => CATALOG,

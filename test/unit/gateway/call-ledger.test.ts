@@ -59,6 +59,7 @@ function createWorld(more: Partial<CallLedgerPorts> = {}, admission: Admission =
         return limits.length === 0 ? undefined : admission.retryAfterMs;
       },
     },
+    budgets: { take: async () => {} },
     keys: {
       digest: async (purpose, text) => {
         digested.push(`${purpose} ${text}`);

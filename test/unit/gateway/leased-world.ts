@@ -46,7 +46,7 @@ export function createLeasedWorld({ tripMs = () => 25, fateOf = () => 'done' }: 
   const timers: { at: number; go(): void }[] = [];
   const buckets = new Map<string, Bucket>();
   const store = {
-    find: (name: string) => buckets.get(name),
+    find: ({ name }: NamedLimit) => buckets.get(name),
     put: ({ name }: NamedLimit, bucket: Bucket) => void buckets.set(name, bucket),
   };
   let book = new LeaseBook(store);

@@ -94,6 +94,11 @@ async function cacheRule(portico: Portico): Promise<string> {
   const body = { server: await server(portico), tool: 'get', ttl_seconds: 60 };
   return madeBy('/api/v1/cache/rules', () => body)(portico);
 }
+const budgetBody = () => ({
+  subject: { kind: 'group', name: `subject-${(made += 1)}` },
+  calls_per_day: 5,
+});
+const budget = madeBy('/api/v1/budgets', budgetBody);
 const toolset = madeBy('/api/v1/toolsets', () => ({
   name: `subject-${(made += 1)}`,
   include: ['*.get_*'],
@@ -212,6 +217,9 @@ export const TRIALS: Record<string, Trial> = {
   'DELETE /api/v1/access/rules/{id}': { subject: rule },
   'POST /api/v1/ask/allowlist': {},
   'DELETE /api/v1/ask/allowlist/{id}': { subject: allowed },
+  'POST /api/v1/budgets': { makeBody: async () => budgetBody() },
+  'PATCH /api/v1/budgets/{id}': { subject: budget },
+  'DELETE /api/v1/budgets/{id}': { subject: budget },
   'POST /api/v1/cache/rules': {
     makeBody: async portico => ({ server: await server(portico), tool: 'get', ttl_seconds: 60 }),
   },

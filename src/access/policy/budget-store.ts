@@ -1,0 +1,25 @@
+/** The `budgets` table, as the registry has it. Reads return parsed rows. */
+import { z } from 'zod';
+import { isChanged } from '../../servers/registry/revision-store.ts';
+import { BudgetSubjectColumnsSchema, toBudgetSubject, type Budget } from './budget.ts';
+
+const RowSchema = z
+  .object({ id: z.string(), ...BudgetSubjectColumnsSchema.shape, calls_per_day: z.number() })
+  .transform((row): Budget => ({
+    id: row.id,
+    subject: toBudgetSubject(row),
+    callsPerDay: row.calls_per_day,
+  }));
+
+const SELECT = 'SELECT id, subject_kind, subject, calls_per_day FROM budgets';
+
+/** All budgets. */
+export const selectBudgets = (db: D1Database): D1PreparedStatement => db.prepare(SELECT);
+
+/** The budgets that changed since a revision of the registry. */
+export const selectChangedBudgets = (db: D1Database, since: number): D1PreparedStatement =>
+  db.prepare(`${SELECT} WHERE ${isChanged('budget')}`).bind(since);
+
+/** Rows as budgets. @throws ZodError where one cannot be read: then nobody is decided on */
+export const parseBudgets = (rows: readonly unknown[]): Budget[] =>
+  rows.map(row => RowSchema.parse(row));

@@ -1,0 +1,58 @@
+/** `/api/v1/budgets`: how many calls somebody, or everybody in a group together, may make in a day. Create, list, get, edit, delete. */
+import {
+  BudgetQuerySchema,
+  BudgetViewSchema,
+  CreateBudgetSchema,
+  UpdateBudgetSchema,
+  type StoredBudget,
+} from '../access/budgets/budget-schema.ts';
+import type { Api, ApiPorts } from './frame.ts';
+import { registerEdits, registerRecords } from './records.ts';
+
+const created = { subject: { kind: 'group' as const, name: 'interns' }, calls_per_day: 2000 };
+
+const resource = {
+  path: '/api/v1/budgets',
+  tag: 'access',
+  name: 'Budget',
+  noun: 'budget',
+  phrase: 'a budget of calls',
+  view: BudgetViewSchema.meta({ id: 'Budget' }),
+  example: {
+    id: '3f0c7c1e-5d0b-4c66-8a3e-90d2c6a1b7f5',
+    ...created,
+    used_today: 412,
+    ends_at: '2026-11-03T00:00:00.000Z',
+    revision: 1,
+    created_at: '2026-11-02T09:00:00.000Z',
+    updated_at: '2026-11-02T09:00:00.000Z',
+  },
+  create: {
+    schema: CreateBudgetSchema.meta({ id: 'CreateBudget' }),
+    example: created,
+    description:
+      'A call of a tool, a prompt or a resource that leaves counts against the budget of its caller and of each of its groups; where one ' +
+      'of them is used up, it is refused until midnight (UTC). There is one budget for each principal and each group. A day that was ' +
+      'begun goes on where a budget is edited, or deleted and made again.',
+  },
+  list: {
+    operationId: 'listBudgets',
+    summary: 'List budgets of calls',
+    key: 'budgets',
+    page: 'BudgetPage',
+    query: BudgetQuerySchema,
+  },
+};
+
+const patch = {
+  schema: UpdateBudgetSchema.meta({ id: 'UpdateBudget' }),
+  example: { calls_per_day: 5000 },
+  description: 'It is obeyed within a second; what was used of the day stays used.',
+};
+
+/** Add the routes. */
+export function registerBudgets(api: Api, { budgets }: ApiPorts): void {
+  const shown = { ...resource, toView: (budget: StoredBudget) => budgets.show(budget) };
+  registerRecords(api, shown, budgets);
+  registerEdits(api, shown, patch, budgets);
+}

@@ -1,0 +1,89 @@
+/**
+ * A call counts against the budgets of its caller and of the caller's groups: of each a token is taken from what the isolate holds, or
+ * of the object that counts for the subject. A caller without a budget costs nothing.
+ *
+ * Invariant: a call that does not leave counts against none of them.
+ */
+import type { Budget } from '../../access/policy/budget.ts';
+import { budgetObjectOf } from '../../access/policy/budget.ts';
+import { toDayLimit, type BudgetShard } from '../../audit/limits/day-budget.ts';
+import { dayOf } from '../../audit/limits/token-bucket.ts';
+import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
+import { LeasedLimits } from './leased-limits.ts';
+
+export interface DayBudgetsPorts {
+  budgetShardOf(name: string): BudgetShard;
+  wait(ms: number): Promise<unknown>;
+  now(): number;
+}
+
+/** Waits before an object that did not answer is told again of a call that did not leave, in milliseconds. */
+const REFUND_MS = [250, 1_000, 0];
+
+export class DayBudgets {
+  readonly #ports: DayBudgetsPorts;
+  readonly #tokens: LeasedLimits;
+
+  constructor(ports: DayBudgetsPorts) {
+    this.#ports = ports;
+    const shardOf = (name: string) => {
+      const shard = ports.budgetShardOf(name);
+      return {
+        lease: (_name: string, request: Parameters<BudgetShard['drawBudget']>[0]) =>
+          shard.drawBudget(request),
+        giveBack: (id: string, unspent: number) => shard.giveBackBudget(id, unspent),
+      };
+    };
+    this.#tokens = new LeasedLimits({ ...ports, shardOf });
+  }
+
+  /**
+   * Count a call that wants to leave.
+   * @throws PorticoError `budget_reached`; `busy` where that cannot be known
+   */
+  async take(budgets: readonly Budget[], waitUntil: WaitUntil): Promise<void> {
+    const taken: Budget[] = [];
+    try {
+      for (const budget of budgets) {
+        const limits = [toDayLimit(budget.callsPerDay)];
+        const retryAfterMs = await this.#tokens.take(
+          budgetObjectOf(budget.subject),
+          limits,
+          waitUntil,
+        );
+        if (retryAfterMs !== undefined) throw reached(budget, retryAfterMs, this.#ports.now());
+        taken.push(budget);
+      }
+    } catch (refusal) {
+      const day = dayOf(this.#ports.now());
+      for (const { subject } of taken) waitUntil(this.#refund(budgetObjectOf(subject), day));
+      throw refusal;
+    }
+  }
+
+  async #refund(name: string, day: number): Promise<void> {
+    const id = crypto.randomUUID();
+    for (const ms of REFUND_MS) {
+      try {
+        return await this.#ports.budgetShardOf(name).refundBudget(id, day);
+      } catch {
+        await this.#ports.wait(ms);
+      }
+    }
+  }
+}
+
+function reached({ subject, callsPerDay }: Budget, ms: number, now: number): PorticoError {
+  const whose = subject.kind === 'group' ? `The group ${subject.name}` : 'You';
+  const verb = subject.kind === 'group' ? 'has' : 'have';
+  // To the second: midnight, whatever the clocks of objects differ by.
+  const endsAt = new Date(Math.round((now + ms) / 60_000) * 60_000).toISOString();
+  const retryAfterSeconds = Math.max(1, Math.ceil(ms / 1_000));
+  const calls = callsPerDay === 1 ? 'call' : 'calls';
+  return new PorticoError(
+    'budget_reached',
+    `${whose} ${verb} used up the budget of ${callsPerDay} ${calls} a day; the next day begins at ${endsAt}`,
+    { retryAfterSeconds, data: { retryAfter: retryAfterSeconds } },
+  );
+}

@@ -1,0 +1,234 @@
+/** Budgets of calls are exact over isolates, outlive memory, end at midnight, and are of all of a caller's groups; who has none pays nothing. */
+import { evictDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  BUDGETS,
+  callOnce,
+  counterOf,
+  groupName,
+  reasonOf,
+  type BudgetView,
+} from '../support/budgets.ts';
+import { createPerson, rowsOf, type Person } from '../support/call-rows.ts';
+import { call, connect, ERAS } from '../support/live-calls.ts';
+import { createPortico, type Portico, type RpcAnswer } from '../support/portico.ts';
+import { createRecords } from '../support/records.ts';
+
+const DAY_MS = 86_400_000;
+const NOON_MS = DAY_MS / 2;
+const MINUTE_MS = 60_000;
+
+/** It is noon of the day after this, so that no test meets midnight by chance. */
+beforeEach(() => {
+  const noon = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS + NOON_MS;
+  vi.useFakeTimers({ toFake: ['Date'], now: noon });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
+
+const portico = createPortico();
+const budgets = createRecords<BudgetView>(portico, BUDGETS);
+const toPrincipal = ({ principalId: id }: Person, calls: number) =>
+  budgets.create({ subject: { kind: 'principal', id }, calls_per_day: calls });
+const toGroup = (name: string, calls: number) =>
+  budgets.create({ subject: { kind: 'group', name }, calls_per_day: calls });
+/** Somebody in groups. */
+async function member(groups: readonly string[]): Promise<Person> {
+  const person = await createPerson(portico);
+  const at = `/api/v1/principals/${person.principalId}`;
+  expect((await portico.api('PATCH', at, { groups })).status).toBe(200);
+  return person;
+}
+/** How many of some calls, one after the other, are made; and why others are not. */
+async function made(through: Portico, { token }: Person, server: string, times: number) {
+  const reasons: unknown[] = [];
+  for (let n = 0; n < times; n += 1) reasons.push(reasonOf(await callOnce(through, token, server)));
+  const refused = new Set(reasons.filter(reason => reason !== undefined));
+  return [reasons.filter(reason => reason === undefined).length, ...refused];
+}
+
+describe('a budget of calls', () => {
+  it('[ACC-6] of 40 lets exactly 40 of 90 calls at once pass, and as many the next day', async () => {
+    const { name, server } = await connect('modern');
+    const isolates = [0, 1].map(() => createPortico({ PORTICO_CALL_TIMEOUT_MS: '120000' }));
+    const person = await createPerson(portico);
+    const budget = await toPrincipal(person, 40);
+    const atOnce = async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 90 }, (_, n) => callOnce(isolates[n % 2], person.token, name, { n })),
+      );
+      return answers.map(reasonOf);
+    };
+    const today = await atOnce();
+    expect(today.filter(reason => reason === undefined)).toHaveLength(40);
+    expect(today.filter(reason => reason === 'budget_reached')).toHaveLength(50);
+    expect(server.of('tools/call')).toHaveLength(40);
+    expect(await budgets.get(budget.id)).toMatchObject({ used_today: 40 });
+    pass(NOON_MS - MINUTE_MS);
+    expect(reasonOf(await callOnce(isolates[0], person.token, name))).toBe('budget_reached');
+    pass(MINUTE_MS);
+    expect(await budgets.get(budget.id)).toMatchObject({ used_today: 0 });
+    const tomorrow = await atOnce();
+    expect(tomorrow.filter(reason => reason === undefined)).toHaveLength(40);
+    await Promise.all(isolates.map(isolate => isolate.settle()));
+    const rows = await rowsOf(portico, person);
+    const denied = rows.filter(
+      ({ outcome, code }) => `${outcome} ${code}` === 'denied budget_reached',
+    );
+    expect([rows.length, denied.length]).toEqual([181, 101]);
+  });
+
+  it.each(['batched', 'durable', 'before', 'off'])(
+    '[ACC-6] is kept when its object loses its memory, with calls recorded %s',
+    async mode => {
+      const { name } = await connect('modern');
+      const through = createPortico({ PORTICO_AUDIT_CALLS: mode });
+      const person = await createPerson(portico);
+      await toPrincipal(person, 3);
+      expect(await made(through, person, name, 2)).toEqual([2]);
+      await through.settle();
+      await evictDurableObject(counterOf('principal', person.principalId));
+      // Another isolate, as after a restart.
+      const again = createPortico({ PORTICO_AUDIT_CALLS: mode });
+      expect(await made(again, person, name, 3)).toEqual([1, 'budget_reached']);
+      await again.settle();
+      const rows = await rowsOf(portico, person);
+      const outcomes = rows.map(({ outcome, code }) => `${outcome} ${code}`);
+      const refused = outcomes.filter(each => each === 'denied budget_reached');
+      expect([outcomes.length, refused.length]).toEqual(mode === 'off' ? [0, 0] : [5, 2]);
+    },
+  );
+
+  it('[ACC-6] of a group is of its members together, and a refusal counts against no other', async () => {
+    const { name } = await connect('modern');
+    const [wide, narrow] = [groupName(), groupName()];
+    const first = await member([wide]);
+    const second = await member([wide, narrow]);
+    const wideBudget = await toGroup(wide, 6);
+    const narrowBudget = await toGroup(narrow, 1);
+    const own = await toPrincipal(second, 5);
+    expect(await made(portico, second, name, 4)).toEqual([1, 'budget_reached']);
+    await portico.settle();
+    for (const { id } of [wideBudget, narrowBudget, own]) {
+      expect(await budgets.get(id)).toMatchObject({ used_today: 1 });
+    }
+    expect(await made(portico, first, name, 7)).toEqual([5, 'budget_reached']);
+    // Who is in no group has no part in it.
+    expect(await made(portico, await member([]), name, 3)).toEqual([3]);
+  });
+
+  it('[ACC-6] that is changed keeps what was used, and so does one that is made again', async () => {
+    const { name } = await connect('modern');
+    const person = await createPerson(portico);
+    const { id } = await toPrincipal(person, 2);
+    expect(await made(portico, person, name, 3)).toEqual([2, 'budget_reached']);
+    await budgets.edit(id, { calls_per_day: 4 });
+    expect(await made(portico, person, name, 3)).toEqual([2, 'budget_reached']);
+    await budgets.edit(id, { calls_per_day: 1 });
+    expect(await made(portico, person, name, 1)).toEqual([0, 'budget_reached']);
+    pass(NOON_MS);
+    // What was used beyond a smaller budget is no debt of the next day.
+    expect(await made(portico, person, name, 2)).toEqual([1, 'budget_reached']);
+    await budgets.remove(id);
+    expect(await made(portico, person, name, 2)).toEqual([2]);
+    await toPrincipal(person, 1);
+    expect(await made(portico, person, name, 1)).toEqual([0, 'budget_reached']);
+  });
+
+  it('[ACC-6] counts no call that does not leave, and shows nothing that is hidden', async () => {
+    const { name } = await connect('modern');
+    const person = await createPerson(portico);
+    const { id } = await toPrincipal(person, 1);
+    const unknown = await callOnce(portico, person.token, 'nobody');
+    expect(reasonOf(unknown)).toBe(-32602);
+    expect(await budgets.get(id)).toMatchObject({ used_today: 0 });
+    expect(await made(portico, person, name, 2)).toEqual([1, 'budget_reached']);
+    // What is unknown looks as before.
+    expect(await callOnce(portico, person.token, 'nobody')).toEqual(unknown);
+  });
+
+  it.each(ERAS)('[ACC-6] is told to a %s client, and over REST, with its end', async era => {
+    const { name } = await connect('modern');
+    const group = groupName();
+    const { token } = await member([group]);
+    const { ends_at: endsAt } = await toGroup(group, 1);
+    const { message, headers } = call(name, era);
+    await portico.post(message, { headers, token }).then(response => response.text());
+    const answer = await (await portico.post(message, { headers, token })).json<RpcAnswer>();
+    const told = `The group ${group} has used up the budget of 1 call a day; the next day begins at ${endsAt}`;
+    expect(answer.result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining(told) as unknown }],
+      _meta: { 'portico/reason': 'budget_reached', 'portico/retryAfter': NOON_MS / 1_000 },
+    });
+    const body = { name: `${name}.echo` };
+    const refused = await portico.api('POST', '/api/v1/tools/call', body, { token });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '43200']);
+    expect(await refused.json()).toMatchObject({ code: 'budget_reached', detail: told });
+  });
+
+  it('[ACC-6] takes back once what did not leave, and never a day', async () => {
+    const counter = counterOf('group', groupName());
+    const limits = [{ name: '', perMinute: 0, burst: 10, isDaily: true as const }];
+    const draw = (id: string, waiting: number, ahead = 0) =>
+      counter.drawBudget({ id, limits, waiting, ahead });
+    const day = Math.floor(Date.now() / DAY_MS);
+    expect(await draw('a', 8)).toMatchObject({ passed: 8, spare: 0 });
+    await counter.refundBudget('r', day - 1);
+    expect(await counter.budgetUsed()).toBe(8);
+    await counter.refundBudget('s', day);
+    await counter.refundBudget('s', day);
+    expect(await counter.budgetUsed()).toBe(7);
+    expect(await draw('b', 4)).toMatchObject({
+      passed: 3,
+      retryAfterMs: expect.any(Number) as unknown,
+    });
+    // The clock of another machine is of the day before.
+    pass(-DAY_MS);
+    expect(await draw('c', 1)).toMatchObject({ passed: 0 });
+    pass(DAY_MS);
+    expect(await draw('d', 1)).toMatchObject({ passed: 0 });
+    pass(NOON_MS);
+    await counter.refundBudget('t', day);
+    expect(await counter.budgetUsed()).toBe(0);
+    expect(await draw('e', 11)).toMatchObject({ passed: 10 });
+  });
+
+  it('[ACC-6] is leased until midnight at most, and what comes back after it is worth nothing', async () => {
+    const counter = counterOf('group', groupName());
+    const limits = [{ name: '', perMinute: 0, burst: 100, isDaily: true as const }];
+    const draw = (id: string, waiting: number, ahead = 0) =>
+      counter.drawBudget({ id, limits, waiting, ahead });
+    expect(await draw('a', 1, 8)).toMatchObject({ passed: 1, spare: 8, lastsMs: 5_000 });
+    pass(NOON_MS - 1_000);
+    const { passed, spare, lastsMs } = await draw('b', 1, 8);
+    expect([passed, spare]).toEqual([1, 8]);
+    expect(lastsMs).toBeLessThanOrEqual(1_000);
+    await counter.giveBackBudget('b', 3);
+    await counter.giveBackBudget('b', 3);
+    expect(await counter.budgetUsed()).toBe(15);
+    pass(2_000);
+    await draw('c', 1);
+    await counter.giveBackBudget('a', 8);
+    expect(await counter.budgetUsed()).toBe(1);
+  });
+
+  it('[ACC-6] [EDGE-3] costs nothing to who has none: no object is asked', async () => {
+    const { name } = await connect('modern');
+    await toGroup(groupName(), 1);
+    const person = await createPerson(portico);
+    const asks = vi.spyOn(env.AUDIT_LOG, 'getByName');
+    const counters = () =>
+      asks.mock.calls.map(([object]) => object).filter(object => object.startsWith('budget:'));
+    expect(await made(portico, person, name, 2)).toEqual([2]);
+    expect(counters()).toEqual([]);
+    await toPrincipal(person, 5);
+    const before = counters().length;
+    expect(await made(portico, person, name, 1)).toEqual([1]);
+    expect(counters().slice(before)).toEqual([`budget:principal:${person.principalId}`]);
+  });
+});

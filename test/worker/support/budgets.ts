@@ -1,0 +1,38 @@
+/** Budgets of calls as tests handle them, and calls that are counted. */
+import { env } from 'cloudflare:workers';
+import { call } from './live-calls.ts';
+import { type Portico, type RpcAnswer, WHOLE } from './portico.ts';
+
+export const BUDGETS = '/api/v1/budgets';
+
+export interface BudgetView {
+  id: string;
+  calls_per_day: number;
+  used_today: number | null;
+  ends_at: string;
+}
+
+let made = 0;
+/** The name of a group that no other test has. */
+export const groupName = (): string => `spenders-${(made += 1)}-${crypto.randomUUID().slice(0, 8)}`;
+
+/** The object that counts the calls of a subject. */
+export const counterOf = (kind: 'group' | 'principal', key: string) =>
+  env.AUDIT_LOG.getByName(`budget:${kind}:${key}`);
+
+/** Call the tool of a server. */
+export async function callOnce(
+  portico: Portico | undefined,
+  token: string,
+  server: string,
+  args: object = {},
+): Promise<RpcAnswer> {
+  if (!portico) throw new Error('There is no such gateway');
+  const { message, headers } = call(server, 'modern', { arguments: args });
+  const response = await portico.post(message, { headers: { ...headers, ...WHOLE }, token });
+  return response.json<RpcAnswer>();
+}
+
+/** Why a call was refused; undefined where it was made. */
+export const reasonOf = ({ result, error }: RpcAnswer): unknown =>
+  result?._meta?.['portico/reason'] ?? error?.code;
