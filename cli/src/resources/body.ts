@@ -1,5 +1,5 @@
 /** The body of a request, made of options and of JSON that was given; and a record as text for people. Pure. */
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { EXIT, Failure } from '../failure.ts';
 import type { Field } from './resource.ts';
 
@@ -10,7 +10,14 @@ export function toOption({ flags, about, takes, choices }: Field): Option {
   const option = new Option(flags, about);
   if (choices) option.choices([...choices]);
   if (takes === 'list') option.argParser((text, before?: string[]) => [...(before ?? []), text]);
+  if (takes === 'number') option.argParser(readNumber);
   return option;
+}
+
+/** @throws InvalidArgumentError where it is no number: what is too large or too small the gateway says */
+function readNumber(given: string): number {
+  if (/^\d{1,15}$/.test(given)) return Number(given);
+  throw new InvalidArgumentError('It is no whole number.');
 }
 
 /** What options say of the fields; a subject is still a text. */

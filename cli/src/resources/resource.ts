@@ -10,7 +10,7 @@ export interface Field {
   /** As commander takes them; what the option is called is up to them. */
   flags: string;
   about: string;
-  takes: 'text' | 'list' | 'flag' | 'subject';
+  takes: 'text' | 'number' | 'list' | 'flag' | 'subject';
   choices?: readonly string[];
 }
 

@@ -7,6 +7,7 @@ import type {
   GroupViewSchema,
   PrincipalViewSchema,
 } from '../../../src/access/principals/principal-schema.ts';
+import type { BudgetViewSchema } from '../../../src/access/budgets/budget-schema.ts';
 import type { RuleViewSchema } from '../../../src/access/rules/rule-schema.ts';
 import type { ToolsetViewSchema } from '../../../src/access/toolsets/toolset-schema.ts';
 import type { SecretViewSchema } from '../../../src/credentials/secret-schema.ts';
@@ -122,6 +123,43 @@ reached; portico connect --enroll NAME --replace keeps them for another machine.
       edit: '--subject principal:Ada',
       json: '{"server": "*"}',
     },
+  }),
+  describe<z.infer<typeof BudgetViewSchema>>({
+    name: 'budgets',
+    noun: 'budget',
+    called: 'how many calls somebody may make in a day',
+    path: '/api/v1/budgets',
+    list: 'budgets',
+    none: 'no budgets yet; portico budgets add',
+    columns: [
+      ['ID', ({ id }) => id],
+      ['SUBJECT', ({ subject }, names) => toSubjectText(subject, names)],
+      ['CALLS A DAY', ({ calls_per_day: calls }) => String(calls)],
+      ['USED TODAY', ({ used_today: used }) => (used === null ? 'not known' : String(used))],
+      ['ENDS', ({ ends_at: end }) => end],
+    ],
+    written: 'records',
+    fields: [
+      {
+        field: 'subject',
+        flags: '--subject <subject>',
+        about: 'group:NAME or principal:NAME; it stays',
+        takes: 'subject',
+      },
+      {
+        field: 'calls_per_day',
+        flags: '--calls <number>',
+        about: 'calls between two midnights (UTC)',
+        takes: 'number',
+      },
+    ],
+    example: {
+      id: 'ID',
+      new: ['add --subject group:interns --calls 2000', 'add --subject principal:Ada --calls 500'],
+      edit: '--calls 5000',
+      json: '{"calls_per_day": 5000}',
+    },
+    removal: 'What was used of the day stays used, should it be made again.',
   }),
   describe<z.infer<typeof PrincipalViewSchema>>({
     name: 'principals',
