@@ -14,11 +14,17 @@ const SHORT = 6;
 const REORDERED = 1;
 const ELSEWHERE = 1.5;
 
+/** A text with the letters that are in it, one bit each: what has others cannot be near. */
+interface Text {
+  text: string;
+  letters: number;
+}
+
 /** A name with what is compared of it. */
 interface Folded {
   name: string;
-  whole: string;
-  own: string;
+  whole: Text;
+  own: Text;
   words: string;
 }
 
@@ -67,6 +73,8 @@ function nearest(wanted: Folded, all: readonly Folded[]): string[] {
 function distanceOf(wanted: Folded, each: Folded): number {
   const whole = editsOf(wanted.whole, each.whole);
   if (whole === 0) return 0;
+  // The same words in another order have the same letters.
+  if (areFar(wanted.own, each.own)) return whole;
   const own = Math.min(
     editsOf(wanted.own, each.own),
     wanted.words === each.words ? REORDERED : Infinity,
@@ -74,13 +82,27 @@ function distanceOf(wanted: Folded, each: Folded): number {
   return Math.min(whole, own + ELSEWHERE);
 }
 
-function editsOf(wanted: string, each: string): number {
-  if (wanted === '' || each === '') return Infinity;
-  return editsWithin(wanted, each, wanted.length < SHORT ? 1 : MAX_EDITS) ?? Infinity;
+function editsOf(wanted: Text, each: Text): number {
+  if (wanted.text === '' || each.text === '' || areFar(wanted, each)) return Infinity;
+  const most = wanted.text.length < SHORT ? 1 : MAX_EDITS;
+  return editsWithin(wanted.text, each.text, most) ?? Infinity;
+}
+
+/** One edit takes a letter out and puts another in, at most. */
+function areFar(wanted: Text, each: Text): boolean {
+  let different = wanted.letters ^ each.letters;
+  let count = 0;
+  for (; different !== 0; different &= different - 1) count += 1;
+  return count > 2 * MAX_EDITS;
 }
 
 /** Letters and digits in small letters: how the rest is written does not make another name. */
-const fold = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+function fold(name: string): Text {
+  const text = name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+  let letters = 0;
+  for (let at = 0; at < text.length; at += 1) letters |= 1 << (text.charCodeAt(at) % 32);
+  return { text, letters };
+}
 
 /** The words of a name in the order of the alphabet. */
 const toWords = (text: string) =>

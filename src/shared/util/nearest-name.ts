@@ -37,20 +37,25 @@ export function editsBetween(from: string, to: string): number {
 export function editsWithin(from: string, to: string, most: number): number | undefined {
   if (Math.abs(from.length - to.length) > most) return undefined;
   const far = most + 1;
-  let row = Array.from({ length: 2 * most + 1 }, (_, at) => (at < most ? far : at - most));
+  const width = 2 * most + 1;
+  let row = Array.from({ length: width }, (_, at) => (at < most ? far : at - most));
+  let next = Array.from(row);
   for (let i = 1; i <= from.length; i += 1) {
-    const next = row.map(() => far);
+    let least = far;
     // `at` stands for the place `i + at - most` of the other text.
-    for (let at = 0; at < row.length; at += 1) {
+    for (let at = 0; at < width; at += 1) {
       const j = i + at - most;
-      if (j < 0 || j > to.length) continue;
-      const replaced = j === 0 ? far : (row[at] ?? far) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      const removed = (row[at + 1] ?? far) + 1;
-      const added = (next[at - 1] ?? far) + 1;
-      next[at] = Math.min(far, replaced, removed, added);
+      let edits = far;
+      if (j >= 0 && j <= to.length) {
+        const wrong = from.charCodeAt(i - 1) === to.charCodeAt(j - 1) ? 0 : 1;
+        if (j > 0) edits = Math.min(edits, (row[at] ?? far) + wrong);
+        edits = Math.min(edits, (row[at + 1] ?? far) + 1, (next[at - 1] ?? far) + 1);
+      }
+      next[at] = edits;
+      if (edits < least) least = edits;
     }
-    if (Math.min(...next) === far) return undefined;
-    row = next;
+    if (least === far) return undefined;
+    [row, next] = [next, row];
   }
   const edits = row[to.length - from.length + most] ?? far;
   return edits > most ? undefined : edits;
