@@ -26,6 +26,31 @@ const taxonomy = readTaxonomy();
 const samples = readLabelled(corpora, taxonomy);
 const material: Material = { samples, taxonomy, embedding };
 
+const COLUMNS = [
+  'firstAtOne',
+  'firstAtThree',
+  'anyAtOne',
+  'anyAtThree',
+  'commonest',
+  'classified',
+  'ece',
+  'primaries',
+  'rightPrimaries',
+] as const;
+const HEADINGS = [
+  'classifier',
+  'knows of the server',
+  'first label at 1',
+  'at 3',
+  'any label at 1',
+  'at 3',
+  'commonest class',
+  'has a class',
+  'ECE',
+  'has a primary',
+  'right',
+];
+
 if (values.write) write();
 else report(Number(values.seed));
 
@@ -41,13 +66,13 @@ function report(seed: number): void {
   const servers = new Set(samples.map(({ group }) => group)).size;
   const show = (share: number | undefined) => (share === undefined ? '' : share.toFixed(3));
   console.log(`${samples.length} tools of ${servers} servers, seed ${seed}\n`);
-  console.log('| classifier | knows of the server | at 1 | at 3 | ECE | has a primary | right |');
-  console.log('| --- | --- | --- | --- | --- | --- | --- |');
+  console.log(`| ${HEADINGS.join(' | ')} |`);
+  console.log(`| ${HEADINGS.map(() => '---').join(' | ')} |`);
   for (const [name, byView] of Object.entries(trials)) {
     for (const view of VIEWS) {
-      const { atOne, atThree, ece, primaries, rightPrimaries } = measure(byView[view]);
+      const said = measure(byView[view]);
       const known = view === 'whole' ? 'title and description' : 'its name';
-      const figures = [atOne, atThree, ece, primaries, rightPrimaries].map(show);
+      const figures = COLUMNS.map(column => show(said[column]));
       console.log(`| ${[name, known, ...figures].join(' | ')} |`);
     }
   }

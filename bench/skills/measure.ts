@@ -2,20 +2,29 @@
 
 /** What a classifier said of one tool. */
 export interface Said {
-  /** For each skill; more is more fitting. */
+  /** For each skill; more is more fitting, 0 is not said at all. */
   scores: ArrayLike<number>;
   /** Of the first; undefined where the classifier has none. */
   confidence?: number;
+  /** The most fitting first. */
   labels: readonly number[];
 }
 
 export interface Figures {
   tools: number;
-  atOne: number;
-  atThree: number;
-  /** Expected calibration error over ten bins. */
+  /** How often the first label is said first, and how often among the first three. */
+  firstAtOne: number;
+  firstAtThree: number;
+  /** How often any label is said first, and how often one is among the first three. */
+  anyAtOne: number;
+  anyAtThree: number;
+  /** How many have any class. */
+  classified: number;
+  /** The share of tools that the commonest class is said first of. */
+  commonest: number;
+  /** Expected calibration error over ten bins, of being the first label. */
   ece: number | undefined;
-  /** How many have a primary skill, and how often that is right. */
+  /** How many have a primary skill, and how often that is the first label. */
   primaries: number | undefined;
   rightPrimaries: number | undefined;
 }
@@ -31,46 +40,50 @@ export function ranked(scores: ArrayLike<number>): number[] {
 
 export function measure(said: readonly Said[]): Figures {
   const judged = said.map(({ scores, labels, confidence }) => {
-    const order = ranked(scores).slice(0, 3);
+    const order = ranked(scores)
+      .slice(0, 3)
+      .filter(place => (scores[place] ?? 0) > 0);
     const [first = -1] = order;
+    const [label = -2] = labels;
     return {
+      first,
+      isTheFirst: first === label,
+      hasTheFirst: order.includes(label),
       isFirst: labels.includes(first),
       isAmong: order.some(place => labels.includes(place)),
       confidence,
     };
   });
-  const share = (list: readonly unknown[], of: readonly unknown[]) => list.length / of.length;
+  type Judged = (typeof judged)[number];
+  const share = (is: (one: Judged) => boolean, of: readonly Judged[] = judged) =>
+    of.filter(one => is(one)).length / of.length;
   const sure = judged.filter(({ confidence }) => (confidence ?? 0) >= 0.5);
   const hasConfidence = judged.every(({ confidence }) => confidence !== undefined);
+  const classes = [...new Set(judged.map(({ first }) => first))].filter(first => first >= 0);
   return {
     tools: said.length,
-    atOne: share(
-      judged.filter(({ isFirst }) => isFirst),
-      judged,
-    ),
-    atThree: share(
-      judged.filter(({ isAmong }) => isAmong),
-      judged,
-    ),
+    firstAtOne: share(({ isTheFirst }) => isTheFirst),
+    firstAtThree: share(({ hasTheFirst }) => hasTheFirst),
+    anyAtOne: share(({ isFirst }) => isFirst),
+    anyAtThree: share(({ isAmong }) => isAmong),
+    classified: share(({ first }) => first >= 0),
+    commonest: Math.max(...classes.map(one => share(({ first }) => first === one))),
     ece: hasConfidence ? toError(judged) : undefined,
-    primaries: hasConfidence ? share(sure, judged) : undefined,
-    rightPrimaries: hasConfidence
-      ? share(
-          sure.filter(({ isFirst }) => isFirst),
-          sure,
-        )
-      : undefined,
+    primaries: hasConfidence ? sure.length / judged.length : undefined,
+    rightPrimaries: hasConfidence ? share(({ isTheFirst }) => isTheFirst, sure) : undefined,
   };
 }
 
-function toError(judged: readonly { isFirst: boolean; confidence: number | undefined }[]): number {
+function toError(
+  judged: readonly { isTheFirst: boolean; confidence: number | undefined }[],
+): number {
   let error = 0;
   for (let bin = 0; bin < BINS; bin += 1) {
     const inBin = judged.filter(
       ({ confidence = 0 }) => Math.min(Math.floor(confidence * BINS), BINS - 1) === bin,
     );
     if (inBin.length === 0) continue;
-    const right = inBin.filter(({ isFirst }) => isFirst).length / inBin.length;
+    const right = inBin.filter(({ isTheFirst }) => isTheFirst).length / inBin.length;
     const sure = inBin.reduce((sum, { confidence = 0 }) => sum + confidence, 0) / inBin.length;
     error += (inBin.length / judged.length) * Math.abs(right - sure);
   }

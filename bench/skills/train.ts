@@ -1,7 +1,8 @@
 /**
- * Trains the embedded classifier: for each skill a logistic regression (AdaGrad, a few passes, seeded) over the features of
- * `src/search/skills/features.ts`, to which the centroid of the skill's terms is added; and how scores become confidences (Platt). Each server counts
- * with the root of how many tools it has.
+ * Trains the embedded classifier over the features of `src/search/skills/features.ts`: a softmax
+ * that is to find the first label (the others count a share of it; AdaGrad, a few passes, seeded),
+ * to which the centroid of each skill's terms is added; and how scores become confidences (Platt).
+ * A server counts with the fourth root of how many tools it has.
  */
 import { BUCKETS, type Features } from '../../src/search/skills/features.ts';
 import {
@@ -17,6 +18,7 @@ import { toRandom } from './labels.ts';
 /** A sample: features, the places of its labels, the server it is of. */
 export interface Sample {
   features: Features;
+  /** The most fitting first. */
   labels: readonly number[];
   group: string;
 }
@@ -27,20 +29,64 @@ export interface Trained {
   weights: Float32Array;
 }
 
-const PASSES = 4;
-const RATE = 0.03;
-const DECAY = 1e-3;
-/** How much centroids weigh beside the regression. */
-const CENTROIDS = 8;
+/** How it is trained. */
+export interface Recipe {
+  passes: number;
+  rate: number;
+  decay: number;
+  /** What each label counts beside the one before it. */
+  fading: number;
+  /** How much centroids weigh beside the softmax. */
+  centroids: number;
+  /** By which power of how many tools a server has each of them counts less. */
+  sizing: number;
+}
+
+export const RECIPE: Recipe = {
+  passes: 6,
+  rate: 0.05,
+  decay: 3e-4,
+  fading: 0.08,
+  centroids: 8,
+  sizing: 0.75,
+};
 
 /** @param count how many skills there are */
-export function train(samples: readonly Sample[], count: number, dimensions: number): Trained {
+export function train(
+  samples: readonly Sample[],
+  count: number,
+  dimensions: number,
+  recipe: Recipe = RECIPE,
+): Trained {
   const rarity = toRarity(samples);
-  const inputs = samples.map(({ features }) => toNumbered(features, rarity, dimensions));
-  const importance = toImportance(samples);
-  const weights = regress(inputs, samples, importance, count, featureCount(dimensions));
-  addCentroids(weights, inputs, samples, count, featureCount(dimensions) - ALL_BUCKETS - 1);
+  const course: Course = {
+    inputs: samples.map(({ features }) => toNumbered(features, rarity, dimensions)),
+    targets: samples.map(({ labels }) => toTargets(labels, count, recipe.fading)),
+    importance: toImportance(samples, recipe.sizing),
+    count,
+    features: featureCount(dimensions),
+    recipe,
+  };
+  const weights = regress(course);
+  toCentroids(course).forEach((value, i) => add(weights, i, recipe.centroids * value));
   return { rarity, weights };
+}
+
+interface Course {
+  inputs: readonly Numbered[];
+  /** For each sample and skill what is to come out, 1 together. */
+  targets: readonly Float32Array[];
+  importance: readonly number[];
+  count: number;
+  features: number;
+  recipe: Recipe;
+}
+
+function toTargets(labels: readonly number[], count: number, fading: number): Float32Array {
+  const targets = new Float32Array(count);
+  labels.forEach((label, i) => add(targets, label, fading ** i));
+  const sum = targets.reduce((total, target) => total + target, 0) || 1;
+  return targets.map(target => target / sum);
 }
 
 function toRarity(samples: readonly Sample[]): Uint8Array {
@@ -54,29 +100,24 @@ function toRarity(samples: readonly Sample[]): Uint8Array {
   );
 }
 
-function toImportance(samples: readonly Sample[]): number[] {
+function toImportance(samples: readonly Sample[], sizing: number): number[] {
   const sizes = new Map<string, number>();
   for (const { group } of samples) sizes.set(group, (sizes.get(group) ?? 0) + 1);
-  return samples.map(({ group }) => 1 / Math.sqrt(sizes.get(group) ?? 1));
+  return samples.map(({ group }) => (sizes.get(group) ?? 1) ** -sizing);
 }
 
-function regress(
-  inputs: readonly Numbered[],
-  samples: readonly Sample[],
-  importance: readonly number[],
-  count: number,
-  features: number,
-): Float32Array {
+function regress({ inputs, targets, importance, count, features, recipe }: Course): Float32Array {
   const weights = new Float32Array(features * count);
   const squares = new Float32Array(weights.length).fill(1e-8);
   const random = toRandom(7);
-  const order = samples.map((_, i) => i);
-  for (let pass = 0; pass < PASSES; pass += 1) {
+  const order = inputs.map((_, i) => i);
+  for (let pass = 0; pass < recipe.passes; pass += 1) {
     shuffle(order, random);
     for (const place of order) {
       const { numbers = new Int32Array(), values = new Float32Array() } = inputs[place] ?? {};
-      const errors = toErrors(weights, numbers, values, count);
-      for (const label of samples[place]?.labels ?? []) add(errors, label, -1);
+      const errors = scoreNumbered(weights, { numbers, values }, count);
+      toSoftmax(errors);
+      targets[place]?.forEach((target, k) => add(errors, k, -target));
       const share = importance[place] ?? 0;
       for (let i = 0; i < numbers.length; i += 1) {
         const factor = (values[i] ?? 0) * share;
@@ -84,10 +125,10 @@ function regress(
         for (let k = 0; k < count; k += 1) {
           const at = from + k;
           const weight = weights[at] ?? 0;
-          const slope = (errors[k] ?? 0) * factor + DECAY * share * weight;
+          const slope = (errors[k] ?? 0) * factor + recipe.decay * share * weight;
           const square = (squares[at] ?? 0) + slope * slope;
           squares[at] = square;
-          weights[at] = weight - (RATE * slope) / Math.sqrt(square);
+          weights[at] = weight - (recipe.rate * slope) / Math.sqrt(square);
         }
       }
     }
@@ -95,15 +136,15 @@ function regress(
   return weights;
 }
 
-function toErrors(
-  weights: Float32Array,
-  numbers: Int32Array,
-  values: Float32Array,
-  count: number,
-): Float32Array {
-  const errors = scoreNumbered(weights, { numbers, values }, count);
-  for (let k = 0; k < count; k += 1) errors[k] = 1 / (1 + Math.exp(-(errors[k] ?? 0)));
-  return errors;
+function toSoftmax(scores: Float32Array): void {
+  const most = Math.max(...scores);
+  let sum = 0;
+  for (let k = 0; k < scores.length; k += 1) {
+    const power = Math.exp((scores[k] ?? 0) - most);
+    scores[k] = power;
+    sum += power;
+  }
+  for (let k = 0; k < scores.length; k += 1) scores[k] = (scores[k] ?? 0) / sum;
 }
 
 function shuffle(order: number[], random: () => number): void {
@@ -113,29 +154,23 @@ function shuffle(order: number[], random: () => number): void {
   }
 }
 
-/** @param first number of the first bucket */
-function addCentroids(
-  weights: Float32Array,
-  inputs: readonly Numbered[],
-  samples: readonly Sample[],
-  count: number,
-  first: number,
-): void {
-  const centroids = new Float32Array(weights.length);
-  const last = first + ALL_BUCKETS;
+/** For each skill the mean direction of the terms of its tools. */
+function toCentroids({ inputs, targets, count, features }: Course): Float32Array {
+  const last = features - 1;
+  const first = last - ALL_BUCKETS;
+  const centroids = new Float32Array(features * count);
   inputs.forEach(({ numbers, values }, place) => {
-    for (const label of samples[place]?.labels ?? []) {
+    targets[place]?.forEach((target, label) => {
+      if (target === 0) return;
       numbers.forEach((number, i) => {
         if (number >= first && number < last)
-          add(centroids, number * count + label, values[i] ?? 0);
+          add(centroids, number * count + label, target * (values[i] ?? 0));
       });
-    }
+    });
   });
   const squares = new Float64Array(count);
   centroids.forEach((value, i) => add(squares, i % count, value * value));
-  centroids.forEach((value, i) => {
-    add(weights, i, (CENTROIDS * value) / (Math.sqrt(squares[i % count] ?? 0) || 1));
-  });
+  return centroids.map((value, i) => value / (Math.sqrt(squares[i % count] ?? 0) || 1));
 }
 
 function scoreNumbered(

@@ -1,15 +1,18 @@
 /**
- * Trials of the classifiers on servers they were not made of: five folds by server; of each, one is tried on, the next one calibrates, the
- * others train.
+ * Trials of the classifiers on servers they were not made of: five folds by server, each tried by
+ * what was trained on the other four and on the examples of the taxonomy. What bounds and
+ * calibrates the scores of a fold is found on those of the other folds.
  */
 import type { Features } from '../../src/search/skills/features.ts';
-import { nearness } from '../../src/search/skills/embedded-classifier.ts';
+import { hasEvidence, nearness } from '../../src/search/skills/embedded-classifier.ts';
 import { toSkillVector } from '../../src/search/skills/skill-vectors.ts';
-import { toLikelihood, type Calibration } from '../../src/search/skills/weights.ts';
+import { toLikelihood, toLogShares, type Calibration } from '../../src/search/skills/weights.ts';
 import { trainBaseline } from './baseline.ts';
+import { toOffsets, toShares } from './bounds.ts';
+import { toExamples } from './examples.ts';
 import { toFolds } from './labels.ts';
-import { ranked, type Said } from './measure.ts';
-import type { Material, Prepared, View } from './prepare.ts';
+import type { Said } from './measure.ts';
+import { VIEWS, type Material, type Prepared, type View } from './prepare.ts';
 import { calibrate, scoreOf, train } from './train.ts';
 
 export const FOLDS = 5;
@@ -17,74 +20,125 @@ export const FOLDS = 5;
 /** What each classifier said, by its name and what it knew. */
 export type Trials = Record<string, Record<View, Said[]>>;
 
-/** How near a tool is to the vector of each skill. */
-export const nearnessOf = (features: Features, vectors: readonly Float32Array[]): number[] =>
-  vectors.map(vector => nearness(features, vector));
+/** A sample, scored by what was not trained on its server. */
+export interface Tried extends Prepared {
+  fold: number;
+  scores: Float32Array;
+  /** How near it is to the vector of each skill. */
+  near: readonly number[];
+}
+
+/** Score all samples. @param seed of the folds */
+export function tryFolds(material: Material, prepared: readonly Prepared[], seed: number): Tried[] {
+  const { taxonomy, embedding } = material;
+  const folds = foldsOf(prepared, seed);
+  const vectors = taxonomy.map(skill => toSkillVector(skill, [], embedding));
+  const examples = toExamples(material);
+  const nearnessOf = (features: Features) => vectors.map(vector => nearness(features, vector));
+  const tried: Tried[] = [];
+  for (let fold = 0; fold < FOLDS; fold += 1) {
+    const training = prepared.filter((_, i) => folds[i] !== fold);
+    const made = train([...training, ...examples], taxonomy.length, embedding.dimensions);
+    for (const sample of prepared.filter((_, i) => folds[i] === fold)) {
+      const scores = scoreOf(made, sample.features, taxonomy.length);
+      tried.push({ ...sample, fold, scores, near: nearnessOf(sample.features) });
+    }
+  }
+  return tried;
+}
+
+/** What is done with scores before they are shown: bounded by class, and made confidences. */
+export interface Course {
+  shares: readonly number[];
+  offsets: Record<View, Float32Array>;
+  trained: Record<View, Calibration>;
+  nearness: Record<View, Calibration>;
+}
+
+/** @param tried samples that tell it, all of servers that were not trained on */
+export function toCourse(tried: readonly Tried[], count: number): Course {
+  const shares = toShares(
+    tried.map(({ labels }) => labels),
+    count,
+  );
+  const offsetsOf = (view: View) =>
+    toOffsets(
+      tried.filter(sample => sample.view === view).map(({ scores }) => scores),
+      shares,
+    );
+  const offsets = { whole: offsetsOf('whole'), short: offsetsOf('short') };
+  return {
+    shares,
+    offsets,
+    trained: calibrateBoth(tried, ({ scores, view }) => toLogShares(scores, offsets[view])),
+    nearness: calibrateBoth(tried, ({ near }) => near),
+  };
+}
 
 /** Try everything on everything. @param seed of the folds */
 export function tryAll(material: Material, prepared: readonly Prepared[], seed: number): Trials {
-  const { taxonomy, embedding } = material;
-  const count = taxonomy.length;
-  const folds = toFolds(
-    prepared.map(({ labelled }) => labelled),
-    FOLDS,
-    seed,
-  );
-  const vectors = taxonomy.map(skill => toSkillVector(skill, [], embedding));
+  const count = material.taxonomy.length;
+  const tried = tryFolds(material, prepared, seed);
   const empty = (): Record<View, Said[]> => ({ whole: [], short: [] });
-  const trials: Trials = { 'TF-IDF': empty(), 'zero-shot': empty(), trained: empty() };
+  const trials = { 'TF-IDF': empty(), 'zero-shot': empty(), trained: empty() };
   for (let fold = 0; fold < FOLDS; fold += 1) {
-    const partOf = (wanted: readonly number[]) =>
-      prepared.filter((_, i) => wanted.includes(folds[i] ?? 0));
-    const next = (fold + 1) % FOLDS;
-    const rest = [0, 1, 2, 3, 4].filter(other => other !== fold && other !== next);
-    const [tried, calibrating, training] = [partOf([fold]), partOf([next]), partOf(rest)];
-    const made = train(training, count, embedding.dimensions);
-    const score = (features: Features) => scoreOf(made, features, count);
-    const near = (features: Features) => nearnessOf(features, vectors);
-    const trained = calibrateAll(calibrating, score);
-    const zeroShot = calibrateAll(calibrating, near);
-    const wholes = training.filter(({ view }) => view === 'whole');
-    const toTool = ({ labelled, view }: Prepared) => ({
-      tool: labelled.tool,
-      server: labelled.server[view],
-    });
+    const others = tried.filter(sample => sample.fold !== fold);
+    const { shares, offsets, trained, nearness: near } = toCourse(others, count);
+    const wholes = others.filter(({ view }) => view === 'whole');
     const baseline = trainBaseline(
       wholes.map(toTool),
       wholes.map(({ labels }) => labels),
       count,
     );
-    for (const sample of tried) {
-      const { features, labels, view } = sample;
-      trials['trained']?.[view].push(toSaid(score(features), trained[view], labels));
-      trials['zero-shot']?.[view].push(toSaid(near(features), zeroShot[view], labels));
-      trials['TF-IDF']?.[view].push({ scores: baseline(toTool(sample)), labels });
+    for (const sample of tried.filter(one => one.fold === fold)) {
+      const { labels, view } = sample;
+      const scores = toLogShares(sample.scores, offsets[view]);
+      trials.trained[view].push(toSaid(scores, trained[view], labels, shares));
+      trials['zero-shot'][view].push(toSaid(sample.near, near[view], labels));
+      trials['TF-IDF'][view].push({ scores: baseline(toTool(sample)), labels });
     }
   }
   return trials;
 }
 
-/** The calibration of a way to score, over all its scores, by what was known of the server. */
-function calibrateAll(
-  samples: readonly Prepared[],
-  score: (features: Features) => ArrayLike<number>,
-): Record<View, Calibration> {
-  const of = (view: View) =>
-    calibrate(
-      samples
-        .filter(sample => sample.view === view)
-        .flatMap(({ features, labels }) =>
-          Array.from(score(features), (value, i) => [value, labels.includes(i)] as const),
-        ),
-    );
-  return { whole: of('whole'), short: of('short') };
+const toTool = ({ labelled, view }: Prepared) => ({
+  tool: labelled.tool,
+  server: labelled.server[view],
+});
+
+function foldsOf(prepared: readonly Prepared[], seed: number): number[] {
+  const samples = prepared.map(({ labelled }) => labelled);
+  return toFolds(samples, FOLDS, seed);
 }
 
+/** How a score says how likely a skill is the first label, by what was known of the server. */
+function calibrateBoth(
+  tried: readonly Tried[],
+  scoresOf: (sample: Tried) => ArrayLike<number>,
+): Record<View, Calibration> {
+  const [whole, short] = VIEWS.map(view =>
+    calibrate(
+      tried
+        .filter(sample => sample.view === view)
+        .flatMap(sample =>
+          Array.from(scoresOf(sample), (score, k) => [score, sample.labels[0] === k] as const),
+        ),
+    ),
+  );
+  if (!whole || !short) throw new Error('there is nothing to calibrate with');
+  return { whole, short };
+}
+
+/** What the classifier says: nothing of a skill without evidence. */
 function toSaid(
   scores: ArrayLike<number>,
   calibration: Calibration,
   labels: readonly number[],
+  shares: readonly number[] = [],
 ): Said {
-  const [first = 0] = ranked(scores);
-  return { scores, confidence: toLikelihood(calibration, scores[first] ?? 0), labels };
+  const said = Array.from(scores, (score, k) => {
+    const confidence = toLikelihood(calibration, score);
+    return hasEvidence(confidence, shares[k]) ? confidence : 0;
+  });
+  return { scores: said, confidence: Math.max(...said), labels };
 }

@@ -1,6 +1,8 @@
 /**
- * The classifier that needs no model and no network: trained scores for the skills of the default taxonomy, nearness to the vector of the
- * skill for all others. Both are calibrated, so that a confidence of 0.7 is right seven times of ten. Pure.
+ * The classifier that needs no model and no network: trained scores for the skills of the default
+ * taxonomy, nearness to the vector of the skill for all others. Both are calibrated on what a tool
+ * is in first of all, so that a first skill of a confidence of 0.7 is the right one seven times of
+ * ten. A class needs evidence: that it is common is none. Pure.
  */
 import type { Embedding } from '../text/embedding.ts';
 import type { Verdict } from './classifier.ts';
@@ -53,13 +55,13 @@ export function createEmbeddedClassifier(material: EmbeddedMaterial): EmbeddedCl
   return tool => {
     const features = toFeatures(tool, embedding);
     if (features.terms.length === 0) return { skills: [], reason: 'Its texts have no words' };
-    const scores = weights.score(features);
     const known = tool.server.description === '' ? 'bare' : 'described';
+    const confidences = weights.confidencesOf(features, known);
     const found = toAssigned([
-      ...trained.map(({ id, place }) => ({
-        id,
-        confidence: toLikelihood(weights.trained[known], scores[place] ?? 0),
-      })),
+      ...trained.flatMap(({ id, place }) => {
+        const confidence = confidences[place] ?? 0;
+        return hasEvidence(confidence, weights.shares[place]) ? [{ id, confidence }] : [];
+      }),
       ...others.map(({ id, vector }) => ({
         id,
         confidence: toLikelihood(weights.nearness[known], nearness(features, vector)),
@@ -68,6 +70,12 @@ export function createEmbeddedClassifier(material: EmbeddedMaterial): EmbeddedCl
     return toVerdict(found);
   };
 }
+
+/**
+ * Whether a tool says more of a skill than any tool does.
+ * @param share of all tools that a skill is the first of
+ */
+export const hasEvidence = (confidence: number, share = 0): boolean => confidence > share;
 
 function toVerdict(found: readonly Assigned[]): Verdict {
   const [first] = found;

@@ -20,18 +20,18 @@ export interface Features {
   name: Float32Array;
   /** The same of its server's texts. */
   server: Float32Array;
-  /** Buckets of its terms, each once. */
+  /** Buckets of its terms and of its server's, each once. */
   terms: readonly number[];
-  /** The same of its server's. */
+  /** Buckets of its server's terms. */
   serverTerms: readonly number[];
 }
 
-/** How many buckets terms are put into: those of tools and those of servers share them under other hashes. */
+/** How many buckets terms are put into; of servers alone they have others. */
 export const BUCKETS = 4_096;
 const SERVER_SEED = 0x5eed;
 /** How much of a description is looked at, in characters: what comes first says most. */
 const MAX_DESCRIPTION_CHARS = 600;
-const MAX_CHARS = 1_200;
+const MAX_CHARS = 2_000;
 
 /** @param embedding the table that the classifier's weights were made with */
 export function toFeatures({ tool, server }: ClassifiedTool, embedding: Embedding): Features {
@@ -44,7 +44,7 @@ export function toFeatures({ tool, server }: ClassifiedTool, embedding: Embeddin
     own: embedding.embed(own),
     name: embedding.embed(name),
     server: embedding.embed(ofServer),
-    terms: toBuckets(`${own} ${parameters}`),
+    terms: toBuckets(`${own} ${parameters} ${ofServer}`),
     serverTerms: toBuckets(ofServer, SERVER_SEED),
   };
 }

@@ -10,10 +10,10 @@ import { z } from 'zod';
 import { BUCKETS, type Features } from './features.ts';
 
 export const WEIGHTS_MAGIC = 0x4c494b53;
-export const WEIGHTS_VERSION = 1;
+export const WEIGHTS_VERSION = 2;
 const HEADER_BYTES = 16;
 
-/** How a score becomes a confidence: of `slope * score + offset` by the logistic function. */
+/** How a score becomes a confidence that the skill is the first label: of `slope * score + offset` by the logistic function. */
 const CalibrationSchema = z.object({ slope: z.number(), offset: z.number() });
 export type Calibration = z.infer<typeof CalibrationSchema>;
 /** One where the registry describes the tool's server, one where its name is all there is. */
@@ -25,7 +25,11 @@ const HeadSchema = z.object({
     .array(z.object({ id: z.string(), name: z.string() }))
     .min(1)
     .max(1_000),
-  /** Of the scores of trained skills. */
+  /** For each skill the share of tools that it is the first label of. */
+  shares: z.array(z.number().min(0).max(1)),
+  /** For each skill what is added to its score, so that none is said of more tools than it is of. */
+  offsets: z.object({ described: z.array(z.number()), bare: z.array(z.number()) }),
+  /** Of the scores of trained skills, as logarithms of their shares. */
   trained: CalibrationsSchema,
   /** Of how near a tool is to the vector of a skill that was not trained. */
   nearness: CalibrationsSchema,
@@ -34,8 +38,8 @@ export type WeightsHead = z.infer<typeof HeadSchema>;
 
 export interface Weights extends WeightsHead {
   embeddingId: number;
-  /** The score of each skill, in the order of the head. */
-  score(features: Features): Float32Array;
+  /** How likely each skill is the first label, in the order of the head. */
+  confidencesOf(features: Features, known: keyof Calibrations): Float32Array;
 }
 
 /** The vectors among the features, and how strong each is. */
@@ -108,7 +112,7 @@ export function readWeights(bytes: ArrayBuffer, dimensions: number): Weights {
   return {
     ...head,
     embeddingId,
-    score(features) {
+    confidencesOf(features, known) {
       const sums = new Float32Array(count);
       const { numbers, values } = toNumbered(features, rarity, dimensions);
       numbers.forEach((feature, place) => {
@@ -116,9 +120,21 @@ export function readWeights(bytes: ArrayBuffer, dimensions: number): Weights {
         const from = feature * count;
         for (let i = 0; i < count; i += 1) sums[i] = (sums[i] ?? 0) + value * (rows[from + i] ?? 0);
       });
-      return sums.map((sum, i) => sum * (scales[i] ?? 0));
+      const scores = sums.map((sum, i) => sum * (scales[i] ?? 0));
+      return toLogShares(scores, head.offsets[known]).map(share =>
+        toLikelihood(head.trained[known], share),
+      );
     },
   };
+}
+
+/** Scores with their offsets, against those of all skills: logarithms of shares of one. */
+export function toLogShares(scores: Float32Array, offsets: ArrayLike<number>): Float32Array {
+  const moved = scores.map((score, k) => score + (offsets[k] ?? 0));
+  const most = moved.reduce((a, b) => Math.max(a, b), -Infinity);
+  const sum = moved.reduce((total, score) => total + Math.exp(score - most), 0);
+  const whole = most + Math.log(sum);
+  return moved.map(score => score - whole);
 }
 
 /** The file of weights. @param weights for each feature the weight of each skill */

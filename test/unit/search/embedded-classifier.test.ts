@@ -5,10 +5,12 @@ import { describe, expect, it } from 'vitest';
 import { readEmbedding } from '../../../src/search/text/embedding.ts';
 import {
   createEmbeddedClassifier,
+  hasEvidence,
   type EmbeddedMaterial,
 } from '../../../src/search/skills/embedded-classifier.ts';
 import type { ClassifiedTool } from '../../../src/search/skills/features.ts';
-import { readWeights } from '../../../src/search/skills/weights.ts';
+import { createRandom, SEED } from '../seeded.ts';
+import { readWeights, toLogShares } from '../../../src/search/skills/weights.ts';
 import { readTaxonomy } from '../../../bench/skills/taxonomy.ts';
 
 const read = (name: string): ArrayBuffer =>
@@ -81,6 +83,42 @@ describe('the embedded classifier', () => {
     }
   });
 
+  it(`[FIND-3] puts what says nothing into no one class (seed ${SEED})`, () => {
+    const random = createRandom();
+    const classify = classifierOf();
+    const word = () =>
+      Array.from(
+        { length: 4 + random.below(5) },
+        () => 'abcdefghiklmnoprstuvz'[random.below(21)],
+      ).join('');
+    const counts = new Map<string, number>();
+    for (let i = 0; i < 300; i += 1) {
+      const text = `${word()} ${word()} ${word()}`;
+      const id = classify(toolOf(word(), text, word())).skills[0]?.id ?? 'none';
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    counts.delete('none');
+    expect(Math.max(...counts.values())).toBeLessThanOrEqual(300 * 0.25);
+  });
+
+  it('[FIND-3] takes it for no evidence that a class is common', () => {
+    expect(hasEvidence(0.14, 0.15)).toBe(false);
+    expect(hasEvidence(0.16, 0.15)).toBe(true);
+    expect(hasEvidence(0.01)).toBe(true);
+    const { shares, skills } = weights;
+    expect(shares).toHaveLength(skills.length);
+    expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 2);
+  });
+
+  it('[FIND-3] holds scores against those of all skills, offsets included', () => {
+    const shares = [...toLogShares(Float32Array.of(900, 900, -900), [0, Math.log(3), 0])];
+    expect(shares.map(share => Math.exp(share))).toEqual([
+      expect.closeTo(0.25, 3),
+      expect.closeTo(0.75, 3),
+      expect.closeTo(0, 3),
+    ]);
+  });
+
   it('[AG-US3-AC4] says why a tool without words is in none', () => {
     expect(classifierOf()(toolOf('--', ''))).toMatchObject({ skills: [] });
   });
@@ -95,7 +133,8 @@ describe('the embedded classifier', () => {
     const total = embedding.embed('log_fermentation Log the temperature of a fermenting beer');
     const handMembers = new Map([['zymurgy', [{ members: 1, total }]]]);
     expect(confidenceOf({ handMembers })).toBeGreaterThan(confidenceOf({}));
-    expect(confidenceOf({ handMembers })).toBeGreaterThan(0.2);
+    const { skills } = classifierOf({ taxonomy, handMembers })(tool);
+    expect(skills[0]?.id).toBe('zymurgy');
   });
 
   it('[FIND-3] does not take a seeded skill that was given another name for what it was', () => {
