@@ -8,7 +8,8 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
-import { tellDenials } from './events-of.ts';
+import { dayOf } from '../audit/limits/token-bucket.ts';
+import { tellBudgetReached, tellDenials } from './events-of.ts';
 import { DayBudget } from '../audit/limits/day-budget-store.ts';
 import { BucketStore } from '../audit/limits/bucket-store.ts';
 import { LeaseBook } from '../audit/limits/lease-book.ts';
@@ -61,6 +62,8 @@ export class AuditLog extends DurableObject<Env> {
   });
   /** There only where this object counts the calls of a budget. */
   #dayBudget: DayBudget | undefined;
+  /** The day of which it was told that the budget is reached. */
+  #toldDay: number | undefined;
   #principalId = this.#chains.principalId;
   readonly #waiting: Waiting[] = [];
   /** How many calls are on their way, about. */
@@ -110,9 +113,20 @@ export class AuditLog extends DurableObject<Env> {
     this.#leases.giveBack(id, unspent, Date.now());
   }
 
-  /** Tokens of a day, for calls of an isolate. */
-  drawBudget(request: LeaseRequest): Lease {
-    return this.#budget.draw(request, Date.now());
+  /** Tokens of a day, for calls of an isolate. @param name of this object */
+  drawBudget(name: string, request: LeaseRequest): Lease {
+    const now = Date.now();
+    const lease = this.#budget.draw(request, now);
+    const isReached = lease.retryAfterMs !== undefined && this.#toldDay !== dayOf(now);
+    if (isReached) this.ctx.waitUntil(this.#tellReached(name, request, now));
+    return lease;
+  }
+
+  /** Once a day; where it cannot be told now, the next call that is refused tells it. */
+  async #tellReached(name: string, { limits }: LeaseRequest, now: number): Promise<void> {
+    this.#toldDay = dayOf(now);
+    const calls = limits[0]?.burst ?? 0;
+    if (!(await tellBudgetReached(this.env, name, calls, now))) this.#toldDay = undefined;
   }
 
   /** Tokens of a day's lease were not spent. */

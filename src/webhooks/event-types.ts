@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /**
  * What happens: a tool or a server's instructions are held, a server fails or answers again, somebody signs in, or is denied more calls
- * within ten minutes than a webhook says.
+ * within ten minutes than a webhook says, or calls more than a budget of the day has.
  */
 export const EVENT_TYPES = [
   'tool.held',
@@ -11,6 +11,7 @@ export const EVENT_TYPES = [
   'server.up',
   'sign_in',
   'denials.rate',
+  'budget.reached',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -41,4 +42,6 @@ export const DataSchema = z.looseObject({
   denied: z.number().optional(),
   minutes: z.number().optional(),
   program: z.string().optional(),
+  group: z.object({ name: z.string() }).optional(),
+  calls_per_day: z.number().optional(),
 });

@@ -44,6 +44,11 @@ function describe({ type, data }: Event): { sentence: string; names: string[] } 
     const sentence = `${principal?.name ?? ''} was denied ${denied} calls in ${minutes} minutes.`;
     return { sentence, names: [] };
   }
+  if (type === 'budget.reached') {
+    const { group, calls_per_day: calls = 0 } = parsed;
+    const whose = group ? `The group ${group.name}` : (principal?.name ?? '');
+    return { sentence: `${whose} used up the budget of ${calls} calls a day.`, names: [] };
+  }
   if (type === TEST_EVENT) return { sentence: 'This is a test.', names: [] };
   return { sentence: type, names: [] };
 }

@@ -4,8 +4,8 @@ import type { Lease, LeaseRequest } from './token-lease.ts';
 
 /** The object that counts the calls of a budget, as a Worker sees it. */
 export interface BudgetShard {
-  /** Tokens of this day. */
-  drawBudget(request: LeaseRequest): Promise<Lease>;
+  /** Tokens of this day. @param name of the object, which says whose budget it is */
+  drawBudget(name: string, request: LeaseRequest): Promise<Lease>;
   /** Tokens of a lease were not spent. */
   giveBackBudget(id: string, unspent: number): Promise<void>;
   /** A call did not leave whose token was spent. @param id UUID; the same where it is told again */

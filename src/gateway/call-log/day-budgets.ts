@@ -8,6 +8,7 @@ import type { Budget } from '../../access/policy/budget.ts';
 import { budgetObjectOf } from '../../access/policy/budget.ts';
 import { toDayLimit, type BudgetShard } from '../../audit/limits/day-budget.ts';
 import { dayOf } from '../../audit/limits/token-bucket.ts';
+import type { LeaseRequest } from '../../audit/limits/token-lease.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { LeasedLimits } from './leased-limits.ts';
@@ -30,8 +31,7 @@ export class DayBudgets {
     const shardOf = (name: string) => {
       const shard = ports.budgetShardOf(name);
       return {
-        lease: (_name: string, request: Parameters<BudgetShard['drawBudget']>[0]) =>
-          shard.drawBudget(request),
+        lease: (named: string, request: LeaseRequest) => shard.drawBudget(named, request),
         giveBack: (id: string, unspent: number) => shard.giveBackBudget(id, unspent),
       };
     };

@@ -79,6 +79,16 @@ describe('a message for Slack', () => {
       { principal: server, denied: 21, minutes: 10 },
       'files was denied 21 calls in 10 minutes.',
     ],
+    [
+      'budget.reached',
+      { group: { name: 'dev' }, calls_per_day: 20 },
+      'The group dev used up the budget of 20 calls a day.',
+    ],
+    [
+      'budget.reached',
+      { principal: server, calls_per_day: 20 },
+      'files used up the budget of 20 calls a day.',
+    ],
     ['of.another.version', {}, 'of.another.version'],
   ])('[OPS-7] says what happened: %s', (type, data, sentence) => {
     expect(JSON.parse(toBody('slack', { type, occurredAt: 0, data }))).toMatchObject({

@@ -172,10 +172,11 @@ describe('a budget of calls', () => {
   });
 
   it('[ACC-6] takes back once what did not leave, and never a day', async () => {
-    const counter = counterOf('group', groupName());
+    const group = groupName();
+    const counter = counterOf('group', group);
     const limits = [{ name: '', perMinute: 0, burst: 10, isDaily: true as const }];
     const draw = (id: string, waiting: number, ahead = 0) =>
-      counter.drawBudget({ id, limits, waiting, ahead });
+      counter.drawBudget(`budget:group:${group}`, { id, limits, waiting, ahead });
     const day = Math.floor(Date.now() / DAY_MS);
     expect(await draw('a', 8)).toMatchObject({ passed: 8, spare: 0 });
     await counter.refundBudget('r', day - 1);
@@ -199,10 +200,11 @@ describe('a budget of calls', () => {
   });
 
   it('[ACC-6] is leased until midnight at most, and what comes back after it is worth nothing', async () => {
-    const counter = counterOf('group', groupName());
+    const group = groupName();
+    const counter = counterOf('group', group);
     const limits = [{ name: '', perMinute: 0, burst: 100, isDaily: true as const }];
     const draw = (id: string, waiting: number, ahead = 0) =>
-      counter.drawBudget({ id, limits, waiting, ahead });
+      counter.drawBudget(`budget:group:${group}`, { id, limits, waiting, ahead });
     expect(await draw('a', 1, 8)).toMatchObject({ passed: 1, spare: 8, lastsMs: 5_000 });
     pass(NOON_MS - 1_000);
     const { passed, spare, lastsMs } = await draw('b', 1, 8);
