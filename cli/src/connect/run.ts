@@ -115,7 +115,8 @@ export function startRun(options: RunOptions): Run {
     }
     [...change.added, ...change.changed].forEach(open);
     await started.refresh();
-    for (const { name } of change.changed) started.sendEvent(name);
+    // What is new to the gateway is worth a look as well.
+    for (const { name } of [...change.added, ...change.changed]) started.sendEvent(name);
     return toWords(change);
   };
 
