@@ -101,9 +101,9 @@ export function toTable(features: readonly Feature[], tags: readonly Tag[]): str
   return `${toMarkdown([['feature', ...head, 'requirement'], ...rows])}\n\n${notes}`;
 }
 
-/** The document with the table in its place. Throws where the document has no such place. */
-export function writeInto(document: string, table: string): string {
-  const [begin, end] = [document.indexOf(BEGIN), document.indexOf(END)];
+/** The document with the table in its place, which a mark begins. Throws where the document has no such place. */
+export function writeInto(document: string, table: string, mark = BEGIN): string {
+  const [begin, end] = [document.indexOf(mark), document.indexOf(END)];
   if (begin < 0 || end < begin) throw new Error('The document has no place for the table');
-  return `${document.slice(0, begin)}${BEGIN}\n\n${table}\n\n${document.slice(end)}`;
+  return `${document.slice(0, begin)}${mark}\n\n${table}\n\n${document.slice(end)}`;
 }

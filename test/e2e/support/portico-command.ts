@@ -89,14 +89,17 @@ const hosts = new Set<ChildProcess>();
 afterAll(() => Promise.all([...hosts].map(child => endChild(child, 'SIGKILL'))));
 
 /** Starts `portico stdio`. @param token empty: none is named @param env more of it */
-export function startStdio(
+export const startStdio = (
   url: string,
   token: string,
   args: readonly string[] = [],
   env: Environment = {},
-): Host {
-  const child = spawn(process.execPath, [MAIN, 'stdio', ...args], {
-    env: environment({ PORTICO_URL: url, PORTICO_TOKEN: token, ...env }),
+): Host => startHost(['stdio', ...args], { PORTICO_URL: url, PORTICO_TOKEN: token, ...env });
+
+/** Starts a command that is a stdio server. */
+export function startHost(args: readonly string[], env: Environment = {}): Host {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: environment(env),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   hosts.add(child);

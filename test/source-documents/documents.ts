@@ -1,0 +1,6 @@
+/** The documents whose lines have a table, in its order. */
+import type { SourceDocument } from './document.ts';
+import { MINIMAL } from './minimal.ts';
+import { PROTOCOL } from './protocol.ts';
+
+export const DOCUMENTS: readonly SourceDocument[] = [PROTOCOL, MINIMAL];

@@ -1,0 +1,37 @@
+/** The gate between the lines of the source documents, their tests and the table of them. */
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { writeInto } from '../../protocol/table.ts';
+import { checkDocuments, COMMAND, MARK, toTables } from '../../source-documents/document.ts';
+import { DOCUMENTS } from '../../source-documents/documents.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
+
+it('has each line once, and a reason where Portico differs', () => {
+  expect(DOCUMENTS.flatMap(({ lines }) => lines).length).toBeGreaterThan(30);
+  expect(checkDocuments(DOCUMENTS)).toEqual([]);
+});
+
+it('names tests that are there', () => {
+  const missing = DOCUMENTS.filter(({ test }) => !existsSync(`${ROOT}${test}`));
+  expect(missing).toEqual([]);
+});
+
+it('is in the document as it is generated', () => {
+  const document = read('docs/source-documents.md');
+  // Tables are padded, and text is wrapped, as everywhere.
+  const plain = (text: string) => text.replaceAll(/\s+/g, ' ').replaceAll(/-{3,}/g, '---');
+  const written = writeInto(document, toTables(DOCUMENTS), MARK);
+  expect(plain(written), `run ${COMMAND}`).toBe(plain(document));
+});
+
+it('tells of a line that is there twice, and of a difference without a reason', () => {
+  const lines = [
+    { id: 'X1', says: 'a' },
+    { id: 'X1', says: 'b', does: 'c' },
+  ];
+  const faults = checkDocuments([{ title: 'T', asked: '', test: '', lines }]);
+  expect(faults).toEqual(['T: X1 is there twice', 'T: X1 has a difference or a reason, not both']);
+});
