@@ -2,8 +2,7 @@
  * Which words of a query match nothing: no tool that takes part has the word, nor one that is near it, in its own text or its server's. Counted
  * over tools that take part alone, so that what is hidden makes no word known. Pure.
  */
-import type { Searched } from './index/part.ts';
-import { toServerText } from './index/server-text.ts';
+import { toParts, type Part, type Parts, type Searched } from './index/part.ts';
 import type { Embedding } from './text/embedding.ts';
 import { toNearWords } from './text/near/near-words.ts';
 import { STOP_WORDS } from './text/stop-words.ts';
@@ -24,10 +23,7 @@ export function toUnmatched(
   const read = query.slice(0, MAX_QUERY_CHARS);
   const words = toWords(read, MAX_QUERY_CHARS);
   const near = toNearWords(read, words, embedding);
-  const counted = searched.map((one): Counted => {
-    const { names, descriptions } = toServerText(one.segment, one.server, embedding);
-    return { ...one, isOfServer: term => names.has(term) || descriptions.has(term) };
-  });
+  const all = toParts(searched, embedding);
   const told = new Set<string>();
   for (const { whole, parts } of words.slice(0, MAX_WORDS)) {
     if (told.has(whole) || told.size === MAX_TOLD) continue;
@@ -37,23 +33,23 @@ export function toUnmatched(
       ...near.of(word).map(({ term }) => term),
     ];
     if (meant.some(word => STOP_WORDS.has(word))) continue;
-    if (!meant.flatMap(termsOf).some(term => counted.some(part => isIn(part, term))))
-      told.add(whole);
+    if (!meant.flatMap(termsOf).some(term => isAnywhere(term, all))) told.add(whole);
   }
   return [...told];
 }
 
-/** What takes part, with what its server says of itself. */
-interface Counted extends Searched {
-  isOfServer(term: number): boolean;
+const isAnywhere = (term: number, { parts, having }: Parts): boolean =>
+  having(term).some(place => {
+    const part = parts[place];
+    return part !== undefined && part.count > 0 && isIn(term, part);
+  });
+
+function isIn(term: number, part: Part): boolean {
+  const { names, descriptions } = part.server;
+  return names.has(term) || descriptions.has(term) || isInTool(term, part);
 }
 
-function isIn(part: Counted, term: number): boolean {
-  const isOfAll = part.isOfServer(term) && (!part.shown || part.shown.includes(1));
-  return isOfAll || isInTool(term, part);
-}
-
-function isInTool(term: number, { segment, shown }: Searched): boolean {
+function isInTool(term: number, { segment, shown }: Part): boolean {
   const { termHashes, postingStarts, postingTools } = segment;
   let low = 0;
   let high = termHashes.length;
