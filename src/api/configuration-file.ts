@@ -15,7 +15,11 @@ import { showReferences } from '../credentials/references.ts';
 import { PutSecretSchema, SecretNameSchema } from '../credentials/secret-schema.ts';
 import { CreateCacheRuleSchema } from '../servers/cache-rules/cache-rule-schema.ts';
 import { CreateConnectorSchema } from '../servers/connectors/connector-schema.ts';
-import { CreateServerSchema, CreateStdioServerSchema } from '../servers/registry/server-schema.ts';
+import {
+  CreateServerSchema,
+  CreateStdioServerSchema,
+  NetworkTransportSchema,
+} from '../servers/registry/server-schema.ts';
 import { OwnerSchema } from '../shared/identity/record-owner.ts';
 
 /** Where the value of a secret stands: `${env:NAME}` or `${file:PATH}`. */
@@ -46,6 +50,8 @@ const ServerOfFile = z.discriminatedUnion(
   [
     z.strictObject({
       ...network,
+      // As the gateway shows it, so that a plan can compare it.
+      transport_type: NetworkTransportSchema,
       connection_config: z.strictObject({
         ...connection_config.shape,
         headers: HeadersOfFile.optional(),
