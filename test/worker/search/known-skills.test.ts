@@ -10,6 +10,7 @@ import {
   type Assignment,
 } from '../../../src/search/skills/assignment-store.ts';
 import { createKnownSkills } from '../../../src/search/skills/known-skills.ts';
+import { loadSkillId, loadTaxonomy } from '../../../src/search/skills/skill-store.ts';
 import { createPortico, register, SERVERS } from '../support/portico.ts';
 
 const portico = createPortico();
@@ -118,4 +119,16 @@ describe('skills of tools', () => {
     await write(id, odd);
     expect(await listAssignments(env.DB, id)).toEqual([]);
   });
+});
+
+it('[FIND-3] a skill is found by its id and by its name, however that is written', async () => {
+  const { skills } = await loadTaxonomy(env.DB);
+  const [first] = skills;
+  if (!first) throw new Error('there are no skills');
+  const { id, name } = first;
+  expect(name).not.toBe(id);
+  for (const named of [id, name, name.toUpperCase()]) {
+    expect([named, await loadSkillId(env.DB, named)]).toEqual([named, id]);
+  }
+  expect(await loadSkillId(env.DB, 'no such skill')).toBe('no such skill');
 });
