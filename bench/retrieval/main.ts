@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { readCorpus, readShippedEmbedding } from './corpus.ts';
 import { measureHostile } from './hostile.ts';
 import { measureModel, measureModelSpeed } from './model.ts';
+import { measureMadeSlices } from './made-slices.ts';
 import { measureQuality, measureScores } from './quality.ts';
 import { measureSlices } from './slices.ts';
 import { measureSpeed } from './speed.ts';
@@ -18,7 +19,7 @@ import { tune } from './tune.ts';
 const CORPUS = fileURLToPath(new URL('../../../shared/corpora/retrieval', import.meta.url));
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 const EMBEDDING = fileURLToPath(new URL('../../pages/search/embedding.bin', import.meta.url));
-const PARTS = ['quality', 'slices', 'scores', 'speed', 'hostile'] as const;
+const PARTS = ['quality', 'slices', 'made', 'scores', 'speed', 'hostile'] as const;
 
 const HELP = `npm run bench:retrieval [-- options]
 
@@ -41,6 +42,7 @@ function run(folder: string, only: string | undefined): string {
   const parts: Record<(typeof PARTS)[number], () => string[]> = {
     quality: () => corpora.map(({ name, corpus }) => measureQuality(name, corpus, embedding)),
     slices: () => [measureSlices(gateway, embedding)],
+    made: () => [measureMadeSlices('gateway', gateway, embedding)],
     scores: () => corpora.map(({ name, corpus }) => measureScores(name, corpus, embedding)),
     speed: () => [measureSpeed(folder, gateway.requests, embedding, embeddingBytes)],
     hostile: () => [measureHostile(gateway, embedding)],

@@ -17,6 +17,7 @@ const SIZES = [
   [100, 100],
   [10, 1_000],
   [2, 5_000],
+  [1_000, 10],
 ] as const;
 const ROUNDS = 8;
 const LIMIT = 10;

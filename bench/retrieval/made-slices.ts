@@ -1,0 +1,64 @@
+/** How slices made by code are answered, for the half that the ranking is tuned on and the other: words alone, vectors alone and fused. */
+import type { Embedding } from '../../src/search/text/embedding.ts';
+import type { Corpus } from './corpus.ts';
+import { toMeasures } from './measures.ts';
+import { createAnswerer, VARIANTS } from './quality.ts';
+import { makeSlices } from './slices/made/made.ts';
+import type { MadeRequest } from './slices/made/made-request.ts';
+import { toTable } from './text-table.ts';
+
+const COMPARED = ['words alone', 'vectors alone', 'fused'];
+const SHOWN = 10;
+
+/** What came of one request. */
+interface Result {
+  /** Over the tools of all its tasks. */
+  ndcg10: number;
+  /** The first tool is one of a task, and none that was ruled out. */
+  first: number;
+  isExcludedFirst: number;
+  /** Each task has a tool among the first ten. */
+  allInTen: number;
+}
+
+function toResult(ids: readonly string[], { tasks, excluded }: MadeRequest): Result {
+  const first = ids[0] ?? '';
+  const shown = ids.slice(0, SHOWN);
+  return {
+    ndcg10: toMeasures(ids, new Set(tasks.flatMap(task => [...task]))).ndcg10,
+    first: Number(tasks.some(task => task.has(first))),
+    isExcludedFirst: Number(excluded?.has(first) ?? false),
+    allInTen: Number(tasks.every(task => shown.some(id => task.has(id)))),
+  };
+}
+
+/** A table of the slices of a corpus. */
+export function measureMadeSlices(name: string, corpus: Corpus, embedding: Embedding): string {
+  const answer = createAnswerer(corpus, embedding);
+  const [tuned, others] = [makeSlices(corpus, true), makeSlices(corpus, false)];
+  const rows = [...tuned].flatMap(([slice, requests]) =>
+    COMPARED.map(variant => {
+      const tuning = VARIANTS[variant];
+      const cells = [requests, others.get(slice) ?? []].flatMap(list => {
+        const results = list.map(made =>
+          toResult(tuning ? answer(made.query, tuning).map(({ id }) => id) : [], made),
+        );
+        const mean = (key: keyof Result): string =>
+          (results.reduce((sum, one) => sum + one[key], 0) / Math.max(list.length, 1)).toFixed(3);
+        return [
+          String(list.length),
+          mean('ndcg10'),
+          mean('first'),
+          mean('allInTen'),
+          list[0]?.excluded ? mean('isExcludedFirst') : '',
+        ];
+      });
+      return [slice, variant, ...cells];
+    }),
+  );
+  const half = ['n', 'nDCG@10', 'first', 'all in 10', 'ruled out first'];
+  return toTable(
+    [`${name}, made`, 'ranking', ...half, ...half.map(one => `other half: ${one}`)],
+    rows,
+  );
+}

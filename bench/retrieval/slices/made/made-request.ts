@@ -1,0 +1,10 @@
+/** A request that code made, and what answers it. */
+
+/** A request that was made. */
+export interface MadeRequest {
+  query: string;
+  /** Ids of tools by task: one set for each thing that is asked for. */
+  tasks: ReadonlySet<string>[];
+  /** What must not come first. */
+  excluded?: ReadonlySet<string>;
+}
