@@ -23,11 +23,23 @@ const COVERAGE = { weight: 7.4, most: 0.7 };
 /** What one standard deviation behind the best costs: more where the best is surely right. */
 const BEHIND = { base: 0.4, coverage: 2.1 };
 
-/** The score of a tool, 0 to 1. @param fused its number, at most that of the best */
-export function toScore(fused: number, best: Evidence): number {
-  const coverage = Math.min(Math.sqrt(Math.max(best.coverage, 0)), COVERAGE.most);
-  const cosine = Math.min(Math.max(best.cosine, 0), COSINE.most);
-  const behind = (BEHIND.base + BEHIND.coverage * coverage) * (best.fused - fused);
-  const evidence = BASE + COSINE.weight * cosine + COVERAGE.weight * coverage;
-  return 1 / (1 + Math.exp(behind - evidence));
+/** How likely the best tool is what was asked for, as log-odds. */
+export function toEvidenceOdds({ coverage, cosine }: Evidence): number {
+  return (
+    BASE +
+    COSINE.weight * Math.min(Math.max(cosine, 0), COSINE.most) +
+    COVERAGE.weight * toCoverage(coverage)
+  );
 }
+
+/** The same of any tool. @param fused its number, at most that of the best */
+export function toOdds(fused: number, best: Evidence): number {
+  const steepness = BEHIND.base + BEHIND.coverage * toCoverage(best.coverage);
+  return toEvidenceOdds(best) - steepness * (best.fused - fused);
+}
+
+/** Log-odds as a score, 0 to 1. */
+export const toScore = (odds: number): number => 1 / (1 + Math.exp(-odds));
+
+const toCoverage = (coverage: number): number =>
+  Math.min(Math.sqrt(Math.max(coverage, 0)), COVERAGE.most);

@@ -35,6 +35,11 @@ export function toLexicalScores(
   return scores;
 }
 
+/** Whether a tool that takes part has the term. */
+export function isTermHeld(term: number, all: Parts): boolean {
+  return countMatches(partsWith(all, term), term) > 0;
+}
+
 /** The most that these terms could count among so many tools. */
 export function toCeiling(terms: readonly QueryTerm[], count: number): number {
   return terms.length * toRarity(0, count);

@@ -1,16 +1,15 @@
 /**
- * The ranking of a query: words (`lexical.ts`) and vectors (`semantic.ts`), a model's too where there are some, fused (`fusion.ts`), over the tools that take part and nothing else. Pure;
+ * The ranking of a query: words (`lexical.ts`) and vectors (`semantic.ts`), a model's too where there are some, fused (`fusion.ts`), for what is asked for (`query-odds.ts`), tools that are called by name first (`names.ts`), over the tools that take part and nothing else. Pure;
  * the same query over the same tools gives the same answer, in whatever order the catalogs come.
  */
 import { toScore } from './calibration.ts';
 import type { Embedding } from '../text/embedding.ts';
-import { toFused } from './fusion.ts';
-import { toCeiling, toLexicalScores } from './lexical.ts';
 import { toBest } from './best.ts';
 import { toParts, type Searched } from '../index/part.ts';
-import { toQuery } from '../text/query.ts';
-import { toCosines, toModelCosines } from './semantic.ts';
+import { MAX_QUERY_CHARS } from '../text/query.ts';
+import { toNamed } from './names.ts';
 import { TUNING, type Tuning } from './tuning.ts';
+import { toQueryOdds } from './query-odds.ts';
 
 export type { Searched } from '../index/part.ts';
 
@@ -23,6 +22,10 @@ export interface Ranked {
   /** 0 to 1, comparable across queries. */
   score: number;
 }
+
+/** What lifts a tool that is called by its name before all others; and what its score is at least, in log-odds. */
+const NAMED = 1_000;
+const NAMED_ODDS = 3;
 
 /**
  * The best tools for a query, best first; equals by their server's name, then their own, in code units.
@@ -38,23 +41,12 @@ export function rank(
   modelVector?: Float32Array,
 ): Ranked[] {
   const all = toParts(searched, embedding);
-  const { terms, vector } = toQuery(query, embedding);
-  const lexical = toLexicalScores(terms, all, tuning);
-  const cosines = toCosines(vector, embedding.id, all, tuning);
-  const modelCosines = modelVector && toModelCosines(modelVector, all);
-  const fused = toFused(lexical, cosines, all, tuning, modelCosines);
-  const best = toBest(fused, all, limit);
-  const [first] = best;
-  if (!first) return [];
-  const place = first.part.offset + first.tool;
-  const evidence = {
-    fused: first.value,
-    cosine: cosines[place] ?? 0,
-    coverage: (lexical[place] ?? 0) / Math.max(toCeiling(terms, all.count), 1e-6),
-  };
-  return best.map(({ part, tool, value }) => ({
-    searched: part.searched,
-    tool,
-    score: toScore(value, evidence),
-  }));
+  const read = query.slice(0, MAX_QUERY_CHARS);
+  const odds = toQueryOdds(read, all, embedding, tuning, modelVector);
+  for (const place of toNamed(read, all)) odds[place] = (odds[place] ?? 0) + NAMED;
+  return toBest(odds, all, limit).map(({ part, tool, value }) => {
+    const isNamed = value >= NAMED / 2;
+    const own = isNamed ? Math.max(value - NAMED, NAMED_ODDS) : value;
+    return { searched: part.searched, tool, score: toScore(own) };
+  });
 }

@@ -25,6 +25,21 @@ export interface Tuning {
   semanticWeight: number;
   /** How much a model's vectors count, where there are some. */
   modelWeight: number;
+  /**
+   * Parts of a query. Chatter goes from queries longer than `talk`: parts whose evidence, less `chatter` where it is all talk, is so far `behind` the best. Parts that
+   * are `apart` (cosine below), and no less sure than the whole but for `least`, take `turns`, each a `step` lower.
+   */
+  clauses: {
+    talk: number;
+    chatter: number;
+    behind: number;
+    apart: number;
+    least: number;
+    turns: number;
+    step: number;
+  };
+  /** What a query rules out: from which share of the best number a tool is meant, and what that costs in log-odds. */
+  excluded: { from: number; weight: number };
 }
 
 export const TUNING: Tuning = {
@@ -43,4 +58,6 @@ export const TUNING: Tuning = {
   lexicalWeight: 0.6,
   semanticWeight: 1,
   modelWeight: 1,
+  clauses: { talk: 160, chatter: 9, behind: 3, apart: 0.5, least: -2, turns: 5, step: 0.3 },
+  excluded: { from: 0.7, weight: 3 },
 };

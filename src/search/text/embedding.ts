@@ -9,7 +9,7 @@
  * neighbours: a piece each (16 bits), then a similarity each (8 bits, 255 is 1). A piece's neighbours are words near it, nearest first.
  */
 import { STOP_WORDS } from './stop-words.ts';
-import { FNV_OFFSET, FNV_PRIME, mix } from './terms.ts';
+import { FNV_OFFSET, FNV_PRIME, hashText, mix } from './terms.ts';
 import { toWords } from './words.ts';
 
 export interface Embedding {
@@ -20,6 +20,8 @@ export interface Embedding {
   embed(text: string): Float32Array;
   /** Words that mean about what this one does, as terms (`hashText` of a stem), nearest first; none where the word is not in the table as a whole. */
   neighboursOf(word: string): Neighbour[];
+  /** Where a word is in the table, the commonest first; undefined where it is not there as a whole. */
+  placeOf(word: string): number | undefined;
 }
 
 /** A term near a word. */
@@ -74,7 +76,12 @@ export function readEmbedding(bytes: ArrayBuffer): Embedding {
     return neighbours;
   };
 
-  return { dimensions, id, embed, neighboursOf };
+  const placeOf = (word: string): number | undefined => {
+    const place = word.length > MAX_PIECE_CHARS ? -1 : find(hashText(word));
+    return place < 0 ? undefined : place;
+  };
+
+  return { dimensions, id, embed, neighboursOf, placeOf };
 }
 
 /** Makes a vector one of length 1, in place; one of length 0 stays. */

@@ -1,6 +1,7 @@
 /**
  * What is asked for: the terms of a query, each with words that mean about the same, and its vector. Bounded, whatever the query is. Pure.
  */
+import { toCorrections } from './corrections.ts';
 import type { Embedding, Neighbour } from './embedding.ts';
 import { STOP_WORDS } from './stop-words.ts';
 import { hashText, toStem } from './terms.ts';
@@ -20,11 +21,22 @@ export interface Query {
 }
 
 /** How much of a query is read, in UTF-16 code units, and how many different terms of it count. */
-const MAX_QUERY_CHARS = 2_000;
+export const MAX_QUERY_CHARS = 2_000;
 const MAX_QUERY_TERMS = 64;
+/** How much what a misspelt word may be counts, beside it. */
+const CORRECTED = 1;
+/** How many words that nobody knows are looked at for slips. */
+const MAX_CORRECTED = 8;
 
-/** Reads a query. */
-export function toQuery(text: string, embedding: Embedding): Query {
+/**
+ * Reads a query.
+ * @param isHeld whether a tool that takes part has a term: such a word is no slip
+ */
+export function toQuery(
+  text: string,
+  embedding: Embedding,
+  isHeld: (term: number) => boolean = () => true,
+): Query {
   const read = text.slice(0, MAX_QUERY_CHARS);
   const words = toWords(read, MAX_QUERY_CHARS);
   const near = toNearWords(read, words, embedding);
@@ -32,11 +44,22 @@ export function toQuery(text: string, embedding: Embedding): Query {
   const add = (word: string): void => {
     const term = hashText(toStem(word));
     if (STOP_WORDS.has(word) || terms.has(term) || terms.size === MAX_QUERY_TERMS) return;
-    terms.set(term, { term, neighbours: near.of(word) });
+    const corrections = isHeld(term) ? [] : correct(word);
+    terms.set(term, { term, neighbours: [...corrections, ...near.of(word)] });
+  };
+  const slips: string[] = [];
+  const correct = (word: string): Neighbour[] => {
+    if (near.isForeign || slips.length >= MAX_CORRECTED) return [];
+    const corrections = toCorrections(word, embedding);
+    slips.push(...corrections);
+    return corrections.map((one, i) => ({
+      term: hashText(toStem(one)),
+      similarity: CORRECTED / (i + 1),
+    }));
   };
   for (const { whole, parts } of words) {
     for (const part of parts) add(part);
     add(whole);
   }
-  return { terms: [...terms.values()], vector: embedding.embed(near.text) };
+  return { terms: [...terms.values()], vector: embedding.embed([near.text, ...slips].join(' ')) };
 }

@@ -1,5 +1,5 @@
 /**
- * Development slices made by code of the requests of a corpus: the same wishes inside chatter, with a typo, two or three at once, with something ruled out, and tools
+ * Development slices made by code of the requests of a corpus: the same requests inside chatter, with a typo, two or three at once, with something ruled out, and tools
  * asked for by their names. Drawn with a seed, the same for each run. The texts come from the corpus at run time and lie nowhere.
  */
 import { STOP_WORDS } from '../../../../src/search/text/stop-words.ts';

@@ -26,6 +26,8 @@ const IS_UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/
 export interface NearWords {
   /** Of a word of the query, nearest first. */
   of(word: string): Neighbour[];
+  /** Whether words of another language stand in it. */
+  isForeign: boolean;
   /** What the query's vector is made of. */
   text: string;
 }
@@ -58,7 +60,7 @@ export function toNearWords(text: string, words: readonly Word[], embedding: Emb
       .toSorted((a, b) => b.similarity - a.similarity)
       .slice(0, MAX_NEIGHBOURS);
   };
-  return { of, text: toVectorText(text, words, english) };
+  return { of, isForeign: english.size > 0, text: toVectorText(text, words, english) };
 }
 
 const termOf = (word: string): number => hashText(toStem(word));

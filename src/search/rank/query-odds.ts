@@ -1,0 +1,149 @@
+/**
+ * A query that may ask for several things, or for one in the midst of chatter: it is ranked as a whole and part by part. Parts for which little speaks say
+ * nothing. The best of the others take turns before what the whole finds. What a query rules out falls. Pure.
+ */
+import { eachPlace, type Parts } from '../index/part.ts';
+import type { Embedding } from '../text/embedding.ts';
+import { toChattiness } from '../text/chatter.ts';
+import { toClauses } from '../text/clauses.ts';
+import { toQuery } from '../text/query.ts';
+import { toBest } from './best.ts';
+import { toEvidenceOdds, toOdds, type Evidence } from './calibration.ts';
+import { toFused } from './fusion.ts';
+import { isTermHeld, toCeiling, toLexicalScores } from './lexical.ts';
+import { toCosines, toModelCosines } from './semantic.ts';
+import type { Tuning } from './tuning.ts';
+
+/** One thing that is asked for, ranked. */
+export interface Reading {
+  fused: Float64Array;
+  evidence: Evidence;
+  /** Log-odds that its best tool is right. */
+  odds: number;
+  vector: Float32Array;
+}
+
+/** A part that asks for something. */
+interface ClauseReading extends Reading {
+  text: string;
+}
+
+/** Ranks one text. @returns undefined where there is no tool */
+export function toReading(
+  text: string,
+  all: Parts,
+  embedding: Embedding,
+  tuning: Tuning,
+  modelVector?: Float32Array,
+): Reading | undefined {
+  const { terms, vector } = toQuery(text, embedding, term => isTermHeld(term, all));
+  const lexical = toLexicalScores(terms, all, tuning);
+  const cosines = toCosines(vector, embedding.id, all, tuning);
+  const modelCosines = modelVector && toModelCosines(modelVector, all);
+  const fused = toFused(lexical, cosines, all, tuning, modelCosines);
+  const [first] = toBest(fused, all, 1);
+  if (!first) return undefined;
+  const place = first.part.offset + first.tool;
+  const evidence = {
+    fused: first.value,
+    cosine: cosines[place] ?? 0,
+    coverage: (lexical[place] ?? 0) / Math.max(toCeiling(terms, all.count), 1e-6),
+  };
+  return { fused, vector, evidence, odds: toEvidenceOdds(evidence) };
+}
+
+/** The log-odds of all places; -Infinity where the tool takes no part. */
+export function toQueryOdds(
+  query: string,
+  all: Parts,
+  embedding: Embedding,
+  tuning: Tuning,
+  modelVector?: Float32Array,
+): Float64Array {
+  const { whole, parts, isJoined, excluded } = toClauses(query);
+  const read = (text: string) => toReading(text, all, embedding, tuning);
+  const isTalk = query.length > tuning.clauses.talk;
+  const readings = isTalk || isJoined ? toClauseReadings(parts, read) : [];
+  const kept = isTalk ? withoutChatter(readings, tuning) : readings;
+  const asked = kept.length === readings.length ? whole : kept.map(({ text }) => text).join('. ');
+  const main = toReading(asked, all, embedding, tuning, modelVector);
+  const odds = new Float64Array(all.places).fill(-Infinity);
+  if (!main) return odds;
+  eachPlace(all, place => {
+    odds[place] = toOdds(main.fused[place] ?? 0, main.evidence);
+  });
+  if (isJoined && areApart(kept, main, tuning)) letTakeTurns(odds, main, kept, all, tuning);
+  for (const text of excluded) {
+    const ruledOut = read(text);
+    if (ruledOut) lower(odds, ruledOut, all, tuning);
+  }
+  return odds;
+}
+
+/** Each task has an equal claim to the first places, whatever speaks for it. */
+function letTakeTurns(
+  odds: Float64Array,
+  main: Reading,
+  clauses: readonly ClauseReading[],
+  all: Parts,
+  { clauses: { turns, step } }: Tuning,
+): void {
+  const most = Math.max(main.odds, ...clauses.map(one => one.odds));
+  for (const { fused } of clauses) {
+    toBest(fused, all, turns).forEach(({ part, tool }, turn) => {
+      const place = part.offset + tool;
+      odds[place] = Math.max(odds[place] ?? 0, most - step * turn);
+    });
+  }
+}
+
+/** Takes from tools that are nearly the best for what is ruled out. */
+function lower(
+  odds: Float64Array,
+  { fused, evidence }: Reading,
+  all: Parts,
+  { excluded: { from, weight } }: Tuning,
+): void {
+  eachPlace(all, place => {
+    const share = (fused[place] ?? 0) / Math.max(evidence.fused, 1e-6);
+    const over = Math.max(share - from, 0) / (1 - from);
+    if (over > 0) odds[place] = (odds[place] ?? 0) - weight * over;
+  });
+}
+
+function toClauseReadings(
+  parts: readonly string[],
+  read: (text: string) => Reading | undefined,
+): ClauseReading[] {
+  return parts.flatMap(text => {
+    const reading = read(text);
+    return reading ? [{ ...reading, text }] : [];
+  });
+}
+
+/** The parts that ask for something: those for which enough speaks, and that do not talk most of the time. */
+function withoutChatter(
+  clauses: readonly ClauseReading[],
+  { clauses: { behind, chatter } }: Tuning,
+): ClauseReading[] {
+  const adjusted = clauses.map(({ odds, text }) => odds - chatter * toChattiness(text));
+  const most = Math.max(...adjusted);
+  return clauses.filter((_, i) => (adjusted[i] ?? 0) >= most - behind);
+}
+
+/** Whether parts ask for different things, rather than one for more of the other: their vectors say. */
+function areApart(
+  clauses: readonly ClauseReading[],
+  main: Reading,
+  { clauses: { apart, least } }: Tuning,
+): boolean {
+  if (clauses.length < 2) return false;
+  let nearest = 0;
+  clauses.forEach((one, i) => {
+    for (const other of clauses.slice(0, i)) {
+      const cosine = one.vector.reduce((sum, value, k) => sum + value * (other.vector[k] ?? 0), 0);
+      nearest = Math.max(nearest, cosine);
+    }
+  });
+  return nearest < apart && clauses.every(one => one.odds > main.odds + least);
+}

@@ -1,0 +1,137 @@
+/** What a query says beside a plain request: names, slips, chatter, several tasks, and what it rules out. */
+import { describe, expect, it } from 'vitest';
+
+import { rank, type Searched } from '../../../src/search/rank/rank.ts';
+import { toChattiness } from '../../../src/search/text/chatter.ts';
+import { toClauses } from '../../../src/search/text/clauses.ts';
+import { toCorrections } from '../../../src/search/text/corrections.ts';
+import { EMBEDDING, toSearched, toSegment, toTool } from './made.ts';
+
+const TOOLS = [
+  toTool('create_issue', 'Open a new issue in a repository.'),
+  toTool('merge_pull_request', 'Merge a pull request.'),
+  toTool('list_commits', 'List the commits of a branch.'),
+];
+const CODE = toSearched('GitHub', TOOLS);
+const OTHER = toSearched('Forge', [toTool('create_issue', 'File a bug.')]);
+const MAIL = toSearched('Post', [
+  toTool('send_message', 'Send an email to one or more recipients.'),
+  toTool('delete_message', 'Delete an email.'),
+  toTool('search', 'Look through the mailbox.'),
+]);
+const WEATHER = toSearched('Sky', [
+  toTool('get_forecast', 'Get the weather forecast for a place.'),
+  toTool('get_alerts', 'Get severe weather alerts for a state.'),
+]);
+const ALL = [CODE, OTHER, MAIL, WEATHER];
+const ask = (query: string, searched: readonly Searched[] = ALL): string[] =>
+  rank(query, searched, EMBEDDING, 10).map(
+    ({ searched: s, tool }) =>
+      `${searched[s]?.server.name ?? ''}/${searched[s]?.segment.nameOf(tool) ?? ''}`,
+  );
+
+describe('tools that are called by name', () => {
+  it.each([
+    ['merge_pull_request'],
+    ['mergePullRequest'],
+    ['mergepullrequest'],
+    ['merge-pull-request'],
+    ['github_merge_pull_request'],
+    ['mcp__GitHub__merge_pull_request'],
+    ['list the weather with merge_pull_request, please'],
+  ])('[FIND-1] %s', query => {
+    expect(ask(query)[0]).toBe('GitHub/merge_pull_request');
+  });
+
+  it('[FIND-1] the server in front decides between two of a name, and several come first', () => {
+    expect(ask('forge_create_issue')[0]).toBe('Forge/create_issue');
+    expect(ask('mcp__github__create_issue')[0]).toBe('GitHub/create_issue');
+    expect(ask('get_alerts and delete_message').slice(0, 2).toSorted()).toEqual([
+      'Post/delete_message',
+      'Sky/get_alerts',
+    ]);
+  });
+
+  it('[FIND-1] a name of one word is no name inside a sentence', () => {
+    expect(ask('search')[0]).toBe('Post/search');
+    expect(ask('search the weather forecast')[0]).toBe('Sky/get_forecast');
+  });
+});
+
+describe('words that are misspelt', () => {
+  it('[FIND-1] find what was meant', () => {
+    expect(toCorrections('forecsat', EMBEDDING)).toContain('forecast');
+    expect(toCorrections('forecast', EMBEDDING)).toEqual([]);
+    expect(ask('wether forcast')[0]).toBe('Sky/get_forecast');
+  });
+
+  it('[FIND-1] a word that a tool has counts before its correction', () => {
+    const odd = toSearched('odd', [toTool('forcast', 'Forcast.')]);
+    expect(ask('forcast', [...ALL, odd])[0]).toBe('odd/forcast');
+  });
+});
+
+describe('more than one task', () => {
+  it('[FIND-1] joined ones take turns', () => {
+    const found = ask('merge the pull request. Then send an email to the recipients');
+    expect(found.slice(0, 2).toSorted()).toEqual([
+      'GitHub/merge_pull_request',
+      'Post/send_message',
+    ]);
+  });
+
+  it('[FIND-1] chatter around a request does not hide it', () => {
+    const talk =
+      'Hi there, I hope you had a good week. My colleague told me that you could help me with this. ';
+    const thanks = ' Thanks a lot, let me know if something is unclear and I will explain.';
+    expect(ask(`${talk}Get the weather forecast for Rome.${thanks}`)[0]).toBe('Sky/get_forecast');
+    expect(toChattiness(thanks)).toBeGreaterThan(toChattiness('Get the weather forecast for Rome'));
+  });
+
+  it.each([
+    ['Send an email, not delete message', ['delete message']],
+    ["Don't delete message, but send an email", ['delete message']],
+    ["Don't forget to send an email", []],
+    ['I do not know how to send an email', []],
+    ['search without', []],
+  ])('[FIND-1] what is ruled out: %s', (query, excluded) => {
+    expect(toClauses(query).excluded).toEqual(excluded);
+  });
+
+  it('[FIND-1] what is ruled out is not first', () => {
+    expect(ask('an email, not delete message')[0]).toBe('Post/send_message');
+  });
+
+  it('[FIND-1] reads the worst texts in bounded time', () => {
+    const started = performance.now();
+    for (const text of ['not ', ', and ', 'a_', "don't ", '. ', 'qzxv ', '_', 'aB']) {
+      rank(text.repeat(50_000), ALL, EMBEDDING, 10);
+    }
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});
+
+describe('hidden tools', () => {
+  it.each([
+    'create_issue',
+    'merge_pull_request and get_alerts',
+    'wether forcast',
+    'merge the pull request. Then send an email, not delete message',
+    `${'I hope you had a good week and thank you for all of it. '.repeat(4)}List the commits.`,
+  ])('[FIND-1] change nothing, to the last bit: %s', query => {
+    const shown = Uint8Array.of(0, 1, 0);
+    const full = [{ ...CODE, shown }, MAIL, WEATHER];
+    const seen = [
+      { ...CODE, segment: toSegment(TOOLS.filter((_, i) => shown[i] === 1)) },
+      MAIL,
+      WEATHER,
+    ];
+    const show = (searched: readonly Searched[]) =>
+      rank(query, searched, EMBEDDING, 10).map(({ searched: s, tool, score }) => [
+        searched[s]?.segment.nameOf(tool),
+        score,
+      ]);
+    expect(show(full)).toEqual(show(seen));
+    expect(show(full).map(([name]) => name)).not.toContain('create_issue');
+  });
+});
