@@ -7,7 +7,7 @@ import { ADMIN } from './portico.ts';
 
 const keys = createKeyRing(env.PORTICO_KEYS);
 /** Statements of a read of the policy; one more where a session is read too. */
-export const POLICY = 5;
+export const POLICY = 6;
 export const SESSION = 1;
 
 /** Nothing but the tests of a file moves the time. */
