@@ -15,7 +15,7 @@ import {
 } from '../../servers/registry/revision-store.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { SchemaAge } from '../../shared/util/either-schema.ts';
-import { parseBudgets, selectBudgets, selectChangedBudgets } from '../policy/budget-store.ts';
+import { parseBudgets, selectBudgets } from '../policy/budget-store.ts';
 import type { AccessState } from '../policy/policy.ts';
 import type { DefaultAccess } from '../policy/rule.ts';
 import { parseRules, selectChangedRules, selectRules } from '../policy/rule-store.ts';
@@ -54,33 +54,33 @@ export function toRegistry(
 export function selectRegistryChanges(
   db: D1Database,
   { revision }: Registry,
-  age: SchemaAge,
 ): D1PreparedStatement[] {
   return [
     selectChanges(db, revision),
     selectChangedServers(db, revision),
     selectChangedRules(db, revision),
     selectChangedToolsets(db, revision),
-    ...(age === 'this' ? [selectChangedBudgets(db, revision)] : []),
   ];
 }
 
 /**
  * @param rows of the statements of {@link selectRegistryChanges}
- * @returns undefined where it is not known any more what changed: all has to be read
+ * @returns undefined where it is not known any more what changed, or budgets did: all has to be read
  */
 export function changedRegistry(
   before: Registry,
-  [changes = [], servers = [], rules = [], toolsets = [], budgets = []]: readonly unknown[][],
+  [changes = [], servers = [], rules = [], toolsets = []]: readonly unknown[][],
 ): Registry | undefined {
   const { revision, changed } = parseChanges(changes, before.revision);
   if (!changed) return undefined;
   if (revision === before.revision) return before;
+  // Seldom, so that no refresh looks for them.
+  if (changed.budget.size > 0) return undefined;
   const { access } = before;
   const now = {
     rules: merged(access.rules, changed.rule, parseRules(rules), idOf),
     toolsets: merged(access.toolsets, changed.toolset, parseToolsets(toolsets), nameOf),
-    budgets: merged(access.budgets ?? [], changed.budget, parseBudgets(budgets), idOf),
+    budgets: access.budgets,
   };
   const isSame =
     now.rules === access.rules && now.toolsets === access.toolsets && changed.budget.size === 0;

@@ -212,7 +212,7 @@ export class Snapshots {
     const hmacs =
       token === undefined ? [] : await keys.hmacs(isSignIn ? 'sign-in' : 'token', token);
     const registry = (age: SchemaAge) =>
-      before ? selectRegistryChanges(db, before, age) : selectRegistry(db, age);
+      before ? selectRegistryChanges(db, before) : selectRegistry(db, age);
     const ids = sessionId === undefined ? [] : this.#takeWanted(sessionId);
     const session = ids.length === 0 ? [] : [selectSessions(db, ids)];
     const policy = (age: SchemaAge) =>

@@ -1,6 +1,5 @@
 /** The `budgets` table, as the registry has it. Reads return parsed rows. */
 import { z } from 'zod';
-import { isChanged } from '../../servers/registry/revision-store.ts';
 import { BudgetSubjectColumnsSchema, toBudgetSubject, type Budget } from './budget.ts';
 
 const RowSchema = z
@@ -15,10 +14,6 @@ const SELECT = 'SELECT id, subject_kind, subject, calls_per_day FROM budgets';
 
 /** All budgets. */
 export const selectBudgets = (db: D1Database): D1PreparedStatement => db.prepare(SELECT);
-
-/** The budgets that changed since a revision of the registry. */
-export const selectChangedBudgets = (db: D1Database, since: number): D1PreparedStatement =>
-  db.prepare(`${SELECT} WHERE ${isChanged('budget')}`).bind(since);
 
 /** Rows as budgets. @throws ZodError where one cannot be read: then nobody is decided on */
 export const parseBudgets = (rows: readonly unknown[]): Budget[] =>

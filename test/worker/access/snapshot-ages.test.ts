@@ -6,6 +6,7 @@ import {
   createSnapshots as create,
   pass,
   POLICY,
+  REFRESH,
   SESSION,
   sql,
   stopTime,
@@ -29,10 +30,10 @@ describe('token and registry', () => {
     pass(1_000);
     expect(await load()).toBeDefined();
     // The second read is one in the background.
-    expect([await settle(), reads]).toEqual([1, [POLICY, POLICY]]);
+    expect([await settle(), reads]).toEqual([1, [POLICY, REFRESH]]);
     pass(1_001);
     await load();
-    expect([reads, await settle()]).toEqual([[POLICY, POLICY, POLICY], 0]);
+    expect([reads, await settle()]).toEqual([[POLICY, REFRESH, REFRESH], 0]);
   });
 
   it('[ACC-1] are renewed in the background after half their time, by one request in a quarter of a second', async () => {

@@ -8,6 +8,8 @@ import { ADMIN } from './portico.ts';
 const keys = createKeyRing(env.PORTICO_KEYS);
 /** Statements of a read of the policy; one more where a session is read too. */
 export const POLICY = 6;
+/** The same where it was read before: budgets are not looked for. */
+export const REFRESH = 5;
 export const SESSION = 1;
 
 /** Nothing but the tests of a file moves the time. */
