@@ -14,6 +14,9 @@ import { isTermHeld, toCeiling, toLexicalScores } from './lexical.ts';
 import { toCosines, toModelCosines } from './semantic.ts';
 import type { Tuning } from './tuning.ts';
 
+/** Parts that are ranked one by one. */
+const MAX_READ_PARTS = 4;
+
 /** One thing that is asked for, ranked. */
 export interface Reading {
   fused: Float64Array;
@@ -63,9 +66,10 @@ export function toQueryOdds(
   const { whole, parts, isJoined, excluded } = toClauses(query);
   const read = (text: string) => toReading(text, all, embedding, tuning);
   const isTalk = query.length > tuning.clauses.talk;
-  const readings = isTalk || isJoined ? toClauseReadings(parts, read) : [];
+  const readings = isTalk || isJoined ? toClauseReadings(leastTalking(parts), read) : [];
   const kept = isTalk ? withoutChatter(readings, tuning) : readings;
-  const asked = kept.length === readings.length ? whole : kept.map(({ text }) => text).join('. ');
+  const isAll = !isTalk || kept.length === parts.length;
+  const asked = isAll ? whole : kept.map(({ text }) => text).join('. ');
   const main = toReading(asked, all, embedding, tuning, modelVector);
   const odds = new Float64Array(all.places).fill(-Infinity);
   if (!main) return odds;
@@ -109,6 +113,16 @@ function lower(
     const over = Math.max(share - from, 0) / (1 - from);
     if (over > 0) odds[place] = (odds[place] ?? 0) - weight * over;
   });
+}
+
+/** The few parts that are ranked one by one, in their order: each costs as much as a query. */
+function leastTalking(parts: readonly string[]): string[] {
+  return parts
+    .map((text, at) => ({ text, at, talk: toChattiness(text) }))
+    .toSorted((a, b) => a.talk - b.talk || a.at - b.at)
+    .slice(0, MAX_READ_PARTS)
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ text }) => text);
 }
 
 function toClauseReadings(
