@@ -2,7 +2,8 @@
  * Which words of a query match nothing: no tool that takes part has the word, nor one that is near it, in its own text or its server's. Counted
  * over tools that take part alone, so that what is hidden makes no word known. Pure.
  */
-import { toParts, type Part, type Parts, type Searched } from './index/part.ts';
+import { toParts, type Searched } from './index/part.ts';
+import { isTermHeld } from './rank/lexical.ts';
 import type { Embedding } from './text/embedding.ts';
 import { toNearWords } from './text/near/near-words.ts';
 import { STOP_WORDS } from './text/stop-words.ts';
@@ -33,34 +34,7 @@ export function toUnmatched(
       ...near.of(word).map(({ term }) => term),
     ];
     if (meant.some(word => STOP_WORDS.has(word))) continue;
-    if (!meant.flatMap(termsOf).some(term => isAnywhere(term, all))) told.add(whole);
+    if (!meant.flatMap(termsOf).some(term => isTermHeld(term, all))) told.add(whole);
   }
   return [...told];
-}
-
-const isAnywhere = (term: number, { parts, having }: Parts): boolean =>
-  having(term).some(place => {
-    const part = parts[place];
-    return part !== undefined && part.count > 0 && isIn(term, part);
-  });
-
-function isIn(term: number, part: Part): boolean {
-  const { names, descriptions } = part.server;
-  return names.has(term) || descriptions.has(term) || isInTool(term, part);
-}
-
-function isInTool(term: number, { segment, shown }: Part): boolean {
-  const { termHashes, postingStarts, postingTools } = segment;
-  let low = 0;
-  let high = termHashes.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((termHashes[middle] ?? 0) < term) low = middle + 1;
-    else high = middle;
-  }
-  if (termHashes[low] !== term) return false;
-  for (let at = postingStarts[low] ?? 0; at < (postingStarts[low + 1] ?? 0); at += 1) {
-    if (!shown || shown[postingTools[at] ?? 0]) return true;
-  }
-  return false;
 }
