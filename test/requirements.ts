@@ -80,7 +80,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['FIND-2', 'done', 'an endpoint of three tools that finds the others'],
   ['FIND-3', 'done', 'skills for each tool, by LLM or without one'],
   ['FIND-4', 'started', 'long prompts, typos, exact names, many tasks in one'],
-  ['FIND-5', 'planned', 'about two calls per task with the three tools'],
+  ['FIND-5', 'started', 'about two calls per task with the three tools'],
 
   // LLM side
   ['LLM-1', 'done', 'tools in the formats of the three LLM providers'],
