@@ -1,6 +1,7 @@
 /** The documents whose lines have a table, in its order. */
 import type { SourceDocument } from './document.ts';
+import { HOST } from './host.ts';
 import { MINIMAL } from './minimal.ts';
 import { PROTOCOL } from './protocol.ts';
 
-export const DOCUMENTS: readonly SourceDocument[] = [PROTOCOL, MINIMAL];
+export const DOCUMENTS: readonly SourceDocument[] = [PROTOCOL, MINIMAL, HOST];

@@ -1,38 +1,22 @@
 /** The demo end to end: ask finds and fetches, deleting and closing are refused before any call, every stage is in the trace. */
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { giveScript, requestsTo } from '../../fixtures/model-control.ts';
 import { until } from '../../fixtures/start-fixture.ts';
-import { startAskDemo, type AskDemo } from '../support/ask-demo.ts';
+import {
+  ask as askDemo,
+  plan,
+  spansOf,
+  startAskDemo,
+  type AskDemo,
+  type Asked,
+} from '../support/ask-demo.ts';
 import { runPortico, type Ran } from '../support/portico-command.ts';
 import { clients } from '../support/sdk-clients.ts';
 
-interface Asked {
-  verdict: { decision: string; stage: string; reason: string; message: string };
-  plan?: { server: string; tool: string; args: object };
-  result?: { structuredContent?: unknown };
-  typed?: { status: string };
-  summary?: { claims: { text: string; evidence: string }[]; dropped: number };
-  trace_id: string;
-  usage: { calls: number; questions: number; tokens: number };
-}
-
 let demo: AskDemo;
 const callsOf = async (server: string) => (await demo.servers[server]?.counters())?.['calls'];
-const plan = (server: string, tool: string, args: object) => ({
-  text: JSON.stringify({ type: 'call_tool', server, tool, args }),
-});
-
-async function ask(request: string, turns: { text: string }[], more: object = {}): Promise<Asked> {
-  await giveScript(demo.model, { turns });
-  const answer = await demo.gateway.api('POST', '/api/v1/ask', { request, ...more });
-  expect({ status: answer.status, text: answer.status === 200 ? '' : answer.text }).toEqual({
-    status: 200,
-    text: '',
-  });
-  return answer.json as unknown as Asked;
-}
+const ask = (request: string, turns: { text: string }[], more: object = {}) =>
+  askDemo(demo, request, turns, more);
 
 const portico = (args: string[]): Promise<Ran> =>
   runPortico(args, {
@@ -138,13 +122,7 @@ describe('the demo', () => {
 
   it('[LLM-4] [LLM-6] leaves every stage in the trace, with its decision', async () => {
     const asked = await ask('read doc-2', [plan('documents', 'fetch_document', { id: 'doc-2' })]);
-    const spans = await until('the trace is written', 30_000, async () => {
-      const files = await readdir(demo.traces);
-      const file = files.find(name => name.includes(asked.trace_id));
-      if (file === undefined) return undefined;
-      const lines = (await readFile(join(demo.traces, file), 'utf8')).trimEnd().split('\n');
-      return lines.map(line => JSON.parse(line) as { name: string; decision?: string });
-    });
+    const spans = await spansOf(demo, asked);
     expect(new Map(spans.map(({ name, decision }) => [name, decision]))).toEqual(
       new Map([
         ['ask', 'called'],

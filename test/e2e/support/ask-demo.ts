@@ -1,8 +1,14 @@
 /** The demo of the host document: a gateway with a fake model, three servers over HTTP+SSE, and more where a test wants them. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startFixture, type FixtureName, type Upstream } from '../../fixtures/start-fixture.ts';
+import { giveScript } from '../../fixtures/model-control.ts';
+import {
+  startFixture,
+  until,
+  type FixtureName,
+  type Upstream,
+} from '../../fixtures/start-fixture.ts';
 import { openModelDoor } from './model-on-two-ways.ts';
 import { QUIET, startGateway, type Gateway } from './gateway.ts';
 
@@ -19,6 +25,44 @@ export interface AskDemo {
   allow(entry: object): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** What an ask is answered. */
+export interface Asked {
+  verdict: { decision: string; stage: string; reason: string; message: string };
+  plan?: { server: string; tool: string; args: object };
+  result?: { structuredContent?: unknown };
+  typed?: { status: string };
+  summary?: { claims: { text: string; evidence: string }[]; dropped: number };
+  trace_id: string;
+  usage: { calls: number; questions: number; tokens: number };
+}
+
+/** What the model says that plans a call. */
+export const plan = (server: string, tool: string, args: object) => ({
+  text: JSON.stringify({ type: 'call_tool', server, tool, args }),
+});
+
+/** Asks, with a model that says these things. @throws Error where it is not answered with 200 */
+export async function ask(
+  { model, gateway }: AskDemo,
+  request: string,
+  turns: { text: string }[],
+  more: object = {},
+): Promise<Asked> {
+  await giveScript(model, { turns });
+  const { status, json, text } = await gateway.api('POST', '/api/v1/ask', { request, ...more });
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  return json as unknown as Asked;
+}
+
+/** The spans of an ask, in the order they began, once they are written. */
+export const spansOf = ({ traces }: AskDemo, { trace_id: id }: Asked) =>
+  until('the trace is written', 30_000, async () => {
+    const file = (await readdir(traces)).find(name => name.includes(id));
+    if (file === undefined) return undefined;
+    const lines = (await readFile(join(traces, file), 'utf8')).trimEnd().split('\n');
+    return lines.map(line => JSON.parse(line) as { name: string; decision?: string });
+  });
 
 /** @param more servers beside the three, from `demo-NAME.ts` */
 export async function startAskDemo(
