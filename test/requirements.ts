@@ -143,7 +143,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
 
   // Story 4: route calls
   ['AG-US4-AC1', 'done', 'a qualified name finds its server'],
-  ['AG-US4-AC2', 'done', 'original name and server id do too'],
+  ['AG-US4-AC2', 'done', 'the original name and the id of the server find it too'],
   ['AG-US4-AC3', 'done', 'a disconnected server gets 503 and its state'],
   ['AG-US4-AC4', 'done', 'the upstream sees the arguments as sent'],
   ['AG-US4-AC5', 'done', 'the client sees the answer as sent'],
@@ -154,7 +154,7 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   // Story 5: watch health
   ['AG-US5-AC1', 'done', 'checks run every 30 seconds, or as set'],
   ['AG-US5-AC2', 'done', 'health_check_url is asked where there is one'],
-  ['AG-US5-AC3', 'done', 'else the last good message counts'],
+  ['AG-US5-AC3', 'done', 'without such a URL the last good message counts'],
   ['AG-US5-AC4', 'done', 'the status follows the checks'],
   ['AG-US5-AC5', 'done', 'three failures in a row make an ERROR'],
   ['AG-US5-AC6', 'done', 'the list of servers shows their health'],
@@ -165,10 +165,10 @@ const rows: readonly (readonly [id: string, state: State, text: string])[] = [
   ['AG-US6-AC1', 'done', 'connect brings a server up'],
   ['AG-US6-AC2', 'done', 'disconnect takes it down in peace'],
   ['AG-US6-AC3', 'done', 'pending calls finish or time out'],
-  ['AG-US6-AC4', 'done', 'its tools leave search'],
-  ['AG-US6-AC5', 'done', 'and come back with it'],
+  ['AG-US6-AC4', 'done', 'the tools of a disconnected server leave search'],
+  ['AG-US6-AC5', 'done', 'on reconnect its tools are found again'],
   ['AG-US6-AC6', 'done', 'delete removes the server and its tools'],
-  ['AG-US6-AC7', 'done', 'and skills are counted again'],
+  ['AG-US6-AC7', 'done', 'a removed server has skills counted again'],
 
   // Story 7: name collisions
   ['AG-US7-AC1', 'done', 'every tool is server.tool'],

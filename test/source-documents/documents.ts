@@ -3,5 +3,6 @@ import type { SourceDocument } from './document.ts';
 import { HOST } from './host.ts';
 import { MINIMAL } from './minimal.ts';
 import { PROTOCOL } from './protocol.ts';
+import { STORIES } from './stories.ts';
 
-export const DOCUMENTS: readonly SourceDocument[] = [PROTOCOL, MINIMAL, HOST];
+export const DOCUMENTS: readonly SourceDocument[] = [STORIES, PROTOCOL, MINIMAL, HOST];

@@ -184,6 +184,15 @@ describe('tools', () => {
     }
   });
 
+  it('[AG-US4-AC6] takes less than 50 ms for itself, of most calls', async () => {
+    const times: number[] = [];
+    for (let n = 0; n < 21; n += 1) {
+      const { json } = await call({ name: 'rich.echo', arguments: given });
+      times.push((json['metadata'] as { routing_time_ms: number }).routing_time_ms);
+    }
+    expect(times.toSorted((a, b) => a - b)[10]).toBeLessThan(50);
+  });
+
   it('[REG-7] [MCP-7] gives isError and structuredContent as they are', async () => {
     expect((await call({ name: 'rich.refused' })).json).toMatchObject({ isError: true });
     const { json } = await call({ name: 'rich.structured' });
