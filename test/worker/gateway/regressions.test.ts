@@ -12,8 +12,10 @@ import {
   createPortico,
   createToken,
   legacy,
+  register,
   registerConnected,
   SERVERS,
+  whenServer,
   WHOLE,
 } from '../support/portico.ts';
 
@@ -229,7 +231,20 @@ describe(`${PLACEHOLDERS.length} placeholders of others`, () => {
     expect(values.map((_, i) => sent?.get(`x-${i}`))).toEqual(values);
   });
 
-  it.each([...PLACEHOLDERS.filter(value => value.includes('${')), '${PORTICO_KEYS}'])(
+  it('[UP-4] [SEC-1] ${PORTICO_KEYS} waits for a secret of that name, and no setting is one', async () => {
+    const named = new FakeServer();
+    serve({ named });
+    const connection_config = {
+      url: 'https://named.example.com/mcp',
+      headers: { a: '${PORTICO_KEYS}' },
+    };
+    const { id } = await register(portico, 'named', { connection_config });
+    const { last_error: why } = await whenServer(portico, id, ({ status }) => status === 'ERROR');
+    expect(why).toBe('missing secret PORTICO_KEYS');
+    expect(named.posts).toEqual([]);
+  });
+
+  it.each(PLACEHOLDERS.filter(value => value.includes('${')))(
     '[UP-4] [SEC-1] %s is no stored secret and is refused',
     async value => {
       const connection_config = { url: 'https://x.example.com/mcp', headers: { a: value } };
