@@ -14,9 +14,9 @@ import { toLikelihood, type Weights } from './weights.ts';
 
 /** Least confidence at which a tool is in any skill. */
 const LEAST = 0.1;
-/** A second or third skill is as likely as this, and as this share of the first. */
+/** A second or third skill is as likely as this, and as this share of the first, which it competes with. */
 const LEAST_OF_MORE = 0.2;
-const SHARE_OF_FIRST = 0.5;
+const SHARE_OF_FIRST = 0.4;
 
 export type EmbeddedClassifier = (tool: ClassifiedTool) => Verdict;
 
