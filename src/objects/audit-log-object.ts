@@ -8,7 +8,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
-import { dayOf } from '../audit/limits/token-bucket.ts';
+import { DAY_MS, dayOf } from '../shared/util/utc-day.ts';
 import { tellBudgetReached, tellDenials } from './events-of.ts';
 import { DayBudget } from '../audit/limits/day-budget-store.ts';
 import { BucketStore } from '../audit/limits/bucket-store.ts';
@@ -36,7 +36,6 @@ const GATHER_MS = 1_000;
 const RETRY_MS = { first: 2_000, last: 30_000 };
 /** An alarm that is so late was lost: on a full disk it is neither kept nor called, and comes back after many minutes or never. */
 const LOST_MS = 2_000;
-const DAY_MS = 86_400_000;
 /** From so many open calls on, calls wait for the others of their moment. */
 const BUSY_AT = 8;
 /** Wait before pruning goes on that was not finished, in milliseconds. */

@@ -1,6 +1,6 @@
 /** The event of a budget that was reached: written once a day for each webhook that wants it. */
-
-const DAY_MS = 86_400_000;
+import { dayOf } from '../shared/util/utc-day.ts';
+import { GIVE_UP_MS } from './pace.ts';
 
 const INSERT = `INSERT INTO webhook_deliveries (webhook_id, type, subject, cause, data, occurred_at, next_at, give_up_at)
   SELECT w.id, 'budget.reached', ?1, ?2,
@@ -20,9 +20,9 @@ export async function insertBudgetReached(
 ): Promise<void> {
   const [prefix = '', kind = ''] = name.split(':', 2);
   const subject = name.slice(prefix.length + kind.length + 2);
-  const cause = `${name} ${Math.floor(now / DAY_MS)}`;
+  const cause = `${name} ${dayOf(now)}`;
   await db
     .prepare(INSERT)
-    .bind(subject, cause, kind, callsPerDay, now, now + DAY_MS)
+    .bind(subject, cause, kind, callsPerDay, now, now + GIVE_UP_MS)
     .run();
 }

@@ -1,5 +1,5 @@
 /** Which tool is meant by a name: as it is listed, or in another of the styles that a gateway takes. Pure. */
-import { editsBetween } from '../../../src/shared/util/nearest-name.ts';
+import { editsWithin } from '../../../src/shared/util/nearest-name.ts';
 import { EXIT, Failure } from '../failure.ts';
 import type { Tool } from './mcp.ts';
 
@@ -41,6 +41,5 @@ const toPlain = (name: string) => name.replace(SEPARATOR, '.');
 
 /** Edits between two short texts; of long ones more than any that counts. */
 function distanceOf(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > NEAR || a.length > 200) return NEAR + 1;
-  return editsBetween(a, b);
+  return (a.length > 200 ? undefined : editsWithin(a, b, NEAR)) ?? NEAR + 1;
 }

@@ -1,8 +1,8 @@
 /** Budgets: what their bodies mean. One for each subject, of principals that exist, and few enough to be held by every isolate. */
-import { DAY_MS, dayOf } from '../../audit/limits/token-bucket.ts';
 import type { BudgetShard } from '../../audit/limits/day-budget.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { endOfDay } from '../../shared/util/utc-day.ts';
 import { whereEqual } from '../../records/record-store.ts';
 import { patched } from '../../records/record-schema.ts';
 import {
@@ -72,10 +72,9 @@ export function createBudgets(ports: BudgetPorts): Budgets {
   return {
     ...records,
     async show(budget) {
-      const endsAt = (dayOf(Date.now()) + 1) * DAY_MS;
       const shard = budgetShardOf(budgetObjectOf(toBudgetSubject(budget)));
       const used = await shard.budgetUsed().catch(() => null);
-      return toBudgetView(budget, used, endsAt);
+      return toBudgetView(budget, used, endOfDay(Date.now()));
     },
   };
 }

@@ -5,7 +5,8 @@
  * Invariants: a day never comes back, also where the clock does; whoever changes the number of calls keeps what was used.
  */
 import { LeaseBook, type Buckets } from './lease-book.ts';
-import { DAY_MS, dayOf, type Bucket, type NamedLimit } from './token-bucket.ts';
+import { DAY_MS, dayOf } from '../../shared/util/utc-day.ts';
+import type { Bucket, NamedLimit } from './token-bucket.ts';
 import type { Lease, LeaseRequest } from './token-lease.ts';
 
 interface Row extends Record<string, SqlStorageValue> {

@@ -6,6 +6,7 @@
  * Invariants: a bucket never holds more than its burst; over any time it gives no more than its burst and what came back in it;
  * a clock that goes back gives nothing.
  */
+import { DAY_MS, dayOf } from '../../shared/util/utc-day.ts';
 
 /** A limit of calls. */
 export interface Limit {
@@ -30,10 +31,6 @@ export interface Bucket {
 }
 
 const MINUTE_MS = 60_000;
-export const DAY_MS = 86_400_000;
-
-/** The day (UTC) of a time, counted since the epoch. */
-export const dayOf = (now: number): number => Math.floor(now / DAY_MS);
 
 /** How many tokens come back at once, and how long that takes. */
 function stepOf({ perMinute, burst, isDaily }: Limit): { tokens: number; ms: number } {

@@ -4,12 +4,11 @@
  *
  * Invariant: a call that does not leave counts against none of them.
  */
-import type { Budget } from '../../access/policy/budget.ts';
-import { budgetObjectOf } from '../../access/policy/budget.ts';
+import { budgetObjectOf, type Budget } from '../../access/policy/budget.ts';
 import { toDayLimit, type BudgetShard } from '../../audit/limits/day-budget.ts';
-import { dayOf } from '../../audit/limits/token-bucket.ts';
 import type { LeaseRequest } from '../../audit/limits/token-lease.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { dayOf } from '../../shared/util/utc-day.ts';
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { LeasedLimits } from './leased-limits.ts';
 
@@ -77,7 +76,7 @@ export class DayBudgets {
 function reached({ subject, callsPerDay }: Budget, ms: number, now: number): PorticoError {
   const whose = subject.kind === 'group' ? `The group ${subject.name}` : 'You';
   const verb = subject.kind === 'group' ? 'has' : 'have';
-  // To the second: midnight, whatever the clocks of objects differ by.
+  // To the minute: midnight, whatever the clocks of objects differ by.
   const endsAt = new Date(Math.round((now + ms) / 60_000) * 60_000).toISOString();
   const retryAfterSeconds = Math.max(1, Math.ceil(ms / 1_000));
   const calls = callsPerDay === 1 ? 'call' : 'calls';

@@ -90,7 +90,7 @@ export async function handleShared(
   return relay(rest, meta.request, meta.params, era, {
     rescue: async thrown =>
       ownResultResponse(asked, await notFoundText(requestContext, thrown, name)),
-    mend: await mendOf(requestContext, meta),
+    mend: mendOf(requestContext, meta),
   });
 }
 
@@ -145,7 +145,7 @@ interface Through {
   /** Answers what the gateway refused, or throws it again. */
   rescue(thrown: unknown): Promise<Response>;
   /** Adds to a failure what a model needs to put it right. */
-  mend(routed: Relayable): Relayable;
+  mend(routed: Relayable): Promise<Relayable>;
 }
 
 async function relay(
@@ -169,7 +169,8 @@ async function relay(
   requestContext.dropParsed?.();
   const responding = gateway
     .request(viewer, relayed, context)
-    .then(routed => replyResponse(through?.mend(routed) ?? routed, asked, requestContext))
+    .then(through?.mend)
+    .then(routed => replyResponse(routed, asked, requestContext))
     .catch(through?.rescue);
   return whenReady(responding, asked, requestContext);
 }

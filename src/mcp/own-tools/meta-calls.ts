@@ -117,7 +117,7 @@ export async function notFoundText(
 ): Promise<string> {
   if (!(thrown instanceof PorticoError) || !NOT_FOUND.has(thrown.code)) throw thrown;
   const { code, message, extras } = thrown;
-  const listing = await ifAllowed(gateway.list(viewer, 'tools'));
+  const listing = await ifReadable(gateway.list(viewer, 'tools'));
   const names = listing ? nearestTools(wanted, listing) : [];
   const near = names.length === 0 ? '' : `; nearest: ${names.map(toShown).join(', ')}`;
   const said = `${message}${near}; find names with search_tools`;
@@ -126,30 +126,31 @@ export async function notFoundText(
 
 const toShown = (name: string) => toOneLine(name, MAX_NAME_CHARS);
 
-/** What is there for a caller that may read; others get no more than that it failed. */
-async function ifAllowed<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading;
-  } catch (thrown) {
-    if (thrown instanceof PorticoError) return undefined;
-    throw thrown;
-  }
-}
+/** What is there for a caller that may read; others get no more than that it failed. A call that was made fails for no such reading. */
+const ifReadable = <T>(reading: Promise<T>): Promise<T | undefined> =>
+  reading.catch(() => undefined);
 
-/** Adds to what comes of a call, where its arguments were at fault, what the tool takes: for a caller that may read it. */
-export async function mendOf(
+/**
+ * Adds to what comes of a call, where its arguments were at fault, what the tool takes: for a caller that may read it. The tool is looked up
+ * once its server has begun to answer, so that no call waits for it.
+ */
+export function mendOf(
   { gateway, viewer }: RequestContext,
   { request, params }: RealCall,
-): Promise<(routed: Relayable) => Relayable> {
-  const tool = await ifAllowed(gateway.find(viewer, String(request.params?.['name'])));
-  if (!tool) return routed => routed;
-  const call = { tool, given: params.get('arguments') ?? '{}' };
-  return routed => ({
-    ...routed,
-    toResult(text, parsed) {
-      const own = routed.toResult?.(text, parsed) ?? text;
-      return withSchema(own, parsed, call);
-    },
-    toRefusedResult: error => refusedAsResult(error, call, routed.server.name),
-  });
+): (routed: Relayable) => Promise<Relayable> {
+  const name = String(request.params?.['name']);
+  const given = params.get('arguments') ?? '{}';
+  return async routed => {
+    const tool = await ifReadable(gateway.find(viewer, name));
+    if (!tool) return routed;
+    const call = { tool, given };
+    return {
+      ...routed,
+      toResult(text, parsed) {
+        const own = routed.toResult?.(text, parsed) ?? text;
+        return withSchema(own, parsed, call);
+      },
+      toRefusedResult: error => refusedAsResult(error, call, routed.server.name),
+    };
+  };
 }

@@ -43,9 +43,10 @@ export function rank(
   const all = toParts(searched, embedding);
   const read = query.slice(0, MAX_QUERY_CHARS);
   const odds = toQueryOdds(read, all, embedding, tuning, modelVector);
-  for (const place of toNamed(read, all)) odds[place] = (odds[place] ?? 0) + NAMED;
+  const named = toNamed(read, all);
+  for (const place of named) odds[place] = (odds[place] ?? 0) + NAMED;
   return toBest(odds, all, limit).map(({ part, tool, value }) => {
-    const isNamed = value >= NAMED / 2;
+    const isNamed = named.has(part.offset + tool);
     const own = isNamed ? Math.max(value - NAMED, NAMED_ODDS) : value;
     return { searched: part.searched, tool, score: toScore(own) };
   });

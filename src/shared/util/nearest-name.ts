@@ -9,30 +9,20 @@ const MAX_EDITS = 2;
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_CHARS) return undefined;
   const ranked = known
-    .filter(each => Math.abs(each.length - name.length) <= MAX_EDITS && each.length <= MAX_CHARS)
-    .map(each => ({ each, edits: editsBetween(name.toUpperCase(), each.toUpperCase()) }))
-    .filter(({ edits }) => edits <= MAX_EDITS)
+    .filter(each => each.length <= MAX_CHARS)
+    .flatMap(each => {
+      const edits = editsWithin(name.toUpperCase(), each.toUpperCase(), MAX_EDITS);
+      return edits === undefined ? [] : [{ each, edits }];
+    })
     .toSorted((one, other) => one.edits - other.edits);
   return ranked[0]?.each;
 }
 
-/** Levenshtein's distance of two short texts: letters that are wrong, missing or too many. */
-export function editsBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j += 1) {
-      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
-}
-
 /**
- * The same where it is at most so many, in time linear in the length: only what is near the diagonal is looked at.
- * @returns undefined where it is more
+ * Levenshtein's distance of two texts: letters that are wrong, missing or too many. In time linear in the length, since only what is near
+ * the diagonal is looked at.
+ * @param most how many are counted
+ * @returns undefined where there are more
  */
 export function editsWithin(from: string, to: string, most: number): number | undefined {
   if (Math.abs(from.length - to.length) > most) return undefined;

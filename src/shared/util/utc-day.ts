@@ -1,6 +1,9 @@
 /** Days of UTC. Pure. */
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
+
+/** The day (UTC) of a time, counted since the epoch. */
+export const dayOf = (at: number): number => Math.floor(at / DAY_MS);
 
 /** The day of a time: `2026-11-23`. @param at milliseconds since the epoch */
 export const toDay = (at: number): string => new Date(at).toISOString().slice(0, 10);

@@ -1,8 +1,22 @@
 /** Names that somebody may have meant: of those that are given, in an order, at a cost that grows with their number alone. */
 import { describe, expect, it } from 'vitest';
 import { nearestNames, nearestTools } from '../../../src/mcp/own-tools/nearest-tools.ts';
-import { editsBetween, editsWithin } from '../../../src/shared/util/nearest-name.ts';
+import { editsWithin } from '../../../src/shared/util/nearest-name.ts';
 import { createRecord } from '../gateway/fakes.ts';
+
+/** The distance as its definition has it, with nothing left out. */
+function editsBetween(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
 
 const listingOf = (...names: string[]) => ({
   items: names.map(name => {
