@@ -10,7 +10,7 @@ import {
   reasonOf,
   type BudgetView,
 } from '../support/budgets.ts';
-import { createPerson, rowsOf, type Person } from '../support/call-rows.ts';
+import { chunkedRowsOf, createPerson, rowsOf, type Person } from '../support/call-rows.ts';
 import { call, connect, ERAS } from '../support/live-calls.ts';
 import { createPortico, type Portico, type RpcAnswer } from '../support/portico.ts';
 import { createRecords } from '../support/records.ts';
@@ -80,7 +80,7 @@ describe('a budget of calls', () => {
     const tomorrow = await atOnce();
     expect(tomorrow.filter(reason => reason === undefined)).toHaveLength(40);
     await passAll(0);
-    const rows = await rowsOf(portico, person);
+    const rows = await chunkedRowsOf(portico, person);
     const denied = rows.filter(
       ({ outcome, code }) => `${outcome} ${code}` === 'denied budget_reached',
     );

@@ -1,8 +1,10 @@
 /** The audit rows of calls, as the database has them once what has ended was brought there. */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import type { PlacedEvent } from '../../../src/audit/audit-schema.ts';
+import type { AuditEvent, PlacedEvent } from '../../../src/audit/audit-schema.ts';
 import { listChain } from '../../../src/audit/audit-store.ts';
+import { toEvents } from '../../../src/audit/chunks/call-chunk.ts';
+import { listChunks } from '../../../src/audit/chunks/chunk-store.ts';
 import { readCalls } from '../../../src/audit/chunks/read-calls.ts';
 import type { CallBeginning, CallEnd } from '../../../src/audit/calls/call-schema.ts';
 import { createToken, type Portico } from './portico.ts';
@@ -31,6 +33,22 @@ export async function rowsOf(portico: Portico, person: Person): Promise<PlacedEv
   const rows: PlacedEvent[] = await listChain(env.DB, person.shard, 1, 10_000);
   const filter = { principalIds: [person.principalId] };
   return rows.concat(await readCalls(env.DB, filter, 'oldest', 10_000));
+}
+
+/**
+ * Rows of somebody's calls in chunks, in the order in which those were written. For tests that move the clock of the Worker, and not
+ * that of the database: pages are read by time (`readCalls`), and need no chunk to be older than its calls.
+ */
+export async function chunkedRowsOf(
+  portico: Portico,
+  { principalId }: Person,
+): Promise<AuditEvent[]> {
+  await portico.settle();
+  const all = { fromId: '', beforeId: '~', since: 0, until: 2 ** 48 };
+  const filter = { principalIds: [principalId] };
+  const chunks = await listChunks(env.DB, all, filter, 'oldest', 1_000);
+  const events = (await Promise.all(chunks.map(toEvents))).flat();
+  return events.filter(event => event.principalId === principalId);
 }
 
 /** Calls in somebody's object: open ones, and ended ones the database may not have. */
