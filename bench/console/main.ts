@@ -54,6 +54,13 @@ const FILTERS: readonly Filter[] = [
     value: 'acts',
     holds: `[...document.querySelectorAll('main tbody tr')].every(row => !row.textContent.includes('called')) && document.querySelector('main tbody tr')`,
   },
+  {
+    path: '/activity?kind=calls',
+    name: 'who',
+    field: 'main input',
+    value: 'Grace',
+    holds: rowsSay('Grace'),
+  },
 ];
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -22,7 +22,7 @@ const CountSchema = z.object({
 });
 
 /** Rows of one part of the span that ended in one way. */
-interface Count {
+export interface Count {
   part: number;
   outcome: AuditOutcome;
   count: number;

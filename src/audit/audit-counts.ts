@@ -1,15 +1,19 @@
 /**
- * How many rows of the audit match, by time and by how they ended. Calls lie in chunks, so these are read, the newest first, and at most as
- * many as can be counted in the time of a request; the answer says from when on it is of all.
+ * How many rows of the audit match, by time and by how they ended. Calls lie in chunks. A chunk says how its calls ended, so where nothing
+ * else is asked for, those at the edges of the parts are opened only; else all are, the newest first. Either way at most as many are looked
+ * at as can be in the time of a request; the answer says from when on it is of all.
  */
 import { firstIdAt, timeOfId } from '../shared/util/time-id.ts';
-import { countEvents, type CountSpan } from './audit-count-store.ts';
+import { countEvents, type Count, type CountSpan } from './audit-count-store.ts';
 import type { AuditEvent, AuditFilter, AuditOutcome } from './audit-schema.ts';
-import { toCountedEvents } from './chunks/call-chunk.ts';
-import { listChunks } from './chunks/chunk-store.ts';
+import type { Condition } from './audit-store.ts';
+import { isSlow, SLOW_MS, toCountedEvents } from './chunks/call-chunk.ts';
+import { countWhole, whereNotWhole } from './chunks/chunk-count-store.ts';
+import { listChunks, type ChunkRange } from './chunks/chunk-store.ts';
 import { LONGEST_MS, matcherOf } from './chunks/read-calls.ts';
 
-/** Most chunks, calls in them, and other rows that are counted for one request. */
+/** Most chunks that are looked at for one request, chunks that are opened, calls in these, and other rows. */
+const MAX_LOOKED = 5_000;
 const MAX_CHUNKS = 1_000;
 const MAX_CALLS = 20_000;
 const MAX_ROWS = 50_000;
@@ -35,7 +39,7 @@ export async function countAudit(
   const within = { ...filter, since: span.since, until: span.until };
   const [rows, calls] = await Promise.all([
     countEvents(db, within, span, MAX_ROWS),
-    readNewest(db, within, span),
+    countCalls(db, within, span),
   ]);
   const countedSince = Math.max(span.since, rows.countedSince, calls.countedSince);
   const first = Math.ceil((countedSince - span.since) / span.stepMs);
@@ -46,42 +50,69 @@ export async function countAudit(
     const before = parts.get(part) ?? {};
     parts.set(part, { ...before, [name]: (before[name] ?? 0) + count });
   };
-  for (const { part, outcome, count, slow } of rows.counts) {
+  for (const { part, outcome, count, slow } of [...rows.counts, ...calls.counts]) {
     add(part, outcome, count);
     add(part, 'slow', slow);
   }
   for (const { at, outcome, detail } of calls.events) {
     const part = Math.floor((at - span.since) / span.stepMs);
     add(part, outcome, 1);
-    if (Number(detail['duration_ms']) >= span.slowMs) add(part, 'slow', 1);
+    if (isSlow(detail, span.slowMs)) add(part, 'slow', 1);
   }
   return { parts, countedSince: span.since + first * span.stepMs };
 }
 
 type Read = Pick<AuditEvent, 'id' | 'at' | 'outcome' | 'detail'>;
 
-/** The newest calls that match, and from when on these are all. */
-async function readNewest(
-  db: D1Database,
-  filter: AuditFilter,
-  { since, until }: CountSpan,
-): Promise<{ events: Read[]; countedSince: number }> {
-  if (filter.kind === 'acts') return { events: [], countedSince: since };
-  const { outcome, ...others } = filter;
-  // The end of a call may be in another chunk than its beginning, which is `unknown`.
-  const asked = outcome === 'unknown' ? others : filter;
-  const matches = matcherOf(asked);
+interface Counted {
+  /** What chunks say of themselves. */
+  counts: readonly Count[];
+  /** Calls of those that were opened. */
+  events: readonly Read[];
+  countedSince: number;
+}
+
+/** Calls that match, and from when on these are all. */
+async function countCalls(db: D1Database, filter: AuditFilter, span: CountSpan): Promise<Counted> {
+  const { since, until, slowMs } = span;
+  if (filter.kind === 'acts') return { counts: [], events: [], countedSince: since };
   const range = {
     fromId: firstIdAt(since),
     beforeId: firstIdAt(until + LONGEST_MS),
     since,
     until,
   };
+  if (slowMs !== SLOW_MS || !asksOnlyHow(filter)) {
+    return { counts: [], ...(await readNewest(db, filter, range)) };
+  }
+  const { counts, last } = await countWhole(db, range, span, filter.outcome, MAX_LOOKED);
+  if (last) range.fromId = last.id;
+  const opened = await readNewest(db, filter, range, whereNotWhole(span));
+  return { ...opened, counts, countedSince: Math.max(opened.countedSince, last?.at ?? since) };
+}
+
+/** What chunks say of their calls without being opened. */
+const HOW: ReadonlySet<string> = new Set(['kind', 'outcome', 'since', 'until']);
+const asksOnlyHow = (filter: AuditFilter): boolean =>
+  Object.entries(filter).every(([name, value]) => value === undefined || HOW.has(name));
+
+/** The newest calls that match, and from when on these are all. @param also what must be true of chunks besides */
+async function readNewest(
+  db: D1Database,
+  filter: AuditFilter,
+  { ...range }: ChunkRange,
+  also?: Condition,
+): Promise<{ events: Read[]; countedSince: number }> {
+  const { since, until } = range;
+  const { outcome, ...others } = filter;
+  // The end of a call may be in another chunk than its beginning, which is `unknown`.
+  const asked = outcome === 'unknown' ? others : filter;
+  const matches = matcherOf(asked);
   const events: Read[] = [];
   const ended = new Set<string>();
   let calls = 0;
   for (let chunks = 0; chunks < MAX_CHUNKS && calls < MAX_CALLS; chunks += BATCH) {
-    const found = await listChunks(db, range, asked, 'newest', BATCH);
+    const found = await listChunks(db, range, asked, 'newest', BATCH, also);
     calls += found.reduce((sum, chunk) => sum + chunk.calls, 0);
     for (const event of (await Promise.all(found.map(toCountedEvents))).flat()) {
       if (event.at < since || event.at >= until || !matches(event)) continue;

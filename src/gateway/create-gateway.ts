@@ -76,7 +76,8 @@ export function createGateway(deps: GatewayDeps) {
   const { calls: mode, gatherMs } = config.audit;
   const ends = new CallEnds({ shardOf, wait, now, isOneMachine });
   const gathered = new GatheredCalls({
-    pack: toCallChunk,
+    // A durable call is stored before it leaves too.
+    pack: (id, events) => toCallChunk(id, events, mode === 'batched'),
     rename: withId,
     write: chunk => writeChunk(db, chunk),
     wakeChain: () => deps.wakeCallChain(),

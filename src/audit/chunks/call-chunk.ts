@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { fromBase64Url, sha256Hex, toBase64Url } from '../../shared/crypto/base64url.ts';
 import { timeOfId } from '../../shared/util/time-id.ts';
-import { AuditOutcomeSchema, type AuditEvent } from '../audit-schema.ts';
+import { AuditOutcomeSchema, type AuditEvent, type AuditOutcome } from '../audit-schema.ts';
 
 export interface CallChunk {
   /** Of the time when it was handed over, which is after every call in it. */
@@ -30,7 +30,14 @@ export interface CallKeys {
   actions: string[];
   subjects: string[];
   outcomes: string[];
+  /** By outcome how many ended so, and how many of these were slow; only where each row is a call that has ended. */
+  counts?: OutcomeCounts;
 }
+
+type OutcomeCounts = Partial<Record<AuditOutcome, [calls: number, slow: number]>>;
+
+/** Calls that took so long are slow in the counts of chunks, in milliseconds. */
+export const SLOW_MS = 5_000;
 
 /** Longest text of a chunk's calls that is read, in characters; a hostile one could hold any number. */
 const MAX_TEXT_CHARS = 8_388_608;
@@ -61,8 +68,16 @@ const toRow = (event: AuditEvent) => [
 
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].toSorted();
 
-/** @param id see `CallChunk` @param events at least one */
-export async function toCallChunk(id: string, events: readonly AuditEvent[]): Promise<CallChunk> {
+/**
+ * @param id see `CallChunk`
+ * @param events at least one
+ * @param isOfEnded each event is a call that has ended, and is in no other chunk
+ */
+export async function toCallChunk(
+  id: string,
+  events: readonly AuditEvent[],
+  isOfEnded = false,
+): Promise<CallChunk> {
   const times = events.map(({ at }) => at);
   const keys: CallKeys = {
     principals: distinct(events.map(({ principalId }) => principalId)),
@@ -70,6 +85,7 @@ export async function toCallChunk(id: string, events: readonly AuditEvent[]): Pr
     actions: distinct(events.map(({ action }) => action)),
     subjects: distinct(events.map(({ subject }) => subject)),
     outcomes: distinct(events.map(({ outcome }) => outcome)),
+    ...(isOfEnded ? { counts: countsOf(events) } : {}),
   };
   const chunk = {
     id,
@@ -81,6 +97,19 @@ export async function toCallChunk(id: string, events: readonly AuditEvent[]): Pr
   };
   return { ...chunk, hash: await hashOf(chunk) };
 }
+
+function countsOf(events: readonly AuditEvent[]): OutcomeCounts {
+  const counts: OutcomeCounts = {};
+  for (const { outcome, detail } of events) {
+    const [calls, slow] = counts[outcome] ?? [0, 0];
+    counts[outcome] = [calls + 1, slow + Number(isSlow(detail, SLOW_MS))];
+  }
+  return counts;
+}
+
+/** Whether a call took so long, as its details say. */
+export const isSlow = (detail: Readonly<Record<string, unknown>>, slowMs: number): boolean =>
+  Number(detail['duration_ms']) >= slowMs;
 
 /** The same calls as another chunk. */
 export async function withId(chunk: CallChunk, id: string): Promise<CallChunk> {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { firstIdAt, timeOfId } from '../../shared/util/time-id.ts';
 import type { AuditFilter, AuditOrder } from '../audit-schema.ts';
+import type { Condition } from '../audit-store.ts';
 import { toPlace, toPlaces } from '../places.ts';
 import type { CallChunk } from './call-chunk.ts';
 
@@ -85,22 +86,29 @@ function conditionsOf(filter: AuditFilter): { sql: string; value: string }[] {
   return wanted.flatMap(([sql, value]) => (value ? [{ sql, value: JSON.stringify(value) }] : []));
 }
 
-/** Chunks in the order of their ids. */
+/** The chunks of a range. */
+export const whereInRange = ({ fromId, beforeId, since, until }: ChunkRange): Condition => ({
+  sql: 'id >= ? AND id < ? AND to_at >= ? AND from_at < ?',
+  params: [fromId, beforeId, since, until],
+});
+
+/** Chunks in the order of their ids. @param also what must be true of them besides */
 export async function listChunks(
   db: D1Database,
-  { fromId, beforeId, since, until }: ChunkRange,
+  range: ChunkRange,
   filter: AuditFilter,
   order: AuditOrder,
   limit: number,
+  also: Condition = { sql: '1', params: [] },
 ): Promise<CallChunk[]> {
-  const conditions = conditionsOf(filter);
+  const given = conditionsOf(filter).map(({ sql, value }) => ({ sql, params: [value] }));
+  const conditions = [whereInRange(range), ...given, also];
   const { results } = await db
     .prepare(
-      `SELECT * FROM call_chunks
-       WHERE id >= ? AND id < ? AND to_at >= ? AND from_at < ? ${conditions.map(({ sql }) => `AND ${sql}`).join(' ')}
+      `SELECT * FROM call_chunks WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
        ORDER BY id ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT ?`,
     )
-    .bind(fromId, beforeId, since, until, ...conditions.map(({ value }) => value), limit)
+    .bind(...conditions.flatMap(({ params }) => params), limit)
     .all();
   return results.map(row => ChunkSchema.parse(row));
 }

@@ -11,7 +11,9 @@ export function fromBase64Url(text: string): Uint8Array | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) return undefined;
   try {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-    const bytes = Uint8Array.from(binary, char => char.charCodeAt(0));
+    const bytes = new Uint8Array(binary.length);
+    // A chunk of calls is long, and `Uint8Array.from` takes ten times as long.
+    for (let i = 0; i < bytes.length; i += 1) bytes[i] = binary.charCodeAt(i);
     const tail = bytes.subarray(bytes.length - (bytes.length % 3));
     return text.endsWith(toBase64Url(tail)) ? bytes : undefined;
   } catch {

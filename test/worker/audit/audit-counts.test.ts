@@ -71,6 +71,31 @@ describe('counts', () => {
     expect(sumOf(await count(`${SPAN}&outcome=unknown`), 'unknown')).toBe(1);
   });
 
+  it('[SEC-6] [OPS-1] are the same of chunks that say how their calls ended, and of those that do not', async () => {
+    const outcomes = ['done', 'denied', 'failed', 'cancelled'] as const;
+    for (let n = 0; n < 40; n += 1) {
+      const from = T0 - HOUR + n * 0.7 * HOUR;
+      const calls = Array.from({ length: 5 }, (_, i) =>
+        toCall(from + i * (n % 4) * 200_000, {
+          outcome: outcomes[(n + i) % outcomes.length] ?? 'done',
+          detail: { duration_ms: (n + i) % 3 === 0 ? 5000 : 4999 },
+        }),
+      );
+      await insertOld(from + HOUR, calls, n % 5 !== 0);
+    }
+    for (const query of ['', '&outcome=denied', '&outcome=unknown', '&step=3600', '&step=86400']) {
+      // Of other durations chunks say nothing, so all of them are opened.
+      const [said, read] = [await count(SPAN + query), await count(`${SPAN}${query}&slow_ms=4999`)];
+      const without = (parts: Counts['parts']) => parts.map(part => ({ ...part, slow: 0 }));
+      expect([query, without(said.parts)]).toEqual([query, without(read.parts)]);
+    }
+    const all = await count(SPAN);
+    await env.DB.prepare("UPDATE call_chunks SET keys = json_remove(keys, '$.counts')").run();
+    expect(await count(SPAN)).toEqual(all);
+    expect(sumOf(all, 'slow')).toBeGreaterThan(10);
+    expect(sumOf(all, 'done')).toBeGreaterThan(10);
+  });
+
   it('[SEC-6] [ACC-9] are of what somebody may see, and names of others count nothing', async () => {
     const { id, token } = await createToken(portico);
     const me = await env.DB.prepare('SELECT principal_id AS id FROM tokens WHERE id = ?')
@@ -115,12 +140,23 @@ describe('of a hundred thousand calls', () => {
     }
   });
 
-  it('[SEC-6] [OPS-1] the newest are counted, and it is told from when on', async () => {
+  it('[SEC-6] [OPS-1] the newest are opened, and it is told from when on', async () => {
     const found = await count(`${SPAN}&step=3600`);
     const since = Date.parse(found.counted_since);
     expect(since).toBeGreaterThan(T0);
     const chunks = Array.from({ length: CHUNKS }, (_, n) => T0 + n * 80_000);
     expect(sumOf(found, 'done')).toBe(100 * chunks.filter(at => at >= since).length);
     expect(sumOf(found, 'done')).toBeGreaterThan(15_000);
+  });
+
+  it('[SEC-6] [OPS-1] all are counted where chunks say how they ended, and the answer is of all', async () => {
+    const said = JSON.stringify({ done: [100, 2] });
+    await env.DB.prepare("UPDATE call_chunks SET keys = json_set(keys, '$.counts', json(?))")
+      .bind(said)
+      .run();
+    const found = await count(`${SPAN}&step=3600`);
+    expect(found.counted_since).toBe(time(T0));
+    expect(sumOf(found, 'done')).toBe(100 * CHUNKS);
+    expect(sumOf(await count(`${SPAN}&step=3600&slow_ms=4999`), 'done')).toBeLessThan(50_000);
   });
 });

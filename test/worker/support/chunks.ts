@@ -18,9 +18,13 @@ export const toCall = (at: number, more: Partial<AuditEvent> = {}): AuditEvent =
   ...more,
 });
 
-/** A chunk as it was written at a time that is over. */
-export async function insertOld(at: number, calls: readonly AuditEvent[]): Promise<CallChunk> {
-  const chunk = await toCallChunk(toTimeId(at), calls);
+/** A chunk as it was written at a time that is over. @param isOfEnded it says how its calls ended */
+export async function insertOld(
+  at: number,
+  calls: readonly AuditEvent[],
+  isOfEnded = false,
+): Promise<CallChunk> {
+  const chunk = await toCallChunk(toTimeId(at), calls, isOfEnded);
   const { id, fromAt, toAt, keys, hash, body } = chunk;
   await env.DB.prepare('INSERT INTO call_chunks VALUES (?, ?, ?, ?, ?, ?, ?)')
     .bind(id, fromAt, toAt, calls.length, keys, hash, body)

@@ -1,0 +1,66 @@
+/**
+ * Counts calls by what their chunks say of themselves, without opening them: those whose calls all began in one part of a span. Only reads.
+ */
+import { z } from 'zod';
+import { timeOfId } from '../../shared/util/time-id.ts';
+import type { Count, CountSpan } from '../audit-count-store.ts';
+import { AuditOutcomeSchema, type AuditOutcome } from '../audit-schema.ts';
+import type { Condition } from '../audit-store.ts';
+import { whereInRange, type ChunkRange } from './chunk-store.ts';
+
+const LastSchema = z.object({ id: z.string() });
+const CountSchema = z.object({
+  part: z.number(),
+  outcome: AuditOutcomeSchema,
+  count: z.number(),
+  slow: z.number(),
+});
+
+/** The chunks that can be counted so; NULL for none. */
+const whereWhole = ({ since, until, stepMs }: CountSpan): Condition => ({
+  sql: `(from_at >= ? AND to_at < ? AND CAST((from_at - ?) / ? AS INTEGER) = CAST((to_at - ?) / ? AS INTEGER)
+    AND json_extract(keys, '$.counts') IS NOT NULL)`,
+  params: [since, until, since, stepMs, since, stepMs],
+});
+
+/** The chunks that have to be opened to be counted. */
+export function whereNotWhole(span: CountSpan): Condition {
+  const { sql, params } = whereWhole(span);
+  return { sql: `NOT ${sql}`, params };
+}
+
+/**
+ * Count the calls of the newest chunks of a range that need not be opened.
+ * @param outcome only those that ended so
+ * @param most chunks that are looked at
+ * @returns with the last chunk that was looked at; undefined where all of the range were
+ */
+export async function countWhole(
+  db: D1Database,
+  range: ChunkRange,
+  span: CountSpan,
+  outcome: AuditOutcome | undefined,
+  most: number,
+): Promise<{ counts: Count[]; last: { id: string; at: number } | undefined }> {
+  const inRange = whereInRange(range);
+  const whole = whereWhole(span);
+  const asked =
+    outcome === undefined ? { sql: '1', params: [] } : { sql: 'each.key = ?', params: [outcome] };
+  const [ends, counted] = await db.batch([
+    db
+      .prepare(`SELECT id FROM call_chunks WHERE ${inRange.sql} ORDER BY id DESC LIMIT 1 OFFSET ?`)
+      .bind(...inRange.params, most - 1),
+    db
+      .prepare(
+        `SELECT CAST((from_at - ?) / ? AS INTEGER) AS part, each.key AS outcome,
+           sum(each.value ->> 0) AS count, sum(each.value ->> 1) AS slow
+         FROM (SELECT from_at, to_at, keys FROM call_chunks WHERE ${inRange.sql} ORDER BY id DESC LIMIT ?),
+           json_each(keys, '$.counts') AS each
+         WHERE ${whole.sql} AND ${asked.sql} GROUP BY part, outcome`,
+      )
+      .bind(span.since, span.stepMs, ...inRange.params, most, ...whole.params, ...asked.params),
+  ]);
+  const [end] = (ends?.results ?? []).map(row => LastSchema.parse(row));
+  const counts = (counted?.results ?? []).map(row => CountSchema.parse(row));
+  return { counts, last: end && { id: end.id, at: timeOfId(end.id) ?? span.until } };
+}
