@@ -4,6 +4,7 @@
  * secret. Pure.
  */
 import { z } from 'zod';
+import { CreateBudgetSchema } from '../access/budgets/budget-schema.ts';
 import { CreatePrincipalSchema } from '../access/principals/principal-schema.ts';
 import { SubjectSchema } from '../access/policy/rule.ts';
 import { ToolsetNameSchema } from '../access/policy/toolset.ts';
@@ -68,19 +69,21 @@ const ServerOfFile = z.discriminatedUnion(
 
 const [EveryoneSchema, GroupSubjectSchema] = SubjectSchema.options;
 const { name: PrincipalNameSchema, ...principal } = CreatePrincipalSchema.shape;
+const PrincipalSubjectOfFile = z.strictObject({
+  kind: z.literal('principal'),
+  name: PrincipalNameSchema.meta({
+    description: 'What the file calls it; of another principal its name or id',
+  }),
+});
 const SubjectOfFile = z.discriminatedUnion(
   'kind',
-  [
-    EveryoneSchema,
-    GroupSubjectSchema,
-    z.strictObject({
-      kind: z.literal('principal'),
-      name: PrincipalNameSchema.meta({
-        description: 'What the file calls it; of another principal its name or id',
-      }),
-    }),
-  ],
+  [EveryoneSchema, GroupSubjectSchema, PrincipalSubjectOfFile],
   { error: 'use everyone, group or principal' },
+);
+const BudgetSubjectOfFile = z.discriminatedUnion(
+  'kind',
+  [GroupSubjectSchema, PrincipalSubjectOfFile],
+  { error: 'use group or principal' },
 );
 
 const { name: _toolsetName, members, ...toolset } = CreateToolsetSchema.shape;
@@ -135,6 +138,11 @@ export const ConfigurationSchema = z.strictObject({
     KeySchema,
     z.strictObject({ ...CreateRuleSchema.shape, subject: SubjectOfFile }),
     'Who may use what',
+  ),
+  budgets: section(
+    KeySchema,
+    z.strictObject({ ...CreateBudgetSchema.shape, subject: BudgetSubjectOfFile }),
+    'How many calls somebody, or a group together, may make in a day',
   ),
   toolsets: section(
     ToolsetNameSchema,

@@ -64,9 +64,9 @@ export function checkReferences(file: Configuration, present: Present): Referenc
       refuse([...path, 'connector'], `there is no connector ${config.connector}`);
     }
   }
-  for (const section of ['rules', 'cache_rules', 'ask_allowlist'] as const) {
+  for (const section of ['rules', 'budgets', 'cache_rules', 'ask_allowlist'] as const) {
     for (const [key, rule] of Object.entries(file[section] ?? {})) {
-      checkServer([section, key, 'server'], rule.server);
+      if ('server' in rule) checkServer([section, key, 'server'], rule.server);
       if (!('subject' in rule) || rule.subject.kind !== 'principal') continue;
       checkPrincipal([section, key, 'subject', 'name'], rule.subject.name);
     }
@@ -76,6 +76,12 @@ export function checkReferences(file: Configuration, present: Present): Referenc
   );
   for (const [key] of twinsBy(cached, ([, said]) => said)) {
     refuse(['cache_rules', key], 'is for the tools of another one');
+  }
+  const limited = Object.entries(file.budgets ?? {}).map(
+    ([key, { subject }]) => [key, JSON.stringify([subject.kind, subject.name])] as const,
+  );
+  for (const [key] of twinsBy(limited, ([, said]) => said)) {
+    refuse(['budgets', key], 'is for whom another one is');
   }
   for (const [name, toolset] of Object.entries(file.toolsets ?? {})) {
     const path = ['toolsets', name];

@@ -3,6 +3,7 @@
  * in an answer, and what of them cannot be edited. Pure.
  */
 import type { z } from 'zod';
+import type { BudgetViewSchema } from '../../../src/access/budgets/budget-schema.ts';
 import type { PrincipalViewSchema } from '../../../src/access/principals/principal-schema.ts';
 import type { RuleViewSchema } from '../../../src/access/rules/rule-schema.ts';
 import type { ToolsetViewSchema } from '../../../src/access/toolsets/toolset-schema.ts';
@@ -185,6 +186,21 @@ export const KINDS: readonly Kind[] = [
       tool,
       read_only,
       description,
+    }),
+  }),
+  describe<'budgets', z.infer<typeof BudgetViewSchema>>({
+    kind: 'budget',
+    section: 'budgets',
+    noun: 'budget',
+    path: '/api/v1/budgets',
+    list: 'budgets',
+    fixed: { fields: ['subject'], isReplaced: true },
+    hasOneOfEach: true,
+    identityOf: ({ subject }) => canonical(subject),
+    ofFile: (_key, { subject, calls_per_day }) => ({ subject, calls_per_day }),
+    ofView: ({ subject, calls_per_day }, names) => ({
+      subject: subjectOf(subject, names),
+      calls_per_day,
     }),
   }),
   describe<'toolsets', z.infer<typeof ToolsetViewSchema>>({

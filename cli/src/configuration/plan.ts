@@ -146,8 +146,8 @@ function toChange(
 }
 
 /**
- * First what others refer to, last what is deleted; a cache rule goes first, since another may have its place. A secret loses an origin only when no server at it is left, so where servers change
- * too it has both before them.
+ * First what others refer to, last what is deleted; a cache rule and a budget go first, since another may have their place. A secret loses
+ * an origin only when no server at it is left, so where servers change too it has both before them.
  */
 function inOrder(changes: readonly Change[]): Change[] {
   const places = new Map(KINDS.map(({ kind }, at) => [kind, at]));
@@ -158,7 +158,7 @@ function inOrder(changes: readonly Change[]): Change[] {
   const others = changes.filter(({ verb }) => verb !== 'delete');
   const isMoving = changes.some(({ kind, verb }) => kind === 'server' && verb !== 'create');
   const split = others.map(change => (isMoving ? widened(change) : [change]));
-  const isFirst = ({ kind }: Change) => kind === 'cache_rule';
+  const isFirst = ({ kind }: Change) => kind === 'cache_rule' || kind === 'budget';
   const isLast = ({ kind }: Change) => kind === 'secret';
   return [
     ...deletions.filter(isFirst),

@@ -99,9 +99,9 @@ async function compare(
   return same;
 }
 
-/** @throws Failure where the gateway is older than this command */
-export async function requireOwners(api: Api): Promise<void> {
-  const response = await api.send('GET', '/api/v1/owners?limit=1');
+/** @throws Failure where the gateway is older than the youngest kind of records of a file */
+export async function requireAllKinds(api: Api): Promise<void> {
+  const response = await api.send('GET', '/api/v1/budgets?limit=1');
   if (response.status !== 404) return;
   throw new Failure(`the gateway at ${api.origin} is too old for this; upgrade it`, EXIT.failed);
 }

@@ -5,11 +5,11 @@ import type { Api } from '../gateway/api.ts';
 import { visible } from '../output/table.ts';
 import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
 import { exportFile } from './export-file.ts';
-import { readGateway, requireOwners } from './read-gateway.ts';
+import { readGateway, requireAllKinds } from './read-gateway.ts';
 
 /** @param isJson as JSON, which an apply takes too */
 export async function writeExport(api: Api, isJson: boolean): Promise<void> {
-  await requireOwners(api);
+  await requireAllKinds(api);
   const owner = await findOwner(api);
   const file = ConfigurationSchema.parse({ owner });
   const { known } = await readGateway(api, file, new Map());

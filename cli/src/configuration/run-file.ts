@@ -19,7 +19,7 @@ import {
   type LineOf,
   type ReadFile,
 } from './read-file.ts';
-import { readGateway, requireOwners } from './read-gateway.ts';
+import { readGateway, requireAllKinds } from './read-gateway.ts';
 import { readValues } from './read-values.ts';
 
 export interface FileOptions extends ApiOptions {
@@ -78,7 +78,7 @@ async function planFile(options: FileOptions): Promise<Planned> {
   const { configuration: file, lineOf } = read;
   if (!file) return refuse(options, read.problems);
   const { valueOf: values, problems: missing } = readValues(file, path, process.env, lineOf);
-  await requireOwners(api);
+  await requireAllKinds(api);
   const { names, known, present } = await readGateway(api, file, values);
   const plan = makePlan(wantedOf(file, names), known, { owner: file.owner, prune, adopt });
   const problems = [

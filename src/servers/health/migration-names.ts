@@ -45,4 +45,5 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0044_usage.sql',
   '0045_denials.sql',
   '0046_budgets.sql',
+  '0048_owners_of_budgets.sql',
 ];

@@ -8,6 +8,7 @@ export const OWNED_KINDS = [
   'server',
   'principal',
   'rule',
+  'budget',
   'toolset',
   'cache_rule',
   'ask_allowlist',

@@ -38,6 +38,10 @@ export function wholeFile(owner: string) {
       server: `${owner}-server-${at % 19}`,
       tool: `tool_${at}_*`,
     })),
+    budgets: {
+      first: { subject: { kind: 'principal', name: `${owner}-person-0` }, calls_per_day: 500 },
+      all: { subject: { kind: 'group', name: 'group-1' }, calls_per_day: 2_000 },
+    },
     toolsets: many(5, `${owner}-set`, at => ({
       include: [`${owner}-server-${at}.get_*`],
       members: { principals: [`${owner}-person-${at}`], groups: ['group-1'] },
@@ -51,4 +55,4 @@ export function wholeFile(owner: string) {
   };
 }
 /** How many records that is. */
-export const ALL = 2 + 1 + 20 + 10 + 30 + 5 + 2 + 1;
+export const ALL = 2 + 1 + 20 + 10 + 30 + 2 + 5 + 2 + 1;

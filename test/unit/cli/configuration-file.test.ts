@@ -48,6 +48,11 @@ describe('a file', () => {
       /^2: rules\.a\.effect/,
     ],
     [
+      'a budget of everybody',
+      'budgets:\n  a:\n    subject: { kind: everyone }\n    calls_per_day: 5',
+      '3: budgets.a.subject.kind: use group or principal',
+    ],
+    [
       'an entry that is not exact enough',
       'ask_allowlist:\n  a:\n    server: "*"\n    tool: x\n    side_effects: true',
       '5: ask_allowlist.a.side_effects: name one server and one tool, without "*"',
@@ -109,6 +114,13 @@ describe('references', () => {
     const rules = { a: { ...rule, subject }, b: { ...rule, subject: { ...subject, name: '2' } } };
     expect(problemsOf({ rules }, { ...NOTHING, principals })).toEqual([
       'rules.a.subject.name: several principals are called Ada; write an id',
+    ]);
+  });
+
+  it('[OPS-6] of budgets are to one subject each', () => {
+    const budget = { subject: { kind: 'group', name: 'staff' }, calls_per_day: 5 };
+    expect(problemsOf({ budgets: { a: budget, b: { ...budget, calls_per_day: 6 } } })).toEqual([
+      'budgets.b: is for whom another one is',
     ]);
   });
 

@@ -80,12 +80,17 @@ export class ModelGateway {
   #delete(record: Stored): object {
     if (record.kind === 'secret' && this.#users(record.id).length > 0) refuse('is used');
     this.#records = this.#records.filter(each => each !== record);
-    if (record.kind === 'server') this.#drop('cache_rule', 'server', record.body['name']);
+    if (record.kind === 'server') {
+      this.#drop('cache_rule', ({ server }) => server === record.body['name']);
+    }
+    if (record.kind === 'principal') {
+      this.#drop('budget', ({ subject }) => (subject as { id?: string }).id === record.id);
+    }
     return {};
   }
 
-  #drop(kind: OwnedKind, member: string, value: unknown): void {
-    this.#records = this.#records.filter(each => each.kind !== kind || each.body[member] !== value);
+  #drop(kind: OwnedKind, isGone: (body: Content) => boolean): void {
+    this.#records = this.#records.filter(each => each.kind !== kind || !isGone(each.body));
   }
 
   #store(record: Stored, owner: RecordOwner | undefined): object {

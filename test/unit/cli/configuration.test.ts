@@ -69,6 +69,10 @@ function randomFile(random: Random): Configuration {
     pairs.add(pair);
     return [[key, { ...rule, ttl_seconds: 1 + random.below(3) }] as const];
   });
+  const limited = some<object>(random, [
+    ...['g1', 'g2'].map(name => ({ kind: 'group', name })),
+    ...Object.keys(people).map(name => ({ kind: 'principal', name })),
+  ]);
   return ConfigurationSchema.parse({
     owner: 'mine',
     secrets: Object.fromEntries(
@@ -86,6 +90,12 @@ function randomFile(random: Random): Configuration {
       server: server(),
       tool: tool(),
     })),
+    budgets: Object.fromEntries(
+      some(random, ['b1', 'b2', 'b3']).flatMap((key, at) => {
+        const whose = limited[at];
+        return whose ? [[key, { subject: whose, calls_per_day: 1 + random.below(3) }]] : [];
+      }),
+    ),
     toolsets: many(['t1', 't2'], () => ({
       include: [`${server()}.get_*`],
       ...(random.chance(0.4)

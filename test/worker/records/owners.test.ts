@@ -45,6 +45,7 @@ describe('an owner', () => {
       connector: ['/api/v1/connectors', { name: 'owned-box' }],
       principal: ['/api/v1/principals', { name: 'Zoë' }],
       rule: ['/api/v1/access/rules', { effect: 'deny', subject: group }],
+      budget: ['/api/v1/budgets', { subject: group, calls_per_day: 5 }],
       toolset: ['/api/v1/toolsets', { name: 'owned', include: ['*.get_*'] }],
       cache_rule: ['/api/v1/cache/rules', { server: 'owned', tool: 'get', ttl_seconds: 1 }],
       ask_allowlist: ['/api/v1/ask/allowlist', { server: '*', tool: 'get' }],
