@@ -26,6 +26,12 @@ export const VIEWS: readonly View[] = [
     needs: 'tools:read',
     load: () => import('./views/activity.tsx'),
   },
+  {
+    path: '/usage',
+    name: 'Usage',
+    needs: 'tools:read',
+    load: () => import('./views/usage.tsx'),
+  },
   { path: '/why', name: 'Why', needs: 'admin', load: () => import('./views/why.tsx') },
   {
     path: '/servers',

@@ -14,6 +14,7 @@ import { Programs } from './settings/programs.tsx';
 import './settings/settings.css';
 import { YourSignIn } from './settings/sign-in.tsx';
 import { Transfer } from './settings/transfer.tsx';
+import { Webhooks } from './settings/webhooks.tsx';
 
 interface Section {
   id: string;
@@ -29,6 +30,7 @@ const SECTIONS: readonly Section[] = [
   { id: 'model', name: 'Language model', needs: 'admin', Content: LanguageModel },
   { id: 'cache', name: 'Result cache', needs: 'admin', Content: CacheRules },
   { id: 'ask', name: 'What may be asked for', needs: 'admin', Content: AskAllowlist },
+  { id: 'webhooks', name: 'Webhooks', needs: 'admin', Content: Webhooks },
   { id: 'programs', name: 'Programs', needs: 'admin', Content: Programs },
   { id: 'grants', name: 'Grants', needs: 'admin', Content: Grants },
   { id: 'transfer', name: 'Export and import', needs: 'servers:read', Content: Transfer },

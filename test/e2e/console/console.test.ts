@@ -48,7 +48,7 @@ describe.each(VIEWS)('the view at /console%s', path => {
       await page.waitForSelector('main:has(h1):not(:has(.loading))');
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 900 });
-        await picture(page, `console${path.replace('/', '-')}-${width}-${theme}`);
+        await picture(page, `console${path.replaceAll(/\W/g, '-')}-${width}-${theme}`);
         expect([width, await view.violations()]).toEqual([width, []]);
         const overflow = 'document.documentElement.scrollWidth - innerWidth';
         expect([width, await page.evaluate<number>(overflow)]).toEqual([width, 0]);

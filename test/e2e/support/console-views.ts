@@ -3,6 +3,8 @@ export const VIEWS = [
   '',
   '/approvals',
   '/activity',
+  '/usage',
+  '/usage?tab=budgets',
   '/why',
   '/servers',
   '/rules',
@@ -14,4 +16,5 @@ export const VIEWS = [
   '/connect',
   '/accounts',
   '/settings',
+  '/settings?section=webhooks',
 ];

@@ -11,15 +11,17 @@ interface PlotProps {
   split: Split;
   /** What the whole is called. @param sum of all @param badly of these */
   says(sum: number, badly: number): string;
+  /** How a time is told; absent: in whole, where the reader is. */
+  toText?: (at: string) => string;
 }
 
-export function Plot({ counts, split, says }: PlotProps) {
+export function Plot({ counts, split, says, toText = toWhole }: PlotProps) {
   const bars = toBars(counts, split);
   const sumOf = (of: (bar: Bar) => number) => bars.reduce((sum, bar) => sum + of(bar), 0);
   const most = Math.max(1, ...bars.map(bar => bar.well + bar.badly));
   const { since, until, counted_since: from } = counts;
   const badly = sumOf(bar => bar.badly);
-  const told = `${says(sumOf(bar => bar.well) + badly, badly)} from ${toWhole(from)} to ${toWhole(until)}`;
+  const told = `${says(sumOf(bar => bar.well) + badly, badly)} from ${toText(from)} to ${toText(until)}`;
   const step = WIDTH / bars.length;
   return (
     <figure class="timeline">
@@ -30,7 +32,14 @@ export function Plot({ counts, split, says }: PlotProps) {
         preserveAspectRatio="none"
       >
         {bars.map((bar, i) => (
-          <PlotBar key={bar.from} bar={bar} x={i * step} width={step} unit={HEIGHT / most} />
+          <PlotBar
+            key={bar.from}
+            bar={bar}
+            x={i * step}
+            width={step}
+            unit={HEIGHT / most}
+            toText={toText}
+          />
         ))}
       </svg>
       <figcaption>
@@ -46,15 +55,16 @@ interface PlotBarProps {
   x: number;
   width: number;
   unit: number;
+  toText: (at: string) => string;
 }
 
-function PlotBar({ bar: { from, well, badly }, x, width, unit }: PlotBarProps) {
+function PlotBar({ bar: { from, well, badly }, x, width, unit, toText }: PlotBarProps) {
   if (well + badly === 0) return null;
   const [wellTall, badlyTall] = [well * unit, badly * unit];
   const place = { x, width: width * 0.9 };
   return (
     <g>
-      <title>{`${toWhole(new Date(from).toISOString())}: ${well + badly}${badly > 0 ? `, ${badly} refused or failed` : ''}`}</title>
+      <title>{`${toText(new Date(from).toISOString())}: ${well + badly}${badly > 0 ? `, ${badly} refused or failed` : ''}`}</title>
       <rect class="well" {...place} y={HEIGHT - wellTall} height={wellTall} />
       <rect class="badly" {...place} y={HEIGHT - wellTall - badlyTall} height={badlyTall} />
     </g>

@@ -8,7 +8,7 @@ import { itemsOf, toDraft } from '../../parts/list-draft.ts';
 import { ListField } from '../../parts/list-field.tsx';
 import { InvitationList } from './invitation-list.tsx';
 import { Invite } from './invite.tsx';
-import { Tabs } from './tabs.tsx';
+import { PeopleTabs } from './tabs.tsx';
 import { WhoChoice } from './who-choice.tsx';
 
 const WHOM = [
@@ -41,7 +41,7 @@ export function Invitations() {
   return (
     <>
       <h1>People</h1>
-      <Tabs />
+      <PeopleTabs />
       <p>A link that signs a person in with a browser, once. They need no token.</p>
       <Invite label="Invite somebody" findWho={findWho} onInvited={forget}>
         {thrown => (

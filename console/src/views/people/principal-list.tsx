@@ -11,7 +11,7 @@ import { Table } from '../../parts/table.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { GroupBadges } from './group-badges.tsx';
 import { toAddress } from './addresses.ts';
-import { Tabs } from './tabs.tsx';
+import { PeopleTabs } from './tabs.tsx';
 
 export function PrincipalList() {
   const [search, set] = useAddress();
@@ -24,7 +24,7 @@ export function PrincipalList() {
   return (
     <>
       <h1>People</h1>
-      <Tabs />
+      <PeopleTabs />
       <p class="actions">
         <Link class="button" href="/people?add=principal">
           Add a principal

@@ -9,7 +9,7 @@ import { Table } from '../../parts/table.tsx';
 import { AddProvider } from './add-provider.tsx';
 import { toProviderAddress } from './addresses.ts';
 import { ProviderDetails } from './provider.tsx';
-import { Tabs } from './tabs.tsx';
+import { PeopleTabs } from './tabs.tsx';
 
 export function Providers() {
   const [search] = useSearchParams();
@@ -24,7 +24,7 @@ function List() {
   return (
     <>
       <h1>People</h1>
-      <Tabs />
+      <PeopleTabs />
       <p>
         Where people sign in with the account that they have. Each is a button of the sign-in page.
       </p>

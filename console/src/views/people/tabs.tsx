@@ -1,5 +1,5 @@
 /** The parts of this view, as links. */
-import { Link, useSearchParams } from 'wouter-preact';
+import { Tabs } from '../../parts/tabs.tsx';
 
 const TABS = [
   ['', 'Principals'],
@@ -7,23 +7,4 @@ const TABS = [
   ['providers', 'Sign-in providers'],
 ] as const;
 
-export function Tabs() {
-  const [search] = useSearchParams();
-  const open = search.get('tab') ?? '';
-  return (
-    <nav class="tabs" aria-label="Parts of people">
-      <ul>
-        {TABS.map(([tab, text]) => (
-          <li key={tab}>
-            <Link
-              href={tab === '' ? '/people' : `/people?tab=${tab}`}
-              aria-current={tab === open ? 'page' : undefined}
-            >
-              {text}
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  );
-}
+export const PeopleTabs = () => <Tabs label="people" path="/people" tabs={TABS} />;

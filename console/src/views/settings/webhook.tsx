@@ -1,0 +1,128 @@
+/** One webhook: what can be done with it, and what was sent to it. */
+import { useQuery, useQueryClient } from '@tanstack/preact-query';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import {
+  deleteWebhook,
+  enableWebhook,
+  rotateWebhook,
+  testWebhook,
+  webhookQuery,
+  WEBHOOKS,
+} from '../../api/webhooks.ts';
+import type { Webhook, WebhookTest } from '../../generated/types.gen.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Foreign, toShown } from '../../parts/foreign.tsx';
+import { ShownOnce } from '../../parts/shown-once.tsx';
+import { Loading, Problem } from '../../parts/states.tsx';
+import { Told, useTelling } from '../../parts/told.tsx';
+import { useAct } from '../../parts/use-act.ts';
+import { Deliveries } from './deliveries.tsx';
+import { toEventWords, WEBHOOKS_PATH } from './webhook-words.ts';
+
+interface DetailsProps {
+  id: string;
+  onDeleted: () => void;
+}
+
+export function WebhookDetails({ id, onDeleted }: DetailsProps) {
+  const found = useQuery(webhookQuery(id));
+  const webhook = found.data;
+  if (!webhook) {
+    return found.error ? (
+      <Problem thrown={found.error} onRetry={() => void found.refetch()} />
+    ) : (
+      <Loading />
+    );
+  }
+  return (
+    <>
+      <Head webhook={webhook} onDeleted={onDeleted} />
+      <Deliveries webhook={id} />
+    </>
+  );
+}
+
+function Head({ webhook, onDeleted }: { webhook: Webhook; onDeleted: () => void }) {
+  const { id, name, origin, format, events, enabled } = webhook;
+  const cache = useQueryClient();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const [secret, setSecret] = useState<string>();
+  const [telling, tell] = useTelling();
+  const { isBusy, thrown, run } = useAct();
+  const act = (what: () => Promise<string>) =>
+    run(async () => {
+      tell(await what());
+      void cache.invalidateQueries({ queryKey: WEBHOOKS });
+    });
+  return (
+    <>
+      <p>
+        <Link href={WEBHOOKS_PATH}>All webhooks</Link>
+      </p>
+      <h3 ref={heading} tabIndex={-1}>
+        <Foreign text={name} max={100} />
+      </h3>
+      <p>
+        It is told at <Foreign text={origin} max={200} />
+        {format === 'slack' ? ', as Slack wants it,' : ''} of: {toEventWords(events)}.{' '}
+        {enabled ? '' : 'It is off now, and told of nothing.'}
+      </p>
+      <Told telling={telling} />
+      {secret === undefined ? null : (
+        <ShownOnce
+          label={`New secret of ${toShown(name, 100)}`}
+          value={secret}
+          says="For a day what is sent is signed with the one before, too."
+          onDone={() => {
+            setSecret(undefined);
+            heading.current?.focus();
+          }}
+        />
+      )}
+      {thrown === undefined ? null : <Problem thrown={thrown} />}
+      <div class="actions">
+        <button
+          type="button"
+          disabled={isBusy}
+          onClick={() => act(async () => toTold(await testWebhook(id)))}
+        >
+          Send a test
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          disabled={isBusy}
+          onClick={() =>
+            act(async () => {
+              await enableWebhook(webhook, !enabled);
+              return enabled ? 'It is off: it is told of nothing new.' : 'It is on.';
+            })
+          }
+        >
+          {enabled ? 'Turn it off' : 'Turn it on'}
+        </button>
+        <Confirm
+          label="New secret"
+          says={`${toShown(name, 100)} gets another secret. What is sent is signed with both for a day: give it to the receiver meanwhile.`}
+          act={async () => setSecret((await rotateWebhook(id)).secret)}
+        />
+        <Confirm
+          label="Delete"
+          says={`${toShown(name, 100)} is told of nothing any more, of what waits for it neither.`}
+          act={async () => {
+            await deleteWebhook(id);
+            onDeleted();
+          }}
+        />
+      </div>
+    </>
+  );
+}
+
+/** What came of a test. */
+function toTold({ delivered, status, problem }: WebhookTest): string {
+  if (delivered) return `The test was taken: it answered ${status}.`;
+  return `The test was not taken: ${toShown(problem ?? 'nobody answered', 300)}.`;
+}

@@ -1,0 +1,98 @@
+/** Webhooks: who is told of events. The list, one that is added (`?add=webhook`), or the page of one (`?webhook=ID`). */
+import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { webhooksQuery, WEBHOOKS, type WithSecret } from '../../api/webhooks.ts';
+import type { Webhook } from '../../generated/types.gen.ts';
+import { Foreign, toShown } from '../../parts/foreign.tsx';
+import { PagedList } from '../../parts/paged-list.tsx';
+import { ShownOnce } from '../../parts/shown-once.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Told, useTelling } from '../../parts/told.tsx';
+import { useAddress } from '../../parts/use-address.ts';
+import { AddWebhook } from './webhook-form.tsx';
+import { WebhookDetails } from './webhook.tsx';
+import { toEventWords, WEBHOOKS_PATH as HERE } from './webhook-words.ts';
+
+export function Webhooks() {
+  const [search] = useAddress();
+  const [, go] = useLocation();
+  const cache = useQueryClient();
+  const list = useInfiniteQuery(webhooksQuery());
+  const [made, setMade] = useState<WithSecret>();
+  const id = search.get('webhook');
+  const isAdding = search.get('add') === 'webhook';
+  const [telling, tell] = useTelling(isAdding || id !== null);
+  const back = (more: { made?: WithSecret; says?: string } = {}) => {
+    setMade(more.made);
+    tell(more.says);
+    void cache.invalidateQueries({ queryKey: WEBHOOKS });
+    go(HERE);
+  };
+  if (isAdding) return <AddWebhook onMade={given => back({ made: given })} />;
+  if (id !== null) {
+    return (
+      <WebhookDetails
+        key={id}
+        id={id}
+        onDeleted={() => back({ says: 'The webhook is deleted.' })}
+      />
+    );
+  }
+  return (
+    <>
+      <p>
+        Programs and channels that are told when a tool is held, a server fails or answers again,
+        somebody signs in, or too much is called.
+      </p>
+      <Told telling={telling} />
+      {made ? (
+        <ShownOnce
+          label={`Secret of ${toShown(made.webhook.name, 100)}`}
+          value={made.secret}
+          says="Its receiver checks with it that what comes is from here."
+          onDone={() => back({ says: 'The webhook is below.' })}
+        />
+      ) : null}
+      <p class="actions">
+        <Link class="button" href={`${HERE}&add=webhook`}>
+          Add a webhook
+        </Link>
+      </p>
+      <PagedList list={list} itemsOf={page => page.webhooks} none="Nobody is told of anything yet.">
+        {webhooks => (
+          <Table
+            label="Webhooks"
+            columns={['Name', 'Where', 'Told of', 'State', 'Waiting', 'Given up']}
+          >
+            {webhooks.map(webhook => (
+              <WebhookRow key={webhook.id} webhook={webhook} />
+            ))}
+          </Table>
+        )}
+      </PagedList>
+    </>
+  );
+}
+
+function WebhookRow({ webhook }: { webhook: Webhook }) {
+  const { id, name, origin, events, enabled, pending, dead } = webhook;
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={`${HERE}&webhook=${encodeURIComponent(id)}`}>
+          <Foreign text={name} max={100} />
+        </Link>
+      </th>
+      <td>
+        <Foreign text={origin} max={200} />
+      </td>
+      <td class="sentence">{toEventWords(events)}</td>
+      <td>
+        <span class={enabled ? 'badge good' : 'badge'}>{enabled ? 'on' : 'off'}</span>
+      </td>
+      <td>{pending}</td>
+      <td>{dead > 0 ? <span class="badge bad">{dead}</span> : 0}</td>
+    </tr>
+  );
+}

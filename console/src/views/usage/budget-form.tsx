@@ -1,0 +1,162 @@
+/** A budget is set, or how much it is of is changed. What was typed stays whatever the gateway answers. */
+import { useQuery } from '@tanstack/preact-query';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { createBudget, readBudget, updateBudget } from '../../api/budgets.ts';
+import { findOnlyPrincipal, groupsQuery } from '../../api/people.ts';
+import { principalsNamed } from '../../api/suggestions.ts';
+import type { Budget } from '../../generated/types.gen.ts';
+import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { Heading } from '../../parts/heading.tsx';
+import { Problem } from '../../parts/states.tsx';
+import { Suggest } from '../../parts/suggest.tsx';
+import { useAct } from '../../parts/use-act.ts';
+import { Meanwhile, useEdit } from '../../parts/use-edit.tsx';
+import { useSubjectName } from './subject-name.ts';
+
+const MAX_CALLS = 1_000_000_000;
+const KINDS = [
+  ['group', 'Everybody in a group together'],
+  ['principal', 'One person or program'],
+] as const;
+
+interface FormProps {
+  /** Where the list is. */
+  back: string;
+  onSaved: () => void;
+}
+
+export function AddBudget({ back, onSaved }: FormProps) {
+  const [kind, setKind] = useState<(typeof KINDS)[number][0]>('group');
+  const [name, setName] = useState('');
+  const [calls, setCalls] = useState('1000');
+  const { isBusy, thrown, run } = useAct();
+  const groups = useQuery(groupsQuery()).data?.groups ?? [];
+  const principals = useQuery({ ...principalsNamed(name), enabled: kind === 'principal' }).data;
+  const known = kind === 'group' ? groups : (principals?.principals ?? []);
+  async function save(): Promise<void> {
+    const called = name.trim();
+    const subject =
+      kind === 'group'
+        ? { kind, name: called }
+        : { kind, id: (await findOnlyPrincipal(called)).id };
+    await createBudget({ subject, calls_per_day: Number(calls) });
+    onSaved();
+  }
+  return (
+    <>
+      <Heading back={[back, 'All budgets']}>Set a budget</Heading>
+      <BudgetForm
+        onSend={() => run(save)}
+        isBusy={isBusy}
+        thrown={thrown}
+        label="Set it"
+        back={back}
+      >
+        <Select label="Whose" value={kind} options={KINDS} onValue={setKind} />
+        <Suggest
+          label={kind === 'group' ? 'Group' : 'Name, or id'}
+          wrong={messageFor(thrown, 'subject')}
+          value={name}
+          offered={known.map(each => each.name)}
+          required
+          onValue={setName}
+        />
+        <Calls value={calls} thrown={thrown} onValue={setCalls} />
+      </BudgetForm>
+    </>
+  );
+}
+
+export function EditBudget({ budget, back, onSaved }: FormProps & { budget: Budget }) {
+  const name = useSubjectName(budget) ?? '…';
+  const { values, setValues, isBusy, thrown, theirs, send } = useEdit({
+    record: budget,
+    toValues: ({ calls_per_day: calls }) => ({ calls: String(calls) }),
+    read: () => readBudget(budget.id),
+    save: async (base, { calls }) => {
+      await updateBudget(base.id, Number(calls), base.revision);
+      onSaved();
+    },
+  });
+  return (
+    <>
+      <Heading back={[back, 'All budgets']}>
+        Budget of <Foreign text={name} max={100} />
+      </Heading>
+      <BudgetForm
+        onSend={() => send()}
+        isBusy={isBusy}
+        thrown={thrown}
+        label={theirs ? 'Save over it' : 'Save'}
+        back={back}
+        told={theirs ? <Meanwhile noun="budget" theirs={theirs} /> : null}
+      >
+        <Calls value={values.calls} thrown={thrown} onValue={calls => setValues({ calls })} />
+      </BudgetForm>
+    </>
+  );
+}
+
+interface BudgetFormProps {
+  onSend: () => void;
+  isBusy: boolean;
+  thrown: unknown;
+  /** On the button. */
+  label: string;
+  back: string;
+  /** Beside the buttons. */
+  told?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+const BudgetForm = (props: BudgetFormProps) => (
+  <form
+    class="form"
+    autocomplete="off"
+    onSubmit={event => {
+      event.preventDefault();
+      props.onSend();
+    }}
+  >
+    {props.children}
+    {props.thrown === undefined ? null : <Problem thrown={props.thrown} />}
+    <p class="actions">
+      <button type="submit" disabled={props.isBusy}>
+        {props.label}
+      </button>
+      <Link class="button quiet" href={props.back}>
+        Cancel
+      </Link>
+      {props.told}
+    </p>
+  </form>
+);
+
+interface CallsProps {
+  value: string;
+  thrown: unknown;
+  onValue: (calls: string) => void;
+}
+
+const Calls = ({ value, thrown, onValue }: CallsProps) => (
+  <Field
+    label="Calls a day"
+    wrong={messageFor(thrown, 'calls_per_day')}
+    hint="What was called of today already counts"
+  >
+    {about => (
+      <input
+        {...about}
+        type="number"
+        required
+        min={1}
+        max={MAX_CALLS}
+        value={value}
+        onInput={({ currentTarget }) => onValue(currentTarget.value)}
+      />
+    )}
+  </Field>
+);

@@ -1,0 +1,11 @@
+/** What whoever has a budget is called. */
+import { useQuery } from '@tanstack/preact-query';
+import { principalQuery } from '../../api/people.ts';
+import type { Budget } from '../../generated/types.gen.ts';
+
+/** Of a budget; undefined while it is not known. */
+export function useSubjectName({ subject }: Pick<Budget, 'subject'>): string | undefined {
+  const isPrincipal = subject.kind === 'principal';
+  const principal = useQuery(principalQuery(isPrincipal ? subject.id : '')).data;
+  return isPrincipal ? principal?.name : `everybody in ${subject.name}`;
+}

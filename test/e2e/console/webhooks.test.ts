@@ -1,0 +1,179 @@
+/** Webhooks in the console: one is made, tried, told of events, given up and sent again, given another secret and deleted. */
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findFreePort } from '../../fixtures/start-fixture.ts';
+import { startBrowser } from '../support/browser.ts';
+import { openConsole } from '../support/console-page.ts';
+import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
+import { picture, tabTo } from '../support/keyboard.ts';
+import { startWebhookReceiver } from '../support/webhook-receiver.ts';
+
+const CANARY = 'canary-in-address';
+/** The browser notes what the gateway refuses on purpose here. */
+const REFUSED = /^Failed to load resource: .* status of 422 /;
+/** For a machine that is busy. */
+const SOON = { timeout: 60_000 };
+
+let data: string;
+let gateway: Gateway;
+let browser: Browser;
+let admin = '';
+let port = 0;
+
+const start = (adminToken?: string) =>
+  startGateway({ data, env: QUIET, ...(adminToken === undefined ? {} : { adminToken }) });
+
+beforeAll(async () => {
+  data = await mkdtemp(join(tmpdir(), 'portico-webhooks-'));
+  [gateway, browser, port] = await Promise.all([start(), startBrowser(), findFreePort()]);
+  const scopes = ['admin', 'tools:read', 'tools:call'];
+  admin = (await gateway.createToken({ name: 'Ada', scopes })).token;
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+  await rm(data, { recursive: true, force: true });
+});
+
+/** Somebody looks at the section; what is wrong with the page is told in the end. */
+async function inWebhooks(
+  search: string,
+  act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const path = `/console/settings?section=webhooks${search}`;
+  const view = await openConsole(browser, gateway.origin, admin, path);
+  try {
+    await act(view.page, async name => {
+      await picture(view.page, `console-webhooks-${name}`);
+      expect(await view.violations()).toEqual([]);
+    });
+    expect(view.problems.filter(problem => !REFUSED.test(problem))).toEqual([]);
+  } finally {
+    await view.close();
+  }
+}
+
+const told = (page: Page, text: string) => page.waitForSelector(`.notice:focus >> text=${text}`);
+const rowOf = (page: Page, name: string) => page.locator('tbody tr', { hasText: name });
+
+/** As after a day of tries. */
+async function giveUpAll(): Promise<number> {
+  const files = await readdir(data, { recursive: true });
+  const changed = files
+    .filter(file => file.includes('D1') && file.endsWith('.sqlite'))
+    .map(file => {
+      const database = new DatabaseSync(join(data, file));
+      try {
+        const sql = `UPDATE webhook_deliveries SET state = 'dead', attempts = 16, ended_at = occurred_at + 86400000,
+          problem = 'it cannot be reached' WHERE state = 'pending'`;
+        return Number(database.prepare(sql).run().changes);
+      } catch {
+        return 0;
+      } finally {
+        database.close();
+      }
+    });
+  return changed.reduce((sum, count) => sum + count, 0);
+}
+
+it('[OPS-1] [OPS-7] [SEC-1] makes one whose events are given up, sends one again, and deletes it', async () => {
+  let secret = '';
+  await inWebhooks('', async (page, look) => {
+    await page.getByText('Nobody is told').waitFor();
+    await page.click('text=Add a webhook');
+    await page.waitForSelector('h3:focus');
+    await page.getByLabel('Name').fill('on-call');
+    await page.getByLabel('Address').fill(`http://127.0.0.1:${port}/${CANARY}`);
+    await page.getByLabel('a tool is held').uncheck();
+    await look('add');
+    await page.click('text=Add it');
+    await page.waitForSelector('.shown-once textarea:focus');
+    secret = await page.inputValue('.shown-once textarea');
+    expect(secret).toMatch(/^whsec_/);
+    await look('added');
+    await page.click('text=I have it');
+    await told(page, 'The webhook is below');
+    expect(await rowOf(page, 'on-call').textContent()).toContain(`http://127.0.0.1:${port}`);
+    const content = await page.content();
+    expect([content.includes(secret), content.includes(CANARY)]).toEqual([false, false]);
+    await page.click('tbody a');
+    await page.waitForSelector('h3:focus');
+    await page.click('text=Send a test');
+    await told(page, 'The test was not taken: it cannot be reached');
+  });
+
+  // An event: somebody signs in.
+  const { token } = await gateway.createToken({ name: 'Bo' });
+  await (await openConsole(browser, gateway.origin, token)).close();
+  await gateway.stop();
+  expect(await giveUpAll()).toBe(1);
+  gateway = await start(gateway.adminToken);
+  const receiver = await startWebhookReceiver(port, secret);
+  await inWebhooks('', async (page, look) => {
+    expect(await rowOf(page, 'on-call').locator('.badge.bad').textContent()).toBe('1');
+    await look('list');
+    await page.click('tbody a');
+    await page.selectOption('text=State', 'dead');
+    await rowOf(page, 'somebody signs in').waitFor();
+    await look('dead');
+    await page.setViewportSize({ width: 360, height: 900 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await look('dead-360-dark');
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+    await page.click('text=Send again');
+    await told(page, 'It is tried again');
+    await page.selectOption('text=State', 'delivered');
+    await rowOf(page, 'somebody signs in').waitFor(SOON);
+    expect(receiver.taken.map(({ body }) => body.type)).toEqual(['sign_in']);
+    await page.click('text=Send a test');
+    await told(page, 'The test was taken: it answered 204');
+  });
+  await receiver.stop();
+});
+
+it('[OPS-1] turns one off and on, gives it another secret and deletes it, by the keyboard alone', async () => {
+  const body = { name: 'chat', url: `http://127.0.0.1:${port}/x`, events: ['server.down'] };
+  const { json } = await gateway.api('POST', '/api/v1/webhooks', body);
+  const { id } = json['webhook'] as { id: string };
+  await inWebhooks(`&webhook=${id}`, async page => {
+    const keys = page.keyboard;
+    const press = async (name: RegExp) => {
+      await tabTo(page, name);
+      await keys.press('Enter');
+    };
+    await page.waitForSelector('h3:focus');
+    await press(/^Turn it off$/);
+    await told(page, 'It is off');
+    expect((await gateway.api('GET', `/api/v1/webhooks/${id}`)).json['enabled']).toBe(false);
+    await press(/^Turn it on$/);
+    await told(page, 'It is on');
+    await press(/^New secret$/);
+    await page.waitForSelector('dialog[open]');
+    await keys.press('Enter');
+    await page.waitForSelector('.shown-once textarea:focus');
+    const secret = await page.inputValue('.shown-once textarea');
+    expect([secret.startsWith('whsec_'), secret === json['secret']]).toEqual([true, false]);
+    await press(/^I have it$/);
+    await page.waitForSelector('h3:focus');
+    await press(/^Delete$/);
+    await page.waitForSelector('dialog[open]');
+    await keys.press('Enter');
+    await told(page, 'The webhook is deleted');
+    expect((await gateway.api('GET', `/api/v1/webhooks/${id}`)).status).toBe(404);
+  });
+});
+
+it('[OPS-1] tells why one is not taken, and keeps what was typed', async () => {
+  await inWebhooks('&add=webhook', async page => {
+    await page.getByLabel('Name').fill('two words');
+    await page.getByLabel('Address').fill('nowhere');
+    await page.click('text=Add it');
+    await page.waitForSelector('.wrong');
+    expect(await page.inputValue('main input:not([type=checkbox])')).toBe('two words');
+  });
+});
