@@ -19,8 +19,8 @@ export interface SourceDocument {
   readonly title: string;
   /** How it was asked, for who reads the table. */
   readonly asked: string;
-  /** The test that shows it, from the root of the project; absent where tests cite its lines, wherever they are. */
-  readonly test?: string;
+  /** The tests that show it, from the root of the project; absent where tests cite its lines, wherever they are. */
+  readonly tests?: readonly string[];
   readonly lines: readonly DocumentLine[];
 }
 
@@ -32,17 +32,17 @@ export const MARK = `<!-- Written by \`${COMMAND}\` from test/source-documents. 
 const toRow = ({ id, says, does, why }: DocumentLine): string =>
   `| ${id} | ${says} | ${does === undefined ? 'works' : `differs: ${does}`} | ${why ?? ''} |`;
 
-const toProof = (test: string | undefined) =>
-  test === undefined
+const toProof = (tests: readonly string[] | undefined) =>
+  tests === undefined
     ? 'Each line is shown by the tests whose titles cite it.'
-    : `Shown by \`${test}\`.`;
+    : `Shown by ${tests.map(test => `\`${test}\``).join(' and ')}.`;
 
-function toSection({ title, asked, test, lines }: SourceDocument): string {
+function toSection({ title, asked, tests, lines }: SourceDocument): string {
   const differing = lines.filter(({ does }) => does !== undefined).length;
   return [
     `## ${title}`,
     '',
-    `${lines.length} lines, of which ${lines.length - differing} work and ${differing} differ. ${asked} ${toProof(test)}`,
+    `${lines.length} lines, of which ${lines.length - differing} work and ${differing} differ. ${asked} ${toProof(tests)}`,
     '',
     '| Line | It says | Portico | Why |',
     '| --- | --- | --- | --- |',

@@ -59,6 +59,6 @@ export type HostLine = (typeof LINES)[number]['id'];
 export const HOST: SourceDocument = {
   title: 'Architecture of a Multi-MCP Host',
   asked: 'Asked of its three servers over SSE, with a model that is told what to plan.',
-  test: 'test/e2e/documents/host.test.ts',
+  tests: ['test/e2e/documents/host.test.ts'],
   lines: LINES,
 };

@@ -31,6 +31,6 @@ export type MinimalLine = (typeof LINES)[number]['id'];
 export const MINIMAL: SourceDocument = {
   title: 'Minimal Multi-MCP Client Specification',
   asked: 'Asked of `portico up --stdio` with its file to the letter, but for the two addresses.',
-  test: 'test/e2e/documents/minimal.test.ts',
+  tests: ['test/e2e/documents/minimal.test.ts'],
   lines: LINES,
 };

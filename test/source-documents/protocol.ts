@@ -63,6 +63,6 @@ export type ProtocolLine = (typeof LINES)[number]['id'];
 export const PROTOCOL: SourceDocument = {
   title: 'MCP Protocol Specification for Aggregator',
   asked: 'Asked of `portico up --stdio --names colon` with its requests to the letter.',
-  test: 'test/e2e/documents/protocol.test.ts',
+  tests: ['test/e2e/documents/protocol.test.ts'],
   lines: LINES,
 };

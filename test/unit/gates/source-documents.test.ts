@@ -12,19 +12,21 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
 
 it('has each line once, and a reason where Portico differs', () => {
-  expect(DOCUMENTS.flatMap(({ lines }) => lines).length).toBeGreaterThan(100);
+  expect(DOCUMENTS.flatMap(({ lines }) => lines).length).toBeGreaterThan(160);
   expect(checkDocuments(DOCUMENTS)).toEqual([]);
 });
 
 it('names tests that are there', () => {
-  const missing = DOCUMENTS.filter(({ test }) => test && !existsSync(`${ROOT}${test}`));
+  const missing = DOCUMENTS.flatMap(({ tests = [] }) => tests).filter(
+    test => !existsSync(`${ROOT}${test}`),
+  );
   expect(missing).toEqual([]);
   const cited = new Set(
     listFiles(ROOT, 'test', ['.test.ts'])
       .flatMap(path => readCitations(path, read(path)))
       .map(({ id }) => id),
   );
-  const lines = DOCUMENTS.filter(({ test }) => !test).flatMap(document => document.lines);
+  const lines = DOCUMENTS.filter(({ tests }) => !tests).flatMap(document => document.lines);
   expect(lines.filter(({ id }) => !cited.has(id))).toEqual([]);
 });
 

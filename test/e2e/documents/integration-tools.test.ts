@@ -1,0 +1,103 @@
+/** The report on an integration system, its kinds of tools, line by line (`test/source-documents/integration.ts`): real files and processes. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { until } from '../../fixtures/start-fixture.ts';
+import { TOOL_LINES, type ToolLine } from '../../source-documents/integration.ts';
+import { startIntegration, type IntegrationStand } from '../support/integration-stand.ts';
+
+const SOON_MS = 60_000;
+
+let stand: IntegrationStand;
+
+beforeAll(async () => {
+  stand = await startIntegration();
+}, 240_000);
+afterAll(() => stand?.stop());
+
+const given = async (tool: string, args: object = {}) => {
+  const { status, text } = await stand.call(tool, args);
+  expect([tool, status]).toEqual([tool, 200]);
+  return text;
+};
+const textOf = (path: string) => readFileSync(join(stand.folder, path), 'utf8');
+const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
+
+const shows: Record<ToolLine, () => void | Promise<void>> = {
+  async I54() {
+    await given('make_directory', { path: 'd' });
+    await given('create_file', { path: 'd/empty' });
+    await given('write_file', { path: 'd/a.txt', content: 'one ' });
+    await given('append_file', { path: 'd/a.txt', content: 'two' });
+    expect(textOf('d/a.txt')).toBe('one two');
+    await given('copy_file', { src: 'd/a.txt', dest: 'd/b.txt' });
+    await given('move_file', { src: 'd/b.txt', dest: 'moved.txt' });
+    await given('delete_file', { path: 'd/empty' });
+    expect(await given('read_file', { path: 'moved.txt' })).toBe('one two');
+    expect(await given('list_directory', { path: 'd' })).toBe('["a.txt"]');
+    expect(await given('get_file_info', { path: 'd/a.txt' })).toBe('{"size":7}');
+    expect(await given('search_files', { name_pattern: 'moved' })).toBe('["moved.txt"]');
+  },
+  async I55() {
+    const [path, content] = ['Grüße 漢字 😀.txt', 'naïve \u2028 "x" \\ עברית 😀\n'];
+    await given('write_file', { path, content });
+    expect(textOf(path)).toBe(content);
+    expect(await given('read_file', { path })).toBe(content);
+    writeFileSync(join(stand.folder, 'b.bin'), Buffer.from([0, 255, 137, 10]));
+    expect(await given('read_binary_file', { path: 'b.bin' })).toBe('AP+JCg==');
+  },
+  async I56() {
+    const text = 'line of a long file, é😀\n'.repeat(100_000);
+    writeFileSync(join(stand.folder, 'large.txt'), text);
+    expect((await given('read_file', { path: 'large.txt' })) === text).toBe(true);
+  },
+  async I57() {
+    const { detail } = await stand.call('write_file', { path: '', content: 'x' });
+    expect(detail).toBe('Access denied (-32002)');
+    const pid = Number(await given('start_process', { command: 'not-a-program 2>&1' }));
+    expect(
+      await until(
+        'it has said so',
+        SOON_MS,
+        async () => (await given('read_process_output', { pid })) || undefined,
+      ),
+    ).toContain('not found');
+  },
+  async I58() {
+    const pid = Number(await given('start_process', { command: 'echo hello; cat' }));
+    await until(
+      'it has said hello',
+      SOON_MS,
+      async () => (await given('read_process_output', { pid })).includes('hello') || undefined,
+    );
+    expect(await given('write_process_input', { pid, input: 'a\n' })).toContain('a');
+    expect(await given('interact_process', { pid, input: 'b\n' })).toContain('b');
+    expect(JSON.parse(await given('list_processes'))).toContain(pid);
+    expect(isAlive(pid)).toBe(true);
+    await given('kill_process', { pid });
+    await until('it is gone', SOON_MS, async () => !isAlive(pid) || undefined);
+    expect((await stand.call('read_process_output', { pid })).detail).toContain(
+      'Process not found',
+    );
+  },
+  async I59() {
+    for (const n of [1, 2, 3]) writeFileSync(join(stand.folder, `found-${n}`), '');
+    const id = Number(await given('start_search', { query: 'found-', path: '' }));
+    const next = (most: number) =>
+      given('get_search_results', { search_id: id, max_results: most });
+    expect([await next(2), await next(2)]).toEqual(['["found-1","found-2"]', '["found-3"]']);
+    await given('stop_search', { search_id: id });
+    const { detail } = await stand.call('get_search_results', { search_id: id, max_results: 1 });
+    expect(detail).toContain('Search not found');
+  },
+  async I60() {
+    await given('set_config_value', { key: 'verbose', value: 'on' });
+    expect(JSON.parse(await given('get_config'))).toMatchObject({ verbose: 'on' });
+    expect(await given('run_command', { command_line: 'pwd' })).toContain('portico-integration');
+  },
+};
+
+it.each(TOOL_LINES.map(({ id, says }) => [id, says] as const))('[LLM-2] %s: %s', async id => {
+  expect.hasAssertions();
+  await shows[id]();
+});
