@@ -1,5 +1,5 @@
 /** What somebody fills in, with its label, what is wrong with it and a hint, which are read out with it. */
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, Ref } from 'preact';
 import { useId } from 'preact/hooks';
 import { ApiProblem } from '../api/request.ts';
 
@@ -73,7 +73,9 @@ interface TextProps extends AboutProps {
   value: string;
   /** A field of several lines. */
   rows?: number;
-  type?: 'password';
+  type?: 'password' | 'url' | 'date';
+  /** Of a line, for who gives it the focus. */
+  inputRef?: Ref<HTMLInputElement>;
   isRequired?: boolean;
   maxLength?: number;
   /** Of what is no prose: it is not corrected. */
@@ -83,7 +85,17 @@ interface TextProps extends AboutProps {
 
 /** What is typed, in a line or in several. */
 export function Text(props: TextProps) {
-  const { value, rows, type, isRequired, maxLength, isCode = false, onValue, ...about } = props;
+  const {
+    value,
+    rows,
+    type,
+    inputRef,
+    isRequired,
+    maxLength,
+    isCode = false,
+    onValue,
+    ...about
+  } = props;
   const shared = {
     value,
     required: isRequired,
@@ -99,6 +111,7 @@ export function Text(props: TextProps) {
           <input
             {...attributes}
             {...shared}
+            ref={inputRef ?? null}
             type={type}
             autocomplete={type === 'password' ? 'new-password' : undefined}
           />

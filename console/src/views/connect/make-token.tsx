@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { createToken } from '../../api/tokens.ts';
 import type { IssuedToken } from '../../generated/types.gen.ts';
-import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { messageFor, Select, Text } from '../../parts/field.tsx';
 import { Problem } from '../../parts/states.tsx';
 
 interface MakeTokenProps {
@@ -57,17 +57,14 @@ export function MakeToken({ principal, client, isBound, onMade }: MakeTokenProps
         void make();
       }}
     >
-      <Field label="Name of the token" wrong={wrongName}>
-        {about => (
-          <input
-            {...about}
-            required
-            maxLength={100}
-            value={name}
-            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <Text
+        label="Name of the token"
+        wrong={wrongName}
+        isRequired
+        maxLength={100}
+        value={name}
+        onValue={setTyped}
+      />
       <Select label="It works for" value={life} options={LIVES} onValue={setLife} />
       {thrown === undefined || wrongName ? null : <Problem thrown={thrown} />}
       <p class="actions">

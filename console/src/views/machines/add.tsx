@@ -1,10 +1,9 @@
 /** A machine gets a name here, and the command by which it comes. */
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { enrolConnector, type Enrolled } from '../../api/connectors.ts';
-import { Field, messageFor } from '../../parts/field.tsx';
+import { messageFor, Text } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
 import { Heading } from '../../parts/heading.tsx';
-import { Problem } from '../../parts/states.tsx';
 
 export function AddMachine({ onEnrolled }: { onEnrolled: (enrolled: Enrolled) => void }) {
   const [name, setName] = useState('');
@@ -24,41 +23,25 @@ export function AddMachine({ onEnrolled }: { onEnrolled: (enrolled: Enrolled) =>
     <>
       <Heading back={['/machines', 'All machines']}>Add a machine</Heading>
       <p>You get a command to run there. What the machine runs, its mcp.json says.</p>
-      <form
-        class="form"
-        autocomplete="off"
-        onSubmit={event => {
-          event.preventDefault();
-          void add();
-        }}
+      <Form
+        onSend={() => void add()}
+        isBusy={isBusy}
+        thrown={thrown}
+        verb="Add it"
+        cancel="/machines"
       >
-        <Field
+        <Text
           label="Name"
           id="machine-name"
           wrong={messageFor(thrown, 'name')}
           hint="What people call it, as build-box"
-        >
-          {about => (
-            <input
-              {...about}
-              required
-              maxLength={63}
-              spellcheck={false}
-              value={name}
-              onInput={({ currentTarget }) => setName(currentTarget.value)}
-            />
-          )}
-        </Field>
-        {thrown === undefined ? null : <Problem thrown={thrown} />}
-        <p class="actions">
-          <button type="submit" disabled={isBusy}>
-            Add it
-          </button>
-          <Link class="button quiet" href="/machines">
-            Cancel
-          </Link>
-        </p>
-      </form>
+          isRequired
+          maxLength={63}
+          value={name}
+          onValue={setName}
+          isCode
+        />
+      </Form>
     </>
   );
 }

@@ -1,7 +1,7 @@
 /** A principal is made; its page has what comes next. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
-import { Link, useLocation } from 'wouter-preact';
+import { useLocation } from 'wouter-preact';
 import { createPrincipal } from '../../api/people.ts';
 import { Heading } from '../../parts/heading.tsx';
 import { useAct } from '../../parts/use-act.ts';
@@ -31,12 +31,9 @@ export function AddPrincipal({ me }: ViewProps) {
         onSend={() => run(add)}
         isBusy={isBusy}
         thrown={thrown}
-        label="Add it"
-      >
-        <Link class="button quiet" href="/people">
-          Cancel
-        </Link>
-      </PrincipalForm>
+        verb="Add it"
+        cancel="/people"
+      />
     </>
   );
 }

@@ -1,7 +1,7 @@
 /** A provider is added; its page has what comes next. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
-import { Link, useLocation } from 'wouter-preact';
+import { useLocation } from 'wouter-preact';
 import { createProvider } from '../../api/sign-in-providers.ts';
 import { Heading } from '../../parts/heading.tsx';
 import { useAct } from '../../parts/use-act.ts';
@@ -29,12 +29,9 @@ export function AddProvider() {
         onSend={() => run(add)}
         isBusy={isBusy}
         thrown={thrown}
-        label="Add it"
-      >
-        <Link class="button quiet" href={PROVIDERS}>
-          Cancel
-        </Link>
-      </ProviderForm>
+        verb="Add it"
+        cancel={PROVIDERS}
+      />
     </>
   );
 }

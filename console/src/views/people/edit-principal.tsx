@@ -40,13 +40,10 @@ export function EditPrincipal({ me, principal, onDone }: EditProps) {
       onSend={() => send()}
       isBusy={isBusy}
       thrown={thrown}
-      label={theirs ? 'Save over it' : 'Save'}
+      verb={theirs ? 'Save over it' : 'Save'}
       takesFocus
-    >
-      <button type="button" class="quiet" onClick={onDone}>
-        Cancel
-      </button>
-      {theirs ? <Meanwhile noun="principal" theirs={theirs} /> : null}
-    </PrincipalForm>
+      cancel={onDone}
+      beside={theirs ? <Meanwhile noun="principal" theirs={theirs} /> : null}
+    />
   );
 }

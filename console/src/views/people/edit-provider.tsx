@@ -37,13 +37,10 @@ export function EditProvider({ provider, onDone }: EditProps) {
       onSend={() => send()}
       isBusy={isBusy}
       thrown={thrown}
-      label={theirs ? 'Save over it' : 'Save'}
+      verb={theirs ? 'Save over it' : 'Save'}
       isKnown
-    >
-      <button type="button" class="quiet" onClick={onDone}>
-        Cancel
-      </button>
-      {theirs ? <Meanwhile noun="provider" theirs={theirs} /> : null}
-    </ProviderForm>
+      cancel={onDone}
+      beside={theirs ? <Meanwhile noun="provider" theirs={theirs} /> : null}
+    />
   );
 }

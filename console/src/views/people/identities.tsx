@@ -5,9 +5,9 @@ import { Link } from 'wouter-preact';
 import { findOnlyPrincipal } from '../../api/people.ts';
 import { createIdentity, deleteIdentity, identitiesQuery } from '../../api/sign-in-providers.ts';
 import type { SignInProvider } from '../../generated/types.gen.ts';
-import { Field, messageFor } from '../../parts/field.tsx';
+import { messageFor, Text } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
-import { Problem } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useAct } from '../../parts/use-act.ts';
 import { toAddress } from './addresses.ts';
@@ -87,16 +87,15 @@ function NameSomebody({ provider }: { provider: SignInProvider }) {
         </button>
       </p>
       {isOpen ? (
-        <form
-          class="form"
-          autocomplete="off"
-          aria-label="Name somebody"
-          onSubmit={event => {
-            event.preventDefault();
-            run(add);
-          }}
+        <Form
+          label="Name somebody"
+          onSend={() => run(add)}
+          isBusy={isBusy}
+          thrown={thrown}
+          verb="Add it"
+          cancel={close}
         >
-          <Field
+          <Text
             label="Subject"
             wrong={messageFor(thrown, 'subject')}
             hint={
@@ -104,29 +103,14 @@ function NameSomebody({ provider }: { provider: SignInProvider }) {
                 ? 'The number of the account'
                 : 'What the provider calls them in sub'
             }
-          >
-            {about => (
-              <input
-                {...about}
-                required
-                maxLength={500}
-                spellcheck={false}
-                value={subject}
-                onInput={({ currentTarget }) => setSubject(currentTarget.value)}
-              />
-            )}
-          </Field>
+            isRequired
+            maxLength={500}
+            value={subject}
+            onValue={setSubject}
+            isCode
+          />
           <WhoChoice label="Signs in as, by name or id" value={who} onValue={setWho} />
-          {thrown === undefined ? null : <Problem thrown={thrown} />}
-          <p class="actions">
-            <button type="submit" disabled={isBusy}>
-              Add it
-            </button>
-            <button type="button" class="quiet" onClick={close}>
-              Cancel
-            </button>
-          </p>
-        </form>
+        </Form>
       ) : null}
     </>
   );

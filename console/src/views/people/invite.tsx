@@ -5,9 +5,9 @@ import { useRef, useState } from 'preact/hooks';
 import { createInvitation } from '../../api/sign-in.ts';
 import type { IssuedInvitation, Principal } from '../../generated/types.gen.ts';
 import { messageFor, Select } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
 import { toShown } from '../../parts/foreign.tsx';
 import { ShownOnce } from '../../parts/shown-once.tsx';
-import { Problem } from '../../parts/states.tsx';
 import { toWhole } from '../../parts/time.tsx';
 import { useAct } from '../../parts/use-act.ts';
 
@@ -75,13 +75,15 @@ export function Invite({ label, findWho, children, onInvited }: InviteProps) {
         </button>
       </p>
       {isOpen ? (
-        <form
-          class="form"
-          autocomplete="off"
-          aria-label={label}
-          onSubmit={event => {
-            event.preventDefault();
-            run(invite);
+        <Form
+          label={label}
+          onSend={() => run(invite)}
+          isBusy={isBusy}
+          thrown={thrown}
+          verb="Make the link"
+          cancel={() => {
+            setOpen(false);
+            button.current?.focus();
           }}
         >
           {children?.(thrown)}
@@ -92,23 +94,7 @@ export function Invite({ label, findWho, children, onInvited }: InviteProps) {
             wrong={messageFor(thrown, 'valid_seconds')}
             onValue={setSpan}
           />
-          {thrown === undefined ? null : <Problem thrown={thrown} />}
-          <p class="actions">
-            <button type="submit" disabled={isBusy}>
-              Make the link
-            </button>
-            <button
-              type="button"
-              class="quiet"
-              onClick={() => {
-                setOpen(false);
-                button.current?.focus();
-              }}
-            >
-              Cancel
-            </button>
-          </p>
-        </form>
+        </Form>
       ) : null}
     </>
   );

@@ -5,10 +5,10 @@ import type { Me } from '../../api/me.ts';
 import { serversNamed } from '../../api/suggestions.ts';
 import { createToken } from '../../api/tokens.ts';
 import type { IssuedToken, Principal } from '../../generated/types.gen.ts';
-import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { messageFor, Select, Text } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
 import { itemsOf, toDraft, type ListDraft } from '../../parts/list-draft.ts';
 import { ListField } from '../../parts/list-field.tsx';
-import { Problem } from '../../parts/states.tsx';
 import { useAct } from '../../parts/use-act.ts';
 import { EXPIRIES, toExpiresAt, type Expiry } from './expiry.ts';
 import { ScopeChoice } from './scope-choice.tsx';
@@ -52,32 +52,25 @@ export function NewToken({ me, principal, onMade, onCancel }: NewTokenProps) {
     onMade(made);
   };
   return (
-    <form
-      class="form"
-      autocomplete="off"
-      aria-label="A new token"
-      onSubmit={event => {
-        event.preventDefault();
-        run(make);
-      }}
+    <Form
+      label="A new token"
+      onSend={() => run(make)}
+      isBusy={isBusy}
+      thrown={thrown}
+      verb="Make it"
+      cancel={onCancel}
     >
-      <Field
+      <Text
         label="Name of the token"
         wrong={messageFor(thrown, 'name')}
         hint="Where it is used, as laptop"
-      >
-        {about => (
-          <input
-            {...about}
-            ref={first}
-            required
-            maxLength={100}
-            spellcheck={false}
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        )}
-      </Field>
+        inputRef={first}
+        isRequired
+        maxLength={100}
+        value={name}
+        onValue={setName}
+        isCode
+      />
       <ScopeChoice
         label="It may"
         offered={offered}
@@ -87,29 +80,17 @@ export function NewToken({ me, principal, onMade, onCancel }: NewTokenProps) {
       />
       <Select label="It ends" value={expiry} options={EXPIRIES} onValue={setExpiry} />
       {expiry === 'day' ? (
-        <Field label="Last day" wrong={messageFor(thrown, 'expires_at')}>
-          {about => (
-            <input
-              {...about}
-              type="date"
-              required
-              value={day}
-              onInput={({ currentTarget }) => setDay(currentTarget.value)}
-            />
-          )}
-        </Field>
+        <Text
+          label="Last day"
+          wrong={messageFor(thrown, 'expires_at')}
+          type="date"
+          isRequired
+          value={day}
+          onValue={setDay}
+        />
       ) : null}
       <Limits limits={limits} onLimits={setLimits} thrown={thrown} />
-      {thrown === undefined ? null : <Problem thrown={thrown} />}
-      <p class="actions">
-        <button type="submit" disabled={isBusy}>
-          Make it
-        </button>
-        <button type="button" class="quiet" onClick={onCancel}>
-          Cancel
-        </button>
-      </p>
-    </form>
+    </Form>
   );
 }
 

@@ -1,34 +1,28 @@
 /** The form of a principal, new or edited. What was typed stays whatever the gateway answers. */
 import { useQuery } from '@tanstack/preact-query';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Me } from '../../api/me.ts';
 import { groupsQuery } from '../../api/people.ts';
-import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { messageFor, Select, Text } from '../../parts/field.tsx';
+import { Form, type Sending } from '../../parts/form.tsx';
 import { ListField } from '../../parts/list-field.tsx';
-import { Problem } from '../../parts/states.tsx';
 import type { PrincipalValues } from './principal-values.ts';
 import { ScopeChoice } from './scope-choice.tsx';
 import { scopesToGive } from './scopes.ts';
 
-interface FormProps {
+interface FormProps extends Sending {
   me: Me;
   values: PrincipalValues;
   onValues: (values: PrincipalValues) => void;
-  onSend: () => void;
-  isBusy: boolean;
-  /** What came of sending it. */
-  thrown: unknown;
   /** On the button. */
-  label: string;
+  verb: string;
   /** It is opened within a page, so the focus goes to it. */
   takesFocus?: boolean;
-  /** Beside the button. */
-  children?: ComponentChildren;
 }
 
 export function PrincipalForm(props: FormProps) {
-  const { me, values, onValues, onSend, isBusy, thrown, label, takesFocus, children } = props;
+  const { me, values, onValues, takesFocus, ...sending } = props;
+  const { thrown } = sending;
   const first = useRef<HTMLInputElement>(null);
   const groups = useQuery(groupsQuery()).data?.groups ?? [];
   useEffect(() => {
@@ -36,31 +30,18 @@ export function PrincipalForm(props: FormProps) {
   }, [takesFocus]);
   const set = (more: Partial<PrincipalValues>) => onValues({ ...values, ...more });
   return (
-    <form
-      class="form"
-      autocomplete="off"
-      onSubmit={event => {
-        event.preventDefault();
-        onSend();
-      }}
-    >
-      <Field
+    <Form {...sending}>
+      <Text
         label="Name"
         wrong={messageFor(thrown, 'name')}
         hint="Of a person, or of a program that calls by itself"
-      >
-        {about => (
-          <input
-            {...about}
-            ref={first}
-            required
-            maxLength={100}
-            spellcheck={false}
-            value={values.name}
-            onInput={({ currentTarget }) => set({ name: currentTarget.value })}
-          />
-        )}
-      </Field>
+        inputRef={first}
+        isRequired
+        maxLength={100}
+        value={values.name}
+        onValue={name => set({ name })}
+        isCode
+      />
       <ListField
         label="Groups"
         draft={values.groups}
@@ -87,13 +68,6 @@ export function PrincipalForm(props: FormProps) {
           onValue={scopes => set({ scopes })}
         />
       ) : null}
-      {thrown === undefined ? null : <Problem thrown={thrown} />}
-      <p class="actions">
-        <button type="submit" disabled={isBusy}>
-          {label}
-        </button>
-        {children}
-      </p>
-    </form>
+    </Form>
   );
 }

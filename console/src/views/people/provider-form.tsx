@@ -1,26 +1,19 @@
 /** The form of a provider by which people sign in, new or edited. What was typed stays whatever the gateway answers. */
 import { useQuery } from '@tanstack/preact-query';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { secretsQuery } from '../../api/secrets.ts';
 import { Field, messageFor, Select } from '../../parts/field.tsx';
-import { Problem } from '../../parts/states.tsx';
+import { Form, type Sending } from '../../parts/form.tsx';
 import { ProviderClaims } from './provider-claims.tsx';
 import { findBadLine, GITHUB, type ProviderValues } from './provider-values.ts';
 
-interface FormProps {
+interface FormProps extends Sending {
   values: ProviderValues;
   onValues: (values: ProviderValues) => void;
-  onSend: () => void;
-  isBusy: boolean;
-  /** What came of sending it. */
-  thrown: unknown;
   /** On the button. */
-  label: string;
+  verb: string;
   /** It is there already: its kind and issuer stay. */
   isKnown?: boolean;
-  /** Beside the button. */
-  children?: ComponentChildren;
 }
 
 const KINDS = [
@@ -30,7 +23,8 @@ const KINDS = [
 ] as const;
 
 export function ProviderForm(props: FormProps) {
-  const { values, onValues, onSend, isBusy, thrown, label, isKnown = false, children } = props;
+  const { values, onValues, isKnown = false, ...sending } = props;
+  const { onSend, thrown } = sending;
   const [hasTried, setTried] = useState(false);
   const first = useRef<HTMLInputElement>(null);
   const secrets = useQuery(secretsQuery()).data ?? [];
@@ -48,11 +42,9 @@ export function ProviderForm(props: FormProps) {
       set({ [name]: currentTarget.value }),
   });
   return (
-    <form
-      class="form"
-      autocomplete="off"
-      onSubmit={event => {
-        event.preventDefault();
+    <Form
+      {...sending}
+      onSend={() => {
         setTried(true);
         if (isBad === undefined) onSend();
       }}
@@ -107,14 +99,7 @@ export function ProviderForm(props: FormProps) {
       )}
       <ProviderClaims values={values} onMore={set} thrown={thrown} hasTried={hasTried} />
       <Redirect kind={values.kind} />
-      {thrown === undefined ? null : <Problem thrown={thrown} />}
-      <p class="actions">
-        <button type="submit" disabled={isBusy}>
-          {label}
-        </button>
-        {children}
-      </p>
-    </form>
+    </Form>
   );
 }
 

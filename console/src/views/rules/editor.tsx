@@ -1,6 +1,5 @@
 /** A rule is made, edited or deleted: who gains and loses what is shown before. */
 import { useQueryClient } from '@tanstack/preact-query';
-import { Link } from 'wouter-preact';
 import { ApiProblem } from '../../api/request.ts';
 import {
   createRule,
@@ -82,17 +81,18 @@ export function RuleEditor({ rule, whose, onDone }: EditorProps) {
         onSend={() => edit.show()}
         isBusy={isBusy}
         thrown={edit.thrown}
-      >
-        {rule ? (
-          <button type="button" class="quiet" disabled={isBusy} onClick={() => edit.show(true)}>
-            Show what deleting it changes
-          </button>
-        ) : null}
-        <Link class="button quiet" href="/rules">
-          Cancel
-        </Link>
-        {theirs ? <Meanwhile noun="rule" theirs={theirs} /> : null}
-      </RuleForm>
+        cancel="/rules"
+        beside={
+          <>
+            {rule ? (
+              <button type="button" class="quiet" disabled={isBusy} onClick={() => edit.show(true)}>
+                Show what deleting it changes
+              </button>
+            ) : null}
+            {theirs ? <Meanwhile noun="rule" theirs={theirs} /> : null}
+          </>
+        }
+      />
       {shown ? (
         <Preview
           title={shown.isDeletion ? 'What deleting it changes' : 'What saving it changes'}

@@ -1,41 +1,27 @@
 /** The form of a rule, new or edited. What was typed stays whatever the gateway answers. */
 import { useQuery } from '@tanstack/preact-query';
-import type { ComponentChildren } from 'preact';
 import { groupsQuery } from '../../api/people.ts';
 import { principalsNamed, serversNamed, toolsOf } from '../../api/suggestions.ts';
-import { Field, messageFor, Select } from '../../parts/field.tsx';
-import { Problem } from '../../parts/states.tsx';
+import { messageFor, Select, Text } from '../../parts/field.tsx';
+import { Form, type Sending } from '../../parts/form.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import type { RuleValues } from './form-values.ts';
 
-interface FormProps {
+interface FormProps extends Sending {
   values: RuleValues;
   /** Somebody typed something else. */
   onChange: (more: Partial<RuleValues>) => void;
-  onSend: () => void;
-  isBusy: boolean;
-  thrown: unknown;
-  /** Beside the button. */
-  children: ComponentChildren;
 }
 
-export function RuleForm({ values, onChange: set, onSend, isBusy, thrown, children }: FormProps) {
+export function RuleForm({ values, onChange: set, ...sending }: FormProps) {
   const wrong = (...names: string[]) =>
-    messageFor(thrown, ...names.flatMap(name => [name, `rule.${name}`]));
+    messageFor(sending.thrown, ...names.flatMap(name => [name, `rule.${name}`]));
   const groups = useQuery(groupsQuery()).data?.groups ?? [];
   const principals = useQuery(principalsNamed(values.principal)).data?.principals ?? [];
   const servers = useQuery(serversNamed(values.server === '*' ? '' : values.server)).data?.servers;
   const tools = useQuery(toolsOf(values.server)).data ?? [];
   return (
-    <form
-      class="form"
-      aria-label="Rule"
-      autocomplete="off"
-      onSubmit={event => {
-        event.preventDefault();
-        onSend();
-      }}
-    >
+    <Form {...sending} label="Rule" verb="Show what changes">
       <Select
         id="rule-effect"
         label="What it does"
@@ -103,24 +89,14 @@ export function RuleForm({ values, onChange: set, onSend, isBusy, thrown, childr
         />
         Only tools whose server says that they only read
       </label>
-      <Field label="Why there is this rule" wrong={wrong('description')}>
-        {about => (
-          <textarea
-            {...about}
-            rows={2}
-            maxLength={2000}
-            value={values.description}
-            onInput={({ currentTarget }) => set({ description: currentTarget.value })}
-          />
-        )}
-      </Field>
-      {thrown === undefined ? null : <Problem thrown={thrown} />}
-      <p class="actions">
-        <button type="submit" disabled={isBusy}>
-          Show what changes
-        </button>
-        {children}
-      </p>
-    </form>
+      <Text
+        label="Why there is this rule"
+        wrong={wrong('description')}
+        rows={2}
+        maxLength={2000}
+        value={values.description}
+        onValue={description => set({ description })}
+      />
+    </Form>
   );
 }

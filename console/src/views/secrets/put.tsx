@@ -1,13 +1,12 @@
 /** A secret is added, or another value takes the place of its value. What was typed stays whatever the gateway answers. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { ApiProblem } from '../../api/request.ts';
 import { putSecret, SECRETS, secretsQuery } from '../../api/secrets.ts';
 import type { Secret } from '../../generated/types.gen.ts';
 import { messageFor, Text } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
 import { Heading } from '../../parts/heading.tsx';
-import { Problem } from '../../parts/states.tsx';
 
 interface PutProps {
   /** Absent: it is a new one. */
@@ -70,13 +69,12 @@ export function PutSecret({ replaced, onStored }: PutProps) {
       <Heading back={['/secrets', 'All secrets']}>
         {replaced ? `Replace the value of ${replaced.name}` : 'Add a secret'}
       </Heading>
-      <form
-        class="form"
-        autocomplete="off"
-        onSubmit={event => {
-          event.preventDefault();
-          void store();
-        }}
+      <Form
+        onSend={() => void store()}
+        isBusy={isBusy}
+        thrown={thrown}
+        verb={base && isStale ? 'Store it all the same' : 'Store it'}
+        cancel="/secrets"
       >
         {replaced ? null : (
           <Text
@@ -114,17 +112,8 @@ export function PutSecret({ replaced, onStored }: PutProps) {
           onValue={setOrigins}
           isCode
         />
-        {thrown === undefined ? null : <Problem thrown={thrown} />}
         {base && isStale ? <Meanwhile now={base} /> : null}
-        <p class="actions">
-          <button type="submit" disabled={isBusy}>
-            {base && isStale ? 'Store it all the same' : 'Store it'}
-          </button>
-          <Link class="button quiet" href="/secrets">
-            Cancel
-          </Link>
-        </p>
-      </form>
+      </Form>
     </>
   );
 }

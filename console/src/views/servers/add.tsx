@@ -1,7 +1,7 @@
 /** A server is added by its address; what comes of it is shown on its own page, as it happens. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
-import { Link, useLocation } from 'wouter-preact';
+import { useLocation } from 'wouter-preact';
 import { createServer } from '../../api/servers.ts';
 import { Heading } from '../../parts/heading.tsx';
 import { NEW, toCreate } from './form-values.ts';
@@ -36,12 +36,9 @@ export function AddServer() {
         onSend={() => void send()}
         isBusy={isBusy}
         thrown={thrown}
-        label="Add it"
-      >
-        <Link class="button quiet" href="/servers">
-          Cancel
-        </Link>
-      </ServerForm>
+        verb="Add it"
+        cancel="/servers"
+      />
     </>
   );
 }

@@ -36,13 +36,10 @@ export function EditServer({ server, onDone }: EditProps) {
       onSend={() => send()}
       isBusy={isBusy}
       thrown={thrown}
-      label={theirs ? 'Save over it' : 'Save'}
+      verb={theirs ? 'Save over it' : 'Save'}
       of={base.transport_type === 'STDIO' ? 'program' : 'server'}
-    >
-      <button type="button" class="quiet" onClick={onDone}>
-        Cancel
-      </button>
-      {theirs ? <Meanwhile noun="server" theirs={theirs} /> : null}
-    </ServerForm>
+      cancel={onDone}
+      beside={theirs ? <Meanwhile noun="server" theirs={theirs} /> : null}
+    />
   );
 }

@@ -1,23 +1,17 @@
 /** The form of a server, new or edited. What was typed stays whatever the gateway answers. */
-import type { ComponentChildren, ComponentProps } from 'preact';
+import type { ComponentProps } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import * as field from '../../parts/field.tsx';
-import { Problem } from '../../parts/states.tsx';
+import { Form, type Sending } from '../../parts/form.tsx';
 import type { CredentialChoice, FormValues } from './form-values.ts';
 
-interface FormProps {
+interface FormProps extends Sending {
   values: FormValues;
   onValues: (values: FormValues) => void;
-  onSend: () => void;
-  isBusy: boolean;
-  /** What came of sending it. */
-  thrown: unknown;
   /** On the button. */
-  label: string;
+  verb: string;
   /** It is there already, so its credential can be kept; of a program only words are edited. */
   of?: 'server' | 'program';
-  /** Beside the button. */
-  children?: ComponentChildren;
 }
 
 const CREDENTIALS: readonly [choice: CredentialChoice, text: string][] = [
@@ -38,36 +32,27 @@ const FIELDS = {
 } as const;
 
 export function ServerForm(props: FormProps) {
-  const { values, onValues, onSend, isBusy, thrown, label, of: kind, children } = props;
+  const { values, onValues, of: kind, ...sending } = props;
   const first = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), [kind]);
   const set = (more: Partial<FormValues>) => onValues({ ...values, ...more });
-  const messageOf = (key: keyof typeof FIELDS) => field.messageFor(thrown, ...FIELDS[key]);
+  const messageOf = (key: keyof typeof FIELDS) => field.messageFor(sending.thrown, ...FIELDS[key]);
   const takesSecret = values.credential === 'bearer' || values.credential === 'header';
   return (
-    <form
-      class="form server-form"
-      autocomplete="off"
-      onSubmit={event => {
-        event.preventDefault();
-        onSend();
-      }}
-    >
-      <Field label="Name" wrong={messageOf('name')} hint="Its tools are called NAME.tool">
-        {about => (
-          <input
-            {...about}
-            ref={first}
-            required
-            maxLength={63}
-            spellcheck={false}
-            value={values.name}
-            onInput={({ currentTarget }) => set({ name: currentTarget.value })}
-          />
-        )}
-      </Field>
+    <Form {...sending} class="server-form">
+      <Text
+        label="Name"
+        wrong={messageOf('name')}
+        hint="Its tools are called NAME.tool"
+        inputRef={first}
+        isRequired
+        maxLength={63}
+        value={values.name}
+        onValue={name => set({ name })}
+        isCode
+      />
       {kind === 'program' ? null : (
-        <Field
+        <Text
           label="Address"
           wrong={messageOf('url')}
           hint={
@@ -75,31 +60,22 @@ export function ServerForm(props: FormProps) {
               ? 'As https://mcp.example.com/mcp'
               : 'At another origin the credential is not kept'
           }
-        >
-          {about => (
-            <input
-              {...about}
-              type="url"
-              required
-              maxLength={2048}
-              spellcheck={false}
-              value={values.url}
-              onInput={({ currentTarget }) => set({ url: currentTarget.value })}
-            />
-          )}
-        </Field>
+          type="url"
+          isRequired
+          maxLength={2048}
+          value={values.url}
+          onValue={url => set({ url })}
+          isCode
+        />
       )}
-      <Field label="Description" wrong={messageOf('description')}>
-        {about => (
-          <textarea
-            {...about}
-            rows={2}
-            maxLength={2000}
-            value={values.description}
-            onInput={({ currentTarget }) => set({ description: currentTarget.value })}
-          />
-        )}
-      </Field>
+      <Text
+        label="Description"
+        wrong={messageOf('description')}
+        rows={2}
+        maxLength={2000}
+        value={values.description}
+        onValue={description => set({ description })}
+      />
       {kind === 'program' ? null : (
         <>
           <Select
@@ -109,37 +85,26 @@ export function ServerForm(props: FormProps) {
             onValue={credential => set({ credential })}
           />
           {values.credential === 'header' ? (
-            <Field label="Name of the header">
-              {about => (
-                <input
-                  {...about}
-                  required
-                  maxLength={128}
-                  spellcheck={false}
-                  value={values.header}
-                  onInput={({ currentTarget }) => set({ header: currentTarget.value })}
-                />
-              )}
-            </Field>
+            <Text
+              label="Name of the header"
+              isRequired
+              maxLength={128}
+              value={values.header}
+              onValue={header => set({ header })}
+              isCode
+            />
           ) : null}
           {takesSecret ? (
-            <Field
+            <Text
               label={values.credential === 'bearer' ? 'Token' : 'Value of the header'}
               wrong={messageOf('secret')}
               hint={'Stored sealed and never shown again. ${NAME} stands for a secret.'}
-            >
-              {about => (
-                <input
-                  {...about}
-                  type="password"
-                  required
-                  autocomplete="new-password"
-                  spellcheck={false}
-                  value={values.secret}
-                  onInput={({ currentTarget }) => set({ secret: currentTarget.value })}
-                />
-              )}
-            </Field>
+              type="password"
+              isRequired
+              value={values.secret}
+              onValue={secret => set({ secret })}
+              isCode
+            />
           ) : null}
           <Select
             label="Accounts"
@@ -176,21 +141,14 @@ export function ServerForm(props: FormProps) {
         ]}
         onValue={approval => set({ approval })}
       />
-      {thrown === undefined ? null : <Problem thrown={thrown} />}
-      <p class="actions">
-        <button type="submit" disabled={isBusy}>
-          {label}
-        </button>
-        {children}
-      </p>
-    </form>
+    </Form>
   );
 }
 
 const toId = (label: string) => `server-${label.toLowerCase().replaceAll(' ', '-')}`;
 
-const Field = (props: ComponentProps<typeof field.Field>) => (
-  <field.Field {...props} id={toId(props.label)} />
+const Text = (props: ComponentProps<typeof field.Text>) => (
+  <field.Text {...props} id={toId(props.label)} />
 );
 
 function Select<T extends string>(props: ComponentProps<typeof field.Select<T>>) {

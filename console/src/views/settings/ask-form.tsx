@@ -1,12 +1,11 @@
 /** Tools are allowed to be asked for. */
 import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { createEntry } from '../../api/ask-allowlist.ts';
 import { findPrincipal, principalsNamed, serversNamed, toolsOf } from '../../api/suggestions.ts';
 import type { CreateAskAllowlistEntry } from '../../generated/types.gen.ts';
 import { messageFor, Select, Text } from '../../parts/field.tsx';
-import { Problem } from '../../parts/states.tsx';
+import { Form } from '../../parts/form.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import { useAct } from '../../parts/use-act.ts';
 
@@ -54,14 +53,7 @@ export function AskForm({ back, onSaved }: FormProps) {
   const wrongEffects = messageFor(thrown, 'side_effects');
 
   return (
-    <form
-      class="form"
-      autocomplete="off"
-      onSubmit={event => {
-        event.preventDefault();
-        save();
-      }}
-    >
+    <Form onSend={save} isBusy={isBusy} thrown={thrown} verb="Allow it" cancel={back}>
       <h3 ref={heading} tabIndex={-1}>
         Allow tools to be asked for
       </h3>
@@ -112,16 +104,7 @@ export function AskForm({ back, onSaved }: FormProps) {
         value={description}
         onValue={setDescription}
       />
-      {thrown === undefined ? null : <Problem thrown={thrown} />}
-      <p class="actions">
-        <button type="submit" disabled={isBusy}>
-          Allow it
-        </button>
-        <Link class="button quiet" href={back}>
-          Cancel
-        </Link>
-      </p>
-    </form>
+    </Form>
   );
 }
 

@@ -1,14 +1,13 @@
 /** A rule of the result cache, new or edited. Where it was edited elsewhere meanwhile, that is told first, and what was typed is kept. */
 import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { createCacheRule, readCacheRule, updateCacheRule } from '../../api/cache-rules.ts';
 import { ApiProblem } from '../../api/request.ts';
 import { serversNamed, toolsOf } from '../../api/suggestions.ts';
 import type { CacheRule } from '../../generated/types.gen.ts';
 import { Field, messageFor, Text } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
-import { Problem } from '../../parts/states.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import { useAct } from '../../parts/use-act.ts';
 
@@ -50,13 +49,12 @@ export function CacheRuleForm({ rule, back, onSaved }: FormProps) {
     });
 
   return (
-    <form
-      class="form"
-      autocomplete="off"
-      onSubmit={event => {
-        event.preventDefault();
-        save();
-      }}
+    <Form
+      onSend={save}
+      isBusy={isBusy}
+      thrown={thrown}
+      verb={isStale ? 'Save over it' : 'Save'}
+      cancel={back}
     >
       <h3 ref={heading} tabIndex={-1}>
         {rule
@@ -119,7 +117,6 @@ export function CacheRuleForm({ rule, back, onSaved }: FormProps) {
         value={description}
         onValue={setDescription}
       />
-      {thrown === undefined ? null : <Problem thrown={thrown} />}
       {base && isStale ? (
         <p class="problem" role="alert">
           Somebody else changed it meanwhile: {base.ttl_seconds} seconds,{' '}
@@ -128,14 +125,6 @@ export function CacheRuleForm({ rule, back, onSaved }: FormProps) {
           ”. What you typed is kept; nothing is saved yet.
         </p>
       ) : null}
-      <p class="actions">
-        <button type="submit" disabled={isBusy}>
-          {isStale ? 'Save over it' : 'Save'}
-        </button>
-        <Link class="button quiet" href={back}>
-          Cancel
-        </Link>
-      </p>
-    </form>
+    </Form>
   );
 }

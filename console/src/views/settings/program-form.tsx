@@ -1,10 +1,9 @@
 /** A program that has no document and does not register itself is made known. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { createClient } from '../../api/oauth-clients.ts';
 import type { IssuedOAuthClient } from '../../generated/types.gen.ts';
 import { messageFor, Text } from '../../parts/field.tsx';
-import { Problem } from '../../parts/states.tsx';
+import { Form } from '../../parts/form.tsx';
 import { useAct } from '../../parts/use-act.ts';
 
 interface FormProps {
@@ -32,14 +31,7 @@ export function ProgramForm({ back, onMade }: FormProps) {
       onMade(await createClient(body));
     });
   return (
-    <form
-      class="form"
-      autocomplete="off"
-      onSubmit={event => {
-        event.preventDefault();
-        make();
-      }}
-    >
+    <Form onSend={make} isBusy={isBusy} thrown={thrown} verb="Add it" cancel={back}>
       <h3 ref={heading} tabIndex={-1}>
         Add a program
       </h3>
@@ -72,15 +64,6 @@ export function ProgramForm({ back, onMade }: FormProps) {
         />
         It cannot keep a secret, as a program on a desktop
       </label>
-      {thrown === undefined ? null : <Problem thrown={thrown} />}
-      <p class="actions">
-        <button type="submit" disabled={isBusy}>
-          Add it
-        </button>
-        <Link class="button quiet" href={back}>
-          Cancel
-        </Link>
-      </p>
-    </form>
+    </Form>
   );
 }

@@ -1,6 +1,5 @@
 /** A toolset is made, edited or deleted: what it gains and loses, and who does, is shown before. */
 import { useQueryClient } from '@tanstack/preact-query';
-import { Link } from 'wouter-preact';
 import {
   createToolset,
   deleteToolset,
@@ -62,17 +61,18 @@ export function ToolsetEditor({ toolset, onDone }: EditorProps) {
         onSend={() => edit.show()}
         isBusy={isBusy}
         thrown={edit.thrown}
-      >
-        {toolset ? (
-          <button type="button" class="quiet" disabled={isBusy} onClick={() => edit.show(true)}>
-            Show what deleting it changes
-          </button>
-        ) : null}
-        <Link class="button quiet" href="/toolsets">
-          Cancel
-        </Link>
-        {theirs ? <Meanwhile noun="toolset" theirs={theirs} /> : null}
-      </ToolsetForm>
+        cancel="/toolsets"
+        beside={
+          <>
+            {toolset ? (
+              <button type="button" class="quiet" disabled={isBusy} onClick={() => edit.show(true)}>
+                Show what deleting it changes
+              </button>
+            ) : null}
+            {theirs ? <Meanwhile noun="toolset" theirs={theirs} /> : null}
+          </>
+        }
+      />
       {shown ? (
         <Preview
           title={shown.isDeletion ? 'What deleting it changes' : 'What saving it changes'}

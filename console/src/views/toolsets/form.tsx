@@ -1,71 +1,41 @@
 /** The form of a toolset, new or edited. What was typed stays whatever the gateway answers. */
 import { useQuery } from '@tanstack/preact-query';
-import type { ComponentChildren } from 'preact';
 import { groupsQuery } from '../../api/people.ts';
-import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { messageFor, Select, Text } from '../../parts/field.tsx';
+import { Form, type Sending } from '../../parts/form.tsx';
 import { ListField } from '../../parts/list-field.tsx';
-import { Problem } from '../../parts/states.tsx';
 import type { ToolsetValues } from './form-values.ts';
 import { Overrides } from './overrides.tsx';
 import { Picker } from './picker.tsx';
 
-interface FormProps {
+interface FormProps extends Sending {
   values: ToolsetValues;
   /** Somebody typed something else. */
   onChange: (more: Partial<ToolsetValues>) => void;
-  onSend: () => void;
-  isBusy: boolean;
-  thrown: unknown;
-  /** Beside the button. */
-  children: ComponentChildren;
 }
 
-export function ToolsetForm({
-  values,
-  onChange: set,
-  onSend,
-  isBusy,
-  thrown,
-  children,
-}: FormProps) {
-  const wrong = (path: string) => messageFor(thrown, path, `toolset.${path}`);
+export function ToolsetForm({ values, onChange: set, ...sending }: FormProps) {
+  const wrong = (path: string) => messageFor(sending.thrown, path, `toolset.${path}`);
   return (
-    <form
-      class="form toolset-form"
-      aria-label="Toolset"
-      autocomplete="off"
-      onSubmit={event => {
-        event.preventDefault();
-        onSend();
-      }}
-    >
-      <Field
+    <Form {...sending} label="Toolset" class="toolset-form" verb="Show what changes">
+      <Text
         label="Name"
         wrong={wrong('name')}
         hint="It is part of the URL: letters, digits, - and _"
-      >
-        {about => (
-          <input
-            {...about}
-            required
-            maxLength={63}
-            spellcheck={false}
-            value={values.name}
-            onInput={({ currentTarget }) => set({ name: currentTarget.value })}
-          />
-        )}
-      </Field>
-      <Field label="Description" wrong={wrong('description')}>
-        {about => (
-          <textarea
-            {...about}
-            rows={2}
-            maxLength={2000}
-            value={values.description}
-            onInput={({ currentTarget }) => set({ description: currentTarget.value })}
-          />
-        )}
-      </Field>
+        isRequired
+        maxLength={63}
+        value={values.name}
+        onValue={name => set({ name })}
+        isCode
+      />
+      <Text
+        label="Description"
+        wrong={wrong('description')}
+        rows={2}
+        maxLength={2000}
+        value={values.description}
+        onValue={description => set({ description })}
+      />
       <Picker include={values.include} onInclude={include => set({ include })} />
       <ListField
         label="What is in it"
@@ -111,14 +81,7 @@ export function ToolsetForm({
         ]}
         onValue={style => set({ style })}
       />
-      {thrown === undefined ? null : <Problem thrown={thrown} />}
-      <p class="actions">
-        <button type="submit" disabled={isBusy}>
-          Show what changes
-        </button>
-        {children}
-      </p>
-    </form>
+    </Form>
   );
 }
 
