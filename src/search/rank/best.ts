@@ -25,6 +25,11 @@ export function toBest(values: Float64Array, all: Parts, limit: number): Best[] 
   return best.toSorted(compare).slice(0, Math.max(limit, 0));
 }
 
+/** The same tools in the order of their numbers with something added to each. */
+export function withAdded(best: readonly Best[], added: (one: Best) => number): Best[] {
+  return best.map(one => ({ ...one, value: one.value + added(one) })).toSorted(compare);
+}
+
 function compare(a: Best, b: Best): number {
   if (a.value !== b.value) return b.value - a.value;
   const byServer = compareTexts(a.part.server.name, b.part.server.name);

@@ -4,7 +4,7 @@
  */
 import { toScore } from './calibration.ts';
 import type { Embedding } from '../text/embedding.ts';
-import { toBest } from './best.ts';
+import { toBest, withAdded } from './best.ts';
 import { toParts, type Searched } from '../index/part.ts';
 import { MAX_QUERY_CHARS } from '../text/query.ts';
 import { toNamed } from './names.ts';
@@ -23,6 +23,9 @@ export interface Ranked {
   score: number;
 }
 
+/** What use says of a tool that was found, in log-odds: it orders what is nearly equal. */
+export type Lift = (searched: number, tool: number) => number;
+
 /** What lifts a tool that is called by its name before all others; and what its score is at least, in log-odds. */
 const NAMED = 1_000;
 const NAMED_ODDS = 3;
@@ -31,6 +34,7 @@ const NAMED_ODDS = 3;
  * The best tools for a query, best first; equals by their server's name, then their own, in code units.
  * @param limit how many at most
  * @param modelVector what the model of the tools' vectors made of the query; absent where it is not asked
+ * @param lift changes the order of what is found, never what is found; absent where nothing was learned
  */
 export function rank(
   query: string,
@@ -39,13 +43,16 @@ export function rank(
   limit: number,
   tuning: Tuning = TUNING,
   modelVector?: Float32Array,
+  lift?: Lift,
 ): Ranked[] {
   const all = toParts(searched, embedding);
   const read = query.slice(0, MAX_QUERY_CHARS);
   const odds = toQueryOdds(read, all, embedding, tuning, modelVector);
   const named = toNamed(read, all);
   for (const place of named) odds[place] = (odds[place] ?? 0) + NAMED;
-  return toBest(odds, all, limit).map(({ part, tool, value }) => {
+  const best = toBest(odds, all, limit);
+  const ordered = lift ? withAdded(best, ({ part, tool }) => lift(part.searched, tool)) : best;
+  return ordered.map(({ part, tool, value }) => {
     const isNamed = named.has(part.offset + tool);
     const own = isNamed ? Math.max(value - NAMED, NAMED_ODDS) : value;
     return { searched: part.searched, tool, score: toScore(own) };

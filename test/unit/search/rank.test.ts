@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { rank, type Ranked, type Searched } from '../../../src/search/rank/rank.ts';
+import { TUNING } from '../../../src/search/rank/tuning.ts';
 import { createRandom, SEED } from '../seeded.ts';
 import { EMBEDDING, toSearched, toSegment, toTool } from './made.ts';
 
@@ -151,5 +152,28 @@ describe('what a ranking must not depend on', () => {
   it('[FIND-1] a segment of another table has words and no vectors', () => {
     const other = { ...CODE, segment: { ...CODE.segment, embeddingId: EMBEDDING.id + 1 } };
     expect(nameOf(ask('create issue', [other])[0], [other])).toBe('create_issue');
+  });
+
+  it('[FIND-4] is ordered by what use adds, which brings in nothing and passes no tool that is named', () => {
+    const twins = [
+      toSearched('North', [
+        toTool('open_ticket', 'Open a ticket.'),
+        toTool('boil_egg', 'Boil it.'),
+      ]),
+      toSearched('South', [toTool('open_ticket', 'Open a ticket.')]),
+    ];
+    const asked = (query: string, limit: number, places: Record<string, number>) =>
+      rank(query, twins, EMBEDDING, limit, TUNING, undefined, (at, tool) => {
+        return places[`${at} ${tool}`] ?? 0;
+      }).map(({ searched, tool }) => `${searched} ${tool}`);
+    const plain = asked('open a ticket', 3, {});
+    expect(plain.slice(0, 2).toSorted()).toEqual(['0 0', '1 0']);
+    const [first = '', second = ''] = plain;
+    expect(asked('open a ticket', 3, { [second]: 0.5 })).toEqual([second, first, '0 1']);
+    // What is not among the best is not brought in, whatever is added.
+    expect(asked('open a ticket', 1, { [second]: 100 })).toEqual([first]);
+    expect(asked('South open_ticket', 3, { '0 1': 0.5, '0 0': 0.5 })[0]).toBe('1 0');
+    const none = rank('open a ticket', twins, EMBEDDING, 3);
+    expect(rank('open a ticket', twins, EMBEDDING, 3, TUNING, undefined, () => 0)).toEqual(none);
   });
 });
