@@ -100,13 +100,15 @@ export function compose(env: Env): AppPorts {
   });
   const catalogOf = (server: Server) => catalogs.of(server);
   const catalogsOf = (many: readonly Server[]) => catalogs.ofAll(many);
-  const { findTools, ...search } = createSearch({
+  const { findTools, uses, ...search } = createSearch({
     ...base,
     parts: createIndexParts(env.CATALOG),
     embedding: createEmbeddingSource(env.ASSETS, wait),
     models,
     catalogOf,
     catalogsOf,
+    wait,
+    now,
   });
   const { flushCalls, ...calls } = createGateway({
     ...base,
@@ -114,6 +116,7 @@ export function compose(env: Env): AppPorts {
     catalogOf,
     catalogsOf,
     findTools,
+    uses,
     onListed: listed => accountLists.listed(listed),
     send,
     endpoints,

@@ -83,6 +83,8 @@ export interface Config extends HostSettings {
   readonly nameStyle: NameStyle;
   /** Which tools an endpoint lists where neither the URL nor a toolset says. */
   readonly tools: ToolsShown;
+  /** Searches learn from what is called after them. */
+  readonly learnsFromUse: boolean;
   /** Oldest policy or registry row a request is decided on, in milliseconds. */
   readonly snapshotMaxAgeMs: number;
   /** The same for a request that lists: who was just told of a change must not see the old list. */
@@ -168,6 +170,7 @@ const SettingsSchema = z.object({
   PORTICO_POSTURE: z.enum(['open', 'closed']).default('open'),
   PORTICO_NAME_STYLE: z.enum(['dot', 'colon', 'underscore']).default('dot'),
   PORTICO_TOOLS: z.enum(['all', 'search', 'ask', 'chat']).default('all'),
+  PORTICO_LEARN_FROM_USE: z.enum(['on', 'off']).default('off'),
   PORTICO_AUDIT_CALLS: z.enum(['batched', 'durable', 'before', 'on', 'off']).default('batched'),
   PORTICO_AUDIT_GATHER_MS: z.coerce.number().int().min(1).max(25_000).optional(),
   PORTICO_AUDIT_DAYS: z.coerce.number().int().min(0).max(36_500).default(365),
@@ -265,6 +268,7 @@ export function parseConfig(env: object): Config {
     posture: settings.PORTICO_POSTURE,
     nameStyle: settings.PORTICO_NAME_STYLE,
     tools: settings.PORTICO_TOOLS,
+    learnsFromUse: settings.PORTICO_LEARN_FROM_USE === 'on',
     snapshotMaxAgeMs: 1000,
     listMaxAgeMs: 150,
     audit: {

@@ -34,6 +34,7 @@ import { registerGrants } from './grants.ts';
 import { registerHealth } from './health.ts';
 import { registerInvitations } from './invitations.ts';
 import { registerKeys } from './keys.ts';
+import { registerLearning } from './learning.ts';
 import { registerMetrics } from './metrics.ts';
 import { registerModel } from './model.ts';
 import { registerOAuthClients } from './oauth-clients.ts';
@@ -152,6 +153,7 @@ export function createApi(ports: ApiPorts): Api {
   registerSkills(api, ports);
   registerToolSkills(api, ports);
   registerSearch(api, ports);
+  registerLearning(api, ports);
   registerMetrics(api, ports);
   registerModel(api, ports);
   registerAsk(api, ports);

@@ -39,6 +39,7 @@ import type { UsageService } from '../models/usage-service.ts';
 import type { Rotation } from '../credentials/rotation.ts';
 import type { Owners } from '../records/owners.ts';
 import type { CorrectionService } from '../search/skills/correction-service.ts';
+import type { LearningService } from '../search/learning/learning-service.ts';
 import type { Skills } from '../search/skills/skill-service.ts';
 import type { SuggestionService } from '../search/skills/suggestion-service.ts';
 import type { SkillsOf } from '../servers/registry/tool-skills.ts';
@@ -92,6 +93,7 @@ export interface ApiPorts {
   owners: Owners;
   rotation: Rotation;
   webhooks: Webhooks;
+  learning: LearningService;
   skills: Skills;
   suggestions: SuggestionService;
   corrections: CorrectionService;

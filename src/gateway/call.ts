@@ -23,6 +23,7 @@ import type { CachedRequestPorts } from './cache/cached-call.ts';
 import { orAskForAccount } from './steps/ask-for-account.ts';
 import { answerFromCache } from './steps/cache.ts';
 import { endWhenDrained, type OpenCallChannel } from './steps/end-when-drained.ts';
+import { noteUse, type Uses } from './steps/note-use.ts';
 import { noteCalled, noteFailed, noteReplaced, observe } from './steps/observe.ts';
 import { recordOf, type CallRecord } from './steps/record.ts';
 import { refuseOpenCircuit } from './steps/refuse-open-circuit.ts';
@@ -43,6 +44,8 @@ export interface CallPorts {
   requestState: RequestStateOptions;
   reports: Pick<CallReports, 'add' | 'refuse'>;
   openCallChannel: OpenCallChannel;
+  /** Who learns from use; absent where nobody does. */
+  uses?: Uses | undefined;
   /** Puts a request to a server. */
   send: Send;
 }
@@ -88,7 +91,8 @@ export function createCall(ports: CallPorts): Gateway['request'] {
       try {
         const sent = await send(server, { ...outbound, params }, mirrored, context);
         const heard = withLogLevel(withoutUpdates(server, sent, context), request.logLevel);
-        return failingAs(server, heard, told);
+        const reply = failingAs(server, heard, told);
+        return noteUse(ports.uses, viewer, request, resolved, context, reply);
       } catch (thrown) {
         throw toServerFailure(server, withConnectUrl(server, thrown, told));
       }

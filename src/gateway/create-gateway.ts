@@ -24,6 +24,7 @@ import { PreviewService } from './explain/preview-service.ts';
 import { gatewayOf } from './gateway-of.ts';
 import { CallReports } from './health/call-reports.ts';
 import type { FindTools } from './search.ts';
+import type { Uses } from './steps/note-use.ts';
 import type { OpenCallChannel } from './steps/end-when-drained.ts';
 import type { Send } from './steps/send.ts';
 import { createTaskIds } from './steps/task-ids.ts';
@@ -34,6 +35,8 @@ export interface GatewayDeps {
   catalogOf(server: Server): Catalog | Promise<Catalog>;
   catalogsOf(servers: readonly Server[]): Promise<Catalog[]>;
   findTools: FindTools;
+  /** Who learns from use; undefined where nobody does. */
+  uses: Uses | undefined;
   /** Somebody lists what these servers have. */
   onListed(servers: readonly Server[]): void;
   /** Puts a request to a server. */
@@ -114,6 +117,7 @@ export function createGateway(deps: GatewayDeps) {
     catalogOf,
     catalogsOf: deps.catalogsOf,
     findTools: deps.findTools,
+    uses: deps.uses,
     onListed: servers => deps.onListed(servers),
     taskIds: createTaskIds(keys),
     subscribeTasks: async (server, ids, hear, signal) =>

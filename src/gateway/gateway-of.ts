@@ -32,7 +32,11 @@ export function gatewayOf(ports: GatewayPorts): Gateway {
     visible: async viewer => lists.visible(restrict(viewer)),
     list: async (viewer, kind) => lists.list(listing(viewer), kind),
     find: async (viewer, name) => lists.find(reading(viewer), name),
-    search: async (viewer, request) => lists.search(listing(viewer), request),
+    search: async (viewer, request) => {
+      const found = await lists.search(listing(viewer), request);
+      ports.uses?.searched(viewer.caller.principalId, request.query, found.hits);
+      return found;
+    },
     advertise: async (viewer, form) => lists.advertise(restrict(viewer), form),
     subscription: async (viewer, uri) => lists.subscription(reading(viewer), uri),
     subscribeTasks: async (viewer, ids, hear, signal) =>

@@ -125,8 +125,8 @@ export function createLists(ports: ListPorts): Lists {
       return presented(found.server, found.item, viewer.naming, 'tools');
     },
 
-    async search({ visible, naming }, request) {
-      const { tools, ...counts } = await ports.findTools(visible, request);
+    async search({ caller, visible, naming }, request) {
+      const { tools, ...counts } = await ports.findTools(visible, request, caller.principalId);
       const catalogs = await catalogsOf(
         visible,
         tools.map(({ server }) => server),

@@ -59,4 +59,9 @@ export interface Found extends Misses {
   toolsSearched: number;
 }
 
-export type FindTools = (visible: VisibleServers, request: SearchRequest) => Promise<Found>;
+/** @param principalId who searches, where what that principal used may order what is found */
+export type FindTools = (
+  visible: VisibleServers,
+  request: SearchRequest,
+  principalId?: string,
+) => Promise<Found>;

@@ -4,8 +4,11 @@ import type { Models } from '../models/create-models.ts';
 import type { Catalog } from '../servers/catalog/catalog.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import { createFindTools } from './find-tools.ts';
+import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import type { IndexParts } from './index/index-parts.ts';
 import { SearchIndex } from './index/search-index.ts';
+import { createLearning } from './learning/learning.ts';
+import { LearningService } from './learning/learning-service.ts';
 import { createModelSearch } from './rank/model-search.ts';
 import { CorrectionService } from './skills/correction-service.ts';
 import { createKnownSkills } from './skills/known-skills.ts';
@@ -20,12 +23,16 @@ export interface SearchDeps {
   parts: IndexParts;
   embedding: EmbeddingSource;
   models: Models;
+  keys: Pick<KeyRing, 'digest'>;
+  config: { learnsFromUse: boolean; audit: { gatherMs: number } };
   catalogOf(server: Server): Catalog | Promise<Catalog>;
   catalogsOf(servers: readonly Server[]): Promise<Catalog[]>;
   /** The registry that this isolate remembers is too old. */
   invalidateRegistry(): void;
   /** The objects that look after the servers. */
   monitors: { wake(serverId: string): Promise<void> };
+  wait(ms: number): Promise<unknown>;
+  now(): number;
 }
 
 export function createSearch({
@@ -35,19 +42,26 @@ export function createSearch({
   monitors,
   catalogOf,
   catalogsOf,
+  config,
   ...deps
 }: SearchDeps) {
   const index = new SearchIndex({ segments: parts.segments, embedding, catalogsOf });
   const embedder = models.embedder('search');
   const skillsOf = createKnownSkills(deps.db);
+  const learning = config.learnsFromUse
+    ? createLearning({ ...deps, gatherMs: config.audit.gatherMs })
+    : undefined;
   return {
     findTools: createFindTools({
       segmentsOf: servers => index.segmentsOf(servers),
       embedding,
       skillsOf,
       skillIdOf: named => loadSkillId(deps.db, named),
+      learned: learning?.learned,
       model: embedder && createModelSearch(parts.modelVectorsOf(embedder.name), embedder),
     }),
+    uses: learning?.uses,
+    learning: new LearningService({ ...deps, learned: learning?.learned }),
     skillsOf,
     skills: createSkills(deps),
     suggestions: new SuggestionService({ ...deps, embedding }),

@@ -8,8 +8,9 @@ import type { Server } from '../servers/registry/server-schema.ts';
 import { isOffered } from '../servers/registry/status.ts';
 import type { ServerSkills, SkillsOf } from '../servers/registry/tool-skills.ts';
 import type { EmbeddingSource } from './text/embedding-asset.ts';
+import type { LearnedUses, LiftOf } from './learning/learned-uses.ts';
 import type { ModelSearch } from './rank/model-search.ts';
-import { rank, type Searched } from './rank/rank.ts';
+import { rank, type Lift, type Searched } from './rank/rank.ts';
 import type { FindTools, SearchRequest } from '../gateway/search.ts';
 import type { Segment } from './index/segment.ts';
 import { TUNING } from './rank/tuning.ts';
@@ -25,6 +26,8 @@ export interface FindPorts {
   skillsOf: SkillsOf;
   /** The id of a skill that is named so or has this id. */
   skillIdOf(named: string): Promise<string>;
+  /** Where the deployment learns from use. */
+  learned?: Pick<LearnedUses, 'liftOf'> | undefined;
   /** Where the deployment has a model for vectors. */
   model?: ModelSearch | undefined;
 }
@@ -39,15 +42,16 @@ interface Part extends Searched {
 
 /** Search with the index and the skills there are. */
 export function createFindTools(ports: FindPorts): FindTools {
-  const { segmentsOf, embedding, skillsOf, model } = ports;
-  return async (visible, request) => {
+  const { segmentsOf, embedding, skillsOf, model, learned } = ports;
+  return async (visible, request, principalId) => {
     const skill = request.skill === undefined ? undefined : await ports.skillIdOf(request.skill);
     const servers = visible.servers.filter(server => takesPart(server, request));
-    const [skills, table, segments, modelVectors] = await Promise.all([
+    const [skills, table, segments, modelVectors, liftOf] = await Promise.all([
       skillsOf(servers),
       embedding(),
       segmentsOf(servers),
       model ? model.vectorsOf(servers) : [],
+      principalId === undefined ? undefined : learned?.liftOf(principalId, request.query),
     ]);
     const parts = servers.map((server, i): Part | undefined => {
       const segment = segments[i];
@@ -64,7 +68,8 @@ export function createFindTools(ports: FindPorts): FindTools {
     const searched = parts.filter(part => part !== undefined);
     const isModelAsked = searched.some(part => part.modelVectors !== undefined);
     const vector = isModelAsked ? await model?.vectorOf(request.query) : undefined;
-    const ranked = rank(request.query, searched, table, request.limit, TUNING, vector);
+    const lift = liftOf && toLiftOfPlaces(liftOf, searched);
+    const ranked = rank(request.query, searched, table, request.limit, TUNING, vector, lift);
     const tools = ranked.flatMap(({ searched: index, tool: at, score }) => {
       const part = searched[index];
       if (!part) return [];
@@ -77,6 +82,13 @@ export function createFindTools(ports: FindPorts): FindTools {
     if (toolsSearched > 0)
       return { ...found, unmatched: toUnmatched(request.query, searched, table) };
     return skill === undefined ? found : { ...found, skillsHere: skillsOfSeen(searched, skills) };
+  };
+}
+
+function toLiftOfPlaces(liftOf: LiftOf, parts: readonly Part[]): Lift {
+  return (searched, tool) => {
+    const part = parts[searched];
+    return part ? liftOf(part.of, part.segment.nameOf(tool)) : 0;
   };
 }
 

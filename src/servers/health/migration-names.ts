@@ -45,5 +45,6 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0044_usage.sql',
   '0045_denials.sql',
   '0046_budgets.sql',
+  '0047_learned_uses.sql',
   '0048_owners_of_budgets.sql',
 ];

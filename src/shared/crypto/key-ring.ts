@@ -19,7 +19,8 @@ export type Purpose =
   | 'device'
   | 'cache'
   | 'oauth'
-  | 'sign-in';
+  | 'sign-in'
+  | 'learning';
 
 export interface KeyRing {
   /** Id of the key that seals. */

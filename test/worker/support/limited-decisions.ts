@@ -52,6 +52,7 @@ export const DECISIONS: Record<string, Decision> = {
   'POST /api/v1/approvals/reject': 'bound',
   'GET /api/v1/keys': 'refused',
   'POST /api/v1/keys/rotate': 'refused',
+  'DELETE /api/v1/learning': 'refused',
   'GET /api/v1/token': 'neutral',
   'GET /api/v1/tokens': 'listed',
   'POST /api/v1/tokens': 'bound',

@@ -187,6 +187,7 @@ export const TRIALS: Record<string, Trial> = {
   'POST /api/v1/approvals/approve': { makeBody: held },
   'POST /api/v1/approvals/reject': { makeBody: held },
   'POST /api/v1/keys/rotate': {},
+  'DELETE /api/v1/learning': {},
   'POST /api/v1/tokens': {},
   'POST /api/v1/tokens/{id}/rotate': { subject: token },
   'DELETE /api/v1/tokens/{id}': { subject: token },

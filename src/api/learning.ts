@@ -1,0 +1,24 @@
+/** `/api/v1/learning`: forget what was learned from use (decision 0068). */
+import { createRoute } from '@hono/zod-openapi';
+import { ACT_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+
+const forget = createRoute({
+  method: 'delete',
+  path: '/api/v1/learning',
+  operationId: 'forgetLearning',
+  tags: ['tools'],
+  summary: 'Forget what was learned from use',
+  description:
+    'Deletes which tools were called after which searches, of everybody. Where `PORTICO_LEARN_FROM_USE` is on, the gateway goes on learning; ' +
+    'other isolates may order by what they have read for an hour.',
+  ...needs('admin'),
+  responses: responsesOf(204, 'All of it is gone', undefined, { errors: ACT_ERRORS }),
+});
+
+/** Add the route. */
+export function registerLearning(api: Api, { learning }: ApiPorts): void {
+  api.openapi(forget, async context => {
+    await learning.forget(context.var.snapshot.caller);
+    return context.body(null, 204);
+  });
+}

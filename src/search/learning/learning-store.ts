@@ -1,0 +1,112 @@
+/** The table `learned_uses`: what was called after which words, for each principal. Reads return parsed rows; writes return statements. */
+import { z } from 'zod';
+import { parseName } from '../../servers/approvals/approval-store.ts';
+import { SETUP_TOKEN } from '../../shared/identity/principal.ts';
+
+/** Rows that are kept, in all and of one principal; those used longest ago go. */
+const MAX_ROWS = 20_000;
+const MAX_OWN_ROWS = 1_000;
+/** A row that was not used again goes after so many days: six half-lives. */
+export const KEPT_DAYS = 84;
+
+/** A use that is to be written. */
+export interface NewUse {
+  /** Of the tool's definition, as it was called. */
+  approvalId: string;
+  fingerprint: string;
+  /** Keyed digest. */
+  word: string;
+  principalId: string;
+  /** UTC, counted since the epoch. */
+  day: number;
+}
+
+/** A use as searches take it. */
+export interface LearnedUse {
+  serverId: string;
+  tool: string;
+  /** Of its server. */
+  catalogHash: string | null;
+  word: string;
+  principalId: string;
+  day: number;
+}
+
+const RowSchema = z.object({
+  server_id: z.string(),
+  name: z.string(),
+  catalog_hash: z.string().nullable(),
+  word: z.string(),
+  principal_id: z.string(),
+  day: z.number(),
+});
+
+/** All there is of the days that count. */
+export async function listUses(db: D1Database, today: number): Promise<LearnedUse[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT pins.server_id, pins.name, servers.catalog_hash, word, principal_id, day
+       FROM learned_uses JOIN pins ON pins.id = approval_id JOIN servers ON servers.id = pins.server_id
+       WHERE day > ? LIMIT ${MAX_ROWS}`,
+    )
+    .bind(today - KEPT_DAYS)
+    .all();
+  return results.map(row => {
+    const { server_id, name, catalog_hash, word, principal_id, day } = RowSchema.parse(row);
+    const tool = parseName(name);
+    return {
+      serverId: server_id,
+      tool,
+      catalogHash: catalog_hash,
+      word,
+      principalId: principal_id,
+      day,
+    };
+  });
+}
+
+/**
+ * Adds uses, of definitions that are approved as they were called and of principals that there are, and deletes what is beyond the bounds. One batch.
+ */
+export function addUses(
+  db: D1Database,
+  uses: readonly NewUse[],
+  today: number,
+): D1PreparedStatement[] {
+  const rows = uses.map(use => [
+    use.approvalId,
+    use.fingerprint,
+    use.word,
+    use.principalId,
+    use.day,
+  ]);
+  const principals = [...new Set(uses.map(({ principalId }) => principalId))];
+  return [
+    db
+      .prepare(
+        `INSERT INTO learned_uses (approval_id, word, principal_id, day)
+         SELECT pins.id, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?1)
+           CROSS JOIN pins ON pins.id = value ->> 0 AND state = 'approved' AND approved_fingerprint = value ->> 1
+         WHERE value ->> 3 = ?2 OR EXISTS (SELECT 1 FROM principals WHERE principals.id = value ->> 3)
+         ON CONFLICT DO UPDATE SET day = max(day, excluded.day)`,
+      )
+      .bind(JSON.stringify(rows), SETUP_TOKEN.principalId),
+    db.prepare('DELETE FROM learned_uses WHERE day <= ?').bind(today - KEPT_DAYS),
+    db
+      .prepare(
+        `DELETE FROM learned_uses WHERE rowid IN (SELECT place FROM (
+           SELECT rowid AS place, row_number() OVER (PARTITION BY principal_id ORDER BY day DESC, rowid DESC) AS number
+           FROM learned_uses WHERE principal_id IN (SELECT value FROM json_each(?)))
+         WHERE number > ${MAX_OWN_ROWS})`,
+      )
+      .bind(JSON.stringify(principals)),
+    db.prepare(
+      `DELETE FROM learned_uses WHERE rowid IN
+         (SELECT rowid FROM learned_uses ORDER BY day DESC, rowid DESC LIMIT -1 OFFSET ${MAX_ROWS})`,
+    ),
+  ];
+}
+
+/** Deletes all of it. */
+export const forgetUses = (db: D1Database): D1PreparedStatement =>
+  db.prepare('DELETE FROM learned_uses');

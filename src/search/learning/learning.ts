@@ -1,0 +1,76 @@
+/**
+ * Learning from use (docs/decisions/0068-learning-from-use.md): after which words a principal called which tool, so that searches with these words
+ * order what is nearly equal by it. There only where the deployment wants it.
+ */
+import type { Uses } from '../../gateway/steps/note-use.ts';
+import type { KeyRing } from '../../shared/crypto/key-ring.ts';
+import { Lru } from '../../shared/util/lru.ts';
+import { onEitherSchema } from '../../shared/util/either-schema.ts';
+import { GatheredUses } from './gathered-uses.ts';
+import { LearnedUses, toolId } from './learned-uses.ts';
+import { addUses, listUses } from './learning-store.ts';
+import { RecentSearches } from './recent-searches.ts';
+import { toLearnedWords } from './words.ts';
+
+export interface LearningPorts {
+  db: D1Database;
+  keys: Pick<KeyRing, 'digest'>;
+  /** Uses are gathered this long before they are written, in milliseconds. */
+  gatherMs: number;
+  wait(ms: number): Promise<unknown>;
+  now(): number;
+}
+
+export interface Learning {
+  uses: Uses;
+  learned: LearnedUses;
+}
+
+/** Words whose digests are remembered. */
+const MAX_DIGESTS = 2_000;
+/** Of the digest of a word, in characters of base64url: 96 bits. */
+const DIGEST_CHARS = 16;
+
+/** What an isolate learns, and what it has of what was learned. */
+export function createLearning({ db, keys, gatherMs, wait, now }: LearningPorts): Learning {
+  const digest = createDigest(keys);
+  const recent = new RecentSearches();
+  const gathered = new GatheredUses({
+    write: (uses, today) =>
+      onEitherSchema(async age => {
+        if (age === 'this') await db.batch(addUses(db, uses, today));
+      }),
+    digest,
+    gatherMs,
+    wait,
+    now,
+  });
+  const list = (today: number) =>
+    onEitherSchema(async age => (age === 'this' ? listUses(db, today) : []));
+  return {
+    learned: new LearnedUses({ list, digest, wait, now }),
+    uses: {
+      searched(principalId, query, hits) {
+        const tools = hits.map(({ server, item }) => toolId(server.id, item.key));
+        recent.add(principalId, toLearnedWords(query), tools, now());
+      },
+      called(principalId, tool, waitUntil) {
+        const words = recent.take(principalId, toolId(tool.server.id, tool.item.key), now());
+        if (words) gathered.add(principalId, tool, words, waitUntil);
+      },
+    },
+  };
+}
+
+/** Digests under the active key: `keyId.base64url`. */
+function createDigest(keys: Pick<KeyRing, 'digest'>): (word: string) => Promise<string> {
+  const known = new Lru<string, string>(MAX_DIGESTS);
+  return async word => {
+    const before = known.get(word);
+    if (before !== undefined) return before;
+    const whole = await keys.digest('learning', word);
+    const digest = whole.slice(0, whole.indexOf('.') + 1 + DIGEST_CHARS);
+    known.set(word, digest);
+    return digest;
+  };
+}

@@ -1,0 +1,86 @@
+/** Uses on their way to the database: together, once a day, and bounded. */
+import { describe, expect, it } from 'vitest';
+
+import { rawMembers } from '../../../../src/shared/json/json-spans.ts';
+import { DAY_MS } from '../../../../src/shared/util/utc-day.ts';
+import { GatheredUses } from '../../../../src/search/learning/gathered-uses.ts';
+import type { NewUse } from '../../../../src/search/learning/learning-store.ts';
+import { createRecord } from '../../gateway/fakes.ts';
+
+const item = { key: 'echo', raw: rawMembers('{"name":"echo"}') };
+const TOOL = { server: createRecord('desk'), item };
+
+function createWorld(fails: () => boolean = () => false) {
+  const world = { now: 100 * DAY_MS, written: [] as (readonly NewUse[])[] };
+  const left: Promise<unknown>[] = [];
+  const gathered = new GatheredUses({
+    write: async uses => {
+      if (fails()) throw new Error('D1');
+      world.written.push(uses);
+    },
+    digest: async word => `k1.${word}`,
+    gatherMs: 1_000,
+    wait: async () => {},
+    now: () => world.now,
+  });
+  const add = (who: string, words: string[], tool = TOOL) =>
+    gathered.add(who, tool, words, work => void left.push(work));
+  const settle = () => Promise.all(left.splice(0));
+  return { world, add, settle, left };
+}
+
+describe('gathered uses', () => {
+  it('[FIND-4] are written together, each with the fingerprint of what was called', async () => {
+    const { world, add, settle, left } = createWorld();
+    add('ada', ['a', 'b']);
+    add('bob', ['a']);
+    expect(left).toHaveLength(1);
+    await settle();
+    const [batch = []] = world.written;
+    expect(world.written).toHaveLength(1);
+    expect(batch.map(({ principalId, word, day }) => [principalId, word, day])).toEqual([
+      ['ada', 'k1.a', 100],
+      ['ada', 'k1.b', 100],
+      ['bob', 'k1.a', 100],
+    ]);
+    expect(new Set(batch.map(({ fingerprint }) => fingerprint)).size).toBe(1);
+    expect(batch[0]?.fingerprint).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('[FIND-4] are written once a day, and again where the catalog is another', async () => {
+    const { world, add, settle } = createWorld();
+    for (let n = 0; n < 3; n += 1) {
+      add('ada', ['a']);
+      await settle();
+    }
+    expect(world.written).toHaveLength(1);
+    add('ada', ['a', 'b']);
+    await settle();
+    expect(world.written[1]?.map(({ word }) => word)).toEqual(['k1.b']);
+    add('ada', ['a'], { ...TOOL, server: { ...TOOL.server, catalogHash: 'another' } });
+    await settle();
+    expect(world.written).toHaveLength(3);
+    world.now += DAY_MS;
+    add('ada', ['a']);
+    await settle();
+    expect(world.written[3]?.map(({ day }) => day)).toEqual([101]);
+  });
+
+  it('[FIND-4] that could not be written are learned by the next call', async () => {
+    let isFailing = true;
+    const { world, add, settle } = createWorld(() => isFailing);
+    add('ada', ['a']);
+    await settle();
+    isFailing = false;
+    add('ada', ['a']);
+    await settle();
+    expect(world.written).toHaveLength(1);
+  });
+
+  it('[FIND-4] [SEC-9] are bounded', async () => {
+    const { world, add, settle } = createWorld();
+    for (let n = 0; n < 500; n += 1) add(`p${n}`, ['a']);
+    await settle();
+    expect(world.written.map(uses => uses.length)).toEqual([200]);
+  });
+});

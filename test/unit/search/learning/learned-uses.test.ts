@@ -1,0 +1,120 @@
+/** What an isolate has of the uses there are: when it is read, for whom it counts, and what it is worth nothing for. */
+import { describe, expect, it } from 'vitest';
+
+import { createKeyRing } from '../../../../src/shared/crypto/key-ring.ts';
+import { DAY_MS } from '../../../../src/shared/util/utc-day.ts';
+import { createLearning } from '../../../../src/search/learning/learning.ts';
+import { LearnedUses } from '../../../../src/search/learning/learned-uses.ts';
+import type { LearnedUse } from '../../../../src/search/learning/learning-store.ts';
+import { createRecord } from '../../gateway/fakes.ts';
+
+const SERVER = createRecord('desk');
+const HOUR_MS = 3_600_000;
+const QUERY = 'create an issue';
+const never = () => new Promise<never>(() => {});
+
+const useOf = (word: string, principalId: string, more: Partial<LearnedUse> = {}): LearnedUse => ({
+  serverId: SERVER.id,
+  tool: 'create_issue',
+  catalogHash: SERVER.catalogHash,
+  word,
+  principalId,
+  day: 100,
+  ...more,
+});
+const WORDS = ['creat', 'issu'];
+const bothWords = (principalId: string, more: Partial<LearnedUse> = {}) =>
+  WORDS.map(word => useOf(word, principalId, more));
+
+function createWorld(list: () => Promise<LearnedUse[]>) {
+  const world = { reads: 0, now: 100 * DAY_MS, waits: 0 };
+  const learned = new LearnedUses({
+    list: () => {
+      world.reads += 1;
+      return list();
+    },
+    digest: async word => word,
+    wait: async () => void (world.waits += 1),
+    now: () => world.now,
+  });
+  const liftFor = async (who: string, query = QUERY, server = SERVER, tool = 'create_issue') =>
+    (await learned.liftOf(who, query))?.(server, tool) ?? 0;
+  return { world, learned, liftFor };
+}
+
+describe('what was learned', () => {
+  it('[FIND-4] is read once an hour, whoever searches', async () => {
+    const { world, liftFor } = createWorld(async () => bothWords('ada'));
+    await Promise.all(['ada', 'bob', 'ada'].map(who => liftFor(who)));
+    expect(await liftFor('ada')).toBeCloseTo(0.25);
+    world.now += HOUR_MS - 1;
+    expect(await liftFor('bob')).toBe(0);
+    expect(world.reads).toBe(1);
+    world.now += 1;
+    await liftFor('bob');
+    expect(world.reads).toBe(2);
+  });
+
+  it('[FIND-4] is waited for a moment only, and tried again after a minute', async () => {
+    let isThere = false;
+    const { world, liftFor } = createWorld(() =>
+      isThere ? Promise.resolve(bothWords('ada')) : never(),
+    );
+    expect(await liftFor('ada')).toBe(0);
+    expect(world).toMatchObject({ reads: 1, waits: 1 });
+    isThere = true;
+    expect(await liftFor('ada')).toBe(0);
+    world.now += 60_000;
+    expect(await liftFor('ada')).toBeCloseTo(0.25);
+    expect(world.reads).toBe(2);
+  });
+
+  it('[FIND-4] fails no search, and stays as it was where a later read fails', async () => {
+    let isFailing = false;
+    const { world, liftFor } = createWorld(() =>
+      isFailing ? Promise.reject(new Error('D1')) : Promise.resolve(bothWords('ada')),
+    );
+    expect(await liftFor('ada')).toBeCloseTo(0.25);
+    isFailing = true;
+    world.now += HOUR_MS;
+    expect(await liftFor('ada')).toBeCloseTo(0.25);
+    expect(world.reads).toBe(2);
+  });
+
+  it('[FIND-4] [SEC-7] is worth nothing for another catalog, another tool, and another query', async () => {
+    const { liftFor } = createWorld(async () => bothWords('ada'));
+    expect(await liftFor('ada')).toBeCloseTo(0.25);
+    expect(await liftFor('ada', QUERY, { ...SERVER, catalogHash: 'another' })).toBe(0);
+    expect(await liftFor('ada', QUERY, SERVER, 'delete_issue')).toBe(0);
+    expect(await liftFor('ada', 'create an invoice')).toBe(0);
+    expect(await liftFor('ada', 'the')).toBe(0);
+  });
+
+  it('[FIND-4] [SEC-1] says nothing under the key of another deployment', async () => {
+    const ringOf = (byte: number) => createKeyRing(Buffer.alloc(32, byte).toString('base64'));
+    const [own, others] = [ringOf(1), ringOf(2)];
+    const rows: LearnedUse[] = [];
+    const day = Math.floor(Date.now() / DAY_MS);
+    for (const word of WORDS) {
+      const digest = await own.digest('learning', word);
+      rows.push(useOf(digest.slice(0, 'k1.'.length + 16), 'ada', { day }));
+    }
+    const results = rows.map(row => ({
+      server_id: row.serverId,
+      name: JSON.stringify(row.tool),
+      catalog_hash: row.catalogHash,
+      word: row.word,
+      principal_id: row.principalId,
+      day: row.day,
+    }));
+    const statement = { bind: () => statement, all: async () => ({ results }) };
+    const db = { prepare: () => statement } as unknown as D1Database;
+    const liftUnder = async (keys: typeof own) => {
+      const ports = { db, keys, gatherMs: 1, wait: never, now: () => Date.now() };
+      const liftOf = await createLearning(ports).learned.liftOf('ada', QUERY);
+      return liftOf?.(SERVER, 'create_issue');
+    };
+    expect(await liftUnder(own)).toBeCloseTo(0.25);
+    expect(await liftUnder(others)).toBe(0);
+  });
+});
