@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 
 import { readCorpus, readShippedEmbedding } from './corpus.ts';
 import { measureHostile } from './hostile.ts';
+import { measureLearning, measurePoisoning } from './learning.ts';
 import { measureModel, measureModelSpeed } from './model.ts';
 import { measureMadeSlices } from './made-slices.ts';
 import { measureQuality, measureScores } from './quality.ts';
@@ -19,7 +20,7 @@ import { tune } from './tune.ts';
 const CORPUS = fileURLToPath(new URL('../../../shared/corpora/retrieval', import.meta.url));
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 const EMBEDDING = fileURLToPath(new URL('../../pages/search/embedding.bin', import.meta.url));
-const PARTS = ['quality', 'slices', 'made', 'scores', 'speed', 'hostile'] as const;
+const PARTS = ['quality', 'slices', 'made', 'scores', 'speed', 'hostile', 'learning'] as const;
 
 const HELP = `npm run bench:retrieval [-- options]
 
@@ -46,6 +47,11 @@ function run(folder: string, only: string | undefined): string {
     scores: () => corpora.map(({ name, corpus }) => measureScores(name, corpus, embedding)),
     speed: () => [measureSpeed(folder, gateway.requests, embedding, embeddingBytes)],
     hostile: () => [measureHostile(gateway, embedding)],
+    learning: () =>
+      corpora.flatMap(({ name, corpus }) => [
+        measureLearning(name, corpus, embedding),
+        measurePoisoning(name, corpus, embedding),
+      ]),
   };
   const wanted = PARTS.filter(part => only === undefined || part === only);
   const machine = `Node ${process.version}, ${cpus().length} cores of ${cpus()[0]?.model ?? 'unknown'}.`;
