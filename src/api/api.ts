@@ -27,6 +27,7 @@ import { registerChat } from './chat.ts';
 import { registerCacheRules } from './cache-rules.ts';
 import { registerConnectors, SELF_PATH } from './connectors.ts';
 import { registerDocument } from './document.ts';
+import { registerEvents } from './events.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
 import { countBytes } from './in-flight.ts';
 import { registerAccounts } from './accounts.ts';
@@ -142,6 +143,7 @@ export function createApi(ports: ApiPorts): Api {
   registerCacheRules(api, ports);
   registerSecrets(api, ports);
   registerOwners(api, ports);
+  registerEvents(api, ports);
   registerKeys(api, ports);
   registerWebhooks(api, ports);
   registerAccessExplain(api, ports);

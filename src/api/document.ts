@@ -44,6 +44,7 @@ const TAGS = [
     description: 'What lies under which key of the ring, and moving it to the active one.',
   },
   { name: 'webhooks', description: 'Who is told of events, and what became of each.' },
+  { name: 'events', description: 'Being told what changed, while it does.' },
   { name: 'document', description: 'This description.' },
 ];
 

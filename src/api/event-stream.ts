@@ -26,6 +26,8 @@ export interface StreamedWork {
   onGone(): void;
   /** Told when all of it is over. */
   onEnd?(): void;
+  /** Longest silence, where it may be longer. */
+  silenceMs?: number;
 }
 
 /** Whether a request wants events. */
@@ -33,7 +35,12 @@ export const wantsEvents = (accept: string | undefined): boolean =>
   (accept ?? '').startsWith('text/event-stream');
 
 /** Begin the work, and answer with what it tells. */
-export function toEventStream({ run, onGone, onEnd }: StreamedWork): Response {
+export function toEventStream({
+  run,
+  onGone,
+  onEnd,
+  silenceMs = SILENCE_MS,
+}: StreamedWork): Response {
   const encoder = new TextEncoder();
   let isOver = false;
   let isSilent = true;
@@ -53,7 +60,7 @@ export function toEventStream({ run, onGone, onEnd }: StreamedWork): Response {
         const timer = setInterval(() => {
           if (isSilent && (controller.desiredSize ?? 0) > 0) write(': keep-alive\n\n');
           isSilent = true;
-        }, SILENCE_MS);
+        }, silenceMs);
         const work = async () => {
           try {
             await run((type, data) => write(toSseText(data, type)));

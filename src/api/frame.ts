@@ -100,7 +100,7 @@ export interface ApiPorts {
   skillsOf: SkillsOf;
   tracer: Tracer;
   telemetry: Pick<Telemetry, 'begin' | 'families'>;
-  openStreams: Pick<StreamCount, 'all'>;
+  openStreams: Pick<StreamCount, 'all' | 'open'>;
   usage: UsageService;
   ask: AskService;
   askAllowlist: Allowlist;

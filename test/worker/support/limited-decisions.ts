@@ -3,9 +3,9 @@ import { SERVERS } from './portico.ts';
 
 /**
  * `refused`: it is about the whole deployment. `bound`: what lies outside the limits is unknown there. `listed`: a list, which holds
- * only what lies within. `own`: it tells of what was done with the token itself. `neutral`: nothing of it depends on servers. `device`: another kind of credential.
+ * only what lies within. `own`: it tells of what was done with the token itself. `told`: a stream that tells only of what lies within. `neutral`: nothing of it depends on servers. `device`: another kind of credential.
  */
-export type Decision = 'refused' | 'bound' | 'listed' | 'own' | 'neutral' | 'device';
+export type Decision = 'refused' | 'bound' | 'listed' | 'own' | 'told' | 'neutral' | 'device';
 
 /** By method and path, as the document has them. */
 export const DECISIONS: Record<string, Decision> = {
@@ -40,6 +40,7 @@ export const DECISIONS: Record<string, Decision> = {
   'POST /api/v1/webhooks/{id}/test': 'refused',
   'GET /api/v1/webhooks/{id}/deliveries': 'refused',
   'POST /api/v1/webhooks/{id}/deliveries/{delivery}/retry': 'refused',
+  'GET /api/v1/events': 'told',
   'GET /api/v1/owners': 'refused',
   'PUT /api/v1/owners': 'refused',
   'GET /api/v1/secrets': 'refused',

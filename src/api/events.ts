@@ -1,0 +1,74 @@
+/** `/api/v1/events`: what changed of what a caller sees, while they look. It says that something did, and nothing of it: that is asked for. */
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import { requireServerScope } from '../shared/identity/principal.ts';
+import { toEventStream } from './event-stream.ts';
+import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { snapshotNow } from './request-context.ts';
+import { CHANGES, watchChanges, WATCH_SCOPE } from './watch-changes.ts';
+
+/** Longest silence, in milliseconds. */
+const SILENCE_MS = 5_000;
+
+const EventSchema = z
+  .object({ changed: z.array(z.enum(CHANGES)) })
+  .meta({ id: 'ChangeEvent', description: 'Data of an event `changed`' });
+
+const watch = createRoute({
+  method: 'get',
+  path: '/api/v1/events',
+  operationId: 'watchChanges',
+  tags: ['events'],
+  summary: 'Be told what changed, while it does',
+  description:
+    'An event stream. `watching` comes first, then `changed` within some two seconds: `servers` where a server, its state, its tools or ' +
+    'what is held of it changed; `access`, for administrators, where a rule, a toolset or a budget did. What it is now is asked for by ' +
+    'the other routes. The stream ends after five minutes, when who asked may not look any more, which is an `error`, and when the ' +
+    'gateway stops: begin another then.',
+  ...needs(WATCH_SCOPE),
+  responses: responsesOf(200, 'Events', EventSchema, {
+    type: 'text/event-stream',
+    errors: ['forbidden', 'busy'],
+    example: { changed: ['servers' as const] },
+  }),
+});
+
+/** Add the route. */
+export function registerEvents(api: Api, { snapshots, openStreams, drain }: ApiPorts): void {
+  api.openapi(watch, context => {
+    const { snapshot } = context.var;
+    const { caller } = snapshot;
+    requireServerScope(caller, WATCH_SCOPE);
+    drain.check();
+    const gone = new AbortController();
+    const release = openStreams.open(caller.principalId);
+    const { signal } = context.req.raw;
+    return toEventStream({
+      silenceMs: SILENCE_MS,
+      onGone: () => gone.abort(),
+      onEnd: release,
+      async run(tell) {
+        tell('watching', '{}');
+        const ports = {
+          load: () => snapshotNow(context, snapshots),
+          wait: (ms: number) => waitOr(gone.signal, ms),
+          isOver: () => gone.signal.aborted || signal.aborted || drain.isStopping,
+        };
+        await watchChanges(snapshot, ports, changed =>
+          tell('changed', JSON.stringify({ changed })),
+        );
+      },
+    }) as never;
+  });
+}
+
+/** Until a time is over, or nobody listens any more. */
+const waitOr = (signal: AbortSignal, ms: number): Promise<void> =>
+  new Promise(resolve => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
