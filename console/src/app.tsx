@@ -1,9 +1,10 @@
 /** The shell: who is signed in, the views there are for them, and the one that the path names. */
-import { useQuery } from '@tanstack/preact-query';
+import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { lazy, Suspense } from 'preact/compat';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
-import { meQuery, type Me } from './api/me.ts';
+import { beginLive } from './api/live.ts';
+import { mayUse, meQuery, type Me } from './api/me.ts';
 import { ApiProblem, hasToken } from './api/request.ts';
 import { Loading, Problem } from './parts/states.tsx';
 import { TokenForm } from './parts/token-form.tsx';
@@ -48,6 +49,9 @@ const lazyViews = new Map(VIEWS.map(view => [view.path, lazy(view.load)]));
 
 function Shell({ me }: { me: Me }) {
   const views = VIEWS.filter(isFor(me));
+  const cache = useQueryClient();
+  const isTold = mayUse(me, 'servers:read');
+  useEffect(() => (isTold ? beginLive(cache) : undefined), [cache, isTold]);
   return (
     <div class="shell">
       <a class="skip" href="#main">

@@ -8,7 +8,7 @@ import type {
 } from '../generated/types.gen.ts';
 import { paged } from './paged.ts';
 import { request } from './request.ts';
-import { LIVE_MS } from './servers.ts';
+import { liveMs } from './live.ts';
 
 /** Rules of one page of the list. */
 const PAGE = 50;
@@ -19,7 +19,7 @@ export type SubjectKind = AccessRule['subject']['kind'];
 export const rulesQuery = (kind: SubjectKind) =>
   paged<AccessRulePage>(['rules', 'list', kind], 'access/rules', {
     query: { limit: PAGE, subject_kind: kind },
-    every: LIVE_MS,
+    every: liveMs,
   });
 
 const pathOf = (id: string) => `access/rules/${encodeURIComponent(id)}`;

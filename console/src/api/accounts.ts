@@ -1,7 +1,7 @@
 /** Accounts at servers: one's own, and those of all for who administers. */
 import type { AccountPage, AccountServers } from '../generated/types.gen.ts';
 import { request } from './request.ts';
-import { LIVE_MS } from './servers.ts';
+import { LIVE_MS } from './live.ts';
 
 export const accountsQuery = () => ({
   queryKey: ['accounts'],

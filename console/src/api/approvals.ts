@@ -1,7 +1,7 @@
 /** Definitions that are held until somebody decides on them, and the decisions. */
 import type { Approval, ApprovalPage, Approve, WholeApproval } from '../generated/types.gen.ts';
 import { ApiProblem, request } from './request.ts';
-import { LIVE_MS } from './servers.ts';
+import { liveMs } from './live.ts';
 
 /** Most definitions that are decided on at once, and most of one page. */
 export const MAX_ITEMS = 500;
@@ -26,7 +26,7 @@ export const approvalsQuery = ({ server, state }: ApprovalFilter) => ({
     }),
   initialPageParam: '',
   getNextPageParam: ({ next_cursor: next }: ApprovalPage) => next,
-  refetchInterval: LIVE_MS,
+  refetchInterval: liveMs,
 });
 
 /** Both definitions, and what differs. @param fingerprint of the one that waits: with another one it is asked for anew */

@@ -2,7 +2,7 @@
 import type { AuditCounts, AuditPage } from '../generated/types.gen.ts';
 import type { AuditSearch } from './audit-search.ts';
 import { request } from './request.ts';
-import { LIVE_MS } from './servers.ts';
+import { LIVE_MS } from './live.ts';
 
 const PAGE = 100;
 /** Counting is dearer than a page. */

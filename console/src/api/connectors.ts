@@ -2,7 +2,7 @@
 import type { Connector, ConnectorPage } from '../generated/types.gen.ts';
 import { paged } from './paged.ts';
 import { request } from './request.ts';
-import { LIVE_MS } from './servers.ts';
+import { LIVE_MS } from './live.ts';
 
 export const CONNECTORS = ['connectors'];
 

@@ -7,16 +7,17 @@ const MAX_EVENT_CHARS = 64_000_000;
 
 /**
  * Ask for events.
+ * @param asked a body is posted
  * @param hear is told each, until the stream ends
  * @throws ApiProblem, Unreachable
  */
 export async function streamEvents(
   path: string,
-  body: unknown,
+  { body, signal }: { body?: unknown; signal: AbortSignal },
   hear: (type: string, data: unknown) => void,
-  signal: AbortSignal,
 ): Promise<void> {
-  const answer = await send(path, { method: 'POST', body, signal }, 'text/event-stream');
+  const method = body === undefined ? 'GET' : 'POST';
+  const answer = await send(path, { method, body, signal }, 'text/event-stream');
   if (!answer.ok || !answer.body) throw await toProblem(answer);
   const parser = new SseParser(MAX_EVENT_CHARS);
   const decoder = new TextDecoder();

@@ -1,7 +1,7 @@
 /** Why somebody may use a tool or not, and what is needed to say it in names. */
 import type { AccessExplanation, AccessRule, ExplainAccess } from '../generated/types.gen.ts';
 import { request } from './request.ts';
-import { LIVE_MS } from './servers.ts';
+import { liveMs } from './live.ts';
 
 interface Asking {
   signal: AbortSignal;
@@ -13,7 +13,7 @@ export const explainQuery = (body: ExplainAccess) => ({
   queryKey: ['explain', body],
   queryFn: ({ signal }: Asking) =>
     request<AccessExplanation>('access/explain', { method: 'POST', body, signal }),
-  refetchInterval: LIVE_MS,
+  refetchInterval: liveMs,
 });
 
 export const ruleQuery = (id: string) => ({

@@ -18,7 +18,7 @@ interface Asking {
 interface Listed {
   query?: Asked['query'];
   /** Asked anew so often while somebody looks, in milliseconds; absent: not by the clock. */
-  every?: number;
+  every?: number | (() => number);
 }
 
 /** A list for `useInfiniteQuery`. @param path below `/api/v1/` */

@@ -9,11 +9,10 @@ import type {
   ToolsByServer,
   UpdateServer,
 } from '../generated/types.gen.ts';
+import { LIVE_MS, liveMs } from './live.ts';
 import { request } from './request.ts';
 
-/** How often what changes by itself is asked for while somebody looks, in milliseconds. */
-export const LIVE_MS = 5_000;
-/** The same for a server that is being connected. */
+/** How often a server is asked for that is being connected, in milliseconds. */
 const CONNECTING_MS = 1_000;
 /** Servers of one page of the list. */
 const PAGE = 100;
@@ -37,7 +36,7 @@ export const serversQuery = () => ({
   queryKey: ['servers'],
   queryFn: ({ signal }: Asking) =>
     request<ServerPage>('aggregator/servers', { query: { limit: 200 }, signal }),
-  refetchInterval: LIVE_MS,
+  refetchInterval: liveMs,
 });
 
 /** What the list is narrowed to; empty: nothing. */
@@ -56,7 +55,7 @@ export const serverListQuery = ({ name, status }: ServerFilter) => ({
     }),
   initialPageParam: '',
   getNextPageParam: ({ next_cursor: next }: ServerPage) => next,
-  refetchInterval: LIVE_MS,
+  refetchInterval: liveMs,
 });
 
 /** What one sees of all servers at a glance. */
@@ -105,7 +104,7 @@ export const serverSummaryQuery = () => ({
       total,
     };
   },
-  refetchInterval: LIVE_MS,
+  refetchInterval: liveMs,
 });
 
 /** How many definitions wait for a decision. */
@@ -113,7 +112,7 @@ export const heldQuery = () => ({
   queryKey: ['approvals', 'held'],
   queryFn: ({ signal }: Asking) =>
     request<ApprovalPage>('approvals', { query: { limit: 1 }, signal }),
-  refetchInterval: LIVE_MS,
+  refetchInterval: liveMs,
 });
 
 const pathOf = (id: string) => `aggregator/servers/${encodeURIComponent(id)}`;
@@ -122,7 +121,7 @@ export const serverQuery = (id: string) => ({
   queryKey: ['servers', 'one', id],
   queryFn: ({ signal }: Asking) => request<Server>(pathOf(id), { signal }),
   refetchInterval: ({ state }: { state: { data: Server | undefined } }) =>
-    state.data?.status === 'CONNECTING' ? CONNECTING_MS : LIVE_MS,
+    state.data?.status === 'CONNECTING' ? CONNECTING_MS : liveMs(),
 });
 
 export const healthQuery = (id: string) => ({

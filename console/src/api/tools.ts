@@ -120,7 +120,7 @@ export async function callTool(
     else if (type === 'error') ending = { thrown: toThrown(data) };
     else if (type === 'progress' || type === 'log') hear({ type, data: data as News['data'] });
   };
-  await streamEvents('tools/call', body, hearEvent, signal);
+  await streamEvents('tools/call', { body, signal }, hearEvent);
   if (ending === undefined) throw new Error('The answer broke off. What the tool did is not known');
   if ('thrown' in ending) throw ending.thrown;
   return ending;

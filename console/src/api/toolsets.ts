@@ -9,11 +9,11 @@ import type {
 } from '../generated/types.gen.ts';
 import { paged } from './paged.ts';
 import { request } from './request.ts';
-import { LIVE_MS } from './servers.ts';
+import { liveMs } from './live.ts';
 
 /** Those with this in their name, page by page. */
 export const toolsetListQuery = (name: string) =>
-  paged<ToolsetPage>(['toolsets', 'list', name], 'toolsets', { query: { name }, every: LIVE_MS });
+  paged<ToolsetPage>(['toolsets', 'list', name], 'toolsets', { query: { name }, every: liveMs });
 
 const pathOf = (id: string) => `toolsets/${encodeURIComponent(id)}`;
 const ONE = ['toolsets', 'one'] as const;

@@ -7,13 +7,12 @@ import type {
   WebhookPage,
   WebhookTest,
 } from '../generated/types.gen.ts';
+import { LIVE_MS } from './live.ts';
 import { paged } from './paged.ts';
 import { request } from './request.ts';
 
 export const WEBHOOKS = ['webhooks'];
 const PATH = 'webhooks';
-/** What waits is tried again after some seconds at first. */
-const LIVE_MS = 5_000;
 
 const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}`;
 

@@ -80,10 +80,12 @@ function BudgetRow({ budget, onDeleted }: { budget: Budget; onDeleted: () => voi
           'not known now'
         ) : (
           <>
-            {used.toLocaleString('en')}
+            {used.toLocaleString('en')}{' '}
             {used >= most ? <span class="badge bad">used up</span> : null}
             <meter
               value={Math.min(used, most)}
+              high={0.8 * most}
+              optimum={0}
               max={most}
               aria-label={`Used by ${toShown(name, 100)}`}
             />

@@ -1,0 +1,84 @@
+/** What changes at the gateway shows in the console without a reload: told by the stream of events, and asked for where there is none. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startFixture } from '../../fixtures/start-fixture.ts';
+import { startBrowser } from '../support/browser.ts';
+import { openConsole } from '../support/console-page.ts';
+import { QUIET, startGateway, type Gateway, type ServerRecord } from '../support/gateway.ts';
+
+const EVENTS = '**/api/v1/events';
+const LIST = '**/api/v1/aggregator/servers?**';
+/** For a machine that is busy. */
+const SOON = { timeout: 60_000 };
+
+let gateway: Gateway;
+let browser: Browser;
+let notes: ServerRecord;
+let admin = '';
+
+beforeAll(async () => {
+  [gateway, browser] = await Promise.all([startGateway({ env: QUIET }), startBrowser()]);
+  const { origin } = await startFixture('rich-modern');
+  notes = await gateway.register('notes', `${origin}/mcp`);
+  const scopes = ['admin', 'tools:read', 'tools:call'];
+  admin = (await gateway.createToken({ name: 'Ada', scopes })).token;
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+const stateOf = (page: Page) => page.locator('tbody tr', { hasText: 'notes' }).locator('.badge');
+const act = (verb: string) => gateway.api('POST', `/api/v1/aggregator/servers/${notes.id}/${verb}`);
+
+it('[OPS-1] shows that a server is gone and is back, as the gateway tells it', async () => {
+  const view = await openConsole(browser, gateway.origin, admin);
+  const { page } = view;
+  try {
+    const streaming = page.waitForResponse(EVENTS);
+    await page.reload();
+    expect((await streaming).status()).toBe(200);
+    await stateOf(page)
+      .filter({ hasText: /^connected$/ })
+      .waitFor(SOON);
+    let asked = 0;
+    await page.route(LIST, async route => {
+      asked += 1;
+      await route.continue();
+    });
+    await act('disconnect');
+    await stateOf(page).filter({ hasText: 'disconnected' }).waitFor(SOON);
+    await act('connect');
+    await stateOf(page)
+      .filter({ hasText: /^connected$/ })
+      .waitFor(SOON);
+    expect(asked).toBeGreaterThan(0);
+    expect(view.problems).toEqual([]);
+  } finally {
+    await view.close();
+  }
+});
+
+it('[OPS-1] asks by the clock where nobody tells, and goes on once somebody does', async () => {
+  const view = await openConsole(browser, gateway.origin, admin);
+  const { page } = view;
+  try {
+    await page.route(EVENTS, route => route.abort());
+    await page.reload();
+    await stateOf(page)
+      .filter({ hasText: /^connected$/ })
+      .waitFor(SOON);
+    await act('disconnect');
+    await stateOf(page).filter({ hasText: 'disconnected' }).waitFor(SOON);
+    await page.unroute(EVENTS);
+    const streaming = await page.waitForResponse(EVENTS, SOON);
+    expect(streaming.status()).toBe(200);
+    await act('connect');
+    await stateOf(page)
+      .filter({ hasText: /^connected$/ })
+      .waitFor(SOON);
+  } finally {
+    await view.close();
+  }
+});
