@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { secretsQuery } from '../api/secrets.ts';
+import { NameFilters } from '../parts/filters.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Told, useTelling } from '../parts/told.tsx';
 import { useAddress } from '../parts/use-address.ts';
@@ -52,17 +53,7 @@ export default function Secrets({ me }: ViewProps) {
       {list.error ? <Problem thrown={list.error} onRetry={() => void list.refetch()} /> : null}
       {secrets || list.error ? null : <Loading />}
       {secrets && secrets.length > 0 ? (
-        <form class="filters" role="search" onSubmit={event => event.preventDefault()}>
-          <label>
-            Name
-            <input
-              type="search"
-              value={part}
-              maxLength={64}
-              onInput={({ currentTarget }) => set('name', currentTarget.value)}
-            />
-          </label>
-        </form>
+        <NameFilters name={part} onName={value => set('name', value)} maxLength={64} />
       ) : null}
       {secrets && matching.length === 0 ? (
         <Empty>{part === '' ? 'There is none yet.' : 'No secret is called like that.'}</Empty>

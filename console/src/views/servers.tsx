@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/preact-query';
 import { Link, useSearchParams } from 'wouter-preact';
 import { serverListQuery, STATUSES } from '../api/servers.ts';
 import type { Server } from '../generated/types.gen.ts';
+import { NameFilters } from '../parts/filters.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { useAddress } from '../parts/use-address.ts';
@@ -48,16 +49,7 @@ function List({ mayWrite }: { mayWrite: boolean }) {
           </Link>
         </p>
       ) : null}
-      <form class="filters" role="search" onSubmit={event => event.preventDefault()}>
-        <label>
-          Name
-          <input
-            type="search"
-            value={name}
-            maxLength={63}
-            onInput={({ currentTarget }) => set('name', currentTarget.value)}
-          />
-        </label>
+      <NameFilters name={name} onName={value => set('name', value)} maxLength={63}>
         <label>
           State
           <select
@@ -72,7 +64,7 @@ function List({ mayWrite }: { mayWrite: boolean }) {
             ))}
           </select>
         </label>
-      </form>
+      </NameFilters>
       {list.error ? <Problem thrown={list.error} onRetry={() => void list.refetch()} /> : null}
       {list.data ? null : <Loading />}
       {list.data && servers.length === 0 ? <None isFiltered={isFiltered} /> : null}

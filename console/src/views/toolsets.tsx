@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { toolsetListQuery, toolsetQuery } from '../api/toolsets.ts';
 import type { Toolset } from '../generated/types.gen.ts';
+import { NameFilters } from '../parts/filters.tsx';
 import { Foreign } from '../parts/foreign.tsx';
 import { Heading } from '../parts/heading.tsx';
 import { PagedList } from '../parts/paged-list.tsx';
@@ -66,17 +67,7 @@ function List({ telling }: { telling: Telling | undefined }) {
           Make a toolset
         </Link>
       </p>
-      <form class="filters" role="search" onSubmit={event => event.preventDefault()}>
-        <label>
-          Name
-          <input
-            type="search"
-            value={name}
-            maxLength={63}
-            onInput={({ currentTarget }) => set('name', currentTarget.value)}
-          />
-        </label>
-      </form>
+      <NameFilters name={name} onName={value => set('name', value)} maxLength={63} />
       <PagedList
         list={list}
         itemsOf={page => page.toolsets}

@@ -4,6 +4,7 @@ import { Link } from 'wouter-preact';
 import { groupsQuery, principalListQuery } from '../../api/people.ts';
 import type { Principal } from '../../generated/types.gen.ts';
 import { useDraft } from '../../parts/draft.ts';
+import { NameFilters } from '../../parts/filters.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { PagedList } from '../../parts/paged-list.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
@@ -30,18 +31,9 @@ export function PrincipalList() {
           Add a principal
         </Link>
       </p>
-      <form class="filters" role="search" onSubmit={event => event.preventDefault()}>
-        <label>
-          Name
-          <input
-            type="search"
-            value={name}
-            maxLength={100}
-            onInput={({ currentTarget }) => set('name', currentTarget.value)}
-          />
-        </label>
+      <NameFilters name={name} onName={value => set('name', value)} maxLength={100}>
         <GroupFilter value={group} onValue={value => set('group', value)} />
-      </form>
+      </NameFilters>
       <PagedList list={list} itemsOf={page => page.principals} none="Nobody is like that.">
         {principals => <PrincipalTable principals={principals} />}
       </PagedList>

@@ -1,9 +1,8 @@
 /** A webhook is added. What was typed stays whatever the gateway answers; its address is not shown again. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { createWebhook, type WithSecret } from '../../api/webhooks.ts';
 import { messageFor, Select, Text } from '../../parts/field.tsx';
-import { Problem } from '../../parts/states.tsx';
+import { Form } from '../../parts/form.tsx';
 import { useAct } from '../../parts/use-act.ts';
 import { EVENT_TYPES, EVENT_WORDS, WEBHOOKS_PATH } from './webhook-words.ts';
 
@@ -22,17 +21,16 @@ export function AddWebhook({ onMade }: { onMade: (made: WithSecret) => void }) {
   useEffect(() => heading.current?.focus(), []);
   const toggle = (type: (typeof EVENT_TYPES)[number]) =>
     setEvents(EVENT_TYPES.filter(each => events.includes(each) !== (each === type)));
+  const add = async () =>
+    onMade(await createWebhook({ name: name.trim(), url: url.trim(), format, events }));
   const wrongEvents = messageFor(thrown, 'events');
   return (
-    <form
-      class="form"
-      autocomplete="off"
-      onSubmit={event => {
-        event.preventDefault();
-        run(async () =>
-          onMade(await createWebhook({ name: name.trim(), url: url.trim(), format, events })),
-        );
-      }}
+    <Form
+      onSend={() => run(add)}
+      isBusy={isBusy}
+      thrown={thrown}
+      verb="Add it"
+      cancel={WEBHOOKS_PATH}
     >
       <h3 ref={heading} tabIndex={-1}>
         Add a webhook
@@ -68,15 +66,6 @@ export function AddWebhook({ onMade }: { onMade: (made: WithSecret) => void }) {
         ))}
         {wrongEvents ? <p class="wrong">{wrongEvents}</p> : null}
       </fieldset>
-      {thrown === undefined ? null : <Problem thrown={thrown} />}
-      <p class="actions">
-        <button type="submit" disabled={isBusy}>
-          Add it
-        </button>
-        <Link class="button quiet" href={WEBHOOKS_PATH}>
-          Cancel
-        </Link>
-      </p>
-    </form>
+    </Form>
   );
 }

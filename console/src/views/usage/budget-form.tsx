@@ -1,16 +1,14 @@
 /** A budget is set, or how much it is of is changed. What was typed stays whatever the gateway answers. */
 import { useQuery } from '@tanstack/preact-query';
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { createBudget, readBudget, updateBudget } from '../../api/budgets.ts';
 import { findOnlyPrincipal, groupsQuery } from '../../api/people.ts';
 import { principalsNamed } from '../../api/suggestions.ts';
 import type { Budget } from '../../generated/types.gen.ts';
 import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Heading } from '../../parts/heading.tsx';
-import { Problem } from '../../parts/states.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import { useAct } from '../../parts/use-act.ts';
 import { Meanwhile, useEdit } from '../../parts/use-edit.tsx';
@@ -48,13 +46,7 @@ export function AddBudget({ back, onSaved }: FormProps) {
   return (
     <>
       <Heading back={[back, 'All budgets']}>Set a budget</Heading>
-      <BudgetForm
-        onSend={() => run(save)}
-        isBusy={isBusy}
-        thrown={thrown}
-        label="Set it"
-        back={back}
-      >
+      <Form onSend={() => run(save)} isBusy={isBusy} thrown={thrown} verb="Set it" cancel={back}>
         <Select label="Whose" value={kind} options={KINDS} onValue={setKind} />
         <Suggest
           label={kind === 'group' ? 'Group' : 'Name, or id'}
@@ -65,7 +57,7 @@ export function AddBudget({ back, onSaved }: FormProps) {
           onValue={setName}
         />
         <Calls value={calls} thrown={thrown} onValue={setCalls} />
-      </BudgetForm>
+      </Form>
     </>
   );
 }
@@ -86,54 +78,19 @@ export function EditBudget({ budget, back, onSaved }: FormProps & { budget: Budg
       <Heading back={[back, 'All budgets']}>
         Budget of <Foreign text={name} max={100} />
       </Heading>
-      <BudgetForm
+      <Form
         onSend={() => send()}
         isBusy={isBusy}
         thrown={thrown}
-        label={theirs ? 'Save over it' : 'Save'}
-        back={back}
-        told={theirs ? <Meanwhile noun="budget" theirs={theirs} /> : null}
+        verb={theirs ? 'Save over it' : 'Save'}
+        cancel={back}
+        beside={theirs ? <Meanwhile noun="budget" theirs={theirs} /> : null}
       >
         <Calls value={values.calls} thrown={thrown} onValue={calls => setValues({ calls })} />
-      </BudgetForm>
+      </Form>
     </>
   );
 }
-
-interface BudgetFormProps {
-  onSend: () => void;
-  isBusy: boolean;
-  thrown: unknown;
-  /** On the button. */
-  label: string;
-  back: string;
-  /** Beside the buttons. */
-  told?: ComponentChildren;
-  children: ComponentChildren;
-}
-
-const BudgetForm = (props: BudgetFormProps) => (
-  <form
-    class="form"
-    autocomplete="off"
-    onSubmit={event => {
-      event.preventDefault();
-      props.onSend();
-    }}
-  >
-    {props.children}
-    {props.thrown === undefined ? null : <Problem thrown={props.thrown} />}
-    <p class="actions">
-      <button type="submit" disabled={props.isBusy}>
-        {props.label}
-      </button>
-      <Link class="button quiet" href={props.back}>
-        Cancel
-      </Link>
-      {props.told}
-    </p>
-  </form>
-);
 
 interface CallsProps {
   value: string;
