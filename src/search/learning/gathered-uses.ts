@@ -8,7 +8,7 @@ import { fromRawMembers } from '../../shared/json/json-spans.ts';
 import { Lru } from '../../shared/util/lru.ts';
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { dayOf } from '../../shared/util/utc-day.ts';
-import type { NewUse } from './learning-store.ts';
+import type { NewUse } from './uses.ts';
 
 export interface GatheredUsesPorts {
   write(uses: readonly NewUse[], today: number): Promise<void>;

@@ -6,8 +6,8 @@
  */
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { dayOf } from '../../shared/util/utc-day.ts';
-import type { LearnedUse } from './learning-store.ts';
 import { toLift, toSupport, type Use } from './lift.ts';
+import type { LearnedUse } from './uses.ts';
 import { toLearnedWords } from './words.ts';
 
 export interface LearnedUsesPorts {

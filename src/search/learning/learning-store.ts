@@ -2,35 +2,13 @@
 import { z } from 'zod';
 import { parseName } from '../../servers/approvals/approval-store.ts';
 import { SETUP_TOKEN } from '../../shared/identity/principal.ts';
+import type { LearnedUse, NewUse } from './uses.ts';
 
 /** Rows that are kept, in all and of one principal; those used longest ago go. */
 const MAX_ROWS = 20_000;
 const MAX_OWN_ROWS = 1_000;
 /** A row that was not used again goes after so many days: six half-lives. */
 export const KEPT_DAYS = 84;
-
-/** A use that is to be written. */
-export interface NewUse {
-  /** Of the tool's definition, as it was called. */
-  approvalId: string;
-  fingerprint: string;
-  /** Keyed digest. */
-  word: string;
-  principalId: string;
-  /** UTC, counted since the epoch. */
-  day: number;
-}
-
-/** A use as searches take it. */
-export interface LearnedUse {
-  serverId: string;
-  tool: string;
-  /** Of its server. */
-  catalogHash: string | null;
-  word: string;
-  principalId: string;
-  day: number;
-}
 
 const RowSchema = z.object({
   server_id: z.string(),

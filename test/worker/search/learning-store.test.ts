@@ -2,12 +2,12 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { approvalId } from '../../../src/servers/approvals/definition.ts';
-import {
-  addUses,
-  KEPT_DAYS,
-  listUses,
-  type NewUse,
-} from '../../../src/search/learning/learning-store.ts';
+import { createLearning } from '../../../src/search/learning/learning.ts';
+import { addUses, KEPT_DAYS, listUses } from '../../../src/search/learning/learning-store.ts';
+import type { NewUse } from '../../../src/search/learning/uses.ts';
+import type { Server } from '../../../src/servers/registry/server-schema.ts';
+import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
+import { dayOf } from '../../../src/shared/util/utc-day.ts';
 import { createPerson } from '../support/call-rows.ts';
 import { FakeServer, serve } from '../support/fake-server.ts';
 import { createPortico, registerConnected, SERVERS } from '../support/portico.ts';
@@ -95,6 +95,32 @@ describe('the table of uses', () => {
     await write([useOf('late', { day: later })], later);
     expect(await count(`day = ${TODAY - 5}`)).toBe(0);
     expect(await words(TODAY + KEPT_DAYS)).toEqual(['late']);
+  });
+
+  it('[FIND-4] [SEC-1] says nothing under the key of another deployment', async () => {
+    const ringOf = (letter: string) => createKeyRing(btoa(letter.repeat(32)));
+    const [own, others] = [ringOf('a'), ringOf('b')];
+    const day = dayOf(Date.now());
+    const digestOf = async (word: string) => (await own.digest('learning', word)).slice(0, 19);
+    await write(
+      [useOf(await digestOf('creat'), { day }), useOf(await digestOf('issu'), { day })],
+      day,
+    );
+    const [{ catalogHash } = { catalogHash: null }] = await listUses(env.DB, day);
+    const server = { id: serverId, catalogHash } as Server;
+    const liftUnder = async (keys: typeof own) => {
+      const ports = {
+        db: env.DB,
+        keys,
+        gatherMs: 1,
+        wait: (ms: number) => scheduler.wait(ms),
+        now: () => Date.now(),
+      };
+      const liftOf = await createLearning(ports).learned.liftOf(ada, 'create an issue');
+      return liftOf?.(server, 'echo');
+    };
+    expect(await liftUnder(own)).toBeCloseTo(0.25);
+    expect(await liftUnder(others)).toBe(0);
   });
 
   it('[FIND-4] forgets with the server', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { rawMembers } from '../../../../src/shared/json/json-spans.ts';
 import { DAY_MS } from '../../../../src/shared/util/utc-day.ts';
 import { GatheredUses } from '../../../../src/search/learning/gathered-uses.ts';
-import type { NewUse } from '../../../../src/search/learning/learning-store.ts';
+import type { NewUse } from '../../../../src/search/learning/uses.ts';
 import { createRecord } from '../../gateway/fakes.ts';
 
 const item = { key: 'echo', raw: rawMembers('{"name":"echo"}') };

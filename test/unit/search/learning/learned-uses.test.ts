@@ -1,11 +1,9 @@
 /** What an isolate has of the uses there are: when it is read, for whom it counts, and what it is worth nothing for. */
 import { describe, expect, it } from 'vitest';
 
-import { createKeyRing } from '../../../../src/shared/crypto/key-ring.ts';
 import { DAY_MS } from '../../../../src/shared/util/utc-day.ts';
-import { createLearning } from '../../../../src/search/learning/learning.ts';
 import { LearnedUses } from '../../../../src/search/learning/learned-uses.ts';
-import type { LearnedUse } from '../../../../src/search/learning/learning-store.ts';
+import type { LearnedUse } from '../../../../src/search/learning/uses.ts';
 import { createRecord } from '../../gateway/fakes.ts';
 
 const SERVER = createRecord('desk');
@@ -88,33 +86,5 @@ describe('what was learned', () => {
     expect(await liftFor('ada', QUERY, SERVER, 'delete_issue')).toBe(0);
     expect(await liftFor('ada', 'create an invoice')).toBe(0);
     expect(await liftFor('ada', 'the')).toBe(0);
-  });
-
-  it('[FIND-4] [SEC-1] says nothing under the key of another deployment', async () => {
-    const ringOf = (byte: number) => createKeyRing(Buffer.alloc(32, byte).toString('base64'));
-    const [own, others] = [ringOf(1), ringOf(2)];
-    const rows: LearnedUse[] = [];
-    const day = Math.floor(Date.now() / DAY_MS);
-    for (const word of WORDS) {
-      const digest = await own.digest('learning', word);
-      rows.push(useOf(digest.slice(0, 'k1.'.length + 16), 'ada', { day }));
-    }
-    const results = rows.map(row => ({
-      server_id: row.serverId,
-      name: JSON.stringify(row.tool),
-      catalog_hash: row.catalogHash,
-      word: row.word,
-      principal_id: row.principalId,
-      day: row.day,
-    }));
-    const statement = { bind: () => statement, all: async () => ({ results }) };
-    const db = { prepare: () => statement } as unknown as D1Database;
-    const liftUnder = async (keys: typeof own) => {
-      const ports = { db, keys, gatherMs: 1, wait: never, now: () => Date.now() };
-      const liftOf = await createLearning(ports).learned.liftOf('ada', QUERY);
-      return liftOf?.(SERVER, 'create_issue');
-    };
-    expect(await liftUnder(own)).toBeCloseTo(0.25);
-    expect(await liftUnder(others)).toBe(0);
   });
 });
