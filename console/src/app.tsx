@@ -3,7 +3,8 @@ import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { lazy, Suspense } from 'preact/compat';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
-import { beginLive } from './api/live.ts';
+import { streamEvents } from './api/events.ts';
+import { beginLive, type LivePorts } from './api/live.ts';
 import { mayUse, meQuery, type Me } from './api/me.ts';
 import { ApiProblem, hasToken } from './api/request.ts';
 import { Loading, Problem } from './parts/states.tsx';
@@ -51,7 +52,11 @@ function Shell({ me }: { me: Me }) {
   const views = VIEWS.filter(isFor(me));
   const cache = useQueryClient();
   const isTold = mayUse(me, 'servers:read');
-  useEffect(() => (isTold ? beginLive(cache) : undefined), [cache, isTold]);
+  useEffect(() => {
+    if (!isTold) return undefined;
+    const listen: LivePorts['listen'] = (signal, hear) => streamEvents('events', { signal }, hear);
+    return beginLive({ cache, page: document, listen });
+  }, [cache, isTold]);
   return (
     <div class="shell">
       <a class="skip" href="#main">

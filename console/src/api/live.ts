@@ -2,9 +2,7 @@
  * What changes by itself is told by the gateway while somebody looks; where nobody tells, it is asked for by the clock. One stream of a tab
  * that is seen, and none of one that is not.
  */
-import type { QueryClient } from '@tanstack/preact-query';
 import type { ChangeEvent } from '../generated/types.gen.ts';
-import { streamEvents } from './events.ts';
 
 /** How often what changes by itself is asked for while nobody tells of it, and while somebody does; in milliseconds. */
 export const LIVE_MS = 5_000;
@@ -21,13 +19,24 @@ const QUERIES: Readonly<Record<ChangeEvent['changed'][number], readonly string[]
   access: ['rules', 'toolsets', 'budgets', 'explain'],
 };
 
+export interface LivePorts {
+  /** Asks again for the answers under a key. */
+  cache: { invalidateQueries(filters: { queryKey: readonly string[] }): unknown };
+  /** Says whether somebody sees it. */
+  page: Pick<EventTarget, 'addEventListener' | 'removeEventListener'> & {
+    readonly hidden: boolean;
+  };
+  /** Hears what the gateway tells, until the stream ends. */
+  listen(signal: AbortSignal, hear: (type: string, data: unknown) => void): Promise<void>;
+}
+
 let isTold = false;
 
 /** For queries of what is told of. */
 export const liveMs = (): number => (isTold ? TOLD_MS : LIVE_MS);
 
-/** Hear what changed until this is called. @param cache is to ask again for what did */
-export function beginLive(cache: QueryClient): () => void {
+/** Hear what changed, until what this gives is called. */
+export function beginLive({ cache, page, listen }: LivePorts): () => void {
   let stream: AbortController | undefined;
   let timer = 0;
   let again = AGAIN_MS;
@@ -47,7 +56,7 @@ export function beginLive(cache: QueryClient): () => void {
   async function begin(): Promise<void> {
     const own = new AbortController();
     stream = own;
-    await streamEvents('events', { signal: own.signal }, hear).catch(() => {});
+    await listen(own.signal, hear).catch(() => {});
     if (stream !== own) return;
     const wasTold = isTold;
     isTold = false;
@@ -65,13 +74,13 @@ export function beginLive(cache: QueryClient): () => void {
   }
   const look = (ms: number) => {
     end();
-    if (!document.hidden) timer = setTimeout(() => void begin(), ms) as unknown as number;
+    if (!page.hidden) timer = setTimeout(() => void begin(), ms) as unknown as number;
   };
   const onSeen = () => look(0);
-  document.addEventListener('visibilitychange', onSeen);
+  page.addEventListener('visibilitychange', onSeen);
   look(FIRST_MS);
   return () => {
-    document.removeEventListener('visibilitychange', onSeen);
+    page.removeEventListener('visibilitychange', onSeen);
     end();
   };
 }

@@ -1,13 +1,12 @@
 /** The console is told what changed while somebody looks, and asks by the clock where nobody tells it. */
-import type { QueryClient } from '@tanstack/preact-query';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { beginLive, LIVE_MS, liveMs, TOLD_MS } from '../../../console/src/api/live.ts';
 
-/** A stream of the gateway, as it is written from outside. */
+/** A stream of the gateway, as it is told from outside. */
 interface Stream {
-  write(text: string): Promise<void>;
+  tell(type: string, data: unknown): void;
   end(): Promise<void>;
-  signal: AbortSignal | null | undefined;
+  signal: AbortSignal;
 }
 
 let streams: Stream[] = [];
@@ -15,9 +14,6 @@ let asked: string[] = [];
 let page: EventTarget & { hidden: boolean };
 let end = () => {};
 
-const cache = {
-  invalidateQueries: ({ queryKey }: { queryKey: string[] }) => void asked.push(queryKey.join()),
-} as unknown as QueryClient;
 /** What waits for nothing but promises. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
@@ -25,44 +21,35 @@ beforeEach(() => {
   vi.useFakeTimers();
   [streams, asked] = [[], []];
   page = Object.assign(new EventTarget(), { hidden: false });
-  vi.stubGlobal('document', page);
-  vi.stubGlobal('location', { origin: 'https://portico.example.com' });
-  vi.stubGlobal('fetch', (_url: URL, { signal }: RequestInit) => {
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-    const writer = writable.getWriter();
-    writer.closed.catch(() => {});
-    signal?.addEventListener('abort', () => void writer.abort().catch(() => {}));
-    const encoder = new TextEncoder();
-    streams.push({
-      signal,
-      async write(text) {
-        void writer.write(encoder.encode(text));
+  end = beginLive({
+    cache: { invalidateQueries: ({ queryKey }) => void asked.push(queryKey.join()) },
+    page,
+    async listen(signal, tell) {
+      const over = Promise.withResolvers<void>();
+      signal.addEventListener('abort', () => over.reject(signal.reason));
+      const close = async () => {
+        over.resolve();
         await settle();
-      },
-      async end() {
-        void writer.close();
-        await settle();
-      },
-    });
-    return Promise.resolve(new Response(readable));
+      };
+      streams.push({ signal, tell, end: close });
+      return over.promise;
+    },
   });
-  end = beginLive(cache);
 });
 
 afterEach(() => {
   end();
   vi.useRealTimers();
-  vi.unstubAllGlobals();
 });
 
 it('[OPS-1] asks seldom while it is told, anew what changed, and often once the stream is over', async () => {
   expect([streams.length, liveMs()]).toEqual([0, LIVE_MS]);
   await vi.advanceTimersByTimeAsync(1_000);
   expect([streams.length, liveMs()]).toEqual([1, LIVE_MS]);
-  await streams[0]?.write('event: watching\ndata: {}\n\n');
+  streams[0]?.tell('watching', {});
   expect([liveMs(), asked]).toEqual([TOLD_MS, ['servers', 'approvals', 'tools', 'explain']]);
   asked.length = 0;
-  await streams[0]?.write('event: changed\ndata: {"changed":["access"]}\n\n');
+  streams[0]?.tell('changed', { changed: ['access'] });
   expect(asked).toEqual(['rules', 'toolsets', 'budgets', 'explain']);
   asked.length = 0;
   await streams[0]?.end();
@@ -87,7 +74,7 @@ it('[OPS-1] begins again ever later where no stream comes about', async () => {
 
 it('[OPS-1] holds no stream while nobody sees the page, and begins one when somebody does', async () => {
   await vi.advanceTimersByTimeAsync(1_000);
-  await streams[0]?.write('event: watching\ndata: {}\n\n');
+  streams[0]?.tell('watching', {});
   page.hidden = true;
   page.dispatchEvent(new Event('visibilitychange'));
   await vi.advanceTimersByTimeAsync(100_000);
