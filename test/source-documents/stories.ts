@@ -12,7 +12,7 @@ const DIFFERENCES: Readonly<Record<string, Required<Pick<DocumentLine, 'does' | 
 
 export const STORIES: SourceDocument = {
   title: 'MCP Server Aggregator, the seven stories',
-  asked: 'Its acceptance criteria; the examples of its requests and its numbers are not here yet.',
+  asked: 'Its acceptance criteria.',
   lines: requirements
     .filter(({ area }) => area.startsWith('AG-US'))
     .map(({ id, text }) => ({ id, says: text, ...DIFFERENCES[id] })),
