@@ -1,0 +1,205 @@
+/** How the numbers of the documents are measured. What the first leave, the others use: ten servers, then twenty and more. */
+import { percentile } from '../load.ts';
+import { median } from '../statistics.ts';
+import { endUpstream, startMadeUp, type Stand } from './stand.ts';
+
+/** Servers of a size. */
+interface Size {
+  servers: number;
+  tools: number;
+}
+
+const SMALL: Size = { servers: 10, tools: 100 };
+const LARGE: Size = { servers: 10, tools: 900 };
+const THOUSAND = 1_000;
+const QUERIES = ['create a GitHub issue', 'which invoices were not paid', 'delete an old branch'];
+const RUNS = 100;
+const LOAD = { clients: 16, calls: 1_600 };
+const AT_ONCE = 50;
+const AWAY = 5;
+const SORTED = 60;
+
+const nameOf = ({ tools }: Size, index: number) => `of-${tools}-${index}`;
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work();
+  return performance.now() - from;
+}
+
+/** Registers servers of a size, one after the other; gives what each registration took, in milliseconds. */
+async function fill(stand: Stand, size: Size): Promise<number[]> {
+  const times: number[] = [];
+  const ids: string[] = [];
+  for (const index of upTo(size.servers)) {
+    const url = stand.urlOf(index, size.tools);
+    times.push(await timed(async () => ids.push(await stand.register(nameOf(size, index), url))));
+  }
+  for (const id of ids) await stand.whenStatus(id, 'CONNECTED');
+  return times;
+}
+
+/** The slowest of ten. */
+export const registration = async (stand: Stand) => Math.max(...(await fill(stand, SMALL)));
+
+const searched = async (stand: Stand, query: string) => {
+  const { json } = await stand.ask('/search', { query });
+  return (json as { metadata: { total_tools_searched: number } }).metadata.total_tools_searched;
+};
+
+async function searches(stand: Stand, tools: number): Promise<number> {
+  await stand.until(`${tools} tools are searched`, async () =>
+    (await searched(stand, 'a tool')) >= tools ? true : undefined,
+  );
+  const times: number[] = [];
+  for (const n of upTo(RUNS)) {
+    times.push(await timed(() => searched(stand, `${QUERIES[n % QUERIES.length]} ${n}`)));
+  }
+  return percentile(Float64Array.from(times).toSorted(), 0.95);
+}
+
+export const searchSmall = (stand: Stand) => searches(stand, SMALL.servers * SMALL.tools);
+
+async function callWell(stand: Stand, tool: string): Promise<void> {
+  const { status, code } = await stand.call(tool);
+  if (status !== 200) throw new Error(`a call answered ${status} ${code}`);
+}
+
+/** A call through the gateway beside the same call to its server. */
+export async function overhead(stand: Stand): Promise<number> {
+  const tool = await stand.toolOf(nameOf(SMALL, 0));
+  const params = { name: tool.slice(tool.indexOf('.') + 1) };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const direct = async () =>
+    (await fetch(stand.urlOf(0, SMALL.tools), { method: 'POST', body })).text();
+  const added: number[] = [];
+  for (const n of upTo(RUNS + 10)) {
+    const through = await timed(() => callWell(stand, tool));
+    const alone = await timed(direct);
+    if (n >= 10) added.push(through - alone);
+  }
+  return median(added);
+}
+
+/** Good calls in a second. */
+export async function throughput(stand: Stand): Promise<number> {
+  const tool = await stand.toolOf(nameOf(SMALL, 0));
+  let left = LOAD.calls;
+  const client = async () => {
+    while (left > 0) {
+      left -= 1;
+      await callWell(stand, tool);
+    }
+  };
+  const ms = await timed(() => Promise.all(Array.from({ length: LOAD.clients }, client)));
+  return (LOAD.calls / ms) * 1_000;
+}
+
+/** How many of calls at the same time are right. */
+export async function atOnce(stand: Stand): Promise<number> {
+  const tool = await stand.toolOf(nameOf(SMALL, 1));
+  const answers = await Promise.all(upTo(AT_ONCE).map(() => stand.call(tool)));
+  return answers.filter(({ status }) => status === 200).length;
+}
+
+/** Until the tools of a large server are there. */
+export const discovery = (stand: Stand) =>
+  timed(async () => {
+    const id = await stand.register('thousand', stand.urlOf(99, THOUSAND));
+    const { tool_count: count } = await stand.whenStatus(id, 'CONNECTED');
+    if (count !== THOUSAND) throw new Error(`${count} tools were discovered`);
+  });
+
+/** Servers that are connected, and answer a call. */
+export async function connected(stand: Stand): Promise<number> {
+  await fill(stand, LARGE);
+  const names = [SMALL, LARGE].flatMap(size => upTo(size.servers).map(n => nameOf(size, n)));
+  const answers = [];
+  for (const name of names) answers.push(await stand.call(await stand.toolOf(name)));
+  return answers.filter(({ status }) => status === 200).length;
+}
+
+const ALL = SMALL.servers * SMALL.tools + LARGE.servers * LARGE.tools + THOUSAND;
+
+export const searchLarge = (stand: Stand) => searches(stand, ALL);
+
+export const allTools = (stand: Stand) => searched(stand, 'a tool');
+
+/** The share of servers that are connected and answer, once their process was ended and started anew. */
+export async function reconnects(stand: Stand): Promise<number> {
+  const away = await startMadeUp();
+  const ids: string[] = [];
+  for (const n of upTo(AWAY)) ids.push(await stand.register(`away-${n}`, stand.urlOf(n, 3, away)));
+  const all = (status: string) => Promise.all(ids.map(id => stand.whenStatus(id, status)));
+  await all('CONNECTED');
+  const tools = await Promise.all(upTo(AWAY).map(n => stand.toolOf(`away-${n}`)));
+  await endUpstream(away);
+  await all('ERROR');
+  const again = await startMadeUp(away.port);
+  await all('CONNECTED');
+  const answers = await Promise.all(tools.map(tool => stand.call(tool)));
+  await endUpstream(again);
+  return (answers.filter(({ status }) => status === 200).length / AWAY) * 100;
+}
+
+/** Between two checks of a server that is well, in seconds. */
+export async function interval(stand: Stand): Promise<number> {
+  const { id } = await stand.named(nameOf(SMALL, 0));
+  const [last, before] = await stand.until('two checks', async () => {
+    const checks = await stand.checks(id);
+    return checks.length > 1 ? checks : undefined;
+  });
+  return (Date.parse(last?.at ?? '') - Date.parse(before?.at ?? '')) / 1_000;
+}
+
+interface Silence {
+  callSeconds: number;
+  checkMs: number;
+  failed: number;
+}
+
+/** A server that takes requests and answers none: what a call takes until it is ended, a check, and how many checks make an ERROR. */
+async function silent(stand: Stand): Promise<Silence> {
+  const id = await stand.register('silent', `${stand.moodyUrl}/mcp`);
+  await stand.whenStatus(id, 'CONNECTED');
+  const tool = await stand.toolOf('silent');
+  await (await fetch(`${stand.moodyUrl}/control?mood=hang`)).text();
+  const callMs = await timed(() => stand.call(tool));
+  await stand.whenStatus(id, 'ERROR');
+  const failed = (await stand.checks(id)).filter(({ finding }) => finding === 'failed');
+  const checkMs = median(failed.map(({ response_time_ms: ms }) => ms ?? Number.NaN));
+  return { callSeconds: callMs / 1_000, checkMs, failed: failed.length };
+}
+
+const silences = new WeakMap<Stand, Promise<Silence>>();
+/** Once for each stand: three numbers come of it. */
+const silence = (stand: Stand): Promise<Silence> => {
+  const known = silences.get(stand) ?? silent(stand);
+  silences.set(stand, known);
+  return known;
+};
+
+export const callTimeout = async (stand: Stand) => (await silence(stand)).callSeconds;
+export const checkTimeout = async (stand: Stand) => (await silence(stand)).checkMs / 1_000;
+export const failuresToError = async (stand: Stand) => (await silence(stand)).failed;
+
+/** From a registration until the tools of a server are sorted into skills by a model, in seconds. */
+async function sorted(stand: Stand, tools: number): Promise<number> {
+  const ms = await timed(async () => {
+    const id = await stand.register(`sorted-${tools}`, stand.urlOf(tools, tools));
+    await stand.until('all are sorted', async () => {
+      const { json } = await stand.ask(`/aggregator/servers/${id}/skills`);
+      const known = (json as { tools?: { source: string; reason: string | null }[] }).tools ?? [];
+      // Of some the model says that no skill fits.
+      const done = known.filter(
+        ({ source, reason }) => source === 'llm' || reason?.startsWith('The model found') === true,
+      );
+      return done.length === tools ? true : undefined;
+    });
+  });
+  return ms / 1_000;
+}
+
+export const sortOne = (stand: Stand) => sorted(stand, 1);
+export const sortMany = (stand: Stand) => sorted(stand, SORTED);
