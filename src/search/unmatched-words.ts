@@ -2,13 +2,14 @@
  * Which words of a query match nothing: no tool that takes part has the word, nor one that is near it, in its own text or its server's. Counted
  * over tools that take part alone, so that what is hidden makes no word known. Pure.
  */
-import { toParts, type Searched } from './index/part.ts';
+import { layOut } from './index/held-layouts.ts';
+import type { Searched } from './index/part.ts';
 import { isTermHeld } from './rank/lexical.ts';
+import { TUNING } from './rank/tuning.ts';
 import type { Embedding } from './text/embedding.ts';
-import { toNearWords } from './text/near/near-words.ts';
+import { toQueryWords } from './text/query.ts';
 import { STOP_WORDS } from './text/stop-words.ts';
 import { hashText, toStem } from './text/terms.ts';
-import { toWords } from './text/words.ts';
 
 /** How much of a query is looked at, and most words that are told. */
 const MAX_QUERY_CHARS = 500;
@@ -21,10 +22,8 @@ export function toUnmatched(
   searched: readonly Searched[],
   embedding: Embedding,
 ): string[] {
-  const read = query.slice(0, MAX_QUERY_CHARS);
-  const words = toWords(read, MAX_QUERY_CHARS);
-  const near = toNearWords(read, words, embedding);
-  const all = toParts(searched, embedding);
+  const { words, near } = toQueryWords(query.slice(0, MAX_QUERY_CHARS), embedding);
+  const all = layOut(searched, embedding);
   const told = new Set<string>();
   for (const { whole, parts } of words.slice(0, MAX_WORDS)) {
     if (told.has(whole) || told.size === MAX_TOLD) continue;
@@ -34,7 +33,7 @@ export function toUnmatched(
       ...near.of(word).map(({ term }) => term),
     ];
     if (meant.some(word => STOP_WORDS.has(word))) continue;
-    if (!meant.flatMap(termsOf).some(term => isTermHeld(term, all))) told.add(whole);
+    if (!meant.flatMap(termsOf).some(term => isTermHeld(term, all, TUNING))) told.add(whole);
   }
   return [...told];
 }

@@ -13,7 +13,7 @@ import { toServerText, type SearchedServer, type ServerText } from './server-tex
 export interface Searched {
   segment: Segment;
   server: SearchedServer;
-  /** Which tools take part, one byte for each, by place; absent: all. */
+  /** Which tools take part, one byte for each, by place; absent: all. Must not change. */
   shown?: Uint8Array;
   /** What a model made of its first tools, or all. */
   modelVectors?: ModelVectors | undefined;
@@ -38,6 +38,8 @@ export interface Parts {
   parts: readonly Part[];
   /** Places in the arrays of scores, of tools that take no part too. */
   places: number;
+  /** The places of tools that take part, in order. */
+  taking: Int32Array;
   /** How many tools take part. */
   count: number;
   /** Mean number of terms of each field of a tool; of the server's name and its description. */
@@ -56,6 +58,8 @@ export function toParts(
   termMap: Pick<TermMap, 'of'> = terms,
 ): Parts {
   const sums = new Float64Array(FIELD_COUNT);
+  const total = searched.reduce((sum, { segment }) => sum + segment.size, 0);
+  const taking = new Int32Array(total);
   let [places, count, serverName, serverDescription] = [0, 0, 0, 0];
   const order = [...searched.keys()].toSorted((a, b) =>
     compareTexts(searched[a]?.server.name ?? '', searched[b]?.server.name ?? ''),
@@ -65,18 +69,25 @@ export function toParts(
     if (!one) return [];
     const { segment, shown, modelVectors } = one;
     const server = toServerText(segment, one.server, embedding);
-    const shownCount = addLengths(segment, shown, sums);
+    const before = count;
+    for (let tool = 0; tool < segment.size; tool += 1) {
+      if (shown && !shown[tool]) continue;
+      taking[count] = places + tool;
+      count += 1;
+      addLengths(segment, tool, sums);
+    }
     const offset = places;
+    const own = count - before;
     places += segment.size;
-    count += shownCount;
-    serverName += shownCount * server.nameLength;
-    serverDescription += shownCount * server.descriptionLength;
-    return [{ searched: index, segment, shown, modelVectors, count: shownCount, offset, server }];
+    serverName += own * server.nameLength;
+    serverDescription += own * server.descriptionLength;
+    return [{ searched: index, segment, shown, modelVectors, count: own, offset, server }];
   });
   const most = Math.max(count, 1);
   return {
     parts,
     places,
+    taking: taking.subarray(0, count),
     count,
     meanLengths: sums.map(sum => sum / most),
     meanServerName: serverName / most,
@@ -91,24 +102,20 @@ export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Calls with each place whose tool takes part, in order. */
-export function eachPlace(all: Parts, visit: (place: number) => void): void {
-  for (const { segment, shown, offset } of all.parts) {
-    for (let tool = 0; tool < segment.size; tool += 1) {
-      if (!shown || shown[tool]) visit(offset + tool);
-    }
+/** The part that a place is in. */
+export function partAt({ parts }: Parts, place: number): Part | undefined {
+  let low = 0;
+  let high = parts.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((parts[middle]?.offset ?? 0) <= place) low = middle + 1;
+    else high = middle;
   }
+  return parts[low - 1];
 }
 
-/** Adds the lengths of the fields of tools that take part, and counts these. */
-function addLengths(segment: Segment, shown: Uint8Array | undefined, sums: Float64Array): number {
-  let count = 0;
-  for (let tool = 0; tool < segment.size; tool += 1) {
-    if (shown && !shown[tool]) continue;
-    count += 1;
-    for (let field = 0; field < FIELD_COUNT; field += 1) {
-      sums[field] = (sums[field] ?? 0) + (segment.lengths[FIELD_COUNT * tool + field] ?? 0);
-    }
+function addLengths({ lengths }: Segment, tool: number, sums: Float64Array): void {
+  for (let field = 0; field < FIELD_COUNT; field += 1) {
+    sums[field] = (sums[field] ?? 0) + (lengths[FIELD_COUNT * tool + field] ?? 0);
   }
-  return count;
 }

@@ -41,8 +41,10 @@ export class TermMap {
       (places[shared] ??= []).push(place);
     });
     return term => {
+      const numbers = this.#byTerm.get(term);
+      if (!numbers) return unknown;
       const found = new Set(unknown);
-      for (const number of this.#byTerm.get(term) ?? []) {
+      for (const number of numbers) {
         for (const place of places[number] ?? []) found.add(place);
       }
       return [...found];

@@ -1,5 +1,5 @@
 /** The best of many numbers, in an order that depends on nothing but them and the names of what has them. Pure. */
-import { compareTexts, type Part, type Parts } from '../index/part.ts';
+import { compareTexts, partAt, type Part, type Parts } from '../index/part.ts';
 
 /** A tool and its number. */
 export interface Best {
@@ -16,11 +16,11 @@ export interface Best {
 export function toBest(values: Float64Array, all: Parts, limit: number): Best[] {
   const least = toLeast(values, limit);
   const best: Best[] = [];
-  for (const part of all.parts) {
-    for (let tool = 0; tool < part.segment.size; tool += 1) {
-      const value = values[part.offset + tool] ?? -Infinity;
-      if (value >= least && value !== -Infinity) best.push({ part, tool, value });
-    }
+  for (let place = 0; place < values.length; place += 1) {
+    const value = values[place] ?? -Infinity;
+    if (value < least || value === -Infinity) continue;
+    const part = partAt(all, place);
+    if (part) best.push({ part, tool: place - part.offset, value });
   }
   return best.toSorted(compare).slice(0, Math.max(limit, 0));
 }

@@ -2,7 +2,7 @@
  * Words and vectors to one number: each as its distance from the mean in standard deviations, over the tools that take part, then added with weights.
  * Where a model's vectors are there too, the weights together stay what they are without. A tool that has none counts as one at the mean.
  */
-import { eachPlace, type Parts } from '../index/part.ts';
+import type { Parts } from '../index/part.ts';
 import type { Tuning } from './tuning.ts';
 
 /**
@@ -22,13 +22,15 @@ export function toFused(
   const model = modelCosines && toMoments(modelCosines, all);
   const own = lexicalWeight + semanticWeight;
   const share = model ? own / (own + modelWeight) : 1;
-  eachPlace(all, place => {
+  const { taking } = all;
+  for (let i = 0; i < taking.length; i += 1) {
+    const place = taking[i] ?? 0;
     let sum =
       lexicalWeight * toDistance(lexical[place] ?? 0, words) +
       semanticWeight * toDistance(cosines[place] ?? 0, vectors);
     if (model) sum += modelWeight * toDistance(modelCosines[place] ?? NaN, model);
     fused[place] = share * sum;
-  });
+  }
   return fused;
 }
 
@@ -37,15 +39,15 @@ interface Moments {
   deviation: number;
 }
 
-function toMoments(values: Float32Array, all: Parts): Moments {
+function toMoments(values: Float32Array, { taking }: Parts): Moments {
   let [sum, squares, known] = [0, 0, 0];
-  eachPlace(all, place => {
-    const value = values[place] ?? NaN;
-    if (Number.isNaN(value)) return;
+  for (let i = 0; i < taking.length; i += 1) {
+    const value = values[taking[i] ?? 0] ?? NaN;
+    if (Number.isNaN(value)) continue;
     sum += value;
     squares += value * value;
     known += 1;
-  });
+  }
   const count = Math.max(known, 1);
   const mean = sum / count;
   return { mean, deviation: Math.sqrt(Math.max(squares / count - mean * mean, 0)) };

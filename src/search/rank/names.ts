@@ -4,6 +4,7 @@
  */
 import type { Segment } from '../index/segment.ts';
 import type { Parts } from '../index/part.ts';
+import { TermMap, type Having } from '../index/term-map.ts';
 import { hashText } from '../text/terms.ts';
 import { toWords } from '../text/words.ts';
 
@@ -14,14 +15,21 @@ const MAX_NAME_CHARS = 256;
 const MAX_WHOLE_WORDS = 8;
 const TOKEN = /[\p{L}\p{N}_][\p{L}\p{N}_.\-/:]*/gu;
 
+/** The names of a segment's tools. */
 interface Names {
-  /** Tools by the hash of their name. */
-  tools: ReadonlyMap<number, readonly number[]>;
+  /** Hashes of all names, each once. */
+  termHashes: Uint32Array;
+  /** The hash of each tool's name. */
+  hashes: Uint32Array;
   /** Whether the name is of several words, by tool. */
   isLong: Uint8Array;
 }
 
 const known = new WeakMap<Segment, Names>();
+/** Which parts of a layout may have a name. */
+const knownHaving = new WeakMap<Parts, Having>();
+const names = new TermMap();
+const NO_SERVER = { terms: new Uint32Array() };
 
 const partsOf = (text: string): string[] =>
   toWords(text, MAX_NAME_CHARS)
@@ -32,19 +40,26 @@ const partsOf = (text: string): string[] =>
 function toNames(segment: Segment): Names {
   const before = known.get(segment);
   if (before) return before;
-  const tools = new Map<number, number[]>();
+  const hashes = new Uint32Array(segment.size);
   const isLong = new Uint8Array(segment.size);
   for (let tool = 0; tool < segment.size; tool += 1) {
     const parts = partsOf(segment.nameOf(tool));
-    const hash = hashText(parts.join(''));
+    hashes[tool] = hashText(parts.join(''));
     isLong[tool] = parts.length > 1 ? 1 : 0;
-    const list = tools.get(hash);
-    if (list) list.push(tool);
-    else tools.set(hash, [tool]);
   }
-  const names = { tools, isLong };
-  known.set(segment, names);
-  return names;
+  const made = { termHashes: Uint32Array.from(new Set(hashes)), hashes, isLong };
+  known.set(segment, made);
+  return made;
+}
+
+function havingOf(all: Parts): Having {
+  const before = knownHaving.get(all);
+  if (before) return before;
+  const having = names.of(
+    all.parts.map(({ segment }) => ({ segment: toNames(segment), server: NO_SERVER })),
+  );
+  knownHaving.set(all, having);
+  return having;
 }
 
 interface Asked {
@@ -79,15 +94,16 @@ const toJoined = (text: string): string => partsOf(text).join('');
 
 /** The places of tools that take part and that the query calls by name; each once. */
 export function toNamed(query: string, all: Parts): ReadonlySet<number> {
-  const asked = toAsked(query);
+  const having = havingOf(all);
   const named = new Set<number>();
-  for (const { segment, shown, offset, server } of all.parts) {
-    const { tools, isLong } = toNames(segment);
-    for (const { hash, server: before, isSure } of asked) {
-      const found = tools.get(hash);
-      if (!found || (before !== '' && before !== toJoined(server.name))) continue;
-      for (const tool of found) {
-        if ((!shown || shown[tool]) && (isSure || isLong[tool])) named.add(offset + tool);
+  for (const { hash, server: before, isSure } of toAsked(query)) {
+    for (const at of having(hash)) {
+      const part = all.parts[at];
+      if (!part || (before !== '' && before !== toJoined(part.server.name))) continue;
+      const { hashes, isLong } = toNames(part.segment);
+      for (let tool = hashes.indexOf(hash); tool >= 0; tool = hashes.indexOf(hash, tool + 1)) {
+        const isShown = !part.shown || part.shown[tool] === 1;
+        if (isShown && (isSure || isLong[tool])) named.add(part.offset + tool);
       }
     }
   }

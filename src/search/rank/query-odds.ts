@@ -2,7 +2,7 @@
  * A query that may ask for several things, or for one in the midst of chatter: it is ranked as a whole and part by part. Parts for which little speaks say
  * nothing. The best of the others take turns before what the whole finds. What a query rules out falls. Pure.
  */
-import { eachPlace, type Parts } from '../index/part.ts';
+import type { Parts } from '../index/part.ts';
 import type { Embedding } from '../text/embedding.ts';
 import { toChattiness } from '../text/chatter.ts';
 import { toClauses } from '../text/clauses.ts';
@@ -39,7 +39,7 @@ export function toReading(
   tuning: Tuning,
   modelVector?: Float32Array,
 ): Reading | undefined {
-  const { terms, vector } = toQuery(text, embedding, term => isTermHeld(term, all));
+  const { terms, vector } = toQuery(text, embedding, term => isTermHeld(term, all, tuning));
   const lexical = toLexicalScores(terms, all, tuning);
   const cosines = toCosines(vector, embedding.id, all, tuning);
   const modelCosines = modelVector && toModelCosines(modelVector, all);
@@ -73,9 +73,7 @@ export function toQueryOdds(
   const main = toReading(asked, all, embedding, tuning, modelVector);
   const odds = new Float64Array(all.places).fill(-Infinity);
   if (!main) return odds;
-  eachPlace(all, place => {
-    odds[place] = toOdds(main.fused[place] ?? 0, main.evidence);
-  });
+  for (const place of all.taking) odds[place] = toOdds(main.fused[place] ?? 0, main.evidence);
   if (isJoined && areApart(kept, main, tuning)) letTakeTurns(odds, main, kept, all, tuning);
   for (const text of excluded) {
     const ruledOut = read(text);
@@ -108,11 +106,11 @@ function lower(
   all: Parts,
   { excluded: { from, weight } }: Tuning,
 ): void {
-  eachPlace(all, place => {
+  for (const place of all.taking) {
     const share = (fused[place] ?? 0) / Math.max(evidence.fused, 1e-6);
     const over = Math.max(share - from, 0) / (1 - from);
     if (over > 0) odds[place] = (odds[place] ?? 0) - weight * over;
-  });
+  }
 }
 
 /** The few parts that are ranked one by one, in their order: each costs as much as a query. */

@@ -5,7 +5,8 @@
 import { toScore } from './calibration.ts';
 import type { Embedding } from '../text/embedding.ts';
 import { toBest, withAdded } from './best.ts';
-import { toParts, type Searched } from '../index/part.ts';
+import { layOut } from '../index/held-layouts.ts';
+import type { Parts, Searched } from '../index/part.ts';
 import { MAX_QUERY_CHARS } from '../text/query.ts';
 import { toNamed } from './names.ts';
 import { TUNING, type Tuning } from './tuning.ts';
@@ -45,7 +46,20 @@ export function rank(
   modelVector?: Float32Array,
   lift?: Lift,
 ): Ranked[] {
-  const all = toParts(searched, embedding);
+  const all = layOut(searched, embedding);
+  return rankParts(query, all, embedding, limit, tuning, modelVector, lift);
+}
+
+/** The same, of tools that are laid out. */
+export function rankParts(
+  query: string,
+  all: Parts,
+  embedding: Embedding,
+  limit: number,
+  tuning: Tuning,
+  modelVector?: Float32Array,
+  lift?: Lift,
+): Ranked[] {
   const read = query.slice(0, MAX_QUERY_CHARS);
   const odds = toQueryOdds(read, all, embedding, tuning, modelVector);
   const named = toNamed(read, all);

@@ -5,8 +5,8 @@ import { toCorrections } from './corrections.ts';
 import type { Embedding, Neighbour } from './embedding.ts';
 import { STOP_WORDS } from './stop-words.ts';
 import { hashText, toStem } from './terms.ts';
-import { toNearWords } from './near/near-words.ts';
-import { toWords } from './words.ts';
+import { toNearWords, type NearWords } from './near/near-words.ts';
+import { toWords, type Word } from './words.ts';
 
 /** One term of the query. */
 export interface QueryTerm {
@@ -28,6 +28,18 @@ const CORRECTED = 1;
 /** How many words that nobody knows are looked at for slips. */
 const MAX_CORRECTED = 8;
 
+/** A query's words, and what stands beside each of them. */
+export interface QueryWords {
+  words: Word[];
+  near: NearWords;
+}
+
+/** @param text the query, as far as it is read */
+export function toQueryWords(text: string, embedding: Embedding): QueryWords {
+  const words = toWords(text, text.length);
+  return { words, near: toNearWords(text, words, embedding) };
+}
+
 /**
  * Reads a query.
  * @param isHeld whether a tool that takes part has a term: such a word is no slip
@@ -37,9 +49,7 @@ export function toQuery(
   embedding: Embedding,
   isHeld: (term: number) => boolean = () => true,
 ): Query {
-  const read = text.slice(0, MAX_QUERY_CHARS);
-  const words = toWords(read, MAX_QUERY_CHARS);
-  const near = toNearWords(read, words, embedding);
+  const { words, near } = toQueryWords(text.slice(0, MAX_QUERY_CHARS), embedding);
   const terms = new Map<number, QueryTerm>();
   const add = (word: string): void => {
     const term = hashText(toStem(word));
