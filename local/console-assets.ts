@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The last is what the console shares with the gateway. */
-const SOURCES = ['console', 'package-lock.json', 'src/servers/transfer'];
+const SOURCES = ['console', 'package-lock.json', 'src/servers/transfer', 'src/http/sse-events.ts'];
 const VITE = join(ROOT, 'node_modules/vite/bin/vite.js');
 /** What the files were made of. */
 const STAMP = 'source.txt';
