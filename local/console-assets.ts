@@ -18,7 +18,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** The last is what the console shares with the gateway. */
+/** The last two are what the console shares with the gateway. */
 const SOURCES = ['console', 'package-lock.json', 'src/servers/transfer', 'src/http/sse-events.ts'];
 const VITE = join(ROOT, 'node_modules/vite/bin/vite.js');
 /** What the files were made of. */

@@ -6,6 +6,7 @@ import { toEventStream } from './event-stream.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { snapshotNow } from './request-context.ts';
 import { CHANGES, watchChanges, WATCH_SCOPE } from './watch-changes.ts';
+import { pause } from '../shared/util/pause.ts';
 
 /** Longest silence, in milliseconds. */
 const SILENCE_MS = 5_000;
@@ -51,7 +52,7 @@ export function registerEvents(api: Api, { snapshots, openStreams, drain }: ApiP
         tell('watching', '{}');
         const ports = {
           load: () => snapshotNow(context, snapshots),
-          wait: (ms: number) => waitOr(gone.signal, ms),
+          wait: (ms: number) => pause(ms, gone.signal),
           isOver: () => gone.signal.aborted || signal.aborted || drain.isStopping,
         };
         await watchChanges(snapshot, ports, changed =>
@@ -61,14 +62,3 @@ export function registerEvents(api: Api, { snapshots, openStreams, drain }: ApiP
     }) as never;
   });
 }
-
-/** Until a time is over, or nobody listens any more. */
-const waitOr = (signal: AbortSignal, ms: number): Promise<void> =>
-  new Promise(resolve => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });

@@ -18,6 +18,7 @@ import type { UpstreamEndpoint } from './endpoint.ts';
 import { isHeavy, roomToParse, toEventMeter, toMeter } from './metered.ts';
 import { parseMessage, type RawResponse, type UpstreamMessage } from './protocol/message.ts';
 import { statusError } from './protocol/status-error.ts';
+import { pause } from '../shared/util/pause.ts';
 
 export interface ExchangeRequest {
   endpoint: UpstreamEndpoint;
@@ -202,10 +203,7 @@ async function resume(
   { signal }: Deadline,
 ): Promise<ReadableStream<Uint8Array> | undefined> {
   if (!inSession || lastEventId === '' || signal.aborted) return undefined;
-  await new Promise<void>(resolve => {
-    const timer = setTimeout(resolve, Math.min(retryMs, MAX_RETRY_MS));
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-  });
+  await pause(Math.min(retryMs, MAX_RETRY_MS), signal);
   const { 'content-type': _unused, ...kept } = headers;
   const init = { headers: { ...kept, accept: 'text/event-stream', 'last-event-id': lastEventId } };
   const response = await endpoint

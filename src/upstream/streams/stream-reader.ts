@@ -10,6 +10,7 @@ import { readEvents, SseParser } from '../../http/sse-events.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { parseMessage, type UpstreamMessage } from '../protocol/message.ts';
 import { requestHeaders, type NegotiatedProtocol } from '../protocol/wire-request.ts';
+import { pause } from '../../shared/util/pause.ts';
 
 /** `none`: the server offers no such stream; `closed`: it cannot be opened now. */
 export type StreamState = 'open' | 'none' | 'closed';
@@ -54,7 +55,7 @@ async function get(reading: StreamReading, lastEventId: string): Promise<Opened>
     const opened = await getOnce(reading, lastEventId);
     if (opened !== 'conflict') return opened;
     if (conflicts === MAX_CONFLICTS) return 'closed';
-    await rest(CONFLICT_MS, reading.signal);
+    await pause(CONFLICT_MS, reading.signal);
   }
 }
 
@@ -101,7 +102,7 @@ async function read(opened: ReadableStream<Uint8Array>, reading: StreamReading):
       retryMs = parser.resumption.retryMs ?? retryMs;
     }
     if (signal.aborted) return;
-    await rest(Math.min(retryMs * 2 ** failures, maxRestMs), signal);
+    await pause(Math.min(retryMs * 2 ** failures, maxRestMs), signal);
     if (signal.aborted) return;
     body = await get(reading, lastEventId);
   }
@@ -136,11 +137,4 @@ function parse(data: string): UpstreamMessage | undefined {
   } catch {
     return undefined;
   }
-}
-
-function rest(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-  });
 }
