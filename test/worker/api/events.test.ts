@@ -1,5 +1,5 @@
 /** `GET /api/v1/events`: what changed of what somebody sees is told while they look, to each only of what is theirs to see. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SseParser, type SseEvent } from '../../../src/http/sse-events.ts';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import {
@@ -15,11 +15,15 @@ const portico = createPortico();
 let own: { id: string };
 let other: { id: string };
 
+const servers = {
+  own: new FakeServer({ tools: [toolOf('box')] }),
+  other: new FakeServer({ tools: [toolOf('box')] }),
+};
+
+// They go on answering: a server that fails changes by itself.
+beforeEach(() => serve(servers));
 beforeAll(async () => {
-  serve({
-    own: new FakeServer({ tools: [toolOf('box')] }),
-    other: new FakeServer({ tools: [toolOf('box')] }),
-  });
+  serve(servers);
   own = await registerConnected(portico, 'own');
   other = await registerConnected(portico, 'other');
   // A server changes once its tools are sorted.
