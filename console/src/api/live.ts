@@ -13,10 +13,10 @@ const MAX_AGAIN_MS = 60_000;
 /** The first paint comes first. */
 const FIRST_MS = 1_000;
 
-/** Keys of the answers that may be others then. */
-const QUERIES: Readonly<Record<ChangeEvent['changed'][number], readonly string[]>> = {
-  servers: ['servers', 'approvals', 'tools', 'explain'],
-  access: ['rules', 'toolsets', 'budgets', 'explain'],
+/** Keys of the answers that may be others then. Of access only lists: one rule may be gone, and who edits it asks before saving. */
+const QUERIES: Readonly<Record<ChangeEvent['changed'][number], readonly string[][]>> = {
+  servers: [['servers'], ['approvals'], ['tools'], ['explain']],
+  access: [['rules', 'list'], ['toolsets', 'list'], ['budgets'], ['explain']],
 };
 
 export interface LivePorts {
@@ -41,8 +41,8 @@ export function beginLive({ cache, page, listen }: LivePorts): () => void {
   let timer = 0;
   let again = AGAIN_MS;
   const ask = (kinds: readonly (keyof typeof QUERIES)[]) => {
-    for (const key of kinds.flatMap(kind => QUERIES[kind])) {
-      void cache.invalidateQueries({ queryKey: [key] });
+    for (const queryKey of kinds.flatMap(kind => QUERIES[kind])) {
+      void cache.invalidateQueries({ queryKey });
     }
   };
   const hear = (type: string, data: unknown) => {

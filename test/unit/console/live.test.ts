@@ -50,7 +50,7 @@ it('[OPS-1] asks seldom while it is told, anew what changed, and often once the 
   expect([liveMs(), asked]).toEqual([TOLD_MS, ['servers', 'approvals', 'tools', 'explain']]);
   asked.length = 0;
   streams[0]?.tell('changed', { changed: ['access'] });
-  expect(asked).toEqual(['rules', 'toolsets', 'budgets', 'explain']);
+  expect(asked).toEqual(['rules,list', 'toolsets,list', 'budgets', 'explain']);
   asked.length = 0;
   await streams[0]?.end();
   expect([liveMs(), asked[0], streams.length]).toEqual([LIVE_MS, 'servers', 1]);
