@@ -92,7 +92,7 @@ export function createCall(ports: CallPorts): Gateway['request'] {
         const sent = await send(server, { ...outbound, params }, mirrored, context);
         const heard = withLogLevel(withoutUpdates(server, sent, context), request.logLevel);
         const reply = failingAs(server, heard, told);
-        return noteUse(ports.uses, viewer, request, resolved, context, reply);
+        return ports.uses ? noteUse(ports.uses, viewer, request, resolved, context, reply) : reply;
       } catch (thrown) {
         throw toServerFailure(server, withConnectUrl(server, thrown, told));
       }

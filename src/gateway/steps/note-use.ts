@@ -23,16 +23,16 @@ export interface Uses {
   called(principalId: string, tool: UsedTool, waitUntil: WaitUntil): void;
 }
 
-/** The same reply. @param uses absent where nobody learns */
+/** The same reply. */
 export function noteUse(
-  uses: Uses | undefined,
+  uses: Uses,
   { caller }: Pick<Viewer, 'caller'>,
   { method }: Pick<RelayedRequest, 'method'>,
   { server, item }: Resolved,
   { waitUntil }: Pick<CallContext, 'waitUntil'>,
   reply: CallReply,
 ): CallReply {
-  if (!uses || !item || method !== 'tools/call') return reply;
+  if (!item || method !== 'tools/call') return reply;
   const note = (response: RawResponse) => {
     if (isSuccess(response)) uses.called(caller.principalId, { server, item }, waitUntil);
   };
