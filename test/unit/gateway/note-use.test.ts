@@ -66,10 +66,4 @@ describe('use', () => {
     expect(await toldOf({ response: DONE }, { method: 'prompts/get' })).toEqual([]);
     expect(await toldOf({ response: DONE }, { resolved: { server, name: 'echo' } })).toEqual([]);
   });
-
-  it('[FIND-4] leaves a reply as it is where nobody learns', () => {
-    const reply = { response: DONE };
-    const request = { method: 'tools/call' } as const;
-    expect(noteUse(undefined, viewer, request, resolved, context, reply)).toBe(reply);
-  });
 });
