@@ -123,6 +123,30 @@ export function Text(props: TextProps) {
   );
 }
 
+interface AmountProps extends AboutProps {
+  /** As it is typed. */
+  value: string;
+  max: number;
+  onValue: (value: string) => void;
+}
+
+/** A whole number from 1 on. */
+export const Amount = ({ value, max, onValue, ...about }: AmountProps) => (
+  <Field {...about}>
+    {attributes => (
+      <input
+        {...attributes}
+        type="number"
+        required
+        min={1}
+        max={max}
+        value={value}
+        onInput={({ currentTarget }) => onValue(currentTarget.value)}
+      />
+    )}
+  </Field>
+);
+
 /** What the API says of a field, or of a part of it. @param names of the field in the API */
 export function messageFor(thrown: unknown, ...names: readonly string[]): string | undefined {
   if (!(thrown instanceof ApiProblem)) return undefined;

@@ -23,7 +23,7 @@ export interface FormProps {
 }
 
 /** What the form of a record is told by whoever sends it. */
-export type Sending = Pick<FormProps, 'onSend' | 'isBusy' | 'thrown' | 'cancel' | 'beside'>;
+export type Sending = Omit<FormProps, 'label' | 'class' | 'children'>;
 
 export function Form(props: FormProps) {
   const { label, class: look, onSend, isBusy, thrown, verb, cancel, beside, children } = props;

@@ -14,8 +14,6 @@ interface FormProps extends Sending {
   me: Me;
   values: PrincipalValues;
   onValues: (values: PrincipalValues) => void;
-  /** On the button. */
-  verb: string;
   /** It is opened within a page, so the focus goes to it. */
   takesFocus?: boolean;
 }

@@ -10,8 +10,6 @@ import { findBadLine, GITHUB, type ProviderValues } from './provider-values.ts';
 interface FormProps extends Sending {
   values: ProviderValues;
   onValues: (values: ProviderValues) => void;
-  /** On the button. */
-  verb: string;
   /** It is there already: its kind and issuer stay. */
   isKnown?: boolean;
 }

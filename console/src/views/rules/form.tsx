@@ -7,7 +7,7 @@ import { Form, type Sending } from '../../parts/form.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import type { RuleValues } from './form-values.ts';
 
-interface FormProps extends Sending {
+interface FormProps extends Omit<Sending, 'verb'> {
   values: RuleValues;
   /** Somebody typed something else. */
   onChange: (more: Partial<RuleValues>) => void;

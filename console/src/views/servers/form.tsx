@@ -8,8 +8,6 @@ import type { CredentialChoice, FormValues } from './form-values.ts';
 interface FormProps extends Sending {
   values: FormValues;
   onValues: (values: FormValues) => void;
-  /** On the button. */
-  verb: string;
   /** It is there already, so its credential can be kept; of a program only words are edited. */
   of?: 'server' | 'program';
 }

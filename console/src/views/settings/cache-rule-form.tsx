@@ -5,7 +5,7 @@ import { createCacheRule, readCacheRule, updateCacheRule } from '../../api/cache
 import { ApiProblem } from '../../api/request.ts';
 import { serversNamed, toolsOf } from '../../api/suggestions.ts';
 import type { CacheRule } from '../../generated/types.gen.ts';
-import { Field, messageFor, Text } from '../../parts/field.tsx';
+import { Amount, messageFor, Text } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
@@ -82,24 +82,15 @@ export function CacheRuleForm({ rule, back, onSaved }: FormProps) {
           />
         </>
       )}
-      <Field
+      <Amount
         label="Seconds that a result may be old"
         id="rule-seconds"
         wrong={messageFor(thrown, 'ttl_seconds')}
         hint="1 to 86,400, which is a day"
-      >
-        {about => (
-          <input
-            {...about}
-            type="number"
-            required
-            min={1}
-            max={86_400}
-            value={seconds}
-            onInput={({ currentTarget }) => setSeconds(currentTarget.value)}
-          />
-        )}
-      </Field>
+        max={86_400}
+        value={seconds}
+        onValue={setSeconds}
+      />
       <label class="check">
         <input
           type="checkbox"

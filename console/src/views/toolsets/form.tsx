@@ -8,7 +8,7 @@ import type { ToolsetValues } from './form-values.ts';
 import { Overrides } from './overrides.tsx';
 import { Picker } from './picker.tsx';
 
-interface FormProps extends Sending {
+interface FormProps extends Omit<Sending, 'verb'> {
   values: ToolsetValues;
   /** Somebody typed something else. */
   onChange: (more: Partial<ToolsetValues>) => void;

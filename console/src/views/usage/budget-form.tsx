@@ -5,7 +5,7 @@ import { createBudget, readBudget, updateBudget } from '../../api/budgets.ts';
 import { findOnlyPrincipal, groupsQuery } from '../../api/people.ts';
 import { principalsNamed } from '../../api/suggestions.ts';
 import type { Budget } from '../../generated/types.gen.ts';
-import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { Amount, messageFor, Select } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Heading } from '../../parts/heading.tsx';
@@ -99,21 +99,12 @@ interface CallsProps {
 }
 
 const Calls = ({ value, thrown, onValue }: CallsProps) => (
-  <Field
+  <Amount
     label="Calls a day"
     wrong={messageFor(thrown, 'calls_per_day')}
     hint="What was called of today already counts"
-  >
-    {about => (
-      <input
-        {...about}
-        type="number"
-        required
-        min={1}
-        max={MAX_CALLS}
-        value={value}
-        onInput={({ currentTarget }) => onValue(currentTarget.value)}
-      />
-    )}
-  </Field>
+    max={MAX_CALLS}
+    value={value}
+    onValue={onValue}
+  />
 );
