@@ -1,9 +1,10 @@
 /** The form of a rule, new or edited. What was typed stays whatever the gateway answers. */
 import { useQuery } from '@tanstack/preact-query';
 import { groupsQuery } from '../../api/people.ts';
-import { principalsNamed, serversNamed, toolsOf } from '../../api/suggestions.ts';
+import { principalsNamed } from '../../api/suggestions.ts';
 import { messageFor, Select, Text } from '../../parts/field.tsx';
 import { Form, type Sending } from '../../parts/form.tsx';
+import { ServerAndTool } from '../../parts/server-and-tool.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import type { RuleValues } from './form-values.ts';
 
@@ -13,13 +14,16 @@ interface FormProps extends Omit<Sending, 'verb'> {
   onChange: (more: Partial<RuleValues>) => void;
 }
 
+const HINTS = {
+  server: 'A name, or a pattern: * stands for every server',
+  tool: 'A name, or a pattern as get_*: * stands for any characters. * alone is all of the server, with what it has beside tools',
+};
+
 export function RuleForm({ values, onChange: set, ...sending }: FormProps) {
   const wrong = (...names: string[]) =>
     messageFor(sending.thrown, ...names.flatMap(name => [name, `rule.${name}`]));
   const groups = useQuery(groupsQuery()).data?.groups ?? [];
   const principals = useQuery(principalsNamed(values.principal)).data?.principals ?? [];
-  const servers = useQuery(serversNamed(values.server === '*' ? '' : values.server)).data?.servers;
-  const tools = useQuery(toolsOf(values.server)).data ?? [];
   return (
     <Form {...sending} label="Rule" verb="Show what changes">
       <Select
@@ -63,23 +67,15 @@ export function RuleForm({ values, onChange: set, ...sending }: FormProps) {
           onValue={principal => set({ principal })}
         />
       ) : null}
-      <Suggest
-        label="Server"
-        value={values.server}
-        offered={['*', ...(servers ?? []).map(({ name }) => name)]}
-        required
-        wrong={wrong('server')}
-        hint="A name, or a pattern: * stands for every server"
-        onValue={server => set({ server })}
-      />
-      <Suggest
-        label="Tools"
-        value={values.tool}
-        offered={['*', ...tools]}
-        required
-        wrong={wrong('tool')}
-        hint="A name, or a pattern as get_*: * stands for any characters. * alone is all of the server, with what it has beside tools"
-        onValue={tool => set({ tool })}
+      <ServerAndTool
+        server={values.server}
+        tool={values.tool}
+        toolLabel="Tools"
+        takesAll
+        wrong={wrong}
+        hints={HINTS}
+        onServer={server => set({ server })}
+        onTool={tool => set({ tool })}
       />
       <label class="check">
         <input

@@ -2,10 +2,11 @@
 import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { createEntry } from '../../api/ask-allowlist.ts';
-import { findPrincipal, principalsNamed, serversNamed, toolsOf } from '../../api/suggestions.ts';
+import { findPrincipal, principalsNamed } from '../../api/suggestions.ts';
 import type { CreateAskAllowlistEntry } from '../../generated/types.gen.ts';
 import { messageFor, Select, Text } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
+import { ServerAndTool } from '../../parts/server-and-tool.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import { useAct } from '../../parts/use-act.ts';
 
@@ -16,6 +17,11 @@ const KINDS: readonly (readonly [kind: Kind, text: string])[] = [
   ['group', 'A group'],
   ['principal', 'One person or program'],
 ];
+
+const HINTS = {
+  server: 'Its name, or a pattern as *',
+  tool: 'Its name at the server, or a pattern as search_*',
+};
 
 interface FormProps {
   /** Where the list is. */
@@ -32,8 +38,6 @@ export function AskForm({ back, onSaved }: FormProps) {
   const [description, setDescription] = useState('');
   const { isBusy, thrown, run } = useAct();
   const principals = useQuery({ ...principalsNamed(who), enabled: kind === 'principal' });
-  const servers = useQuery(serversNamed(server));
-  const tools = useQuery(toolsOf(server));
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
 
@@ -68,23 +72,13 @@ export function AskForm({ back, onSaved }: FormProps) {
           onValue={setWho}
         />
       )}
-      <Suggest
-        label="Server"
-        hint="Its name, or a pattern as *"
-        wrong={messageFor(thrown, 'server')}
-        value={server}
-        offered={servers.data?.servers.map(({ name }) => name) ?? []}
-        required
-        onValue={setServer}
-      />
-      <Suggest
-        label="Tool"
-        hint="Its name at the server, or a pattern as search_*"
-        wrong={messageFor(thrown, 'tool')}
-        value={tool}
-        offered={tools.data ?? []}
-        required
-        onValue={setTool}
+      <ServerAndTool
+        server={server}
+        tool={tool}
+        wrong={name => messageFor(thrown, name)}
+        hints={HINTS}
+        onServer={setServer}
+        onTool={setTool}
       />
       <label class="check">
         <input

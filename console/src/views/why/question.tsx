@@ -1,10 +1,11 @@
 /** The form that asks: who, with which token, and which tool of which server. */
 import { useQuery } from '@tanstack/preact-query';
 import { useId, useState } from 'preact/hooks';
-import { findPrincipal, principalsNamed, serversNamed, toolsOf } from '../../api/suggestions.ts';
+import { findPrincipal, principalsNamed } from '../../api/suggestions.ts';
 import { tokensOf } from '../../api/tokens.ts';
 import { useDraft } from '../../parts/draft.ts';
 import { toShown } from '../../parts/foreign.tsx';
+import { ServerAndTool } from '../../parts/server-and-tool.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 
@@ -30,8 +31,6 @@ export function QuestionForm({ asked, name, onAsk }: FormProps) {
   const [tool, setTool] = useDraft(asked.tool);
   const [thrown, setThrown] = useState<unknown>();
   const principals = useQuery(principalsNamed(who)).data?.principals ?? [];
-  const servers = useQuery(serversNamed(server)).data?.servers ?? [];
-  const tools = useQuery(toolsOf(server)).data ?? [];
   const known = principals.find(each => each.name === who)?.id;
   const id = known ?? (who === name ? asked.principal : '');
   async function ask(): Promise<void> {
@@ -64,14 +63,7 @@ export function QuestionForm({ asked, name, onAsk }: FormProps) {
         }}
       />
       <TokenChoice principal={id} value={token} onValue={setToken} />
-      <Suggest
-        label="Server"
-        value={server}
-        offered={servers.map(each => each.name)}
-        required
-        onValue={setServer}
-      />
-      <Suggest label="Tool" value={tool} offered={tools} required onValue={setTool} />
+      <ServerAndTool server={server} tool={tool} onServer={setServer} onTool={setTool} />
       <p class="field">
         <button type="submit">Explain</button>
       </p>
