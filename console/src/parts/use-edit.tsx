@@ -1,49 +1,68 @@
 /** A record is edited. Where somebody else edited it meanwhile, nothing of theirs is lost unseen, and nothing that was typed here. */
+import { useQueryClient, type QueryKey } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { ApiProblem } from '../api/request.ts';
+import type { Sending } from './form.tsx';
 import { rebase } from './rebase.ts';
 import { useAct } from './use-act.ts';
 
 interface EditPorts<T, V> {
+  /** What people call such a record. */
+  noun: string;
   /** As it is where the edit begins, whatever is shown beside it later. */
   record: T;
   toValues: (record: T) => V;
   /** Saves what is other than in `base`, where that is still what there is. */
-  save: (base: T, values: V) => Promise<unknown>;
+  save: (base: T, values: V) => Promise<T>;
   /** Reads what there is now. */
   read: () => Promise<T>;
+  /** What is asked for where it is shown: what is read and saved is shown there at once. */
+  shownAt?: QueryKey;
+  /** What else is asked for anew once it is saved. */
+  stale?: readonly QueryKey[];
+  cancel: NonNullable<Sending['cancel']>;
+  onSaved: () => void;
 }
 
-export function useEdit<T, V extends object>({ record, toValues, save, read }: EditPorts<T, V>) {
-  const [base, setBase] = useState(record);
-  const [values, setValues] = useState(() => toValues(record));
+/** What the form of the record takes, and what it is an edit of. */
+export function useEdit<T, V extends object>(ports: EditPorts<T, V>) {
+  const { toValues, shownAt, stale = [] } = ports;
+  const cache = useQueryClient();
+  const [base, setBase] = useState(ports.record);
+  const [values, onValues] = useState(() => toValues(ports.record));
   const [theirs, setTheirs] = useState<readonly string[]>();
   const { isBusy, thrown, run } = useAct();
+  const show = (now: T) => shownAt && cache.setQueryData(shownAt, now);
 
-  async function send(typed: V): Promise<void> {
+  async function send(): Promise<void> {
     setTheirs(undefined);
     try {
-      await save(base, typed);
+      show(await ports.save(base, values));
     } catch (problem) {
       if (!(problem instanceof ApiProblem) || problem.status !== 412) throw problem;
-      const now = await read();
-      const merged = rebase(toValues(base), typed, toValues(now));
+      const now = await ports.read();
+      show(now);
+      const merged = rebase(toValues(base), values, toValues(now));
       setBase(now);
-      setValues(merged.values);
+      onValues(merged.values);
       setTheirs(merged.theirs.map(String));
+      return;
     }
+    for (const queryKey of stale) void cache.invalidateQueries({ queryKey });
+    ports.onSaved();
   }
 
-  return {
-    base,
+  const form = {
     values,
-    setValues,
+    onValues,
+    onSend: () => run(send),
     isBusy,
     thrown,
-    /** What others changed meanwhile, where that kept it from being saved. */
-    theirs,
-    send: (typed: V = values) => run(() => send(typed)),
+    verb: theirs ? 'Save over it' : 'Save',
+    cancel: ports.cancel,
+    beside: theirs ? <Meanwhile noun={ports.noun} theirs={theirs} /> : null,
   };
+  return { base, form };
 }
 
 /** Tells that somebody else changed it. */

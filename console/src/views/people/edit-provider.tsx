@@ -1,8 +1,7 @@
 /** A provider is edited. */
-import { useQueryClient } from '@tanstack/preact-query';
 import { readProvider, updateProvider } from '../../api/sign-in-providers.ts';
 import type { SignInProvider } from '../../generated/types.gen.ts';
-import { Meanwhile, useEdit } from '../../parts/use-edit.tsx';
+import { useEdit } from '../../parts/use-edit.tsx';
 import { ProviderForm } from './provider-form.tsx';
 import { toUpdate, toValues } from './provider-values.ts';
 
@@ -12,35 +11,17 @@ interface EditProps {
 }
 
 export function EditProvider({ provider, onDone }: EditProps) {
-  const cache = useQueryClient();
-  const show = (now: SignInProvider) =>
-    cache.setQueryData(['sign-in-providers', 'one', provider.id], now);
-  const { values, setValues, isBusy, thrown, theirs, send } = useEdit({
+  const { form } = useEdit({
+    noun: 'provider',
     record: provider,
     toValues,
-    read: async () => {
-      const now = await readProvider(provider.id);
-      show(now);
-      return now;
-    },
-    save: async (before, typed) => {
-      const body = toUpdate(toValues(before), typed);
-      show(await updateProvider(before.id, body, before.revision));
-      void cache.invalidateQueries({ queryKey: ['sign-in-providers', 'list'] });
-      onDone();
-    },
+    read: () => readProvider(provider.id),
+    save: (before, typed) =>
+      updateProvider(before.id, toUpdate(toValues(before), typed), before.revision),
+    shownAt: ['sign-in-providers', 'one', provider.id],
+    stale: [['sign-in-providers', 'list']],
+    cancel: onDone,
+    onSaved: onDone,
   });
-  return (
-    <ProviderForm
-      values={values}
-      onValues={setValues}
-      onSend={() => send()}
-      isBusy={isBusy}
-      thrown={thrown}
-      verb={theirs ? 'Save over it' : 'Save'}
-      isKnown
-      cancel={onDone}
-      beside={theirs ? <Meanwhile noun="provider" theirs={theirs} /> : null}
-    />
-  );
+  return <ProviderForm {...form} isKnown />;
 }

@@ -1,8 +1,7 @@
 /** A server is edited. */
-import { useQueryClient } from '@tanstack/preact-query';
 import { readServer, updateServer } from '../../api/servers.ts';
 import type { Server } from '../../generated/types.gen.ts';
-import { Meanwhile, useEdit } from '../../parts/use-edit.tsx';
+import { useEdit } from '../../parts/use-edit.tsx';
 import { toUpdate, valuesOf } from './form-values.ts';
 import { ServerForm } from './form.tsx';
 
@@ -12,34 +11,17 @@ interface EditProps {
 }
 
 export function EditServer({ server, onDone }: EditProps) {
-  const cache = useQueryClient();
-  const show = (now: Server) => cache.setQueryData(['servers', 'one', server.id], now);
-  const { base, values, setValues, isBusy, thrown, theirs, send } = useEdit({
+  const { base, form } = useEdit({
+    noun: 'server',
     record: server,
     toValues: valuesOf,
-    read: async () => {
-      const now = await readServer(server.id);
-      show(now);
-      return now;
-    },
-    save: async (before, typed) => {
-      const body = toUpdate(valuesOf(before), typed);
-      show(await updateServer(before.id, body, before.revision));
-      void cache.invalidateQueries({ queryKey: ['servers'] });
-      onDone();
-    },
+    read: () => readServer(server.id),
+    save: (before, typed) =>
+      updateServer(before.id, toUpdate(valuesOf(before), typed), before.revision),
+    shownAt: ['servers', 'one', server.id],
+    stale: [['servers']],
+    cancel: onDone,
+    onSaved: onDone,
   });
-  return (
-    <ServerForm
-      values={values}
-      onValues={setValues}
-      onSend={() => send()}
-      isBusy={isBusy}
-      thrown={thrown}
-      verb={theirs ? 'Save over it' : 'Save'}
-      of={base.transport_type === 'STDIO' ? 'program' : 'server'}
-      cancel={onDone}
-      beside={theirs ? <Meanwhile noun="server" theirs={theirs} /> : null}
-    />
-  );
+  return <ServerForm {...form} of={base.transport_type === 'STDIO' ? 'program' : 'server'} />;
 }

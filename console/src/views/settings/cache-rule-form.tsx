@@ -1,101 +1,129 @@
-/** A rule of the result cache, new or edited. Where it was edited elsewhere meanwhile, that is told first, and what was typed is kept. */
-import { useQuery } from '@tanstack/preact-query';
+/** A rule of the result cache, new or edited. What was typed stays whatever the gateway answers. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { createCacheRule, readCacheRule, updateCacheRule } from '../../api/cache-rules.ts';
-import { ApiProblem } from '../../api/request.ts';
-import { serversNamed, toolsOf } from '../../api/suggestions.ts';
 import type { CacheRule } from '../../generated/types.gen.ts';
 import { Amount, messageFor, Text } from '../../parts/field.tsx';
-import { Form } from '../../parts/form.tsx';
-import { Foreign, toShown } from '../../parts/foreign.tsx';
-import { Suggest } from '../../parts/suggest.tsx';
+import { Form, type Sending } from '../../parts/form.tsx';
+import { toShown } from '../../parts/foreign.tsx';
+import { ServerAndTool } from '../../parts/server-and-tool.tsx';
 import { useAct } from '../../parts/use-act.ts';
+import { useEdit } from '../../parts/use-edit.tsx';
 
-interface FormProps {
-  /** Absent: it is a new one. */
-  rule?: CacheRule;
+interface AddProps {
   /** Where the list is. */
   back: string;
   onSaved: () => void;
 }
 
-export function CacheRuleForm({ rule, back, onSaved }: FormProps) {
-  const [base, setBase] = useState(rule);
-  const [server, setServer] = useState('');
-  const [tool, setTool] = useState('');
-  const [seconds, setSeconds] = useState(String(rule?.ttl_seconds ?? 300));
-  const [isPublic, setPublic] = useState(rule?.public ?? false);
-  const [description, setDescription] = useState(rule?.description ?? '');
-  const [isStale, setStale] = useState(false);
+interface RuleValues {
+  server: string;
+  tool: string;
+  seconds: string;
+  same_for_all: boolean;
+  description: string;
+}
+
+const NEW: RuleValues = {
+  server: '',
+  tool: '',
+  seconds: '300',
+  same_for_all: false,
+  description: '',
+};
+const HINTS = { tool: 'Its name at the server, or a pattern as get_*' };
+
+const toValues = (rule: CacheRule): RuleValues => ({
+  server: rule.server,
+  tool: rule.tool,
+  seconds: String(rule.ttl_seconds),
+  same_for_all: rule.public,
+  description: rule.description,
+});
+const toUpdate = ({ seconds, same_for_all: isPublic, description }: RuleValues) => ({
+  ttl_seconds: Number(seconds),
+  public: isPublic,
+  description,
+});
+
+export function AddCacheRule({ back, onSaved }: AddProps) {
+  const [values, setValues] = useState(NEW);
   const { isBusy, thrown, run } = useAct();
-  const servers = useQuery({ ...serversNamed(server), enabled: !rule });
-  const tools = useQuery(toolsOf(server));
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
-
-  const save = () =>
-    run(async () => {
-      setStale(false);
-      const edited = { ttl_seconds: Number(seconds), public: isPublic, description };
-      try {
-        if (base) await updateCacheRule(base.id, edited, base.revision);
-        else await createCacheRule({ ...edited, server: server.trim(), tool: tool.trim() });
-      } catch (problem) {
-        if (!base || !(problem instanceof ApiProblem) || problem.status !== 412) throw problem;
-        setBase(await readCacheRule(base.id));
-        return setStale(true);
-      }
-      onSaved();
-    });
-
+  const save = async () => {
+    const { server, tool } = values;
+    await createCacheRule({ ...toUpdate(values), server: server.trim(), tool: tool.trim() });
+    onSaved();
+  };
   return (
-    <Form
-      onSend={save}
+    <RuleForm
+      title="Add a rule"
+      isNew
+      values={values}
+      onValues={setValues}
+      onSend={() => run(save)}
       isBusy={isBusy}
       thrown={thrown}
-      verb={isStale ? 'Save over it' : 'Save'}
+      verb="Save"
       cancel={back}
-    >
+    />
+  );
+}
+
+export function EditCacheRule({ rule, back, onSaved }: AddProps & { rule: CacheRule }) {
+  const { form } = useEdit({
+    noun: 'rule',
+    record: rule,
+    toValues,
+    read: () => readCacheRule(rule.id),
+    save: (base, values) => updateCacheRule(base.id, toUpdate(values), base.revision),
+    cancel: back,
+    onSaved,
+  });
+  const title = `Edit the rule for ${toShown(rule.tool, 100)} of ${toShown(rule.server, 100)}`;
+  return <RuleForm {...form} title={title} />;
+}
+
+interface FormProps extends Sending {
+  title: string;
+  /** Server and tool are typed; those of one that is there stay. */
+  isNew?: boolean;
+  values: RuleValues;
+  onValues: (values: RuleValues) => void;
+}
+
+function RuleForm({ title, isNew = false, values, onValues, ...sending }: FormProps) {
+  const { thrown } = sending;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const set = (more: Partial<RuleValues>) => onValues({ ...values, ...more });
+  return (
+    <Form {...sending}>
       <h3 ref={heading} tabIndex={-1}>
-        {rule
-          ? `Edit the rule for ${toShown(rule.tool, 100)} of ${toShown(rule.server, 100)}`
-          : 'Add a rule'}
+        {title}
       </h3>
-      {rule ? null : (
-        <>
-          <Suggest
-            label="Server"
-            wrong={messageFor(thrown, 'server')}
-            value={server}
-            offered={servers.data?.servers.map(({ name }) => name) ?? []}
-            required
-            onValue={setServer}
-          />
-          <Suggest
-            label="Tool"
-            hint="Its name at the server, or a pattern as get_*"
-            wrong={messageFor(thrown, 'tool')}
-            value={tool}
-            offered={tools.data ?? []}
-            required
-            onValue={setTool}
-          />
-        </>
-      )}
+      {isNew ? (
+        <ServerAndTool
+          server={values.server}
+          tool={values.tool}
+          wrong={name => messageFor(thrown, name)}
+          hints={HINTS}
+          onServer={server => set({ server })}
+          onTool={tool => set({ tool })}
+        />
+      ) : null}
       <Amount
         label="Seconds that a result may be old"
         id="rule-seconds"
         wrong={messageFor(thrown, 'ttl_seconds')}
         hint="1 to 86,400, which is a day"
         max={86_400}
-        value={seconds}
-        onValue={setSeconds}
+        value={values.seconds}
+        onValue={seconds => set({ seconds })}
       />
       <label class="check">
         <input
           type="checkbox"
-          checked={isPublic}
-          onChange={({ currentTarget }) => setPublic(currentTarget.checked)}
+          checked={values.same_for_all}
+          onChange={({ currentTarget }) => set({ same_for_all: currentTarget.checked })}
         />
         The result is the same for everybody who may call the tool
       </label>
@@ -105,17 +133,9 @@ export function CacheRuleForm({ rule, back, onSaved }: FormProps) {
         wrong={messageFor(thrown, 'description')}
         rows={2}
         maxLength={2_000}
-        value={description}
-        onValue={setDescription}
+        value={values.description}
+        onValue={description => set({ description })}
       />
-      {base && isStale ? (
-        <p class="problem" role="alert">
-          Somebody else changed it meanwhile: {base.ttl_seconds} seconds,{' '}
-          {base.public ? 'the same for all' : 'each principal its own'}, “
-          <Foreign text={base.description} max={300} />
-          ”. What you typed is kept; nothing is saved yet.
-        </p>
-      ) : null}
     </Form>
   );
 }

@@ -9,7 +9,7 @@ import { PagedList } from '../../parts/paged-list.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Told, useTelling } from '../../parts/told.tsx';
 import { useAddress } from '../../parts/use-address.ts';
-import { CacheRuleForm } from './cache-rule-form.tsx';
+import { AddCacheRule, EditCacheRule } from './cache-rule-form.tsx';
 
 const HERE = '/settings?section=cache';
 const COLUMNS = ['Server', 'Tool', 'For', 'Whose', 'Why', { hidden: 'What can be done' }];
@@ -29,11 +29,11 @@ export function CacheRules() {
     go(HERE);
   };
   if (isAdding) {
-    return <CacheRuleForm back={HERE} onSaved={() => changed('The rule is added.')} />;
+    return <AddCacheRule back={HERE} onSaved={() => changed('The rule is added.')} />;
   }
   if (rule) {
     const saved = () => changed('The rule is saved. What was kept under it is gone.');
-    return <CacheRuleForm key={rule.id} rule={rule} back={HERE} onSaved={saved} />;
+    return <EditCacheRule key={rule.id} rule={rule} back={HERE} onSaved={saved} />;
   }
   return (
     <>

@@ -11,7 +11,7 @@ import { Foreign } from '../../parts/foreign.tsx';
 import { Heading } from '../../parts/heading.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import { useAct } from '../../parts/use-act.ts';
-import { Meanwhile, useEdit } from '../../parts/use-edit.tsx';
+import { useEdit } from '../../parts/use-edit.tsx';
 import { useSubjectName } from './subject-name.ts';
 
 const MAX_CALLS = 1_000_000_000;
@@ -64,29 +64,27 @@ export function AddBudget({ back, onSaved }: FormProps) {
 
 export function EditBudget({ budget, back, onSaved }: FormProps & { budget: Budget }) {
   const name = useSubjectName(budget) ?? '…';
-  const { values, setValues, isBusy, thrown, theirs, send } = useEdit({
+  const { form } = useEdit({
+    noun: 'budget',
     record: budget,
     toValues: ({ calls_per_day: calls }) => ({ calls: String(calls) }),
     read: () => readBudget(budget.id),
-    save: async (base, { calls }) => {
-      await updateBudget(base.id, Number(calls), base.revision);
-      onSaved();
-    },
+    save: (base, { calls }) => updateBudget(base.id, Number(calls), base.revision),
+    cancel: back,
+    onSaved,
   });
+  const { values, onValues, ...sending } = form;
   return (
     <>
       <Heading back={[back, 'All budgets']}>
         Budget of <Foreign text={name} max={100} />
       </Heading>
-      <Form
-        onSend={() => send()}
-        isBusy={isBusy}
-        thrown={thrown}
-        verb={theirs ? 'Save over it' : 'Save'}
-        cancel={back}
-        beside={theirs ? <Meanwhile noun="budget" theirs={theirs} /> : null}
-      >
-        <Calls value={values.calls} thrown={thrown} onValue={calls => setValues({ calls })} />
+      <Form {...sending}>
+        <Calls
+          value={values.calls}
+          thrown={sending.thrown}
+          onValue={calls => onValues({ calls })}
+        />
       </Form>
     </>
   );
