@@ -6,6 +6,7 @@ import type { Me } from '../api/me.ts';
 import { serversQuery } from '../api/servers.ts';
 import type { Approval } from '../generated/types.gen.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { More } from '../parts/more.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import type { ViewProps } from '../view-props.ts';
@@ -74,15 +75,7 @@ export default function Approvals({ me }: ViewProps) {
       ))}
       {list.hasNextPage ? (
         <p>
-          {approvals.length} of {list.data?.pages[0]?.total}{' '}
-          <button
-            type="button"
-            class="quiet"
-            disabled={list.isFetchingNextPage}
-            onClick={() => void list.fetchNextPage()}
-          >
-            Load more
-          </button>
+          {approvals.length} of {list.data?.pages[0]?.total} <More list={list} />
         </p>
       ) : null}
     </>

@@ -4,6 +4,7 @@ import { Link, useSearchParams } from 'wouter-preact';
 import { serverListQuery, STATUSES } from '../api/servers.ts';
 import type { Server } from '../generated/types.gen.ts';
 import { NameFilters } from '../parts/filters.tsx';
+import { More } from '../parts/more.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { useAddress } from '../parts/use-address.ts';
@@ -74,16 +75,7 @@ function List({ mayWrite }: { mayWrite: boolean }) {
             {servers.length} of {total}
           </p>
           <ServerTable servers={servers} />
-          {list.hasNextPage ? (
-            <button
-              type="button"
-              class="quiet"
-              disabled={list.isFetchingNextPage}
-              onClick={() => void list.fetchNextPage()}
-            >
-              Load more
-            </button>
-          ) : null}
+          <More list={list} />
         </>
       ) : null}
     </>

@@ -1,6 +1,6 @@
 /** A button for what is done at once; what went wrong stands beside it. */
-import { useState } from 'preact/hooks';
 import { Problem } from '../../parts/states.tsx';
+import { useAct } from '../../parts/use-act.ts';
 
 interface ActButtonProps {
   label: string;
@@ -10,26 +10,14 @@ interface ActButtonProps {
 }
 
 export function ActButton({ label, isQuiet = false, isDisabled = false, act }: ActButtonProps) {
-  const [isBusy, setBusy] = useState(false);
-  const [thrown, setThrown] = useState<unknown>();
-  async function go(): Promise<void> {
-    setBusy(true);
-    setThrown(undefined);
-    try {
-      await act();
-    } catch (problem) {
-      setThrown(problem);
-    } finally {
-      setBusy(false);
-    }
-  }
+  const { isBusy, thrown, run } = useAct();
   return (
     <>
       <button
         type="button"
         class={isQuiet ? 'quiet' : undefined}
         disabled={isDisabled || isBusy}
-        onClick={() => void go()}
+        onClick={() => run(act)}
       >
         {label}
       </button>
