@@ -1,6 +1,7 @@
 /** Webhooks: who is told of events, and what was sent to them. The secret of one is in the answer that made it, and nowhere else. */
 import type {
   CreateWebhook,
+  UpdateWebhook,
   Webhook,
   WebhookDelivery,
   WebhookDeliveryPage,
@@ -25,8 +26,14 @@ export interface WithSecret {
 export const webhooksQuery = () =>
   paged<WebhookPage>([...WEBHOOKS, 'list'], PATH, { every: LIVE_MS });
 
+/** Where one is kept that was read. */
+export const keyOf = (id: string) => [...WEBHOOKS, 'one', id];
+
+/** Read one as it is now. */
+export const readWebhook = (id: string) => request<Webhook>(pathOf(id));
+
 export const webhookQuery = (id: string) => ({
-  queryKey: [...WEBHOOKS, 'one', id],
+  queryKey: keyOf(id),
   queryFn: ({ signal }: { signal: AbortSignal }) => request<Webhook>(pathOf(id), { signal }),
   refetchInterval: LIVE_MS,
 });
@@ -41,9 +48,9 @@ export const deliveriesQuery = (id: string, state: string) =>
 export const createWebhook = (body: CreateWebhook) =>
   request<WithSecret>(PATH, { method: 'POST', body });
 
-/** Have it told of events, or of none. @throws ApiProblem 412 where it has another revision */
-export const enableWebhook = ({ id, revision }: Webhook, enabled: boolean) =>
-  request<Webhook>(pathOf(id), { method: 'PATCH', body: { enabled }, revision });
+/** Edit one. @throws ApiProblem 412 where it has another revision */
+export const updateWebhook = (id: string, body: UpdateWebhook, revision: number) =>
+  request<Webhook>(pathOf(id), { method: 'PATCH', body, revision });
 
 export const deleteWebhook = (id: string) => request<undefined>(pathOf(id), { method: 'DELETE' });
 

@@ -1,4 +1,4 @@
-/** Webhooks in the console: one is made, tried, told of events, given up and sent again, given another secret and deleted. */
+/** Webhooks in the console: one is made, edited, tried, told of events, given up and sent again, given another secret and deleted. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const CANARY = 'canary-in-address';
 /** The browser notes what the gateway refuses on purpose here. */
-const REFUSED = /^Failed to load resource: .* status of 422 /;
+const REFUSED = /^Failed to load resource: .* status of (409|412|422) /;
 /** For a machine that is busy. */
 const SOON = { timeout: 60_000 };
 
@@ -60,6 +60,15 @@ async function inWebhooks(
 
 const told = (page: Page, text: string) => page.waitForSelector(`.notice:focus >> text=${text}`);
 const rowOf = (page: Page, name: string) => page.locator('tbody tr', { hasText: name });
+
+const isTold = (page: Page) =>
+  page.waitForSelector('form [role=alert] >> text=Somebody else changed this webhook');
+
+async function made(name: string, more: object = {}): Promise<string> {
+  const body = { name, url: `http://127.0.0.1:${port}/x`, events: ['server.down'], ...more };
+  const { json } = await gateway.api('POST', '/api/v1/webhooks', body);
+  return (json['webhook'] as { id: string }).id;
+}
 
 /** As after a day of tries. */
 async function giveUpAll(): Promise<number> {
@@ -175,5 +184,74 @@ it('[OPS-1] tells why one is not taken, and keeps what was typed', async () => {
     await page.click('text=Add it');
     await page.waitForSelector('.wrong');
     expect(await page.inputValue('main input:not([type=checkbox])')).toBe('two words');
+  });
+});
+
+it('[OPS-1] [SEC-1] edits one, keeps what was typed where another did too, and says whose name is taken', async () => {
+  const [id] = [await made('alerts'), await made('taken')];
+  const path = `/api/v1/webhooks/${id}`;
+  await inWebhooks(`&webhook=${id}`, async (page, look) => {
+    const form = page.getByRole('form', { name: 'Edit it' });
+    await page.click('button:text-is("Edit")');
+    await form.locator('h3:focus').waitFor();
+    await form.getByLabel('Name').fill('taken');
+    await form.getByLabel('Another address').fill(`http://127.0.0.1:${port + 1}/${CANARY}`);
+    await form.getByLabel('many calls of somebody').check();
+    await form.getByLabel('Tell of more refused').fill('7');
+    await look('edit');
+    await page.click('text=Save');
+    await form.getByText('There is a webhook of this name already').waitFor();
+    await form.getByLabel('Name').fill('pager');
+
+    await gateway.api('PATCH', path, { format: 'slack' });
+    await page.click('text=Save');
+    await isTold(page);
+    await look('edit-conflict');
+    expect(await form.getByLabel('Name').inputValue()).toBe('pager');
+    expect(await form.getByLabel('Who is told').inputValue()).toBe('slack');
+    await page.click('text=Save over it');
+    await told(page, 'It is saved');
+    const content = await page.content();
+    expect([content.includes('pager'), content.includes(CANARY)]).toEqual([true, false]);
+    expect((await gateway.api('GET', path)).json).toMatchObject({
+      name: 'pager',
+      format: 'slack',
+      origin: `http://127.0.0.1:${port + 1}`,
+      events: ['server.down', 'denials.rate'],
+      denials_over: 7,
+    });
+  });
+});
+
+it('[OPS-1] edits one by the keyboard alone, at 360 pixels, and leaves its address', async () => {
+  const id = await made('quiet', { enabled: false });
+  await inWebhooks(`&webhook=${id}`, async (page, look) => {
+    await page.setViewportSize({ width: 360, height: 900 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.waitForSelector('h3:focus');
+    await tabTo(page, /^Edit$/);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('form h3:focus');
+    await tabTo(page, /^Name$/);
+    await page.keyboard.press('End');
+    await page.keyboard.type('-one');
+    await tabTo(page, /^a server answers again$/);
+    await page.keyboard.press('Space');
+    await look('edit-360-dark');
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+    await tabTo(page, /^Cancel$/);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('button:text-is("Edit"):focus');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('form h3:focus');
+    await tabTo(page, /^a server answers again$/);
+    await page.keyboard.press('Space');
+    await tabTo(page, /^Save$/);
+    await page.keyboard.press('Enter');
+    await told(page, 'It is saved');
+    const { json } = await gateway.api('GET', `/api/v1/webhooks/${id}`);
+    const origin = `http://127.0.0.1:${port}`;
+    const events = ['server.down', 'server.up'];
+    expect(json).toMatchObject({ name: 'quiet', origin, events, enabled: false });
   });
 });

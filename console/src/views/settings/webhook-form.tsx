@@ -1,9 +1,19 @@
-/** A webhook is added. What was typed stays whatever the gateway answers; its address is not shown again. */
+/** A webhook is added or edited. What was typed stays whatever the gateway answers; its address is not shown again. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { createWebhook, type WithSecret } from '../../api/webhooks.ts';
-import { messageFor, Select, Text } from '../../parts/field.tsx';
-import { Form } from '../../parts/form.tsx';
+import {
+  createWebhook,
+  keyOf,
+  readWebhook,
+  updateWebhook,
+  WEBHOOKS,
+  type WithSecret,
+} from '../../api/webhooks.ts';
+import type { Webhook } from '../../generated/types.gen.ts';
+import { Amount, messageFor, Select, Text } from '../../parts/field.tsx';
+import { Form, type Sending } from '../../parts/form.tsx';
 import { useAct } from '../../parts/use-act.ts';
+import { useEdit } from '../../parts/use-edit.tsx';
+import { NEW, toCreate, toUpdate, toValues, type WebhookValues } from './webhook-values.ts';
 import { EVENT_TYPES, EVENT_WORDS, WEBHOOKS_PATH } from './webhook-words.ts';
 
 const FORMATS = [
@@ -12,28 +22,64 @@ const FORMATS = [
 ] as const;
 
 export function AddWebhook({ onMade }: { onMade: (made: WithSecret) => void }) {
-  const [name, setName] = useState('');
-  const [url, setUrl] = useState('');
-  const [format, setFormat] = useState<(typeof FORMATS)[number][0]>('portico');
-  const [events, setEvents] = useState(EVENT_TYPES);
+  const [values, setValues] = useState(NEW);
   const { isBusy, thrown, run } = useAct();
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
-  const toggle = (type: (typeof EVENT_TYPES)[number]) =>
-    setEvents(EVENT_TYPES.filter(each => events.includes(each) !== (each === type)));
-  const add = async () =>
-    onMade(await createWebhook({ name: name.trim(), url: url.trim(), format, events }));
-  const wrongEvents = messageFor(thrown, 'events');
   return (
-    <Form
-      onSend={() => run(add)}
+    <WebhookForm
+      title="Add a webhook"
+      values={values}
+      onValues={setValues}
+      onSend={() => run(async () => onMade(await createWebhook(toCreate(values))))}
       isBusy={isBusy}
       thrown={thrown}
       verb="Add it"
       cancel={WEBHOOKS_PATH}
-    >
+    />
+  );
+}
+
+interface EditProps {
+  webhook: Webhook;
+  onCancel: () => void;
+  onSaved: () => void;
+}
+
+export function EditWebhook({ webhook, onCancel, onSaved }: EditProps) {
+  const { form } = useEdit({
+    noun: 'webhook',
+    record: webhook,
+    toValues,
+    read: () => readWebhook(webhook.id),
+    save: (before, typed) =>
+      updateWebhook(before.id, toUpdate(toValues(before), typed), before.revision),
+    shownAt: keyOf(webhook.id),
+    stale: [WEBHOOKS],
+    cancel: onCancel,
+    onSaved,
+  });
+  return <WebhookForm {...form} title="Edit it" isKnown />;
+}
+
+interface FormProps extends Sending {
+  title: string;
+  /** It is there already, so its address stays where none is typed. */
+  isKnown?: boolean;
+  values: WebhookValues;
+  onValues: (values: WebhookValues) => void;
+}
+
+function WebhookForm({ title, isKnown = false, values, onValues, ...sending }: FormProps) {
+  const { thrown } = sending;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const set = (more: Partial<WebhookValues>) => onValues({ ...values, ...more });
+  const toggle = (type: (typeof EVENT_TYPES)[number]) =>
+    set({ events: EVENT_TYPES.filter(each => values.events.includes(each) !== (each === type)) });
+  const wrongEvents = messageFor(thrown, 'events');
+  return (
+    <Form {...sending} label={title}>
       <h3 ref={heading} tabIndex={-1}>
-        Add a webhook
+        {title}
       </h3>
       <Text
         label="Name"
@@ -42,30 +88,53 @@ export function AddWebhook({ onMade }: { onMade: (made: WithSecret) => void }) {
         isCode
         isRequired
         maxLength={63}
-        value={name}
-        onValue={setName}
+        value={values.name}
+        onValue={name => set({ name })}
       />
-      <Select label="Who is told" value={format} options={FORMATS} onValue={setFormat} />
+      <Select
+        label="Who is told"
+        value={values.format}
+        options={FORMATS}
+        onValue={format => set({ format })}
+      />
       <Text
-        label="Address"
+        label={isKnown ? 'Another address' : 'Address'}
         wrong={messageFor(thrown, 'url')}
-        hint="Where events are sent. It may be all that a receiver asks for, so it is sealed, and not shown again"
+        hint={
+          isKnown
+            ? 'Empty: it stays. What waits is sent to the new one, signed with the same secret'
+            : 'Where events are sent. It may be all that a receiver asks for, so it is sealed, and not shown again'
+        }
         isCode
-        isRequired
+        isRequired={!isKnown}
         maxLength={2_000}
-        value={url}
-        onValue={setUrl}
+        value={values.url}
+        onValue={url => set({ url })}
       />
       <fieldset class="choices">
         <legend>When</legend>
         {EVENT_TYPES.map(type => (
           <label key={type} class="check">
-            <input type="checkbox" checked={events.includes(type)} onChange={() => toggle(type)} />
+            <input
+              type="checkbox"
+              checked={values.events.includes(type)}
+              onChange={() => toggle(type)}
+            />
             {EVENT_WORDS[type]}
           </label>
         ))}
         {wrongEvents ? <p class="wrong">{wrongEvents}</p> : null}
       </fieldset>
+      {values.events.includes('denials.rate') ? (
+        <Amount
+          label="Tell of more refused calls than"
+          wrong={messageFor(thrown, 'denials_over')}
+          hint="Of one person or program, within ten minutes"
+          max={1_000_000}
+          value={values.denials_over}
+          onValue={over => set({ denials_over: over })}
+        />
+      ) : null}
     </Form>
   );
 }

@@ -4,9 +4,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import {
   deleteWebhook,
-  enableWebhook,
   rotateWebhook,
   testWebhook,
+  updateWebhook,
   webhookQuery,
   WEBHOOKS,
 } from '../../api/webhooks.ts';
@@ -18,6 +18,7 @@ import { Loading, Problem } from '../../parts/states.tsx';
 import { Told, useTelling } from '../../parts/told.tsx';
 import { useAct } from '../../parts/use-act.ts';
 import { Deliveries } from './deliveries.tsx';
+import { EditWebhook } from './webhook-form.tsx';
 import { toEventWords, WEBHOOKS_PATH } from './webhook-words.ts';
 
 interface DetailsProps {
@@ -44,12 +45,14 @@ export function WebhookDetails({ id, onDeleted }: DetailsProps) {
 }
 
 function Head({ webhook, onDeleted }: { webhook: Webhook; onDeleted: () => void }) {
-  const { id, name, origin, format, events, enabled } = webhook;
+  const { id, name, origin, format, events, enabled, revision } = webhook;
   const cache = useQueryClient();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   const [secret, setSecret] = useState<string>();
-  const [telling, tell] = useTelling();
+  const [isEdited, setEdited] = useState(false);
+  const editButton = useRef<HTMLButtonElement>(null);
+  const [telling, tell] = useTelling(isEdited);
   const { isBusy, thrown, run } = useAct();
   const act = (what: () => Promise<string>) =>
     run(async () => {
@@ -90,13 +93,16 @@ function Head({ webhook, onDeleted }: { webhook: Webhook; onDeleted: () => void 
         >
           Send a test
         </button>
+        <button ref={editButton} type="button" class="quiet" onClick={() => setEdited(true)}>
+          Edit
+        </button>
         <button
           type="button"
           class="quiet"
           disabled={isBusy}
           onClick={() =>
             act(async () => {
-              await enableWebhook(webhook, !enabled);
+              await updateWebhook(id, { enabled: !enabled }, revision);
               return enabled ? 'It is off: it is told of nothing new.' : 'It is on.';
             })
           }
@@ -117,6 +123,19 @@ function Head({ webhook, onDeleted }: { webhook: Webhook; onDeleted: () => void 
           }}
         />
       </div>
+      {isEdited ? (
+        <EditWebhook
+          webhook={webhook}
+          onCancel={() => {
+            setEdited(false);
+            editButton.current?.focus();
+          }}
+          onSaved={() => {
+            setEdited(false);
+            tell('It is saved.');
+          }}
+        />
+      ) : null}
     </>
   );
 }
