@@ -11,6 +11,10 @@ import { tellDenials } from './events-of.ts';
 /** Chunks are sealed so long after the first of them came, in milliseconds. */
 const SEAL_MS = 300_000;
 const DAY_MS = 86_400_000;
+/** Who looks at usage waits so long for another part of it, in milliseconds. */
+const LOOK_MS = 250;
+/** Wait before what a look left over is added up, in milliseconds. */
+const NEXT_MS = 1_000;
 /** Wait before what failed, or was not finished, goes on, in milliseconds. */
 const AGAIN_MS = 30_000;
 
@@ -33,10 +37,10 @@ export class CallChain extends DurableObject<Env> {
     return this.#chain.kept;
   }
 
-  /** Seals what can be sealed, and adds up what is. What is left over shows in what is told of it. */
+  /** Seals what can be sealed, and adds up what is. What is left over is next, and shows until then in what is told of it. */
   async addUp(): Promise<void> {
     await this.#chain.seal().catch(() => {});
-    await this.#chain.addUp().catch(() => {});
+    if (await this.#chain.addUp(LOOK_MS).catch(() => false)) await this.#wakeIn(NEXT_MS);
     await tellDenials(this.env);
   }
 

@@ -9,7 +9,7 @@ import { firstIdAt } from '../../shared/util/time-id.ts';
 import { ALWAYS, type AdminAudit } from '../admin-audit.ts';
 import { CALLS_SHARD } from '../audit-schema.ts';
 import { RETENTION } from '../pruning.ts';
-import { addUpCalls } from '../usage/usage-roll-up.ts';
+import { addUpPart } from '../usage/usage-roll-up.ts';
 import { listSealable, WRITABLE_MS } from './chunk-store.ts';
 import { KeptSealStore } from './kept-seal-store.ts';
 import { deleteChunks, insertSeal, listSeals, notePrunedSeal, type Seal } from './seal-store.ts';
@@ -32,6 +32,8 @@ export interface KeptSeals {
 const BATCH = 2_000;
 /** Most seals whose chunks are deleted at once. */
 const SEALS_AT_ONCE = 20;
+/** Parts that are added up in one go. */
+const MAX_PARTS = 20;
 /** Past a deployment's clocks, and on the side of too late: see `WRITABLE_MS`. */
 const MARGIN_MS = 2 * WRITABLE_MS;
 
@@ -39,6 +41,7 @@ export class CallChain {
   readonly #parts: Omit<CallChainParts, 'sql'>;
   readonly #kept: KeptSealStore;
   #turn: Promise<unknown> = Promise.resolve();
+  #adding: Promise<unknown> = Promise.resolve();
 
   constructor({ sql, ...parts }: CallChainParts) {
     this.#parts = parts;
@@ -60,9 +63,21 @@ export class CallChain {
     return running;
   }
 
-  /** Adds up the calls of what is sealed, by day. @returns whether there may be more */
-  addUp(): Promise<boolean> {
-    return addUpCalls(this.#parts.db, this.#kept.find('sealed').chunkId);
+  /**
+   * Adds up the calls of what is sealed, by day, part by part: two runs take turns, since both would add up the same part.
+   * @param forMs goes on with another part within this time only
+   * @returns whether there may be more
+   */
+  async addUp(forMs = Number.POSITIVE_INFINITY): Promise<boolean> {
+    const until = Date.now() + forMs;
+    const { chunkId } = this.#kept.find('sealed');
+    for (let parts = 0; parts < MAX_PARTS; parts += 1) {
+      const adding = this.#adding.then(() => addUpPart(this.#parts.db, chunkId));
+      this.#adding = adding.catch(() => {});
+      if (!(await adding)) return false;
+      if (Date.now() >= until) return true;
+    }
+    return true;
   }
 
   async #sealAll(marginMs: number): Promise<void> {

@@ -59,40 +59,53 @@ export function toCells(
 ): UsageCell[] {
   const cells = new Map<string, UsageCell>();
   for (const event of events) {
-    const cell = toCell(event, wasOpen(event.id));
-    const { day, principalId, tokenId, action, serverId, tool } = cell;
+    const of = toKey(event);
+    const { day, principalId, tokenId, action, serverId, tool } = of;
     const key = JSON.stringify([day, principalId, tokenId, action, serverId, tool]);
-    const known = cells.get(key);
-    if (known) add(known, cell);
-    else cells.set(key, cell);
+    let cell = cells.get(key);
+    if (!cell) cells.set(key, (cell = emptyCell(of)));
+    if (of.server !== '') cell.server = of.server;
+    addCall(cell, event, wasOpen(event.id));
   }
   return [...cells.values()];
 }
 
-/** What one call adds. @param wasOpen whether it is in the sums already, without its end */
-export function toCell(event: AuditEvent, wasOpen = false): UsageCell {
-  const { at, principalId, tokenId, action, subject, outcome, detail } = event;
+/** What one call adds. */
+export function toCell(event: AuditEvent): UsageCell {
+  const cell = emptyCell(toKey(event));
+  addCall(cell, event, false);
+  return cell;
+}
+
+type NamedKey = UsageKey & Pick<UsageCell, 'server'>;
+
+const emptyCell = (key: NamedKey): UsageCell => ({ ...key, sums: { ...NONE }, maxMs: 0 });
+
+function toKey({ at, principalId, tokenId, action, subject, detail }: AuditEvent): NamedKey {
   const serverId = typeof detail['server'] === 'string' ? detail['server'] : '';
   const { server, tool } = serverId === '' ? { server: '', tool: '' } : split(action, subject);
+  return { day: toDay(at), principalId, tokenId, action, serverId, tool, server };
+}
+
+/** Add a call to the cell of its key. @param wasOpen whether it is in the sums already, without its end */
+function addCall(cell: UsageCell, { outcome, detail }: AuditEvent, wasOpen: boolean): void {
+  const { sums } = cell;
   const ms = toNumber(detail['duration_ms']);
-  const sums: UsageSums = { ...NONE };
-  sums.calls = wasOpen ? 0 : 1;
-  sums.errors = count(outcome === 'failed' || detail['is_error'] === true);
-  sums.denied = count(outcome === 'denied');
-  sums.cancelled = count(outcome === 'cancelled');
-  sums.unknown = count(outcome === 'unknown') - count(wasOpen);
-  sums.cached = count(detail['cached'] === true);
+  sums.calls += count(!wasOpen);
+  sums.errors += count(outcome === 'failed' || detail['is_error'] === true);
+  sums.denied += count(outcome === 'denied');
+  sums.cancelled += count(outcome === 'cancelled');
+  sums.unknown += count(outcome === 'unknown') - count(wasOpen);
+  sums.cached += count(detail['cached'] === true);
   // What was stored when it left had its arguments.
-  sums.argument_chars = wasOpen ? 0 : (toNumber(detail['argument_chars']) ?? 0);
-  sums.result_chars = toNumber(detail['result_chars']) ?? 0;
-  if (ms !== undefined) {
-    sums.timed = 1;
-    sums.ms = ms;
-    const step = STEPS_MS.find(end => ms <= end);
-    if (step !== undefined) sums[`to_${step}`] = 1;
-  }
-  const key = { day: toDay(at), principalId, tokenId, action, serverId, tool };
-  return { ...key, server, sums, maxMs: ms ?? 0 };
+  sums.argument_chars += wasOpen ? 0 : (toNumber(detail['argument_chars']) ?? 0);
+  sums.result_chars += toNumber(detail['result_chars']) ?? 0;
+  if (ms === undefined) return;
+  sums.timed += 1;
+  sums.ms += ms;
+  const step = STEPS_MS.find(end => ms <= end);
+  if (step !== undefined) sums[`to_${step}`] += 1;
+  cell.maxMs = Math.max(cell.maxMs, ms);
 }
 
 const NONE = Object.fromEntries(SUMS.map(name => [name, 0])) as UsageSums;
@@ -111,10 +124,4 @@ function split(action: string, subject: string): { server: string; tool: string 
   }
   const at = subject.indexOf('.');
   return { server: subject.slice(0, Math.max(0, at)), tool: subject.slice(at + 1) };
-}
-
-function add(cell: UsageCell, more: UsageCell): void {
-  for (const name of SUMS) cell.sums[name] += more.sums[name];
-  cell.maxMs = Math.max(cell.maxMs, more.maxMs);
-  if (more.server !== '') cell.server = more.server;
 }

@@ -19,23 +19,16 @@ const AT_ONCE = 20;
 const MAX_CHUNKS = 100;
 /** A part is as good as full with so many calls. */
 const MAX_CALLS = 10_000;
-/** Parts in one go. */
-const MAX_PARTS = 20;
 
 /**
- * Add up the chunks up to one, as many as fit into one go.
+ * Add up the chunks up to one, as many as make a part.
  * @returns whether there may be more
  * @throws Error where the database cannot be read or written
  */
-export function addUpCalls(db: D1Database, lastId: string): Promise<boolean> {
-  return onEitherSchema(async age => {
-    if (age === 'last') return false;
-    for (let parts = 0; parts < MAX_PARTS; parts += 1) {
-      const afterId = await findProgress(db);
-      if (!(await addNextPart(db, afterId, lastId))) return false;
-    }
-    return true;
-  });
+export function addUpPart(db: D1Database, lastId: string): Promise<boolean> {
+  return onEitherSchema(async age =>
+    age === 'last' ? false : addNextPart(db, await findProgress(db), lastId),
+  );
 }
 
 /** @returns whether there was one */

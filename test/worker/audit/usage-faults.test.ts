@@ -1,6 +1,8 @@
 /** Usage equals the rows of calls, whenever what adds them up is cut off, repeated or run twice at once. */
 import { env } from 'cloudflare:workers';
+import { runInDurableObject } from 'cloudflare:test';
 import { beforeEach, expect, it } from 'vitest';
+import { AdminAudit } from '../../../src/audit/admin-audit.ts';
 import {
   chain,
   GENESIS,
@@ -8,21 +10,20 @@ import {
   type ChainedEvent,
 } from '../../../src/audit/audit-schema.ts';
 import { insertMissing } from '../../../src/audit/audit-store.ts';
+import { CallChain } from '../../../src/audit/chunks/call-chain.ts';
 import { readCalls } from '../../../src/audit/chunks/read-calls.ts';
 import { toCells } from '../../../src/audit/usage/usage-cells.ts';
-import { addUpCalls } from '../../../src/audit/usage/usage-roll-up.ts';
 import { addMissing } from '../../../src/audit/usage/usage-store.ts';
 import { createRandom, SEED } from '../../unit/seeded.ts';
-import { insertOld, toCall } from '../support/chunks.ts';
+import { addUpAll, insertOld, toCall } from '../support/chunks.ts';
 
 const { DB } = env;
 const DAY_MS = 86_400_000;
 const START = Math.floor(Date.now() / DAY_MS) * DAY_MS - 2 * DAY_MS - 900_000;
-const LAST = '~';
 const random = createRandom();
 
 beforeEach(async () => {
-  for (const table of ['call_chunks', 'usage', 'usage_open']) {
+  for (const table of ['call_chunks', 'call_seals', 'usage', 'usage_open']) {
     await DB.prepare(`DELETE FROM ${table}`).run();
   }
   await DB.prepare(`UPDATE usage_progress SET chunk_id = ''`).run();
@@ -113,10 +114,10 @@ it(`[OPS-7] counts each row once through faults (seed ${SEED})`, async () => {
     if (now.length + due.length > 0) await insertOld(at, [...due, ...now]);
     if (!random.chance(0.4)) continue;
     // Two at once, each of which may be cut off.
-    await Promise.allSettled([addUpCalls(faulty, LAST), addUpCalls(faulty, LAST)]);
+    await Promise.allSettled([addUpAll(faulty), addUpAll(faulty)]);
   }
   if (pending.length > 0) await insertOld(at + 30_000, pending);
-  await addUpCalls(DB, LAST);
+  await addUpAll();
   const { kept, wanted, calls } = await compared();
   expect(calls).toBe(made);
   expect(kept).toEqual(wanted);
@@ -147,4 +148,33 @@ it('[OPS-7] counts rows of the object of a principal once, in whatever parts the
   );
   const columns = ['calls', 'ms'].map(name => `sum(${name}) AS ${name}`).join(', ');
   expect(await DB.prepare(`SELECT ${columns} FROM usage`).first()).toEqual(wanted);
+});
+
+it('[OPS-7] adds up one part where somebody waits no longer, and none twice where two look', async () => {
+  const CHUNKS = 250;
+  const MAX_CHUNKS = 100;
+  for (let n = 0; n < CHUNKS; n += 1) await insertOld(START + n * 1_000, [drawCall(START)]);
+  let writes = 0;
+  const counted = new Proxy(DB, {
+    get(target, name) {
+      const found = Reflect.get(target, name) as (...given: unknown[]) => unknown;
+      return (...given: unknown[]) => {
+        writes += Number(name === 'batch');
+        return found.apply(target, given);
+      };
+    },
+  });
+  const calls = async () => {
+    const row = await DB.prepare('SELECT sum(calls) AS calls FROM usage').first();
+    return row?.['calls'];
+  };
+  await runInDurableObject(env.CALL_CHAIN.getByName('parts'), async (_object, { storage }) => {
+    const adminAudit = new AdminAudit(DB);
+    const chainOfAll = new CallChain({ db: counted, sql: storage.sql, adminAudit });
+    await chainOfAll.seal();
+    expect(await chainOfAll.addUp(0)).toBe(true);
+    expect([await calls(), writes]).toEqual([MAX_CHUNKS, 1]);
+    expect(await Promise.all([chainOfAll.addUp(), chainOfAll.addUp()])).toEqual([false, false]);
+    expect([await calls(), writes]).toEqual([CHUNKS, 3]);
+  });
 });

@@ -3,10 +3,10 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../src/audit/audit-schema.ts';
-import { addUpCalls } from '../../../src/audit/usage/usage-roll-up.ts';
+import { addUpPart } from '../../../src/audit/usage/usage-roll-up.ts';
 import { toTimeId } from '../../../src/shared/util/time-id.ts';
 import { createPortico, createToken, register } from '../support/portico.ts';
-import { insertOld, toCall } from '../support/chunks.ts';
+import { addUpAll, insertOld, toCall } from '../support/chunks.ts';
 
 const { DB } = env;
 const chain = () => env.CALL_CHAIN.getByName('all');
@@ -16,7 +16,6 @@ const DAY_MS = 86_400_000;
 /** Noon of yesterday: nothing is of another day by chance. */
 const NOON = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
 const DAY = new Date(NOON).toISOString().slice(0, 10);
-const LAST = '~';
 
 interface Item {
   [name: string]: unknown;
@@ -167,7 +166,7 @@ describe('usage', () => {
       call(2, { principalId: ada, tokenId: narrow.id, subject: 'git.pull' }),
       call(3, { subject: 'git.secret' }),
     ]);
-    await addUpCalls(DB, LAST);
+    await addUpAll();
     const names = (items: Item[]) => items.map(({ tool }) => tool);
     expect(names(await usage('', made.token))).toEqual(['git.pull', 'git.push']);
     expect(names(await usage('', narrow.token))).toEqual(['git.pull']);
@@ -207,10 +206,10 @@ describe('usage', () => {
     const sums = async () => (await usage()).map(({ calls, unknown }) => [calls, unknown]);
     // In one part, in two, without an end, and the end before the beginning.
     await insertOld(NOON + MINUTE_MS, [early, ended(early), late, lost, ended(turned)]);
-    await addUpCalls(DB, LAST);
+    await addUpAll();
     expect(await sums()).toEqual([[4, 2]]);
     await insertOld(NOON + 2 * MINUTE_MS, [ended(late), turned]);
-    await addUpCalls(DB, LAST);
+    await addUpAll();
     expect(await sums()).toEqual([[4, 1]]);
   });
 
@@ -229,7 +228,7 @@ describe('usage', () => {
       call(2, { subject: 'git.a' }),
       call(3, { subject: 'git.b' }),
     ]);
-    await addUpCalls(DB, LAST);
+    await addUpAll();
     const items = await usage('&by=tool&principal=ada');
     expect(items.map(({ tool, calls }) => [tool, calls])).toEqual([
       ['*', 2],
@@ -243,7 +242,7 @@ describe('usage', () => {
       DB.prepare('ALTER TABLE usage RENAME TO kept_usage'),
     ]);
     try {
-      expect(await addUpCalls(DB, LAST)).toBe(false);
+      expect(await addUpPart(DB, '~')).toBe(false);
     } finally {
       await DB.batch([
         DB.prepare('ALTER TABLE kept_progress RENAME TO usage_progress'),

@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers';
 import type { AuditEvent } from '../../../src/audit/audit-schema.ts';
 import { toCallChunk, type CallChunk } from '../../../src/audit/chunks/call-chunk.ts';
+import { addUpPart } from '../../../src/audit/usage/usage-roll-up.ts';
 import { toTimeId } from '../../../src/shared/util/time-id.ts';
 
 /** A call that began at a time. */
@@ -30,4 +31,9 @@ export async function insertOld(
     .bind(id, fromAt, toAt, calls.length, keys, hash, body)
     .run();
   return chunk;
+}
+
+/** Add up all there is. @throws Error where the database cannot be read or written */
+export async function addUpAll(db: D1Database = env.DB): Promise<void> {
+  while (await addUpPart(db, '~')) continue;
 }
