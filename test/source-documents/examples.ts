@@ -1,7 +1,8 @@
-/** The aggregator stories' examples: what is sent, what is answered, the states and the errors. */
+/** The aggregator stories' examples: what is sent, what is answered, the states and the errors; and what else they require. */
 import type { DocumentLine, SourceDocument } from './document.ts';
 
-const LINES = [
+/** Requests, answers, states and errors. */
+export const EXAMPLE_LINES = [
   { id: 'S1', says: 'registration: `POST /api/v1/aggregator/servers` with the seven members' },
   {
     id: 'S2',
@@ -64,12 +65,28 @@ const LINES = [
   { id: 'S30', says: 'NFR-SEC4: all that is done to servers is in the audit' },
 ] as const satisfies readonly DocumentLine[];
 
-export type ExampleLine = (typeof LINES)[number]['id'];
+/** Requirements that need servers of their own. */
+export const NEED_LINES = [
+  { id: 'S31', says: 'NFR-SEC2: SSE and HTTP are encrypted, with TLS 1.2 or later' },
+  { id: 'S32', says: 'NFR-SEC3: OAuth tokens are replaced by themselves before they expire' },
+  {
+    id: 'S33',
+    says: 'NFR-R1: each connection is up more than 99.9 % of the time',
+    does: 'no share is promised; whether each server is up is a metric, `portico_server_up`',
+    why: 'how long a server is up is up to who runs it; the metric shows whether it was enough',
+  },
+] as const satisfies readonly DocumentLine[];
+
+export type ExampleLine = (typeof EXAMPLE_LINES)[number]['id'];
+export type NeedLine = (typeof NEED_LINES)[number]['id'];
 
 export const EXAMPLES: SourceDocument = {
   title: 'MCP Server Aggregator, its examples',
   asked:
     'Asked with its requests to the letter, but for the addresses, of its server over SSE and another, with a model that classifies.',
-  tests: ['test/e2e/documents/stories-examples.test.ts'],
-  lines: LINES,
+  tests: [
+    'test/e2e/documents/stories-examples.test.ts',
+    'test/e2e/documents/stories-needs.test.ts',
+  ],
+  lines: [...EXAMPLE_LINES, ...NEED_LINES],
 };

@@ -18,7 +18,7 @@ const LINES = [
     id: 'H5',
     says: 'the model is named by `LLM_MODEL`',
     does: 'by `PORTICO_MODEL`',
-    why: 'its settings have one beginning',
+    why: 'all its settings begin so, and stand apart from those of other programs',
   },
   {
     id: 'H6',
@@ -43,15 +43,16 @@ const LINES = [
     id: 'H17',
     says: 'structured content is parsed into Pydantic models',
     does: 'it is checked against the output schema of its tool',
-    why: 'that is there for every server, and says the same',
+    why: 'each server brings its own schema; a model in Python would have to be written for each',
   },
   { id: 'H18', says: 'a summary on demand, each claim with a snippet of evidence from the output' },
   {
     id: 'H19',
     says: 'every stage leaves an event in `SAFE_TRACE_DIR`',
     does: 'in `PORTICO_TRACE_DIR`, and at a collector',
-    why: 'its settings have one beginning',
+    why: 'all its settings begin so, and stand apart from those of other programs',
   },
+  { id: 'H20', says: 'a session begins with `initialize` and `notifications/initialized`' },
 ] as const satisfies readonly DocumentLine[];
 
 export type HostLine = (typeof LINES)[number]['id'];

@@ -76,13 +76,13 @@ export const WIRE_LINES = [
     id: 'I26',
     says: 'conversations at the same time have sessions of their own',
     does: 'so have MCP clients of that protocol; chats and REST calls of one principal share one',
-    why: 'what a server keeps there is its own; nobody else comes near it',
+    why: 'what a server keeps there belongs to that principal; nobody else comes near it',
   },
   {
     id: 'I27',
     says: '`session/close` ends a session',
     does: '`DELETE` does, with its `Mcp-Session-Id`',
-    why: 'the protocol ends sessions so',
+    why: 'the protocol ends sessions so, and knows no such method',
   },
   {
     id: 'I28',
@@ -125,7 +125,12 @@ export const SERVICE_LINES = [
   { id: 'I41', says: '50 tool calls at the same time' },
   { id: 'I42', says: 'a file that was just read comes from the cache, where that is allowed' },
   { id: 'I43', says: 'a session is dropped after 30 minutes without use' },
-  { id: 'I44', says: '`name` of letters, digits and `_`, at most 64 characters' },
+  {
+    id: 'I44',
+    says: '`name` of a to z, digits and `_`, at most 64 characters',
+    does: 'also of capital letters and `-`',
+    why: 'the API takes them, and a name stays nearer to that at its server',
+  },
   {
     id: 'I45',
     says: '`description` of at most 256 characters',
@@ -156,7 +161,7 @@ export const SERVICE_LINES = [
     id: 'I51',
     says: 'an address for each operation: `[base_url]/tools/list`, `[base_url]/tools/call`',
     does: 'one address for all',
-    why: 'the protocol has one endpoint; REST clients of the gateway have such addresses of its own',
+    why: 'the protocol has one; the REST API of the gateway itself has `/tools` and `/tools/call`',
   },
   {
     id: 'I52',
@@ -172,7 +177,7 @@ export const SERVICE_LINES = [
   },
 ] as const satisfies readonly DocumentLine[];
 
-/** Kinds of tools. */
+/** Kinds of tools, and what their operators see. */
 export const TOOL_LINES = [
   {
     id: 'I54',
@@ -184,6 +189,15 @@ export const TOOL_LINES = [
   { id: 'I58', says: 'processes: start, read, write, interact, list; one that is killed is gone' },
   { id: 'I59', says: 'a search is started, read in batches and stopped' },
   { id: 'I60', says: '`get_config`, `set_config_value` and `run_command`' },
+  {
+    id: 'I61',
+    says: 'each error is in the log: when, which server, which tool, what the error says',
+    does: 'so, in the audit, with the code of the error in place of its text',
+    why: 'what a server writes may hold what nobody who reads the audit may see',
+  },
+  { id: 'I62', says: 'errors that repeat, such as a server that is gone, alert administrators' },
+  { id: 'I63', says: 'sensitive parameters are masked in the audit' },
+  { id: 'I64', says: 'the audit can be given to a SIEM' },
 ] as const satisfies readonly DocumentLine[];
 
 export type WireLine = (typeof WIRE_LINES)[number]['id'];

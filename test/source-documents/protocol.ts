@@ -14,7 +14,7 @@ const LINES = [
     id: 'P4',
     says: 'its name is `mcp-simple-aggregator`, its version 1.0.0',
     does: 'it is called `portico`, with its own version',
-    why: 'that is what it is',
+    why: 'hosts show it, and a report of a fault needs the program and version that answered',
   },
   { id: 'P5', says: 'tools of all children are listed as `server:tool`' },
   { id: 'P6', says: 'description and input schema are as the child has them' },
@@ -55,6 +55,12 @@ const LINES = [
     says: 'a changed list of tools is not told',
     does: 'the host is told',
     why: 'else it would call what is gone and miss what is new',
+  },
+  {
+    id: 'P22',
+    says: 'a child is initialized by `aggregator-client` 1.0.0, with `capabilities: {}`',
+    does: 'by `portico`, with its own version, and with what its clients can be asked',
+    why: 'as P4; and a child asks only who says that it can be asked',
   },
 ] as const satisfies readonly DocumentLine[];
 

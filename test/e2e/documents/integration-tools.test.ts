@@ -1,10 +1,16 @@
-/** The report on an integration system, its kinds of tools, line by line (`test/source-documents/integration.ts`): real files and processes. */
+/** The report on an integration system, its kinds of tools and what operators see, line by line (`test/source-documents/integration.ts`): real files and processes. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { until } from '../../fixtures/start-fixture.ts';
+import { findFreePort, until } from '../../fixtures/start-fixture.ts';
 import { TOOL_LINES, type ToolLine } from '../../source-documents/integration.ts';
-import { startIntegration, type IntegrationStand } from '../support/integration-stand.ts';
+import { addServer } from '../support/chat-gateway.ts';
+import {
+  startIntegration,
+  startSales,
+  type IntegrationStand,
+} from '../support/integration-stand.ts';
+import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const SOON_MS = 60_000;
 
@@ -22,6 +28,15 @@ const given = async (tool: string, args: object = {}) => {
 };
 const textOf = (path: string) => readFileSync(join(stand.folder, path), 'utf8');
 const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
+const api = (method: string, path: string, body?: object) =>
+  stand.gateway.api(method, `/api/v1${path}`, body);
+/** The row of the audit of a call whose arguments hold a word, once it is there. */
+const rowOf = (word: string) =>
+  until('the row is there', SOON_MS, async () => {
+    const { json } = await api('GET', '/audit?limit=100');
+    const rows = json['events'] as { detail: object }[];
+    return rows.find(({ detail }) => JSON.stringify(detail).includes(word));
+  });
 
 const shows: Record<ToolLine, () => void | Promise<void>> = {
   async I54() {
@@ -95,9 +110,52 @@ const shows: Record<ToolLine, () => void | Promise<void>> = {
     expect(JSON.parse(await given('get_config'))).toMatchObject({ verbose: 'on' });
     expect(await given('run_command', { command_line: 'pwd' })).toContain('portico-integration');
   },
+  async I61() {
+    await stand.call('read_file', { path: 'not-there' });
+    expect(await rowOf('not-there')).toMatchObject({
+      at: expect.stringMatching(/^\d{4}-/u),
+      subject: 'files.read_file',
+      detail: { is_error: true, rpc_code: -32001 },
+    });
+    expect(JSON.stringify(await rowOf('not-there'))).not.toContain('File not found');
+  },
+  async I62() {
+    const port = await findFreePort();
+    const hook = { name: 'on-call', url: `http://127.0.0.1:${port}/`, events: ['server.down'] };
+    const { status, json } = await api('POST', '/webhooks', hook);
+    expect(status).toBe(201);
+    const receiver = await startWebhookReceiver(port, String(json['secret']));
+    const going = await startSales();
+    await addServer(stand.chats, 'going', going.url);
+    await going.close();
+    const told = await until('somebody is told', SOON_MS, async () => {
+      await stand.call('going.read_file');
+      return receiver.taken.find(({ body }) => body.type === 'server.down')?.body;
+    });
+    expect(told.data.server).toMatchObject({ name: 'going' });
+    await receiver.stop();
+  },
+  async I63() {
+    const masked = { key: 'of-the-mask', api_key: 'hunter2-hunter2' };
+    await given('set_config_value', masked);
+    const row = JSON.stringify(await rowOf('of-the-mask'));
+    expect(row).not.toContain('hunter2');
+    expect(row).toContain('api_key');
+  },
+  async I64() {
+    await given('read_file', { path: 'error.log' });
+    await rowOf('error.log');
+    const { text } = await api('GET', '/audit/export');
+    const rows = text.trim().split('\n');
+    const subjects = rows.map(line => (JSON.parse(line) as { subject: string }).subject);
+    expect(subjects).toContain('files.read_file');
+  },
 };
 
-it.each(TOOL_LINES.map(({ id, says }) => [id, says] as const))('[LLM-2] %s: %s', async id => {
-  expect.hasAssertions();
-  await shows[id]();
-});
+it.each(TOOL_LINES.map(({ id, says }) => [id, says] as const))(
+  '[LLM-2] [SEC-6] [OPS-7] %s: %s',
+  async id => {
+    expect.hasAssertions();
+    await shows[id]();
+  },
+);

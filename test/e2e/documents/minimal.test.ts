@@ -1,5 +1,6 @@
 /** The least client of several servers, line by line (`test/source-documents/minimal.ts`): its file to the letter, but for two addresses. */
 import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -32,13 +33,20 @@ const program = (folder: string) => {
   return { transport: 'stdio', command: [command, ...args] };
 };
 
+/** Where the second of two equal programs works, within the folder of the first. */
+const copied = (folder: string) => {
+  const inner = join(folder, 'copied');
+  mkdirSync(inner, { recursive: true });
+  return inner;
+};
+
 beforeAll(async () => {
   database = await startFixture('rich-sse');
   host = await startUpHost(folder => ({
     servers: {
       database: { transport: 'sse', endpoint: `${database.origin}/sse` },
       github: program(folder),
-      copy: program(folder),
+      copy: program(copied(folder)),
       broken: { transport: 'stdio', command: [join(folder, 'not-there')] },
     },
   }));
@@ -59,8 +67,8 @@ const statusOf = (name: string, wanted: string) =>
     return server?.status === wanted ? server : undefined;
   });
 
-async function readsNote(server: string, text: string): Promise<void> {
-  const path = join(host.folder, 'note.txt');
+async function readsNote(server: string, text: string, folder = host.folder): Promise<void> {
+  const path = join(folder, 'note.txt');
   await writeFile(path, text);
   expect(await textOf(`${server}.read_text_file`, { path })).toContain(text);
 }
@@ -94,18 +102,35 @@ const shows: Record<MinimalLine, () => void | Promise<void>> = {
     const after = await database.counters();
     expect(after).not.toEqual(before);
   },
-  M6: () => readsNote('github', 'what the tool answers'),
+  async M6() {
+    const text = 'what the tool answers';
+    await readsNote('github', text);
+    const path = join(host.folder, 'note.txt');
+    const { result } = await host.ask('tools/call', {
+      name: 'github.read_text_file',
+      arguments: { path },
+    });
+    expect(result).toEqual({
+      content: [{ type: 'text', text }],
+      structuredContent: { content: text },
+    });
+  },
   async M7() {
     const counted = await host.api<Page>('/aggregator/servers');
     const sum = counted.servers.reduce((all, server) => all + server.tool_count, 0);
     expect(await host.offers('github.write_file')).toHaveLength(sum);
   },
-  M8() {
+  async M8() {
     const named = tools.filter(({ name }) => name.endsWith('.read_text_file'));
     expect(named.map(({ name }) => name).toSorted()).toEqual([
       'copy.read_text_file',
       'github.read_text_file',
     ]);
+    const inner = copied(host.folder);
+    expect(await textOf('copy.list_allowed_directories', {})).toContain(inner);
+    const outer = await textOf('github.list_allowed_directories', {});
+    expect(outer).toContain(host.folder);
+    expect(outer).not.toContain(inner);
   },
   async M9() {
     await readsNote('github', 'first');
@@ -115,7 +140,7 @@ const shows: Record<MinimalLine, () => void | Promise<void>> = {
   async M11() {
     expect(host.errors()).toContain('broken');
     expect(tools.some(({ name }) => name.startsWith('broken.'))).toBe(false);
-    await readsNote('copy', 'goes on');
+    await readsNote('copy', 'goes on', copied(host.folder));
   },
   async M12() {
     const { id } = await statusOf('database', 'CONNECTED');

@@ -153,6 +153,12 @@ const shows: Record<ProtocolLine, () => void | Promise<void>> = {
     const listed = await until('the new tools', WAIT_MS, () => host.offers('late:query'));
     expect(listed.length).toBe(tools.length + 3);
   },
+  P22() {
+    const [sent] = sentToChildren().filter(line => line.includes('"method":"initialize"'));
+    const { params } = JSON.parse(sent ?? '{}') as { params?: object };
+    const sampling = expect.any(Object) as object;
+    expect(params).toMatchObject({ clientInfo: { name: 'portico' }, capabilities: { sampling } });
+  },
 };
 
 it.each(PROTOCOL.lines.map(({ id, says }) => [id as ProtocolLine, says] as const))(
