@@ -17,6 +17,7 @@ import { withAccounts } from '../../servers/registry/own-account.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { parseSessions, selectSessions, type Session } from './session-store.ts';
+import { WantedSessions } from './wanted-sessions.ts';
 import { SETUP_TOKEN } from '../../shared/identity/principal.ts';
 import type { AccessState } from '../policy/policy.ts';
 import type { DefaultAccess } from '../policy/rule.ts';
@@ -75,8 +76,11 @@ const MAX_REMEMBERED = 10_000;
 /** Reads of the database at the same time, and how long one of them is waited for, in milliseconds. */
 const READS_AT_ONCE = 4;
 const READ_MS = 1_000;
-/** Most sessions that are read at once. */
-const SESSIONS_AT_ONCE = 50;
+/**
+ * Who waits looks again after this long at first, in milliseconds, and after twice as long each time: what one reads is mostly what all
+ * wait for, however far behind in line they are.
+ */
+const FIRST_LOOK_MS = 10;
 
 const held = <T>(value: T, loadedAt: number): Held<T> => ({ value, loadedAt, renewingSince: 0 });
 
@@ -86,7 +90,7 @@ export class Snapshots {
   readonly #callers = new WeakMap<AccessState, WeakMap<Token, Caller>>();
   readonly #sessions = new Lru<string, Held<Session | undefined>>(MAX_REMEMBERED);
   /** Sessions that requests in line wait for. */
-  readonly #wanted = new Set<string>();
+  readonly #wanted = new WantedSessions(READ_MS);
   readonly #reads = new Turns(READS_AT_ONCE, READ_MS);
   #registry: Held<Registry> | undefined;
   /** Counts what was changed here: a read that was sent before that is too old already. */
@@ -162,10 +166,10 @@ export class Snapshots {
     const turn = this.#reads.join();
     const until = Date.now() + READ_MS;
     const { sessionId } = missing();
+    const mustWait = () => this.#wanted.want(sessionId) || !turn.isUp();
     try {
-      while (!turn.isUp() && Date.now() < until) {
-        if (sessionId !== undefined) this.#wanted.add(sessionId);
-        await after(turn.pauseMs);
+      for (let lookMs = FIRST_LOOK_MS; mustWait() && Date.now() < until; lookMs *= 2) {
+        await after(Math.min(lookMs, turn.pauseMs));
         if (!isWanted(missing())) return;
       }
       await this.#read(missing(), Date.now(), waitUntil);
@@ -213,13 +217,14 @@ export class Snapshots {
       token === undefined ? [] : await keys.hmacs(isSignIn ? 'sign-in' : 'token', token);
     const registry = (age: SchemaAge) =>
       before ? selectRegistryChanges(db, before) : selectRegistry(db, age);
-    const ids = sessionId === undefined ? [] : this.#takeWanted(sessionId);
+    const ids = sessionId === undefined ? [] : this.#wanted.take(sessionId);
     const session = ids.length === 0 ? [] : [selectSessions(db, ids)];
     const policy = (age: SchemaAge) =>
       token === undefined
         ? []
         : [(isSignIn ? selectSignedIn : selectTokenByHmac)(db, hmacs, now, age), ...registry(age)];
-    const rows = await onEitherSchema(age => rowsOf(db, [...policy(age), ...session]));
+    const reading = onEitherSchema(age => rowsOf(db, [...policy(age), ...session]));
+    const rows = await reading.finally(() => this.#wanted.leave(ids));
     if (ids.length > 0) {
       const found = new Map(parseSessions(rows.pop() ?? []).map(known => [known.id, known]));
       for (const id of ids) this.#sessions.set(id, held(found.get(id), now));
@@ -235,13 +240,6 @@ export class Snapshots {
     const move = isSignIn ? undefined : moveToken(db, tokens, hmacs[0] ?? '', keys.active);
     if (move) waitUntil(move.run());
     this.#hold(token, found, { now, loadedAt }, waitUntil);
-  }
-
-  /** A session to read, and others that are waited for. */
-  #takeWanted(sessionId: string): string[] {
-    const ids = [...new Set([sessionId, ...this.#wanted])].slice(0, SESSIONS_AT_ONCE);
-    for (const id of ids) this.#wanted.delete(id);
-    return ids;
   }
 
   /** Of two reads the one that was sent later counts. */

@@ -1,6 +1,6 @@
 /** How old what a request is decided on may be, to the millisecond: when it is read again, by whom, and what of it stays the same. */
 import { env } from 'cloudflare:workers';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { insertSession } from '../../../src/access/admission/session-store.ts';
 import {
   createSnapshots as create,
@@ -223,6 +223,22 @@ describe('requests that all have to read', () => {
     const loaded = await Promise.all(loading);
     expect(loaded.map(snapshot => snapshot === undefined)).toEqual(tokens.map(() => false));
     expect(reads).toHaveLength(12);
+  });
+
+  it('[EDGE-1] look for what others read soon, however far behind in line they are', async () => {
+    const { load, hold } = create();
+    await load();
+    pass(1_001);
+    const letGo = hold();
+    const pauses = vi.spyOn(globalThis, 'setTimeout');
+    const loading = Array.from({ length: 64 }, () => load());
+    const first = pauses.mock.calls.map(([, ms]) => ms ?? 0);
+    pauses.mockRestore();
+    letGo();
+    await Promise.all(loading);
+    // Four are at work.
+    expect(first).toHaveLength(60);
+    expect(Math.max(...first)).toBeLessThanOrEqual(10);
   });
 
   it('[SEC-9] wait for a turn a second at most', async () => {
