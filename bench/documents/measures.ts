@@ -1,4 +1,7 @@
 /** How the numbers of the documents are measured. What the first leave, the others use: ten servers, then twenty and more. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { percentile } from '../load.ts';
 import { median } from '../statistics.ts';
 import { endUpstream, startMadeUp, type Stand } from './stand.ts';
@@ -18,6 +21,9 @@ const LOAD = { clients: 16, calls: 1_600 };
 const AT_ONCE = 50;
 const AWAY = 5;
 const SORTED = 60;
+const IDLE = 10;
+/** Seconds: nine tenths of thirty, and half a second for a busy machine. */
+const SOONEST = 26.5;
 
 const nameOf = ({ tools }: Size, index: number) => `of-${tools}-${index}`;
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
@@ -143,14 +149,29 @@ export async function reconnects(stand: Stand): Promise<number> {
   return (answers.filter(({ status }) => status === 200).length / AWAY) * 100;
 }
 
-/** Between two checks of a server that is well, in seconds. */
+/**
+ * Between two checks of servers that are well and that nobody calls, as their health addresses hear them, in seconds, on average. Each gap is spread
+ * by a tenth, so that servers are not all asked at once: one gap alone would say nothing. The API shows equal checks only now and then.
+ * @throws Error where a check came sooner than that
+ */
 export async function interval(stand: Stand): Promise<number> {
-  const { id } = await stand.named(nameOf(SMALL, 0));
-  const [last, before] = await stand.until('two checks', async () => {
-    const checks = await stand.checks(id);
-    return checks.length > 1 ? checks : undefined;
-  });
-  return (Date.parse(last?.at ?? '') - Date.parse(before?.at ?? '')) / 1_000;
+  const heard = new Map<string, number[]>();
+  const health = createServer(({ url = '' }, response) => {
+    heard.set(url, [...(heard.get(url) ?? []), performance.now()]);
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(health, 'listening');
+  const origin = `http://127.0.0.1:${(health.address() as AddressInfo).port}`;
+  for (const n of upTo(IDLE)) {
+    await stand.register(`idle-${n}`, stand.urlOf(200 + n, 1), `${origin}/${n}`);
+  }
+  const isHeard = () =>
+    heard.size === IDLE && [...heard.values()].every(({ length }) => length > 1);
+  await stand.until('two checks of each', async () => isHeard() || undefined);
+  health.close();
+  const gaps = [...heard.values()].map(([first = 0, second = 0]) => (second - first) / 1_000);
+  if (Math.min(...gaps) < SOONEST) throw new Error(`a check came after ${Math.min(...gaps)} s`);
+  return gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
 }
 
 interface Silence {

@@ -97,8 +97,8 @@ export class Stand {
   }
 
   /** Registers a server; gives its id. @throws Error where it is refused */
-  async register(name: string, url: string): Promise<string> {
-    const record = { name, transport_type: 'HTTP', connection_config: { url } };
+  async register(name: string, url: string, health_check_url?: string): Promise<string> {
+    const record = { name, transport_type: 'HTTP', connection_config: { url }, health_check_url };
     const { status, json } = await this.ask(SERVERS, record);
     if (status !== 201) throw new Error(`${name}: ${status} ${JSON.stringify(json)}`);
     return (json as ServerView).id;
