@@ -13,7 +13,7 @@ export interface AuditDeps {
   /** The object that seals the chunks of calls. */
   keepCalls(): Promise<KeptSeals>;
   /** The same object adds calls up. */
-  addUpCalls(): Promise<void>;
+  addUpCalls(isWhole: boolean): Promise<void>;
 }
 
 export function createAudit({ db, auditLogOf, keepChain, keepCalls, addUpCalls }: AuditDeps) {

@@ -37,10 +37,14 @@ export class CallChain extends DurableObject<Env> {
     return this.#chain.kept;
   }
 
-  /** Seals what can be sealed, and adds up what is. What is left over is next, and shows until then in what is told of it. */
-  async addUp(): Promise<void> {
+  /**
+   * Seals what can be sealed, and adds up what is. What is left over is next, and shows until then in what is told of it.
+   * @param isWhole whoever asks waits until there is nothing left
+   */
+  async addUp(isWhole = false): Promise<void> {
     await this.#chain.seal().catch(() => {});
-    if (await this.#chain.addUp(LOOK_MS).catch(() => false)) await this.#wakeIn(NEXT_MS);
+    const adding = this.#chain.addUp(isWhole ? undefined : LOOK_MS);
+    if (await adding.catch(() => false)) await this.#wakeIn(NEXT_MS);
     await tellDenials(this.env);
   }
 

@@ -32,7 +32,7 @@ export function objectsOf(env: Env) {
     tellAccessChanged: () => env.ACCESS_CHANGES.getByName('all').changed(),
     /** The object that seals the chunks of calls. */
     keepCalls: (): Promise<KeptSeals> => callChain().keep(),
-    addUpCalls: (): Promise<void> => callChain().addUp(),
+    addUpCalls: (isWhole: boolean): Promise<void> => callChain().addUp(isWhole),
     wakeCallChain: () => callChain().wake(),
     /** An event may come that webhooks are told of. */
     expectWebhookEvent: () => webhooks().expect(),

@@ -48,16 +48,17 @@ export const USAGE_SCOPE = 'tools:read';
 
 export class UsageService {
   readonly #db: D1Database;
-  readonly #addUp: () => Promise<void>;
+  readonly #addUp: (isWhole: boolean) => Promise<void>;
 
-  /** @param addUp adds up what is final */
-  constructor(db: D1Database, addUp: () => Promise<void>) {
+  /** @param addUp adds up what is final; all of it, or what it can within a moment */
+  constructor(db: D1Database, addUp: (isWhole: boolean) => Promise<void>) {
     this.#db = db;
     this.#addUp = addUp;
   }
 
   /**
    * One page, the most calls first.
+   * @param isWhole waits until all that is final is added up
    * @returns with the time up to which calls that were stored are in it
    * @throws PorticoError `forbidden` for groups, to whoever does not administer
    */
@@ -66,6 +67,7 @@ export class UsageService {
     query: UsageQuery,
     limit: number,
     after?: UsagePosition,
+    isWhole = false,
   ): Promise<ListPage<UsageItem> & { countedUntil: number }> {
     requireScope(caller, USAGE_SCOPE);
     const { by } = query;
@@ -74,7 +76,7 @@ export class UsageService {
       throw new PorticoError('forbidden', 'Groups are seen by administrators');
     }
     // What cannot be added up now shows in the time that is told.
-    if (!after) await this.#addUp().catch(() => {});
+    if (!after) await this.#addUp(isWhole).catch(() => {});
     const now = Date.now();
     const own = all ? undefined : await findOwnRows(this.#db, caller);
     const filter = await this.#toFilter(query, own);

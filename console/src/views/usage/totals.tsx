@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { hasToken } from '../../api/request.ts';
-import { usageByDayQuery, usageExportUrl, usageQuery } from '../../api/usage.ts';
+import { isBehind, usageByDayQuery, usageExportUrl, usageQuery } from '../../api/usage.ts';
 import { Select } from '../../parts/field.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { More } from '../../parts/more.tsx';
@@ -37,7 +37,7 @@ export function Totals({ isAdmin, seesAll }: TotalsProps) {
   const found = useInfiniteQuery(usageQuery(asked));
   const days = useQuery(usageByDayQuery(asked));
   const rows = found.data?.pages.flatMap(page => page.usage);
-  const until = found.data?.pages[0]?.counted_until;
+  const first = found.data?.pages[0];
   const narrowed = NARROWED.filter(name => asked[name] !== undefined);
   return (
     <>
@@ -89,12 +89,14 @@ export function Totals({ isAdmin, seesAll }: TotalsProps) {
           </a>
         )}
       </p>
-      {until === undefined ? null : (
-        <p class="hint">
+      {first ? (
+        <p class={isBehind(first) ? 'notice' : 'hint'}>
           Calls are counted some two minutes after they ended; these are all until{' '}
-          <Time at={until} />. Days are those of UTC.
+          <Time at={first.counted_until} />.{' '}
+          {isBehind(first) ? 'Those after are being added up: they show here by themselves. ' : ''}
+          Days are those of UTC.
         </p>
-      )}
+      ) : null}
     </>
   );
 }
