@@ -60,7 +60,7 @@ function GroupFilter({ value, onValue }: { value: string; onValue: (group: strin
 }
 
 const PrincipalTable = ({ principals }: { principals: readonly Principal[] }) => (
-  <Table label="Principals" columns={['Name', 'Groups', 'Tokens', 'At most']}>
+  <Table label="Principals" columns={['Name', 'Groups', 'Tokens', 'May at most']}>
     {principals.map(({ id, name, groups, claimed_groups: claimed, tokens, scopes }) => (
       <tr key={id}>
         <th scope="row">
