@@ -13,6 +13,7 @@ import { paged } from './paged.ts';
 import { request } from './request.ts';
 
 export const WEBHOOKS = ['webhooks'];
+export const WEBHOOK_LIST = [...WEBHOOKS, 'list'];
 const PATH = 'webhooks';
 
 const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}`;
@@ -23,8 +24,7 @@ export interface WithSecret {
   secret: string;
 }
 
-export const webhooksQuery = () =>
-  paged<WebhookPage>([...WEBHOOKS, 'list'], PATH, { every: LIVE_MS });
+export const webhooksQuery = () => paged<WebhookPage>(WEBHOOK_LIST, PATH, { every: LIVE_MS });
 
 /** Where one is kept that was read. */
 export const keyOf = (id: string) => [...WEBHOOKS, 'one', id];

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
-import { webhooksQuery, WEBHOOKS, type WithSecret } from '../../api/webhooks.ts';
+import { WEBHOOK_LIST, webhooksQuery, type WithSecret } from '../../api/webhooks.ts';
 import type { Webhook } from '../../generated/types.gen.ts';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
 import { PagedList } from '../../parts/paged-list.tsx';
@@ -26,7 +26,8 @@ export function Webhooks() {
   const back = (more: { made?: WithSecret; says?: string } = {}) => {
     setMade(more.made);
     tell(more.says);
-    void cache.invalidateQueries({ queryKey: WEBHOOKS });
+    // Not the page of one: that one may be gone.
+    void cache.invalidateQueries({ queryKey: WEBHOOK_LIST });
     go(HERE);
   };
   if (isAdding) return <AddWebhook onMade={given => back({ made: given })} />;
