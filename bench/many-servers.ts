@@ -132,8 +132,9 @@ async function measureTimes(host: Host, setting: Setting): Promise<Map<string, T
     const before = took.get(kind) ?? [];
     took.set(kind, [...before, await timed(act)]);
   };
+  const database = await host.d1();
   const [server] = (
-    await host.d1
+    await database
       .prepare("SELECT id FROM servers WHERE name LIKE 'server-0%'")
       .bind()
       .all<{ id: string }>()

@@ -26,9 +26,10 @@ export async function registerMany(host: Host, { token, port, count, tools }: Ma
     const mcpServers = Object.fromEntries(entries) as unknown;
     await requestJson(`${host.url}/api/v1/aggregator/import`, token, { mcpServers });
   }
+  const database = await host.d1();
   const until = Date.now() + CONNECT_MS;
   for (;;) {
-    const { results } = await host.d1
+    const { results } = await database
       .prepare("SELECT COUNT(*) AS n FROM servers WHERE status = 'CONNECTED' AND tool_count = ?")
       .bind(tools)
       .all<{ n: number }>();

@@ -67,7 +67,8 @@ export interface HostOptions {
 export interface Host {
   /** Origin without a slash at its end. */
   readonly url: string;
-  readonly d1: Database;
+  /** The database, for what changes it beside the gateway; a start does not pay for it. */
+  d1(): Promise<Database>;
   /** Names of the migrations that this start applied. */
   readonly applied: readonly string[];
   /** Origin of an extra Worker. */
@@ -136,7 +137,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   };
   return {
     url: urlOf('portico'),
-    d1: (await instance.getD1Database('DB', 'portico')) as unknown as Database,
+    d1: async () => (await instance.getD1Database('DB', 'portico')) as unknown as Database,
     applied,
     urlOf,
     inspectorPort: async () => Number((await instance.getInspectorURL()).port),

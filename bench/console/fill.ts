@@ -61,8 +61,9 @@ async function addHeld({ url, d1 }: Host, token: string, port: number): Promise<
     });
   }
   const until = Date.now() + WRITTEN_MS;
+  const database = await d1();
   for (;;) {
-    const { results } = await d1
+    const { results } = await database
       .prepare('SELECT COALESCE(SUM(held_tools), 0) AS n FROM servers')
       .bind()
       .all<{ n: number }>();
@@ -102,8 +103,9 @@ async function callMany(
 /** Until the rows of the last calls are written. */
 async function untilCounted({ url, d1 }: Host, token: string): Promise<void> {
   const until = Date.now() + WRITTEN_MS;
+  const database = await d1();
   for (;;) {
-    const { results } = await d1
+    const { results } = await database
       .prepare('SELECT COALESCE(SUM(calls), 0) AS n FROM call_chunks')
       .bind()
       .all<{ n: number }>();
