@@ -58,7 +58,8 @@ const expectFine = async () => {
   expect((await call('fine')).status).toBe(200);
 };
 
-describe.each(ERAS)('a %s server', era => {
+// Each has a server of its own, and most of what they take is waiting: they do it at the same time.
+describe.concurrent.each(ERAS)('a %s server', era => {
   it('[AG-US5-AC4] [AG-US5-AC5] [REG-4] [UP-5] that dies is ERROR, and CONNECTED when it is back', async () => {
     const name = `dies-${era}`;
     const upstream = await startFixture('moody', { era });
@@ -133,63 +134,76 @@ describe.each(ERAS)('a %s server', era => {
   }, 300_000);
 });
 
-it('[AG-US5-AC1] [AG-US5-AC2] [AG-US5-AC5] a health address is asked at the interval, and decides', async () => {
-  const upstream = await startFixture('moody');
-  const { id } = await gateway.register('addressed', `${upstream.origin}/mcp`, {
-    health_check_url: `${upstream.origin}/up`,
-  });
-  await until('it is asked four times', 60_000, async () =>
-    ((await upstream.counters())['up'] ?? 0) >= 4 ? true : undefined,
-  );
-  await upstream.counters('?down=503');
-  const shown = await whenShown(id, ({ status }) => status === 'ERROR');
-  expect(shown).toMatchObject({ last_error: 'upstream_5xx: The server answered 503' });
-  await upstream.counters('?down=fine');
-  await whenShown(id, ({ status }) => status === 'CONNECTED', 60_000);
-}, 300_000);
-
-it('[AG-US5-AC4] [UP-5] a server that flaps is shown in legal states only, and right in the end', async () => {
-  const upstream = await startFixture('moody');
-  const { id } = await gateway.register('flapping', `${upstream.origin}/mcp`);
-  for (const mood of ['500', 'fine', 'reset', 'fine', '503', '401', 'fine']) {
-    await upstream.counters(`?mood=${mood}`);
-    const before = (await historyOf(id)).checks.length;
-    await until('another check', 60_000, async () => {
-      await call('flapping');
-      expect(['CONNECTED', 'DEGRADED', 'ERROR']).toContain((await readServer(id)).status);
-      return (await historyOf(id)).checks.length > before ? true : undefined;
+it.concurrent(
+  '[AG-US5-AC1] [AG-US5-AC2] [AG-US5-AC5] a health address is asked at the interval, and decides',
+  async () => {
+    const upstream = await startFixture('moody');
+    const { id } = await gateway.register('addressed', `${upstream.origin}/mcp`, {
+      health_check_url: `${upstream.origin}/up`,
     });
-  }
-  await whenShown(
-    id,
-    ({ status, health }) => status !== 'ERROR' && health.circuit === 'closed',
-    60_000,
-  );
-  await expectFine();
-}, 300_000);
+    await until('it is asked four times', 60_000, async () =>
+      ((await upstream.counters())['up'] ?? 0) >= 4 ? true : undefined,
+    );
+    await upstream.counters('?down=503');
+    const shown = await whenShown(id, ({ status }) => status === 'ERROR');
+    expect(shown).toMatchObject({ last_error: 'upstream_5xx: The server answered 503' });
+    await upstream.counters('?down=fine');
+    await whenShown(id, ({ status }) => status === 'CONNECTED', 60_000);
+  },
+  300_000,
+);
 
-it('[UP-5] calls to a server that fails are refused before they leave, until it was heard again', async () => {
-  const upstream = await startFixture('moody');
-  const { id } = await gateway.register('broken', `${upstream.origin}/mcp`);
-  await upstream.counters('?mood=500');
-  const refused = await until('calls are refused', 60_000, async () => {
-    const answer = await call('broken');
-    return answer.json['code'] === 'circuit_open' ? answer : undefined;
-  });
-  expect(refused.status).toBe(503);
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-  // Every isolate knows after a second.
-  await new Promise(resolve => setTimeout(resolve, 1_100));
-  const { 'tools/call': before } = await upstream.counters();
-  for (let i = 0; i < 20; i += 1) expect((await call('broken')).json['code']).toBe('circuit_open');
-  expect((await upstream.counters())['tools/call']).toBe(before);
-  await upstream.counters('?mood=fine');
-  await whenShown(id, ({ health }) => health.circuit === 'closed', 90_000);
-  await until('calls reach it', 60_000, async () =>
-    (await call('broken')).status === 200 ? true : undefined,
-  );
-  await expectFine();
-}, 300_000);
+it.concurrent(
+  '[AG-US5-AC4] [UP-5] a server that flaps is shown in legal states only, and right in the end',
+  async () => {
+    const upstream = await startFixture('moody');
+    const { id } = await gateway.register('flapping', `${upstream.origin}/mcp`);
+    for (const mood of ['500', 'fine', 'reset', 'fine', '503', '401', 'fine']) {
+      await upstream.counters(`?mood=${mood}`);
+      const before = (await historyOf(id)).checks.length;
+      await until('another check', 60_000, async () => {
+        await call('flapping');
+        expect(['CONNECTED', 'DEGRADED', 'ERROR']).toContain((await readServer(id)).status);
+        return (await historyOf(id)).checks.length > before ? true : undefined;
+      });
+    }
+    await whenShown(
+      id,
+      ({ status, health }) => status !== 'ERROR' && health.circuit === 'closed',
+      60_000,
+    );
+    await expectFine();
+  },
+  300_000,
+);
+
+it.concurrent(
+  '[UP-5] calls to a server that fails are refused before they leave, until it was heard again',
+  async () => {
+    const upstream = await startFixture('moody');
+    const { id } = await gateway.register('broken', `${upstream.origin}/mcp`);
+    await upstream.counters('?mood=500');
+    const refused = await until('calls are refused', 60_000, async () => {
+      const answer = await call('broken');
+      return answer.json['code'] === 'circuit_open' ? answer : undefined;
+    });
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    // Every isolate knows after a second.
+    await new Promise(resolve => setTimeout(resolve, 1_100));
+    const { 'tools/call': before } = await upstream.counters();
+    for (let i = 0; i < 20; i += 1)
+      expect((await call('broken')).json['code']).toBe('circuit_open');
+    expect((await upstream.counters())['tools/call']).toBe(before);
+    await upstream.counters('?mood=fine');
+    await whenShown(id, ({ health }) => health.circuit === 'closed', 90_000);
+    await until('calls reach it', 60_000, async () =>
+      (await call('broken')).status === 200 ? true : undefined,
+    );
+    await expectFine();
+  },
+  300_000,
+);
 
 it('[AG-US5-AC6] [AG-US5-AC7] health is listed with the servers and exported', async () => {
   // A check may fail on a machine that is busy; the next one comes within a second.
