@@ -45,7 +45,6 @@ const TIMED = [
   'cli/stdio-pressure',
   'mcp/crowded-streams',
   'gateway/heap',
-  'gateway/isolation',
   'gateway/returns',
   'credentials/rotation',
   'search/search',
