@@ -6,6 +6,8 @@ import { problemsOf } from './page-problems.ts';
 
 const AXE = fileURLToPath(new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url));
 const source = readFileSync(AXE, 'utf8');
+/** What axe says of colours: all of its rules that a theme can break. */
+export const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 /** WCAG 2.2 AA, as axe has it. */
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
@@ -13,8 +15,8 @@ export interface ConsolePage {
   page: Page;
   /** Errors on the console, what nobody caught, and requests to other origins. */
   problems: string[];
-  /** What axe finds wrong with what is shown: the rule, and where. */
-  violations(): Promise<string[]>;
+  /** What axe finds wrong with what is shown, by these rules or by all: the rule, and where. */
+  violations(rules?: readonly string[]): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -62,9 +64,9 @@ export async function openConsole(
   return {
     page,
     problems,
-    async violations() {
-      await page.evaluate(source);
-      const run = `axe.run({ runOnly: ${JSON.stringify(TAGS)} })`;
+    async violations(rules) {
+      if (!(await page.evaluate('"axe" in window'))) await page.evaluate(source);
+      const run = `axe.run({ runOnly: ${JSON.stringify(rules ?? TAGS)} })`;
       const { violations } = await page.evaluate<{
         violations: { id: string; nodes: { target: string[] }[] }[];
       }>(run);
