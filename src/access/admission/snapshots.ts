@@ -76,11 +76,8 @@ const MAX_REMEMBERED = 10_000;
 /** Reads of the database at the same time, and how long one of them is waited for, in milliseconds. */
 const READS_AT_ONCE = 4;
 const READ_MS = 1_000;
-/**
- * Who waits looks again after this long at first, in milliseconds, and after twice as long each time: what one reads is mostly what all
- * wait for, however far behind in line they are.
- */
-const FIRST_LOOK_MS = 10;
+/** What one reads is mostly what all wait for, so those far behind in line look after a part of their pause too, in milliseconds. */
+const LOOK = { first: 10, part: 0.2 };
 
 const held = <T>(value: T, loadedAt: number): Held<T> => ({ value, loadedAt, renewingSince: 0 });
 
@@ -168,8 +165,8 @@ export class Snapshots {
     const { sessionId } = missing();
     const mustWait = () => this.#wanted.want(sessionId) || !turn.isUp();
     try {
-      for (let lookMs = FIRST_LOOK_MS; mustWait() && Date.now() < until; lookMs *= 2) {
-        await after(Math.min(lookMs, turn.pauseMs));
+      while (mustWait() && Date.now() < until) {
+        await after(Math.min(turn.pauseMs, LOOK.first + LOOK.part * turn.pauseMs));
         if (!isWanted(missing())) return;
       }
       await this.#read(missing(), Date.now(), waitUntil);
