@@ -59,6 +59,8 @@ export function runPortico(args: readonly string[], options: RunOptions = {}): P
         resolve({ code, out, err, json: () => JSON.parse(out) });
       },
     );
+    // A command that refuses at once has ended before it could read what it is given.
+    child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });
 }
