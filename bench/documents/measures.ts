@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { percentile } from '../load.ts';
+import { loadPublicTools } from '../../test/fixtures/public-tools.ts';
+import { readBody } from '../../test/fixtures/serve.ts';
 import { median } from '../statistics.ts';
 import { endUpstream, startMadeUp, type Stand } from './stand.ts';
 
@@ -224,3 +226,34 @@ async function sorted(stand: Stand, tools: number): Promise<number> {
 
 export const sortOne = (stand: Stand) => sorted(stand, 1);
 export const sortMany = (stand: Stand) => sorted(stand, SORTED);
+
+/** How many of the tools of public servers the gateway itself puts into a skill, in percent. */
+export async function classified(stand: Stand): Promise<number> {
+  const { tools } = loadPublicTools();
+  const inputSchema = { type: 'object' };
+  const common = { resultType: 'complete', ttlMs: 60_000, cacheScope: 'private' };
+  const results: Readonly<Record<string, object>> = {
+    'server/discover': { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } },
+    'tools/list': { tools: tools.map(tool => ({ ...tool, inputSchema })) },
+  };
+  const server = createServer(async (request, response) => {
+    if (request.method !== 'POST') return void response.writeHead(405).end();
+    const { id, method } = JSON.parse(await readBody(request)) as { id: number; method: string };
+    const result = { ...common, ...results[method] };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const id = await stand.register('public', `http://127.0.0.1:${port}/mcp`);
+  const all = await stand.until('all were looked at', async () => {
+    const { json } = await stand.ask(`/aggregator/servers/${id}/skills`);
+    const known =
+      (json as { tools?: { is_classified: boolean; reason: string | null }[] }).tools ?? [];
+    const isLookedAt = known.every(each => each.is_classified || each.reason !== null);
+    return known.length === tools.length && isLookedAt ? known : undefined;
+  });
+  server.closeAllConnections();
+  server.close();
+  return (all.filter(each => each.is_classified).length / all.length) * 100;
+}

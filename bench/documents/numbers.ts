@@ -86,6 +86,13 @@ const ROWS: readonly Row[] = [
     'model',
   ],
   ['60 tools sorted by a model', '< 60 s', 's', below(60), measures.sortMany, 'model'],
+  [
+    'tools of public servers that are classified without a model',
+    '> 95 %',
+    '%',
+    value => value > 95,
+    measures.classified,
+  ],
 ];
 
 /** In the order in which they are shown. */

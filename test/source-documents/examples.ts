@@ -77,6 +77,29 @@ export const NEED_LINES = [
   },
 ] as const satisfies readonly DocumentLine[];
 
+/** Numbers, and what goes with them. */
+export const NUMBER_LINES = [
+  { id: 'S34', says: 'more than 95 % of tools are classified' },
+  { id: 'S35', says: 'NFR-P2, NFR-S2: a server with 1,000 tools is discovered within 5 seconds' },
+  { id: 'S36', says: 'NFR-S1: 20 servers at the same time' },
+  { id: 'S37', says: 'NFR-R2: more than 95 % of servers that were away are connected again' },
+  { id: 'S38', says: 'NFR-S3: 10,000 tools of all servers are searched' },
+  { id: 'S39', says: 'NFR-S4: 100 calls in a second' },
+  {
+    id: 'S40',
+    says: 'quality gates: tests cover 80 % of the logic, 70 % of components',
+    does: 'the share of changes to the source that a test notices is measured: `docs/mutation.md`',
+    why: 'a line that ran in a test was not checked by that',
+  },
+  {
+    id: 'S41',
+    says: 'out of scope: tools are not changed, not chained, not sorted by rules of one’s own',
+    does: 'a toolset describes tools anew, a chat chains them, people correct their skills',
+    why: 'later decisions; a gateway without toolsets and chats does none of it',
+  },
+] as const satisfies readonly DocumentLine[];
+
+export type NumberLine = (typeof NUMBER_LINES)[number]['id'];
 export type ExampleLine = (typeof EXAMPLE_LINES)[number]['id'];
 export type NeedLine = (typeof NEED_LINES)[number]['id'];
 
@@ -87,6 +110,7 @@ export const EXAMPLES: SourceDocument = {
   tests: [
     'test/e2e/documents/stories-examples.test.ts',
     'test/e2e/documents/stories-needs.test.ts',
+    'test/e2e/documents/stories-numbers.test.ts',
   ],
-  lines: [...EXAMPLE_LINES, ...NEED_LINES],
+  lines: [...EXAMPLE_LINES, ...NEED_LINES, ...NUMBER_LINES],
 };

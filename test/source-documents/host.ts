@@ -53,6 +53,12 @@ const LINES = [
     why: 'all its settings begin so, and stand apart from those of other programs',
   },
   { id: 'H20', says: 'a session begins with `initialize` and `notifications/initialized`' },
+  {
+    id: 'H21',
+    says: 'search and fetch documents, search and get tickets, search and fetch policies',
+  },
+  { id: 'H22', says: 'a plan of another type, or with more members, is refused' },
+  { id: 'H23', says: 'an entry of the allow-list for a tool that is not discovered adds none' },
 ] as const satisfies readonly DocumentLine[];
 
 export type HostLine = (typeof LINES)[number]['id'];

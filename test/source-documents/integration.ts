@@ -1,5 +1,7 @@
 /** The report on an integration system: any model with any server, its wire examples, errors, sessions and kinds of tools. */
 import type { DocumentLine, SourceDocument } from './document.ts';
+import { STREAM_LINES } from './integration-streams.ts';
+import { USE_LINES } from './integration-use.ts';
 
 /** Conversations, the wire and sessions. */
 export const WIRE_LINES = [
@@ -53,7 +55,6 @@ export const WIRE_LINES = [
   { id: 'I17', says: '-32602: the LLM hears what was wrong, to correct itself' },
   { id: 'I18', says: '-32001 `File not found` and -32002 `Access denied` arrive with their codes' },
   { id: 'I19', says: 'a call is ended after 30 s without an answer, and the LLM is told' },
-  { id: 'I20', says: 'the time of a call can be set' },
   {
     id: 'I21',
     says: '`Authorization: Bearer <token>` or `Mcp-Auth-Token`, set for each server, on each request',
@@ -187,7 +188,7 @@ export const TOOL_LINES = [
   { id: 'I56', says: 'a large file arrives whole' },
   { id: 'I57', says: 'a place that is protected, a program that is not there: the error arrives' },
   { id: 'I58', says: 'processes: start, read, write, interact, list; one that is killed is gone' },
-  { id: 'I59', says: 'a search is started, read in batches and stopped' },
+  { id: 'I59', says: 'a search by name or content is started, read in batches and stopped' },
   { id: 'I60', says: '`get_config`, `set_config_value` and `run_command`' },
   {
     id: 'I61',
@@ -212,6 +213,10 @@ export const INTEGRATION: SourceDocument = {
     'test/e2e/documents/integration-wire.test.ts',
     'test/e2e/documents/integration-service.test.ts',
     'test/e2e/documents/integration-tools.test.ts',
+    'test/e2e/documents/integration-streams.test.ts',
+    'test/e2e/documents/integration-use.test.ts',
   ],
-  lines: [...WIRE_LINES, ...SERVICE_LINES, ...TOOL_LINES],
+  lines: [...WIRE_LINES, ...SERVICE_LINES, ...TOOL_LINES, ...STREAM_LINES, ...USE_LINES].toSorted(
+    (a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)),
+  ),
 };

@@ -24,6 +24,16 @@ const LINES = [
     does: 'servers are looked at, and connected again when they come back; a call is never sent twice',
     why: 'AG-US5 and AG-US6 of the aggregator stories ask for it',
   },
+  {
+    id: 'M13',
+    says: 'one class of some 80 lines of Python, used by an application in its own process',
+    does: 'a program that an application starts, or an address, where it speaks the protocol',
+    why: 'the other documents ask for the rest; programs in any language can use it',
+  },
+  {
+    id: 'M14',
+    says: 'its four steps: a file, connecting, the list of tools, a call by `server.tool`',
+  },
 ] as const satisfies readonly DocumentLine[];
 
 export type MinimalLine = (typeof LINES)[number]['id'];

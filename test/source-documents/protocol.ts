@@ -62,6 +62,16 @@ const LINES = [
     does: 'by `portico`, with its own version, and with what its clients can be asked',
     why: 'as P4; and a child asks only who says that it can be asked',
   },
+  {
+    id: 'P23',
+    says: 'in its notes: -32600, `Tool name must be prefixed: tool_name`',
+    does: '-32602 and the text of P10',
+    why: 'the document says both; its table of errors has this one',
+  },
+  { id: 'P24', says: 'all tools have a JSON Schema of an object as their input schema' },
+  { id: 'P25', says: 'the error codes of JSON-RPC: -32700, -32600, -32601' },
+  { id: 'P26', says: '`mcpServers`: a key, `command` and `args` make a server of that name' },
+  { id: 'P27', says: 'a child hears `initialize`, then `tools/list`, each with an id of its own' },
 ] as const satisfies readonly DocumentLine[];
 
 export type ProtocolLine = (typeof LINES)[number]['id'];

@@ -160,6 +160,36 @@ const shows: Record<HostLine, () => void | Promise<void>> = {
       expect(initialized).toBe(sessions);
     }
   },
+  async H21() {
+    const { json } = await demo.gateway.api('GET', '/api/v1/tools');
+    const servers = json['servers'] as { tools: { name: string }[] }[];
+    const names = servers.flatMap(({ tools }) => tools.map(({ name }) => name));
+    for (const [name, given, content] of [
+      ['documents.search_documents', { query: 'handbook' }, 'doc-2'],
+      ['tickets.search_tickets', { query: 'VPN' }, 'INC-1002'],
+      ['policies.search_policies', { query: 'remote' }, 'remote-work'],
+    ] as const) {
+      const call = { name, arguments: given };
+      const { text } = await demo.gateway.api('POST', '/api/v1/tools/call', call);
+      expect([name, text]).toEqual([name, expect.stringContaining(content)]);
+    }
+    for (const name of ['documents.fetch_document', 'tickets.get_ticket', 'policies.fetch_policy'])
+      expect(names).toContain(name);
+  },
+  async H22() {
+    const call = { server: 'documents', tool: 'fetch_document', args: { id: 'doc-2' } };
+    for (const said of [{ ...call, type: 'run' }, call, { ...call, type: 'call_tool', next: [] }]) {
+      await refuses('read doc-2', { text: JSON.stringify(said) }, 'plan_not_strict');
+    }
+  },
+  async H23() {
+    await demo.allow({ server: 'documents', tool: 'ghost_document' });
+    await ask(demo, 'read doc-2', [fetchTwo]);
+    const prompts = JSON.stringify(await requestsTo(demo.model));
+    expect(prompts).toContain('fetch_document');
+    expect(prompts).not.toContain('ghost_document');
+    await refuses('haunt', plan('documents', 'ghost_document', {}), 'unknown_tool');
+  },
 };
 
 it.each(HOST.lines.map(({ id, says }) => [id as HostLine, says] as const))(

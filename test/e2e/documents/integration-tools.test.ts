@@ -101,6 +101,11 @@ const shows: Record<ToolLine, () => void | Promise<void>> = {
     const next = (most: number) =>
       given('get_search_results', { search_id: id, max_results: most });
     expect([await next(2), await next(2)]).toEqual(['["found-1","found-2"]', '["found-3"]']);
+    writeFileSync(join(stand.folder, 'note'), 'needle of a search');
+    const content = await given('start_search', { query: 'needle of', path: '' });
+    expect(await given('get_search_results', { search_id: Number(content), max_results: 9 })).toBe(
+      '["note"]',
+    );
     await given('stop_search', { search_id: id });
     const { detail } = await stand.call('get_search_results', { search_id: id, max_results: 1 });
     expect(detail).toContain('Search not found');

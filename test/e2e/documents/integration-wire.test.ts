@@ -4,20 +4,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
 import { WIRE_LINES, type WireLine } from '../../source-documents/integration.ts';
-import { startGateway, type Gateway } from '../support/gateway.ts';
 import {
-  callOver,
   LOG,
   SECRET,
-  startFiles,
   startIntegration,
-  storeKey,
   type IntegrationStand,
 } from '../support/integration-stand.ts';
 import { openLegacy } from '../support/raw-client.ts';
 
 const SOON_MS = 60_000;
-const SHORT = { PORTICO_CALL_TIMEOUT_MS: '1000' };
 const message = 'What is the content of the latest error log?';
 const one = (tool: string, given: Record<string, unknown> = {}) => ({
   calls: [{ name: tool.includes('__') ? tool : `files__${tool}`, arguments: given }],
@@ -25,17 +20,8 @@ const one = (tool: string, given: Record<string, unknown> = {}) => ({
 const read = one('read_file', { path: 'error.log' });
 
 let stand: IntegrationStand;
-let short: { gateway: Gateway; stop(): Promise<void> };
 /** A call that is never answered, from the beginning, at the settings there are. */
 let hanging: Promise<{ content: string; seconds: number }>;
-
-async function startShort(): Promise<typeof short> {
-  const gateway = await startGateway({ env: SHORT });
-  const { desktop, headers } = await startFiles(stand.folder);
-  await storeKey(gateway, desktop.origin);
-  await gateway.register('files', `${desktop.origin}/mcp`, { headers });
-  return { gateway, stop: async () => void (await gateway.stop(), await desktop.stop()) };
-}
 
 beforeAll(async () => {
   stand = await startIntegration();
@@ -44,12 +30,8 @@ beforeAll(async () => {
     content,
     seconds: (performance.now() - from) / 1_000,
   }));
-  short = await startShort();
 }, 240_000);
-afterAll(async () => {
-  await short?.stop();
-  await stand?.stop();
-});
+afterAll(() => stand?.stop());
 
 const sent = (method: string) => stand.desktop.came.filter(each => each.message.method === method);
 const last = () => sent('tools/call').at(-1);
@@ -205,12 +187,6 @@ const shows: Record<WireLine, () => void | Promise<void>> = {
     expect(content).toContain('upstream_timeout');
     expect(seconds).toBeGreaterThanOrEqual(29.9);
     expect(seconds).toBeLessThan(45);
-  },
-  async I20() {
-    const from = performance.now();
-    const answer = await callOver(short.gateway, 'hang', {});
-    expect(answer.code).toBe('upstream_timeout');
-    expect((performance.now() - from) / 1_000).toBeLessThan(15);
   },
   I21() {
     const keys = stand.desktop.came.map(({ headers }) => [

@@ -1,6 +1,6 @@
 /** The least client of several servers, line by line (`test/source-documents/minimal.ts`): its file to the letter, but for two addresses. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -13,6 +13,7 @@ import {
 } from '../../fixtures/start-fixture.ts';
 import { richTools } from '../../fixtures/rich-tools.ts';
 import { packageProgram } from '../support/connected.ts';
+import { openLegacy } from '../support/raw-client.ts';
 import { startUpHost, type UpHost } from '../support/up-host.ts';
 
 const WAIT_MS = 60_000;
@@ -154,6 +155,24 @@ const shows: Record<MinimalLine, () => void | Promise<void>> = {
       const text = await textOf('github.read_text_file', { path: file });
       return text?.includes('there again') || undefined;
     });
+  },
+  async M13() {
+    const read = (name: string) =>
+      JSON.parse(readFileSync(join(host.folder, 'data', name), 'utf8')) as Record<string, string>;
+    const url = `${read('running.json')['origin']}/mcp`;
+    const token = read('secrets.json')['adminToken'];
+    const client = await openLegacy({ url, token });
+    const answer = await client.call('database.echo', { message: 'from an application' });
+    expect(answer.text).toContain('from an application');
+  },
+  async M14() {
+    const ready = JSON.parse(readFileSync(join(host.folder, 'mcp.json'), 'utf8')) as object;
+    const started = await startUpHost(() => ready);
+    const [tool] = await started.offers('database.echo');
+    expect(tool?.name).toMatch(/^\w+\./u);
+    const params = { name: 'database.echo', arguments: { message: 'step four' } };
+    expect(JSON.stringify((await started.ask('tools/call', params)).result)).toContain('step four');
+    await started.end();
   },
 };
 

@@ -83,8 +83,10 @@ const shows: Record<ProtocolLine, () => void | Promise<void>> = {
     expect((await call('filesystem:read_file', FILE)).result).toEqual(CONTENTS);
   },
   async P9() {
-    const error = { code: -32601, message: 'Tool not found: invalid:tool_name' };
-    expect((await call('invalid:tool_name')).error).toEqual(error);
+    for (const name of ['invalid:tool_name', 'filesystem:tool_name']) {
+      const error = { code: -32601, message: `Tool not found: ${name}` };
+      expect((await call(name)).error).toEqual(error);
+    }
   },
   async P10() {
     const message = 'Tool name must be prefixed with server key: tool_name';
@@ -158,6 +160,51 @@ const shows: Record<ProtocolLine, () => void | Promise<void>> = {
     const { params } = JSON.parse(sent ?? '{}') as { params?: object };
     const sampling = expect.any(Object) as object;
     expect(params).toMatchObject({ clientInfo: { name: 'portico' }, capabilities: { sampling } });
+  },
+  async P23() {
+    expect((await call('query')).error).toEqual({
+      code: -32602,
+      message: 'Tool name must be prefixed with server key: query',
+    });
+  },
+  P24() {
+    expect(tools.length).toBeGreaterThan(20);
+    expect(tools.filter(({ inputSchema }) => typeof inputSchema !== 'object')).toEqual([]);
+    const types = tools.map(({ inputSchema }) => (inputSchema as { type?: string }).type);
+    expect(new Set(types)).toEqual(new Set(['object']));
+    // Its child lists it without one.
+    expect(toolOf('filesystem:formless')).toBeUndefined();
+  },
+  async P25() {
+    host.send('{"jsonrpc":"2.0","id":', '{"jsonrpc":"2.0","id":"x1"}');
+    const isTold =
+      (code: number) =>
+      ({ error }: { error?: { code: number } }) =>
+        error?.code === code;
+    expect(await host.message(isTold(-32700))).toMatchObject({ id: null });
+    expect(await host.message(isTold(-32600))).toMatchObject({ id: 'x1' });
+    expect((await host.ask('no/such/method')).error?.code).toBe(-32601);
+  },
+  async P26() {
+    const { servers } = await host.api<{ servers: { name: string; transport_type: string }[] }>(
+      '/aggregator/servers',
+    );
+    const names = Object.keys(configOf(host.folder).mcpServers);
+    expect(servers.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+    expect(new Set(servers.map(each => each.transport_type))).toEqual(new Set(['STDIO']));
+    // What it records, and where, it was told by its second argument.
+    expect(sentToChildren().length).toBeGreaterThan(2);
+  },
+  P27() {
+    // One file holds what the children of both keys heard.
+    const heard = sentToChildren().map(line => JSON.parse(line) as { id?: number; method: string });
+    const methods = heard.map(({ method }) => method);
+    const at = (method: string) => methods.indexOf(method);
+    expect(at('initialize')).toBeLessThan(at('notifications/initialized'));
+    expect(at('notifications/initialized')).toBeLessThan(at('tools/list'));
+    for (const { id, method } of heard) {
+      expect([method, id !== undefined]).toEqual([method, !method.startsWith('notifications/')]);
+    }
   },
 };
 

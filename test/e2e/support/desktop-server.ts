@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { readBody } from '../../fixtures/serve.ts';
 import { desktopTools, endGroup, toToolError, type DesktopSession } from './desktop-tools.ts';
 
@@ -13,7 +14,11 @@ export interface DesktopRequest {
   url: string;
   headers: IncomingHttpHeaders;
   text: string;
-  message: { id?: number; method?: string; params?: { name?: string; arguments?: object } };
+  message: {
+    id?: number;
+    method?: string;
+    params?: { name?: string; arguments?: object; _meta?: { progressToken?: string | number } };
+  };
 }
 
 export interface Desktop {
@@ -35,6 +40,8 @@ export interface DesktopOptions {
   streams?: Readonly<Record<string, string | null>>;
   /** More tools, or others, as they are listed. */
   listed?: readonly object[];
+  /** What a tool of the name `flowing` sends before its result, and how long it waits after each. */
+  flow?: { pieces: readonly string[]; everyMs: number };
 }
 
 const string = { type: 'string' };
@@ -65,11 +72,18 @@ const toEvent = (message: object) =>
     .map(line => `data: ${line}\n`)
     .join('')}\n`;
 
+/** A text with the id of a request, and its progress token. */
+const withIds = (text: string, { id, params }: DesktopRequest['message']) =>
+  text
+    .replaceAll('$ID', String(id))
+    .replaceAll('$TOKEN', JSON.stringify(params?._meta?.progressToken ?? null));
+
 export async function startDesktop({
   folder,
   key,
   streams = {},
   listed = [],
+  flow,
 }: DesktopOptions): Promise<Desktop> {
   const came: DesktopRequest[] = [];
   const sessions = new Map<string, DesktopSession>();
@@ -97,22 +111,33 @@ export async function startDesktop({
   async function answer({ message }: DesktopRequest, session: DesktopSession, to: ServerResponse) {
     const { id, method, params = {} } = message;
     const give = (members: object) => to.end(toEvent({ jsonrpc: '2.0', id, ...members }));
-    to.writeHead(200, { 'content-type': 'text/event-stream', 'mcp-session-id': session.id });
+    to.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'mcp-session-id': session.id,
+      'set-cookie': `session=${session.id}; Path=/`,
+    });
     if (method === 'initialize') {
       const serverInfo = { name: 'filesystem-mcp-server', version: '1.0.4' };
       const capabilities = { tools: {} };
       return give({ result: { protocolVersion: '2024-11-05', capabilities, serverInfo } });
     }
     if (method === 'tools/list') {
-      const names = [...Object.keys(tools), ...Object.keys(streams)];
+      const names = [...Object.keys(tools), ...Object.keys(streams), ...(flow ? ['flowing'] : [])];
       return give({ result: { tools: [...names.map(toListed), ...listed] } });
     }
     if (method === 'ping') return give({ result: {} });
     if (method !== 'tools/call') return give({ error: { code: -32601, message: 'No method' } });
     const { name = '', arguments: given = {} } = params;
     const text = streams[name];
+    if (flow && name === 'flowing') {
+      for (const piece of flow.pieces) {
+        to.write(withIds(piece, message));
+        await delay(flow.everyMs);
+      }
+      return give({ result: { content: [{ type: 'text', text: 'flowed' }] } });
+    }
     if (text === null) return void open.add(to.on('close', () => open.delete(to)));
-    if (text !== undefined) return to.end(text.replaceAll('$ID', String(id)));
+    if (text !== undefined) return to.end(withIds(text, message));
     return give(await resultOf(name, given, session));
   }
 
@@ -132,6 +157,13 @@ export async function startDesktop({
     const session = sessions.get(String(headers['mcp-session-id']));
     if (!session) return refuse(404);
     if (http === 'DELETE') return (endProcesses(session), refuse(204));
+    // An event id is that of the request whose stream was lost.
+    const [, lost] = /^of-(\d+)$/u.exec(String(headers['last-event-id'])) ?? [];
+    if (http === 'GET' && lost !== undefined) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const result = { content: [{ type: 'text', text: 'went on' }] };
+      return void response.end(toEvent({ jsonrpc: '2.0', id: Number(lost), result }));
+    }
     if (http !== 'POST') return refuse(405);
     if (message.id === undefined) return refuse(202);
     void answer(request, session, response);

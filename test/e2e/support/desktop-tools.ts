@@ -48,7 +48,14 @@ export function desktopTools(folder: string, config: Record<string, unknown>) {
     return found;
   };
   const found = ({ name_pattern: pattern, query }: Given) =>
-    files.readdirSync(folder).filter(name => name.includes(String(pattern ?? query)));
+    files.readdirSync(folder).filter(name => {
+      if (pattern !== undefined) return name.includes(String(pattern));
+      const path = join(folder, name);
+      const isText = files.statSync(path).isFile();
+      return [name, isText ? files.readFileSync(path, 'utf8') : ''].some(text =>
+        text.includes(String(query)),
+      );
+    });
   const write = async (given: Given, session: DesktopSession) => {
     const held = processOf(given, session);
     const said = heard(held.child);
@@ -78,6 +85,12 @@ export function desktopTools(folder: string, config: Record<string, unknown>) {
     delete_file: given => (files.unlinkSync(at(given)), 'deleted'),
     move_file: given => (files.renameSync(at(given, 'src'), at(given, 'dest')), 'moved'),
     copy_file: given => (files.copyFileSync(at(given, 'src'), at(given, 'dest')), 'copied'),
+    edit_block: given => {
+      const text = files.readFileSync(at(given), 'utf8');
+      const [old, now] = [String(given['old_text']), String(given['new_text'])];
+      files.writeFileSync(at(given), text.replace(old, now));
+      return 'edited';
+    },
     list_directory: given => files.readdirSync(at(given)),
     make_directory: given => (files.mkdirSync(at(given)), 'made'),
     get_file_info: given => ({ size: files.statSync(at(given)).size }),
@@ -98,6 +111,7 @@ export function desktopTools(folder: string, config: Record<string, unknown>) {
       return rest.splice(0, Number(most));
     },
     stop_search: ({ search_id: id }, { searches }) => (searches.delete(Number(id)), 'stopped'),
+    system_info: () => ({ platform: process.platform }),
     get_config: () => config,
     set_config_value: ({ key, value }) => ((config[String(key)] = value), 'set'),
     run_command: ({ command_line: line }) =>

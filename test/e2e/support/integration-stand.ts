@@ -27,9 +27,35 @@ const STREAMS = {
   lost: begun,
   malformed: data('{"jsonrpc":"2.0","id":$ID,"res'),
   unknown: data('{"jsonrpc":"2.0","id":$ID,"error":{"code":-32601,"message":"Tool not found"}}'),
+  complete: data('{"status": "complete"}'),
+  bare: data('{"error": {"code": -32001,\ndata: "message": "File not found"}}'),
+  output: `event: output\n${data('{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}')}`,
+  resumed:
+    'id: of-$ID\nretry: 10\ndata: {"jsonrpc":"2.0","method":"notifications/message",' +
+    '"params":{"level":"info","data":"begun"}}\n\n',
   particular: data('{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"Missing path"}}'),
 };
+/** A call that says for some time how far it is. */
+const FLOW = {
+  pieces: [1, 2, 3, 4, 5, 6, 7, 8].map(progress =>
+    data(
+      `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":${progress}}}`,
+    ),
+  ),
+  everyMs: 400,
+};
+const NESTED = {
+  type: 'object',
+  properties: {
+    order: {
+      type: 'object',
+      properties: { lines: { type: 'array', items: { type: 'object' } } },
+      required: ['lines'],
+    },
+  },
+};
 const LISTED = [
+  { name: 'place_order', description: 'Places an order', inputSchema: NESTED },
   { name: 'as_drawn', description: 'x', parameters: { type: 'object', properties: {} } },
   { name: 'long', description: 'd'.repeat(2_000), inputSchema: { type: 'object' } },
   {
@@ -83,7 +109,7 @@ export const startSales = (name = 'query_sales_data') =>
 
 /** A file server, and how it is registered. */
 export async function startFiles(folder: string) {
-  const options = { folder, key: KEY, streams: STREAMS, listed: LISTED };
+  const options = { folder, key: KEY, streams: STREAMS, listed: LISTED, flow: FLOW };
   return { desktop: await startDesktop(options), headers: HEADERS };
 }
 

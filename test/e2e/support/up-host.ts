@@ -20,6 +20,8 @@ export interface UpHost {
   /** The first message that fits, once it is there. */
   message(fits: (message: Message) => boolean): Promise<Message>;
   answer(id: unknown, result: object): void;
+  /** Writes lines as they are. */
+  send(...lines: string[]): void;
   /** Waits until tools of these names are listed. */
   offers(...names: string[]): Promise<{ name: string }[]>;
   /** Writes the file of servers anew. */
@@ -65,6 +67,7 @@ export async function startUpHost(
     initialized,
     ask,
     message: host.message,
+    send: host.send,
     answer: (id, result) => host.send({ jsonrpc: '2.0', id, result }),
     offers: (...names) =>
       until(`${names.join(', ')} offered`, WAIT_MS, async () => {
