@@ -4,7 +4,6 @@ import { OtlpBatch } from '../tracing/otlp-batch.ts';
 import type { OtlpSettings } from '../tracing/otlp-settings.ts';
 import { createTraceTransport, type TraceTransportOptions } from '../tracing/trace-transport.ts';
 import type { DataPoint } from './data-point.ts';
-import { createLineBatch } from './line-batch.ts';
 import { Telemetry, type TelemetryPorts } from './telemetry.ts';
 import type { TelemetrySettings } from './telemetry-settings.ts';
 
@@ -35,15 +34,18 @@ export function createTelemetry(deps: TelemetryDeps) {
     send: createTraceTransport({ batch, folder: batch ? undefined : folder }),
     log: toLog(deps),
     point: dataset && (point => dataset.writeDataPoint(point)),
+    wait,
+    now,
   });
   return { tracer, telemetry };
 }
 
 /** Where lines of the log go: to the local host together, else to what `wrangler tail` hears. */
-function toLog({ lines, wait, now }: TelemetryDeps): TelemetryPorts['log'] {
-  // oxlint-disable-next-line no-console
-  if (!lines) return line => console.log(line);
-  const put = async (body: string) =>
-    (await lines.fetch('https://log.invalid/', { method: 'PUT', body })).body?.cancel();
-  return createLineBatch({ put, wait, now });
+function toLog({ lines }: TelemetryDeps): TelemetryPorts['log'] {
+  return async texts => {
+    // oxlint-disable-next-line no-console
+    if (!lines) return texts.forEach(text => console.log(text));
+    const body = `${texts.join('\n')}\n`;
+    return (await lines.fetch('https://log.invalid/', { method: 'PUT', body })).body?.cancel();
+  };
 }

@@ -12,6 +12,7 @@ import { randomHex } from '../tracing/trace-ids.ts';
 import { parseTraceparent, parseTracestate } from '../tracing/traceparent.ts';
 import { toDataPoint, type DataPoint } from './data-point.ts';
 import type { Family } from './exposition.ts';
+import { createEndedBatch } from './ended-batch.ts';
 import { toLogLine } from './log-line.ts';
 import { Operation, type EndedOperation, type OperationTrace } from './operation.ts';
 import { RequestMetrics } from './request-metrics.ts';
@@ -24,10 +25,12 @@ export interface TelemetryPorts {
   send: SendTrace | undefined;
   /** One process serves all requests. */
   isOneMachine: boolean;
-  /** Takes a line of the log. */
-  log(line: string, waitUntil: WaitUntil): void;
+  /** Takes lines of the log. */
+  log(lines: readonly string[]): Promise<unknown>;
   /** Takes a point of Analytics Engine; undefined where there is none. */
   point: ((point: DataPoint) => void) | undefined;
+  wait(ms: number): Promise<unknown>;
+  now(): number;
 }
 
 /** The headers of a request. */
@@ -38,9 +41,19 @@ interface HeadersOf {
 export class Telemetry {
   readonly #metrics = new RequestMetrics();
   readonly #ports: TelemetryPorts;
+  /** Those that are over and not in the metrics yet. */
+  #uncounted: EndedOperation[] = [];
+  readonly #onEnd: (ended: EndedOperation, waitUntil: WaitUntil) => void;
 
   constructor(ports: TelemetryPorts) {
+    const { isOneMachine, wait, now } = ports;
     this.#ports = ports;
+    const look = (ended: readonly EndedOperation[], waitUntil: WaitUntil) =>
+      this.#look(ended, waitUntil);
+    // What `wrangler tail` shows of a request is what was said while that was served.
+    this.#onEnd = isOneMachine
+      ? createEndedBatch({ look, wait, now })
+      : (ended, waitUntil) => void look([ended], waitUntil).catch(() => {});
   }
 
   /**
@@ -60,7 +73,9 @@ export class Telemetry {
    * @param isShown whether the scraper may see a server; the empty name stands for what is of none
    */
   families(isShown: (server: string) => boolean): Family[] {
-    return this.#ports.isOneMachine ? this.#metrics.families(isShown) : [];
+    if (!this.#ports.isOneMachine) return [];
+    this.#count();
+    return this.#metrics.families(isShown);
   }
 
   #traceOf(headers: HeadersOf, meta: JsonObject | undefined): OperationTrace {
@@ -82,14 +97,35 @@ export class Telemetry {
   }
 
   #end(ended: EndedOperation, waitUntil: WaitUntil): void {
+    if (this.#ports.isOneMachine) this.#uncounted.push(ended);
+    this.#onEnd(ended, waitUntil);
+  }
+
+  /** Brings the metrics up to date. */
+  #count(): void {
+    const uncounted = this.#uncounted;
+    this.#uncounted = [];
+    for (const ended of uncounted) {
+      this.#metrics.add(ended, this.#isKept(ended) && ended.trace !== undefined);
+    }
+  }
+
+  async #look(all: readonly EndedOperation[], waitUntil: WaitUntil): Promise<void> {
     const { settings, send, log, point } = this.#ports;
-    const isKept = Boolean(ended.trace?.isSampled) || isRemarkable(ended, settings.slowMs);
-    this.#metrics.add(ended, isKept && ended.trace !== undefined);
-    point?.(toDataPoint(ended));
-    const line = toLogLine(ended, settings);
-    if (line !== undefined) log(line, waitUntil);
-    const trace = isKept ? toTrace(ended) : undefined;
-    if (trace && send) waitUntil(send(trace).catch(() => {}));
+    this.#count();
+    const lines: string[] = [];
+    for (const ended of all) {
+      point?.(toDataPoint(ended));
+      const line = toLogLine(ended, settings);
+      if (line !== undefined) lines.push(line);
+      const trace = this.#isKept(ended) ? toTrace(ended) : undefined;
+      if (trace && send) waitUntil(send(trace).catch(() => {}));
+    }
+    if (lines.length > 0) await log(lines);
+  }
+
+  #isKept(ended: EndedOperation): boolean {
+    return Boolean(ended.trace?.isSampled) || isRemarkable(ended, this.#ports.settings.slowMs);
   }
 }
 

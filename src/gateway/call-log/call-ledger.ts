@@ -12,6 +12,7 @@ import type { JsonObject } from '../../shared/protocol.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import type { CallLog, OpenCall } from './call-log.ts';
+import type { MakeStarted } from './gathered-calls.ts';
 import type { DayBudgets } from './day-budgets.ts';
 import type { LeasedLimits } from './leased-limits.ts';
 import type { CallEnd, StartedCall } from '../../audit/calls/call-schema.ts';
@@ -50,6 +51,8 @@ export interface CallFacts {
   subject: string;
   /** Raw JSON; absent where it has none. */
   arguments?: string | undefined;
+  /** Characters of the request, which is in memory as long as its arguments are. */
+  requestChars?: number;
   /** What the schema of the arguments marks as secret, see `secret-marks.ts`. */
   schema?: JsonObject | undefined;
   /** What else its row tells. */
@@ -60,6 +63,8 @@ export interface CallFacts {
 export type CalledServer = Pick<Server, 'id' | 'name' | 'status'>;
 
 const MAX_SUBJECT_CHARS = 200;
+/** Requests of no more characters wait in memory until their rows are made. */
+const MAX_WAITING_CHARS = 4_096;
 
 export class CallLedger {
   readonly #ports: CallLedgerPorts;
@@ -111,9 +116,8 @@ export class CallLedger {
       if (retryAfterMs !== undefined) throw limited(retryAfterMs, server);
       return undefined;
     }
-    const started = this.#toCall(call);
-    // Whoever needs it hears of it.
-    started.catch(() => {});
+    const isLight = (call.facts.requestChars ?? 0) <= MAX_WAITING_CHARS;
+    const started = isLight ? this.#madeLater(call) : madeNow(this.#toCall(call));
     const asking = { principalId, started, limits, refused, waitUntil };
     const { open, retryAfterMs } = await log.begin(asking);
     if (retryAfterMs !== undefined) throw limited(retryAfterMs, server);
@@ -127,6 +131,11 @@ export class CallLedger {
   async spend({ principalId }: Pick<Caller, 'principalId'>): Promise<void> {
     const retryAfterMs = await this.#ports.tokens.take(principalId, this.#limitsFor(undefined));
     if (retryAfterMs !== undefined) throw limited(retryAfterMs, undefined);
+  }
+
+  #madeLater(call: NamedCall): MakeStarted {
+    let made: Promise<StartedCall> | undefined;
+    return () => (made ??= this.#toCall(call));
   }
 
   async #toCall({ id, caller, at, facts, server }: NamedCall): Promise<StartedCall> {
@@ -152,6 +161,12 @@ export class CallLedger {
     const own = limits.principal ? [{ name: '', ...limits.principal }] : [];
     return server && limits.server ? [...own, { name: server.id, ...limits.server }] : own;
   }
+}
+
+function madeNow(made: Promise<StartedCall>): MakeStarted {
+  // Whoever needs it hears of it.
+  made.catch(() => {});
+  return () => made;
 }
 
 /** A call whose row is begun may not leave. @returns what its caller is told */

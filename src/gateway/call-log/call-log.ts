@@ -14,14 +14,14 @@ import type { NamedLimit } from '../../audit/limits/token-bucket.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { CallEnds } from './call-ends.ts';
-import type { EndedCall, GatheredCalls } from './gathered-calls.ts';
+import type { EndedCall, GatheredCalls, MakeStarted } from './gathered-calls.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { LeasedLimits } from './leased-limits.ts';
 
 /** A call that asks to leave, or was refused. */
 export interface AskingCall {
   principalId: string;
-  started: Promise<StartedCall>;
+  started: MakeStarted;
   limits: readonly NamedLimit[];
   /** There where it does not leave, for another reason than its limits. */
   refused?: Omit<CallEnd, 'id'> | undefined;
@@ -107,7 +107,7 @@ export function createBeforeLog(ports: ShardPorts): CallLog {
   return {
     async begin(call) {
       const { principalId, waitUntil } = call;
-      const started = await call.started;
+      const started = await call.started();
       const { retryAfterMs } = await ask(ports, call, started);
       if (call.refused || retryAfterMs !== undefined) return { retryAfterMs };
       return { open: openCall(principalId, started.id, waitUntil) };

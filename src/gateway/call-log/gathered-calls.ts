@@ -28,10 +28,13 @@ export interface GatheredCallsPorts {
   isOneMachine: boolean;
 }
 
-/** A call that has ended. What it was begun with may still be on its way; its end may change within its millisecond. */
+/** Makes what a call was begun with, the same each time. It is made with those of others, when they are handed over: that costs half. */
+export type MakeStarted = () => Promise<StartedCall>;
+
+/** A call that has ended; its end may change within its millisecond. */
 export interface EndedCall {
   principalId: string;
-  started: Promise<StartedCall>;
+  started: MakeStarted;
   end: Pick<CallEnd, 'outcome' | 'code' | 'detail'>;
 }
 
@@ -237,7 +240,7 @@ export class GatheredCalls {
 }
 
 async function toRead({ principalId, started, end, awaited }: Gathered): Promise<Read> {
-  const { detail, ...call } = await started;
+  const { detail, ...call } = await started();
   const { outcome, code } = end;
   const told: object = JSON.parse(detail);
   const event = { ...call, principalId, outcome, code, detail: { ...told, ...end.detail } };

@@ -19,6 +19,7 @@ import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { CallContext, CallMessages, CallReply } from '../../upstream/protocol/call.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
 import type { Refusal, RelayedRequest, RoutedReply } from '../gateway.ts';
+import type { RawObject } from '../../shared/json/json-spans.ts';
 import { toQualifiedName } from '../../shared/naming/qualified-name.ts';
 import { toQualifiedUri } from '../../shared/naming/qualified-uri.ts';
 import type { Resolved } from '../resolve.ts';
@@ -94,6 +95,13 @@ async function refuse(
   const outcome = isGone ? 'cancelled' : outcomeOfCode(code);
   const refused = { outcome, code: isGone ? null : code, detail: {} } as const;
   await ledger.begin({ ...call, refused }, waitUntil);
+}
+
+/** Characters of params, in which those of the names are not counted. */
+function charsOf(params: RawObject): number {
+  let chars = 0;
+  for (const value of params.values()) chars += value.length;
+  return chars;
 }
 
 /** One call, from when it came to its end. */
@@ -278,6 +286,7 @@ class AuditedCall implements CallRecord {
       action: this.#action,
       subject,
       arguments: params.get('arguments'),
+      requestChars: charsOf(params),
       detail: { door: source },
     };
   }

@@ -1,6 +1,10 @@
 /** What a call is recorded as and limited by, in the one message before it leaves, and what comes of the answer. */
 import { describe, expect, it } from 'vitest';
-import { createBeforeLog } from '../../../src/gateway/call-log/call-log.ts';
+import {
+  createBeforeLog,
+  type AskingCall,
+  type CallLog,
+} from '../../../src/gateway/call-log/call-log.ts';
 import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
 import {
   CallLedger,
@@ -108,6 +112,27 @@ describe('a call that begins', () => {
     });
     expect(world.digested).toEqual(['audit {"city":"Graz","password":"hunter2"}']);
   });
+
+  it.each([
+    [4_096, []],
+    [4_097, ['audit {"a":1}']],
+  ])(
+    '[SEC-6] of %i characters waits with its row as it came: %j is read',
+    async (requestChars, read) => {
+      const asked: AskingCall[] = [];
+      const log: CallLog = {
+        begin: async call => ({ open: { end: () => void asked.push(call) } }),
+      };
+      const world = createWorld({ log });
+      const open = await begin(world, { arguments: '{"a":1}', requestChars });
+      open?.end(END, false);
+      expect(world.digested).toEqual(read);
+      // Made once, however often it is handed over.
+      const rows = await Promise.all([asked[0]?.started(), asked[0]?.started()]);
+      expect(rows.map(row => row?.id)).toEqual(['n', 'n']);
+      expect(world.digested).toEqual(['audit {"a":1}']);
+    },
+  );
 
   it('[SEC-6] is recorded without what it does not have', async () => {
     const world = createWorld();

@@ -101,7 +101,7 @@ export function createWorld(
 /** A call that has ended. */
 export const ended = (id: string, more: Partial<EndedCall> = {}): EndedCall => ({
   principalId: 'p',
-  started: Promise.resolve({
+  started: async () => ({
     id,
     at: START,
     tokenId: 't',

@@ -10,7 +10,8 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
 const OTHER = '00f067aa0ba902b8';
 
-function stand(settings: Partial<TelemetrySettings> = {}, isFailing = false) {
+function stand(settings: Partial<TelemetrySettings> = {}, isFailing = false, isOneMachine = false) {
+  let pass = () => {};
   const traces: FinishedTrace[] = [];
   const lines: string[] = [];
   const deferred: Promise<unknown>[] = [];
@@ -20,9 +21,11 @@ function stand(settings: Partial<TelemetrySettings> = {}, isFailing = false) {
       if (isFailing) throw new Error('no collector');
       traces.push(trace);
     },
-    isOneMachine: true,
-    log: line => void lines.push(line),
+    isOneMachine,
+    log: async texts => void lines.push(...texts),
     point: undefined,
+    wait: () => new Promise<void>(resolve => (pass = resolve)),
+    now: () => 0,
   });
   const run = (
     headers: Record<string, string>,
@@ -42,7 +45,7 @@ function stand(settings: Partial<TelemetrySettings> = {}, isFailing = false) {
     operation.release();
     return context;
   };
-  return { run, traces, lines, deferred, telemetry };
+  return { run, traces, lines, deferred, telemetry, pass: () => pass() };
 }
 
 it('[OPS-7] a share of all is kept, by the id alone', () => {
@@ -68,6 +71,7 @@ it('[OPS-7] the trace goes on: of the message before that of the transport, whic
   expect(run({ tracestate: 'a=1' })).not.toHaveProperty('tracestate');
 });
 
+const SAMPLED = { traceparent: `00-${'f'.repeat(32)}-${PARENT}-01` };
 const UNSAMPLED = { traceparent: `00-${'f'.repeat(32)}-${PARENT}-00` };
 
 it.each<[Ending, number]>([
@@ -120,4 +124,23 @@ it.each([
   expect(last).toMatchObject(
     count === 0 ? {} : { level: 'warn', method: 'tools/call', tool: 't', outcome: 'tool_error' },
   );
+});
+
+it('[OPS-7] on one machine they are looked at together, and its metrics have them before that', async () => {
+  const { lines, traces, deferred, telemetry, pass } = stand({}, false, true);
+  const serve = () =>
+    telemetry.begin(work => void deferred.push(work), new Headers(SAMPLED)).release();
+  const count = () =>
+    telemetry
+      .families(() => true)
+      .find(({ name }) => name === 'portico_requests_total')
+      ?.samples.map(({ value }) => value);
+  serve();
+  serve();
+  expect([lines.length, traces.length, deferred.length]).toEqual([0, 0, 1]);
+  expect(count()).toEqual([2]);
+  pass();
+  await deferred[0];
+  expect([lines.length, traces.length]).toEqual([2, 2]);
+  expect(count()).toEqual([2]);
 });

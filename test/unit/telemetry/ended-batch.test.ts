@@ -1,0 +1,55 @@
+/** What is over is looked at together, by one request, and what fails there fails nothing. */
+import { expect, it } from 'vitest';
+import { createEndedBatch } from '../../../src/telemetry/ended-batch.ts';
+
+function stand(isFailing = false) {
+  const looked: string[][] = [];
+  const deferred: Promise<unknown>[] = [];
+  let now = 0;
+  let release = () => {};
+  const add = createEndedBatch<string>({
+    async look(ended) {
+      looked.push([...ended]);
+      if (isFailing) throw new Error('no host');
+    },
+    wait: () => new Promise<void>(resolve => (release = resolve)),
+    now: () => now,
+  });
+  return {
+    looked,
+    deferred,
+    add: (ended: string) => add(ended, work => void deferred.push(work)),
+    pass: (ms: number) => void (now += ms),
+    async end() {
+      release();
+      await deferred.at(-1);
+    },
+  };
+}
+
+it('[OPS-7] what ends in a moment is looked at together, and one request sees to it', async () => {
+  const { add, end, looked, deferred } = stand();
+  add('a');
+  add('b');
+  expect([looked, deferred.length]).toEqual([[], 1]);
+  await end();
+  add('c');
+  await end();
+  expect(looked).toEqual([['a', 'b'], ['c']]);
+});
+
+it('[OPS-7] where who sees to it was cut off, somebody else does', async () => {
+  const { add, end, pass, looked } = stand();
+  add('a');
+  pass(6_000);
+  add('b');
+  await end();
+  expect(looked).toEqual([['a', 'b']]);
+});
+
+it('[OPS-7] what fails there fails nothing, and no more than a bound waits', async () => {
+  const { add, end, looked } = stand(true);
+  for (let n = 0; n < 1_500; n += 1) add(String(n));
+  expect(looked.map(({ length }) => length)).toEqual([1_000]);
+  await expect(end()).resolves.toBeUndefined();
+});
