@@ -1,10 +1,10 @@
 /** Rows that somebody waits for: together with those of their time, one commit after the other, each there once when it is said to be. */
 import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../src/audit/audit-schema.ts';
-import { toEvents, type CallChunk } from '../../../src/audit/chunks/call-chunk.ts';
+import type { CallChunk } from '../../../src/audit/chunks/call-chunk.ts';
 import { GroupCommit } from '../../../src/gateway/call-log/group-commit.ts';
 import { createRandom, drawn, SEED } from '../seeded.ts';
-import { createWorld, ended, type Fate } from './chunk-world.ts';
+import { createWorld, ended, readChunk, type Fate } from './chunk-world.ts';
 
 const OPEN = { outcome: 'unknown', code: null, detail: {} } as const;
 const open = (id: string) => ended(id, { end: OPEN });
@@ -111,12 +111,12 @@ describe('rows that are waited for', () => {
       if (random.chance(0.3)) world.setAhead(random.below(100_000) - 50_000);
       const begun: string[] = [];
       const over: string[] = [];
-      const read = new Map<string, Promise<AuditEvent[]>>();
-      const rowsOfChunks = async () => {
+      const read = new Map<string, AuditEvent[]>();
+      const rowsOfChunks = () => {
         for (const chunk of world.stored.values()) {
-          if (!read.has(chunk.id)) read.set(chunk.id, toEvents(chunk));
+          if (!read.has(chunk.id)) read.set(chunk.id, readChunk(chunk));
         }
-        return (await Promise.all(read.values())).flat();
+        return [...read.values()].flat();
       };
       for (let n = 0; n < 15; n += 1) {
         for (let many = random.below(random.chance(0.1) ? 250 : 5); many > 0; many -= 1) {
@@ -129,7 +129,7 @@ describe('rows that are waited for', () => {
           }
         }
         await world.pass(random.below(1_500), 100);
-        const there = new Set((await rowsOfChunks()).map(({ id }) => id));
+        const there = new Set(rowsOfChunks().map(({ id }) => id));
         const wrong = [...world.told].filter(([id, isThere]) => isThere && !there.has(id));
         expect(wrong).toEqual([]);
       }
@@ -139,7 +139,7 @@ describe('rows that are waited for', () => {
         world.add(begun.at(-1) ?? '');
         await world.pass(15_000, 250);
       }
-      const all = await rowsOfChunks();
+      const all = rowsOfChunks();
       const idsOf = (isOpen: boolean) =>
         all.filter(({ outcome }) => (outcome === 'unknown') === isOpen).map(({ id }) => id);
       expect(idsOf(true).toSorted()).toEqual(begun.toSorted());

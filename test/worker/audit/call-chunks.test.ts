@@ -51,6 +51,17 @@ describe('a chunk', () => {
       expect(event).toMatchObject({ outcome: 'unknown', detail: { unreadable: true } });
     }
   });
+
+  it('[SEC-6] is read up to a bound, however small somebody packed it', async () => {
+    const withText = (text: string) => toCallChunk(toTimeId(3), [toCall(1, { detail: { text } })]);
+    // A sign of four bytes lies across the end of a piece wherever that is.
+    const long = '\u{1F600}a'.repeat(1_000_000);
+    const [read] = await toEvents(await withText(long));
+    expect(read?.detail['text'] === long).toBe(true);
+    const bomb = await withText('x'.repeat(9_000_000));
+    expect(bomb.body.length).toBeLessThan(20_000);
+    expect(await toEvents(bomb)).toMatchObject([{ detail: { unreadable: true } }]);
+  });
 });
 
 const START = Date.UTC(2026, 9, 1);
