@@ -4,6 +4,7 @@
  * at as can be in the time of a request; the answer says from when on it is of all.
  */
 import { firstIdAt, timeOfId } from '../shared/util/time-id.ts';
+import { yieldToRequests } from '../shared/util/yield-to-requests.ts';
 import { countEvents, type Count, type CountSpan } from './audit-count-store.ts';
 import type { AuditEvent, AuditFilter, AuditOutcome } from './audit-schema.ts';
 import type { Condition } from './audit-store.ts';
@@ -17,8 +18,8 @@ const MAX_LOOKED = 5_000;
 const MAX_CHUNKS = 1_000;
 const MAX_CALLS = 20_000;
 const MAX_ROWS = 50_000;
-/** Chunks read at once. */
-const BATCH = 100;
+/** Chunks read at once, before requests have their turn. */
+const BATCH = 25;
 
 /** What began in one part of a span. */
 export type CountPart = Partial<Record<AuditOutcome | 'slow', number>>;
@@ -123,6 +124,7 @@ async function readNewest(
     if (!last || found.length < BATCH)
       return { events: toKept(events, ended, outcome), countedSince: since };
     range.beforeId = last.id;
+    await yieldToRequests();
   }
   // What was handed over before began before.
   const countedSince = timeOfId(range.beforeId) ?? until;

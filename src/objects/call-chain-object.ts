@@ -11,7 +11,7 @@ import { tellDenials } from './events-of.ts';
 /** Chunks are sealed so long after the first of them came, in milliseconds. */
 const SEAL_MS = 300_000;
 const DAY_MS = 86_400_000;
-/** Who looks at usage waits so long for another part of it, in milliseconds. */
+/** Who looks at usage waits so long for another seal, or another part of it, in milliseconds. */
 const LOOK_MS = 250;
 /** Wait before what a look left over is added up, in milliseconds. */
 const NEXT_MS = 1_000;
@@ -42,9 +42,11 @@ export class CallChain extends DurableObject<Env> {
    * @param isWhole whoever asks waits until there is nothing left
    */
   async addUp(isWhole = false): Promise<void> {
-    await this.#chain.seal().catch(() => {});
-    const adding = this.#chain.addUp(isWhole ? undefined : LOOK_MS);
-    if (await adding.catch(() => false)) await this.#wakeIn(NEXT_MS);
+    const until = Date.now() + (isWhole ? Number.POSITIVE_INFINITY : LOOK_MS);
+    const left = () => Math.max(0, until - Date.now());
+    const isUnsealed = await this.#chain.seal(left()).catch(() => false);
+    const isMore = await this.#chain.addUp(left()).catch(() => false);
+    if (isUnsealed || isMore) await this.#wakeIn(NEXT_MS);
     await tellDenials(this.env);
   }
 

@@ -33,15 +33,21 @@ const BATCH = 2_000;
 /** Most seals whose chunks are deleted at once. */
 const SEALS_AT_ONCE = 20;
 /** Parts that are added up in one go. */
-const MAX_PARTS = 20;
+const MAX_PARTS = 40;
 /** Past a deployment's clocks, and on the side of too late: see `WRITABLE_MS`. */
 const MARGIN_MS = 2 * WRITABLE_MS;
+
+/** A part that is being added up: the last chunk that it may have, and whether there may be more up to there. */
+interface Adding {
+  upTo: string;
+  isMore: Promise<boolean>;
+}
 
 export class CallChain {
   readonly #parts: Omit<CallChainParts, 'sql'>;
   readonly #kept: KeptSealStore;
   #turn: Promise<unknown> = Promise.resolve();
-  #adding: Promise<unknown> = Promise.resolve();
+  #adding: Adding | undefined;
 
   constructor({ sql, ...parts }: CallChainParts) {
     this.#parts = parts;
@@ -53,18 +59,24 @@ export class CallChain {
   }
 
   /**
-   * Seals what can be sealed; one run after the other, since two would both go on from the same seal.
-   * @param marginMs how old a chunk is that nothing can come before any more
+   * Seals what can be sealed, seal by seal: one after the other, since two would both go on from the same seal.
+   * @param forMs goes on with another seal within this time only
+   * @returns whether there may be more
    * @throws Error where the database cannot be read or written
    */
-  seal(marginMs = MARGIN_MS): Promise<void> {
-    const running = this.#turn.then(() => this.#sealAll(marginMs));
-    this.#turn = running.catch(() => {});
-    return running;
+  async seal(forMs = Number.POSITIVE_INFINITY): Promise<boolean> {
+    const until = Date.now() + forMs;
+    for (;;) {
+      const sealing = this.#turn.then(() => this.#sealNext());
+      this.#turn = sealing.catch(() => {});
+      if (!(await sealing)) return false;
+      if (Date.now() >= until) return true;
+    }
   }
 
   /**
-   * Adds up the calls of what is sealed, by day, part by part: two runs take turns, since both would add up the same part.
+   * Adds up the calls of what is sealed, by day, part by part. Whoever comes while a part is added up waits for that one first: two
+   * would both add up the same.
    * @param forMs goes on with another part within this time only
    * @returns whether there may be more
    */
@@ -72,29 +84,33 @@ export class CallChain {
     const until = Date.now() + forMs;
     const { chunkId } = this.#kept.find('sealed');
     for (let parts = 0; parts < MAX_PARTS; parts += 1) {
-      const adding = this.#adding.then(() => addUpPart(this.#parts.db, chunkId));
-      this.#adding = adding.catch(() => {});
-      if (!(await adding)) return false;
+      const { upTo, isMore } = (this.#adding ??= this.#addNext(chunkId));
+      if (!(await isMore) && upTo >= chunkId) return false;
       if (Date.now() >= until) return true;
     }
     return true;
   }
 
-  async #sealAll(marginMs: number): Promise<void> {
+  #addNext(upTo: string): Adding {
+    const isMore = addUpPart(this.#parts.db, upTo).finally(() => (this.#adding = undefined));
+    return { upTo, isMore };
+  }
+
+  /** @returns whether there may be more */
+  async #sealNext(): Promise<boolean> {
     const { db } = this.#parts;
-    for (;;) {
-      const before = this.#kept.find('sealed');
-      // It may have been cut off before the database had it.
-      if (before.seq > 0) await insertSeal(db, before).run();
-      const chunks = await listSealable(db, before.chunkId, BATCH, marginMs);
-      const last = chunks.at(-1);
-      if (!last) return;
-      const seq = before.seq + chunks.length;
-      const hash = await sealHash(before.hash, chunks);
-      const seal = { seq, chunkId: last.id, hash };
-      this.#kept.keep('sealed', seal);
-      await insertSeal(db, seal).run();
-    }
+    const before = this.#kept.find('sealed');
+    // It may have been cut off before the database had it.
+    if (before.seq > 0) await insertSeal(db, before).run();
+    const chunks = await listSealable(db, before.chunkId, BATCH, MARGIN_MS);
+    const last = chunks.at(-1);
+    if (!last) return false;
+    const seq = before.seq + chunks.length;
+    const hash = await sealHash(before.hash, chunks);
+    const seal = { seq, chunkId: last.id, hash };
+    this.#kept.keep('sealed', seal);
+    await insertSeal(db, seal).run();
+    return chunks.length === BATCH;
   }
 
   /**

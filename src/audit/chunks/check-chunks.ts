@@ -3,6 +3,7 @@
  * last is the one that the object keeps. What was not sealed yet is checked for itself.
  */
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
+import { yieldToRequests } from '../../shared/util/yield-to-requests.ts';
 import type { ChainHead } from '../audit-schema.ts';
 import { hashOf, type CallChunk } from './call-chunk.ts';
 import { sealHash, type KeptSeals } from './call-chain.ts';
@@ -90,6 +91,7 @@ async function checkEach(db: D1Database, afterId: string, lastId: string) {
     const last = chunks.at(-1);
     if (!last || chunks.length < BATCH) return { seen, count: seen.length };
     after = last.id;
+    await yieldToRequests();
   }
 }
 

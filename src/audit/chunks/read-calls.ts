@@ -5,6 +5,7 @@
  * Invariant: a call is read once. Where it was stored when it left and again with its end, it is the one with its end.
  */
 import { firstIdAt, timeOfId } from '../../shared/util/time-id.ts';
+import { yieldToRequests } from '../../shared/util/yield-to-requests.ts';
 import {
   CALLS_SHARD,
   GENESIS,
@@ -44,7 +45,8 @@ export async function readCalls(
   const reading = { db, filter, order, matches: toMatcher(filter, order, after) };
   const found: PlacedEvent[] = [];
   let rest: Span | undefined = firstSpan(filter, order, after);
-  while (rest && found.length < limit) {
+  for (let turns = 0; rest && found.length < limit; turns += 1) {
+    if (turns > 0) await yieldToRequests();
     const read = await readSome(reading, rest);
     const calls = await withoutOpen(reading, read.events);
     found.push(...calls.toSorted((a, b) => compare(order, positionOf(a), positionOf(b))));
@@ -156,6 +158,7 @@ async function readLate(reading: Reading, span: Span, fromId: string): Promise<P
     const last = chunks.at(-1);
     if (!last || chunks.length < BATCH) return events;
     range.fromId = behind(last.id);
+    await yieldToRequests();
   }
 }
 

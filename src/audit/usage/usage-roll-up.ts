@@ -6,6 +6,7 @@
  */
 import { firstIdAt, timeOfId } from '../../shared/util/time-id.ts';
 import { toDay } from '../../shared/util/utc-day.ts';
+import { yieldToRequests } from '../../shared/util/yield-to-requests.ts';
 import { onEitherSchema } from '../../shared/util/either-schema.ts';
 import type { AuditEvent } from '../audit-schema.ts';
 import { toCountedEvents } from '../chunks/call-chunk.ts';
@@ -14,11 +15,11 @@ import { LONGEST_MS } from '../chunks/read-calls.ts';
 import { isOpen, toCells } from './usage-cells.ts';
 import { addPart, deleteUsage, findOpen, findProgress } from './usage-store.ts';
 
-/** Chunks read at once, and most of one part. */
-const AT_ONCE = 20;
+/** Chunks read at once, before requests have their turn, and most of one part. */
+const AT_ONCE = 10;
 const MAX_CHUNKS = 100;
 /** A part is as good as full with so many calls. */
-const MAX_CALLS = 10_000;
+const MAX_CALLS = 5_000;
 
 /**
  * Add up the chunks up to one, as many as make a part.
@@ -65,6 +66,7 @@ async function readPart(
     for (const chunk of found) events.push(...(await toCountedEvents(chunk)).filter(isReadable));
     readTo = found.at(-1)?.id ?? readTo;
     if (found.length < AT_ONCE) break;
+    await yieldToRequests();
   }
   return { events, readTo };
 }
@@ -93,6 +95,7 @@ async function findEndedBefore(
     const last = chunks.at(-1);
     if (!last || chunks.length < AT_ONCE) return ended;
     after = last.id;
+    await yieldToRequests();
   }
 }
 

@@ -12,6 +12,7 @@ import {
 import { insertMissing } from '../../../src/audit/audit-store.ts';
 import { CallChain } from '../../../src/audit/chunks/call-chain.ts';
 import { readCalls } from '../../../src/audit/chunks/read-calls.ts';
+import { toTimeId } from '../../../src/shared/util/time-id.ts';
 import { toCells } from '../../../src/audit/usage/usage-cells.ts';
 import { addMissing } from '../../../src/audit/usage/usage-store.ts';
 import { createRandom, SEED } from '../../unit/seeded.ts';
@@ -176,5 +177,24 @@ it('[OPS-7] adds up one part where somebody waits no longer, and none twice wher
     expect([await calls(), writes]).toEqual([MAX_CHUNKS, 1]);
     expect(await Promise.all([chainOfAll.addUp(), chainOfAll.addUp()])).toEqual([false, false]);
     expect([await calls(), writes]).toEqual([CHUNKS, 3]);
+  });
+});
+
+it('[OPS-7] seals one part where somebody waits no longer, and all of it where they do', async () => {
+  const SEALED_AT_ONCE = 2_000;
+  await DB.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+     INSERT INTO call_chunks SELECT ? || printf('%04d', i), 1, 1, 1, '{}', 'hash', '' FROM n`,
+  )
+    .bind(SEALED_AT_ONCE, toTimeId(START).slice(0, -4))
+    .run();
+  await runInDurableObject(env.CALL_CHAIN.getByName('seals'), async (_object, { storage }) => {
+    const parts = { db: DB, sql: storage.sql, adminAudit: new AdminAudit(DB) };
+    const chainOfAll = new CallChain(parts);
+    storage.sql.exec('DELETE FROM seals');
+    expect(await chainOfAll.seal(0)).toBe(true);
+    expect(chainOfAll.kept.sealed.seq).toBe(SEALED_AT_ONCE);
+    expect(await chainOfAll.seal()).toBe(false);
+    expect(chainOfAll.kept.sealed.seq).toBe(SEALED_AT_ONCE + 1);
   });
 });

@@ -1,0 +1,74 @@
+/** Usage while more calls wait to be added up than somebody who looks waits for. */
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { createPortico } from '../support/portico.ts';
+import { insertOld, toCall } from '../support/chunks.ts';
+
+const { DB } = env;
+const chain = () => env.CALL_CHAIN.getByName('all');
+const portico = createPortico();
+const HOUR_MS = 3_600_000;
+/** As many make a part. */
+const PART = 5_000;
+const CHUNKS = 30;
+const CALLS = 500;
+
+beforeEach(async () => {
+  for (const table of ['call_chunks', 'call_seals', 'usage', 'usage_open']) {
+    await DB.prepare(`DELETE FROM ${table}`).run();
+  }
+  await DB.prepare(`UPDATE usage_progress SET chunk_id = ''`).run();
+  await runInDurableObject(chain(), async (_chain, { storage }) => {
+    storage.sql.exec('DELETE FROM seals');
+    await storage.deleteAlarm();
+  });
+});
+
+/** Three parts of calls. @returns when each chunk was stored */
+async function writeCalls(): Promise<number[]> {
+  const start = Date.now() - HOUR_MS;
+  const times = Array.from({ length: CHUNKS }, (_, n) => start + n * 1_000);
+  for (const at of times) {
+    await insertOld(
+      at,
+      Array.from({ length: CALLS }, (_, n) => toCall(at - n)),
+    );
+  }
+  return times;
+}
+
+/** From now on nobody who looks has time for a second part: with each look at the clock a second has gone by. */
+function hurry(): void {
+  // Ahead, so that no alarm comes by itself.
+  let now = Date.now() + 24 * HOUR_MS;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => (now += 1_000));
+  onTestFinished(() => clock.mockRestore());
+}
+
+async function look(): Promise<{ calls: number; until: number }> {
+  const response = await portico.api('GET', '/api/v1/usage?by=tool');
+  const page = await response.json<{ usage: { calls: number }[]; counted_until: string }>();
+  const calls = page.usage.reduce((sum, item) => sum + item.calls, 0);
+  return { calls, until: Date.parse(page.counted_until) };
+}
+
+it('[OPS-7] tells until when it has counted, and the object goes on by itself', async () => {
+  const times = await writeCalls();
+  hurry();
+  expect(await look()).toEqual({ calls: PART, until: times[PART / CALLS] });
+  expect(await look()).toEqual({ calls: 2 * PART, until: times[(2 * PART) / CALLS] });
+  expect(await runDurableObjectAlarm(chain())).toBe(true);
+  const all = await look();
+  expect(all.calls).toBe(3 * PART);
+  expect(all.until).toBeGreaterThan(times.at(-1) ?? Number.NaN);
+});
+
+it('[OPS-7] gives a table of all calls, for which whoever exports it waits', async () => {
+  await writeCalls();
+  hurry();
+  const response = await portico.api('GET', '/api/v1/usage/export?by=tool');
+  expect(response.status).toBe(200);
+  const [heading = '', row = ''] = (await response.text()).split('\r\n');
+  expect(row.split(',')[heading.split(',').indexOf('calls')]).toBe(String(3 * PART));
+});
