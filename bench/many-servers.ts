@@ -24,7 +24,15 @@ import { openInspector, usedBytes } from './inspector.ts';
 import { registerMany } from './register-many.ts';
 import { requestJson } from './setup.ts';
 import { median } from './statistics.ts';
+import { readWords } from './words.ts';
 
+const HELP = `npm run bench:servers [-- COUNT ...]
+
+What lists and searches cost in front of COUNT servers with ten tools each (default 300 and 1,000), with
+stores as far away as on Cloudflare. Prints a table after some minutes. Loopback only; ends by itself.
+
+  npm run bench:servers -- 1000
+`;
 const UPSTREAM = fileURLToPath(new URL('./search-upstream.ts', import.meta.url));
 const COUNTS = [300, 1_000];
 const TOOLS = 10;
@@ -223,13 +231,17 @@ async function measure(port: number, count: number): Promise<string[]> {
   }
 }
 
+const counts = readWords(HELP).map(Number);
+if (!counts.every(count => Number.isInteger(count) && count > 0)) {
+  process.stderr.write('A count of servers is a whole number above 0; --help tells more\n');
+  process.exit(2);
+}
 const upstream = fork(UPSTREAM, { stdio: 'inherit' });
 try {
   const [message] = (await once(upstream, 'message')) as { port: number }[];
   if (!message) throw new Error('the upstream did not start');
-  const given = process.argv.slice(2).map(Number);
   const rows: string[] = [];
-  for (const count of given.length > 0 ? given : COUNTS) {
+  for (const count of counts.length > 0 ? counts : COUNTS) {
     rows.push(...(await measure(message.port, count)));
   }
   process.stdout.write(

@@ -1,0 +1,16 @@
+/** The words that a bench is given, where it has no options but `--help`. */
+import { parseArgs } from 'node:util';
+
+/** @param help is printed where it is asked for; after that, and where an option is not known, the process ends */
+export function readWords(help: string): string[] {
+  try {
+    const options = { help: { type: 'boolean', default: false } } as const;
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    if (!values.help) return positionals;
+    process.stdout.write(help);
+    return process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}; --help tells more\n`);
+    return process.exit(2);
+  }
+}
