@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
 import { createPrincipal, findOnlyPrincipal, groupsQuery } from '../../api/people.ts';
 import type { Principal } from '../../generated/types.gen.ts';
-import { Field, messageFor, Select } from '../../parts/field.tsx';
+import { messageFor, Select, Text } from '../../parts/field.tsx';
 import { itemsOf, toDraft } from '../../parts/list-draft.ts';
 import { ListField } from '../../parts/list-field.tsx';
 import { InvitationList } from './invitation-list.tsx';
@@ -51,18 +51,15 @@ export function Invitations() {
               <WhoChoice label="Name, or id" value={name} onValue={setName} />
             ) : (
               <>
-                <Field label="Name" wrong={messageFor(thrown, 'name')}>
-                  {about => (
-                    <input
-                      {...about}
-                      required
-                      maxLength={100}
-                      spellcheck={false}
-                      value={name}
-                      onInput={({ currentTarget }) => setName(currentTarget.value)}
-                    />
-                  )}
-                </Field>
+                <Text
+                  label="Name"
+                  wrong={messageFor(thrown, 'name')}
+                  isRequired
+                  maxLength={100}
+                  isCode
+                  value={name}
+                  onValue={setName}
+                />
                 <ListField
                   label="Groups"
                   draft={groups}
