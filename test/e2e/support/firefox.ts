@@ -10,6 +10,7 @@ const EXECUTABLE = '/usr/bin/firefox-esr';
 /** They guard against waiting for ever, on a machine that is busy too. */
 const START_MS = 60_000;
 const ANSWER_MS = 60_000;
+const CONTROL = '\uE009';
 const LISTENS = /WebDriver BiDi listening on (ws:\/\/\S+)/;
 /** What it would ask of its maker. */
 const PREFERENCES = [
@@ -37,6 +38,10 @@ export interface FirefoxPage {
   until(holds: string): Promise<void>;
   /** Clicks with a mouse. */
   click(selector: string): Promise<void>;
+  /** Clicks at a place in the window. */
+  clickAt(x: number, y: number): Promise<void>;
+  /** Presses Control and A. */
+  selectAll(): Promise<void>;
   /** Types into what has the focus, as fingers do; `\uE007` is Enter. */
   type(text: string): Promise<void>;
   close(): Promise<void>;
@@ -139,6 +144,17 @@ async function onePage(address: string, end: () => Promise<void>): Promise<Firef
     if (found.exceptionDetails) throw new Error(found.exceptionDetails.text);
     return JSON.parse(found.result?.value ?? 'null') as T;
   };
+  const perform = async (source: object) =>
+    void (await send('input.performActions', { context, actions: [source] }));
+  const press = (actions: object[]) => perform({ type: 'key', id: 'keys', actions });
+  const clickAt = (x: number, y: number) => {
+    const actions = [
+      { type: 'pointerMove', x, y },
+      { type: 'pointerDown', button: 0 },
+      { type: 'pointerUp', button: 0 },
+    ];
+    return perform({ type: 'pointer', id: 'mouse', actions });
+  };
   return {
     problems,
     evaluate,
@@ -160,30 +176,29 @@ async function onePage(address: string, end: () => Promise<void>): Promise<Firef
       const shown = await evaluate<string>('document.body.innerText');
       throw new Error(`It never held: ${holds}, with ${shown}`);
     },
+    clickAt,
     click: async selector => {
-      const [x, y] = await evaluate<number[]>(`(() => {
+      const [x = 0, y = 0] = await evaluate<number[]>(`(() => {
         const found = document.querySelector(${JSON.stringify(selector)});
         found.scrollIntoView({ block: 'center', behavior: 'instant' });
         const { x, y, width, height } = found.getBoundingClientRect();
         return [Math.round(x + width / 2), Math.round(y + height / 2)];
       })()`);
-      const actions = [
-        { type: 'pointerMove', x, y },
-        { type: 'pointerDown', button: 0 },
-        { type: 'pointerUp', button: 0 },
-      ];
-      await send('input.performActions', {
-        context,
-        actions: [{ type: 'pointer', id: 'mouse', actions }],
-      });
+      await clickAt(x, y);
     },
+    selectAll: () =>
+      press([
+        { type: 'keyDown', value: CONTROL },
+        { type: 'keyDown', value: 'a' },
+        { type: 'keyUp', value: 'a' },
+        { type: 'keyUp', value: CONTROL },
+      ]),
     type: async text => {
       const keys = [...text].flatMap(value => [
         { type: 'keyDown', value },
         { type: 'keyUp', value },
       ]);
-      const actions = [{ type: 'key', id: 'keys', actions: keys }];
-      await send('input.performActions', { context, actions });
+      await press(keys);
     },
     close: async () => {
       close();
