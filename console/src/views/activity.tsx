@@ -101,6 +101,7 @@ function Row({ event, explains, onOpen }: RowProps) {
   const { at, principal, subject, action, outcome } = event;
   const { word, badge } = OUTCOMES[outcome];
   const isRefusedCall = action === 'tool.call' && outcome === 'denied';
+  const named = event.subject_name ?? (ID.test(subject) ? '' : subject);
   return (
     <tr>
       <td>
@@ -110,9 +111,7 @@ function Row({ event, explains, onOpen }: RowProps) {
         <Foreign text={event.principal_name ?? principal} max={40} />
       </td>
       <td>{toDeed(action)}</td>
-      <td>
-        <Foreign text={event.subject_name ?? (ID.test(subject) ? '' : subject)} max={60} />
-      </td>
+      <td>{named === '' ? null : <Foreign text={named} max={60} />}</td>
       <td>
         <span class={`badge ${badge}`}>{word}</span>{' '}
         {explains && isRefusedCall ? <Link href={toWhyPath(event)}>Why?</Link> : null}

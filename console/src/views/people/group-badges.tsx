@@ -1,10 +1,11 @@
-/** Groups that somebody is in. */
-export const GroupBadges = ({ groups }: { groups: readonly string[] }) => (
-  <span class="badges">
-    {groups.map(group => (
-      <span key={group} class="badge">
-        {group}
-      </span>
-    ))}
-  </span>
-);
+/** Groups that somebody is in; nothing for none. */
+export const GroupBadges = ({ groups }: { groups: readonly string[] }) =>
+  groups.length === 0 ? null : (
+    <span class="badges">
+      {groups.map(group => (
+        <span key={group} class="badge">
+          {group}
+        </span>
+      ))}
+    </span>
+  );
