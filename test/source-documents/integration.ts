@@ -176,6 +176,7 @@ export const SERVICE_LINES = [
     does: 'they are, by `portico connect` and `portico up`',
     why: 'AG-US1 of the aggregator stories asks for it',
   },
+  { id: 'I91', says: 'several instances use one server, each with sessions of its own' },
 ] as const satisfies readonly DocumentLine[];
 
 /** Kinds of tools, and what their operators see. */

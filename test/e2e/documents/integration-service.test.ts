@@ -7,11 +7,13 @@ import { until } from '../../fixtures/start-fixture.ts';
 import { SERVICE_LINES, type ServiceLine } from '../../source-documents/integration.ts';
 import { addServer } from '../support/chat-gateway.ts';
 import { connectPrograms, fixtureProgram } from '../support/connected.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, type Gateway } from '../support/gateway.ts';
 import {
+  HEADERS,
   LOG,
   startIntegration,
   startSales,
+  storeKey,
   type IntegrationStand,
 } from '../support/integration-stand.ts';
 import { openLegacy } from '../support/raw-client.ts';
@@ -24,11 +26,20 @@ const one = (name: string, given: Record<string, unknown> = {}) => ({
 const read = one('files__read_file', { path: 'error.log' });
 
 let stand: IntegrationStand;
+/** Another gateway that uses the same servers, and lets a principal call five times a minute. */
+let other: Gateway;
 
 beforeAll(async () => {
-  stand = await startIntegration();
+  [stand, other] = await Promise.all([
+    startIntegration(),
+    startGateway({ env: { PORTICO_RATE_LIMIT: '5' } }),
+  ]);
+  await other.register('sales', stand.sales.url);
 }, 240_000);
-afterAll(() => stand?.stop());
+afterAll(async () => {
+  await other?.stop();
+  await stand?.stop();
+});
 
 const api = (method: string, path: string, body?: object) =>
   stand.gateway.api(method, `/api/v1${path}`, body);
@@ -143,16 +154,13 @@ const shows: Record<ServiceLine, () => void | Promise<void>> = {
     expect(isIn('precious.txt')).toBe(false);
   },
   async I39() {
-    const gateway = await startGateway({ env: { PORTICO_RATE_LIMIT: '5' } });
-    await gateway.register('sales', stand.sales.url);
     const body = { name: 'sales.query_sales_data' };
-    const calls = Array.from({ length: 12 }, () => gateway.api('POST', '/api/v1/tools/call', body));
+    const calls = Array.from({ length: 12 }, () => other.api('POST', '/api/v1/tools/call', body));
     const answers = await Promise.all(calls);
     const limited = answers.filter(({ status }) => status === 429);
     expect(limited.length).toBeGreaterThanOrEqual(6);
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(5);
     expect(Number(limited[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
-    await gateway.stop();
   },
   async I40() {
     const secret = String(stand.desktop.came[0]?.headers['mcp-auth-token']);
@@ -265,6 +273,19 @@ const shows: Record<ServiceLine, () => void | Promise<void>> = {
     expect(await given('local.read_file', { path: 'x' })).toBe('File contents here...');
     expect(textOf('child.ndjson')).toContain('"method":"tools/call"');
     await connected.end('SIGTERM');
+  },
+  async I91() {
+    const own = new Set(stand.desktop.sessions.keys());
+    const { desktop, gateway } = stand;
+    await storeKey(other, desktop.origin);
+    const headers = HEADERS;
+    await other.register('files', `${desktop.origin}/mcp`, { headers });
+    expect([...desktop.sessions.keys()].some(id => !own.has(id))).toBe(true);
+    const body = { name: 'files.read_file', arguments: { path: 'error.log' } };
+    const { json } = await gateway.api('POST', '/api/v1/tools/call', body);
+    expect(json['content']).toEqual([{ type: 'text', text: LOG }]);
+    const last = desktop.came.findLast(({ message: { method } }) => method === 'tools/call');
+    expect(own).toContain(last?.headers['mcp-session-id']);
   },
 };
 

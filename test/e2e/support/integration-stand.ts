@@ -10,7 +10,8 @@ import { resultText, startScripted, type ScriptedUpstream } from './scripted-ups
 
 const KEY = 'key-of-the-filesystem-server';
 export const SECRET = 'MCP_AUTH_SECRET_KEY';
-const HEADERS = { Authorization: `Bearer \${${SECRET}}`, 'Mcp-Auth-Token': `\${${SECRET}}` };
+/** Both ways in which they take the key. */
+export const HEADERS = { Authorization: `Bearer \${${SECRET}}`, 'Mcp-Auth-Token': `\${${SECRET}}` };
 export const LOG = 'E1042 disk full on /dev/sda1\n';
 
 const data = (text: string) => `data: ${text}\n\n`;
