@@ -39,6 +39,7 @@ export const USE_LINES = [
     says: 'an LLM without function calling is told of the tools in its prompt, and answers with JSON',
   },
   { id: 'I90', says: 'other tools of a server are there too: `edit_block`, `system_info`' },
+  { id: 'I92', says: 'all transmissions are over HTTPS, but to the machine itself' },
 ] as const satisfies readonly DocumentLine[];
 
 export type UseLine = (typeof USE_LINES)[number]['id'];

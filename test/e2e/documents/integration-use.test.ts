@@ -169,6 +169,17 @@ const shows: Record<UseLine, () => void | Promise<void>> = {
     expect(readFileSync(join(stand.folder, 'edited'), 'utf8')).toBe('one 2 three');
     expect(JSON.parse(await given('system_info'))).toEqual({ platform: process.platform });
   },
+  async I92() {
+    const url = 'http://mcp.example.com/mcp';
+    const server = { name: 'plain', transport_type: 'HTTP', connection_config: { url } };
+    const hook = { name: 'plain', url: 'http://hooks.example.com/', events: ['server.down'] };
+    const answers = [
+      await api('POST', '/aggregator/servers', server),
+      await api('POST', '/webhooks', hook),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([422, 422]);
+    for (const { json } of answers) expect(JSON.stringify(json)).toContain('use https');
+  },
 };
 
 it.each(USE_LINES.map(({ id, says }) => [id, says] as const))(
