@@ -198,7 +198,12 @@ export const TOOL_LINES = [
     why: 'what a server writes may hold what nobody who reads the audit may see',
   },
   { id: 'I62', says: 'errors that repeat, such as a server that is gone, alert administrators' },
-  { id: 'I93', says: 'so does a server that does not take its credential any more' },
+  {
+    id: 'I93',
+    says: 'so does a server that does not take its credential any more',
+    does: 'it is DEGRADED, which the console, the API and `/metrics` tell; no webhook does',
+    why: 'a credential may be of one account, and others get through; whoever watches can alert on it',
+  },
   { id: 'I63', says: 'sensitive parameters are masked in the audit' },
   { id: 'I64', says: 'the audit can be given to a SIEM' },
 ] as const satisfies readonly DocumentLine[];
