@@ -52,7 +52,7 @@ export class Telemetry {
       this.#look(ended, waitUntil);
     // What `wrangler tail` shows of a request is what was said while that was served.
     this.#onEnd = isOneMachine
-      ? createEndedBatch({ look, wait, now })
+      ? createEndedBatch({ look, charsOf, wait, now })
       : (ended, waitUntil) => void look([ended], waitUntil).catch(() => {});
   }
 
@@ -128,6 +128,10 @@ export class Telemetry {
     return Boolean(ended.trace?.isSampled) || isRemarkable(ended, this.#ports.settings.slowMs);
   }
 }
+
+/** Of what was sent and answered, where that is kept. */
+const charsOf = ({ arguments: given = '', result = '' }: EndedOperation): number =>
+  given.length + result.length;
 
 /** Of the id of a trace the last 56 bits are random (W3C Trace Context Level 2). */
 const RANDOM_DIGITS = 14;

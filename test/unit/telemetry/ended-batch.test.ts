@@ -12,6 +12,7 @@ function stand(isFailing = false) {
       looked.push([...ended]);
       if (isFailing) throw new Error('no host');
     },
+    charsOf: ended => ended.length,
     wait: () => new Promise<void>(resolve => (release = resolve)),
     now: () => now,
   });
@@ -51,5 +52,7 @@ it('[OPS-7] what fails there fails nothing, and no more than a bound waits', asy
   const { add, end, looked } = stand(true);
   for (let n = 0; n < 1_500; n += 1) add(String(n));
   expect(looked.map(({ length }) => length)).toEqual([1_000]);
+  add('x'.repeat(4_194_304));
+  expect(looked.map(({ length }) => length)).toEqual([1_000, 501]);
   await expect(end()).resolves.toBeUndefined();
 });
