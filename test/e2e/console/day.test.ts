@@ -8,7 +8,7 @@ import { startBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console-page.ts';
 import { startDay, type Day } from '../support/day.ts';
 import { picture } from '../support/keyboard.ts';
-import { mouseOn } from '../support/mouse.ts';
+import { mouseOn } from '../support/person.ts';
 
 const MAX_CLICKS = 40;
 const ID = /[\da-f]{8}-[\da-f]{4}-|[\da-f]{32}/;

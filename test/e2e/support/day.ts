@@ -1,8 +1,8 @@
-/** A team's day in the console, step by step, by the mouse of any browser: what there is in the morning, and what somebody then does. */
+/** A team's day in the console, step by step, by the hand of any browser: what there is in the morning, and what somebody then does. */
 import { findFreePort } from '../../fixtures/start-fixture.ts';
 import { QUIET, startGateway, type Gateway } from './gateway.ts';
 import { startKeyed } from './keyed-upstream.ts';
-import type { Mouse } from './mouse.ts';
+import type { Person } from './person.ts';
 import { changeTools, toTool } from './offered-tools.ts';
 import { startScripted } from './scripted-upstream.ts';
 
@@ -16,7 +16,7 @@ export interface Day {
   /** Token of an administrator. */
   admin: string;
   /** What is done in the day, in its order; each begins wherever the one before ended. */
-  steps: readonly (readonly [name: string, act: (mouse: Mouse) => Promise<void>])[];
+  steps: readonly (readonly [name: string, act: (person: Person) => Promise<void>])[];
   stop(): Promise<void>;
 }
 
@@ -24,8 +24,10 @@ export interface Day {
 export async function startDay(): Promise<Day> {
   const items = [toTool('get_note', 'Gets a note', READS), toTool('drop_note', 'Drops a note')];
   const lists = { 'tools/list': { member: 'tools', items } };
+  // Calls that are stored before they leave are counted at once.
+  const env = { ...QUIET, PORTICO_POSTURE: 'closed', PORTICO_AUDIT_CALLS: 'before' };
   const [gateway, issues, notes] = await Promise.all([
-    startGateway({ env: { ...QUIET, PORTICO_POSTURE: 'closed' } }),
+    startGateway({ env }),
     startKeyed(KEY, ''),
     startScripted('legacy', lists, () => ({ body: '{}' })),
   ]);
@@ -55,8 +57,7 @@ export async function startDay(): Promise<Day> {
   const steps: Day['steps'] = [
     [
       'servers',
-      async mouse => {
-        const { click, type, choose, see } = mouse;
+      async ({ click, type, choose, see }) => {
         const add = async (name: string, url: string) => {
           await see('#server-name:focus');
           await type('#server-name', name);

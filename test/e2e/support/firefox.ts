@@ -10,7 +10,6 @@ const EXECUTABLE = '/usr/bin/firefox-esr';
 /** They guard against waiting for ever, on a machine that is busy too. */
 const START_MS = 60_000;
 const ANSWER_MS = 60_000;
-const CONTROL = '\uE009';
 const LISTENS = /WebDriver BiDi listening on (ws:\/\/\S+)/;
 /** What it would ask of its maker. */
 const PREFERENCES = [
@@ -26,6 +25,12 @@ const PREFERENCES = [
   .map(name => `user_pref(${JSON.stringify(name)}, false);\n`)
   .join('');
 
+type Theme = 'light' | 'dark';
+
+/** The theme that pages are told is preferred. */
+const themeOf = (theme: Theme) =>
+  `user_pref("layout.css.prefers-color-scheme.content-override", ${theme === 'dark' ? 0 : 1});\n`;
+
 export interface FirefoxPage {
   /** Errors that its console had so far, and what nobody caught. */
   problems: string[];
@@ -40,8 +45,8 @@ export interface FirefoxPage {
   click(selector: string): Promise<void>;
   /** Clicks at a place in the window. */
   clickAt(x: number, y: number): Promise<void>;
-  /** Presses Control and A. */
-  selectAll(): Promise<void>;
+  /** Presses a key while another is held. */
+  chord(held: string, value: string): Promise<void>;
   /** Types into what has the focus, as fingers do; `\uE007` is Enter. */
   type(text: string): Promise<void>;
   close(): Promise<void>;
@@ -87,9 +92,9 @@ async function connect(address: string, problems: string[]) {
 }
 
 /** Start it with a profile of its own; who starts it closes it. */
-export async function startFirefox(): Promise<FirefoxPage> {
+export async function startFirefox(theme: Theme = 'light'): Promise<FirefoxPage> {
   const profile = await mkdtemp(join(tmpdir(), 'portico-firefox-'));
-  await writeFile(join(profile, 'user.js'), PREFERENCES);
+  await writeFile(join(profile, 'user.js'), PREFERENCES + themeOf(theme));
   const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'];
   const child = spawn(EXECUTABLE, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const end = async () => {
@@ -127,11 +132,8 @@ async function onePage(address: string, end: () => Promise<void>): Promise<Firef
   const { send, close } = await connect(address, problems);
   await send('session.new', { capabilities: {} });
   await send('session.subscribe', { events: ['log.entryAdded'] });
-  const { contexts } = await send<{ contexts: { context: string }[] }>(
-    'browsingContext.getTree',
-    {},
-  );
-  const context = contexts[0]?.context;
+  // A tab of its own has the focus; the one that it begins with never has, for there is no window.
+  const { context } = await send<{ context: string }>('browsingContext.create', { type: 'tab' });
   const evaluate = async <T>(expression: string): Promise<T> => {
     const found = await send<{
       result?: { value?: string };
@@ -147,6 +149,13 @@ async function onePage(address: string, end: () => Promise<void>): Promise<Firef
   const perform = async (source: object) =>
     void (await send('input.performActions', { context, actions: [source] }));
   const press = (actions: object[]) => perform({ type: 'key', id: 'keys', actions });
+  const chord = (held: string, value: string) =>
+    press([
+      { type: 'keyDown', value: held },
+      { type: 'keyDown', value },
+      { type: 'keyUp', value },
+      { type: 'keyUp', value: held },
+    ]);
   const clickAt = (x: number, y: number) => {
     const actions = [
       { type: 'pointerMove', x, y },
@@ -186,13 +195,7 @@ async function onePage(address: string, end: () => Promise<void>): Promise<Firef
       })()`);
       await clickAt(x, y);
     },
-    selectAll: () =>
-      press([
-        { type: 'keyDown', value: CONTROL },
-        { type: 'keyDown', value: 'a' },
-        { type: 'keyUp', value: 'a' },
-        { type: 'keyUp', value: CONTROL },
-      ]),
+    chord,
     type: async text => {
       const keys = [...text].flatMap(value => [
         { type: 'keyDown', value },

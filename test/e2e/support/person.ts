@@ -1,9 +1,9 @@
-/** Somebody with a mouse: what they click is counted, and what they type is kept. The same in every browser. */
+/** Somebody at the console, with a mouse or with keys alone: what they click is counted, and what they type is kept. The same in every browser. */
 import type { Page } from 'playwright-core';
 
 /** What a browser is asked to do. Selectors are those of Playwright. */
 export interface Hand {
-  /** Waits until something is there, is seen and can be clicked. */
+  /** Waits until something is there, is seen and can be clicked. Without a mouse: goes there, and presses the key that works it. */
   click(selector: string): Promise<void>;
   isFocused(selector: string): Promise<boolean>;
   /** Types over what is in the field that has the focus. */
@@ -17,7 +17,7 @@ export interface Hand {
   valueOf(selector: string): Promise<string>;
 }
 
-export interface Mouse extends Hand {
+export interface Person extends Hand {
   /** Clicks so far: buttons, links, boxes, choices, and fields that are typed into. */
   clicks: number;
   /** All that was typed. */
@@ -28,31 +28,31 @@ export interface Mouse extends Hand {
   choose(selector: string, value: string): Promise<void>;
 }
 
-export function mouseWith(hand: Hand): Mouse {
-  const mouse: Mouse = {
+export function personWith(hand: Hand): Person {
+  const person: Person = {
     ...hand,
     clicks: 0,
     typed: [],
     async click(selector) {
-      mouse.clicks += 1;
+      person.clicks += 1;
       await hand.click(selector);
     },
     async type(selector, text) {
-      mouse.typed.push(text);
-      if (!(await hand.isFocused(selector))) await mouse.click(selector);
+      person.typed.push(text);
+      if (!(await hand.isFocused(selector))) await person.click(selector);
       await hand.overtype(text);
     },
     async choose(selector, value) {
-      mouse.clicks += 2;
+      person.clicks += 2;
       await hand.pick(selector, value);
     },
   };
-  return mouse;
+  return person;
 }
 
 /** A mouse in Chromium. */
-export const mouseOn = (page: Page): Mouse =>
-  mouseWith({
+export const mouseOn = (page: Page): Person =>
+  personWith({
     click: selector => page.click(selector),
     isFocused: async selector => (await page.locator(`${selector}:focus`).count()) > 0,
     async overtype(text) {
