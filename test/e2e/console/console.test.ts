@@ -2,8 +2,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, type Upstream } from '../../fixtures/start-fixture.ts';
+import { COLOR_RULES } from '../support/axe.ts';
 import { startBrowser } from '../support/browser.ts';
-import { COLOR_RULES, openConsole } from '../support/console-page.ts';
+import { openConsole } from '../support/console-page.ts';
 import { VIEWS } from '../support/console-views.ts';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';

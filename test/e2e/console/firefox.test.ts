@@ -1,6 +1,7 @@
-/** The console in Firefox: every view, narrow and wide, signed in by a token, and a tool that is called. */
+/** The console in Firefox: every view, narrow and wide, light and dark, with what axe finds, signed in by a token, and a tool that is called. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture } from '../../fixtures/start-fixture.ts';
+import { COLOR_RULES, violationsOf } from '../support/axe.ts';
 import { VIEWS } from '../support/console-views.ts';
 import { startFirefox, type FirefoxPage } from '../support/firefox.ts';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
@@ -11,26 +12,31 @@ const READY = `document.querySelector('main h1') && !document.querySelector('mai
 
 let gateway: Gateway;
 let page: FirefoxPage;
+let darkPage: FirefoxPage;
 let admin = '';
 
 beforeAll(async () => {
-  const [started, opened, notes] = await Promise.all([
+  const [started, light, dark, notes] = await Promise.all([
     startGateway({ env: QUIET }),
-    startFirefox(),
+    startFirefox('light'),
+    startFirefox('dark'),
     startFixture('rich-modern'),
   ]);
-  [gateway, page] = [started, opened];
+  [gateway, page, darkPage] = [started, light, dark];
   await gateway.register('notes', `${notes.origin}/mcp`);
   const scopes = ['admin', 'tools:read', 'tools:call'];
   admin = (await gateway.createToken({ name: 'Ada', scopes })).token;
-  await page.goto(`${gateway.origin}/console`);
-  await page.click('[name=code]');
-  await page.type(admin + ENTER);
-  await page.until(`location.pathname.startsWith('/console')`);
+  for (const each of [page, darkPage]) {
+    await each.goto(`${gateway.origin}/console`);
+    await each.click('[name=code]');
+    await each.type(admin + ENTER);
+    await each.until(`location.pathname.startsWith('/console')`);
+  }
 });
 
 afterAll(async () => {
   await page?.close();
+  await darkPage?.close();
   await gateway?.stop();
 });
 
@@ -42,24 +48,38 @@ it('[OPS-1] [ACC-7] signs in by a token that is pasted', async () => {
   expect(page.problems).toEqual([]);
 });
 
-it.each(VIEWS)('[OPS-1] shows the view at /console%s, narrow and wide', async path => {
-  for (const width of WIDTHS) {
-    await page.resize(width);
-    await page.goto(`${gateway.origin}/console${path}`);
-    await page.until(READY);
-    const inner = await page.evaluate<number>('innerWidth');
-    const overflow = await page.evaluate<number>(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-    );
-    const alerts = await page.evaluate<string[]>(
-      `[...document.querySelectorAll('main [role=alert]')].map(({ textContent }) => textContent)`,
-    );
-    expect({ inner, overflow, alerts }).toEqual({ inner: width, overflow: 0, alerts: [] });
-    const current = `document.querySelector('nav a[aria-current=page]').getAttribute('href')`;
-    const [view = ''] = path.split('?');
-    expect(await page.evaluate(current)).toBe(`/console${view || '/'}`);
-  }
-  expect(page.problems).toEqual([]);
+it.each(VIEWS)(
+  '[OPS-1] shows the view at /console%s, narrow and wide, and axe finds nothing',
+  async path => {
+    for (const width of WIDTHS) {
+      await page.resize(width);
+      await page.goto(`${gateway.origin}/console${path}`);
+      await page.until(READY);
+      const inner = await page.evaluate<number>('innerWidth');
+      const overflow = await page.evaluate<number>(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      const alerts = await page.evaluate<string[]>(
+        `[...document.querySelectorAll('main [role=alert]')].map(({ textContent }) => textContent)`,
+      );
+      expect({ inner, overflow, alerts }).toEqual({ inner: width, overflow: 0, alerts: [] });
+      const current = `document.querySelector('nav a[aria-current=page]').getAttribute('href')`;
+      const [view = ''] = path.split('?');
+      expect(await page.evaluate(current)).toBe(`/console${view || '/'}`);
+      expect([width, await violationsOf(page.evaluate)]).toEqual([width, []]);
+    }
+    expect(page.problems).toEqual([]);
+  },
+);
+
+it.each(VIEWS)('[OPS-1] axe finds nothing in the dark at /console%s', async path => {
+  await darkPage.goto(`${gateway.origin}/console${path}`);
+  await darkPage.until(READY);
+  const isDark = `matchMedia('(prefers-color-scheme: dark)').matches`;
+  expect(await darkPage.evaluate(isDark)).toBe(true);
+  // The same elements have other colours, and nothing else is new to axe.
+  expect(await violationsOf(darkPage.evaluate, COLOR_RULES)).toEqual([]);
+  expect(darkPage.problems).toEqual([]);
 });
 
 it('[OPS-1] calls a tool by its form', async () => {

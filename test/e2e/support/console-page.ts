@@ -1,15 +1,7 @@
 /** The console in a real browser, signed in, with what is wrong with it: errors, requests to others, and what axe finds. */
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { violationsOf } from './axe.ts';
 import { problemsOf } from './page-problems.ts';
-
-const AXE = fileURLToPath(new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url));
-const source = readFileSync(AXE, 'utf8');
-/** What axe says of colours: all of its rules that a theme can break. */
-export const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
-/** WCAG 2.2 AA, as axe has it. */
-const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 export interface ConsolePage {
   page: Page;
@@ -64,16 +56,7 @@ export async function openConsole(
   return {
     page,
     problems,
-    async violations(rules) {
-      if (!(await page.evaluate('"axe" in window'))) await page.evaluate(source);
-      const run = `axe.run({ runOnly: ${JSON.stringify(rules ?? TAGS)} })`;
-      const { violations } = await page.evaluate<{
-        violations: { id: string; nodes: { target: string[] }[] }[];
-      }>(run);
-      return violations.map(
-        ({ id, nodes }) => `${id}: ${nodes.map(node => node.target).join(' ')}`,
-      );
-    },
+    violations: rules => violationsOf(expression => page.evaluate(expression), rules),
     close: () => context.close(),
   };
 }
