@@ -103,9 +103,12 @@ function NavLink({ view: { path, name } }: { view: View }) {
   const [at] = useLocation();
   const isHere = at === path;
   const item = useRef<HTMLLIElement>(null);
-  // On a narrow page the views are a line that is scrolled.
+  // On a narrow page the views are a line that is scrolled. `scrollIntoView` would have the keyboard begin here.
   useEffect(() => {
-    if (isHere) item.current?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    const line = item.current?.closest('nav');
+    if (!isHere || !item.current || !line) return;
+    const { offsetLeft, offsetWidth } = item.current;
+    line.scrollLeft = offsetLeft - line.offsetLeft - (line.clientWidth - offsetWidth) / 2;
   }, [isHere]);
   return (
     <li ref={item}>

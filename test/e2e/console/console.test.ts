@@ -67,6 +67,25 @@ it.each(VIEWS)(
   },
 );
 
+it('[OPS-1] keeps the open view in sight on a narrow page, and begins the keyboard at its top', async () => {
+  const view = await openConsole(browser, gateway.origin, admin, '/console/settings');
+  const { page } = view;
+  try {
+    await page.setViewportSize({ width: 360, height: 900 });
+    await page.reload();
+    const inSight = `(() => {
+      const { left, right } = document.querySelector('nav [aria-current]').getBoundingClientRect();
+      return left >= 0 && right <= innerWidth;
+    })()`;
+    await page.waitForSelector('main:has(h1):not(:has(.loading))');
+    await expect.poll(() => page.evaluate<boolean>(inSight)).toBe(true);
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').textContent()).toBe('Skip to the content');
+  } finally {
+    await view.close();
+  }
+});
+
 it('[OPS-1] shows the servers, and what one has', async () => {
   const view = await openConsole(browser, gateway.origin, admin);
   try {
