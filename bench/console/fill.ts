@@ -50,7 +50,7 @@ async function toolNames({ url }: Host, token: string): Promise<string[]> {
   return names.filter((_, at) => at % 100 === 0);
 }
 
-async function addHeld({ url, d1 }: Host, token: string, port: number): Promise<void> {
+async function addHeld({ url }: Host, token: string, port: number): Promise<void> {
   for (let at = 0; at < HELD_SERVERS; at += 1) {
     const address = `http://127.0.0.1:${port}/${SERVERS + at}/${TOOLS}`;
     await requestJson(`${url}/api/v1/aggregator/servers`, token, {
@@ -60,17 +60,13 @@ async function addHeld({ url, d1 }: Host, token: string, port: number): Promise<
       connection_config: { url: address },
     });
   }
-  const until = Date.now() + WRITTEN_MS;
-  const database = await d1();
-  for (;;) {
-    const { results } = await database
-      .prepare('SELECT COALESCE(SUM(held_tools), 0) AS n FROM servers')
-      .bind()
-      .all<{ n: number }>();
-    if (results[0]?.n === HELD_SERVERS * TOOLS) return;
-    if (Date.now() > until) throw new Error(`${results[0]?.n} definitions are held`);
-    await sleep(500);
-  }
+  await untilThere(HELD_SERVERS * TOOLS, 'definitions are held', async () => {
+    const { total } = await requestJson<{ total: number }>(
+      `${url}/api/v1/approvals?limit=1`,
+      token,
+    );
+    return total;
+  });
 }
 
 async function callMany(
@@ -101,17 +97,26 @@ async function callMany(
 }
 
 /** Until the rows of the last calls are written. */
-async function untilCounted({ url, d1 }: Host, token: string): Promise<void> {
+async function untilCounted({ url }: Host, token: string): Promise<void> {
+  await untilThere(CALLS, 'rows of calls', async () => {
+    const { parts } = await requestJson<{ parts: { done: number }[] }>(
+      `${url}/api/v1/audit/counts?kind=calls`,
+      token,
+    );
+    return parts.reduce((sum, { done }) => sum + done, 0);
+  });
+}
+
+/**
+ * Asks until there are as many. The gateway is asked and not its database: whoever asks that waits for workerd and reads nothing that
+ * it says meanwhile, and workerd waits until what it says is read.
+ */
+async function untilThere(wanted: number, what: string, count: () => Promise<number>) {
   const until = Date.now() + WRITTEN_MS;
-  const database = await d1();
   for (;;) {
-    const { results } = await database
-      .prepare('SELECT COALESCE(SUM(calls), 0) AS n FROM call_chunks')
-      .bind()
-      .all<{ n: number }>();
-    if ((results[0]?.n ?? 0) >= CALLS) return;
-    if (Date.now() > until) throw new Error(`${results[0]?.n} rows of calls`);
-    await requestJson(`${url}/api/v1/audit?limit=1`, token);
+    const there = await count();
+    if (there >= wanted) return;
+    if (Date.now() > until) throw new Error(`${there} ${what}`);
     await sleep(500);
   }
 }

@@ -47,6 +47,11 @@ const isFor =
   ({ needs }: View) =>
     needs === undefined || scopes.includes('admin') || scopes.includes(needs);
 const lazyViews = new Map(VIEWS.map(view => [view.path, lazy(view.load)]));
+// The script of the view that is opened comes while the gateway is asked who opens it.
+const opened = location.pathname.slice(BASE.length) || '/';
+void VIEWS.find(({ path }) => path === opened)
+  ?.load()
+  .catch(() => {});
 
 function Shell({ me }: { me: Me }) {
   const views = VIEWS.filter(isFor(me));

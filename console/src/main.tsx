@@ -1,9 +1,9 @@
 /** The console begins: one cache of answers for all views, and the shell around them. */
+import './style.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/preact-query';
 import { render } from 'preact';
 import { ApiProblem } from './api/request.ts';
 import { App } from './app.tsx';
-import './style.css';
 
 /** Answers are shown at once and asked for anew when somebody looks at them again after this time, in milliseconds. */
 const STALE_MS = 5_000;

@@ -12,7 +12,7 @@ import { tellDenials } from './events-of.ts';
 const SEAL_MS = 300_000;
 const DAY_MS = 86_400_000;
 /** Who looks at usage waits so long for another seal, or another part of it, in milliseconds. */
-const LOOK_MS = 250;
+const LOOK_MS = 100;
 /** Wait before what a look left over is added up, in milliseconds. */
 const NEXT_MS = 1_000;
 /** Wait before what failed, or was not finished, goes on, in milliseconds. */

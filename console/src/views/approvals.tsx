@@ -42,7 +42,7 @@ export default function Approvals({ me }: ViewProps) {
     <>
       <h1>Approvals</h1>
       <p>What servers offer anew, or otherwise than before, is held until somebody approves it.</p>
-      <Filter server={server} state={state} onSet={filter} />
+      <Filter server={server} state={state} isLate={list.isPending} onSet={filter} />
       <Told outcome={outcome} />
       {lost > 0 ? (
         <p class="notice" role="status">
@@ -132,11 +132,13 @@ function Group({ approvals, picks, mayDecide: may, takesAll, open, onOpen, onDec
 interface FilterProps {
   server: string;
   state: string;
+  /** What waits comes first, and the servers there are after it. */
+  isLate: boolean;
   onSet: (name: string, value: string) => void;
 }
 
-function Filter({ server, state, onSet }: FilterProps) {
-  const servers = useQuery(serversQuery());
+function Filter({ server, state, isLate, onSet }: FilterProps) {
+  const servers = useQuery({ ...serversQuery(), enabled: !isLate });
   const known = servers.data?.servers ?? [];
   return (
     <div class="filter">
