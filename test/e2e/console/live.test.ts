@@ -14,11 +14,12 @@ const SOON = { timeout: 60_000 };
 let gateway: Gateway;
 let browser: Browser;
 let notes: ServerRecord;
+let origin = '';
 let admin = '';
 
 beforeAll(async () => {
   [gateway, browser] = await Promise.all([startGateway({ env: QUIET }), startBrowser()]);
-  const { origin } = await startFixture('rich-modern');
+  ({ origin } = await startFixture('rich-modern'));
   notes = await gateway.register('notes', `${origin}/mcp`);
   const scopes = ['admin', 'tools:read', 'tools:call'];
   admin = (await gateway.createToken({ name: 'Ada', scopes })).token;
@@ -78,6 +79,42 @@ it('[OPS-1] asks by the clock where nobody tells, and goes on once somebody does
     await stateOf(page)
       .filter({ hasText: /^connected$/ })
       .waitFor(SOON);
+  } finally {
+    await view.close();
+  }
+});
+
+it('[OPS-1] asks no more for a server that it deletes, though it is told first', async () => {
+  const { id } = await gateway.register('old', `${origin}/mcp`);
+  const view = await openConsole(browser, gateway.origin, admin, `/console/servers?server=${id}`);
+  const { page } = view;
+  try {
+    let tell = () => {};
+    const isGone = new Promise<void>(resolve => (tell = resolve));
+    const body = 'event: changed\ndata: {"changed":["servers"]}\n\n';
+    await page.route(EVENTS, async route => {
+      await isGone;
+      await route.fulfill({ contentType: 'text/event-stream', body });
+    });
+    const address = page.url();
+    await page.goto('about:blank');
+    await Promise.all([page.waitForRequest(EVENTS), page.goto(address)]);
+    const path = `/api/v1/aggregator/servers/${id}`;
+    await page.route(`**${path}`, async route => {
+      if (route.request().method() !== 'DELETE') return route.continue();
+      const { status } = await gateway.api('DELETE', path);
+      // The next stream begins when this one was heard to its end.
+      const isHeard = page.waitForRequest(EVENTS);
+      tell();
+      await isHeard;
+      return route.fulfill({ status });
+    });
+    await page.click('button:text-is("Delete")');
+    await page.click('dialog[open] button:text-is("Delete")');
+    await page.waitForURL(/\/console\/servers$/);
+    await page.waitForSelector('tbody tr:has-text("notes")');
+    expect(await page.locator('tbody tr:has-text("old")').count()).toBe(0);
+    expect(view.problems).toEqual([]);
   } finally {
     await view.close();
   }

@@ -8,11 +8,8 @@ import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
 
 const SERVERS = '/api/v1/aggregator/servers';
-/**
- * The browser notes what the gateway refuses on purpose here: a bad field, an edit of what changed meanwhile, and a server that was deleted,
- * of which an event may tell before its page has the answer, so that it asks for it once more.
- */
-const REFUSED = /^Failed to load resource: .* status of 4(?:04|[12]2) /;
+/** The browser notes what the gateway refuses on purpose here: a bad field, and an edit of what changed meanwhile. */
+const REFUSED = /^Failed to load resource: .* status of 4[12]2 /;
 const HOSTILE = '<img src=x onerror="document.title=1"> \u202Egnp.exe';
 
 let gateway: Gateway;

@@ -24,7 +24,9 @@ interface DetailsProps {
 }
 
 export function ServerDetails({ id, me, mayWrite }: DetailsProps) {
-  const found = useQuery(serverQuery(id));
+  // What this page deletes it asks for no more, whoever tells that it changed: it may be gone before that is answered.
+  const [isDeleted, setDeleted] = useState(false);
+  const found = useQuery({ ...serverQuery(id), enabled: !isDeleted });
   const [isEdited, setEdited] = useState(false);
   const editButton = useRef<HTMLButtonElement>(null);
   const server = found.data;
@@ -42,12 +44,19 @@ export function ServerDetails({ id, me, mayWrite }: DetailsProps) {
       {thrown}
       <Outcome server={server} />
       {mayWrite ? (
-        <Acts server={server} editButton={editButton} onEdit={() => setEdited(true)} />
+        <Acts
+          server={server}
+          editButton={editButton}
+          onEdit={() => setEdited(true)}
+          setDeleted={setDeleted}
+        />
       ) : null}
       {isEdited ? <EditServer server={server} onDone={endEdit} /> : null}
       <Facts server={server} />
-      <Health id={id} />
-      {me.scopes.includes('tools:read') ? <ServerTools server={server} /> : null}
+      <Health id={id} isAsked={!isDeleted} />
+      {me.scopes.includes('tools:read') ? (
+        <ServerTools server={server} isAsked={!isDeleted} />
+      ) : null}
     </>
   );
 }
@@ -95,9 +104,11 @@ interface ActsProps {
   server: Server;
   editButton: RefObject<HTMLButtonElement>;
   onEdit: () => void;
+  /** Says that it is being deleted, or that it was not. */
+  setDeleted: (isDeleted: boolean) => void;
 }
 
-function Acts({ server, editButton, onEdit }: ActsProps) {
+function Acts({ server, editButton, onEdit, setDeleted }: ActsProps) {
   const cache = useQueryClient();
   const [, go] = useLocation();
   const [thrown, setThrown] = useState<unknown>();
@@ -112,7 +123,14 @@ function Acts({ server, editButton, onEdit }: ActsProps) {
     await refresh();
   };
   const remove = async () => {
-    await deleteServer(id);
+    setDeleted(true);
+    try {
+      await cache.cancelQueries({ queryKey: ['servers'] });
+      await deleteServer(id);
+    } catch (problem) {
+      setDeleted(false);
+      throw problem;
+    }
     go('/servers');
     cache.removeQueries({ queryKey: ['servers', 'one', id] });
     void refresh();

@@ -19,8 +19,8 @@ const FOUND = {
   auth_required: 'wants a credential',
 } as const;
 
-export function Health({ id }: { id: string }) {
-  const found = useQuery(healthQuery(id));
+export function Health({ id, isAsked }: { id: string; isAsked: boolean }) {
+  const found = useQuery({ ...healthQuery(id), enabled: isAsked });
   return (
     <section>
       <h2>Health</h2>

@@ -10,9 +10,10 @@ import { Empty, Loading, Problem } from '../../parts/states.tsx';
 const STEP = 100;
 const MAX_NAME_CHARS = 200;
 
-export function ServerTools({ server }: { server: Server }) {
+export function ServerTools({ server, isAsked }: { server: Server; isAsked: boolean }) {
   const { id, status, tool_count: count, held_tools: held, name } = server;
-  const found = useQuery(serverToolsQuery(id, `${status} ${count} ${held} ${name}`));
+  const query = serverToolsQuery(id, `${status} ${count} ${held} ${name}`);
+  const found = useQuery({ ...query, enabled: isAsked });
   const [text, setText] = useState('');
   const [shown, setShown] = useState(STEP);
   const tools = found.data?.servers.find(each => each.id === id)?.tools ?? [];
