@@ -124,13 +124,14 @@ const exportAll = createRoute({
   summary: 'Take usage along as a table',
   description:
     'CSV, of one moment. A text that a spreadsheet would take for a formula begins with an apostrophe. ' +
-    `More than ${MAX_ROWS} rows are refused: narrow the days, or what they are told by. ${WHOSE}`,
+    `More than ${MAX_ROWS} rows are refused: narrow the days, or what they are told by. ` +
+    `The last column, \`counted_until\`, is the same in every row: what was stored after this time is not counted yet. ${WHOSE}`,
   ...needs(USAGE_SCOPE),
   request: { query: z.strictObject(query) },
   responses: responsesOf(200, 'The table', z.string(), {
     type: 'text/csv',
     errors: ['forbidden', 'validation_failed'],
-    example: 'day,calls\r\n2026-11-02,120\r\n',
+    example: 'day,calls,counted_until\r\n2026-11-02,120,2026-11-02T09:00:00.000Z\r\n',
   }),
 });
 
@@ -157,7 +158,10 @@ export function registerUsage(api: Api, { callUsage }: ApiPorts): void {
     if (page.next) throw fieldProblem('by', `gives more than ${MAX_ROWS} rows in these days`);
     const views = page.items.map(toView);
     const named = COLUMNS.filter(name => isSum(name) || views.some(view => name in view));
-    const lines = [named, ...views.map(view => named.map(name => view[name]))].map(toCsvLine);
+    // A table goes around without the page that it came from.
+    const until = new Date(page.countedUntil).toISOString();
+    const rows = views.map(view => [...named.map(name => view[name]), until]);
+    const lines = [[...named, 'counted_until'], ...rows].map(toCsvLine);
     return context.body(lines.join(''), 200, { 'content-type': 'text/csv; charset=utf-8' });
   });
 }
