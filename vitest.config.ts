@@ -1,7 +1,8 @@
 /**
  * The test projects, from fastest to truest: `unit` (pure modules, in Node), `worker` (the Worker itself, in workerd,
- * with D1, KV and Durable Objects), `e2e` (real processes over loopback) and `e2e-timed` (those of them that hold something
- * to a time). They run one after the other; only the files of `e2e-timed` have the machine to themselves.
+ * with D1, KV and Durable Objects), `e2e` (real processes over loopback), `e2e-waiting` (those of them that mostly wait, for a time that
+ * they hold the gateway to) and `e2e-timed` (those that hold something to a time, and work). They run one after the other; only the files
+ * of `e2e-timed` have the machine to themselves.
  * PORTICO_TEST_REPORT names a file for a JSON report.
  */
 import { fileURLToPath } from 'node:url';
@@ -32,8 +33,16 @@ const testAdminToken = `portico_${Buffer.alloc(32, 2).toString('base64url')}`;
 
 /** Files of tests that run at the same time. */
 const AT_ONCE = 2;
-/** End-to-end tests that hold the gateway to a time, or to a rate. */
-const TIMED = [
+const namesOf = (names: readonly string[]) => names.map(name => `test/e2e/${name}.test.ts`);
+/** End-to-end tests that hold the gateway to a time of some seconds, or of a minute, and mostly wait: all of them run at once. */
+const WAITING = namesOf([
+  'cli/plug',
+  'credentials/rotation',
+  'gateway/returns',
+  'gateway/ten-thousand-tools',
+]);
+/** End-to-end tests that hold the gateway to a shorter time, or to a rate. */
+const TIMED = namesOf([
   'access/access',
   'access/access-signs',
   'oauth/ended-grants',
@@ -41,17 +50,13 @@ const TIMED = [
   'cli/load',
   'cli/crowd',
   'cli/load-readers',
-  'cli/plug',
   'cli/stdio-pressure',
   'mcp/crowded-streams',
   'gateway/heap',
-  'gateway/returns',
-  'credentials/rotation',
   'search/search',
   'search/skills-model',
-  'gateway/ten-thousand-tools',
-].map(name => `test/e2e/${name}.test.ts`);
-/** Of both projects of end-to-end tests. The times are for a machine that is busy: they guard against waiting for ever. */
+]);
+/** Of all projects of end-to-end tests. The times are for a machine that is busy: they guard against waiting for ever. */
 const endToEnd = {
   environment: 'node',
   globalSetup: './test/e2e/setup.ts',
@@ -132,9 +137,18 @@ export default defineConfig({
           ...endToEnd,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          exclude: TIMED,
+          exclude: [...WAITING, ...TIMED],
           maxWorkers: AT_ONCE,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          ...endToEnd,
+          name: 'e2e-waiting',
+          include: WAITING,
+          maxWorkers: WAITING.length,
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -143,7 +157,7 @@ export default defineConfig({
           name: 'e2e-timed',
           include: TIMED,
           maxWorkers: 1,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
     ],

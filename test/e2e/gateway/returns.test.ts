@@ -44,7 +44,7 @@ async function noticedAfter(era: (typeof ERAS)[number], awayMs: number): Promise
   return noticedMs;
 }
 
-it.each([5_000, 65_000])(
+it.concurrent.each([5_000, 65_000])(
   '[UP-5] whoever calls a server all the while is answered within two seconds of its return after %d ms',
   async awayMs => {
     for (const ms of await Promise.all(ERAS.map(era => noticedAfter(era, awayMs)))) {
