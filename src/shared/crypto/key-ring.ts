@@ -48,7 +48,8 @@ const RingSchema = z.strictObject({
   keys: z.record(z.string().regex(/^[A-Za-z0-9_-]{1,32}$/), KeySchema),
 });
 
-const encode = (text: string) => new TextEncoder().encode(text);
+const encoder = new TextEncoder();
+const encode = (text: string) => encoder.encode(text);
 
 /**
  * Parse the ring.
