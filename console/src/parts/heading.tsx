@@ -14,7 +14,7 @@ export function Heading({ back: [href, text], children }: HeadingProps) {
   useEffect(() => heading.current?.focus(), []);
   return (
     <>
-      <p>
+      <p class="back">
         <Link href={href}>{text}</Link>
       </p>
       <h1 ref={heading} tabIndex={-1}>

@@ -134,7 +134,7 @@ it('[OPS-1] [SEC-6] does the same by the keyboard alone', async () => {
     await expect.poll(() => rows(page).count(), SOON).toBe(1);
     await tabTo(page, /^Details$/);
     await keyboard.press('Enter');
-    await page.waitForSelector('dialog[open]');
+    await page.waitForSelector('dialog[open] h2:focus');
     expect(new URL(page.url()).searchParams.get('row')).not.toBeNull();
     await keyboard.press('Escape');
     await expect.poll(() => new URL(page.url()).searchParams.get('row'), SOON).toBeNull();

@@ -58,6 +58,9 @@ it.each(VIEWS)(
           expect([width, theme, found]).toEqual([width, theme, []]);
           const overflow = 'document.documentElement.scrollWidth - innerWidth';
           expect([width, theme, await page.evaluate<number>(overflow)]).toEqual([width, theme, 0]);
+          // What a table cannot show at once is easily missed.
+          const cut = `[...document.querySelectorAll('.scroll')].filter(table => table.scrollWidth > table.clientWidth).map(table => table.ariaLabel)`;
+          expect([width, await page.evaluate<string[]>(cut)]).toEqual([width, []]);
         }
       }
       expect(view.problems).toEqual([]);

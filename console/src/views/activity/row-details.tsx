@@ -20,11 +20,18 @@ interface RowDetailsProps {
 
 export function RowDetails({ event, explains, onClose }: RowDetailsProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), [event.id]);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+    // Not to its only button, which is at the end: a long row is read from its beginning.
+    heading.current?.focus();
+  }, [event.id]);
   const { principal, token, subject, chunk } = event;
   return (
     <dialog ref={dialog} class="details" aria-labelledby="details" onClose={onClose}>
-      <h2 id="details">What happened</h2>
+      <h2 ref={heading} id="details" tabIndex={-1}>
+        What happened
+      </h2>
       <dl>
         <Field name="When">{toWhole(event.at)}</Field>
         <Field name="Who">
