@@ -184,10 +184,15 @@ describe.each(HANDS)('by %s', (_hand, handOf) => {
     await person.click('nav a:text-is("Accounts")');
     await person.click('main a:text-is("Connect")');
     await person.click('button:has-text("Sign in at tickets")');
+    // The pages there move while their style sheets come.
+    const isWhole = `document.readyState === 'complete'`;
+    await person.arrive('/interaction/');
+    await page.until(isWhole);
     await person.type('[name=login]', 'ada');
     await person.type('[name=password]', 'x');
     await person.click('[type=submit]');
     await person.see('form:has([name=prompt][value=consent])');
+    await page.until(isWhole);
     await person.click('[type=submit]');
     await person.arrive('/oauth/callback');
     await page.goto(`${day.gateway.origin}/console/accounts`);
