@@ -33,6 +33,8 @@ const testAdminToken = `portico_${Buffer.alloc(32, 2).toString('base64url')}`;
 
 /** Files of tests that run at the same time. */
 const AT_ONCE = 2;
+/** Of end-to-end tests: each waits for one process after the other, so that two of them leave much of two cores idle. */
+const END_TO_END_AT_ONCE = 4;
 const namesOf = (names: readonly string[]) => names.map(name => `test/e2e/${name}.test.ts`);
 /** End-to-end tests that hold the gateway to a time of some seconds, or of a minute, and mostly wait: all of them run at once. */
 const WAITING = namesOf([
@@ -138,7 +140,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           exclude: [...WAITING, ...TIMED],
-          maxWorkers: AT_ONCE,
+          maxWorkers: END_TO_END_AT_ONCE,
           sequence: { groupOrder: 3 },
         },
       },
