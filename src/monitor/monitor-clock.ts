@@ -2,6 +2,7 @@
  * When a monitor wakes, and for what: one alarm for checks, looks and changes of the server's row. What is due is in storage, so
  * that an alarm knows what it was set for whenever it comes. What is wanted while a round runs is kept for the next one.
  */
+import { decidePutOffMs } from './monitor-schedule.ts';
 
 /** What has come due. */
 export interface Due {
@@ -53,6 +54,14 @@ export class MonitorClock {
       await this.#storage.setAlarm(soon);
     }
     await this.#keep(schedule);
+  }
+
+  /** An alarm came. @returns whether it was so late that it was put off; what it came for is due with the next one */
+  async putsOff(scheduledAt = Date.now()): Promise<boolean> {
+    const now = Date.now();
+    const ms = decidePutOffMs(now - scheduledAt, Math.random());
+    if (ms > 0) await this.#storage.setAlarm(now + ms);
+    return ms > 0;
   }
 
   /** What the alarm came for; taken. */

@@ -8,6 +8,9 @@ const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 /** What is waited is this part of the quiet. */
 const QUIET_PARTS = 10;
+/** An alarm that is no later than this is on time, in milliseconds. */
+const ON_TIME_MS = 5_000;
+const MAX_PUT_OFF_MS = 60_000;
 
 /** The interval after so much quiet, in milliseconds. */
 function paceMs({ intervalMs, quietMs }: Pace, quietForMs: number): number {
@@ -33,4 +36,15 @@ export function decideDelayMs(
     paceMs({ intervalMs: Math.min(intervalMs, MAX_RETRY_MS), quietMs }, quietForMs),
   );
   return Math.round(ceiling * (0.5 + 0.5 * random));
+}
+
+/**
+ * Milliseconds by which a late alarm is put off. Where the gateway stood still, all of them are due at once, and requests would wait for
+ * the checks of every server: they are spread over a tenth of the time it stood still, a minute at most.
+ * @param lateMs how long ago it was due
+ * @param random uniform in [0, 1)
+ */
+export function decidePutOffMs(lateMs: number, random: number): number {
+  if (lateMs <= ON_TIME_MS) return 0;
+  return Math.round(Math.min(lateMs / QUIET_PARTS, MAX_PUT_OFF_MS) * random);
 }

@@ -266,9 +266,10 @@ export class ServerMonitor extends DurableObject<Env> {
     return this.#calls.accept((await this.ctx.storage.get('serverId')) === undefined);
   }
 
-  override async alarm(): Promise<void> {
-    const serverId = await this.ctx.storage.get<string>('serverId');
-    if (serverId !== undefined) await this.#round(serverId, await this.#clock.take(Date.now()));
+  override async alarm(info?: AlarmInvocationInfo): Promise<void> {
+    const id = await this.ctx.storage.get<string>('serverId');
+    if (id === undefined || (await this.#clock.putsOff(info?.scheduledTime))) return;
+    await this.#round(id, await this.#clock.take(Date.now()));
   }
 
   /** One round after the other, so that none works with what another is about to change. */
@@ -290,9 +291,8 @@ export class ServerMonitor extends DurableObject<Env> {
     }
     this.#lookedAt = Date.now();
     await this.#clock.settle(wanted);
-    // A look has a fresh access token.
-    const { dueAt } = this.#tokens;
-    if (dueAt !== undefined) await this.#clock.want({ lookAt: dueAt });
+    const { dueAt: nextTokenAt } = this.#tokens;
+    if (nextTokenAt !== undefined) await this.#clock.want({ lookAt: nextTokenAt });
     await this.#serverWatch.rest();
     this.ctx.waitUntil(this.#after.follow(server));
     await this.#notifier.notifyChanges(serverId);

@@ -1,6 +1,6 @@
 /** When a server is checked or looked at next. */
 import { describe, expect, it } from 'vitest';
-import { decideDelayMs } from '../../../src/monitor/monitor-schedule.ts';
+import { decideDelayMs, decidePutOffMs } from '../../../src/monitor/monitor-schedule.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const INTERVAL_MS = 30_000;
@@ -47,5 +47,16 @@ describe('decideDelayMs', () => {
     // A server that is gone for long is tried as rarely; one that went a moment ago is not.
     expect(decideDelayMs(30, pace, 1e12, 1)).toBe(300_000);
     expect(decideDelayMs(30, pace, 60_000, 1)).toBe(30_000);
+  });
+});
+
+describe('decidePutOffMs', () => {
+  it('[REG-4] leaves alone what is on time, and spreads the rest over a tenth of how late it is', () => {
+    expect(decidePutOffMs(-20, 0.9)).toBe(0);
+    expect(decidePutOffMs(5_000, 0.9)).toBe(0);
+    expect(decidePutOffMs(100_000, 0)).toBe(0);
+    expect(decidePutOffMs(100_000, 0.5)).toBe(5_000);
+    expect(decidePutOffMs(3_600_000, 0.5)).toBe(30_000);
+    expect(decidePutOffMs(Infinity, 1)).toBe(60_000);
   });
 });

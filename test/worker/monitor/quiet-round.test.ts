@@ -140,3 +140,23 @@ describe('quiet', () => {
     expect((await sleptRound(id)).inMs).toBeLessThanOrEqual(60_000);
   });
 });
+
+describe('a late alarm', () => {
+  it('[REG-4] is put off, so that a gateway that stood still does not check all servers at once', async () => {
+    const server = new FakeServer();
+    const id = await registerQuiet('late', server);
+    const before = server.posts.length;
+    const alarm = { isRetry: false, retryCount: 0, scheduledTime: Date.now() - HOUR_MS };
+    const inMs = await whileAwake(id, async (monitor, storage) => {
+      // An alarm that came is gone.
+      await storage.deleteAlarm();
+      await monitor.alarm(alarm);
+      return ((await storage.getAlarm()) ?? Infinity) - Date.now();
+    });
+    expect(inMs).toBeLessThanOrEqual(60_000);
+    expect(server.posts).toHaveLength(before);
+    // With the next one all is done that this one came for.
+    await sleptRound(id);
+    expect(server.posts.length).toBeGreaterThan(before);
+  });
+});
