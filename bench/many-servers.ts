@@ -39,6 +39,8 @@ const TOOLS = 10;
 /** What a page of a list has at most. */
 const PAGE_TOOLS = 5_000;
 const ROUNDS = 9;
+/** Searches one after the other, no two alike. */
+const SERIES = 100;
 /** With the local emulation of stores as it is. */
 const LOCAL_ROUNDS = 3;
 const HOUR_MS = 3_600_000;
@@ -172,6 +174,10 @@ async function measureTimes(host: Host, setting: Setting): Promise<Map<string, T
     // A search reads the catalogs of what it finds, where they were not read before.
     await list();
     for (const query of QUERIES) await note('search, again', () => search(query));
+  }
+  for (let n = 0; n < SERIES; n += 1) {
+    const query = `${QUERIES[n % QUERIES.length]} ${n}`;
+    await note('search, one of a series', () => search(query));
   }
   return took;
 }
