@@ -69,9 +69,12 @@ export function skipValue(text: string, at: number): number {
   }
 }
 
-/** The key that a string of JSON is. Few have an escape in them, and to parse one costs more than all else that is done with it. */
+/**
+ * The key that a string of JSON is. Few have an escape in them, and to parse one costs more than all else that is done with it.
+ * @throws SyntaxError for what is no string, so that no text keeps its reader for ever
+ */
 const keyOf = (quoted: string): string =>
-  quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+  /^"[^"\\]*"$/.test(quoted) ? quoted.slice(1, -1) : (JSON.parse(quoted) as string);
 
 /**
  * The members of the object whose text this is, raw.

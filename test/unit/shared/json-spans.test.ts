@@ -141,6 +141,14 @@ describe('rawMembers', () => {
     expect(rawMembers(text).get('n')).toBe(value);
   });
 
+  it.each(
+    `1 true null "" "abc" [] [1] [{"a":1}] {"a" {"a": {"a":1 {"a":1, {"abc {"a\\ {a:1} {1:2} {,`.split(
+      ' ',
+    ),
+  )('refuses %s, which is no object, and does not read on for ever', text => {
+    expect(() => rawMembers(text)).toThrow(SyntaxError);
+  });
+
   it('[MCP-7] takes __proto__ for a key like any other', () => {
     const members = rawMembers('{"__proto__":{"polluted":1},"a":2}');
     expect([...members]).toEqual([
