@@ -40,7 +40,7 @@ export function endOfString(text: string, at: number): number {
 /** Index after the string that starts with the quote at `at`. */
 export const skipString = (text: string, at: number): number => endOfString(text, at) + 1;
 
-/** Index after the value that starts at `at`. */
+/** Index after the value that starts at `at`. @throws SyntaxError where it has no end */
 export function skipValue(text: string, at: number): number {
   const first = text.charCodeAt(at);
   if (first === QUOTE) return skipString(text, at);
@@ -53,20 +53,16 @@ export function skipValue(text: string, at: number): number {
     }
   }
   let depth = 0;
-  let i = at;
-  for (;;) {
+  for (let i = at; i < text.length; i += 1) {
     const c = text.charCodeAt(i);
-    if (c === QUOTE) {
-      i = skipString(text, i);
-      continue;
-    }
-    if (c === OPEN_BRACE || c === OPEN_BRACKET) depth += 1;
+    if (c === QUOTE) i = endOfString(text, i);
+    else if (c === OPEN_BRACE || c === OPEN_BRACKET) depth += 1;
     else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) {
       depth -= 1;
       if (depth === 0) return i + 1;
     }
-    i += 1;
   }
+  throw new SyntaxError('A value has no end');
 }
 
 /**
@@ -107,6 +103,8 @@ export function rawElements(text: string): string[] {
   let i = skipSpace(text, skipSpace(text, 0) + 1);
   while (text.charCodeAt(i) !== CLOSE_BRACKET) {
     const end = skipValue(text, i);
+    // So that no text keeps its reader for ever.
+    if (end === i) throw new SyntaxError('This is no array');
     elements.push(text.slice(i, end));
     i = skipSpace(text, end);
     if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);

@@ -142,7 +142,7 @@ describe('rawMembers', () => {
   });
 
   it.each(
-    `1 true null "" "abc" [] [1] [{"a":1}] {"a" {"a": {"a":1 {"a":1, {"abc {"a\\ {a:1} {1:2} {,`.split(
+    `1 true null "" "abc" [] [1] [{"a":1}] {"a" {"a": {"a":1 {"a":1, {"abc {"a\\ {a:1} {1:2} {, {"a":[ {"a":{"b`.split(
       ' ',
     ),
   )('refuses %s, which is no object, and does not read on for ever', text => {
@@ -181,6 +181,13 @@ describe('rawElements', () => {
       expect([text, rawElements(text)]).toEqual([text, values]);
     }
   });
+
+  it.each(`1 true null "" {} {"a":1} [ [1 [1, ["a [[ [{"a":[1]`.split(' '))(
+    'refuses %s, which is no array, and does not read on for ever',
+    text => {
+      expect(() => rawElements(text)).toThrow(SyntaxError);
+    },
+  );
 });
 
 describe('withMembers', () => {
