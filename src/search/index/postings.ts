@@ -8,6 +8,7 @@ import {
   MAX_PARAMETERS,
   MAX_PARAMETER_CHARS,
   MAX_TITLE_CHARS,
+  divideDescription,
   type SearchedTool,
 } from './searched-tool.ts';
 import { hashText, toTerms } from '../text/terms.ts';
@@ -17,8 +18,8 @@ type Postings = Pick<
   'termHashes' | 'postingStarts' | 'postingTools' | 'frequencies' | 'lengths'
 >;
 
-/** How often a term counts in one field: what is written more often says no more, and stuffing gains nothing. */
-const MAX_FREQUENCY = 3;
+/** How often a term counts in each field: what is written more often says no more, and stuffing gains nothing. */
+const MAX_FREQUENCIES = [3, 2, 3, 3, 3];
 const MAX_LENGTH = 65_535;
 
 /** Postings of tools, by their place in the list. */
@@ -34,7 +35,7 @@ export function toPostings(tools: readonly SearchedTool[]): Postings {
         const hash = hashText(term);
         let count = counts.get(hash);
         if (!count) counts.set(hash, (count = Array.from<number>({ length: FIELD_COUNT }).fill(0)));
-        count[field] = Math.min((count[field] ?? 0) + 1, MAX_FREQUENCY);
+        count[field] = Math.min((count[field] ?? 0) + 1, MAX_FREQUENCIES[field] ?? 0);
       }
     });
     for (const [hash, count] of counts) {
@@ -51,10 +52,11 @@ export function toPostings(tools: readonly SearchedTool[]): Postings {
 function toFields(tool: SearchedTool): string[][] {
   const parameters = tool.parameters.slice(0, MAX_PARAMETERS);
   const chars = MAX_PARAMETER_CHARS;
+  const { lead, rest } = divideDescription(tool.description ?? '');
   return [
     toTerms(tool.name, MAX_NAME_CHARS),
-    toTerms(tool.title ?? '', MAX_TITLE_CHARS),
-    toTerms(tool.description ?? '', MAX_DESCRIPTION_CHARS),
+    [...toTerms(tool.title ?? '', MAX_TITLE_CHARS), ...toTerms(lead, lead.length)],
+    toTerms(rest, MAX_DESCRIPTION_CHARS - lead.length),
     parameters.flatMap(({ name }) => toTerms(name, chars)),
     parameters.flatMap(({ description }) => toTerms(description ?? '', chars)),
   ];

@@ -19,6 +19,10 @@ export const MAX_TITLE_CHARS = 256;
 export const MAX_DESCRIPTION_CHARS = 4_000;
 export const MAX_PARAMETERS = 64;
 export const MAX_PARAMETER_CHARS = 256;
+const MAX_LEAD_CHARS = 200;
+/** A sentence that ends before is an abbreviation or a heading. */
+const LEAST_LEAD_CHARS = 8;
+const SENTENCE_END = /[.!?](?:\s|$)|[。！？\n]/u;
 
 /**
  * What is searched of a catalog's item. Its name is kept whole, because it tells tools apart; its texts are cut.
@@ -36,6 +40,19 @@ export function toSearchedTool(raw: RawObject): SearchedTool {
     parameters: toParameters(toMembers(raw.get('inputSchema'))),
     readOnly: annotations.get('readOnlyHint') === 'true',
   };
+}
+
+/**
+ * A description in two: how it begins, which says what the tool is for, and what follows, which mostly says how it is used. It begins with its first
+ * sentence, cut between words where that is long.
+ */
+export function divideDescription(description: string): { lead: string; rest: string } {
+  const head = description.slice(0, MAX_LEAD_CHARS);
+  const end = SENTENCE_END.exec(head.slice(LEAST_LEAD_CHARS));
+  let length = head.length;
+  if (end) length = LEAST_LEAD_CHARS + end.index + 1;
+  else if (description.length > head.length && head.includes(' ')) length = head.lastIndexOf(' ');
+  return { lead: description.slice(0, length), rest: description.slice(length) };
 }
 
 function toParameters(schema: RawObject): SearchedTool['parameters'] {

@@ -5,10 +5,10 @@
 
 export const SEGMENT_MAGIC = 0x47455350;
 /** In the bytes and in the key they are kept under: another layout, another analysis of text or another meaning of a field is another version. */
-export const SEGMENT_VERSION = 2;
+export const SEGMENT_VERSION = 3;
 
-/** What is counted apart, in this order. */
-export const FIELDS = ['name', 'title', 'description', 'parameters', 'parameterTexts'] as const;
+/** What is counted apart, in this order; `lead` is the title and how the description begins. */
+export const FIELDS = ['name', 'lead', 'description', 'parameters', 'parameterTexts'] as const;
 export const FIELD_COUNT = FIELDS.length;
 
 /** How many there are of each thing; what the header says. */

@@ -7,6 +7,7 @@ import {
   MAX_DESCRIPTION_CHARS,
   MAX_NAME_CHARS,
   MAX_TITLE_CHARS,
+  divideDescription,
   type SearchedTool,
 } from './searched-tool.ts';
 import { hashText } from '../text/terms.ts';
@@ -21,19 +22,26 @@ export function toVectors(
   arrays: Vectors,
   previous: (Vectors & { readonly embeddingId: number }) | undefined,
 ): void {
-  const texts = tools.map(toEmbeddedText);
-  arrays.textHashes.set(hashTexts(texts));
+  const texts = tools.map(toDividedText);
+  arrays.textHashes.set(hashTexts(texts.map(({ lead, rest }) => `${lead}\0${rest}`)));
   const known = previous?.embeddingId === embedding.id ? previous : undefined;
   findTexts(arrays.textHashes, known).forEach((place, index) => {
+    const { lead = '', rest = '' } = texts[index] ?? {};
     const small =
       known && place >= 0
         ? takeVector(known, place, embedding.dimensions)
-        : toSmallVector(embedding.embed(texts[index] ?? ''));
+        : toSmallVector(embedding.embed(lead, rest));
     putVector(small, index, arrays);
   });
 }
 
-/** What of a tool has a vector. */
+/** What of a tool has a vector here: in full, and for less. */
+function toDividedText({ description = '', ...tool }: SearchedTool) {
+  const { lead, rest } = divideDescription(description.slice(0, MAX_DESCRIPTION_CHARS));
+  return { lead: toEmbeddedText({ ...tool, description: lead }), rest };
+}
+
+/** What of a tool a vector is made of. */
 export function toEmbeddedText({ name, title = '', description = '' }: SearchedTool): string {
   return [
     name.slice(0, MAX_NAME_CHARS),

@@ -16,9 +16,10 @@ export function toLexicalScores(
 ): Float32Array {
   const scores = new Float32Array(all.places);
   const best = new Float32Array(all.places);
-  for (const { term, neighbours } of terms) {
+  for (const { term, neighbours, rarity } of terms) {
     const matches = toMatches(term, all, tuning);
-    const own = toRarity(matches.places.length, all.count);
+    const english = tuning.everydayWeight + (1 - tuning.everydayWeight) * rarity;
+    const own = english * toRarity(matches.places.length, all.count);
     raise(best, matches, own, tuning);
     for (const { term: near, similarity } of neighbours) {
       const nearby = toMatches(near, all, tuning);

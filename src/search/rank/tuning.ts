@@ -14,6 +14,8 @@ export interface Tuning {
   fields: readonly FieldTuning[];
   serverName: FieldTuning;
   serverDescription: FieldTuning;
+  /** How much the commonest word of English counts; the rarest counts 1. */
+  everydayWeight: number;
   /** BM25's k1: how soon more of the same word gains nothing. */
   saturation: number;
   /** How much a neighbour of a word counts in its place, times its similarity. */
@@ -45,13 +47,14 @@ export interface Tuning {
 export const TUNING: Tuning = {
   fields: [
     { weight: 1, lengthPenalty: 0 },
-    { weight: 1, lengthPenalty: 0.5 },
-    { weight: 1, lengthPenalty: 0.5 },
+    { weight: 1.3, lengthPenalty: 0.5 },
+    { weight: 0.8, lengthPenalty: 0.5 },
     { weight: 0.3, lengthPenalty: 0.5 },
     { weight: 0.3, lengthPenalty: 0.5 },
   ],
   serverName: { weight: 1, lengthPenalty: 0.5 },
   serverDescription: { weight: 0.5, lengthPenalty: 0.75 },
+  everydayWeight: 0.6,
   saturation: 1.8,
   neighbourWeight: 0.8,
   serverVectorWeight: 0.5,

@@ -10,18 +10,20 @@
  */
 import { STOP_WORDS } from './stop-words.ts';
 import { FNV_OFFSET, FNV_PRIME, hashText, mix } from './terms.ts';
-import { toWords } from './words.ts';
+import { toWords, type Word } from './words.ts';
 
 export interface Embedding {
   readonly dimensions: number;
   /** Another table has another id: vectors of two tables cannot be compared. */
   readonly id: number;
-  /** Unit vector of a text; all zero where no piece is known. */
-  embed(text: string): Float32Array;
+  /** Unit vector of a text; all zero where no piece is known. @param rest what follows it and counts for less */
+  embed(text: string, rest?: string): Float32Array;
   /** Words that mean about what this one does, as terms (`hashText` of a stem), nearest first; none where the word is not in the table as a whole. */
   neighboursOf(word: string): Neighbour[];
   /** Where a word is in the table, the commonest first; undefined where it is not there as a whole. */
   placeOf(word: string): number | undefined;
+  /** How rare a word is in English, 0 to 1; 1 where it is not in the table as a whole. */
+  rarityOf(word: string): number;
 }
 
 /** A term near a word. */
@@ -41,6 +43,10 @@ const MAX_CHARS = 2_000;
 const MAX_PIECE_CHARS = 24;
 /** How often one word counts: what is written more often says no more, and stuffing gains nothing. */
 const MAX_TIMES = 3;
+/** How much a word of the rest counts. */
+const REST_WEIGHT = 0.3;
+/** So many words, the commonest, are about equally common. */
+const COMMON_WORDS = 1_000;
 
 /** Reads the file; the bytes are not copied and must not change. Throws where they are malformed. */
 export function readEmbedding(bytes: ArrayBuffer): Embedding {
@@ -48,20 +54,24 @@ export function readEmbedding(bytes: ArrayBuffer): Embedding {
   const { dimensions, id } = table;
   const find = toFinder(table.hashes);
 
-  const embed = (text: string): Float32Array => {
+  const embed = (text: string, rest = ''): Float32Array => {
     const sum = new Float32Array(dimensions);
-    const addPieces = (pieces: readonly number[]) => {
-      for (const piece of pieces) addRow(table, piece, sum);
-    };
     const times = new Map<string, number>();
-    for (const { whole, parts } of toWords(text, MAX_CHARS)) {
-      const before = times.get(whole) ?? 0;
-      if (before === MAX_TIMES) continue;
-      times.set(whole, before + 1);
-      const pieces = STOP_WORDS.has(whole) ? [] : toPieces(whole, find);
-      if (parts.length === 1 || pieces.length === 1) addPieces(pieces);
-      else for (const part of parts) if (!STOP_WORDS.has(part)) addPieces(toPieces(part, find));
-    }
+    const addWords = (words: readonly Word[], weight: number): void => {
+      const addPieces = (pieces: readonly number[]) => {
+        for (const piece of pieces) addRow(table, piece, weight, sum);
+      };
+      for (const { whole, parts } of words) {
+        const before = times.get(whole) ?? 0;
+        if (before === MAX_TIMES) continue;
+        times.set(whole, before + 1);
+        const pieces = STOP_WORDS.has(whole) ? [] : toPieces(whole, find);
+        if (parts.length === 1 || pieces.length === 1) addPieces(pieces);
+        else for (const part of parts) if (!STOP_WORDS.has(part)) addPieces(toPieces(part, find));
+      }
+    };
+    addWords(toWords(text, MAX_CHARS), 1);
+    addWords(toWords(rest, Math.max(MAX_CHARS - text.length, 0)), REST_WEIGHT);
     return normalise(sum);
   };
 
@@ -81,7 +91,12 @@ export function readEmbedding(bytes: ArrayBuffer): Embedding {
     return place < 0 ? undefined : place;
   };
 
-  return { dimensions, id, embed, neighboursOf, placeOf };
+  const rarityOf = (word: string): number => {
+    const count = table.hashes.length;
+    return Math.log1p((placeOf(word) ?? count) / COMMON_WORDS) / Math.log1p(count / COMMON_WORDS);
+  };
+
+  return { dimensions, id, embed, neighboursOf, placeOf, rarityOf };
 }
 
 /** Makes a vector one of length 1, in place; one of length 0 stays. */
@@ -150,8 +165,13 @@ function toPieces(word: string, find: Find): number[] {
   return pieces;
 }
 
-function addRow({ dimensions, scales, rows }: Table, piece: number, sum: Float32Array): void {
-  const scale = scales[piece] ?? 0;
+function addRow(
+  { dimensions, scales, rows }: Table,
+  piece: number,
+  weight: number,
+  sum: Float32Array,
+): void {
+  const scale = weight * (scales[piece] ?? 0);
   const from = piece * dimensions;
   for (let i = 0; i < dimensions; i += 1) sum[i] = (sum[i] ?? 0) + scale * (rows[from + i] ?? 0);
 }

@@ -13,6 +13,8 @@ export interface QueryTerm {
   term: number;
   /** What counts in its place where a tool does not have it. */
   neighbours: readonly Neighbour[];
+  /** How rare it is in English, 0 to 1: everyday words say little of a tool, however few tools have them. */
+  rarity: number;
 }
 
 export interface Query {
@@ -55,7 +57,8 @@ export function toQuery(
     const term = hashText(toStem(word));
     if (STOP_WORDS.has(word) || terms.has(term) || terms.size === MAX_QUERY_TERMS) return;
     const corrections = isHeld(term) ? [] : correct(word);
-    terms.set(term, { term, neighbours: [...corrections, ...near.of(word)] });
+    const neighbours = [...corrections, ...near.of(word)];
+    terms.set(term, { term, neighbours, rarity: embedding.rarityOf(word) });
   };
   const slips: string[] = [];
   const correct = (word: string): Neighbour[] => {

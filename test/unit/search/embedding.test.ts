@@ -32,6 +32,27 @@ describe('the table that is shipped', () => {
     },
   );
 
+  it('[FIND-1] knows everyday words from rare ones, and none as rare as one it has not', () => {
+    const rarities = ['time', 'weather', 'kubernetes'].map(word => EMBEDDING.rarityOf(word));
+    expect(rarities).toEqual(rarities.toSorted((a, b) => a - b));
+    expect(EMBEDDING.rarityOf('time')).toBeLessThan(0.2);
+    expect(EMBEDDING.rarityOf('zzyzxq')).toBe(1);
+  });
+
+  it('[FIND-1] counts what follows for less, and each word three times in all', () => {
+    const near = (text: string, rest?: string) =>
+      EMBEDDING.embed(text, rest).reduce(
+        (sum, value, i) => sum + value * (EMBEDDING.embed('weather')[i] ?? 0),
+        0,
+      );
+    expect(near('weather', 'invoice')).toBeGreaterThan(near('weather invoice'));
+    expect(near('invoice', 'weather')).toBeLessThan(near('weather invoice'));
+    expect(EMBEDDING.embed('mail mail mail', 'mail mail')).toEqual(
+      EMBEDDING.embed('mail mail mail'),
+    );
+    expect(EMBEDDING.embed('mail', '')).toEqual(EMBEDDING.embed('mail'));
+  });
+
   it('[FIND-1] has neighbours as the stemmer of today makes their terms', () => {
     const terms = EMBEDDING.neighboursOf('mail').map(({ term }) => term);
     expect(terms).toContain(hashText(toTerms('emails', 50)[0] ?? ''));

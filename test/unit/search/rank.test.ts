@@ -54,6 +54,20 @@ describe('what is found', () => {
     expect(nameOf(ask(query)[0])).toBe(name);
   });
 
+  it('[FIND-1] a tool by how its description begins, before one that says it further on', () => {
+    const [lead, rest] = ['Converts audio to text.', 'Works on any file of the folder.'];
+    const tools = [toTool('b', `${lead} ${rest}`), toTool('a', `${rest} ${lead}`)];
+    expect(ask('convert audio', [toSearched('s', tools)]).map(({ tool }) => tool)).toEqual([0, 1]);
+    expect(ask('any file', [toSearched('s', tools)]).map(({ tool }) => tool)).toEqual([1, 0]);
+  });
+
+  it('[FIND-1] by a word that says something, before an everyday one that is as rare here', () => {
+    const tools = [toTool('b', 'invoice'), toTool('a', 'time')];
+    const words = { ...TUNING, semanticWeight: 0 };
+    const found = rank('invoice time', [toSearched('s', tools)], EMBEDDING, 2, words);
+    expect(found.map(({ tool }) => tool)).toEqual([0, 1]);
+  });
+
   it('[FIND-1] tools of a server whose name is asked for come first', () => {
     const first = ask('github').slice(0, 4);
     expect(first.every(({ searched }) => searched === 0)).toBe(true);

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { rawMembers } from '../../../src/shared/json/json-spans.ts';
 import type { Embedding } from '../../../src/search/text/embedding.ts';
 import { buildSegment, readSegment, toSearchedTool } from '../../../src/search/index/segment.ts';
+import { divideDescription } from '../../../src/search/index/searched-tool.ts';
 import { EMBEDDING, toSegment, toTool } from './made.ts';
 
 const TOOLS = [
@@ -14,9 +15,9 @@ const TOOLS = [
 
 const counted = () => {
   const texts: string[] = [];
-  const embed = (text: string) => {
+  const embed = (text: string, rest?: string) => {
     texts.push(text);
-    return EMBEDDING.embed(text);
+    return EMBEDDING.embed(text, rest);
   };
   return { texts, embedding: { ...EMBEDDING, embed } satisfies Embedding };
 };
@@ -116,6 +117,25 @@ describe('what is searched of a definition', () => {
     expect(tool).not.toHaveProperty('description');
     expect(tool).not.toHaveProperty('title');
     expect(typeof tool.name).toBe('string');
+  });
+
+  it.each([
+    ['Opens an issue. Needs a title.', 'Opens an issue.'],
+    ['Opens an issue in v1.2 of it? Yes', 'Opens an issue in v1.2 of it?'],
+    ['E.g. one. It is long enough.', 'E.g. one.'],
+    ['Opens one new issue\nArgs: title', 'Opens one new issue\n'],
+    [
+      '指定した都市の現在の天気を取得します。都市名が必要です',
+      '指定した都市の現在の天気を取得します。',
+    ],
+    ['word '.repeat(100), 'word '.repeat(40).trimEnd()],
+    ['x'.repeat(300), 'x'.repeat(200)],
+    ['short', 'short'],
+    ['', ''],
+  ])('[FIND-1] of a description begins with its first sentence: %j', (description, lead) => {
+    const divided = divideDescription(description);
+    expect(divided.lead).toBe(lead);
+    expect(divided.lead + divided.rest).toBe(description);
   });
 
   it('[FIND-1] is bounded, but for the name, which tells tools apart', () => {
