@@ -66,13 +66,6 @@ export function skipValue(text: string, at: number): number {
 }
 
 /**
- * The key that a string of JSON is. Few have an escape in them, and to parse one costs more than all else that is done with it.
- * @throws SyntaxError for what is no string, so that no text keeps its reader for ever
- */
-const keyOf = (quoted: string): string =>
-  /^"[^"\\]*"$/.test(quoted) ? quoted.slice(1, -1) : (JSON.parse(quoted) as string);
-
-/**
  * The members of the object whose text this is, raw.
  * @param text valid JSON text of one object
  * @param onRepeat told of each key that was there before
@@ -82,7 +75,7 @@ export function rawMembers(text: string, onRepeat?: (key: string) => void): RawO
   let i = skipSpace(text, skipSpace(text, 0) + 1);
   while (text.charCodeAt(i) !== CLOSE_BRACE) {
     const keyEnd = skipString(text, i);
-    const key = keyOf(text.slice(i, keyEnd));
+    const key = JSON.parse(text.slice(i, keyEnd)) as string;
     i = skipSpace(text, keyEnd);
     if (text.charCodeAt(i) === COLON) i = skipSpace(text, i + 1);
     const valueEnd = skipValue(text, i);
