@@ -31,10 +31,10 @@ const testKeys = {
 };
 const testAdminToken = `portico_${Buffer.alloc(32, 2).toString('base64url')}`;
 
-/** Files of tests that run at the same time. */
+/** Files of unit tests that run at the same time. */
 const AT_ONCE = 2;
-/** Of end-to-end tests: each waits for one process after the other, so that two of them leave much of two cores idle. */
-const END_TO_END_AT_ONCE = 4;
+/** Of other tests: each waits for one process or alarm after the other, so that two of them leave much of two cores idle. */
+const WAITING_AT_ONCE = 4;
 const namesOf = (names: readonly string[]) => names.map(name => `test/e2e/${name}.test.ts`);
 /** End-to-end tests that hold the gateway to a time of some seconds, or of a minute, and mostly wait: all of them run at once. */
 const WAITING = namesOf([
@@ -93,7 +93,7 @@ export const inWorkerd = (outboundService: typeof answerOutbound) =>
 export const workerTests = {
   name: 'worker',
   env: drawsEnv,
-  maxWorkers: AT_ONCE,
+  maxWorkers: WAITING_AT_ONCE,
   // To load the Worker takes longer than most files: they share it, and `setup.ts` empties what it keeps.
   isolate: false,
   include: ['test/worker/**/*.test.ts'],
@@ -140,7 +140,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           exclude: [...WAITING, ...TIMED],
-          maxWorkers: END_TO_END_AT_ONCE,
+          maxWorkers: WAITING_AT_ONCE,
           sequence: { groupOrder: 3 },
         },
       },

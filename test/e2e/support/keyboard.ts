@@ -17,7 +17,7 @@ const FOCUSED_LABEL =
 
 /** Presses Tab until what has the focus is called so. */
 export async function tabTo(page: Page, name: RegExp): Promise<void> {
-  for (let presses = 0; presses < 20; presses += 1) {
+  for (let presses = 0; presses < 40; presses += 1) {
     const focused = page.locator(':focus');
     if ((await focused.count()) === 1) {
       const label = await page.evaluate<string>(FOCUSED_LABEL);
