@@ -80,6 +80,7 @@ async function open({ dataDir, token }: Setting, keys: string, inspect = false):
     dataDir,
     port: 0,
     inspect,
+    opensDatabase: true,
     env: {
       PORTICO_KEYS: keys,
       PORTICO_ADMIN_TOKEN: token,
@@ -142,7 +143,7 @@ async function measureTimes(host: Host, setting: Setting): Promise<Map<string, T
     const before = took.get(kind) ?? [];
     took.set(kind, [...before, await timed(act)]);
   };
-  const database = await host.d1();
+  const database = host.database();
   const [server] = (
     await database
       .prepare("SELECT id FROM servers WHERE name LIKE 'server-0%'")

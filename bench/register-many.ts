@@ -26,7 +26,7 @@ export async function registerMany(host: Host, { token, port, count, tools }: Ma
     const mcpServers = Object.fromEntries(entries) as unknown;
     await requestJson(`${host.url}/api/v1/aggregator/import`, token, { mcpServers });
   }
-  const database = await host.d1();
+  const database = host.database();
   const until = Date.now() + CONNECT_MS;
   for (;;) {
     const { results } = await database

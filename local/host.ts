@@ -14,6 +14,7 @@ import type { Network } from '../src/http/host-settings.ts';
 import { trustedCertificates } from './certificates.ts';
 import type { GatewayFiles } from './gateway-files.ts';
 import type { LogFile } from './log-file.ts';
+import { databaseWorker } from './database.ts';
 import { createDraining } from './draining.ts';
 import { applyMigrations } from './migrations.ts';
 import type { Database, Migration } from './migrations.ts';
@@ -62,13 +63,15 @@ export interface HostOptions {
   log?: LogFile;
   /** Opens the inspector, which costs time: for profiles only. */
   inspect?: boolean;
+  /** Opens a way to the database beside the gateway: for tests and benches only. */
+  opensDatabase?: boolean;
 }
 
 export interface Host {
   /** Origin without a slash at its end. */
   readonly url: string;
-  /** The database, for what changes it beside the gateway; a start does not pay for it. */
-  d1(): Promise<Database>;
+  /** The database, for what changes it beside the gateway; throws when it was not asked for. */
+  database(): Database;
   /** Names of the migrations that this start applied. */
   readonly applied: readonly string[];
   /** Origin of an extra Worker. */
@@ -97,6 +100,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
   const drainKey = randomBytes(32).toString('base64url');
   const extra = options.workers ?? [];
+  const database = options.opensDatabase ? databaseWorker(config) : undefined;
   const instance = await startMiniflare({
     ...baseOptions(storage, options.log),
     ...(options.inspect ? { inspectorPort: 0 } : {}),
@@ -122,6 +126,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       ...extra.map(worker =>
         workerOptions(worker.name, worker.script, config, worker.port ?? 0, worker.env ?? {}),
       ),
+      ...(database ? [database.worker] : []),
     ],
   }).catch(error => {
     throw isAddressInUse(error) ? portTaken(options.port) : error;
@@ -135,9 +140,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
     if (origin === undefined) throw new Error(`No Worker named ${name}`);
     return origin;
   };
+  const opened = await database?.open(instance);
   return {
     url: urlOf('portico'),
-    d1: async () => (await instance.getD1Database('DB', 'portico')) as unknown as Database,
+    database() {
+      if (!opened) throw new Error('The database was not asked for (opensDatabase)');
+      return opened;
+    },
     applied,
     urlOf,
     inspectorPort: async () => Number((await instance.getInspectorURL()).port),
@@ -159,16 +168,10 @@ export async function migrateOnce(
   const note = join(storage, 'd1', 'migrations.sha256');
   const digest = createHash('sha256').update(JSON.stringify(migrations)).digest('hex');
   if ((await readFile(note, 'utf8').catch(() => '')) === digest) return [];
-  const instance = await startMiniflare({
-    ...baseOptions(storage, log),
-    name: 'migrate',
-    modules: true,
-    script: 'export default {}',
-    d1Databases: config.databases,
-  });
+  const { worker, open } = databaseWorker(config);
+  const instance = await startMiniflare({ ...baseOptions(storage, log), workers: [worker] });
   try {
-    const database = (await instance.getD1Database('DB')) as unknown as Database;
-    const applied = await applyMigrations(database, migrations);
+    const applied = await applyMigrations(await open(instance), migrations);
     await writeFile(note, digest);
     return applied;
   } finally {

@@ -7,7 +7,6 @@
  * or 2 for a wrong command line or admin token.
  */
 import { readFileSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createApi } from './api.ts';
@@ -70,7 +69,6 @@ async function start(): Promise<void> {
   const log = openLogFile(join(dataDir, 'log'), undefined, onRequest);
   logFile = log;
 
-  enableCompileCache(join(ROOT, 'node_modules/.cache/node'));
   const loading = import('./gateway.ts');
   const demo = options.demo ? await startDemoServers(dataDir, log) : undefined;
   const { startGateway } = await loading;

@@ -129,7 +129,13 @@ async function run(dataDir: string, port: number): Promise<string[]> {
     PORTICO_DISCOVERY_INTERVAL_MS: String(HOUR_MS),
     PORTICO_HEALTH_INTERVAL_MS: String(HOUR_MS),
   };
-  const host = await startHost({ files: await readSourceFiles(), dataDir, port: 0, env });
+  const host = await startHost({
+    files: await readSourceFiles(),
+    dataDir,
+    port: 0,
+    opensDatabase: true,
+    env,
+  });
   try {
     if (kept === undefined) {
       await fill(host, { token, port, say });

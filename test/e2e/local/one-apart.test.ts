@@ -53,7 +53,7 @@ it('[OPS-4] the last Worker goes on while the schema becomes new under it, and a
   const folder = await versions.folder(before);
   const last = await start(folder, 'last', 'last');
   await tour(last.at, 'on-its-own', upstream.origin);
-  const applied = await applyMigrations(await last.host.d1(), versions.migrations.new);
+  const applied = await applyMigrations(last.host.database(), versions.migrations.new);
   expect(applied.length).toBe(versions.migrations.new.length - versions.migrations.last.length);
   expect(await callOn(last.at)).toContain('still here');
   await tour(last.at, 'on-the-new', upstream.origin);
@@ -76,7 +76,7 @@ it('[OPS-4] this Worker does on the last schema what the last one did, and says 
   await tour(at, 'behind', upstream.origin);
   expect(await readiness(at)).toBe(isSame() ? 'ok' : 'migrations_pending');
 
-  await applyMigrations(await host.d1(), versions.migrations.new);
+  await applyMigrations(host.database(), versions.migrations.new);
   await tour(at, 'caught-up', upstream.origin);
   await expect.poll(() => readiness(at), { timeout: 30_000 }).toBe('ok');
 });

@@ -63,6 +63,7 @@ export async function readTwoVersions(): Promise<TwoVersions> {
         files: { ...files[worker], migrations },
         dataDir,
         port: 0,
+        opensDatabase: true,
         env: { ...SETTINGS, PORTICO_KEYS: JSON.stringify(keys), PORTICO_ADMIN_TOKEN: adminToken },
       });
       hosts.push(host);
