@@ -4,6 +4,7 @@
  * process is gone. On Windows there is no watchdog.
  */
 import { execFileSync, spawn, type ChildProcessByStdio } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 
 /** `+ 12` begins a process, `+ -12` a group, `- 12` ends one. What is left gets SIGTERM, and two seconds later SIGKILL. */
@@ -36,15 +37,37 @@ export function unwatch(id: number): void {
 
 /** Ids of the children of this process that run a program; none where the system does not tell. */
 export function findChildren(program: string): number[] {
+  return listChildren().flatMap(({ id, command }) => (command.endsWith(program) ? [id] : []));
+}
+
+interface Child {
+  id: number;
+  command: string;
+}
+
+/** Linux has them in files; elsewhere `ps` is asked, which takes 30 ms. */
+function listChildren(): Child[] {
+  const list = readIfThere(`/proc/self/task/${process.pid}/children`);
+  if (list !== undefined) {
+    const ids = list.trim().split(' ').map(Number);
+    return ids.map(id => ({ id, command: readIfThere(`/proc/${id}/comm`)?.trimEnd() ?? '' }));
+  }
   try {
     const text = execFileSync('ps', ['-axo', 'pid=,ppid=,comm='], { encoding: 'utf8' });
     return text.split('\n').flatMap(line => {
-      const [pid, parent, ...command] = line.trim().split(/ +/);
-      const isOurs = Number(parent) === process.pid && command.join(' ').endsWith(program);
-      return isOurs ? [Number(pid)] : [];
+      const [id, parent, ...command] = line.trim().split(/ +/);
+      return Number(parent) === process.pid ? [{ id: Number(id), command: command.join(' ') }] : [];
     });
   } catch {
     return [];
+  }
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
   }
 }
 
