@@ -15,7 +15,7 @@ import {
   type JsonObject,
   type RpcRequest,
 } from '../shared/protocol.ts';
-import { checkNames } from './name-bounds.ts';
+import { checkNames } from './params.ts';
 
 /** The headers that matter here; null where absent. */
 export interface ProtocolHeaders {

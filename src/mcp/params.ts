@@ -1,15 +1,56 @@
 /**
- * Takes the params of a message apart, once it can be read in one way only (SEC-10). The gateway decides on members by their exact
- * names and forwards the others unseen; a server that folds names would read `Name` in place of the `name` that was decided on. So a
- * member that folds to a decided name is refused, and one that is there twice, wherever it stands among the decided ones. What is
- * below `arguments` is the tool's own and is not judged.
+ * What the params of a message may be. Their names are bounded in length before anything looks one up, compares, records or repeats it.
+ * They are taken apart once they can be read in one way only (SEC-10): the gateway decides on members by their exact names and forwards
+ * the others unseen; a server that folds names would read `Name` in place of the `name` that was decided on. So a member that folds to a
+ * decided name is refused, and one that is there twice, wherever it stands among the decided ones. What is below `arguments` is the
+ * tool's own and is not judged. Pure; linear in the text.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
-import { DecidedNames } from '../shared/util/folded-name.ts';
 import { rawMembers, type RawObject } from '../shared/json/json-spans.ts';
 import { toVisible } from '../shared/util/visible-text.ts';
-import { META } from '../shared/protocol.ts';
+import { META, isObject, type JsonObject, type RpcRequest } from '../shared/protocol.ts';
+import { MAX_NAME_CHARS, MAX_URI_CHARS } from '../shared/util/name-limits.ts';
+
+/** Longest rest that is folded, in UTF-16 units; no known name is near it. */
+const MAX_REST_CHARS = 128;
+const ASCII_NAME = /^[\x20-\x7e]*$/;
+const ASCII_IGNORED = /[ _-]+/g;
+/** What no name is made of: marks, blanks, controls, what shows nothing. */
+const IGNORED = /[\p{M}\p{C}\p{Z}\p{Default_Ignorable_Code_Point}_-]+/gu;
+
+/**
+ * A name as lenient parsers of JSON read it, without case, marks, blanks, separators and compatibility forms: some match names without
+ * case (Go's `encoding/json`, .NET), some without `_` and `-` (Go's v2, Python's aliases), some stop at NUL or drop what cannot be seen.
+ * @returns undefined where it is too long to fold to a known name
+ */
+export function foldName(name: string): string | undefined {
+  if (ASCII_NAME.test(name)) return name.replaceAll(ASCII_IGNORED, '').toLowerCase();
+  // Marks go first: to put a long run of them in order would cost its square.
+  const rest = name.replaceAll(IGNORED, '');
+  if (rest.length > MAX_REST_CHARS) return undefined;
+  const plain = rest.normalize('NFKD').replaceAll(IGNORED, '');
+  // Upper case first, since some letters have a case of others: U+0131 is a small letter of I.
+  return plain.toUpperCase().toLowerCase().normalize('NFKD').replaceAll(IGNORED, '');
+}
+
+/** The names that something is decided on, to be told from those that fold to one of them. */
+export class DecidedNames {
+  readonly #names: ReadonlySet<string>;
+  readonly #folded: ReadonlyMap<string, string>;
+
+  constructor(names: readonly string[]) {
+    this.#names = new Set(names);
+    this.#folded = new Map(names.map(name => [foldName(name) ?? name, name]));
+  }
+
+  /** The decided name that a name is another spelling of; undefined for the decided names themselves. */
+  otherSpellingOf(name: string): string | undefined {
+    if (this.#names.has(name)) return undefined;
+    const folded = foldName(name);
+    return folded === undefined ? undefined : this.#folded.get(folded);
+  }
+}
 
 const MAX_SHOWN_CHARS = 60;
 
@@ -85,3 +126,50 @@ function readOnce(
   }
   return members;
 }
+
+/** Longest id of a task and cursor: both are made here, and hold a name of a server in a form of ours. */
+const MAX_OWN_CHARS = 32_768;
+
+const PARAM_BOUNDS: readonly (readonly [member: string, maxChars: number])[] = [
+  ['name', MAX_NAME_CHARS],
+  ['uri', MAX_URI_CHARS],
+  ['cursor', MAX_OWN_CHARS],
+  ['taskId', MAX_OWN_CHARS],
+  ['level', MAX_NAME_CHARS],
+];
+const REF_BOUNDS = [
+  ['name', MAX_NAME_CHARS],
+  ['uri', MAX_URI_CHARS],
+] as const;
+const META_BOUNDS = [['progressToken', MAX_NAME_CHARS]] as const;
+
+/**
+ * @param request whose params are absent or an object
+ * @throws PorticoError `invalid_request`, `invalid_params`
+ */
+export function checkNames({ id, method, params }: RpcRequest): void {
+  if (method.length > MAX_NAME_CHARS) throw tooLong('invalid_request', 'method', MAX_NAME_CHARS);
+  if (typeof id === 'string' && id.length > MAX_NAME_CHARS) {
+    throw tooLong('invalid_request', 'id', MAX_NAME_CHARS);
+  }
+  if (!params) return;
+  check(params, PARAM_BOUNDS, 'params');
+  check(params['ref'], REF_BOUNDS, 'params.ref');
+  check(params['_meta'], META_BOUNDS, 'params._meta');
+}
+
+function check(
+  holder: unknown,
+  bounds: readonly (readonly [member: string, maxChars: number])[],
+  where: string,
+): void {
+  if (!isObject(holder)) return;
+  for (const [member, maxChars] of bounds) {
+    const value = (holder as JsonObject)[member];
+    if (typeof value !== 'string' || value.length <= maxChars) continue;
+    throw tooLong('invalid_params', `${where}.${member}`, maxChars);
+  }
+}
+
+const tooLong = (code: 'invalid_request' | 'invalid_params', where: string, maxChars: number) =>
+  new PorticoError(code, `${where} may have ${maxChars} characters at most`);

@@ -1,6 +1,6 @@
 /** Names as lenient parsers read them. */
 import { describe, expect, it } from 'vitest';
-import { DecidedNames, foldName } from '../../../src/shared/util/folded-name.ts';
+import { DecidedNames, foldName } from '../../../src/mcp/params.ts';
 import { leastCostOf } from '../hostile-texts.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
