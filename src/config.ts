@@ -15,7 +15,7 @@ import { CHAT_SETTINGS, toChatSettings, type ChatSettings } from './agents/chat/
 import { HOST_SETTINGS, toHostSettings, type HostSettings } from './http/host-settings.ts';
 import type { NameStyle } from './shared/naming/qualified-name.ts';
 import type { HealthDefaults, Pace } from './servers/health/health-settings.ts';
-import type { JsonBounds } from './shared/json/json-bounds.ts';
+import type { JsonBounds } from './shared/json/json-spans.ts';
 import { nearestName } from './shared/util/nearest-name.ts';
 import {
   LIMIT_SETTINGS,

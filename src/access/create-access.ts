@@ -1,7 +1,7 @@
 /** Access: who calls, on which state that is decided, and what administrators make of it. */
 import type { AdminAudit } from '../audit/admin-audit.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
-import { isTokenForm } from '../shared/identity/token.ts';
+import { isTokenForm } from '../shared/identity/principal.ts';
 import { SealedIds } from './admission/sealed-id.ts';
 import { Sessions, type SessionsOptions } from './admission/sessions.ts';
 import { Snapshots } from './admission/snapshots.ts';

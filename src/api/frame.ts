@@ -14,7 +14,7 @@ import type { PreviewService } from '../gateway/explain/preview-service.ts';
 import type { ClientRecords } from '../oauth/clients/client-service.ts';
 import type { Grants } from '../oauth/grants/grant-service.ts';
 import type { Tokens } from '../access/tokens/token-service.ts';
-import type { Scope } from '../shared/identity/token.ts';
+import type { Scope } from '../shared/identity/principal.ts';
 import type { Toolsets } from '../access/toolsets/toolset-service.ts';
 import type { Allowlist } from '../agents/ask/allowlist-service.ts';
 import type { AskService } from '../agents/ask/ask-service.ts';

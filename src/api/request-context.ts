@@ -1,7 +1,7 @@
 /** What a route hands on of its request to what works for it. */
 import { principalOwner } from '../shared/identity/object-owners.ts';
 import type { Context } from 'hono';
-import { parseBearer } from '../shared/identity/token.ts';
+import { parseBearer } from '../shared/identity/principal.ts';
 import type { Snapshot, Snapshots } from '../access/admission/snapshots.ts';
 import { readCookie } from '../sign-in/sign-in-cookie.ts';
 import type { CallerView } from '../gateway/viewer.ts';

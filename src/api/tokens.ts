@@ -12,8 +12,7 @@ import {
   toTokenView,
   type ShownToken,
 } from '../access/tokens/token-schema.ts';
-import { ScopeSchema } from '../shared/identity/token.ts';
-import { administersAll, hasLimits } from '../shared/identity/principal.ts';
+import { ScopeSchema, administersAll, hasLimits } from '../shared/identity/principal.ts';
 import type { Snapshot } from '../access/admission/snapshots.ts';
 import { OWN_SCOPES } from '../access/tokens/own-tokens.ts';
 import { restrictToCaller } from '../gateway/steps/restrict.ts';

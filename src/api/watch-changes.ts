@@ -4,8 +4,7 @@
  */
 import type { Snapshot } from '../access/admission/snapshots.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
-import { administers, administersAll, hasScope } from '../shared/identity/principal.ts';
-import type { Scope } from '../shared/identity/token.ts';
+import { administers, administersAll, hasScope, type Scope } from '../shared/identity/principal.ts';
 
 /** What it takes to be told. */
 export const WATCH_SCOPE: Scope = 'servers:read';

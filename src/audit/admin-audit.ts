@@ -4,8 +4,12 @@
  *
  * Invariants: exactly one row for each act; a row that says `done` exists exactly where the change does.
  */
-import { requireScope, requireServerScope, type Actor } from '../shared/identity/principal.ts';
-import type { Scope } from '../shared/identity/token.ts';
+import {
+  requireScope,
+  requireServerScope,
+  type Actor,
+  type Scope,
+} from '../shared/identity/principal.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import type { JsonObject } from '../shared/protocol.ts';
 import { chain, type AuditEvent } from './audit-schema.ts';

@@ -7,7 +7,7 @@ import { inEra } from '../servers/registry/in-era.ts';
 import type { ClientTraits } from '../servers/catalog/conditions.ts';
 import { Lru } from '../shared/util/lru.ts';
 import type { Era, JsonObject } from '../shared/protocol.ts';
-import { featuresOf } from '../shared/client-features.ts';
+import { featuresOf } from '../shared/client-capabilities.ts';
 
 /** Kinds of clients for which visible servers are remembered. */
 const MAX_CLIENTS = 80;

@@ -1,6 +1,6 @@
 /** Reads a JSON request body within its bound, and within what may be in flight. */
 import { PorticoError } from '../shared/errors/portico-error.ts';
-import { checkBounds, JsonPastBounds, type JsonBounds } from '../shared/json/json-bounds.ts';
+import { checkBounds, JsonPastBounds, type JsonBounds } from '../shared/json/json-spans.ts';
 import { BodyTooLarge, readText, STRICT, type Meter } from './read-text.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 

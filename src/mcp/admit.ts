@@ -1,7 +1,7 @@
 /** Admits a request to an MCP endpoint: who calls, on which snapshot, what the endpoint comes to, in which session. */
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { McpPorts } from './ports.ts';
-import { parseBearer } from '../shared/identity/token.ts';
+import { parseBearer } from '../shared/identity/principal.ts';
 import type { Snapshot } from '../access/admission/snapshots.ts';
 import { coversUrl } from '../oauth/audience.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';

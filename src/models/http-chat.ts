@@ -2,7 +2,7 @@
  * A model behind an HTTP API, asked once: one POST, the answer whole or as events, checked by the dialect. No redirect is followed, so the
  * key goes nowhere else; everything is read up to a bound, and what a failed answer says is not passed on: it may tell of keys.
  */
-import { parseWithin } from '../shared/json/json-bounds.ts';
+import { parseWithin } from '../shared/json/json-spans.ts';
 import { BodyTooLarge, readText } from '../http/read-text.ts';
 import { EventTooLarge } from '../http/sse-events.ts';
 import { withoutEnd } from '../shared/util/without-end.ts';

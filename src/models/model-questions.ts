@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { TurnRequest } from './formats/dialect.ts';
-import { parseWithin } from '../shared/json/json-bounds.ts';
+import { parseWithin } from '../shared/json/json-spans.ts';
 import type { CountedReply } from './metered.ts';
 import { ModelFailure, type Model, type ModelQuestion } from './model-port.ts';
 import type { Attempt } from './retry.ts';

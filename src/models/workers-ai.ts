@@ -13,7 +13,7 @@ import {
   type TurnReply,
   type TurnRequest,
 } from './formats/dialect.ts';
-import { parseWithin } from '../shared/json/json-bounds.ts';
+import { parseWithin } from '../shared/json/json-spans.ts';
 import { isObject, type JsonObject } from '../shared/protocol.ts';
 import type { AiBinding } from './ai-port.ts';
 import { ModelFailure, type ModelProblem } from './model-port.ts';

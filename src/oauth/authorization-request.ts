@@ -3,7 +3,7 @@
  * and redirect are known to belong together nothing is sent anywhere; after that every problem goes back to the client. Pure.
  */
 import { z } from 'zod';
-import { ScopeSchema, MEMBER_SCOPES, type Scope } from '../shared/identity/token.ts';
+import { ScopeSchema, MEMBER_SCOPES, type Scope } from '../shared/identity/principal.ts';
 import { parseAudience } from './audience.ts';
 import type { OAuthClient } from './clients/client.ts';
 import { OAuthError } from './oauth-error.ts';

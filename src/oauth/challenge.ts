@@ -3,7 +3,7 @@
  * scopes. Where no credential came there is no error in it.
  */
 import { SCOPE_HEADER } from '../shared/errors/to-problem.ts';
-import { MEMBER_SCOPES } from '../shared/identity/token.ts';
+import { MEMBER_SCOPES } from '../shared/identity/principal.ts';
 import { toResourcePath } from './audience.ts';
 
 const METADATA = '/.well-known/oauth-protected-resource';

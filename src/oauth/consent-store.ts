@@ -1,7 +1,7 @@
 /** The `oauth_requests` and `oauth_consents` tables: what a person is asked to allow, and what it allowed before. */
 import { z } from 'zod';
 import { jsonOf } from '../records/record-schema.ts';
-import { ScopeSchema } from '../shared/identity/token.ts';
+import { ScopeSchema } from '../shared/identity/principal.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
 /** How long a page with a question is good, in milliseconds, and how many of one sign-in may be open. */

@@ -3,7 +3,7 @@
  * alone, so that it says nothing of which servers there are. The issuer is the origin; the endpoints of 2025-03-26 are where that
  * revision expects them.
  */
-import { ScopeSchema, MEMBER_SCOPES } from '../shared/identity/token.ts';
+import { ScopeSchema, MEMBER_SCOPES } from '../shared/identity/principal.ts';
 import { AUTH_METHODS, DEVICE_GRANT } from './clients/client.ts';
 import { ALGORITHMS } from '../shared/crypto/signing-keys.ts';
 import { toResourcePath } from './audience.ts';

@@ -21,7 +21,7 @@ import {
   findByRefresh,
 } from './grants/grant-store.ts';
 import type { GRANT_TYPES } from './metadata.ts';
-import { isTokenForm, ScopeSchema } from '../shared/identity/token.ts';
+import { isTokenForm, ScopeSchema } from '../shared/identity/principal.ts';
 import { forClient, OAuthError } from './oauth-error.ts';
 import { isVerifierOf } from './pkce.ts';
 import type { Refusals } from './refusals.ts';

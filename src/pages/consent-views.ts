@@ -1,7 +1,7 @@
 /** What the pages have in common on which somebody allows a program in: who asks, what it may, and who is asked. */
 import { html } from 'hono/html';
 import type { OAuthClient } from '../oauth/clients/client.ts';
-import type { Scope } from '../shared/identity/token.ts';
+import type { Scope } from '../shared/identity/principal.ts';
 import type { SignedIn } from '../sign-in/signed-in.ts';
 import type { Html } from './page.ts';
 

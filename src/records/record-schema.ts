@@ -1,6 +1,6 @@
 /** What records of every kind have in common. */
 import { z } from 'zod';
-import type { Scope } from '../shared/identity/token.ts';
+import type { Scope } from '../shared/identity/principal.ts';
 import type { ListPage } from '../shared/util/page.ts';
 
 /** What every record that is edited has; times in milliseconds since the epoch. */

@@ -4,8 +4,7 @@
  */
 import { whenTokenValue } from '../access/policy/token-store.ts';
 import { deleteRecord, whenRecord } from '../records/record-store.ts';
-import { isTokenForm } from '../shared/identity/token.ts';
-import { toOwnActor } from '../shared/identity/principal.ts';
+import { isTokenForm, toOwnActor } from '../shared/identity/principal.ts';
 import { makeSignIn, NOBODY, refused, type SignInPorts } from './make-sign-in.ts';
 import { isCookieSafe, readCookie } from './sign-in-cookie.ts';
 import { isInvitationForm, toInvitationHmacs } from './invitation-code.ts';

@@ -3,8 +3,12 @@ import { z } from 'zod';
 import type { Condition } from '../audit/audit-store.ts';
 import { jsonOf } from '../records/record-schema.ts';
 import type { RecordTable } from '../records/record-store.ts';
-import type { Actor } from '../shared/identity/principal.ts';
-import { boundScopes, MEMBER_SCOPES, ScopeSchema } from '../shared/identity/token.ts';
+import {
+  type Actor,
+  boundScopes,
+  MEMBER_SCOPES,
+  ScopeSchema,
+} from '../shared/identity/principal.ts';
 import { SignInSchema, type SignIn } from './sign-in-schema.ts';
 import type { SignedIn } from './signed-in.ts';
 

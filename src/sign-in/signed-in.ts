@@ -1,5 +1,5 @@
 /** Who is signed in with a browser, and the interface by which pages know it. */
-import type { Scope } from '../shared/identity/token.ts';
+import type { Scope } from '../shared/identity/principal.ts';
 
 export interface SignedIn {
   /** Of the sign-in, not of the person. */

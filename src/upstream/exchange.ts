@@ -8,7 +8,7 @@
  * come. Source: MCP 2026-07-28 and 2025-11-25, Streamable HTTP.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
-import type { JsonBounds } from '../shared/json/json-bounds.ts';
+import type { JsonBounds } from '../shared/json/json-spans.ts';
 import { BodyTooLarge, readText } from '../http/read-text.ts';
 import { EventTooLarge, readEvents, SseParser, type Resumption } from '../http/sse-events.ts';
 import type { RequestId } from '../shared/protocol.ts';

@@ -14,7 +14,7 @@ import { cut, formatTable, visible, wrap } from '../../cli/src/output/table.ts';
 import { reportFailure } from '../../cli/src/failure.ts';
 import { idFromEnds } from '../../cli/src/stdio/message.ts';
 import { matches, toMatcher } from '../../src/shared/util/name-pattern.ts';
-import { parseBearer } from '../../src/shared/identity/token.ts';
+import { parseBearer } from '../../src/shared/identity/principal.ts';
 import { readOutput, shownOutput, toSummary } from '../../src/agents/ask/evidence.ts';
 import { decideInput } from '../../src/agents/ask/input-policy.ts';
 import { parsePlan } from '../../src/agents/ask/plan.ts';

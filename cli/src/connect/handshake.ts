@@ -13,7 +13,7 @@ import {
   MODERN_VERSION,
   RPC,
 } from '../../../src/shared/protocol.ts';
-import { declaring, type ClientFeature } from '../../../src/shared/client-features.ts';
+import { declaring, type ClientFeature } from '../../../src/shared/client-capabilities.ts';
 import type { Child } from './child.ts';
 import { errorText, notificationText, requestText, type ChildMessage } from './child-message.ts';
 import type { Limits } from './limits.ts';

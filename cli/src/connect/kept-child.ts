@@ -6,7 +6,7 @@
  * after a run that had got ready; `stop` is final. States are told to whoever subscribed, in order.
  */
 import type { Era } from '../../../src/shared/protocol.ts';
-import type { ClientFeature } from '../../../src/shared/client-features.ts';
+import type { ClientFeature } from '../../../src/shared/client-capabilities.ts';
 import { Child, type ChildSpec } from './child.ts';
 import type { ChildMessage } from './child-message.ts';
 import { Handshake, HandshakeFailed, type NegotiatedProtocol } from './handshake.ts';

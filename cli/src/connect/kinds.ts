@@ -8,7 +8,7 @@
  * process; the number of kinds is bounded, and one that nobody uses ends; a session belongs to one process.
  */
 import type { JsonObject } from '../../../src/shared/protocol.ts';
-import { featuresOf, type ClientFeature } from '../../../src/shared/client-features.ts';
+import { featuresOf, type ClientFeature } from '../../../src/shared/client-capabilities.ts';
 import type { KeptChild, RunAdapter } from './kept-child.ts';
 import type { Limits } from './limits.ts';
 

@@ -12,7 +12,7 @@ import {
   type JsonObject,
   type LogLevel,
 } from '../../../src/shared/protocol.ts';
-import type { ClientFeature } from '../../../src/shared/client-features.ts';
+import type { ClientFeature } from '../../../src/shared/client-capabilities.ts';
 import { plainAnswer, streamAnswer } from './answer.ts';
 import { Calls, type Notification, type Request, type Response } from './calls.ts';
 import type { Child } from './child.ts';

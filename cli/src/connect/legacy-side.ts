@@ -8,7 +8,7 @@
  */
 import { type HttpAnswer, type HttpRequest, SESSION_HEADER } from './http-message.ts';
 import { isObject } from '../../../src/shared/protocol.ts';
-import { featuresOf, type ClientFeature } from '../../../src/shared/client-features.ts';
+import { featuresOf, type ClientFeature } from '../../../src/shared/client-capabilities.ts';
 import { plainAnswer } from './answer.ts';
 import type { ChildMessage } from './child-message.ts';
 import { NO_SESSION } from './legacy-adapter.ts';

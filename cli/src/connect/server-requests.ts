@@ -6,8 +6,11 @@
  * Invariants: a question has one session; only that session's answer is passed on, once; what nobody can answer any more is
  * answered with an error.
  */
-import { canBeAsked, capabilityFor } from '../../../src/shared/client-capabilities.ts';
-import type { ClientFeature } from '../../../src/shared/client-features.ts';
+import {
+  canBeAsked,
+  capabilityFor,
+  type ClientFeature,
+} from '../../../src/shared/client-capabilities.ts';
 import { isObject, RPC, type JsonObject, type RequestId } from '../../../src/shared/protocol.ts';
 import { fromRawMembers } from '../../../src/shared/json/json-spans.ts';
 import type { Call, Calls, Notification, Request, Response } from './calls.ts';

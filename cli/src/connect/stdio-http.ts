@@ -9,7 +9,7 @@
  */
 import { type HttpAnswer, type HttpRequest, SESSION_HEADER } from './http-message.ts';
 import { isObject, RPC, type Era } from '../../../src/shared/protocol.ts';
-import type { ClientFeature } from '../../../src/shared/client-features.ts';
+import type { ClientFeature } from '../../../src/shared/client-capabilities.ts';
 import { plainAnswer } from './answer.ts';
 import type { Child, ChildSpec } from './child.ts';
 import type { ChildCapability } from './config.ts';

@@ -18,10 +18,9 @@ import type { Server } from '../../servers/registry/server-schema.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { parseSessions, selectSessions, type Session } from './session-store.ts';
 import { WantedSessions } from './wanted-sessions.ts';
-import { SETUP_TOKEN } from '../../shared/identity/principal.ts';
+import { SETUP_TOKEN, isTokenForm, type Token } from '../../shared/identity/principal.ts';
 import type { AccessState } from '../policy/policy.ts';
 import type { DefaultAccess } from '../policy/rule.ts';
-import { isTokenForm, type Token } from '../../shared/identity/token.ts';
 import { selectSignedIn } from '../policy/signed-in-store.ts';
 import {
   moveToken,

@@ -1,8 +1,7 @@
 /** Who calls, with what the access rules let it see and use. */
 import { budgetsOf, type Budget } from './budget.ts';
 import { type AccessState, createPolicy, type Holder, type Policy } from './policy.ts';
-import type { Actor } from '../../shared/identity/principal.ts';
-import type { Token } from '../../shared/identity/token.ts';
+import type { Actor, Token } from '../../shared/identity/principal.ts';
 /** The caller of one request: always given as an argument, never looked up below the endpoints. */
 export interface Caller extends Actor {
   policy: Policy;

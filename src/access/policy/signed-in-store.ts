@@ -3,7 +3,7 @@
  * the HMAC of a cookie; written by the room `sign-in`. Reads return rows of {@link TokenRowSchema}.
  */
 import type { SchemaAge } from '../../shared/util/either-schema.ts';
-import { MEMBER_SCOPES } from '../../shared/identity/token.ts';
+import { MEMBER_SCOPES } from '../../shared/identity/principal.ts';
 import { ACCOUNTS, CLAIMED_GROUPS } from './token-store.ts';
 
 /** The end of a sign-in, and of what it was by. */

@@ -12,7 +12,7 @@ import {
   ScopeSchema,
   type StoredToken,
   type Token,
-} from '../../shared/identity/token.ts';
+} from '../../shared/identity/principal.ts';
 
 const Names = jsonOf(z.array(z.string()));
 const Scopes = jsonOf(z.array(ScopeSchema));

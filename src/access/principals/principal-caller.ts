@@ -1,6 +1,6 @@
 /** A principal as a caller without a token: whom an administrator asks about, or who is signed in with a browser. */
 import { findRecord } from '../../records/record-store.ts';
-import { MEMBER_SCOPES } from '../../shared/identity/token.ts';
+import { MEMBER_SCOPES } from '../../shared/identity/principal.ts';
 import { budgetsOf } from '../policy/budget.ts';
 import type { Caller } from '../policy/caller.ts';
 import { createPolicy, type AccessState, type Holder } from '../policy/policy.ts';

@@ -7,7 +7,7 @@ import {
   STAMP_VIEW,
   toStampView,
 } from '../../records/record-schema.ts';
-import { ScopeSchema } from '../../shared/identity/token.ts';
+import { ScopeSchema } from '../../shared/identity/principal.ts';
 import { GroupSchema } from '../policy/rule.ts';
 
 /** Who calls, with any of its tokens: a row of `principals`; times in milliseconds since the epoch. */

@@ -5,7 +5,7 @@
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { createTokenValue, type StoredToken } from '../../shared/identity/token.ts';
+import { createTokenValue, type StoredToken } from '../../shared/identity/principal.ts';
 import { insertToken } from '../policy/token-store.ts';
 import { toSetupHmac } from './setup-code.ts';
 import {

@@ -1,7 +1,7 @@
 /** The token that a body makes: names become ids, and every field that names what is not there is told. */
 import { refuseFields } from '../../shared/errors/field-problems.ts';
 import type { FieldProblem } from '../../shared/errors/portico-error.ts';
-import { MEMBER_SCOPES, type StoredToken } from '../../shared/identity/token.ts';
+import { MEMBER_SCOPES, type StoredToken } from '../../shared/identity/principal.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { NamedServer } from '../../shared/util/name-pattern.ts';
 import { findRecord } from '../../records/record-store.ts';

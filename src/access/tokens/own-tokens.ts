@@ -10,8 +10,14 @@ import { allOf, listRecords } from '../../records/record-store.ts';
 import { requireRecord, type ReadRecords } from '../../records/records.ts';
 import type { RecordScopes } from '../../records/record-schema.ts';
 import { PorticoError, type FieldProblem } from '../../shared/errors/portico-error.ts';
-import { hasLimits, hasScope, requireScope, type Actor } from '../../shared/identity/principal.ts';
-import { MEMBER_SCOPES, type StoredToken } from '../../shared/identity/token.ts';
+import {
+  hasLimits,
+  hasScope,
+  requireScope,
+  type Actor,
+  MEMBER_SCOPES,
+  type StoredToken,
+} from '../../shared/identity/principal.ts';
 import type { NamedServer } from '../../shared/util/name-pattern.ts';
 import type { Caller } from '../policy/caller.ts';
 import { insertToken, type TokenValue } from '../policy/token-store.ts';

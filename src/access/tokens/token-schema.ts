@@ -4,7 +4,7 @@ import { namePartOf } from '../../records/record-schema.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
 import { toShownPattern } from '../../servers/server-names.ts';
-import { ScopeSchema, type Token } from '../../shared/identity/token.ts';
+import { ScopeSchema, type Token } from '../../shared/identity/principal.ts';
 
 /** Longest life of a token that expires, in milliseconds: ten years. */
 const MAX_LIFE_MS = 3_653 * 86_400_000;

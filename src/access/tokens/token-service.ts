@@ -17,7 +17,7 @@ import {
 import { createReadRecords, requireRecord, type ReadRecords } from '../../records/records.ts';
 import { onEitherSchema } from '../../shared/util/either-schema.ts';
 import type { NamedServer } from '../../shared/util/name-pattern.ts';
-import { administersAll, type Actor } from '../../shared/identity/principal.ts';
+import { administersAll, type Actor, createTokenValue } from '../../shared/identity/principal.ts';
 import { PRINCIPALS } from '../principals/principal-store.ts';
 import type { Caller } from '../policy/caller.ts';
 import { buildToken, toTokenDetail } from './build-token.ts';
@@ -30,7 +30,6 @@ import {
   type ShownToken,
   type TokenQuery,
 } from './token-schema.ts';
-import { createTokenValue } from '../../shared/identity/token.ts';
 import {
   findTokenValue,
   insertToken,

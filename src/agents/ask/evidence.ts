@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { beginningWithoutSecrets } from '../../shared/redaction/secret-patterns.ts';
-import { parseWithin } from '../../shared/json/json-bounds.ts';
+import { parseWithin } from '../../shared/json/json-spans.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 

@@ -7,7 +7,7 @@
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Caller } from '../../access/policy/caller.ts';
 import type { McpPorts } from '../ports.ts';
-import { parseBearer } from '../../shared/identity/token.ts';
+import { parseBearer } from '../../shared/identity/principal.ts';
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import { toRpcErrorResponse } from '../../shared/errors/to-json-rpc.ts';
 import { parseBody, readJsonBody } from '../../http/json-body.ts';

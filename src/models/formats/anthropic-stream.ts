@@ -5,7 +5,7 @@
  * Source: Anthropic docs, "Streaming messages" (platform.claude.com/docs/en/build-with-claude/streaming).
  */
 import { z } from 'zod';
-import { parseWithin } from '../../shared/json/json-bounds.ts';
+import { parseWithin } from '../../shared/json/json-spans.ts';
 import type { SseEvent } from '../../http/sse-events.ts';
 import {
   BlockSchema,

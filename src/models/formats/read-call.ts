@@ -1,5 +1,5 @@
 /** One call as a dialect wrote it, made a canonical one: its arguments read, or said what is wrong with them. Pure. */
-import { parseWithin } from '../../shared/json/json-bounds.ts';
+import { parseWithin } from '../../shared/json/json-spans.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { FormatError } from './dialect.ts';

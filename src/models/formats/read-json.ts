@@ -1,6 +1,6 @@
 /** Reads what a model's API sent: JSON that is checked by a schema before anybody uses it. Pure. */
 import { z } from 'zod';
-import { parseWithin } from '../../shared/json/json-bounds.ts';
+import { parseWithin } from '../../shared/json/json-spans.ts';
 import { FormatError } from './dialect.ts';
 
 /** Longest text of a streamed answer with its calls, in UTF-16 units. */

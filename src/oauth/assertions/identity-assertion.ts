@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { parseJwt, type Jwt } from '../../shared/crypto/jwt.ts';
-import { MEMBER_SCOPES, ScopeSchema, type Scope } from '../../shared/identity/token.ts';
+import { MEMBER_SCOPES, ScopeSchema, type Scope } from '../../shared/identity/principal.ts';
 import type { Proven } from '../../sign-in/identities/claims.ts';
 import { usableUntil, whyNotNow } from '../assertion-times.ts';
 import { coversAudience, parseAudience } from '../audience.ts';

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
 import { jsonOf } from '../../records/record-schema.ts';
-import { ScopeSchema } from '../../shared/identity/token.ts';
+import { ScopeSchema } from '../../shared/identity/principal.ts';
 
 /** How long a code is good, in milliseconds. */
 export const DEVICE_MS = 600_000;

@@ -1,6 +1,6 @@
 /** Grants in the API: what it shows. Administrators see which programs have tokens, of whom and for what; the tokens nobody sees. */
 import { z } from 'zod';
-import { ScopeSchema } from '../../shared/identity/token.ts';
+import { ScopeSchema } from '../../shared/identity/principal.ts';
 import { GrantRowSchema } from './grant.ts';
 
 /** Which grants are listed; what is absent lets every one through. */

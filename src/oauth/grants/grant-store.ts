@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
 import type { SignedIn } from '../../sign-in/signed-in.ts';
-import type { Scope } from '../../shared/identity/token.ts';
+import type { Scope } from '../../shared/identity/principal.ts';
 import { GrantRowSchema, LIFE, type Grant } from './grant.ts';
 
 const GRANT = `g.id, g.client_id, g.name, g.principal_id, g.token_id, g.identity_id, g.audience, g.scopes, g.servers, g.tools, g.toolsets,

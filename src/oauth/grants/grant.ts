@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
 import { jsonOf } from '../../records/record-schema.ts';
-import { ScopeSchema } from '../../shared/identity/token.ts';
+import { ScopeSchema } from '../../shared/identity/principal.ts';
 
 /** How long what a grant gives out is good for, in milliseconds. */
 export const LIFE = {

@@ -6,13 +6,13 @@ import { PRINCIPALS } from '../../access/principals/principal-store.ts';
 import type { Condition } from '../../audit/audit-store.ts';
 import { allOf, findRecord, whenRecord } from '../../records/record-store.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { toOwnActor } from '../../shared/identity/principal.ts';
 import {
+  toOwnActor,
   boundScopes,
   createTokenValue,
   MEMBER_SCOPES,
   type Scope,
-} from '../../shared/identity/token.ts';
+} from '../../shared/identity/principal.ts';
 import type { Identity } from '../../sign-in/identities/identity-schema.ts';
 import { IDENTITIES, renewIdentity } from '../../sign-in/identities/identity-store.ts';
 import { keepAssertion } from '../clients/assertion-store.ts';

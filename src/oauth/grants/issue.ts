@@ -4,9 +4,8 @@
  * one of the two who have it is not the client (RFC 9700 §4.14).
  */
 import type { AdminAudit } from '../../audit/admin-audit.ts';
-import { toOwnActor } from '../../shared/identity/principal.ts';
+import { toOwnActor, createTokenValue } from '../../shared/identity/principal.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
-import { createTokenValue } from '../../shared/identity/token.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { createOpaque, expiryOf, LIFE, toKept, type Grant, type TokenAnswer } from './grant.ts';
 import {

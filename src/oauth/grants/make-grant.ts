@@ -2,8 +2,7 @@
 import { ALWAYS, type AdminAudit } from '../../audit/admin-audit.ts';
 import type { Condition } from '../../audit/audit-store.ts';
 import { allOf } from '../../records/record-store.ts';
-import { toOwnActor } from '../../shared/identity/principal.ts';
-import { boundScopes, type Scope } from '../../shared/identity/token.ts';
+import { toOwnActor, boundScopes, type Scope } from '../../shared/identity/principal.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { SignedIn } from '../../sign-in/signed-in.ts';
 import type { ExpectEvents } from '../../webhooks/expect-events.ts';

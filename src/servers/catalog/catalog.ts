@@ -2,7 +2,7 @@
  * A server's catalog: what it offered at the last discovery, each item as the raw JSON the server
  * wrote. A catalog is immutable and named by the hash of its text.
  */
-import type { ClientFeature } from '../../shared/client-features.ts';
+import type { ClientFeature } from '../../shared/client-capabilities.ts';
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { rawElements, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 import { type Era, isObject, type JsonObject } from '../../shared/protocol.ts';

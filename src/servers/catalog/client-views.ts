@@ -5,7 +5,7 @@
  * an item is the only one that is kept.
  */
 import type { Era, JsonObject } from '../../shared/protocol.ts';
-import { CLIENT_FEATURES, type ClientFeature } from '../../shared/client-features.ts';
+import { CLIENT_FEATURES, type ClientFeature } from '../../shared/client-capabilities.ts';
 import { type Condition, type Conditions, type Kind, KIND_FACTS } from './catalog.ts';
 
 /** What one client saw. */

@@ -6,7 +6,7 @@
  */
 import { Lru } from '../../shared/util/lru.ts';
 import type { Era } from '../../shared/protocol.ts';
-import type { ClientFeature } from '../../shared/client-features.ts';
+import type { ClientFeature } from '../../shared/client-capabilities.ts';
 import type { Catalog, CatalogKind, Condition, Conditions, Kind } from './catalog.ts';
 
 /** What of a client decides what it is offered. */

@@ -5,7 +5,7 @@
  * never hides the others. Pure; it fetches nothing, and decides nothing about addresses or names.
  */
 import stripJsonComments from 'strip-json-comments';
-import { parseWithin } from '../../shared/json/json-bounds.ts';
+import { parseWithin } from '../../shared/json/json-spans.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { readEntry, type McpEntry } from './mcp-entry.ts';
 

@@ -1,11 +1,12 @@
 /**
- * Reads where the members of a JSON object stand in its text, so that a message can be changed in
- * one place and forwarded with every other byte as it came: numbers keep their digits, keys their
- * order, unknown fields their form.
+ * Reads JSON by its text. Where the members of an object stand, so that a message can be changed in one place and forwarded with every
+ * other byte as it came: numbers keep their digits, keys their order, unknown fields their form. And how deep a text is nested and how
+ * many members it has, counted before anything is made of it, so that nothing that walks a value meets one that it could not walk.
+ * Pure, linear.
  *
- * Invariant: the text has been accepted by `JSON.parse` before, but where it says otherwise; nothing here validates.
+ * Invariant: the text has been accepted by `JSON.parse` before, but where it says otherwise; nothing here validates. Bounds are safe on
+ * text that is no JSON.
  */
-
 /** The members of an object as raw JSON text by key; of equal keys the last one counts. */
 export type RawObject = Map<string, string>;
 
@@ -126,4 +127,67 @@ export function withMembers(text: string, more: Readonly<Record<string, string>>
   const before = text.slice(0, text.lastIndexOf('}')).trimEnd();
   const added = entries.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(',');
   return `${before}${before.endsWith('{') || added === '' ? '' : ','}${added}}`;
+}
+
+export interface JsonBounds {
+  /** Objects and arrays within each other. */
+  readonly maxDepth: number;
+  /** Members of objects and elements of arrays, in all. */
+  readonly maxMembers: number;
+}
+
+/** Of what servers, models and authorization servers answer; of bodies there are settings. */
+const ANSWER_BOUNDS: JsonBounds = { maxDepth: 256, maxMembers: 2_000_000 };
+
+/** Of lists of servers, whose items are looked at one by one: one that is too deep is left out alone. */
+export const LIST_BOUNDS: JsonBounds = { ...ANSWER_BOUNDS, maxDepth: Infinity };
+
+/** A JSON text is past its bounds. The message says which, for the one who sent it. */
+export class JsonPastBounds extends Error {
+  readonly bound: 'depth' | 'members';
+
+  constructor(bound: 'depth' | 'members', message: string) {
+    super(message);
+    this.bound = bound;
+  }
+}
+
+/** @throws SyntaxError as `JSON.parse`, JsonPastBounds */
+export function parseWithin(text: string, bounds: JsonBounds = ANSWER_BOUNDS): unknown {
+  checkBounds(text, bounds);
+  return JSON.parse(text);
+}
+
+/** @throws JsonPastBounds */
+export function checkBounds(text: string, bounds: JsonBounds): void {
+  const { maxDepth, maxMembers } = bounds;
+  const past = findPast(text, bounds);
+  if (past === 'depth') throw new JsonPastBounds(past, `is nested more than ${maxDepth} deep`);
+  if (past === 'members') throw new JsonPastBounds(past, `has more than ${maxMembers} members`);
+}
+
+/** Whether arrays and objects are in each other deeper than so many levels; a scalar has none. */
+export const isDeeper = (text: string, levels: number): boolean =>
+  findPast(text, { maxDepth: levels, maxMembers: Infinity }) === 'depth';
+
+/** The first bound that a text is past. */
+function findPast(
+  text: string,
+  { maxDepth, maxMembers }: JsonBounds,
+): JsonPastBounds['bound'] | undefined {
+  // Whatever it is, a text so short holds no more.
+  if (text.length <= 2 * maxDepth && text.length <= maxMembers) return undefined;
+  let depth = 0;
+  let members = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) i = endOfString(text, i);
+    else if (c === COMMA) members += 1;
+    else if (c === OPEN_BRACE || c === OPEN_BRACKET) {
+      depth += 1;
+      members += 1;
+      if (depth > maxDepth) return 'depth';
+    } else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth -= 1;
+  }
+  return members > maxMembers ? 'members' : undefined;
 }

@@ -11,7 +11,7 @@
  * reset in either direction ends the channel at once. Nothing is ever sent on a channel after it ended.
  */
 import { z } from 'zod';
-import { parseWithin } from '../../shared/json/json-bounds.ts';
+import { parseWithin } from '../../shared/json/json-spans.ts';
 
 /** Told in `hello` and `welcome`; an unknown one is refused with `bye`. */
 export const FRAMES_VERSION = 1;

@@ -15,8 +15,7 @@ import {
 } from '../../servers/catalog/catalog.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { parseParamHeaders } from '../protocol/param-headers.ts';
-import { isDeeper } from '../../shared/json/json-bounds.ts';
-import { rawElements, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
+import { isDeeper, rawElements, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 import { MAX_NAME_CHARS, MAX_URI_CHARS, QUALIFIER_CHARS } from '../../shared/util/name-limits.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import type { Channel } from '../session/channel.ts';

@@ -15,7 +15,7 @@ import {
   declaring,
   FEATURE_SETS,
   type ClientFeature,
-} from '../../shared/client-features.ts';
+} from '../../shared/client-capabilities.ts';
 import { createHttpChannel, type Channel } from '../session/channel.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';

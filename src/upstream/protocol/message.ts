@@ -3,8 +3,12 @@
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { withExactIds } from '../../shared/json/exact-ids.ts';
-import { JsonPastBounds, parseWithin, type JsonBounds } from '../../shared/json/json-bounds.ts';
-import { rawMembers } from '../../shared/json/json-spans.ts';
+import {
+  JsonPastBounds,
+  parseWithin,
+  type JsonBounds,
+  rawMembers,
+} from '../../shared/json/json-spans.ts';
 import {
   idText,
   isObject,

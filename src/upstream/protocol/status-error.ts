@@ -1,7 +1,7 @@
 /** What an HTTP status of an upstream other than 200 means for the request. Pure. */
 import { readChallenge } from '../../credentials/oauth/challenge.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { parseWithin } from '../../shared/json/json-bounds.ts';
+import { parseWithin } from '../../shared/json/json-spans.ts';
 import type { RequestId } from '../../shared/protocol.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { parseMessage, type RawResponse } from './message.ts';

@@ -4,8 +4,7 @@
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { finalResponse } from '../protocol/final-response.ts';
-import { LIST_BOUNDS } from '../../shared/json/json-bounds.ts';
-import type { RawObject } from '../../shared/json/json-spans.ts';
+import { LIST_BOUNDS, type RawObject } from '../../shared/json/json-spans.ts';
 import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import type { Deadline } from '../../http/deadline.ts';
 import { exchange, type Reply } from '../exchange.ts';

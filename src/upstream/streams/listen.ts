@@ -3,7 +3,7 @@
  * era, the GET stream in the legacy one. Resolves when the stream is open; `onNotification` hears
  * every notification until it ends. Source: MCP 2026-07-28 Subscriptions; 2025-11-25 transports.
  */
-import { parseWithin } from '../../shared/json/json-bounds.ts';
+import { parseWithin } from '../../shared/json/json-spans.ts';
 import { readEvents } from '../../http/sse-events.ts';
 import { isObject, TASKS_EXTENSION } from '../../shared/protocol.ts';
 import { nextRequestId } from '../protocol/request-ids.ts';

@@ -8,13 +8,12 @@ import {
   parseExpiry,
   toTokenView,
 } from '../../../src/access/tokens/token-schema.ts';
-import { parseBearer } from '../../../src/shared/identity/token.ts';
+import { parseBearer, SETUP_TOKEN } from '../../../src/shared/identity/principal.ts';
 import {
   CreateToolsetSchema,
   judgeDefinition,
 } from '../../../src/access/toolsets/toolset-schema.ts';
 import { DefinitionSchema } from '../../../src/access/policy/toolset.ts';
-import { SETUP_TOKEN } from '../../../src/shared/identity/principal.ts';
 
 const text = (length: number) => 'x'.repeat(length);
 const list = <T>(length: number, item: T) => Array.from({ length }, () => item);

@@ -1,7 +1,7 @@
 /** Callers and what they are made of, without a database. */
 import type { Caller } from '../../../src/access/policy/caller.ts';
 import { createPolicy, type AccessState, type Holder } from '../../../src/access/policy/policy.ts';
-import type { Scope } from '../../../src/shared/identity/token.ts';
+import type { Scope } from '../../../src/shared/identity/principal.ts';
 
 /** No rules, no toolsets, open to members. */
 export const OPEN: AccessState = { posture: 'open', rules: [], toolsets: [] };

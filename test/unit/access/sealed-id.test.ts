@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
 import { SealedIds } from '../../../src/access/admission/sealed-id.ts';
-import { createTokenValue } from '../../../src/shared/identity/token.ts';
+import { createTokenValue } from '../../../src/shared/identity/principal.ts';
 
 const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 const ringOf = (byte: number) =>

@@ -4,7 +4,7 @@ import { itemsOf, toDraft } from '../../../console/src/parts/list-draft.ts';
 import { toExpiresAt } from '../../../console/src/views/people/expiry.ts';
 import { NEW, toCreate, toUpdate } from '../../../console/src/views/people/principal-values.ts';
 import { SCOPES, scopesToGive, within } from '../../../console/src/views/people/scopes.ts';
-import { ScopeSchema } from '../../../src/shared/identity/token.ts';
+import { ScopeSchema } from '../../../src/shared/identity/principal.ts';
 
 describe('[OPS-1] [ACC-9] the scopes that are offered', () => {
   it('are all there are to an administrator without limits, and none to anybody else', () => {

@@ -8,7 +8,7 @@ import { explainCase, type Explained } from '../../../src/gateway/explain/explai
 import type { Case } from '../../../src/gateway/explain/explain-steps.ts';
 import type { AccessState } from '../../../src/access/policy/policy.ts';
 import type { AccessRule, Subject } from '../../../src/access/policy/rule.ts';
-import type { Token } from '../../../src/shared/identity/token.ts';
+import type { Token } from '../../../src/shared/identity/principal.ts';
 import type { Toolset } from '../../../src/access/policy/toolset.ts';
 import { EMPTY_CATALOG, parseCatalog, type Catalog } from '../../../src/servers/catalog/catalog.ts';
 import { createTrial } from '../../../src/gateway/explain/dry-run.ts';

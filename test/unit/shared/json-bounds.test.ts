@@ -1,6 +1,6 @@
 /** JSON within bounds. */
 import { describe, expect, it } from 'vitest';
-import { checkBounds, JsonPastBounds, parseWithin } from '../../../src/shared/json/json-bounds.ts';
+import { checkBounds, JsonPastBounds, parseWithin } from '../../../src/shared/json/json-spans.ts';
 import { leastCostOf } from '../hostile-texts.ts';
 import { createRandom, SEED, type Random } from '../seeded.ts';
 

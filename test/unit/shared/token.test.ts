@@ -5,7 +5,7 @@ import {
   createTokenValue,
   isTokenForm,
   parseBearer,
-} from '../../../src/shared/identity/token.ts';
+} from '../../../src/shared/identity/principal.ts';
 
 const value = `portico_${'aB3-_'.repeat(8)}xyz`;
 

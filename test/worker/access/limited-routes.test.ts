@@ -5,7 +5,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listChain } from '../../../src/audit/audit-store.ts';
-import { ScopeSchema } from '../../../src/shared/identity/token.ts';
+import { ScopeSchema } from '../../../src/shared/identity/principal.ts';
 import { listApprovals } from '../support/approvals.ts';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import { DECISIONS, type Decision } from '../support/limited-decisions.ts';

@@ -1,6 +1,6 @@
 /** What a token that is limited to a server does to it over REST, and what it may not change of it. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ScopeSchema } from '../../../src/shared/identity/token.ts';
+import { ScopeSchema } from '../../../src/shared/identity/principal.ts';
 import { listApprovals } from '../support/approvals.ts';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import {

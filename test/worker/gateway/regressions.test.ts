@@ -3,7 +3,7 @@
  * description and every MCP endpoint, with credentials, headers, origins and names that must change nothing.
  */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ScopeSchema, type Scope } from '../../../src/shared/identity/token.ts';
+import { ScopeSchema, type Scope } from '../../../src/shared/identity/principal.ts';
 import { createRandom, SEED, type Random } from '../../unit/seeded.ts';
 import { FakeServer, serve } from '../support/fake-server.ts';
 import {

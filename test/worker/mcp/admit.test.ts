@@ -3,7 +3,7 @@ import type { McpPorts } from '../../../src/mcp/ports.ts';
 import { describe, expect, it } from 'vitest';
 import type { AccessState } from '../../../src/access/policy/policy.ts';
 import type { Snapshot } from '../../../src/access/admission/snapshots.ts';
-import { createTokenValue } from '../../../src/shared/identity/token.ts';
+import { createTokenValue } from '../../../src/shared/identity/principal.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { admit, findViewer, liveSession } from '../../../src/mcp/admit.ts';
 import type { Endpoint } from '../../../src/mcp/endpoint.ts';
