@@ -10,9 +10,7 @@ import { parseEndpoint, type EndpointPart } from './mcp/endpoint.ts';
 import { withChallenge } from './oauth/challenge.ts';
 import { handleOAuth, isOAuthPath, type OAuthPorts } from './oauth/endpoints.ts';
 import { servePage, type PagesPorts } from './pages/serve-page.ts';
-import { createCors } from './http/cors.ts';
-import { createHostCheck, type Served } from './http/host.ts';
-import { createAddressLimit, type AddressLimitPorts } from './http/address-limit.ts';
+import { createEntryChecks, type EntryPorts, type Served } from './http/entry-checks.ts';
 import type { Operation } from './telemetry/operation.ts';
 import { observeHttp } from './telemetry/observe-http.ts';
 import { handleMcp } from './mcp/route.ts';
@@ -21,7 +19,7 @@ import { handleSse } from './mcp/sse/sse-route.ts';
 export type AppPorts = ApiPorts &
   McpPorts &
   PagesPorts &
-  AddressLimitPorts &
+  EntryPorts &
   ConnectPorts &
   HealthCheckPorts & { oauth: OAuthPorts };
 
@@ -88,12 +86,12 @@ export function createApp(ports: AppPorts): App {
   const challenging: Served = {
     async fetch(request, url, context) {
       const response = await routes.fetch(request, url, context);
+      if (response.status !== 401 && response.status !== 403) return response;
       // What programs show there is no bearer token; it has challenges of its own.
       return isOAuthPath(url.pathname) ? response : withChallenge(request, url, response);
     },
   };
-  const withCors = createCors(ports.config, challenging);
-  return createHostCheck(ports.config, createAddressLimit(ports, withCors));
+  return createEntryChecks(ports, challenging);
 }
 
 /** A path part as text; what is no valid encoding names no server. */

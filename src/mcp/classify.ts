@@ -6,7 +6,7 @@
  * Source: MCP 2026-07-28, Streamable HTTP (Request Metadata, Server Validation) and basic/index.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
-import { decodeHeaderValue } from '../http/header-value.ts';
+import { decodeHeaderValue } from '../upstream/protocol/param-headers.ts';
 import {
   isObject,
   isRequestId,

@@ -6,7 +6,7 @@ import { directiveOfHeader } from '../gateway/cache/cache-control.ts';
 import type { Operation } from '../telemetry/operation.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import type { Era, LogLevel, RpcRequest } from '../shared/protocol.ts';
-import { RequestTimers } from '../shared/util/request-timers.ts';
+import { RequestTimers } from '../http/deadline.ts';
 import { capabilitiesKey } from '../shared/client-capabilities.ts';
 import { listenOwner } from '../sessions/streams.ts';
 import type { Admitted } from './admit.ts';

@@ -15,10 +15,9 @@ export function metadataUrlOf({ origin, pathname }: { origin: string; pathname: 
   return `${origin}${METADATA}${toResourcePath(pathname) ?? ''}`;
 }
 
-/** The same response; a refusal for want of a credential or a scope with its challenge. */
+/** A refusal (401, 403) with its challenge, where it is for want of a credential or a scope. */
 export function withChallenge(request: Request, url: URL, response: Response): Response {
   const { status } = response;
-  if (status !== 401 && status !== 403) return response;
   const scope = response.headers.get(SCOPE_HEADER);
   if (status === 403 && scope === null) return response;
   const parts = [

@@ -7,7 +7,7 @@
 import { sha256Hex } from '../shared/crypto/base64url.ts';
 import { idText, type RequestId } from '../shared/protocol.ts';
 import { Lru } from '../shared/util/lru.ts';
-import { RequestTimers } from '../shared/util/request-timers.ts';
+import { RequestTimers } from '../http/deadline.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import type { ClientObject } from './client-object.ts';
 

@@ -13,8 +13,11 @@ import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import { OpenedCredentials } from '../credentials/opened-credentials.ts';
 import { toNeedles } from './protocol/credential-forms.ts';
 import { decideAddress } from '../http/address-policy.ts';
-import { direct, type ConnectorFetch, type OutboundFetch } from '../http/outbound-fetch.ts';
-import { withoutCredential } from './protocol/without-credential.ts';
+import {
+  withoutCredential,
+  type ConnectorFetch,
+  type OutboundFetch,
+} from './protocol/without-credential.ts';
 
 /** What of an upstream endpoint is data, which may be handed to an object. */
 export interface Address {
@@ -51,6 +54,9 @@ export type AccountTokenSource = Pick<
   RemoteAccountTokens,
   'newest' | 'isFresh' | 'current' | 'refuse' | 'want'
 >;
+
+/** The network. */
+const direct: OutboundFetch = (url, init) => fetch(url, init);
 
 /** Credentials whose forms are remembered. */
 const MAX_NEEDLES = 1_000;

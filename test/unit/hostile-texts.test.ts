@@ -26,7 +26,7 @@ import { toFittingName } from '../../src/models/formats/names.ts';
 import { parseQualifiedName, toQualifiedName } from '../../src/shared/naming/qualified-name.ts';
 import { parseQualifiedUri, toQualifiedUri } from '../../src/shared/naming/qualified-uri.ts';
 import { canonicalJson } from '../../src/shared/json/canonical-json.ts';
-import { decodeHeaderValue, encodeHeaderValue } from '../../src/http/header-value.ts';
+import { decodeHeaderValue, encodeHeaderValue } from '../../src/upstream/protocol/param-headers.ts';
 import { rawMembers } from '../../src/shared/json/json-spans.ts';
 import { toOneLine } from '../../src/shared/util/one-line.ts';
 import { SseParser, toSseText } from '../../src/http/sse-events.ts';

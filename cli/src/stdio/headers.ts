@@ -2,8 +2,11 @@
  * The headers under which a message of the host goes to the gateway. Pure.
  * Source: MCP 2026-07-28, Streamable HTTP, Request Metadata; 2025-11-25, transports.
  */
-import { toParamHeaders, type ParamHeader } from '../../../src/upstream/protocol/param-headers.ts';
-import { encodeHeaderValue } from '../../../src/http/header-value.ts';
+import {
+  toParamHeaders,
+  type ParamHeader,
+  encodeHeaderValue,
+} from '../../../src/upstream/protocol/param-headers.ts';
 import { rawMembers } from '../../../src/shared/json/json-spans.ts';
 import type { HostRequest } from './message.ts';
 

@@ -5,7 +5,7 @@
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { CallContext, CallMessages } from '../../upstream/protocol/call.ts';
-import { RequestTimers } from '../../shared/util/request-timers.ts';
+import { RequestTimers } from '../../http/deadline.ts';
 import type { SendStep } from './send.ts';
 
 /**

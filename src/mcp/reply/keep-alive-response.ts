@@ -4,7 +4,7 @@
  * is an event stream, whatever it would have been. Large messages are written at the client's pace.
  */
 import { slicesOf, StallTimer, type Holder } from '../../http/paced-body.ts';
-import { RequestTimers } from '../../shared/util/request-timers.ts';
+import { RequestTimers } from '../../http/deadline.ts';
 import { SMALL_BYTES } from '../../shared/limits/bytes-in-flight.ts';
 import { toSseParts, toSseText } from '../../http/sse-events.ts';
 

@@ -4,8 +4,8 @@
  * measure in which it is read.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { ConnectorFetch, OutboundFetch } from '../protocol/without-credential.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
-import type { ConnectorFetch, OutboundFetch } from '../../http/outbound-fetch.ts';
 import {
   parseFrame,
   parsePayload,

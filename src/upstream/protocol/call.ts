@@ -3,7 +3,7 @@ import type { Operation } from '../../telemetry/operation.ts';
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
-import type { RequestTimers } from '../../shared/util/request-timers.ts';
+import type { RequestTimers } from '../../http/deadline.ts';
 import type { RawResponse, UpstreamMessage } from './message.ts';
 import type { Question, RequestCancellation } from './server-request.ts';
 

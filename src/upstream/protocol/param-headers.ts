@@ -1,15 +1,15 @@
 /**
- * `Mcp-Param-*` headers: parameters of a tool that its schema wants mirrored (`x-mcp-header`). Reads
- * the annotations of a schema, writes the headers of a call, checks those of a client. Pure.
+ * Mirrored headers. `Mcp-Param-*`: parameters of a tool that its schema wants mirrored (`x-mcp-header`). Reads the annotations of a
+ * schema, writes the headers of a call, checks those of a client. And the value form of all of them: plain ASCII, or the Base64 sentinel
+ * for all else. Pure.
  *
  * Invariants: a tool without annotations costs one look at its text, once; values are read from the
  * raw arguments, so no number loses its digits. Where the body has no value, a header that claims
  * one is a mismatch: whoever routed by it was told something the server does not see.
- * Source: MCP 2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters.
+ * Source: MCP 2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters and Value Encoding.
  */
 import type { CatalogItem } from '../../servers/catalog/catalog.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { decodeHeaderValue, encodeHeaderValue } from '../../http/header-value.ts';
 import { rawMembers } from '../../shared/json/json-spans.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 
@@ -22,7 +22,7 @@ export interface ParamHeader {
   type: 'string' | 'integer' | 'boolean';
 }
 
-export type ParamHeaders = { valid: readonly ParamHeader[] } | { invalid: string };
+type ParamHeaders = { valid: readonly ParamHeader[] } | { invalid: string };
 
 const KEY = 'x-mcp-header';
 const PREFIX = 'mcp-param-';
@@ -190,4 +190,40 @@ function equalNumbers(claimed: string, raw: string | undefined): boolean {
   if (raw?.startsWith('"') || !DECIMAL.test(claimed)) return false;
   const number = Number(claimed);
   return Number.isSafeInteger(number) && number === Number(text);
+}
+
+const SENTINEL_PREFIX = '=?base64?';
+const SENTINEL_SUFFIX = '?=';
+const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
+/** What may come in plain: white space around a value belongs to the header, not to the value. */
+const VISIBLE = /^[\t\x20-\x7e]*$/;
+/** RFC 4648, section 4, with its padding; `atob` alone would take less. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+const isSentinel = (value: string) =>
+  value.length >= SENTINEL_PREFIX.length + SENTINEL_SUFFIX.length &&
+  value.startsWith(SENTINEL_PREFIX) &&
+  value.endsWith(SENTINEL_SUFFIX);
+
+/** A text as a header value. The empty text is encoded too: some peers drop empty headers. */
+export function encodeHeaderValue(text: string): string {
+  if (PLAIN.test(text) && !isSentinel(text)) return text;
+  const binary = Array.from(new TextEncoder().encode(text), byte => String.fromCharCode(byte));
+  return `${SENTINEL_PREFIX}${btoa(binary.join(''))}${SENTINEL_SUFFIX}`;
+}
+
+/**
+ * The text of a header value, or undefined where it holds other characters than a header may, or
+ * a sentinel holds no UTF-8 in Base64.
+ */
+export function decodeHeaderValue(value: string): string | undefined {
+  if (!isSentinel(value)) return VISIBLE.test(value) ? value : undefined;
+  const base64 = value.slice(SENTINEL_PREFIX.length, -SENTINEL_SUFFIX.length);
+  if (!BASE64.test(base64)) return undefined;
+  try {
+    const bytes = Uint8Array.from(atob(base64), char => char.charCodeAt(0));
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }

@@ -13,7 +13,7 @@ import {
   type LogLevel,
   type RequestId,
 } from '../../shared/protocol.ts';
-import { encodeHeaderValue } from '../../http/header-value.ts';
+import { encodeHeaderValue } from './param-headers.ts';
 import type { Address } from '../endpoint.ts';
 
 /** A request on its way to an upstream; `params` are raw JSON by key. */

@@ -4,7 +4,12 @@
  * the beginning of what may be the credential.
  */
 import { ByteReplacer, joined, type Needle } from '../../shared/redaction/byte-replacer.ts';
-import type { OutboundFetch } from '../../http/outbound-fetch.ts';
+
+/** Sends one request; a redirect is never followed. Rejects as `fetch` does, or with a PorticoError that says more. */
+export type OutboundFetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Requests to a server of a connector. @param server the name it has there */
+export type ConnectorFetch = (connectorId: string, server: string) => OutboundFetch;
 
 /** @param needles see `credential-forms.ts`; without any, the way is as it was */
 export function withoutCredential(

@@ -1,5 +1,4 @@
 /** A server on the network, for tests that answer in its place. */
-import { direct } from '../../../src/http/outbound-fetch.ts';
 
 export const endpoint = {
   serverId: 's',
@@ -8,5 +7,5 @@ export const endpoint = {
   headers: {},
   hidden: [],
   credentialKey: 'k',
-  fetch: direct,
+  fetch: (url: string, init: RequestInit) => fetch(url, init),
 };

@@ -5,7 +5,7 @@
  * A number here becomes larger only with a reason in its commit: each is paid for, or waited for, with every request.
  */
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { RequestTimers } from '../../../src/shared/util/request-timers.ts';
+import { RequestTimers } from '../../../src/http/deadline.ts';
 import { answersOf, callModern, connectAsking } from '../support/asking-clients.ts';
 import { resultOf } from '../support/fake-server.ts';
 import { connect, type Era } from '../support/live-calls.ts';

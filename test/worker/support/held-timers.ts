@@ -3,7 +3,7 @@
  * machine that is busy. What was taken back by then never happens. Undone after each test (restoreMocks).
  */
 import { vi } from 'vitest';
-import { RequestTimers } from '../../../src/shared/util/request-timers.ts';
+import { RequestTimers } from '../../../src/http/deadline.ts';
 
 /** @returns lets the time of all that are still held be over */
 export function holdTimers(...lengthsMs: number[]): () => void {

@@ -1,6 +1,9 @@
 /** Values of mirrored headers: the examples of MCP 2026-07-28 and the rules behind them. */
 import { describe, expect, it } from 'vitest';
-import { decodeHeaderValue, encodeHeaderValue } from '../../../src/http/header-value.ts';
+import {
+  decodeHeaderValue,
+  encodeHeaderValue,
+} from '../../../src/upstream/protocol/param-headers.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const EXAMPLES = [

@@ -1,6 +1,6 @@
 /** Timers of one request over one timer of the platform. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { RequestTimers } from '../../../src/shared/util/request-timers.ts';
+import { RequestTimers } from '../../../src/http/deadline.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,0 +1,168 @@
+/**
+ * What every request passes before its path picks a handler.
+ *
+ * Host (SEC-5; `origin.ts` has the rule), before anything else of it, on every route alike: one that is malformed or there twice makes no
+ * URL, or the URL of another path.
+ *
+ * The limit of requests from one address, before the credential is looked at. It is the platform's own counter, cheap and inexact, for
+ * floods; what a caller may do exactly is counted elsewhere (`audit/limits/`). It counts by `cf-connecting-ip` only, which the platform
+ * writes; what a client could write itself says nothing. A request without an address passes, and so does one whose counter fails: a
+ * counter that is out of order must not take the gateway with it, since behind it everything is still checked.
+ *
+ * Origin (Fetch standard, CORS): pages are granted what the origins get that may call at all, and no other, each by its own name. A token
+ * comes in a header that a page sets itself, so credentials of the browser are never allowed.
+ */
+import { asAsked, checkOrigin, type OriginPolicy } from './origin.ts';
+import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
+import { toProblemResponse } from '../shared/errors/to-problem.ts';
+
+/** An application that is given the URL of each request, parsed once. */
+export interface Served {
+  fetch(request: Request, url: URL, context: ExecutionContext): Response | Promise<Response>;
+}
+
+/** A name, an IPv4 address or an IPv6 address in brackets, with or without a port (RFC 9110 §7.2). */
+const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
+
+export interface EntryPorts {
+  config: OriginPolicy;
+  /** The platform's counter; absent where there is none. */
+  addressLimit?: Pick<RateLimit, 'limit'> | undefined;
+}
+
+/** An application behind the checks. */
+export function createEntryChecks(ports: EntryPorts, app: Served) {
+  const { config } = ports;
+  return createHostCheck(config, createAddressLimit(ports, createCors(config, app)));
+}
+
+/** An application that is asked under a Host of its own only. */
+function createHostCheck(policy: OriginPolicy, app: Served) {
+  return {
+    fetch(request: Request, context: ExecutionContext): Response | Promise<Response> {
+      let url: URL;
+      try {
+        url = checkedUrl(request, policy);
+      } catch (thrown) {
+        return toProblemResponse(toPorticoError(thrown));
+      }
+      return app.fetch(request, url, context);
+    },
+  };
+}
+
+/** @throws PorticoError `invalid_request`, `origin_refused` */
+function checkedUrl(request: Request, policy: OriginPolicy): URL {
+  const host = request.headers.get('host');
+  const url = URL.parse(request.url);
+  if (url === null || (host !== null && !HOST.test(host))) {
+    throw new PorticoError('invalid_request', 'The Host header is not valid');
+  }
+  const asked = asAsked(url, policy);
+  checkOrigin(asked, null, policy);
+  return asked;
+}
+
+/** Seconds after which the counter begins anew: its period in `wrangler.toml`. */
+const PERIOD_SECONDS = 60;
+
+/** An application behind the limit; without a counter it is the application itself. */
+function createAddressLimit({ addressLimit }: EntryPorts, app: Served): Served {
+  if (!addressLimit) return app;
+  const isAllowed = async (key: string) => {
+    try {
+      return (await addressLimit.limit({ key })).success;
+    } catch {
+      return true;
+    }
+  };
+  return {
+    async fetch(request, url, context) {
+      const address = request.headers.get('cf-connecting-ip');
+      if (address !== null && !(await isAllowed(address))) {
+        const retryAfterSeconds = PERIOD_SECONDS;
+        return toProblemResponse(
+          new PorticoError('rate_limited', undefined, { retryAfterSeconds }),
+        );
+      }
+      return app.fetch(request, url, context);
+    },
+  };
+}
+
+const METHODS = 'GET, POST, PUT, PATCH, DELETE';
+/** What the protocol and the API read; a client's own mirrored arguments come under any `Mcp-Param-*` name. */
+const REQUEST_HEADERS = [
+  'accept',
+  'authorization',
+  'content-type',
+  'if-match',
+  'if-none-match',
+  'last-event-id',
+  'traceparent',
+  'tracestate',
+];
+const REQUEST_HEADER = /^mcp-[a-z0-9-]{1,64}$/;
+const RESPONSE_HEADERS =
+  'etag, location, mcp-protocol-version, mcp-session-id, retry-after, www-authenticate';
+/** How long a browser may remember what is granted, in seconds. */
+const MAX_AGE_SECONDS = 600;
+const MAX_ASKED = 64;
+
+/** An application that pages of allowed origins may call. What comes without an origin, or from its own, passes untouched. */
+function createCors(policy: OriginPolicy, app: Served): Served {
+  return {
+    fetch(request, url, context) {
+      const origin = request.headers.get('origin');
+      if (origin === null) return app.fetch(request, url, context);
+      if (origin === url.origin || !mayCall(url, origin, policy)) {
+        return app.fetch(request, url, context);
+      }
+      const isPreflight =
+        request.method === 'OPTIONS' && request.headers.has('access-control-request-method');
+      if (isPreflight) return preflight(request, origin);
+      return Promise.resolve(app.fetch(request, url, context)).then(response =>
+        granting(response, origin),
+      );
+    },
+  };
+}
+
+function mayCall(url: URL, origin: string, policy: OriginPolicy): boolean {
+  try {
+    checkOrigin(url, origin, policy);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof PorticoError) return false;
+    throw thrown;
+  }
+}
+
+function preflight({ headers }: Request, origin: string): Response {
+  const asked = (headers.get('access-control-request-headers') ?? '')
+    .split(',')
+    .map(name => name.trim().toLowerCase())
+    .filter(name => name !== '');
+  if (asked.length > MAX_ASKED) {
+    return toProblemResponse(new PorticoError('invalid_request', 'Too many headers are asked for'));
+  }
+  const granted = asked.filter(name => REQUEST_HEADERS.includes(name) || REQUEST_HEADER.test(name));
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': METHODS,
+      'access-control-allow-headers': granted.join(', '),
+      'access-control-max-age': String(MAX_AGE_SECONDS),
+      vary: 'origin, access-control-request-headers',
+    },
+  });
+}
+
+function granting(response: Response, origin: string): Response {
+  const granted = new Response(response.body, response);
+  granted.headers.set('access-control-allow-origin', origin);
+  granted.headers.set('access-control-expose-headers', RESPONSE_HEADERS);
+  granted.headers.append('vary', 'origin');
+  return granted;
+}
