@@ -21,6 +21,13 @@ interface Result {
   allInTen: number;
 }
 
+/** What a perfect division of a query into its tasks would show: what each finds alone, in turns. */
+function interleave(lists: readonly (readonly string[])[]): string[] {
+  const most = Math.max(...lists.map(list => list.length));
+  const turns = Array.from({ length: most }, (_, turn) => lists.flatMap(list => list[turn] ?? []));
+  return [...new Set(turns.flat())];
+}
+
 function toResult(ids: readonly string[], { tasks, excluded }: MadeRequest): Result {
   const first = ids[0] ?? '';
   const shown = ids.slice(0, SHOWN);
@@ -40,23 +47,27 @@ export function measureMadeSlices(name: string, corpus: Corpus, embedding: Embed
     COMPARED.map(variant => {
       const tuning = VARIANTS[variant];
       const cells = [requests, others.get(slice) ?? []].flatMap(list => {
-        const results = list.map(made =>
-          toResult(tuning ? answer(made.query, tuning).map(({ id }) => id) : [], made),
+        const idsOf = (query: string): string[] =>
+          tuning ? answer(query, tuning).map(({ id }) => id) : [];
+        const results = list.map(made => toResult(idsOf(made.query), made));
+        const divided = list.flatMap(made =>
+          made.alone ? [toResult(interleave(made.alone.map(idsOf)), made)] : [],
         );
-        const mean = (key: keyof Result): string =>
-          (results.reduce((sum, one) => sum + one[key], 0) / Math.max(list.length, 1)).toFixed(3);
+        const mean = (key: keyof Result, of: readonly Result[] = results): string =>
+          (of.reduce((sum, one) => sum + one[key], 0) / Math.max(of.length, 1)).toFixed(3);
         return [
           String(list.length),
           mean('ndcg10'),
           mean('first'),
           mean('allInTen'),
+          divided.length > 0 ? mean('allInTen', divided) : '',
           list[0]?.excluded ? mean('isExcludedFirst') : '',
         ];
       });
       return [slice, variant, ...cells];
     }),
   );
-  const half = ['n', 'nDCG@10', 'first', 'all in 10', 'ruled out first'];
+  const half = ['n', 'nDCG@10', 'first', 'all in 10', 'divided perfectly', 'ruled out first'];
   return toTable(
     [`${name}, made`, 'ranking', ...half, ...half.map(one => `other half: ${one}`)],
     rows,

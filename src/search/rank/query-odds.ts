@@ -1,11 +1,12 @@
 /**
- * A query that may ask for several things, or for one in the midst of chatter: it is ranked as a whole and part by part. Parts for which little speaks say
- * nothing. The best of the others take turns before what the whole finds. What a query rules out falls. Pure.
+ * A query that may ask for several things, or, where it is long, for one in the midst of chatter: it is ranked as a whole and part by part. Of a long one the parts for which
+ * little speaks say nothing; of another the best of its tasks take turns before what the whole finds. What a query rules out falls. Pure.
  */
 import type { Parts } from '../index/part.ts';
 import type { Embedding } from '../text/embedding.ts';
 import { toChattiness } from '../text/chatter.ts';
 import { toClauses } from '../text/clauses.ts';
+import { toTasks } from '../text/tasks.ts';
 import { toQuery } from '../text/query.ts';
 import { toBest } from './best.ts';
 import { toEvidenceOdds, toOdds, type Evidence } from './calibration.ts';
@@ -23,10 +24,9 @@ export interface Reading {
   evidence: Evidence;
   /** Log-odds that its best tool is right. */
   odds: number;
-  vector: Float32Array;
 }
 
-/** A part that asks for something. */
+/** A part of a query, ranked. */
 interface ClauseReading extends Reading {
   text: string;
 }
@@ -52,7 +52,7 @@ export function toReading(
     cosine: cosines[place] ?? 0,
     coverage: (lexical[place] ?? 0) / Math.max(toCeiling(terms, all.count), 1e-6),
   };
-  return { fused, vector, evidence, odds: toEvidenceOdds(evidence) };
+  return { fused, evidence, odds: toEvidenceOdds(evidence) };
 }
 
 /** The log-odds of all places; -Infinity where the tool takes no part. */
@@ -63,10 +63,10 @@ export function toQueryOdds(
   tuning: Tuning,
   modelVector?: Float32Array,
 ): Float64Array {
-  const { whole, parts, isJoined, excluded } = toClauses(query);
+  const { whole, parts, excluded } = toClauses(query);
   const read = (text: string) => toReading(text, all, embedding, tuning);
   const isTalk = query.length > tuning.clauses.talk;
-  const readings = isTalk || isJoined ? toClauseReadings(leastTalking(parts), read) : [];
+  const readings = toClauseReadings(isTalk ? leastTalking(parts) : toTasks(whole), read);
   const kept = isTalk ? withoutChatter(readings, tuning) : readings;
   const isAll = !isTalk || kept.length === parts.length;
   const asked = isAll ? whole : kept.map(({ text }) => text).join('. ');
@@ -74,7 +74,7 @@ export function toQueryOdds(
   const odds = new Float64Array(all.places).fill(-Infinity);
   if (!main) return odds;
   for (const place of all.taking) odds[place] = toOdds(main.fused[place] ?? 0, main.evidence);
-  if (isJoined && areApart(kept, main, tuning)) letTakeTurns(odds, main, kept, all, tuning);
+  if (!isTalk) letTakeTurns(odds, main, kept, all, tuning);
   for (const text of excluded) {
     const ruledOut = read(text);
     if (ruledOut) lower(odds, ruledOut, all, tuning);
@@ -141,21 +141,4 @@ function withoutChatter(
   const adjusted = clauses.map(({ odds, text }) => odds - chatter * toChattiness(text));
   const most = Math.max(...adjusted);
   return clauses.filter((_, i) => (adjusted[i] ?? 0) >= most - behind);
-}
-
-/** Whether parts ask for different things, rather than one for more of the other: their vectors say. */
-function areApart(
-  clauses: readonly ClauseReading[],
-  main: Reading,
-  { clauses: { apart, least } }: Tuning,
-): boolean {
-  if (clauses.length < 2) return false;
-  let nearest = 0;
-  clauses.forEach((one, i) => {
-    for (const other of clauses.slice(0, i)) {
-      const cosine = one.vector.reduce((sum, value, k) => sum + value * (other.vector[k] ?? 0), 0);
-      nearest = Math.max(nearest, cosine);
-    }
-  });
-  return nearest < apart && clauses.every(one => one.odds > main.odds + least);
 }

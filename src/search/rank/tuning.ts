@@ -28,15 +28,13 @@ export interface Tuning {
   /** How much a model's vectors count, where there are some. */
   modelWeight: number;
   /**
-   * Parts of a query. Chatter goes from queries longer than `talk`: parts whose evidence, less `chatter` where it is all talk, is so far `behind` the best. Parts that
-   * are `apart` (cosine below), and no less sure than the whole but for `least`, take `turns`, each a `step` lower.
+   * Parts of a query. Chatter goes from queries longer than `talk`: parts whose evidence, less `chatter` where it is all talk, is so far `behind` the best. Tasks of shorter ones
+   * take `turns`, each a `step` lower.
    */
   clauses: {
     talk: number;
     chatter: number;
     behind: number;
-    apart: number;
-    least: number;
     turns: number;
     step: number;
   };
@@ -46,7 +44,7 @@ export interface Tuning {
 
 export const TUNING: Tuning = {
   fields: [
-    { weight: 1, lengthPenalty: 0 },
+    { weight: 1.2, lengthPenalty: 0.3 },
     { weight: 1.3, lengthPenalty: 0.5 },
     { weight: 0.8, lengthPenalty: 0.5 },
     { weight: 0.3, lengthPenalty: 0.5 },
@@ -61,6 +59,6 @@ export const TUNING: Tuning = {
   lexicalWeight: 0.6,
   semanticWeight: 1,
   modelWeight: 1,
-  clauses: { talk: 160, chatter: 9, behind: 3, apart: 0.5, least: -2, turns: 5, step: 0.3 },
+  clauses: { talk: 160, chatter: 9, behind: 3, turns: 5, step: 0.3 },
   excluded: { from: 0.7, weight: 3 },
 };

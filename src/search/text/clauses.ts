@@ -1,5 +1,5 @@
 /**
- * What a query asks for, one after the other: its sentences and the parts of them that are joined by "then", "also", "and" or a comma, and what it rules out
+ * What a query says, one after the other: its sentences and the parts of them that are joined by "then", "also", "and" or a comma, and what it rules out
  * ("not", "without", "don't"). Linear, bounded. Pure.
  */
 import { STOP_WORDS } from './stop-words.ts';
@@ -10,8 +10,6 @@ export interface Clauses {
   whole: string;
   /** Its parts, none where it has one only. */
   parts: string[];
-  /** Whether words join them that say that another task follows. */
-  isJoined: boolean;
   /** What it rules out. */
   excluded: string[];
 }
@@ -24,7 +22,6 @@ const MAX_ORDERS = 20;
 const LEAST_WORDS = 2;
 const SENTENCE = /[.!?;](?:\s|$)|[。！？；\n]/u;
 const JOINT = /,\s|\s(?:and|then|also|plus)\s|、|，/iu;
-const ANOTHER = /(?:\band then|\bthen|\balso|\bplus|;)\s/giu;
 const ORDER =
   /(?:^|[,;.!?(]\s?|\b(?:but|and)\s)(?:please\s)?(?:not|never|do not|don['’]?t)\s|\b(?:without|except|instead of|rather than)\s/iu;
 /** "Do not forget to …" asks for it; "I am not sure" rules nothing out. */
@@ -43,13 +40,7 @@ export function toClauses(text: string): Clauses {
     .flatMap(sentence => join(sentence.split(JOINT)))
     .filter(part => countWords(part) > 0)
     .slice(0, MAX_PARTS);
-  const joints = whole.match(ANOTHER)?.length ?? 0;
-  return {
-    whole,
-    parts: parts.length > 1 ? parts : [],
-    isJoined: joints >= parts.length - 1,
-    excluded,
-  };
+  return { whole, parts: parts.length > 1 ? parts : [], excluded };
 }
 
 /** Puts parts that say little together with those before them, or after where there are none. */

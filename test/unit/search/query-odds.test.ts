@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { rank, type Searched } from '../../../src/search/rank/rank.ts';
 import { toChattiness } from '../../../src/search/text/chatter.ts';
 import { toClauses } from '../../../src/search/text/clauses.ts';
+import { toTasks } from '../../../src/search/text/tasks.ts';
 import { toCorrections } from '../../../src/search/text/corrections.ts';
 import { EMBEDDING, toSearched, toSegment, toTool } from './made.ts';
 
@@ -80,6 +81,25 @@ describe('more than one task', () => {
     ]);
   });
 
+  it.each([
+    ['list issues; merge the pull request', ['list issues', 'merge the pull request']],
+    ['list issues. Also, merge it all', ['list issues', 'merge it all']],
+    ['forecast, and then alerts', ['forecast', 'alerts']],
+    ['send a mail, list issues and after that fork it', ['send a mail, list issues', 'fork it']],
+    ['list issues and pull requests, commits. Alerts too', []],
+    ['authentic plush toys, thence alsolist', []],
+    ['list issues; thanks a lot', []],
+    ['thanks a lot; list issues', []],
+    ['; then also', []],
+  ])('[FIND-1] its tasks: %s', (query, tasks) => {
+    expect(toTasks(query)).toEqual(tasks);
+  });
+
+  it('[FIND-1] one that is one word takes turns too', () => {
+    const found = ask('merge the pull request, and then forecast');
+    expect(found.slice(0, 2)).toEqual(['GitHub/merge_pull_request', 'Sky/get_forecast']);
+  });
+
   it('[FIND-1] chatter around a request does not hide it', () => {
     const talk =
       'Hi there, I hope you had a good week. My colleague told me that you could help me with this. ';
@@ -104,7 +124,18 @@ describe('more than one task', () => {
 
   it('[FIND-1] reads the worst texts in bounded time', () => {
     const started = performance.now();
-    for (const text of ['not ', ', and ', 'a_', "don't ", '. ', 'qzxv ', '_', 'aB']) {
+    for (const text of [
+      'not ',
+      ', and ',
+      'a_',
+      "don't ",
+      '. ',
+      'qzxv ',
+      '_',
+      'aB',
+      '; ',
+      ' then ',
+    ]) {
       rank(text.repeat(50_000), ALL, EMBEDDING, 10);
     }
     expect(performance.now() - started).toBeLessThan(5_000);

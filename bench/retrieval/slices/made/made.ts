@@ -105,10 +105,9 @@ function toTasks(
       continue;
     chosen.push(other);
   }
-  const query = chosen
-    .map(one => one.query.replace(/[.!?]+$/, ''))
-    .reduce((text, next) => `${text}${JOINTS[below(JOINTS.length)]}${next}`);
-  return chosen.length < count ? [] : [{ query, tasks: chosen.map(one => one.relevant) }];
+  const alone = chosen.map(one => one.query.replace(/[.!?]+$/, ''));
+  const query = alone.reduce((text, next) => `${text}${JOINTS[below(JOINTS.length)]}${next}`);
+  return chosen.length < count ? [] : [{ query, tasks: chosen.map(one => one.relevant), alone }];
 }
 
 /** "X, not Y", where Y is another tool of a server that has what is asked for. */
