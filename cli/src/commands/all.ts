@@ -16,6 +16,7 @@ import { addIdentities } from './identities.ts';
 import { addImport } from './import.ts';
 import { addInvite } from './invite.ts';
 import { addKeys } from './keys.ts';
+import { addLearning } from './learning.ts';
 import { addLogin } from './login.ts';
 import { addLogs } from './logs.ts';
 import { addOAuthClients } from './oauth-clients.ts';
@@ -57,6 +58,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addIdentities,
   addOAuthClients,
   addWebhooks,
+  addLearning,
   addKeys,
   addImport,
   addBackup,

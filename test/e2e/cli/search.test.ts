@@ -72,3 +72,12 @@ it('[CLI-4] [FIND-2] lists and calls all tools of a gateway that shows three', a
   const called = await portico(['call', 'rich.mirror', '--args', '{"a":1}']);
   expect(called).toMatchObject({ code: 0, out: expect.stringContaining('{"a":1}') });
 });
+
+it('[CLI-4] [FIND-4] forgets what was learned from use, for an administrator', async () => {
+  const ran = await portico(['learning', 'forget']);
+  expect(ran).toMatchObject({ code: 0, out: '', err: 'what was learned from use is forgotten\n' });
+  const audit = await portico(['audit', '--json']);
+  expect(audit.out).toContain('"learning.forget"');
+  const refused = await portico(['learning', 'forget'], 'pt_nobody');
+  expect([refused.code, refused.out]).toEqual([3, '']);
+});
