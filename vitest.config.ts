@@ -41,6 +41,7 @@ const WAITING = namesOf([
   'cli/plug',
   'credentials/rotation',
   'gateway/returns',
+  'gateway/slow-person',
   'gateway/ten-thousand-tools',
 ]);
 /** End-to-end tests that hold the gateway to a shorter time, or to a rate. */

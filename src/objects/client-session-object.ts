@@ -9,6 +9,7 @@
 import { isSessionOwner } from '../shared/identity/object-owners.ts';
 import { DurableObject } from 'cloudflare:workers';
 import { accountsOf } from './accounts-of.ts';
+import { unsubscribeAll } from './unsubscribe.ts';
 import { createUpstreamEndpoints } from './upstream-endpoints.ts';
 import { configOf } from '../config.ts';
 import type { LogLevel, RequestId } from '../shared/protocol.ts';
@@ -26,6 +27,7 @@ import type { EndedSession } from '../sessions/client-object.ts';
 import { CallListeners } from '../sessions/call-listeners.ts';
 import { CancelledCalls } from '../sessions/cancellations.ts';
 import { OwnStreamHearing } from '../sessions/own-hearing.ts';
+import { keepAnswer, type AnswerByKey } from '../sessions/handed-over-calls.ts';
 import { ObjectCalls, type CallTerms } from '../sessions/object-calls.ts';
 import { acceptLine, passAnswer } from '../sessions/question-channel.ts';
 import type { Audience, ChangeEvent, Subscription, WatchFailure } from '../shared/events.ts';
@@ -70,7 +72,8 @@ export class ClientSession extends DurableObject<Env> {
     db: this.env.DB,
     limits: this.#config.replay,
     resumeMs: this.#config.sessionIdleMs,
-    onUnwanted: (owner, resources) => this.#unsubscribe(owner, resources),
+    onUnwanted: (owner, resources) =>
+      unsubscribeAll(this.env, owner, resources, one => this.unsubscribeInSession(one)),
   });
 
   /** The session at a server, or the right to open it; waits while another caller opens it. */
@@ -136,6 +139,17 @@ export class ClientSession extends DurableObject<Env> {
   async startCall(call: ObjectCall, terms: CallTerms): Promise<ReadableStream<Uint8Array>> {
     await this.#clock.touch();
     return this.#calls.start(call, terms, work => this.ctx.waitUntil(work));
+  }
+
+  /** Take over a call that a Worker made, whose server asks; both ways its messages are lines. */
+  async adoptCall(
+    lines: ReadableStream<Uint8Array>,
+    answer: AnswerByKey,
+    terms: CallTerms,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const kept = keepAnswer(answer);
+    await this.#clock.touch();
+    return this.#calls.adopt(lines, kept, terms);
   }
 
   /** Go on with a call that waits for its client, whose answers these are. */
@@ -244,19 +258,6 @@ export class ClientSession extends DurableObject<Env> {
   /** Whether the Worker of the client's own stream looks after all streams of its sessions. */
   get #hearsElsewhere(): boolean {
     return this.#hearing.isThere && !this.#upstreams.subscriptions.isForOthers;
-  }
-
-  /** Nobody here wants to hear of these resources any more. */
-  async #unsubscribe(owner: string, resources: readonly Subscription[]): Promise<void> {
-    const { SERVER_MONITOR: monitors, CLIENT_SESSION: clients } = this.env;
-    await Promise.allSettled(
-      resources.map(({ serverId, uri, at }) => {
-        if (at === undefined) return monitors.getByName(serverId).unsubscribe(owner, uri);
-        const unwanted = { serverId, uri, owner };
-        if (at === owner) return this.unsubscribeInSession(unwanted);
-        return clients.getByName(at).unsubscribeInSession(unwanted);
-      }),
-    );
   }
 
   #createHearing(): OwnStreamHearing {

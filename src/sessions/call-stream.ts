@@ -2,8 +2,18 @@
  * Messages of a call between an object and the Worker: one JSON value a line. Pure but for the
  * streams it reads and writes.
  */
-import { PorticoError, type ErrorExtras } from '../shared/errors/portico-error.ts';
+import { PorticoError, toPorticoError, type ErrorExtras } from '../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
+import { fromRawMembers, type RawObject } from '../shared/json/json-spans.ts';
+import type { JsonObject } from '../shared/protocol.ts';
+import { isHeavy, roomToParse } from '../upstream/metered.ts';
+import type { CallContext, CallMessage, CallMessages } from '../upstream/protocol/call.ts';
+import type { RawResponse } from '../upstream/protocol/message.ts';
+import type {
+  Question,
+  RawAnswer,
+  RequestCancellation,
+} from '../upstream/protocol/server-request.ts';
 
 /** A question that waits in the object. */
 export interface SuspendedRequest {
@@ -101,4 +111,82 @@ export async function* readLines(
     client.removeEventListener('abort', leave);
     leave();
   }
+}
+
+/** A message that asks nothing. */
+export function toLine(message: Exclude<CallMessage, Question | RequestCancellation>): CallLine {
+  if (message.kind === 'notification') {
+    return { kind: 'notification', method: message.method, text: message.text };
+  }
+  return 'result' in message
+    ? { kind: 'result', text: message.result }
+    : { kind: 'error', text: message.error };
+}
+
+/** What a call failed with. */
+export function toFailure(thrown: unknown): CallLine {
+  const { code, message, extras } = toPorticoError(thrown);
+  return { kind: 'failure', code, detail: message, extras };
+}
+
+/** Gives a question of a call its answer. */
+export type GiveAnswer = (callId: string, key: string, answer: RawAnswer) => Promise<void>;
+
+/** The messages of lines. @param answer takes the answers to their questions */
+export async function* toMessages(
+  lines: AsyncGenerator<Exclude<CallLine, { kind: 'failure' }>, void, undefined>,
+  answer: GiveAnswer,
+  { bytes, signal }: Pick<CallContext, 'bytes' | 'signal'>,
+): CallMessages {
+  const asked = new Map<string, Question>();
+  for await (const line of lines) {
+    if (line.kind === 'notification') yield line;
+    else if (line.kind === 'question') {
+      const { callId, key, method, params } = line;
+      const give = (given: RawAnswer) => answer(callId, key, given);
+      const question: Question = { kind: 'question', method, params, answer: give };
+      asked.set(key, question);
+      yield question;
+    } else if (line.kind === 'withdrawal') {
+      const of = asked.get(line.key);
+      if (of) yield { kind: 'withdrawal', of };
+    } else if (line.kind === 'parked') {
+      yield toInputRequired(line.callId, line.questions);
+      return;
+    } else {
+      bytes?.settle();
+      const leave =
+        bytes && isHeavy(line.text) ? await roomToParse(line.text, bytes, signal) : undefined;
+      const response = toResponse(line);
+      leave?.();
+      yield response;
+      return;
+    }
+  }
+  throw new PorticoError('upstream_no_response');
+}
+
+function toResponse(line: { kind: 'result' | 'error'; text: string }): RawResponse {
+  const parsed = JSON.parse(line.text) as JsonObject;
+  return line.kind === 'result'
+    ? { kind: 'response', result: line.text, parsed }
+    : { kind: 'response', error: line.text, parsed };
+}
+
+/** A suspended call as the result that asks the client to come back. */
+function toInputRequired(callId: string, questions: readonly SuspendedRequest[]): RawResponse {
+  const requests: RawObject = new Map(
+    questions.map(({ key, method, params }) => [
+      key,
+      `{"method":${JSON.stringify(method)},"params":${params}}`,
+    ]),
+  );
+  const result = fromRawMembers(
+    new Map([
+      ['resultType', '"input_required"'],
+      ['inputRequests', fromRawMembers(requests)],
+      ['requestState', JSON.stringify(callId)],
+    ]),
+  );
+  return { kind: 'response', result, parsed: { resultType: 'input_required' } };
 }

@@ -7,6 +7,7 @@ import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { SessionSubscription } from '../upstream/session/session-subscriptions.ts';
 import type { ObjectCall } from '../upstream/upstream-client.ts';
 import type { Audience, ChangeEvent, Subscription, WatchFailure } from '../shared/events.ts';
+import type { AnswerByKey } from './handed-over-calls.ts';
 import type { CallTerms } from './object-calls.ts';
 
 /** A session to be ended at its server. */
@@ -25,6 +26,12 @@ export interface ClientObject extends SessionHolder {
   setLogLevel(level: LogLevel): Promise<void>;
   /** Make a call that an object must make; its messages come as lines. */
   startCall(call: ObjectCall, terms: CallTerms): Promise<ReadableStream<Uint8Array>>;
+  /** Take over a call that another makes, whose server asks; its messages come as lines, and as lines they are told. */
+  adoptCall(
+    lines: ReadableStream<Uint8Array>,
+    answer: AnswerByKey,
+    terms: CallTerms,
+  ): Promise<ReadableStream<Uint8Array>>;
   /** Go on with a call that waits for its client. */
   resumeCall(
     callId: string,

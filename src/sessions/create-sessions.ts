@@ -8,7 +8,7 @@ import { Cancellations } from './cancellations.ts';
 import type { ClientObject, ResourceMonitor } from './client-object.ts';
 import { SessionCopies } from './session-copies.ts';
 import { Streams } from './streams.ts';
-import { UpstreamSessions } from './upstream-sessions.ts';
+import { UpstreamSessions, type SessionSettings } from './upstream-sessions.ts';
 
 export interface SessionDeps {
   db: D1Database;
@@ -16,12 +16,12 @@ export interface SessionDeps {
   clients: ObjectsByName<ClientObject>;
   servers: ObjectsByName<ResourceMonitor>;
   endpoints: UpstreamEndpoints;
-  config: { maxAnswerBytes: number };
+  config: SessionSettings;
 }
 
 export function createSessions({ db, keys, clients, servers, endpoints, config }: SessionDeps) {
   const copies = new SessionCopies(db, keys);
-  const upstreamSessions = new UpstreamSessions(clients, copies, config.maxAnswerBytes);
+  const upstreamSessions = new UpstreamSessions(clients, copies, config);
   return {
     upstreamSessions,
     cancellations: new Cancellations(clients),

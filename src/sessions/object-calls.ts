@@ -1,13 +1,14 @@
 /**
  * Calls that a ClientSession object makes for the Worker, because they hold an HTTP+SSE connection
- * or may have to wait for a client that answers with its next request. A call that waits is suspended:
+ * or may have to wait for a client that answers with its next request, and calls that it takes over
+ * because their servers asked (`handed-over-calls.ts`). A call that waits is suspended:
  * its stream at the upstream stays open, its questions are kept, and the client's retry goes on
  * where it stopped. Suspended calls live in memory only: one that outlives its limit, or its object,
  * is ended, and the upstream hears of it.
  */
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { ByteLimits } from '../shared/limits/limit-settings.ts';
-import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { JsonObject } from '../shared/protocol.ts';
 import { bytesOfIsolate, type RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import type {
@@ -16,18 +17,31 @@ import type {
   CallMessages,
   CallReply,
 } from '../upstream/protocol/call.ts';
-import type {
-  Question,
-  RawAnswer,
-  RequestCancellation,
-} from '../upstream/protocol/server-request.ts';
+import type { Question, RawAnswer } from '../upstream/protocol/server-request.ts';
+import { toEventMeter } from '../upstream/metered.ts';
 import type { ObjectCall, Upstreams } from '../upstream/upstream-client.ts';
-import { toLineStream, type CallLine, type SuspendedRequest } from './call-stream.ts';
+import {
+  readLines,
+  toFailure,
+  toLine,
+  toLineStream,
+  toMessages,
+  type CallLine,
+  type GiveAnswer,
+  type SuspendedRequest,
+} from './call-stream.ts';
+import type { AnswerByKey, KeptAnswer } from './handed-over-calls.ts';
 
 /** What the Worker says of the client a call is for. */
 export interface CallTerms {
   capabilities: JsonObject;
   questions: CallContext['questions'];
+}
+
+export interface ObjectCallSettings {
+  bytesInFlight: ByteLimits;
+  questionTimeoutMs: number;
+  maxAnswerBytes: number;
 }
 
 interface LiveCall {
@@ -52,15 +66,17 @@ export class ObjectCalls {
   readonly #upstreams: Upstreams;
   readonly #newBytes: () => RequestBytes;
   readonly #suspendLimitMs: number;
+  readonly #maxAnswerBytes: number;
   readonly #live = new Map<string, LiveCall>();
   #questions = 0;
 
   /** @param id of the object, whose calls are counted together */
   constructor(
     upstreams: Upstreams,
-    { bytesInFlight, questionTimeoutMs }: { bytesInFlight: ByteLimits; questionTimeoutMs: number },
+    { bytesInFlight, questionTimeoutMs, maxAnswerBytes }: ObjectCallSettings,
     id: DurableObjectId,
   ) {
+    this.#maxAnswerBytes = maxAnswerBytes;
     this.#upstreams = upstreams;
     this.#newBytes = () => bytesOfIsolate(bytesInFlight).request(`object ${id.toString()}`);
     this.#suspendLimitMs = questionTimeoutMs;
@@ -70,6 +86,25 @@ export class ObjectCalls {
   start(call: ObjectCall, terms: CallTerms, waitUntil: WaitUntil): ReadableStream<Uint8Array> {
     const controller = new AbortController();
     return toLineStream(this.#make(call, terms, controller, waitUntil), () => controller.abort());
+  }
+
+  /**
+   * Take over a call that a Worker made, and tell its messages.
+   * @param lines its messages @param answer takes the answers to its questions
+   */
+  adopt(
+    lines: ReadableStream<Uint8Array>,
+    answer: KeptAnswer,
+    terms: CallTerms,
+  ): ReadableStream<Uint8Array> {
+    const controller = new AbortController();
+    controller.signal.addEventListener('abort', () => {
+      answer.drop();
+      // The Worker hears of the end, also where nobody reads.
+      lines.cancel().catch(() => {});
+    });
+    const telling = this.#takeOver(lines, answer.give, terms, controller);
+    return toLineStream(telling, () => controller.abort());
   }
 
   /** Give a suspended call its answers and go on telling; a call that is gone is a failure. */
@@ -106,18 +141,33 @@ export class ObjectCalls {
       }
       return;
     }
-    const call: LiveCall = {
-      id: crypto.randomUUID(),
-      terms,
-      messages: reply.messages,
-      next: undefined,
-      open: new Map(),
-      controller,
-      bytes,
-      suspendTimer: null,
-    };
-    this.#live.set(call.id, call);
-    yield* this.#tell(call);
+    yield* this.#tell(this.#begin({ terms, messages: reply.messages, controller, bytes }));
+  }
+
+  async *#takeOver(
+    lines: ReadableStream<Uint8Array>,
+    answer: AnswerByKey,
+    terms: CallTerms,
+    controller: AbortController,
+  ): AsyncGenerator<CallLine, void, undefined> {
+    if (this.#live.size >= MAX_LIVE_CALLS) {
+      controller.abort();
+      yield toFailure(new PorticoError('too_many_calls'));
+      return;
+    }
+    const { signal } = controller;
+    const bytes = this.#newBytes();
+    const onHeld = toEventMeter(bytes, 2 * this.#maxAnswerBytes, signal);
+    const give: GiveAnswer = (_callId, key, given) => answer(key, given);
+    const messages = toMessages(readLines(lines, signal, onHeld), give, { bytes, signal });
+    yield* this.#tell(this.#begin({ terms, messages, controller, bytes }));
+  }
+
+  #begin(begun: Pick<LiveCall, 'terms' | 'messages' | 'controller' | 'bytes'>): LiveCall {
+    const id = crypto.randomUUID();
+    const call = { id, ...begun, next: undefined, open: new Map(), suspendTimer: null };
+    this.#live.set(id, call);
+    return call;
   }
 
   async *#goOn(
@@ -220,18 +270,4 @@ export class ObjectCalls {
     call.messages.return().catch(() => {});
     call.bytes.release();
   }
-}
-
-function toLine(message: Exclude<CallMessage, Question | RequestCancellation>): CallLine {
-  if (message.kind === 'notification') {
-    return { kind: 'notification', method: message.method, text: message.text };
-  }
-  return 'result' in message
-    ? { kind: 'result', text: message.result }
-    : { kind: 'error', text: message.error };
-}
-
-function toFailure(thrown: unknown): CallLine {
-  const { code, message, extras } = toPorticoError(thrown);
-  return { kind: 'failure', code, detail: message, extras };
 }

@@ -1,12 +1,15 @@
 /**
- * Which calls need the notification stream of their session before they leave. A server may put what
- * belongs to a call there, and drops it where nobody listens; most never do. A tool that said nothing
- * there in its last calls is called without the stream at first; one of a server that was heard
- * there never is. Known to this isolate only, so that another one begins on the safe side.
+ * Which calls need the notification stream of their session before they leave, or an object that makes
+ * them. A server may put what belongs to a call on that stream, and drops it where nobody listens;
+ * most never do. A tool that said nothing there in its last calls is called without the stream at
+ * first; one of a server that was heard there never is. And a tool that said nothing but its answer
+ * to a client that answers with its next request is called by the Worker itself. Known to this isolate
+ * only, so that another one begins on the safe side.
  */
 import { capabilitiesKey } from '../shared/client-capabilities.ts';
 import type { JsonObject } from '../shared/protocol.ts';
 import { Lru } from '../shared/util/lru.ts';
+import type { CallContext, CallMessages } from '../upstream/protocol/call.ts';
 import type { CallListener } from '../upstream/streams/call-listener.ts';
 
 /** So many calls in a row have to be quiet. */
@@ -14,15 +17,16 @@ const ENOUGH = 5;
 const MAX_TOOLS = 20_000;
 const MAX_SERVERS = 5_000;
 
-/** What is called, and what its client can be asked: of clients that can be asked other things, other calls are quiet. */
+/** What is called, and what its client can be asked, and how: of other clients other calls are quiet. */
 export interface Called {
   serverId: string;
   what: string;
   capabilities: JsonObject;
+  questions: CallContext['questions'];
 }
 
-const keyOf = ({ serverId, what, capabilities }: Called) =>
-  JSON.stringify([serverId, what, capabilitiesKey(capabilities)]);
+const keyOf = ({ serverId, what, capabilities, questions }: Called) =>
+  JSON.stringify([serverId, what, capabilitiesKey(capabilities), questions]);
 
 export class QuietCalls {
   readonly #quiet = new Lru<string, number>(MAX_TOOLS);
@@ -34,9 +38,39 @@ export class QuietCalls {
     return (this.#quiet.get(keyOf(called)) ?? 0) >= ENOUGH;
   }
 
+  /** Such calls are never quiet, whatever they say. */
+  neverAgain(called: Called): void {
+    this.#quiet.set(keyOf(called), Number.NEGATIVE_INFINITY);
+  }
+
+  /** A call has ended. */
+  note(called: Called, isQuiet: boolean): void {
+    const key = keyOf(called);
+    const count = this.#quiet.get(key) ?? 0;
+    this.#quiet.set(key, isQuiet ? count + 1 : Math.min(count, 0));
+  }
+
+  /** The messages of a call, of which is noted whether there was nothing but its result. */
+  async *notingMessages(called: Called, messages: CallMessages): CallMessages {
+    let isQuiet = false;
+    let count = 0;
+    try {
+      for await (const message of messages) {
+        count += 1;
+        isQuiet =
+          count === 1 &&
+          message.kind === 'response' &&
+          'result' in message &&
+          message.parsed['resultType'] !== 'input_required';
+        yield message;
+      }
+    } finally {
+      this.note(called, isQuiet);
+    }
+  }
+
   /** The same listener, of which is noted whether anything is heard. */
   noting(called: Called, listener: CallListener): CallListener {
-    const key = keyOf(called);
     let isHeard = false;
     return {
       take: async () => {
@@ -50,7 +84,7 @@ export class QuietCalls {
       close: told => {
         listener.close(told);
         // A call that failed may have waited for an answer to what nobody heard.
-        this.#quiet.set(key, told ? 0 : (this.#quiet.get(key) ?? 0) + 1);
+        this.note(called, told === undefined);
       },
     };
   }

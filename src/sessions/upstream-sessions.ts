@@ -2,19 +2,21 @@
  * What the Worker asks the client's ClientSession object for: sessions at legacy upstreams, which
  * the isolate remembers so that a warm call asks no object, and calls only an object can make.
  */
+import type { Mode } from '../http/host-settings.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { Lru } from '../shared/util/lru.ts';
-import { isObject, type JsonObject, type RequestId } from '../shared/protocol.ts';
-import type { CallContext, CallMessages } from '../upstream/protocol/call.ts';
+import { isObject, type RequestId } from '../shared/protocol.ts';
+import type { CallContext, CallMessages, CallReply } from '../upstream/protocol/call.ts';
+import { kindOf } from '../upstream/call-traits.ts';
 import { addressOf, type UpstreamEndpoint } from '../upstream/endpoint.ts';
-import type { RawResponse } from '../upstream/protocol/message.ts';
-import type { Question, RawAnswer } from '../upstream/protocol/server-request.ts';
+import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { CallSession, Hearing, ObjectCall } from '../upstream/upstream-client.ts';
-import { fromRawMembers, rawMembers, type RawObject } from '../shared/json/json-spans.ts';
+import { rawMembers, type RawObject } from '../shared/json/json-spans.ts';
 import { acquireSession, type UpstreamSession } from '../upstream/session/acquire-session.ts';
-import { isHeavy, roomToParse, toEventMeter } from '../upstream/metered.ts';
+import { toEventMeter } from '../upstream/metered.ts';
 import { progressTokenIn, renamedProgress } from '../upstream/protocol/progress-token.ts';
-import { readLines, type CallLine, type SuspendedRequest } from './call-stream.ts';
+import { readLines, toMessages } from './call-stream.ts';
+import { callHere } from './handed-over-calls.ts';
 import { openListener } from './call-listeners.ts';
 import { QuietCalls } from './quiet-calls.ts';
 import { openLine, type QuestionLine } from './question-channel.ts';
@@ -29,24 +31,39 @@ const COPY_AGE_MS = 30_000;
 /** A quiet call that lasts so long hears its session's notification stream from then on, in milliseconds. */
 const LASTS_MS = 2_000;
 
+export interface SessionSettings {
+  maxAnswerBytes: number;
+  mode: Mode;
+}
+
 interface Remembered {
   session: UpstreamSession;
   at: number;
 }
 
+/** A call of a client that answers with its next request cannot leave here: its server has a stream to ask on beside that of the call. */
+class MayBeAskedElsewhere extends Error {}
+
 export class UpstreamSessions {
   readonly #objects: ObjectsByName<ClientObject>;
   readonly #copies: SessionCopies;
   readonly #maxBytes: number;
+  /** A Worker on Cloudflare ends 30 seconds after its response. */
+  readonly #outlivesResponses: boolean;
   readonly #quiet = new QuietCalls();
   readonly #remembered = new Lru<string, Remembered>(20_000);
   /** When upstreams forgot sessions last: a copy that was read before may be of one. */
   readonly #forgottenAt = new Lru<string, number>(20_000);
 
-  constructor(objects: ObjectsByName<ClientObject>, copies: SessionCopies, maxBytes: number) {
+  constructor(
+    objects: ObjectsByName<ClientObject>,
+    copies: SessionCopies,
+    { maxAnswerBytes, mode }: SessionSettings,
+  ) {
     this.#objects = objects;
     this.#copies = copies;
-    this.#maxBytes = maxBytes;
+    this.#maxBytes = maxAnswerBytes;
+    this.#outlivesResponses = mode !== 'production';
   }
 
   /**
@@ -108,9 +125,10 @@ export class UpstreamSessions {
   }
 
   /**
-   * The session with what hears its notification stream, for a client that is asked while its call goes
-   * on. A call that may be asked something there leaves once the stream is open; a quiet one leaves
-   * at once, and asks the object for nothing unless it lasts.
+   * The session with what hears its notification stream, for a client that can be asked. A call that may
+   * be asked something there leaves once the stream is open; a quiet one leaves at once, and asks the
+   * object for nothing unless it lasts.
+   * @throws MayBeAskedElsewhere for a client that answers with its next request
    */
   async #hearing(
     context: CallContext,
@@ -120,10 +138,14 @@ export class UpstreamSessions {
   ): Promise<CallSession> {
     const { session } = known;
     const { capabilities, questions } = context;
-    const isAsked = questions === 'ask' && Object.keys(capabilities).length > 0;
+    const isAsked = Object.keys(capabilities).length > 0;
     if (session.hasNoStream || !isAsked) return session;
     const { serverId } = endpoint;
-    const called = { serverId, what, capabilities };
+    const called = { serverId, what, capabilities, questions };
+    if (questions === 'suspend') {
+      this.#quiet.neverAgain(called);
+      throw new MayBeAskedElsewhere();
+    }
     const object = () => this.#object(context.owner(serverId));
     const opening = () => {
       return {
@@ -153,10 +175,39 @@ export class UpstreamSessions {
   }
 
   /**
-   * A call that the object makes. A client that answers with its next request gets a suspended call as
-   * an `input_required` result; the retry, known by its `requestState`, goes on with it.
+   * A call that the object makes, or this isolate where its tool was quiet. A client that answers with its next request gets a
+   * suspended call as an `input_required` result; the retry, known by its `requestState`, goes on with it.
+   * @param here makes the call in this isolate; absent where only the object can
    */
-  async call(call: ObjectCall, context: CallContext): Promise<CallMessages> {
+  async call(
+    call: ObjectCall,
+    context: CallContext,
+    here?: (context: CallContext) => Promise<CallReply>,
+  ): Promise<CallReply> {
+    if (!here || !this.#outlivesResponses) {
+      return { messages: await this.#callThere(call, cuttable(context)) };
+    }
+    const { capabilities, questions } = context;
+    const what = kindOf(call.request, call.name);
+    const called = { serverId: call.server.id, what, capabilities, questions };
+    if (!this.#quiet.has(called)) {
+      const messages = await this.#callThere(call, cuttable(context));
+      return { messages: this.#quiet.notingMessages(called, messages) };
+    }
+    const object = this.#object(context.owner(call.server.id));
+    try {
+      return await callHere(context, here, async (lines, answer) => {
+        this.#quiet.note(called, false);
+        const told = await object.adoptCall(lines, answer, { capabilities, questions });
+        return this.#toMessages(object, told, context);
+      });
+    } catch (error) {
+      if (!(error instanceof MayBeAskedElsewhere)) throw error;
+      return { messages: await this.#callThere(call, cuttable(context)) };
+    }
+  }
+
+  async #callThere(call: ObjectCall, context: CallContext): Promise<CallMessages> {
     const object = this.#object(context.owner(call.server.id));
     const { capabilities, questions } = context;
     const callId = text(call.request.params.get('requestState'));
@@ -164,16 +215,23 @@ export class UpstreamSessions {
     const lines = isRetry
       ? object.resumeCall(callId, answersOf(call.request.params))
       : object.startCall(call, { capabilities, questions });
-    const { bytes, signal } = context;
-    // Written as text in JSON, an answer takes up to twice its size.
-    const onHeld = bytes && toEventMeter(bytes, 2 * this.#maxBytes, signal);
-    const messages = toMessages(
-      readLines(await lines, signal, onHeld),
-      (id, key, answer) => object.answerCall(id, key, answer),
-      context,
-    );
+    const messages = this.#toMessages(object, await lines, context);
     // The server goes on under the token of the first request.
     return isRetry ? withToken(messages, progressTokenIn(call.request.params)) : messages;
+  }
+
+  #toMessages(
+    object: ClientObject,
+    lines: ReadableStream<Uint8Array>,
+    { bytes, signal }: CallContext,
+  ): CallMessages {
+    // Written as text in JSON, an answer takes up to twice its size.
+    const onHeld = bytes && toEventMeter(bytes, 2 * this.#maxBytes, signal);
+    return toMessages(
+      readLines(lines, signal, onHeld),
+      (id, key, answer) => object.answerCall(id, key, answer),
+      { bytes, signal },
+    );
   }
 
   /** Open the way on which answers to questions come back to a call of this owner. */
@@ -208,64 +266,11 @@ async function* withToken(messages: CallMessages, token: string | undefined): Ca
   }
 }
 
-type Answer = (callId: string, key: string, answer: RawAnswer) => Promise<void>;
-
-async function* toMessages(
-  lines: AsyncGenerator<Exclude<CallLine, { kind: 'failure' }>, void, undefined>,
-  answer: Answer,
-  { bytes, signal }: Pick<CallContext, 'bytes' | 'signal'>,
-): CallMessages {
-  const asked = new Map<string, Question>();
-  for await (const line of lines) {
-    if (line.kind === 'notification') yield line;
-    else if (line.kind === 'question') {
-      const { callId, key, method, params } = line;
-      const give = (given: RawAnswer) => answer(callId, key, given);
-      const question: Question = { kind: 'question', method, params, answer: give };
-      asked.set(key, question);
-      yield question;
-    } else if (line.kind === 'withdrawal') {
-      const of = asked.get(line.key);
-      if (of) yield { kind: 'withdrawal', of };
-    } else if (line.kind === 'parked') {
-      yield toInputRequired(line.callId, line.questions);
-      return;
-    } else {
-      bytes?.settle();
-      const leave =
-        bytes && isHeavy(line.text) ? await roomToParse(line.text, bytes, signal) : undefined;
-      const response = toResponse(line);
-      leave?.();
-      yield response;
-      return;
-    }
-  }
-  throw new PorticoError('upstream_no_response');
-}
-
-function toResponse(line: { kind: 'result' | 'error'; text: string }): RawResponse {
-  const parsed = JSON.parse(line.text) as JsonObject;
-  return line.kind === 'result'
-    ? { kind: 'response', result: line.text, parsed }
-    : { kind: 'response', error: line.text, parsed };
-}
-
-/** A suspended call as the result that asks the client to come back. */
-function toInputRequired(callId: string, questions: readonly SuspendedRequest[]): RawResponse {
-  const requests: RawObject = new Map(
-    questions.map(({ key, method, params }) => [
-      key,
-      `{"method":${JSON.stringify(method)},"params":${params}}`,
-    ]),
-  );
-  const result = fromRawMembers(
-    new Map([
-      ['resultType', '"input_required"'],
-      ['inputRequests', fromRawMembers(requests)],
-      ['requestState', JSON.stringify(callId)],
-    ]),
-  );
-  return { kind: 'response', result, parsed: { resultType: 'input_required' } };
+/** A call that an object makes: what cuts it aborts its signal. */
+function cuttable(context: CallContext): CallContext {
+  const controller = new AbortController();
+  context.onCuttable?.(() => controller.abort());
+  return { ...context, signal: AbortSignal.any([context.signal, controller.signal]) };
 }
 
 /** The client's answers, raw. */

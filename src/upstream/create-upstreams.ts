@@ -24,7 +24,7 @@ export function createUpstreams({ endpoints, sessions, config, monitors, now }: 
   const upstreams = new Upstreams({
     endpoints,
     sessions,
-    throughObject: (call, context) => sessions.call(call, context),
+    throughObject: (call, context, here) => sessions.call(call, context, here),
     callTimeoutMs,
     questionTimeoutMs,
     maxAnswerBytes,

@@ -5,12 +5,19 @@
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
-import { RPC } from '../shared/protocol.ts';
 import type { Server, Verdict } from '../servers/registry/server-schema.ts';
 import { canBeAsked } from '../shared/client-capabilities.ts';
 import { send, type Attempt, type Sent } from './attempt.ts';
 import type { CallContext, CallMessages, CallReply } from './protocol/call.ts';
-import { hasProgressToken, isAboutTasks, isRound, maySuspend, needsObject } from './call-traits.ts';
+import {
+  callerOf,
+  hasProgressToken,
+  isAboutTasks,
+  isRound,
+  isStranger,
+  kindOf,
+  maySuspend,
+} from './call-traits.ts';
 import { createHttpChannel } from './session/channel.ts';
 import { createDeadline } from '../http/deadline.ts';
 import { refuseWithout, type UpstreamEndpoint, type UpstreamEndpoints } from './endpoint.ts';
@@ -18,7 +25,6 @@ import type { CallListener } from './streams/call-listener.ts';
 import { SessionForgotten } from './exchange.ts';
 import { byOwnAccount } from './own-account.ts';
 import { LogLevels } from './session/log-levels.ts';
-import type { RawResponse } from './protocol/message.ts';
 import { progressTokenIn } from './protocol/progress-token.ts';
 import { withoutSecrets } from './protocol/redact.ts';
 import type { SseConnection } from './streams/sse-connection.ts';
@@ -56,8 +62,15 @@ export interface ObjectCall {
   name: string | undefined;
 }
 
-/** Calls that an object must make: they hold a connection, or may outlive the request. */
-export type ObjectPort = (call: ObjectCall, context: CallContext) => Promise<CallMessages>;
+/**
+ * Calls that an object makes: they hold a connection, or may outlive the request.
+ * @param here makes the call in this isolate, where that may be; absent where only an object can
+ */
+export type ObjectPort = (
+  call: ObjectCall,
+  context: CallContext,
+  here?: (context: CallContext) => Promise<CallReply>,
+) => Promise<CallReply>;
 
 export interface UpstreamsOptions {
   endpoints: UpstreamEndpoints;
@@ -113,14 +126,17 @@ export class Upstreams {
     const { throughObject, endpoints, requestRecheck } = this.#options;
     context.onDispatch?.();
     let endpoint: UpstreamEndpoint | undefined;
-    try {
-      if (throughObject && needsObject(verdict, request, context)) {
-        return { messages: await throughObject({ server, request, name }, cuttable(context)) };
-      }
+    const here = async (own: CallContext): Promise<CallReply> => {
       endpoint = await endpoints.of(server);
-      const sendTo = (to: UpstreamEndpoint) => this.#dispatch(to, verdict, request, name, context);
-      if (!server.account) return await sendTo(endpoint);
-      return await byOwnAccount(endpoints, server, endpoint, context.waitUntil, sendTo);
+      const sendTo = (to: UpstreamEndpoint) => this.#dispatch(to, verdict, request, name, own);
+      if (!server.account) return sendTo(endpoint);
+      return byOwnAccount(endpoints, server, endpoint, own.waitUntil, sendTo);
+    };
+    try {
+      const caller = callerOf(verdict, request, context);
+      if (!throughObject || caller === 'worker') return await here(context);
+      const call = { server, request, name };
+      return await throughObject(call, context, caller === 'either' ? here : undefined);
     } catch (error) {
       if (error instanceof PorticoError && !BLAMELESS.has(error.code)) {
         context.waitUntil(requestRecheck(server.id));
@@ -234,9 +250,8 @@ export class Upstreams {
   async #inOwnSession(attempt: Attempt): Promise<Sent> {
     const { sessions } = this.#options;
     const { endpoint, context, request } = attempt;
-    const { method } = request;
     const hearing = {
-      what: method === 'tools/call' ? `${method} ${attempt.name}` : method,
+      what: kindOf(request, attempt.name),
       progressToken: () => progressTokenIn(request.params),
       wantsLogs: request.logLevel !== undefined,
     };
@@ -266,22 +281,6 @@ export class Upstreams {
     }
     return send(attempt, protocol, maxAnswerBytes, listener);
   }
-}
-
-/**
- * Whether a server is not what it was at the last look: its mirrored headers were made of a schema that it no longer has, or it
- * no longer speaks the era of the request.
- */
-function isStranger(response: RawResponse): boolean {
-  const code = 'error' in response ? response.parsed['code'] : undefined;
-  return code === RPC.headerMismatch || code === RPC.unsupportedProtocolVersion;
-}
-
-/** A call that an object makes: what cuts it aborts its signal. */
-function cuttable(context: CallContext): CallContext {
-  const controller = new AbortController();
-  context.onCuttable?.(() => controller.abort());
-  return { ...context, signal: AbortSignal.any([context.signal, controller.signal]) };
 }
 
 async function* closingAfter(messages: CallMessages, connection: SseConnection): CallMessages {

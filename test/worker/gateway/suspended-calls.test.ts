@@ -1,6 +1,7 @@
 /**
  * Calls that wait for their modern client: what a legacy server asks comes as `input_required`, and the retry goes on where
- * the call stopped, on the stream that stayed open, until its end, its limit, or the end of the object that holds it.
+ * the call stopped, on the stream that stayed open, until its end, its limit, or the end of the object that holds it. Of a tool that
+ * asked nothing in five calls the Worker makes the sixth itself, and hands it over to the object.
  */
 import { principalOwner } from '../../../src/shared/identity/object-owners.ts';
 import { env } from 'cloudflare:workers';
@@ -20,7 +21,13 @@ import { loseMemory } from '../support/lose-memory.ts';
 import { PATIENT, createPortico } from '../support/portico.ts';
 
 const portico = createPortico();
-const KINDS = ['http-legacy', 'http-standing', 'sse-legacy'] as const;
+const CASES = [
+  { kind: 'http-legacy', quiet: 0 },
+  { kind: 'http-standing', quiet: 0 },
+  { kind: 'sse-legacy', quiet: 0 },
+  { kind: 'http-legacy', quiet: 5 },
+] as const;
+type Case = (typeof CASES)[number];
 /** What `PORTICO_QUESTION_TIMEOUT_MS` is when nobody sets it. */
 const QUESTION_TIMEOUT_MS = 600_000;
 
@@ -32,8 +39,12 @@ function shortenQuestions(toMs: number): void {
 }
 
 /** A server, and a call that was asked its first question. */
-async function suspend(kind: (typeof KINDS)[number], more: Partial<Plan> = {}) {
+async function suspend({ kind, quiet }: Case, more: Partial<Plan> = {}) {
   const { name, server, id } = await connectAsking(portico, kind);
+  for (let n = 0; n < quiet; n += 1) {
+    const { answer } = await callModern(portico, name, { mark: `quiet-${n}`, rounds: 0 });
+    expect(toldBy(answer).answers).toEqual([]);
+  }
   const plan: Plan = { mark: `parked-${name}`, rounds: 1, ...more };
   const first = await callModern(portico, name, plan);
   expect(first.questions).toHaveLength(more.together ?? 1);
@@ -43,9 +54,10 @@ async function suspend(kind: (typeof KINDS)[number], more: Partial<Plan> = {}) {
   return { name, server, id, plan, first, resume, seen };
 }
 
-describe.each(KINDS)('a call to %s that is parked', kind => {
+describe.each(CASES)('a call to $kind that is parked after $quiet quiet ones', each => {
+  const { kind } = each;
   it('[MCP-4] [MCP-5] survives many rounds, and each answer is given once and in order', async () => {
-    const { first, resume, seen, server, plan } = await suspend(kind, { rounds: 4, together: 2 });
+    const { first, resume, seen, server, plan } = await suspend(each, { rounds: 4, together: 2 });
     let round = first;
     let rounds = 0;
     while (round.questions.length > 0) {
@@ -65,7 +77,7 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
     ['another question', () => ({ other: answerTo('x', 'ada') })],
     ['a question that was never asked', key => ({ [`${key}0`]: answerTo('x', 'ada') })],
   ])('[MCP-4] [MCP-5] is asked again where the client answers %s', async (_what, given) => {
-    const { first, resume, seen } = await suspend(kind);
+    const { first, resume, seen } = await suspend(each);
     const again = await resume(first, given(first.questions[0]?.key ?? ''));
     expect(again.questions).toEqual(first.questions);
     expect(seen()?.answers).toEqual([]);
@@ -75,7 +87,7 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
   });
 
   it('[MCP-4] [MCP-5] is asked again for the rest where the client answers a part', async () => {
-    const { first, resume, seen, plan } = await suspend(kind, { together: 3 });
+    const { first, resume, seen, plan } = await suspend(each, { together: 3 });
     let round = first;
     for (const left of [2, 1, 0]) {
       const [last] = round.questions.slice(-1);
@@ -91,7 +103,7 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
 
   it('[MCP-5] [UP-3] is ended at its limit when its client never returns', async () => {
     shortenQuestions(200);
-    const { first, resume, seen, server } = await suspend(kind);
+    const { first, resume, seen, server } = await suspend(each);
     const streams = server.openStreams;
     await vi.waitFor(() => expect(seen()).toMatchObject({ cancelled: true, done: false }), PATIENT);
     const isCut = () => (kind === 'sse-legacy' ? server.openStreams < streams : seen()?.cut);
@@ -105,7 +117,7 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
   });
 
   it('[MCP-5] [MCP-10] is lost with its object, and the retry is told so', async () => {
-    const { first, resume, seen, id, server } = await suspend(kind);
+    const { first, resume, seen, id, server } = await suspend(each);
     const owner = principalOwner(
       'setup-admin',
       id,
@@ -123,7 +135,7 @@ describe.each(KINDS)('a call to %s that is parked', kind => {
   });
 
   it('[MCP-5] [UP-3] and goes on is cancelled within two seconds when its client goes away', async () => {
-    const { first, name, plan, seen } = await suspend(kind, { hang: true });
+    const { first, name, plan, seen } = await suspend(each, { hang: true });
     const client = new AbortController();
     const { signal } = client;
     const responses = answersOf(first.questions, 'ada');

@@ -1,0 +1,145 @@
+/**
+ * Calls that the Worker makes for a client which answers with its next request, at a server that may
+ * ask. Where it asks, what is left of the call is handed over to the client's object: its messages go
+ * there as lines, the answers come back, and the Worker lives on for as long as that takes. A Worker
+ * on Cloudflare ends 30 seconds after its response, so there the object makes such calls from their
+ * beginning (docs/decisions/0007-questions-across-eras.md).
+ */
+import type { RpcStub } from 'cloudflare:workers';
+import type { CallContext, CallMessages, CallReply } from '../upstream/protocol/call.ts';
+import type { Question, RawAnswer } from '../upstream/protocol/server-request.ts';
+import { toFailure, toLine, toLineStream, type CallLine } from './call-stream.ts';
+
+/** Gives a question of a call its answer; its key is that of the question's line. */
+export type AnswerByKey = (key: string, answer: RawAnswer) => Promise<void>;
+
+/** A way to answer that an object keeps beyond the request that brought it. */
+export interface KeptAnswer {
+  give: AnswerByKey;
+  drop(): void;
+}
+
+/** What comes to an object with a request ends with that request, unless it is doubled. */
+export function keepAnswer(answer: AnswerByKey): KeptAnswer {
+  const doubled = (answer as unknown as RpcStub<AnswerByKey>).dup();
+  return { give: (key, given) => doubled(key, given), drop: () => doubled[Symbol.dispose]() };
+}
+
+/** Takes over a call: lines in, those for its client out. */
+type TakeOver = (lines: ReadableStream<Uint8Array>, answer: AnswerByKey) => Promise<CallMessages>;
+
+/**
+ * Make a call here.
+ * @param make makes it in the context it is given
+ * @param takeOver is asked where the server asks
+ */
+export async function callHere(
+  context: CallContext,
+  make: (context: CallContext) => Promise<CallReply>,
+  takeOver: TakeOver,
+): Promise<CallReply> {
+  // Its deadline may outlive the request, and so needs timers of its own.
+  const { timers: _, ...rest } = context;
+  const client = followed(context.signal);
+  const reply = await make({ ...rest, signal: client.signal }).catch((error: unknown) => {
+    client.leave();
+    throw error;
+  });
+  if ('response' in reply) {
+    client.leave();
+    return reply;
+  }
+  const { messages } = reply;
+  const handOver = async (question: Question) => {
+    client.leave();
+    const open = new Map<string, Question>();
+    const over = Promise.withResolvers<void>();
+    context.waitUntil(over.promise);
+    const release = context.bytes?.retain();
+    const onEnd = () => {
+      release?.();
+      over.resolve();
+    };
+    // What reads the lines may go away before it began.
+    const onGone = () => {
+      client.end();
+      messages.return().then(onEnd, onEnd);
+    };
+    const lines = toLines(question, messages, open, onEnd);
+    const answer: AnswerByKey = async (key, given) => {
+      const asked = open.get(key);
+      open.delete(key);
+      await asked?.answer(given);
+    };
+    return takeOver(toLineStream(lines, onGone), answer).catch((error: unknown) => {
+      onGone();
+      throw error;
+    });
+  };
+  return { messages: untilAsked(messages, handOver, client.leave) };
+}
+
+/** A signal that aborts with another, until that is left. */
+function followed(signal: AbortSignal) {
+  const controller = new AbortController();
+  const end = () => controller.abort();
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  return { signal: controller.signal, end, leave: () => signal.removeEventListener('abort', end) };
+}
+
+/** The messages of a call; from its first question on those of whoever takes it over. */
+async function* untilAsked(
+  messages: CallMessages,
+  handOver: (question: Question) => Promise<CallMessages>,
+  leave: () => void,
+): CallMessages {
+  let isHandedOver = false;
+  try {
+    for (;;) {
+      const { done, value } = await messages.next();
+      if (done) return;
+      if (value.kind === 'question') {
+        isHandedOver = true;
+        yield* await handOver(value);
+        return;
+      }
+      yield value;
+    }
+  } finally {
+    if (!isHandedOver) await messages.return();
+    leave();
+  }
+}
+
+/** What is left of a call as lines. @param open gets its questions @param onEnd told when nothing more comes */
+async function* toLines(
+  first: Question,
+  rest: CallMessages,
+  open: Map<string, Question>,
+  onEnd: () => void,
+): AsyncGenerator<CallLine, void, undefined> {
+  let asked = 0;
+  const ask = (question: Question): CallLine => {
+    asked += 1;
+    const key = `h${asked}`;
+    open.set(key, question);
+    return { kind: 'question', callId: '', key, method: question.method, params: question.params };
+  };
+  try {
+    yield ask(first);
+    for await (const message of rest) {
+      if (message.kind === 'question') yield ask(message);
+      else if (message.kind !== 'withdrawal') yield toLine(message);
+      else {
+        const [key] = [...open].find(([, question]) => question === message.of) ?? [];
+        if (key !== undefined && open.delete(key)) yield { kind: 'withdrawal', key };
+      }
+    }
+  } catch (thrown) {
+    yield toFailure(thrown);
+  } finally {
+    await rest.return();
+    onEnd();
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Who makes a call of a modern client at a legacy server that may ask it: the client's object, until the tool asked nothing in five
+ * calls; then the Worker, which hands it over where the server asks after all. On Cloudflare always the object.
+ */
+import { describe, expect, it, vi } from 'vitest';
+import { ObjectCalls } from '../../../src/sessions/object-calls.ts';
+import { answersOf, callModern, connectAsking, toldBy } from '../support/asking-clients.ts';
+import type { Plan } from '../support/asking-script.ts';
+import { createPortico, type Portico } from '../support/portico.ts';
+
+/** How often objects began calls, and took them over. */
+function watchObjects() {
+  const begun = vi.spyOn(ObjectCalls.prototype, 'start');
+  const taken = vi.spyOn(ObjectCalls.prototype, 'adopt');
+  return () => ({ begun: begun.mock.calls.length, taken: taken.mock.calls.length });
+}
+
+async function connect(portico: Portico, kind: 'http-legacy' | 'sse-legacy' = 'http-legacy') {
+  const { name, server } = await connectAsking(portico, kind);
+  let calls = 0;
+  const call = async (plan: Partial<Plan> = {}, capabilities?: object) => {
+    calls += 1;
+    const asked = { mark: `${name}-${calls}`, rounds: 0, ...plan };
+    const round = await callModern(portico, name, asked, capabilities && { capabilities });
+    return { round, plan: asked };
+  };
+  const callOften = async (times: number, capabilities?: object) => {
+    for (let n = 0; n < times; n += 1) {
+      const { round } = await call({}, capabilities);
+      expect(toldBy(round.answer).answers).toEqual([]);
+    }
+  };
+  return { name, server, call, callOften };
+}
+
+describe('[EDGE-2] [MCP-5] a tool that asks nothing', () => {
+  it('is called by the Worker after five calls, with the same capabilities', async () => {
+    const objects = watchObjects();
+    const { callOften } = await connect(createPortico());
+    await callOften(9);
+    expect(objects()).toEqual({ begun: 5, taken: 0 });
+    await callOften(1, { elicitation: {} });
+    expect(objects()).toEqual({ begun: 6, taken: 0 });
+  });
+
+  it('is called by the object again once it asked', async () => {
+    const portico = createPortico();
+    const objects = watchObjects();
+    const { name, server, call, callOften } = await connect(portico);
+    await callOften(6);
+    const { round, plan } = await call({ rounds: 1, together: 2 });
+    expect(round.questions).toHaveLength(2);
+    expect(objects()).toEqual({ begun: 5, taken: 1 });
+    const more = { state: round.state, responses: answersOf(round.questions, 'ada') };
+    const last = await callModern(portico, name, plan, more);
+    expect(toldBy(last.answer).answers).toHaveLength(2);
+    expect(server.call(plan.mark)).toMatchObject({ arrivals: 1, done: true, cancelled: false });
+    await callOften(1);
+    expect(objects()).toEqual({ begun: 6, taken: 1 });
+  });
+
+  it('is called by the object where progress was told', async () => {
+    const objects = watchObjects();
+    const { call } = await connect(createPortico());
+    for (let n = 0; n < 7; n += 1) await call({ progress: true });
+    expect(objects().begun).toBe(7);
+  });
+
+  it.each([
+    ['on Cloudflare, whose Workers end soon after their response', 'production', 'http-legacy'],
+    ['over HTTP+SSE', 'local', 'sse-legacy'],
+  ] as const)('is called by the object %s', async (_where, mode, kind) => {
+    const objects = watchObjects();
+    const { callOften } = await connect(createPortico({ PORTICO_MODE: mode }), kind);
+    await callOften(8);
+    expect(objects()).toEqual({ begun: 8, taken: 0 });
+  });
+});
